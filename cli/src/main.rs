@@ -1,0 +1,2 @@
+//! The `yunti` command: parse, act, report; all work is in the engine.
+fn main() {}

@@ -1,0 +1,150 @@
+//! The order of keys, reduced to the order of bytes.
+//!
+//! Numbers are normalised once, when they are collected: big-endian, the sign bit turned (floats by IEEE 754-2019 totalOrder), all
+//! bits turned for a descending order. From then on every comparison, prefix and merge sees bytes alone. Byte strings stay as
+//! they are; descending, their comparison is reversed (complementing them would sort a prefix behind what it begins).
+
+use std::cmp::Ordering;
+
+/// How the bytes of a key are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum KeyKind {
+    #[default]
+    Bytes,
+    Signed,
+    Unsigned,
+    Float,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct KeyOrder {
+    pub kind: KeyKind,
+    pub descending: bool,
+}
+
+impl KeyOrder {
+    pub const BYTES: KeyOrder = KeyOrder { kind: KeyKind::Bytes, descending: false };
+
+    /// Whether keys must be normalised at all.
+    pub fn is_bytes(self) -> bool {
+        self.kind == KeyKind::Bytes
+    }
+
+    /// Little-endian number to normalised bytes, in place.
+    pub fn normalise(self, key: &mut [u8]) {
+        if self.is_bytes() || key.is_empty() {
+            return;
+        }
+        key.reverse();
+        let negative = key[0] & 0x80 != 0;
+        match self.kind {
+            KeyKind::Signed => key[0] ^= 0x80,
+            KeyKind::Float if negative => key.iter_mut().for_each(|b| *b = !*b),
+            KeyKind::Float => key[0] ^= 0x80,
+            KeyKind::Bytes | KeyKind::Unsigned => {}
+        }
+        if self.descending {
+            key.iter_mut().for_each(|b| *b = !*b);
+        }
+    }
+
+    /// The way back.
+    pub fn denormalise(self, key: &mut [u8]) {
+        if self.is_bytes() || key.is_empty() {
+            return;
+        }
+        if self.descending {
+            key.iter_mut().for_each(|b| *b = !*b);
+        }
+        let positive = key[0] & 0x80 != 0;
+        match self.kind {
+            KeyKind::Signed => key[0] ^= 0x80,
+            KeyKind::Float if positive => key[0] ^= 0x80,
+            KeyKind::Float => key.iter_mut().for_each(|b| *b = !*b),
+            KeyKind::Bytes | KeyKind::Unsigned => {}
+        }
+        key.reverse();
+    }
+
+    /// Whether the comparison of (normalised) bytes is turned around.
+    #[inline]
+    pub fn reversed(self) -> bool {
+        self.descending && self.is_bytes()
+    }
+
+    /// Compares two normalised keys.
+    #[inline]
+    pub fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
+        let ascending = a.cmp(b);
+        if self.reversed() { ascending.reverse() } else { ascending }
+    }
+
+    /// The eight bytes of a normalised key from `depth` on as a number that orders as the keys do, as far as it reaches: a
+    /// smaller prefix means a smaller key; equal prefixes say nothing. Missing bytes count as zeros.
+    #[inline]
+    pub fn prefix(self, key: &[u8], depth: usize) -> u64 {
+        let rest = key.get(depth..).unwrap_or(&[]);
+        let ascending = match rest.first_chunk::<8>() {
+            Some(eight) => u64::from_be_bytes(*eight),
+            None => {
+                let mut padded = [0; 8];
+                padded[..rest.len()].copy_from_slice(rest);
+                u64::from_be_bytes(padded)
+            }
+        };
+        if self.reversed() { !ascending } else { ascending }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check<const N: usize>(kind: KeyKind, ascending: &[[u8; N]]) {
+        for descending in [false, true] {
+            let order = KeyOrder { kind, descending };
+            let normal: Vec<[u8; N]> = ascending
+                .iter()
+                .map(|k| {
+                    let mut n = *k;
+                    order.normalise(&mut n);
+                    let mut back = n;
+                    order.denormalise(&mut back);
+                    assert_eq!(back, *k, "{kind:?}");
+                    n
+                })
+                .collect();
+            for pair in normal.windows(2) {
+                let expect = if descending { Ordering::Greater } else { Ordering::Less };
+                assert_eq!(order.compare(&pair[0], &pair[1]), expect, "{kind:?}");
+                let prefixes = order.prefix(&pair[0], 0).cmp(&order.prefix(&pair[1], 0));
+                assert!(prefixes == expect || prefixes == Ordering::Equal);
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_order_as_numbers() {
+        check(KeyKind::Signed, &[i64::MIN, -256, -1, 0, 1, 255, 256, i64::MAX].map(i64::to_le_bytes));
+        check(KeyKind::Signed, &[i32::MIN, -1, 0, 1, i32::MAX].map(i32::to_le_bytes));
+        check(KeyKind::Unsigned, &[0, 1, 255, 256, u64::MAX].map(u64::to_le_bytes));
+        check(
+            KeyKind::Float,
+            &[-f64::NAN, f64::NEG_INFINITY, -1.5, -f64::MIN_POSITIVE, -0.0, 0.0, 1e-300, 2.0, f64::INFINITY, f64::NAN]
+                .map(f64::to_le_bytes),
+        );
+    }
+
+    #[test]
+    fn a_prefix_of_a_key_comes_first_and_descending_last() {
+        let up = KeyOrder::BYTES;
+        let down = KeyOrder { kind: KeyKind::Bytes, descending: true };
+        for (a, b) in [(&b"a"[..], &b"ab"[..]), (b"", b"\0"), (b"a\0", b"a\0\0"), (b"a\x7f", b"a\x80")] {
+            assert_eq!(up.compare(a, b), Ordering::Less);
+            assert_eq!(down.compare(a, b), Ordering::Greater);
+            assert!(up.prefix(a, 0) <= up.prefix(b, 0));
+            assert!(down.prefix(a, 0) >= down.prefix(b, 0));
+        }
+        assert_eq!(up.prefix(b"abcdefgh12", 8), u64::from_be_bytes(*b"12\0\0\0\0\0\0"));
+    }
+}

@@ -1,0 +1,10 @@
+//! Floor 0: bytes, errors and encodings that everything above speaks; no I/O, no threads.
+
+pub mod error;
+pub mod key_order;
+pub mod record;
+pub mod varint;
+
+pub use error::{Code, Error, Result};
+pub use key_order::{KeyKind, KeyOrder};
+pub use record::Record;

@@ -1,0 +1,150 @@
+//! Files as the engine sees them: positioned reads and writes on handles, and the few operations on names.
+//!
+//! Files of users are never memory-mapped: a file that is cut while it is read would be a SIGBUS, and a map cannot be
+//! made to fail in a test. Reads and writes that should run ahead go through `io_queue`, over these same traits.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::{Code, Error, Result};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meta {
+    pub len: u64,
+    pub is_dir: bool,
+    /// Not a regular file and not a directory: a pipe, a terminal, a device. It is read from start to end, once.
+    pub is_stream: bool,
+}
+
+pub trait File: Send + Sync {
+    /// Reads some bytes at `offset`; 0 at the end. Streams ignore `offset` and read on.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize>;
+    /// Writes some bytes at `offset`. Streams ignore `offset` and write on.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
+    fn len(&self) -> io::Result<u64>;
+    /// Asks for `len` bytes of disk now; the file's length stays. File systems that cannot are no error.
+    fn allocate(&self, len: u64) -> io::Result<()>;
+    fn truncate(&self, len: u64) -> io::Result<()>;
+    fn sync(&self) -> io::Result<()>;
+    /// Says that [offset, offset + len) will be read soon.
+    fn will_need(&self, offset: u64, len: u64);
+    /// Says that [offset, offset + len) is written and not needed in the cache: starts its way to the disk.
+    fn write_behind(&self, offset: u64, len: u64);
+    /// Gives the blocks of [offset, offset + len) back to the file system, where it can.
+    fn punch(&self, offset: u64, len: u64);
+}
+
+pub trait Files: Send + Sync {
+    /// Opens for reading.
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>>;
+    /// Makes a file that must not exist, for writing and reading.
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>>;
+    /// Makes a file in `dir` that has no name, so that nothing is left of it whatever happens to the process.
+    fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>>;
+    fn stdin(&self) -> Arc<dyn File>;
+    fn stdout(&self) -> Arc<dyn File>;
+    fn meta(&self, path: &Path) -> io::Result<Meta>;
+    /// The names in a directory, sorted by bytes.
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>>;
+    fn create_dir(&self, path: &Path) -> io::Result<()>;
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn remove_file(&self, path: &Path) -> io::Result<()>;
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
+    fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// Bytes free for this user on the file system of `path`.
+    fn free_bytes(&self, path: &Path) -> io::Result<u64>;
+}
+
+/// An open file with its name and the code that its failures have: what the floors above use.
+#[derive(Clone)]
+pub struct NamedFile {
+    file: Arc<dyn File>,
+    path: Arc<str>,
+    code: Code,
+}
+
+impl NamedFile {
+    pub fn new(file: Arc<dyn File>, path: &Path, code: Code) -> Self {
+        NamedFile { file, path: path.to_string_lossy().into(), code }
+    }
+
+    pub fn open(files: &dyn Files, path: &Path, code: Code) -> Result<Self> {
+        let file = files.open(path).map_err(|e| Error::io(code, "cannot open", &e).at_path(path.to_string_lossy()))?;
+        Ok(NamedFile::new(file, path, code))
+    }
+
+    pub fn create(files: &dyn Files, path: &Path, code: Code) -> Result<Self> {
+        let file =
+            files.create(path).map_err(|e| Error::io(code, "cannot create", &e).at_path(path.to_string_lossy()))?;
+        Ok(NamedFile::new(file, path, code))
+    }
+
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    pub fn file(&self) -> &Arc<dyn File> {
+        &self.file
+    }
+
+    /// Fills `buffer` as far as the file goes; returns how many bytes.
+    pub fn read_up_to(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
+        let mut done = 0;
+        while done < buffer.len() {
+            match self.file.read_at(&mut buffer[done..], offset + done as u64) {
+                Ok(0) => break,
+                Ok(n) => done += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(self.error("cannot read", &e, offset + done as u64)),
+            }
+        }
+        Ok(done)
+    }
+
+    pub fn read_exact(&self, buffer: &mut [u8], offset: u64) -> Result<()> {
+        let n = self.read_up_to(buffer, offset)?;
+        if n < buffer.len() {
+            return Err(Error::new(Code::Corrupt, "the file ends too early")
+                .at_path(&*self.path)
+                .at_offset(offset + n as u64));
+        }
+        Ok(())
+    }
+
+    pub fn write_all(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        let mut done = 0;
+        while done < bytes.len() {
+            match self.file.write_at(&bytes[done..], offset + done as u64) {
+                Ok(0) => {
+                    let zero = io::Error::from(io::ErrorKind::WriteZero);
+                    return Err(self.error("cannot write", &zero, offset + done as u64));
+                }
+                Ok(n) => done += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(self.error("cannot write", &e, offset + done as u64)),
+            }
+        }
+        Ok(())
+    }
+
+    pub fn len(&self) -> Result<u64> {
+        self.file.len().map_err(|e| Error::io(self.code, "cannot read the length", &e).at_path(&*self.path))
+    }
+
+    pub fn allocate(&self, len: u64) -> Result<()> {
+        self.file.allocate(len).map_err(|e| Error::io(self.code, "cannot allocate", &e).at_path(&*self.path))
+    }
+
+    pub fn truncate(&self, len: u64) -> Result<()> {
+        self.file.truncate(len).map_err(|e| Error::io(self.code, "cannot set the length", &e).at_path(&*self.path))
+    }
+
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync().map_err(|e| Error::io(self.code, "cannot sync", &e).at_path(&*self.path))
+    }
+
+    fn error(&self, doing: &str, e: &io::Error, offset: u64) -> Error {
+        Error::io(self.code, doing, e).at_path(&*self.path).at_offset(offset)
+    }
+}

@@ -1,0 +1,40 @@
+//! Floor 1: the outside world, passed in: files, clock, threads, randomness; real ones and faulty ones.
+//!
+//! Nothing above this floor opens a file, reads a clock or starts a thread by itself, so that a test can make any
+//! operation fail and a host (a JVM, a simulation) can bring its own.
+
+pub mod clock;
+pub mod faulty;
+pub mod files;
+pub mod io_queue;
+pub mod random;
+pub mod real;
+pub mod threads;
+
+use std::sync::Arc;
+
+pub use clock::Clock;
+pub use files::{File, Files, NamedFile};
+pub use threads::Threads;
+
+/// What a job is given of the outside world.
+#[derive(Clone)]
+pub struct Env {
+    pub files: Arc<dyn Files>,
+    pub clock: Arc<dyn Clock>,
+    pub threads: Arc<dyn Threads>,
+    /// Seeds every random choice (sampling); the same seed gives the same job.
+    pub seed: u64,
+}
+
+impl Env {
+    /// The operating system's files, clock and threads.
+    pub fn real() -> Env {
+        Env {
+            files: Arc::new(real::RealFiles),
+            clock: Arc::new(clock::RealClock::start()),
+            threads: Arc::new(threads::RealThreads),
+            seed: 0x59_75_6e_74_69,
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The operating system's files. One of the listed files with `unsafe`: it calls libc where std has no word.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::files::{File, Files, Meta};
+
+pub struct RealFiles;
+
+struct RealFile(fs::File);
+
+/// A pipe, a terminal or a device: offsets mean nothing.
+struct Stream(fs::File);
+
+fn check(result: libc::c_int) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+impl File for RealFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.0.read_at(buffer, offset)
+    }
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        self.0.write_at(bytes, offset)
+    }
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        // SAFETY: plain system call on a descriptor that this value owns.
+        let result = unsafe { libc::fallocate(self.0.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, 0, len as libc::off_t) };
+        match check(result) {
+            Err(e) if matches!(e.raw_os_error(), Some(libc::EOPNOTSUPP) | Some(libc::ENOSYS) | Some(libc::EINTR)) => Ok(()),
+            other => other,
+        }
+    }
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.0.set_len(len)
+    }
+    fn sync(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+    fn will_need(&self, offset: u64, len: u64) {
+        // SAFETY: as above; advice whose failure changes nothing.
+        unsafe { libc::posix_fadvise(self.0.as_raw_fd(), offset as i64, len as i64, libc::POSIX_FADV_WILLNEED) };
+    }
+    fn write_behind(&self, offset: u64, len: u64) {
+        // SAFETY: as above; advice whose failure changes nothing.
+        unsafe {
+            libc::sync_file_range(self.0.as_raw_fd(), offset as i64, len as i64, libc::SYNC_FILE_RANGE_WRITE);
+        }
+    }
+    fn punch(&self, offset: u64, len: u64) {
+        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        // SAFETY: as above; a file system that cannot keeps the blocks until the file is closed.
+        unsafe { libc::fallocate(self.0.as_raw_fd(), mode, offset as i64, len as i64) };
+    }
+}
+
+impl File for Stream {
+    fn read_at(&self, buffer: &mut [u8], _: u64) -> io::Result<usize> {
+        io::Read::read(&mut &self.0, buffer)
+    }
+    fn write_at(&self, bytes: &[u8], _: u64) -> io::Result<usize> {
+        io::Write::write(&mut &self.0, bytes)
+    }
+    fn len(&self) -> io::Result<u64> {
+        Ok(0)
+    }
+    fn allocate(&self, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+    fn truncate(&self, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+    fn will_need(&self, _: u64, _: u64) {}
+    fn write_behind(&self, _: u64, _: u64) {}
+    fn punch(&self, _: u64, _: u64) {}
+}
+
+/// A descriptor of ours that outlives nothing: a duplicate, so that closing it leaves the process's own open.
+fn standard(fd: libc::c_int) -> Arc<dyn File> {
+    // SAFETY: dup returns a new descriptor that the File then owns, or -1, for which /dev/null stands in.
+    let file = unsafe {
+        let copy = libc::dup(fd);
+        if copy >= 0 { Some(fs::File::from_raw_fd(copy)) } else { None }
+    };
+    match file.map_or_else(|| fs::OpenOptions::new().read(true).write(true).open("/dev/null"), Ok) {
+        Ok(file) => Arc::new(Stream(file)),
+        Err(_) => Arc::new(Closed),
+    }
+}
+
+/// Stands for a standard stream that is closed where even /dev/null is missing.
+struct Closed;
+
+impl File for Closed {
+    fn read_at(&self, _: &mut [u8], _: u64) -> io::Result<usize> {
+        Err(io::Error::from_raw_os_error(libc::EBADF))
+    }
+    fn write_at(&self, _: &[u8], _: u64) -> io::Result<usize> {
+        Err(io::Error::from_raw_os_error(libc::EBADF))
+    }
+    fn len(&self) -> io::Result<u64> {
+        Ok(0)
+    }
+    fn allocate(&self, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+    fn truncate(&self, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+    fn will_need(&self, _: u64, _: u64) {}
+    fn write_behind(&self, _: u64, _: u64) {}
+    fn punch(&self, _: u64, _: u64) {}
+}
+
+impl Files for RealFiles {
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        let file = fs::File::open(path)?;
+        let kind = file.metadata()?.file_type();
+        if kind.is_fifo() || kind.is_char_device() || kind.is_socket() {
+            return Ok(Arc::new(Stream(file)));
+        }
+        Ok(Arc::new(RealFile(file)))
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        let file = fs::OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
+        Ok(Arc::new(RealFile(file)))
+    }
+
+    fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
+        let unnamed =
+            fs::OpenOptions::new().read(true).write(true).custom_flags(libc::O_TMPFILE).mode(0o600).open(dir);
+        match unnamed {
+            Ok(file) => return Ok(Arc::new(RealFile(file))),
+            Err(e) if matches!(e.raw_os_error(), Some(libc::EOPNOTSUPP) | Some(libc::EISDIR) | Some(libc::ENOENT)) => {
+                if !dir.is_dir() {
+                    return Err(e);
+                }
+            }
+            Err(e) => return Err(e),
+        }
+        // A file system without O_TMPFILE (some network ones): a name that is gone again at once.
+        for attempt in 0..1000u32 {
+            let path = dir.join(format!(".yunti-scratch-{}-{attempt}", std::process::id()));
+            match fs::OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path) {
+                Ok(file) => {
+                    fs::remove_file(&path)?;
+                    return Ok(Arc::new(RealFile(file)));
+                }
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Err(io::Error::from(io::ErrorKind::AlreadyExists))
+    }
+
+    fn stdin(&self) -> Arc<dyn File> {
+        standard(0)
+    }
+    fn stdout(&self) -> Arc<dyn File> {
+        standard(1)
+    }
+
+    fn meta(&self, path: &Path) -> io::Result<Meta> {
+        let meta = fs::metadata(path)?;
+        Ok(Meta { len: meta.len(), is_dir: meta.is_dir(), is_stream: !meta.is_dir() && !meta.is_file() })
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut names = fs::read_dir(dir)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+        names.sort_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+        Ok(names)
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir_all(path)
+    }
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        fs::File::open(path)?.sync_all()
+    }
+
+    fn free_bytes(&self, path: &Path) -> io::Result<u64> {
+        let name = std::ffi::CString::new(path.as_os_str().as_bytes())?;
+        // SAFETY: a zeroed statvfs is a valid value of the plain C struct, filled by the call; `name` is NUL-terminated.
+        unsafe {
+            let mut stat: libc::statvfs = std::mem::zeroed();
+            check(libc::statvfs(name.as_ptr(), &mut stat))?;
+            Ok(stat.f_bavail as u64 * stat.f_frsize as u64)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! The memory budget: a number of bytes that everything large is taken from before it is allocated.
+//!
+//! Counted: pool blocks, read and write buffers, hash tables, decoders, merge buffers. Not counted, and bounded by the
+//! 64 MiB that the promise leaves: code, stacks, task lists, counters.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::base::{Code, Error, Result};
+
+pub struct Budget {
+    limit_bytes: u64,
+    used_bytes: AtomicU64,
+    peak_bytes: AtomicU64,
+}
+
+impl Budget {
+    pub fn new(limit_bytes: u64) -> Arc<Self> {
+        Arc::new(Budget { limit_bytes, used_bytes: AtomicU64::new(0), peak_bytes: AtomicU64::new(0) })
+    }
+
+    pub fn limit_bytes(&self) -> u64 {
+        self.limit_bytes
+    }
+    pub fn used_bytes(&self) -> u64 {
+        self.used_bytes.load(Ordering::Relaxed)
+    }
+    pub fn peak_bytes(&self) -> u64 {
+        self.peak_bytes.load(Ordering::Relaxed)
+    }
+    pub fn free_bytes(&self) -> u64 {
+        self.limit_bytes.saturating_sub(self.used_bytes())
+    }
+
+    /// Takes `bytes` if they are there. `give` them back exactly once.
+    pub fn try_take(&self, bytes: u64) -> bool {
+        let limit = self.limit_bytes;
+        let taken = self
+            .used_bytes
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| used.checked_add(bytes).filter(|&n| n <= limit));
+        match taken {
+            Ok(before) => {
+                self.peak_bytes.fetch_max(before + bytes, Ordering::Relaxed);
+                true
+            }
+            Err(_) => false,
+        }
+    }
+
+    pub fn give(&self, bytes: u64) {
+        let before = self.used_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        debug_assert!(before >= bytes, "more memory given back than was taken");
+    }
+
+    /// Takes `bytes` for as long as the grant lives.
+    pub fn try_grant(self: &Arc<Self>, bytes: u64) -> Option<Grant> {
+        self.try_take(bytes).then(|| Grant { budget: self.clone(), bytes })
+    }
+
+    /// The same where there is no way to go on without: an error that names the purpose.
+    pub fn grant(self: &Arc<Self>, bytes: u64, purpose: &str) -> Result<Grant> {
+        self.try_grant(bytes).ok_or_else(|| self.too_small(bytes, purpose))
+    }
+
+    pub fn too_small(&self, bytes: u64, purpose: &str) -> Error {
+        let least = self.used_bytes() + bytes;
+        Error::new(
+            Code::Memory,
+            format!("the memory budget of {} is too small: {purpose} needs {} more", size(self.limit_bytes), size(bytes)),
+        )
+        .hint(format!("give at least --memory {}", size_up(least)))
+    }
+}
+
+/// Bytes taken from a budget, given back when this is dropped.
+pub struct Grant {
+    budget: Arc<Budget>,
+    bytes: u64,
+}
+
+impl Grant {
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Grows or shrinks it; false (and no change) where the budget has not enough.
+    pub fn try_resize(&mut self, bytes: u64) -> bool {
+        if bytes > self.bytes {
+            if !self.budget.try_take(bytes - self.bytes) {
+                return false;
+            }
+        } else {
+            self.budget.give(self.bytes - bytes);
+        }
+        self.bytes = bytes;
+        true
+    }
+}
+
+impl Drop for Grant {
+    fn drop(&mut self) {
+        self.budget.give(self.bytes);
+    }
+}
+
+/// A size as people write it, in binary units.
+pub fn size(bytes: u64) -> String {
+    match bytes {
+        0..=1023 => format!("{bytes} B"),
+        1024..=1_048_575 => format!("{:.1} KiB", bytes as f64 / 1024.0),
+        1_048_576..=1_073_741_823 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
+        _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
+    }
+    .replace(".0 ", " ")
+}
+
+/// The whole number of MiB that holds `bytes`, as an option's value.
+fn size_up(bytes: u64) -> String {
+    format!("{}MiB", bytes.div_ceil(1 << 20))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn never_more_than_the_limit() {
+        let budget = Budget::new(100);
+        let mut a = budget.try_grant(60).unwrap();
+        assert!(budget.try_grant(41).is_none());
+        assert!(a.try_resize(100) && !a.try_resize(101));
+        drop(a);
+        assert_eq!((budget.used_bytes(), budget.peak_bytes()), (0, 100));
+        assert!(budget.grant(101, "a test").is_err());
+    }
+}

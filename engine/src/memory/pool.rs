@@ -1,0 +1,195 @@
+//! The pool of blocks that emitted records live in: one reserved range of addresses, committed block by block.
+//! One of the listed files with `unsafe`: it turns positions into bytes.
+//!
+//! ```text
+//!   base                                                            base + reserved
+//!    |  block 0  |  block 1  |  block 2  | ...  fresh (not committed)       | slack |
+//!         ^ a place is an offset from base in units of 8 bytes
+//! ```
+//!
+//! A place is a number and never a pointer, so that a pool can become shared memory later. Blocks that come back stay
+//! committed and are handed out again first: a reused block is twice as fast to fill as a fresh one.
+
+use std::sync::{Arc, Mutex};
+
+use super::budget::Budget;
+use super::buffer::{SLACK_BYTES, advise_huge, discard, map, unmap};
+use crate::base::Result;
+
+/// Places count units of this many bytes.
+pub const UNIT_BYTES: usize = 8;
+
+pub struct Pool {
+    base: *mut u8,
+    reserved: usize,
+    block_bytes: usize,
+    budget: Arc<Budget>,
+    state: Mutex<State>,
+}
+
+struct State {
+    free: Vec<u32>,
+    /// Blocks from here on were never handed out.
+    fresh: u32,
+    blocks: u32,
+}
+
+// SAFETY: the range is owned by the Pool; a block's bytes are reached through its one Block while it is written, and
+// through `bytes` once it is filled and no longer written (see there).
+unsafe impl Send for Pool {}
+// SAFETY: as above; the lists are behind a mutex.
+unsafe impl Sync for Pool {}
+
+/// One block, owned: whoever holds it may write it. Blocks do not return to the pool by themselves: `Pool::put`.
+#[derive(Debug)]
+pub struct Block {
+    index: u32,
+}
+
+impl Block {
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+}
+
+impl Pool {
+    /// A pool of blocks of `block_bytes` (a multiple of 4096) that takes each from `budget`.
+    pub fn new(budget: Arc<Budget>, block_bytes: usize) -> Result<Pool> {
+        assert!(block_bytes.is_multiple_of(4096) && block_bytes > 0);
+        let blocks = (budget.limit_bytes() as usize / block_bytes).clamp(1, u32::MAX as usize);
+        let reserved = blocks * block_bytes + 4096;
+        let base = map(reserved)?;
+        advise_huge(base, reserved);
+        let state = Mutex::new(State { free: Vec::new(), fresh: 0, blocks: blocks as u32 });
+        Ok(Pool { base, reserved, block_bytes, budget, state })
+    }
+
+    pub fn block_bytes(&self) -> usize {
+        self.block_bytes
+    }
+
+    /// Bits that a place needs.
+    pub fn place_bits(&self) -> u32 {
+        usize::BITS - (self.reserved / UNIT_BYTES).leading_zeros()
+    }
+
+    /// A block, if the budget has one. Its bytes are unspecified.
+    pub fn try_block(&self) -> Option<Block> {
+        let mut state = self.lock();
+        if let Some(index) = state.free.pop() {
+            return Some(Block { index });
+        }
+        if state.fresh < state.blocks && self.budget.try_take(self.block_bytes as u64) {
+            state.fresh += 1;
+            return Some(Block { index: state.fresh - 1 });
+        }
+        None
+    }
+
+    /// Returns blocks, to be used again. No place in them is read afterwards.
+    pub fn put(&self, blocks: impl IntoIterator<Item = Block>) {
+        let mut state = self.lock();
+        state.free.extend(blocks.into_iter().map(|b| b.index));
+    }
+
+    /// Gives the memory of the free blocks at the end of the pool back to the budget.
+    pub fn shrink(&self) {
+        let mut state = self.lock();
+        state.free.sort_unstable();
+        let before = state.fresh;
+        while state.fresh > 0 && state.free.last() == Some(&(state.fresh - 1)) {
+            state.free.pop();
+            state.fresh -= 1;
+        }
+        let count = (before - state.fresh) as usize;
+        if count > 0 {
+            let start = state.fresh as usize * self.block_bytes;
+            // The lock is held: no block of the range can be handed out while its pages go.
+            discard(self.base.wrapping_add(start), count * self.block_bytes);
+            self.budget.give((count * self.block_bytes) as u64);
+        }
+        // Lowest first again, so that the pool stays dense.
+        state.free.reverse();
+    }
+
+    /// The place of the byte at `offset` (a multiple of 8) of a block.
+    pub fn place(&self, block: &Block, offset: usize) -> u64 {
+        debug_assert!(offset.is_multiple_of(UNIT_BYTES) && offset < self.block_bytes);
+        ((block.index as usize * self.block_bytes + offset) / UNIT_BYTES) as u64
+    }
+
+    /// The number of the block in which a place lies, and the offset there in bytes.
+    pub fn locate(&self, place: u64) -> (u32, usize) {
+        let at = place as usize * UNIT_BYTES;
+        ((at / self.block_bytes) as u32, at % self.block_bytes)
+    }
+
+    /// The bytes of a block, for the holder of the block.
+    pub fn bytes_mut<'a>(&'a self, block: &'a mut Block) -> &'a mut [u8] {
+        // SAFETY: the Block is unique and borrowed mutably, and its range lies within the reserved one.
+        unsafe {
+            std::slice::from_raw_parts_mut(self.base.add(block.index as usize * self.block_bytes), self.block_bytes)
+        }
+    }
+
+    /// The first byte of a block, for a cursor that is bumped by foreign code.
+    pub fn block_ptr(&self, block: &Block) -> *mut u8 {
+        self.base.wrapping_add(block.index as usize * self.block_bytes)
+    }
+
+    /// First byte of the pool: what places count from.
+    pub fn base(&self) -> *const u8 {
+        self.base
+    }
+
+    /// `len` bytes at a place.
+    ///
+    /// # Safety
+    /// The range lies in blocks that were handed out, were not returned, and are not written while the slice lives.
+    pub unsafe fn bytes(&self, place: u64, len: usize) -> &[u8] {
+        let at = place as usize * UNIT_BYTES;
+        debug_assert!(at + len <= self.reserved);
+        // SAFETY: as the caller promises.
+        unsafe { std::slice::from_raw_parts(self.base.add(at), len) }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let fresh = self.lock().fresh as u64;
+        unmap(self.base, self.reserved);
+        self.budget.give(fresh * self.block_bytes as u64);
+    }
+}
+
+// The last block's slack lies in the spare page behind it.
+const _: () = assert!(SLACK_BYTES <= 4096);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_taken_from_the_budget_and_reused() {
+        let budget = Budget::new(3 * 4096);
+        let pool = Pool::new(budget.clone(), 4096).unwrap();
+        let mut blocks: Vec<Block> = std::iter::from_fn(|| pool.try_block()).collect();
+        assert_eq!(blocks.len(), 3);
+        pool.bytes_mut(&mut blocks[1])[8] = 9;
+        let place = pool.place(&blocks[1], 8);
+        assert_eq!(pool.locate(place), (blocks[1].index(), 8));
+        // SAFETY: the block is held and not written meanwhile.
+        assert_eq!(unsafe { pool.bytes(place, 1) }, [9]);
+        pool.put(blocks.drain(1..));
+        assert_eq!(budget.used_bytes(), 3 * 4096);
+        pool.shrink();
+        assert_eq!(budget.used_bytes(), 4096);
+        assert!(pool.try_block().is_some());
+        drop(pool);
+        assert_eq!(budget.used_bytes(), 0);
+    }
+}

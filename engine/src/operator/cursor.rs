@@ -1,0 +1,380 @@
+//! The append cursor that operators emit into (yt_out of the C ABI), and the sink behind it.
+//! One of the listed files with `unsafe`: user code bumps raw pointers, and a callback comes back through a `void *`.
+//!
+//! ```text
+//!   COPY  | klen u32 | vlen u32 | key | value | pad to 8 |     a record of its own
+//!   ONE   | koff u32 | klen u32 |                              a slice of the input batch, value 1
+//!   REF   | koff u32 | klen u32 | value u64 |                  a slice of the input batch
+//! ```
+
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::base::{Code, Error, Result};
+use crate::memory::buffer::SLACK_BYTES;
+
+/// Records that need more room than this go through `big`.
+pub const BIG_BYTES: usize = 64 << 10;
+/// Bytes before the key in form COPY.
+pub const HEADER_BYTES: usize = 8;
+/// Key and value of one record together.
+pub const RECORD_BYTES_MAX: usize = (1 << 31) - 1;
+
+pub const STATUS_OK: i32 = 0;
+pub const STATUS_FAIL: i32 = 1;
+pub const STATUS_STOP: i32 = 3;
+pub const STATUS_NOMEM: i32 = 4;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Form {
+    Copy = 1,
+    One = 2,
+    Ref = 3,
+}
+
+impl Form {
+    /// Bytes of an entry in the forms that refer to the batch.
+    pub fn ref_bytes(self) -> usize {
+        match self {
+            Form::Copy => 0,
+            Form::One => 8,
+            Form::Ref => 16,
+        }
+    }
+}
+
+#[repr(C)]
+pub struct RawStr {
+    pub p: *const u8,
+    pub n: u64,
+}
+
+impl RawStr {
+    pub fn of(bytes: &[u8]) -> RawStr {
+        RawStr { p: bytes.as_ptr(), n: bytes.len() as u64 }
+    }
+
+    /// # Safety
+    /// `p` points to `n` bytes that live and are not written for 'a, or is null.
+    pub unsafe fn bytes<'a>(&self) -> &'a [u8] {
+        if self.p.is_null() {
+            return &[];
+        }
+        // SAFETY: as the caller promises.
+        unsafe { std::slice::from_raw_parts(self.p, self.n as usize) }
+    }
+}
+
+#[repr(C)]
+pub struct Out {
+    size: u32,
+    form: u32,
+    cur: *mut u8,
+    end: *mut u8,
+    ref_base: *const u8,
+    full: unsafe extern "C" fn(*mut Out, u64) -> i32,
+    big: unsafe extern "C" fn(*mut Out, RawStr, RawStr) -> i32,
+    engine: *mut c_void,
+    reserved: [u64; 4],
+}
+
+/// The sink's answer was not YT_OK; the reason lies in the emitter, and the operator just returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped(pub i32);
+
+impl From<Stopped> for Error {
+    /// The driver replaces it by the sink's own error, which `Emitter::run` keeps.
+    fn from(_: Stopped) -> Error {
+        Error::new(Code::Cancelled, "the task was stopped")
+    }
+}
+
+impl Out {
+    pub fn form(&self) -> Form {
+        match self.form {
+            2 => Form::One,
+            3 => Form::Ref,
+            _ => Form::Copy,
+        }
+    }
+
+    #[inline]
+    fn room(&mut self, need: usize) -> std::result::Result<(), Stopped> {
+        if (self.end as usize) - (self.cur as usize) < need {
+            // SAFETY: `full` and `engine` were set together by the Emitter that owns this cursor.
+            let status = unsafe { (self.full)(self, need as u64) };
+            if status != STATUS_OK {
+                return Err(Stopped(status));
+            }
+        }
+        Ok(())
+    }
+
+    /// Emits a record by copy. Only in form COPY.
+    #[inline]
+    pub fn emit(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), Stopped> {
+        debug_assert!(self.form() == Form::Copy);
+        let need = HEADER_BYTES + key.len() + value.len();
+        if need > BIG_BYTES - 8 {
+            return self.emit_big(key, value);
+        }
+        self.room(need + 8)?;
+        // SAFETY: `room` left need + 8 bytes, which the padding to 8 cannot exceed; the block is this cursor's alone.
+        unsafe {
+            let p = self.cur;
+            p.cast::<[u32; 2]>().write_unaligned([key.len() as u32, value.len() as u32]);
+            std::ptr::copy_nonoverlapping(key.as_ptr(), p.add(HEADER_BYTES), key.len());
+            std::ptr::copy_nonoverlapping(value.as_ptr(), p.add(HEADER_BYTES + key.len()), value.len());
+            self.cur = p.add(need.next_multiple_of(8));
+        }
+        Ok(())
+    }
+
+    /// Emits a record whose key and value stand together: `record[..key_len]` and the rest.
+    #[inline]
+    pub fn emit_adjacent(&mut self, record: &[u8], key_len: usize) -> std::result::Result<(), Stopped> {
+        debug_assert!(self.form() == Form::Copy && key_len <= record.len());
+        let need = HEADER_BYTES + record.len();
+        if need > BIG_BYTES - 8 {
+            let (key, value) = record.split_at(key_len);
+            return self.emit_big(key, value);
+        }
+        self.room(need + 8)?;
+        // SAFETY: as in `emit`.
+        unsafe {
+            let p = self.cur;
+            p.cast::<[u32; 2]>().write_unaligned([key_len as u32, (record.len() - key_len) as u32]);
+            std::ptr::copy_nonoverlapping(record.as_ptr(), p.add(HEADER_BYTES), record.len());
+            self.cur = p.add(need.next_multiple_of(8));
+        }
+        Ok(())
+    }
+
+    /// Emits a slice of the batch, with the value 1 (form ONE) or `value` (form REF).
+    #[inline]
+    pub fn emit_ref(&mut self, koff: u32, klen: u32, value: u64) -> std::result::Result<(), Stopped> {
+        self.room(16)?;
+        // SAFETY: `room` left 16 bytes in a block that is this cursor's alone.
+        unsafe {
+            self.cur.cast::<[u32; 2]>().write_unaligned([koff, klen]);
+            if self.form == Form::Ref as u32 {
+                self.cur.add(8).cast::<u64>().write_unaligned(value);
+                self.cur = self.cur.add(16);
+            } else {
+                debug_assert!(self.form() == Form::One && value == 1);
+                self.cur = self.cur.add(8);
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn emit_big(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), Stopped> {
+        // SAFETY: `big` and `engine` were set together by the Emitter that owns this cursor; the slices outlive the call.
+        let status = unsafe { (self.big)(self, RawStr::of(key), RawStr::of(value)) };
+        if status == STATUS_OK { Ok(()) } else { Err(Stopped(status)) }
+    }
+}
+
+/// What stands behind a cursor: takes filled blocks, gives room.
+///
+/// Call order: `begin` once, which gives the first block; then `filled`, any number of times, each with what was appended
+/// since the block was given; `big` between them (what was appended so far is handed to `filled` first).
+pub trait Sink: Send {
+    /// The form that this sink wants from an operator that can do what `refs` and `one` say.
+    fn form(&self, _refs: bool, _one: bool) -> Form {
+        Form::Copy
+    }
+
+    /// The block to fill: its first byte, and its bytes without the slack behind it.
+    fn begin(&mut self) -> Result<(*mut u8, usize)>;
+
+    /// Takes `len` bytes at the start of the block that was given last, and gives the block to fill next, with room for
+    /// at least `need` bytes. `data` is the batch that references point into (empty in form COPY).
+    fn filled(&mut self, len: usize, need: usize, data: &[u8]) -> Result<(*mut u8, usize)>;
+
+    /// A record that does not go through blocks.
+    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
+}
+
+struct Behind<S> {
+    sink: S,
+    start: *mut u8,
+    error: Option<Error>,
+    /// The batch that is being mapped, for the forms that refer to it.
+    data: (*const u8, usize),
+}
+
+/// A cursor and the sink behind it: what an operator's call is given.
+pub struct Emitter<S: Sink> {
+    out: Out,
+    behind: Box<Behind<S>>,
+}
+
+// SAFETY: the pointers are into memory that the sink owns, and the sink is Send; one thread uses an Emitter at a time.
+unsafe impl<S: Sink> Send for Emitter<S> {}
+
+impl<S: Sink> Emitter<S> {
+    /// `refs` and `one`: what the operator can do beyond COPY.
+    pub fn new(mut sink: S, refs: bool, one: bool) -> Result<Self> {
+        let form = sink.form(refs, one);
+        let (start, room) = sink.begin()?;
+        let behind = Box::new(Behind { sink, start, error: None, data: (std::ptr::null(), 0) });
+        let out = Out {
+            size: size_of::<Out>() as u32,
+            form: form as u32,
+            cur: start,
+            end: start.wrapping_add(room),
+            ref_base: std::ptr::null(),
+            full: full::<S>,
+            big: big::<S>,
+            engine: std::ptr::null_mut(),
+            reserved: [0; 4],
+        };
+        Ok(Emitter { out, behind })
+    }
+
+    pub fn sink(&self) -> &S {
+        &self.behind.sink
+    }
+    pub fn sink_mut(&mut self) -> &mut S {
+        &mut self.behind.sink
+    }
+
+    /// Runs an operator's call. `data`: the batch that its references point into. The sink's own error comes first.
+    pub fn run(&mut self, data: &[u8], call: impl FnOnce(&mut Out) -> Result<()>) -> Result<()> {
+        self.behind.data = (data.as_ptr(), data.len());
+        self.out.ref_base = data.as_ptr();
+        self.out.engine = (&raw mut *self.behind).cast();
+        let result = call(&mut self.out);
+        if let Some(error) = self.behind.error.take() {
+            return Err(error);
+        }
+        result?;
+        if self.out.form() != Form::Copy {
+            // References do not outlive their batch.
+            self.hand_over()?;
+        }
+        self.behind.data = (std::ptr::null(), 0);
+        Ok(())
+    }
+
+    /// Hands what stands in the block to the sink.
+    pub fn hand_over(&mut self) -> Result<()> {
+        // SAFETY: between calls the cursor is not in use; `data` still names the batch, or nothing.
+        let (start, room) = unsafe { self.behind.take(self.out.cur, 0)? };
+        self.out.cur = start;
+        self.out.end = start.wrapping_add(room);
+        Ok(())
+    }
+
+    /// Hands over the rest and gives the sink back.
+    pub fn finish(mut self) -> Result<S> {
+        self.hand_over()?;
+        Ok(self.behind.sink)
+    }
+}
+
+impl<S: Sink> Behind<S> {
+    /// # Safety
+    /// `cur` lies in the block given last, and `data` is alive.
+    unsafe fn take(&mut self, cur: *mut u8, need: usize) -> Result<(*mut u8, usize)> {
+        let len = cur as usize - self.start as usize;
+        // SAFETY: as the caller promises.
+        let data = unsafe { RawStr { p: self.data.0, n: self.data.1 as u64 }.bytes() };
+        let (start, room) = self.sink.filled(len, need, data)?;
+        debug_assert!(room >= need);
+        self.start = start;
+        Ok((start, room))
+    }
+
+    fn status(&mut self, result: std::thread::Result<Result<()>>) -> i32 {
+        match result {
+            Ok(Ok(())) => STATUS_OK,
+            Ok(Err(error)) => {
+                let stop = error.code() == Code::Cancelled;
+                self.error.get_or_insert(error);
+                if stop { STATUS_STOP } else { STATUS_FAIL }
+            }
+            Err(panic) => {
+                self.error.get_or_insert(crate::base::error::of_panic(&panic));
+                STATUS_FAIL
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn full<S: Sink>(out: *mut Out, need: u64) -> i32 {
+    // SAFETY: `engine` was set by `run` to the Behind of the Emitter whose cursor this is; nobody else uses it meanwhile.
+    unsafe {
+        let behind = &mut *(*out).engine.cast::<Behind<S>>();
+        if need as usize > BIG_BYTES {
+            behind.error.get_or_insert(Error::new(Code::UserCode, format!("full() was asked for {need} bytes at once")));
+            return STATUS_FAIL;
+        }
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            let (start, room) = behind.take((*out).cur, need as usize)?;
+            (*out).cur = start;
+            (*out).end = start.wrapping_add(room);
+            Ok(())
+        }));
+        behind.status(result)
+    }
+}
+
+unsafe extern "C" fn big<S: Sink>(out: *mut Out, key: RawStr, value: RawStr) -> i32 {
+    // SAFETY: as in `full`; the strings are the caller's and outlive the call.
+    unsafe {
+        let behind = &mut *(*out).engine.cast::<Behind<S>>();
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            let total = key.n.saturating_add(value.n);
+            if total > RECORD_BYTES_MAX as u64 {
+                return Err(Error::new(Code::UserCode, format!("a record of {total} bytes was emitted"))
+                    .hint(format!("key and value together have at most {RECORD_BYTES_MAX} bytes")));
+            }
+            let (start, room) = behind.take((*out).cur, 0)?;
+            (*out).cur = start;
+            (*out).end = start.wrapping_add(room);
+            behind.sink.big(key.bytes(), value.bytes())
+        }));
+        behind.status(result)
+    }
+}
+
+/// Walks the records of a block in form COPY: (offset of the record, key length, value length).
+pub fn copied(block: &[u8]) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let header = block.get(at..at + HEADER_BYTES)?;
+        let klen = u32::from_le_bytes([header[0], header[1], header[2], header[3]]) as usize;
+        let vlen = u32::from_le_bytes([header[4], header[5], header[6], header[7]]) as usize;
+        let record = at;
+        at = (at + HEADER_BYTES + klen + vlen).next_multiple_of(8);
+        Some((record, klen, vlen))
+    })
+}
+
+/// A block of its own for sinks that use the same one again and again (all but the collector).
+pub struct Scratch {
+    buffer: crate::memory::Buffer,
+}
+
+impl Scratch {
+    /// Holds the cursor's block: at least twice the largest request fits.
+    pub const BYTES: usize = 128 << 10;
+
+    pub fn new() -> Result<Self> {
+        Ok(Scratch { buffer: crate::memory::Buffer::new(Self::BYTES, None)? })
+    }
+
+    pub fn block(&mut self) -> (*mut u8, usize) {
+        (self.buffer.with_slack_mut().as_mut_ptr(), Self::BYTES)
+    }
+
+    pub fn bytes(&self, len: usize) -> &[u8] {
+        &self.buffer[..len]
+    }
+}
+
+const _: () = assert!(SLACK_BYTES >= 64);

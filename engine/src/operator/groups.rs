@@ -1,0 +1,133 @@
+//! A batch of groups for reducers and combiners (yt_groups of the C ABI).
+//! One of the listed files with `unsafe`: it reads through the ABI's pointers.
+
+use std::marker::PhantomData;
+
+/// The last group goes on in the next batch.
+pub const GROUP_MORE: u32 = 1;
+/// The first group began in the batch before.
+pub const GROUP_CONT: u32 = 2;
+
+#[repr(C)]
+pub struct Groups<'a> {
+    size: u32,
+    n: u32,
+    base: *const u8,
+    koff: *const u32,
+    klen: *const u32,
+    first: *const u32,
+    voff: *const u32,
+    vlen: *const u32,
+    v8: *const u64,
+    flags: u32,
+    pad: u32,
+    lives: PhantomData<&'a [u8]>,
+}
+
+/// The values of a batch of groups: slices of the data, or packed numbers of eight bytes.
+#[derive(Clone, Copy)]
+pub enum Values<'a> {
+    Slices { offsets: &'a [u32], lengths: &'a [u32] },
+    Eight(&'a [u64]),
+}
+
+impl Values<'_> {
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Slices { offsets, .. } => offsets.len(),
+            Values::Eight(v) => v.len(),
+        }
+    }
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<'a> Groups<'a> {
+    /// Group `i` has the key `koff[i], klen[i]` and the values `first[i]..first[i + 1]`.
+    ///
+    /// # Panics
+    /// If the columns do not fit together: an error of the driver.
+    pub fn new(
+        data: &'a [u8],
+        koff: &'a [u32],
+        klen: &'a [u32],
+        first: &'a [u32],
+        values: Values<'a>,
+        flags: u32,
+    ) -> Groups<'a> {
+        assert!(koff.len() == klen.len() && first.len() == koff.len() + 1);
+        assert!(first.last().is_some_and(|&end| end as usize == values.len()));
+        let (voff, vlen, v8) = match values {
+            Values::Slices { offsets, lengths } => {
+                assert!(offsets.len() == lengths.len());
+                (offsets.as_ptr(), lengths.as_ptr(), std::ptr::null())
+            }
+            Values::Eight(v) => (std::ptr::null(), std::ptr::null(), v.as_ptr()),
+        };
+        Groups {
+            size: size_of::<Groups<'static>>() as u32,
+            n: koff.len() as u32,
+            base: data.as_ptr(),
+            koff: koff.as_ptr(),
+            klen: klen.as_ptr(),
+            first: first.as_ptr(),
+            voff,
+            vlen,
+            v8,
+            flags,
+            pad: 0,
+            lives: PhantomData,
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.n as usize
+    }
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+    /// The last group goes on in the next batch.
+    pub fn goes_on(&self) -> bool {
+        self.flags & GROUP_MORE != 0
+    }
+    /// The first group began in the batch before.
+    pub fn continues(&self) -> bool {
+        self.flags & GROUP_CONT != 0
+    }
+
+    pub fn key(&self, i: usize) -> &'a [u8] {
+        assert!(i < self.len());
+        // SAFETY: i is in bounds, and `new` took the columns from slices of n elements whose ranges lie in the data.
+        unsafe { std::slice::from_raw_parts(self.base.add(*self.koff.add(i) as usize), *self.klen.add(i) as usize) }
+    }
+
+    /// The numbers of the values of group `i`.
+    pub fn range(&self, i: usize) -> std::ops::Range<usize> {
+        assert!(i < self.len());
+        // SAFETY: `first` has n + 1 elements.
+        unsafe { *self.first.add(i) as usize..*self.first.add(i + 1) as usize }
+    }
+
+    /// All values as packed numbers, where the value type has eight bytes.
+    pub fn eights(&self) -> Option<&'a [u64]> {
+        if self.v8.is_null() {
+            return None;
+        }
+        // SAFETY: `new` checked that first[n] values are there.
+        unsafe { Some(std::slice::from_raw_parts(self.v8, *self.first.add(self.n as usize) as usize)) }
+    }
+
+    /// Value number `v` (of the batch, not of the group).
+    pub fn value(&self, v: usize) -> &'a [u8] {
+        // SAFETY: `new` checked the number of values; the slices lie in the data.
+        unsafe {
+            assert!(v < *self.first.add(self.n as usize) as usize);
+            if self.v8.is_null() {
+                std::slice::from_raw_parts(self.base.add(*self.voff.add(v) as usize), *self.vlen.add(v) as usize)
+            } else {
+                std::slice::from_raw_parts(self.v8.add(v).cast(), 8)
+            }
+        }
+    }
+}

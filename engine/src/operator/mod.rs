@@ -1,0 +1,25 @@
+//! Floor 3: the batch interfaces that all operators have in common: built-ins, C++ class libraries, streaming, Java, tests.
+//!
+//! The layouts here are those of the C ABI (api/include/yunti.h), so that a class library needs no translation.
+
+pub mod batch;
+pub mod class;
+pub mod context;
+pub mod cursor;
+pub mod folder;
+pub mod groups;
+pub mod mapper;
+pub mod partitioner;
+pub mod reducer;
+pub mod types;
+
+pub use batch::Batch;
+pub use class::{Class, ClassInfo, ClassSource, Flags, Kind};
+pub use context::TaskContext;
+pub use cursor::{Emitter, Form, Out, Sink};
+pub use folder::{FoldShape, Folder, KnownFold};
+pub use groups::Groups;
+pub use mapper::Mapper;
+pub use partitioner::Partitioner;
+pub use reducer::Reducer;
+pub use types::Type;

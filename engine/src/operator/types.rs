@@ -1,0 +1,48 @@
+//! What a key or a value is: it fixes the order of keys and how a text writer prints them (yt_type of the C ABI).
+
+use crate::base::{Code, Error, Result};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[repr(u32)]
+pub enum Type {
+    /// No value at all; text output then has no tab.
+    None = 0,
+    #[default]
+    Bytes = 1,
+    I32 = 2,
+    I64 = 3,
+    U32 = 4,
+    U64 = 5,
+    F32 = 6,
+    F64 = 7,
+}
+
+impl Type {
+    pub const ALL: [Type; 8] =
+        [Type::None, Type::Bytes, Type::I32, Type::I64, Type::U32, Type::U64, Type::F32, Type::F64];
+
+    pub fn from_abi(number: u32) -> Option<Type> {
+        Type::ALL.get(number as usize).copied()
+    }
+
+    pub fn name(self) -> &'static str {
+        ["none", "bytes", "i32", "i64", "u32", "u64", "f32", "f64"][self as usize]
+    }
+
+    pub fn parse(name: &str) -> Result<Type> {
+        Type::ALL.into_iter().find(|t| t.name() == name || (name == "text" && *t == Type::Bytes)).ok_or_else(|| {
+            Error::new(Code::Usage, format!("unknown type '{name}'"))
+                .hint("use one of none, bytes, text, i32, i64, u32, u64, f32, f64")
+        })
+    }
+
+    /// Bytes of a value of this type; `None` for byte strings.
+    pub fn fixed_bytes(self) -> Option<usize> {
+        match self {
+            Type::None => Some(0),
+            Type::Bytes => None,
+            Type::I32 | Type::U32 | Type::F32 => Some(4),
+            Type::I64 | Type::U64 | Type::F64 => Some(8),
+        }
+    }
+}
