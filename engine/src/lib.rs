@@ -4,6 +4,17 @@
 //! `engine/tests/tidy.rs`).
 
 pub mod base;
+pub mod codec;
+pub mod collect;
 pub mod env;
+pub mod fold;
+pub mod format;
+pub mod job;
+pub mod library;
+pub mod map;
 pub mod memory;
 pub mod operator;
+pub mod read;
+pub mod reduce;
+pub mod run;
+pub mod write;

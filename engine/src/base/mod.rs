@@ -1,10 +1,14 @@
 //! Floor 0: bytes, errors and encodings that everything above speaks; no I/O, no threads.
 
+pub mod checksum;
 pub mod error;
 pub mod key_order;
+pub mod masks;
+pub mod prefetch;
 pub mod record;
 pub mod varint;
 
+pub use checksum::{Crc32c, crc32c};
 pub use error::{Code, Error, Result};
 pub use key_order::{KeyKind, KeyOrder};
 pub use record::Record;

@@ -4,6 +4,7 @@
 //! operation fail and a host (a JVM, a simulation) can bring its own.
 
 pub mod clock;
+pub mod crew;
 pub mod faulty;
 pub mod files;
 pub mod io_queue;
@@ -14,6 +15,7 @@ pub mod threads;
 use std::sync::Arc;
 
 pub use clock::Clock;
+pub use crew::{Cancel, Crew};
 pub use files::{File, Files, NamedFile};
 pub use threads::Threads;
 

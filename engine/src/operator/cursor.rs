@@ -194,8 +194,8 @@ pub trait Sink: Send {
     /// at least `need` bytes. `data` is the batch that references point into (empty in form COPY).
     fn filled(&mut self, len: usize, need: usize, data: &[u8]) -> Result<(*mut u8, usize)>;
 
-    /// A record that does not go through blocks.
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
+    /// A record that does not go through blocks; gives the block to fill next.
+    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)>;
 }
 
 struct Behind<S> {
@@ -298,7 +298,7 @@ impl<S: Sink> Behind<S> {
                 if stop { STATUS_STOP } else { STATUS_FAIL }
             }
             Err(panic) => {
-                self.error.get_or_insert(crate::base::error::of_panic(&panic));
+                self.error.get_or_insert(crate::base::error::of_panic(&*panic));
                 STATUS_FAIL
             }
         }
@@ -333,10 +333,12 @@ unsafe extern "C" fn big<S: Sink>(out: *mut Out, key: RawStr, value: RawStr) -> 
                 return Err(Error::new(Code::UserCode, format!("a record of {total} bytes was emitted"))
                     .hint(format!("key and value together have at most {RECORD_BYTES_MAX} bytes")));
             }
-            let (start, room) = behind.take((*out).cur, 0)?;
+            behind.take((*out).cur, 0)?;
+            let (start, room) = behind.sink.big(key.bytes(), value.bytes())?;
+            behind.start = start;
             (*out).cur = start;
             (*out).end = start.wrapping_add(room);
-            behind.sink.big(key.bytes(), value.bytes())
+            Ok(())
         }));
         behind.status(result)
     }

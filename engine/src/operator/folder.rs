@@ -1,4 +1,5 @@
 //! Folders: one state a key, in a table that the engine owns (yt_folder of the C ABI).
+//! One of the listed files with `unsafe`: states are named by pointers.
 
 use super::Out;
 use crate::base::Result;
@@ -83,4 +84,10 @@ pub trait Folder: Send {
     fn merge(&mut self, into: &[*mut u8], from: &[*const u8]) -> Result<()>;
     /// Emits what becomes of each key and its state; for a known fold (key, state).
     fn finish(&mut self, keys: &[&[u8]], states: &[*const u8], out: &mut Out) -> Result<()>;
+}
+
+/// The bytes of a state that `finish` was given.
+pub fn state_bytes<'a>(state: &'a *const u8, len: usize) -> &'a [u8] {
+    // SAFETY: the contract of `Folder`: a state pointer names `state_bytes` readable bytes for the length of the call.
+    unsafe { std::slice::from_raw_parts(*state, len) }
 }

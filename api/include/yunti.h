@@ -1,0 +1,215 @@
+/* The C ABI between Yunti's engine and class libraries, version 0: everything that crosses is declared here.
+ *
+ * A class library is a shared object that exports one symbol, yunti_library_v0(), which returns a table of classes
+ * (mappers, combiners, reducers, folders, partitioners). The engine hands over batches and gets batches back: one call
+ * for a batch of 32-256 KB, never one for a record. C++ users include <yunti/yunti.hpp>, which is built on this file.
+ *
+ * Rules that hold everywhere
+ *   - Every struct starts with its own size, so that either side may be older than the other. Fields are only appended.
+ *   - Input buffers have YT_SLACK readable bytes behind their last record; output blocks YT_SLACK writable ones behind
+ *     `end`. What stands there is unspecified. Nothing is aligned unless said: load with memcpy.
+ *   - Byte strings are never NUL-terminated and may hold any byte. Key + value of a record: at most 2^31-1 bytes.
+ *   - Numbers (YT_I32 ..) are little-endian in memory, two's complement or IEEE 754.
+ *   - Nothing throws, longjmps or exits across this boundary. A failing function says why with yt_context.error and
+ *     returns YT_FAIL; the job ends with that message.
+ *   - An instance is used by one thread at a time. It is made for one task (a split, or a partition) and destroyed after it.
+ *   - Libraries are loaded once and never closed.
+ *
+ * Version 0 changes until streaming, isolation and Hadoop have used it; then it is frozen and only grows.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef YUNTI_H
+#define YUNTI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define YT_ABI_MAJOR 0u
+#define YT_ABI_MINOR 1u
+#define YT_SLACK 64u
+
+typedef struct yt_str {
+  const uint8_t *p;
+  uint64_t n;
+} yt_str;
+
+typedef int32_t yt_status;
+enum {
+  YT_OK = 0,
+  YT_FAIL = 1,  /* the job fails with the message given to yt_context.error */
+  YT_STOP = 3,  /* from full() and big(): the job is being cancelled; return it */
+  YT_NOMEM = 4  /* an allocation failed */
+};
+
+typedef uint32_t yt_kind;
+enum { YT_MAPPER = 1, YT_REDUCER = 2, YT_COMBINER = 3, YT_FOLDER = 4, YT_PARTITIONER = 5 };
+
+/* What a key or a value is. It fixes the order of keys and how a text writer prints it. */
+typedef uint32_t yt_type;
+enum {
+  YT_NONE = 0,  /* no value at all (the length is 0); text output then has no tab */
+  YT_BYTES = 1, /* ordered byte by byte, unsigned, a prefix before what it begins */
+  YT_I32 = 2,
+  YT_I64 = 3,
+  YT_U32 = 4,
+  YT_U64 = 5,
+  YT_F32 = 6,   /* ordered as IEEE 754 totalOrder: -NaN < -inf < .. -0 < +0 .. < inf < NaN */
+  YT_F64 = 7
+};
+
+/* ---- input: a batch of records in one buffer, valid until the call returns ---------------------------------------- */
+
+/* Record i: key = base + koff[i], klen[i] bytes; value = base + voff[i], vlen[i] bytes.
+ * Text input has no stored keys: koff is NULL, and the key of line i is its byte offset in the file,
+ * first_position + voff[i]. Lines come without their line end. */
+typedef struct yt_batch {
+  uint32_t size;
+  uint32_t n;                  /* records; 0 for a span */
+  const uint8_t *base;
+  const uint32_t *koff, *klen; /* NULL: no stored keys */
+  const uint32_t *voff, *vlen; /* NULL: a span */
+  uint64_t bytes;              /* the batch is [base, base + bytes) */
+  uint64_t first_position;     /* byte offset of base in the (decompressed) file */
+  uint32_t flags;              /* YT_BATCH_.. */
+  uint32_t file_index;         /* counts the files of the job's input, in order */
+} yt_batch;
+
+/* The batch is [base, base+bytes) and nothing is marked in it: whole records with their ends (the last line of a file may lack
+ * its end). Given only to a mapper with YT_WANTS_SPAN. */
+#define YT_BATCH_SPAN 1u
+
+/* ---- output: an append cursor into a block, bumped inline by the user's code -------------------------------------- */
+
+/* How records are laid out in the block. The engine chooses among those that the class can do (see yt_class.flags).
+ *   YT_FORM_COPY: u32 klen, u32 vlen, key, value, zero to seven bytes of padding: every record starts 8-aligned.
+ *   YT_FORM_ONE:  u32 koff, u32 klen: the key is a slice of the input batch (from ref_base), the value the u64 1.
+ *   YT_FORM_REF:  u32 koff, u32 klen, u64 value: the same with a value of eight bytes. */
+typedef uint32_t yt_form;
+enum { YT_FORM_COPY = 1, YT_FORM_ONE = 2, YT_FORM_REF = 3 };
+
+typedef struct yt_out yt_out;
+struct yt_out {
+  uint32_t size;
+  yt_form form;
+  uint8_t *cur, *end;      /* free room: [cur, end), then YT_SLACK bytes that may be overwritten */
+  const uint8_t *ref_base; /* forms ONE and REF: what koff counts from */
+  /* Hands the filled block over; on YT_OK, end - cur >= need. Anything else: return it. need <= 64 KiB. */
+  yt_status (*full)(yt_out *, uint64_t need);
+  /* Form COPY, a record that needs more than 64 KiB of block: the engine copies it. */
+  yt_status (*big)(yt_out *, yt_str key, yt_str value);
+  void *engine;
+  uint64_t reserved[4];
+};
+#define YT_BIG_BYTES 65536u
+
+/* ---- groups: what reducers and combiners get ---------------------------------------------------------------------- */
+
+/* A batch of groups in key order. Group i has the key base + koff[i] and the values first[i] .. first[i+1]-1.
+ * A long group goes over several batches: then the last group of one batch is flagged MORE, and the first of the next,
+ * with the same key again, CONT. Values of a group come in the order (split, order of emission in the split). */
+typedef struct yt_groups {
+  uint32_t size;
+  uint32_t n;
+  const uint8_t *base;
+  const uint32_t *koff, *klen;
+  const uint32_t *first;       /* n + 1 */
+  const uint32_t *voff, *vlen; /* NULL where v8 is set */
+  const uint64_t *v8;          /* values whose type has 8 bytes, packed; else NULL */
+  uint32_t flags;              /* YT_GROUP_.. */
+  uint32_t pad;
+} yt_groups;
+#define YT_GROUP_MORE 1u
+#define YT_GROUP_CONT 2u
+
+/* ---- folders: the engine owns a hash table of states -------------------------------------------------------------- */
+
+typedef uint32_t yt_fold_known;
+enum {
+  YT_FOLD_USER = 0,    /* the functions below */
+  YT_FOLD_COUNT = 1,   /* known folds: state and value are 8 bytes, and the engine never calls init, fold or merge */
+  YT_FOLD_SUM_I64 = 2, /* wraps around */
+  YT_FOLD_MIN_I64 = 3,
+  YT_FOLD_MAX_I64 = 4,
+  YT_FOLD_SUM_F64 = 5  /* inexact */
+};
+
+/* States are plain bytes: the engine moves, spills and loads them by memcpy and never destroys them.
+ * In each call n is at most 64. A state may occur several times in `states`: fold in the order given. */
+typedef struct yt_folder {
+  uint32_t size;
+  uint32_t state_size;  /* 1 to 65536 bytes */
+  yt_fold_known known;
+  uint32_t exact;       /* 1: merge is exact (associative and commutative), so that partial states may be made, merged and
+                           evicted in any order. 0: they are made for one split each and merged in split order */
+  yt_status (*init)(void *self, void *const *states, uint32_t n);
+  /* v8 where the value type has 8 bytes (then values is NULL), else values. */
+  yt_status (*fold)(void *self, void *const *states, const yt_str *values, const uint64_t *v8, uint32_t n);
+  yt_status (*merge)(void *self, void *const *into, const void *const *from, uint32_t n);
+  /* NULL for a known fold: the record is (key, state as the value type). */
+  yt_status (*finish)(void *self, const yt_str *keys, const void *const *states, uint32_t n, yt_out *out);
+} yt_folder;
+
+/* ---- classes and the handshake ------------------------------------------------------------------------------------ */
+
+/* Given to create(); valid until destroy() returns. */
+typedef struct yt_context {
+  uint32_t size;
+  uint32_t abi_minor;
+  void *engine;
+  /* A setting of the job (-D key=value, or the job file's [settings]); p is NULL where it is not set. */
+  yt_str (*config)(void *engine, yt_str key);
+  /* A counter of this task: add to it with plain increments; NULL where there is no memory. It is summed over all tasks. */
+  uint64_t *(*counter)(void *engine, yt_str group, yt_str name);
+  /* Why the function that is about to return YT_FAIL fails. */
+  void (*error)(void *engine, yt_str message);
+  /* One line about what the task does now, for the progress display. */
+  void (*status)(void *engine, yt_str message);
+  /* One bit for each byte of [p, p+n) that is one of set[0..set_n), set_n in 1..8; bit i%64 of bits[i/64]; bits has
+   * (n + 63) / 64 words, and the bits from n on are 0. SIMD chosen at run time. */
+  void (*mask_any)(const uint8_t *p, uint64_t n, const uint8_t *set, uint32_t set_n, uint64_t *bits);
+  /* The task: map or reduce, its number (the split or the partition), the number of partitions. */
+  uint32_t is_reduce, task, partitions, pad;
+  uint64_t reserved[8];
+} yt_context;
+
+/* yt_class.flags */
+#define YT_PURE 1u           /* reducer: what it emits for a group depends on that group alone, so that ranges of keys
+                                may be reduced by several instances at once */
+#define YT_EMITS_REFS 2u     /* mapper: keys are slices of the batch and values have 8 bytes: it can do YT_FORM_REF */
+#define YT_EMITS_ONE 4u      /* mapper: keys are slices of the batch and each value is the u64 1: it can do YT_FORM_ONE */
+#define YT_WANTS_SPAN 8u     /* mapper: hand over whole spans of text, lines not marked */
+/* All classes can do YT_FORM_COPY. */
+
+typedef struct yt_class {
+  uint32_t size;
+  yt_kind kind;
+  const char *name;            /* "WordCount.Tokenizer": letters, digits, '_', '.', NUL-terminated */
+  uint32_t flags;
+  yt_type key_type, value_type; /* what it emits; a folder: the value it folds is in_value_type, below */
+  yt_type in_value_type;        /* reducer, combiner, folder: the value type it expects; YT_NONE: any */
+  yt_status (*create)(const yt_context *, void **self);
+  void (*destroy)(void *self);
+  yt_status (*map)(void *self, const yt_batch *, yt_out *);       /* mapper */
+  yt_status (*reduce)(void *self, const yt_groups *, yt_out *);   /* reducer, combiner */
+  /* partitioner: part[i] in 0 .. parts-1 for each record; equal keys must get equal numbers where a reducer or folder follows */
+  yt_status (*partition)(void *self, const yt_batch *, uint32_t parts, uint32_t *part);
+  const yt_folder *folder;     /* folder; also a combiner or reducer that is one: then the engine may fold instead */
+  yt_status (*flush)(void *self, yt_out *);  /* NULL, or: end of the task, may still emit (form COPY) */
+  uint64_t reserved[6];
+} yt_class;
+
+typedef struct yt_library {
+  uint32_t size, abi_major, abi_minor, n;
+  const char *name, *version;
+  const yt_class *const *classes;
+} yt_library;
+
+/* The one exported symbol. engine_abi is (major << 16 | minor) of the engine; NULL refuses it. */
+__attribute__((visibility("default"))) const yt_library *yunti_library_v0(uint32_t engine_abi);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,90 @@
+// What a class knows about the job: settings, counters, its task.
+//
+// A class that wants it has a constructor `explicit T(yunti::Context& context)`. The Context may be copied and kept; it is
+// valid as long as the object itself.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+
+#include "error.hpp"
+
+namespace yunti {
+
+// A counter of this task; the engine sums it over all tasks. Plain increments, free enough for each record.
+class Counter {
+ public:
+  explicit Counter(uint64_t* slot) : slot_(slot) {}
+  void operator++() { ++*slot_; }
+  void operator++(int) { ++*slot_; }
+  void operator+=(uint64_t n) { *slot_ += n; }
+  uint64_t value() const { return *slot_; }
+
+ private:
+  uint64_t* slot_;
+};
+
+class Context {
+ public:
+  explicit Context(const yt_context* raw) : raw_(raw) {}
+
+  // A setting of the job: -D key=value, or the job file's [settings]. The text lives as long as the context.
+  std::optional<std::string_view> config(std::string_view key) const {
+    const yt_str value = raw_->config(raw_->engine, detail::str(key));
+    if (value.p == nullptr) return std::nullopt;
+    return detail::view(value);
+  }
+
+  std::string_view config(std::string_view key, std::string_view otherwise) const { return config(key).value_or(otherwise); }
+
+  // Look a counter up once, in the constructor, and keep it.
+  Counter counter(std::string_view group, std::string_view name) const {
+    uint64_t* slot = raw_->counter(raw_->engine, detail::str(group), detail::str(name));
+    if (slot == nullptr) throw std::bad_alloc();
+    return Counter(slot);
+  }
+
+  // One line about what the task does now, for the progress display.
+  void status(std::string_view message) const { raw_->status(raw_->engine, detail::str(message)); }
+
+  [[noreturn]] void fail(std::string_view message) const { yunti::fail(message); }
+
+  bool is_reduce() const { return raw_->is_reduce != 0; }
+  uint32_t task() const { return raw_->task; }  // the number of the split, or of the partition
+  uint32_t partitions() const { return raw_->partitions; }
+  const yt_context* raw() const { return raw_; }
+
+ private:
+  const yt_context* raw_;
+};
+
+namespace detail {
+
+// What `self` points to: the user's object with the context that its errors go to.
+template <class T>
+struct YUNTI_HIDDEN Instance {
+  const yt_context* context;
+  Context own_context;
+  T object;
+
+  static T make(Context& context) {
+    if constexpr (std::is_constructible_v<T, Context&>) {
+      return T(context);
+    } else {
+      static_assert(std::is_default_constructible_v<T>, "the class needs a constructor without arguments or from yunti::Context&");
+      return T();
+    }
+  }
+
+  explicit Instance(const yt_context* raw) : context(raw), own_context(raw), object(make(own_context)) {}
+
+  static Instance& of(void* self) { return *static_cast<Instance*>(self); }
+
+  static yt_status create(const yt_context* raw, void** self) noexcept {
+    return guard(raw, [&] { *self = new Instance(raw); });
+  }
+
+  static void destroy(void* self) noexcept { delete static_cast<Instance*>(self); }
+};
+
+}  // namespace detail
+}  // namespace yunti

@@ -1,0 +1,185 @@
+// Where user code puts records: an append cursor into a block of the engine, bumped inline.
+//
+//   out.emit(key, value);      out.emit(key);      // the latter where the value type is None, or each value is one
+//
+//   YT_FORM_COPY  | u32 klen | u32 vlen | key ... | value ... | 0-7 bytes |  next record, 8-aligned
+//   YT_FORM_ONE   | u32 koff | u32 klen |                                    the key stays in the input batch, the value is 1
+//   YT_FORM_REF   | u32 koff | u32 klen | value: 8 bytes |                   the key stays in the input batch
+//
+// The form is a type parameter: the loop over the records is compiled for each one, and no record asks which it is. An Out
+// lives in registers for one call of the engine; `full` and `big` are the only calls, both out of line.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "error.hpp"
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+namespace yunti {
+
+inline constexpr uint64_t kRecordBytesMax = 0x7FFFFFFF;  // key + value
+
+namespace detail {
+
+struct Room {
+  uint8_t *cur, *end;
+};
+
+// A block with at least `need` bytes free; throws where the engine has none.
+YUNTI_COLD inline Room next_block(yt_out* raw, uint8_t* cur, uint64_t need) {
+  raw->cur = cur;
+  const yt_status status = raw->full(raw, need);
+  if (status != YT_OK) throw Stopped{status};
+  return {raw->cur, raw->end};
+}
+
+YUNTI_COLD inline Room emit_big(yt_out* raw, uint8_t* cur, yt_str key, yt_str value) {
+  if (key.n > kRecordBytesMax || value.n > kRecordBytesMax - key.n)
+    throw Error("a record of " + std::to_string(key.n) + " + " + std::to_string(value.n) +
+                " bytes was emitted: key and value together may have 2147483647; emit smaller ones");
+  raw->cur = cur;
+  const yt_status status = raw->big(raw, key, value);
+  if (status != YT_OK) throw Stopped{status};
+  return {raw->cur, raw->end};
+}
+
+[[noreturn]] YUNTI_COLD inline void not_a_slice() {
+  throw Error("a mapper that declares keys_are_slices emitted a key that is no slice of its input");
+}
+
+[[noreturn]] YUNTI_COLD inline void not_one() {
+  throw Error("a mapper that declares value_is_one emitted another value than 1");
+}
+
+// 16 bytes at a time: reads and writes up to 15 bytes too many, which both sides have as slack.
+YUNTI_INLINE void copy_over(uint8_t* to, const uint8_t* from, uint64_t n) {
+  asm("" : "+r"(from));  // no instruction: keeps gcc from warning of emitted literals, which it cannot see never come here
+  uint64_t i = 0;
+  do {
+#if defined(__SSE2__)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+#else
+    std::memcpy(to + i, from + i, 16);
+#endif
+    i += 16;
+  } while (YUNTI_UNLIKELY(i < n));
+}
+
+// Bytes that may be read beyond their end: a slice of a buffer that has slack.
+struct Padded {
+  const uint8_t* p = nullptr;
+  uint64_t n = 0;
+  YUNTI_INLINE bool holds(const uint8_t* q, uint64_t m) const {
+    const uint64_t at = reinterpret_cast<uintptr_t>(q) - reinterpret_cast<uintptr_t>(p);
+    return at <= n && m <= n - at;
+  }
+};
+
+}  // namespace detail
+
+template <class Key, class Value, yt_form Form = YT_FORM_COPY, bool ValueIsOne = false>
+class Out {
+ public:
+  using KeyView = View<Key>;
+  using ValueView = View<Value>;
+
+  // `input`: the batch that slices are taken from; keys and values that lie in it are copied without looking at their ends.
+  YUNTI_INLINE Out(yt_out* raw, detail::Padded input) : cur_(raw->cur), end_(raw->end), input_(input), raw_(raw) {
+    if constexpr (Form != YT_FORM_COPY) base_ = raw->ref_base;
+  }
+  Out(const Out&) = delete;
+  Out& operator=(const Out&) = delete;
+
+  YUNTI_INLINE void emit(const KeyView& key, const ValueView& value) {
+    if constexpr (ValueIsOne)
+      if (YUNTI_UNLIKELY(value != ValueView{1})) detail::not_one();
+    if constexpr (Form == YT_FORM_COPY) {
+      copy(key, value);
+    } else {
+      refer(key, value);
+    }
+  }
+
+  YUNTI_INLINE void emit(const KeyView& key) {
+    static_assert(ValueIsOne || std::is_same_v<Value, None>, "emit(key) needs Value = yunti::None, or value_is_one");
+    if constexpr (ValueIsOne) {
+      emit(key, ValueView{1});
+    } else {
+      emit(key, None{});
+    }
+  }
+
+  // Gives the cursor back to the engine; the loops of this library do it.
+  YUNTI_INLINE void commit() { raw_->cur = cur_; }
+  YUNTI_INLINE void set_input(detail::Padded input) { input_ = input; }
+
+ private:
+  YUNTI_INLINE void take(detail::Room room) {
+    cur_ = room.cur;
+    end_ = room.end;
+  }
+
+  YUNTI_INLINE uint64_t room() const { return static_cast<uint64_t>(end_ - cur_); }
+
+  YUNTI_INLINE void copy(const KeyView& key, const ValueView& value) {
+    const uint64_t klen = detail::encoded_bytes<Key>(key), vlen = detail::encoded_bytes<Value>(value);
+    const uint64_t need = (8 + klen + vlen + 7) & ~uint64_t{7};
+    if (YUNTI_UNLIKELY(need > room())) {
+      if (need > YT_BIG_BYTES) {
+        take(detail::emit_big(raw_, cur_, bytes_of<Key>(key), bytes_of<Value>(value)));
+        return;
+      }
+      take(detail::next_block(raw_, cur_, need));
+    }
+    detail::store<uint64_t>(cur_, klen | vlen << 32);
+    put<Key>(cur_ + 8, key);
+    put<Value>(cur_ + 8 + klen, value);
+    cur_ += need;
+  }
+
+  template <class T>
+  static yt_str bytes_of(const View<T>& v) {
+    if constexpr (is_number<T>) {
+      return {reinterpret_cast<const uint8_t*>(&v), sizeof v};
+    } else if constexpr (std::is_same_v<T, None>) {
+      return {nullptr, 0};
+    } else {
+      return detail::str(v);
+    }
+  }
+
+  template <class T>
+  YUNTI_INLINE void put(uint8_t* to, const View<T>& v) {
+    if constexpr (is_number<T>) {
+      detail::store(to, v);
+    } else if constexpr (!std::is_same_v<T, None>) {
+      const uint8_t* from = detail::octets(v.data());
+      if (YUNTI_LIKELY(input_.holds(from, v.size()))) {
+        detail::copy_over(to, from, v.size());
+      } else if (v.size() != 0) {
+        std::memcpy(to, from, v.size());
+      }
+    }
+  }
+
+  YUNTI_INLINE void refer(const std::string_view& key, const ValueView& value) {
+    static_assert(std::is_same_v<Key, Bytes> && Type<Value>::bytes == 8, "references have byte keys and 8-byte values");
+    constexpr uint64_t kNeed = Form == YT_FORM_REF ? 16 : 8;
+    uint64_t at = reinterpret_cast<uintptr_t>(key.data()) - reinterpret_cast<uintptr_t>(base_);
+    if (YUNTI_UNLIKELY(!input_.holds(detail::octets(key.data()), key.size()))) {
+      if (!key.empty()) detail::not_a_slice();
+      at = 0;
+    }
+    if (YUNTI_UNLIKELY(kNeed > room())) take(detail::next_block(raw_, cur_, kNeed));
+    detail::store<uint64_t>(cur_, at | static_cast<uint64_t>(key.size()) << 32);
+    if constexpr (Form == YT_FORM_REF) detail::store(cur_ + 8, value);
+    cur_ += kNeed;
+  }
+
+  uint8_t *cur_, *end_;
+  const uint8_t* base_ = nullptr;
+  detail::Padded input_;
+  yt_out* const raw_;
+};
+
+}  // namespace yunti

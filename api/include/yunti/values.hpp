@@ -1,0 +1,130 @@
+// The values of one group, as a range: `for (int64_t v : values)`. Valid until the call that got it returns.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <iterator>
+#include <vector>
+
+#include "error.hpp"
+
+namespace yunti {
+
+template <class T>
+class Values {
+  static_assert(!std::is_same_v<T, None>, "values of no type: take yunti::Any");
+
+ public:
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = View<T>;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const value_type*;
+    using reference = value_type;
+
+    Iterator(const Values* values, uint32_t i) : values_(values), i_(i) {}
+    YUNTI_INLINE value_type operator*() const { return (*values_)[i_]; }
+    YUNTI_INLINE Iterator& operator++() {
+      ++i_;
+      return *this;
+    }
+    Iterator operator++(int) { return Iterator(values_, i_++); }
+    bool operator==(const Iterator& other) const { return i_ == other.i_; }
+    bool operator!=(const Iterator& other) const { return i_ != other.i_; }
+
+   private:
+    const Values* values_;
+    uint32_t i_;
+  };
+
+  // Values first .. last-1 of a batch of groups.
+  Values(const yt_groups& groups, uint32_t first, uint32_t last)
+      : base_(groups.base), voff_(groups.voff), vlen_(groups.vlen), v8_(groups.v8), first_(first), last_(last) {
+    if (Type<T>::bytes == 8 && v8_ == nullptr && first != last)
+      throw Error("values of eight bytes are expected, and the mapper emits others");
+  }
+
+  Iterator begin() const { return {this, first_}; }
+  Iterator end() const { return {this, last_}; }
+  uint32_t size() const { return last_ - first_; }
+  bool empty() const { return last_ == first_; }
+
+ private:
+  YUNTI_INLINE View<T> operator[](uint32_t i) const {
+    if constexpr (Type<T>::bytes == 8) {
+      return detail::load<T>(v8_ + i);
+    } else if constexpr (is_number<T>) {
+      View<T> v{};
+      if (v8_ != nullptr || !detail::decode<T>(base_ + voff_[i], vlen_[i], v))
+        throw Error("values of " + std::to_string(sizeof(T)) + " bytes are expected, and the mapper emits others");
+      return v;
+    } else {
+      if (v8_ != nullptr) return detail::view(reinterpret_cast<const uint8_t*>(v8_ + i), 8);
+      return detail::view(base_ + voff_[i], vlen_[i]);
+    }
+  }
+
+  const uint8_t* base_;
+  const uint32_t *voff_, *vlen_;
+  const uint64_t* v8_;
+  uint32_t first_, last_;
+};
+
+namespace detail {
+
+// Keeps the values of a group that goes over several batches, for reducers that want them all at once.
+class YUNTI_HIDDEN GroupBuffer {
+ public:
+  explicit GroupBuffer(uint64_t bytes_max) : bytes_max_(bytes_max) {}
+
+  void add(const yt_groups& groups, uint32_t first, uint32_t last) {
+    for (uint32_t i = first; i < last; ++i) {
+      if (groups.v8 != nullptr) {
+        v8_.push_back(groups.v8[i]);
+      } else {
+        const uint8_t* p = groups.base + groups.voff[i];
+        voff_.push_back(static_cast<uint32_t>(bytes_.size()));
+        vlen_.push_back(groups.vlen[i]);
+        bytes_.insert(bytes_.end(), p, p + groups.vlen[i]);
+      }
+      if (YUNTI_UNLIKELY(held() > bytes_max_)) too_long();
+    }
+  }
+
+  template <class T>
+  Values<T> values() const {
+    yt_groups groups{};
+    groups.base = bytes_.data();
+    groups.voff = voff_.data();
+    groups.vlen = vlen_.data();
+    groups.v8 = v8_.empty() ? nullptr : v8_.data();
+    return Values<T>(groups, 0, static_cast<uint32_t>(v8_.size() + voff_.size()));
+  }
+
+  void clear() {
+    if (held() > (1u << 20)) {  // one long group does not hold its memory to the end of the task
+      *this = GroupBuffer(bytes_max_);
+      return;
+    }
+    v8_.clear();
+    voff_.clear();
+    vlen_.clear();
+    bytes_.clear();
+  }
+
+ private:
+  uint64_t held() const { return 8 * (v8_.size() + voff_.size()) + bytes_.size(); }
+
+  [[noreturn]] YUNTI_COLD void too_long() const {
+    throw Error("one key has more than " + std::to_string(bytes_max_) +
+                " bytes of values, and this reducer holds all of them: give it begin, add and end in place of reduce, "
+                "or raise yunti.reduce.buffer.bytes");
+  }
+
+  uint64_t bytes_max_;
+  std::vector<uint64_t> v8_;
+  std::vector<uint32_t> voff_, vlen_;
+  std::vector<uint8_t> bytes_;
+};
+
+}  // namespace detail
+}  // namespace yunti

@@ -1,0 +1,38 @@
+// Yunti's C++ API: mappers, reducers, combiners, folders and partitioners in a class library (.so). Header-only, C++17, gcc and clang.
+//
+//   #include <yunti/yunti.hpp>
+//
+//   struct Tokenizer : yunti::Mapper<yunti::Bytes, int64_t> {
+//     static constexpr bool keys_are_slices = true, value_is_one = true;
+//     template <class Out>
+//     void map_span(const yunti::Span& span, Out& out) {
+//       yunti::words(span.text, [&](std::string_view word) { out.emit(word); });
+//     }
+//   };
+//
+//   YUNTI_LIBRARY("WordCount", "1.0",
+//                 yunti::mapper<Tokenizer>("WordCount.Tokenizer"),
+//                 yunti::folder<yunti::Count>("WordCount.Count"))
+//
+//   $ g++ -O2 -std=c++17 -fPIC -shared -fvisibility=hidden wc.cpp -o libwc.so
+//   $ yunti run --lib ./libwc.so --mapper WordCount.Tokenizer --folder WordCount.Count --input books/ --output counts/
+//
+// An object is made for one task and used by one thread at a time. Everything may throw. Where to read on:
+//   mapper.hpp  reducer.hpp  folder.hpp  partitioner.hpp     what to write
+//   words.hpp  lines.hpp  fields.hpp  numbers.hpp            fast cutting of text: never loop over the bytes yourself
+//   out.hpp  values.hpp  type.hpp                            what goes out and comes in
+//   context.hpp  error.hpp  library.hpp                      settings, counters, failing, the table of classes
+//   ../yunti.h                                               the C ABI under all of it
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "context.hpp"
+#include "fields.hpp"
+#include "folder.hpp"
+#include "library.hpp"
+#include "lines.hpp"
+#include "mapper.hpp"
+#include "numbers.hpp"
+#include "partitioner.hpp"
+#include "reducer.hpp"
+#include "values.hpp"
+#include "words.hpp"

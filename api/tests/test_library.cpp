@@ -1,0 +1,219 @@
+// Classes of every kind and shape, for host_test.
+// SPDX-License-Identifier: Apache-2.0
+#include <yunti/yunti.hpp>
+
+namespace {
+
+using yunti::Bytes;
+using std::string_view;
+
+// ---- mappers
+
+struct Words : yunti::Mapper<Bytes, int64_t> {
+  static constexpr bool keys_are_slices = true;
+  static constexpr bool value_is_one = true;
+  template <class Out>
+  void map_span(string_view text, Out& out) {
+    yunti::words(text, [&](string_view word) { out.emit(word); });
+  }
+};
+
+struct Identity : yunti::Mapper<Bytes, Bytes> {
+  void map(string_view key, string_view value, Out& out) { out.emit(key, value); }
+};
+
+struct Own : yunti::Mapper<Bytes, Bytes> {  // what is emitted lies nowhere in the input, and ends where its memory ends
+  void map(string_view value, Out& out) {
+    const std::string twice = std::string(value) + std::string(value);
+    out.emit(twice, std::string(value.rbegin(), value.rend()));
+  }
+};
+
+struct Length : yunti::Mapper<Bytes, int64_t> {
+  static constexpr bool keys_are_slices = true;
+  template <class Out>
+  void map(string_view line, Out& out) {
+    out.emit(line, static_cast<int64_t>(line.size()));
+    out.emit(string_view(), -1);
+  }
+};
+
+struct At : yunti::Mapper<int64_t, Bytes> {
+  uint32_t file = 0;
+  void begin_batch(const yt_batch& batch) { file = batch.file_index; }
+  void map(uint64_t position, string_view line, Out& out) { out.emit(static_cast<int64_t>(position) + file * 1000, line); }
+};
+
+struct Types : yunti::Mapper<double, int32_t> {
+  void map(string_view value, Out& out) { out.emit(-0.5, static_cast<int32_t>(value.size())); }
+};
+
+struct KeysOnly : yunti::Mapper<Bytes, yunti::None> {
+  void map(string_view value, Out& out) { out.emit(value); }
+};
+
+struct NoSlice : yunti::Mapper<Bytes, int64_t> {
+  static constexpr bool keys_are_slices = true;
+  template <class Out>
+  void map(string_view value, Out& out) {
+    const std::string own(value);
+    out.emit(own, 1);
+  }
+};
+
+struct NotOne : yunti::Mapper<Bytes, int64_t> {
+  static constexpr bool keys_are_slices = true, value_is_one = true;
+  template <class Out>
+  void map(string_view value, Out& out) { out.emit(value, 2); }
+};
+
+struct Sized : yunti::Mapper<Bytes, Bytes> {  // a record of as many bytes as the settings say
+  explicit Sized(yunti::Context& context)
+      : key(static_cast<uint64_t>(yunti::parse_i64(context.config("key", "0")).value())),
+        value(static_cast<uint64_t>(yunti::parse_i64(context.config("value", "0")).value())) {}
+  void map(string_view, Out& out) {
+    if (key + value > yunti::kRecordBytesMax) {
+      out.emit(string_view("k", key), string_view("v", value));  // never read
+      return;
+    }
+    const std::string k(key, 'k'), v(value, 'v');
+    out.emit(k, v);
+    out.emit("after", "it");
+  }
+  uint64_t key, value;
+};
+
+struct Odd {
+  int x;
+};
+
+struct Throws : yunti::Mapper<Bytes, int64_t> {
+  explicit Throws(yunti::Context& context) : what(context.config("throw", "")) {
+    if (what == "create") context.fail("not made");
+  }
+  void map(string_view value, Out& out) {
+    if (what == "error") yunti::fail("this is why");
+    if (what == "std") throw std::out_of_range("out of range");
+    if (what == "int") throw 42;
+    if (what == "odd") throw Odd{1};
+    if (what == "memory") throw std::bad_alloc();
+    out.emit(value, 1);
+  }
+  string_view what;
+};
+
+struct Counts : yunti::Mapper<Bytes, int64_t> {  // emits at the end of the task
+  explicit Counts(yunti::Context& context) : counter(context.counter("Test", "RECORDS")), bytes(context.counter("Test", "BYTES")), own(context) {}
+  void map(string_view value, Out&) {
+    ++counter;
+    bytes += value.size();
+    own.status("at " + std::to_string(counter.value()) + " of task " + std::to_string(own.task()));
+  }
+  void flush(Out& out) { out.emit("records", static_cast<int64_t>(counter.value())); }
+  yunti::Counter counter, bytes;
+  yunti::Context own;
+};
+
+struct Several : yunti::Mapper<Bytes, Bytes> {  // says which of its functions was called
+  void map_span(const yunti::Span& span, Out& out) { out.emit("span", std::to_string(span.position)); }
+  void map(string_view, string_view, Out& out) { out.emit("key", ""); }
+  void map(uint64_t position, string_view, Out& out) { out.emit("position", std::to_string(position)); }
+};
+
+// ---- reducers
+
+struct Concat : yunti::Reducer<Bytes, Bytes> {
+  void reduce(string_view key, yunti::Values<Bytes>& values, Out& out) {
+    std::string all;
+    for (string_view v : values) all += std::string(v) + ",";
+    out.emit(key, all);
+  }
+};
+
+struct SumAll : yunti::Reducer<Bytes, int64_t> {
+  static constexpr bool pure = true;
+  using Fold = yunti::Sum<int64_t>;
+  void reduce(string_view key, yunti::Values<int64_t>& values, Out& out) {
+    int64_t sum = 0;
+    for (int64_t v : values) sum += v;
+    out.emit(key, sum);
+  }
+};
+
+struct SumStream : yunti::Reducer<Bytes, int64_t> {
+  void begin(string_view) { sum = 0, ++groups; }
+  void add(int64_t v) { sum += v; }
+  void end(string_view key, Out& out) { out.emit(key, sum); }
+  void flush(Out& out) { out.emit("groups", groups); }
+  int64_t sum = 0, groups = 0;
+};
+
+struct Widen : yunti::Reducer<int64_t, double, int32_t> {  // numbers for keys, values of four bytes
+  void reduce(int64_t key, yunti::Values<int32_t>& values, Out& out) {
+    double sum = 0;
+    for (int32_t v : values) sum += v;
+    out.emit(key + 1, sum);
+  }
+};
+
+// ---- folders
+
+struct MeanState {
+  double sum;
+  int64_t n;
+};
+struct Mean : yunti::Folder<MeanState, double> {
+  static constexpr bool exact = false;
+  void init(MeanState& s) { s = {0, 0}; }
+  void fold(MeanState& s, double v) { s.sum += v, ++s.n; }
+  void merge(MeanState& s, const MeanState& other) { s.sum += other.sum, s.n += other.n; }
+  void finish(string_view key, const MeanState& s, Out& out) {
+    if (s.n == 0) yunti::fail("a mean of nothing");
+    out.emit(key, s.sum / static_cast<double>(s.n));
+  }
+};
+
+struct Histogram {
+  uint32_t count[256];
+};
+struct Letters : yunti::Folder<Histogram, Bytes> {  // a state larger than what is copied
+  static constexpr bool exact = true;
+  void init(Histogram& h) { h = {}; }
+  void fold(Histogram& h, string_view v) {
+    for (char c : v) ++h.count[static_cast<unsigned char>(c)];
+  }
+  void merge(Histogram& h, const Histogram& other) {
+    for (int i = 0; i < 256; ++i) h.count[i] += other.count[i];
+  }
+  void finish(string_view key, const Histogram& h, Out& out) {
+    std::string s;
+    for (int i = 0; i < 256; ++i)
+      if (h.count[i]) s += static_cast<char>(i) + std::to_string(h.count[i]);
+    out.emit(key, s);
+  }
+};
+
+// ---- partitioners
+
+struct ByLength : yunti::Partitioner<> {
+  uint32_t partition(string_view key, string_view value, uint32_t parts) { return static_cast<uint32_t>(key.size() + value.size()) % parts; }
+};
+struct ByNumber : yunti::Partitioner<int64_t> {
+  uint32_t partition(int64_t key, uint32_t) { return static_cast<uint32_t>(key); }
+};
+
+}  // namespace
+
+YUNTI_LIBRARY("Test", "1.2",
+              yunti::mapper<Words>("Test.Words"), yunti::mapper<Identity>("Test.Identity"), yunti::mapper<Own>("Test.Own"),
+              yunti::mapper<Length>("Test.Length"), yunti::mapper<At>("Test.At"), yunti::mapper<Types>("Test.Types"),
+              yunti::mapper<KeysOnly>("Test.KeysOnly"), yunti::mapper<NoSlice>("Test.NoSlice"), yunti::mapper<NotOne>("Test.NotOne"),
+              yunti::mapper<Sized>("Test.Sized"), yunti::mapper<Throws>("Test.Throws"), yunti::mapper<Counts>("Test.Counts"),
+              yunti::mapper<Several>("Test.Several"),
+              yunti::reducer<Concat>("Test.Concat"), yunti::reducer<SumAll>("Test.SumAll"), yunti::combiner<SumAll>("Test.SumCombiner"),
+              yunti::reducer<SumStream>("Test.SumStream"), yunti::reducer<Widen>("Test.Widen"),
+              yunti::reducer<yunti::Sum<int64_t>>("Test.SumFold"), yunti::reducer<yunti::Count>("Test.CountFold"),
+              yunti::reducer<Mean>("Test.MeanReducer"),
+              yunti::folder<Mean>("Test.Mean"), yunti::folder<Letters>("Test.Letters"), yunti::folder<yunti::Count>("Test.Count"),
+              yunti::folder<yunti::Sum<double>>("Test.SumDouble"),
+              yunti::partitioner<ByLength>("Test.ByLength"), yunti::partitioner<ByNumber>("Test.ByNumber"))

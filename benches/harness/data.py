@@ -1,0 +1,55 @@
+"""Inputs under build/bench-data, made once by `yunti generate` or, before it is built, by the limits' own generator."""
+
+import os
+import shutil
+import subprocess
+
+from . import commands
+
+DATA = os.path.join(commands.ROOT, "build/bench-data")
+
+
+def prepare(kind, size):
+    """The folder with that kind and size (bytes) of data; name and files stay the same from run to run."""
+    folder = f"{DATA}/{kind}-{size}"
+    if os.path.exists(folder):
+        return folder
+    os.makedirs(DATA, exist_ok=True)
+    if kind == "six-bytes":
+        os.makedirs(folder)
+        with open(folder + "/six", "wb") as f:
+            f.write(b"a b a\n")
+        return folder
+    name, _, ascii_form = kind.partition("-")
+    amount = ["--records", str(size // 100)] if name == "tera" else ["--bytes", str(size)]
+    arguments = [name, *amount, "--output", folder + ".part", *(["--ascii"] if ascii_form else [])]
+    makers = [[commands.YUNTI, "generate"], [commands.LIMITS + "/gen"]]
+    for maker in makers:
+        shutil.rmtree(folder + ".part", ignore_errors=True)
+        if os.path.exists(maker[0]) and subprocess.run(maker + arguments).returncode == 0:
+            for extra in os.listdir(folder + ".part"):
+                if extra.startswith(("_", ".")):  # markers and reports are not data
+                    path = f"{folder}.part/{extra}"
+                    shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+            os.rename(folder + ".part", folder)
+            with open(folder + ".maker", "w") as f:
+                f.write(" ".join(os.path.basename(m) for m in maker))
+            return folder
+    raise SystemExit(f"no generator made {kind}: build dist/bin/yunti or benches/limits")
+
+
+def maker(folder):
+    path = folder + ".maker"
+    return open(path).read() if os.path.exists(path) else "harness"
+
+
+def files(folder):
+    return [f"{folder}/{n}" for n in sorted(os.listdir(folder)) if not n.startswith(("_", "."))]
+
+
+def into_page_cache(folder):
+    buffer = bytearray(4 << 20)
+    for path in files(folder):
+        with open(path, "rb", buffering=0) as f:
+            while f.readinto(buffer):
+                pass

@@ -1,0 +1,22 @@
+"""What the figures were measured on, under a name that is the same on every machine of that kind."""
+
+import os
+import platform
+import re
+
+
+def describe():
+    with open("/proc/cpuinfo") as f:
+        text = f.read()
+    model = re.search(r"model name\s*: (.*)", text)
+    number = re.search(r"^model\s*: (\d+)", text, re.M)
+    with open("/proc/meminfo") as f:
+        memory = int(f.readline().split()[1]) // 2**20 + 1
+    flags = re.search(r"flags\s*: (.*)", text)
+    cpu = re.sub(r"\((R|TM|r|tm)\)|CPU|Processor|@.*", " ", model.group(1) if model else platform.machine())
+    cores = os.cpu_count()
+    name = re.sub(r"[^a-z0-9]+", "-", f"{cpu} m{number.group(1) if number else 0} {cores}c".lower()).strip("-")
+    return {
+        "name": name, "cpu": model.group(1) if model else "", "model": number.group(1) if number else "", "cores": cores, "memory_gib": memory,
+        "avx512": bool(flags and "avx512bw" in flags.group(1)), "kernel": platform.release(), "load": os.getloadavg(),
+    }

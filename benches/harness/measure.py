@@ -1,0 +1,151 @@
+"""Runs one program, or two in turn: wall and CPU seconds, peak memory, and whether their outputs are the same."""
+
+import fcntl
+import os
+import shutil
+import statistics
+import subprocess
+import threading
+import time
+from dataclasses import asdict, dataclass
+
+from . import commands, data, verify
+
+WORK = os.path.join(commands.ROOT, "build/bench-out")
+
+
+class Failed(Exception):
+    pass
+
+
+def lock():
+    """One measures at a time on this machine; the lock lasts as long as the returned file."""
+    os.makedirs(os.path.join(commands.ROOT, "build"), exist_ok=True)
+    f = open(os.path.join(commands.ROOT, "build/bench.lock"), "w")
+    try:
+        fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("another bench is running: waiting for build/bench.lock", flush=True)
+        fcntl.flock(f, fcntl.LOCK_EX)
+    return f
+
+
+@dataclass
+class Sample:
+    wall: float  # seconds from start to exit, which follows the rename
+    cpu: float
+    rss: int  # bytes, peak; counts mapped input too
+    anonymous: int  # bytes, highest of 20 looks a second, this process alone
+
+
+@dataclass
+class Program:
+    """template() gives the command line for an output path."""
+
+    name: str
+    template: object
+    form: str = ""
+
+    def command(self, output):
+        return self.template(output)
+
+
+def _anonymous_bytes(pid):
+    try:
+        with open(f"/proc/{pid}/status") as f:
+            lines = dict(line.split(":", 1) for line in f)
+        return sum(int(lines[k].split()[0]) for k in ("RssAnon", "RssShmem")) * 1024
+    except (OSError, KeyError, ValueError):
+        return 0
+
+
+def clean():
+    shutil.rmtree(WORK, ignore_errors=True)
+    os.makedirs(WORK)
+
+
+def run(program, timeout=3600):
+    """One run into an empty place; the sample and the output's path."""
+    clean()
+    output = WORK + "/out"
+    command = program.command(output)
+    peak, done = [0], threading.Event()
+    with open(WORK + "/log", "wb") as log:
+        begin = time.monotonic()
+        child = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+        def watch():
+            while not done.wait(0.05):
+                peak[0] = max(peak[0], _anonymous_bytes(child.pid))
+                if time.monotonic() - begin > timeout:
+                    child.kill()
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        _, status, usage = os.wait4(child.pid, 0)
+        wall = time.monotonic() - begin
+        child.returncode = os.waitstatus_to_exitcode(status)
+        done.set()
+        watcher.join()
+    if child.returncode or not os.path.exists(output):
+        with open(WORK + "/log", errors="replace") as f:
+            last = " | ".join(f.read().strip().splitlines()[-3:])
+        raise Failed(f"{program.name} ended with {child.returncode}: {last[-400:]}")
+    return Sample(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, peak[0]), output
+
+
+def warm(folder, touch):
+    """Input into the page cache; then memory that both programs need, touched and freed."""
+    data.into_page_cache(folder)
+    with open("/proc/meminfo") as f:
+        available = next(int(line.split()[1]) * 1024 for line in f if line.startswith("MemAvailable"))
+    subprocess.run([commands.LIMITS + "/warm", str(min(touch, available * 7 // 10))], check=True)
+
+
+def fastest_form(programs, row, folder):
+    """Of several ways to ask one peer, the one that takes least time when tried once (twice when close)."""
+    if len(programs) == 1:
+        return programs[0]
+    warm(folder, row.touch)
+    best, failures = [], []
+    for p in programs:
+        try:
+            best.append((run(p)[0].wall, p))
+        except Failed as e:
+            failures.append(str(e))
+    if not best:
+        raise Failed(failures[0])
+    least = min(wall for wall, _ in best)
+    close = [(min(wall, run(p)[0].wall), p) for wall, p in best if wall < least * 1.3]
+    return min(close, key=lambda entry: entry[0])[1]
+
+
+def pairs(a, b, row, folder, count, seen):
+    """A B A B ...; b may be None. `seen` keeps fingerprints by program, so that each is taken once for a row.
+
+    Returns {"pairs": [...], "ratio": median of b/a, "same": whether the outputs agree}.
+    """
+    warm(folder, row.touch)
+    programs = [a, b] if b else [a]
+    for p in programs:  # the first run is not timed: it warms the program's own pages, and its output is checked
+        if p.name + p.form not in seen:
+            _, output = run(p)
+            seen[p.name + p.form] = verify.fingerprint(output, row.same)
+    taken = []
+    while len(taken) < count:
+        taken.append([run(p)[0] for p in programs])
+        if b and len(taken) == 2 and statistics.median(y.wall / x.wall for x, y in taken) > 10:
+            break  # so much slower that two pairs say it
+    clean()
+    result = {"pairs": [[asdict(s) for s in pair] for pair in taken]}
+    for i, p in enumerate(programs):
+        walls = [pair[i].wall for pair in taken]
+        result["ab"[i]] = {
+            "name": p.name, "form": p.form, "command": p.command("OUT"), "min": min(walls), "median": statistics.median(walls),
+            "cpu_median": statistics.median(pair[i].cpu for pair in taken), "rss_max": max(pair[i].rss for pair in taken),
+            "anonymous_max": max(pair[i].anonymous for pair in taken),
+        }
+    if b:
+        result["ratio"] = statistics.median(y.wall / x.wall for x, y in taken)
+        result["same"] = seen[a.name + a.form] == seen[b.name + b.form]
+    return result

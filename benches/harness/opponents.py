@@ -1,0 +1,79 @@
+"""The programs of a row: ours, the limit program, and each peer with the forms it can be asked in."""
+
+import importlib
+import os
+import subprocess
+import sys
+
+from . import commands
+from .measure import Program
+
+PEERS = os.path.join(commands.ROOT, "benches/peers")
+VENV = os.path.join(commands.ROOT, "build/bench-venv")
+sys.path.insert(0, PEERS)
+
+
+def ours(row, folder):
+    """None while the binary or the class library is not built."""
+    template = commands.OURS[row.ours]
+    needed = [w for w in template.split() if w.startswith("/")]
+    if not all(os.path.exists(p) for p in needed):
+        return None
+    return Program("yunti", lambda output: commands.fill(template, input=folder, output=output, reduces=row.reduces, memory=row.memory), row.ours)
+
+
+def limit(row, folder):
+    if not row.limit:
+        return None
+    template = commands.LIMIT[row.limit]
+    return Program("limit", lambda output: commands.fill(template, input=folder, output=output, reduces=row.reduces, memory=row.memory), row.limit)
+
+
+def build_limits():
+    subprocess.run(["make", "-s", "-C", os.path.join(commands.ROOT, "benches/limits")], check=True)
+
+
+def peer(module_name, row, folder):
+    """(shown name, programs by form); no programs where it cannot be installed."""
+    module = importlib.import_module(module_name)
+    task = row.task
+    if module_name == "hadoop_local_peer" and row.data == "tera":
+        task = "binary records"
+    if not (_install(module.PACKAGES) if module.PACKAGES else module.available()):
+        return module.NAME, []
+    programs = []
+    for form, label in enumerate(module.TASKS[task]):
+        programs.append(Program(module.NAME, _command(module, module_name, task, folder, row.memory, form), label))
+    return module.NAME, programs
+
+
+def _command(module, module_name, task, folder, memory, form):
+    if hasattr(module, "command"):
+        return lambda output: module.command(task, folder, output, memory, form)
+    script = [VENV + "/bin/python", f"{PEERS}/{module_name}.py", task, folder]
+    options = ["--form", str(form)] + (["--memory", str(memory)] if memory else [])
+    return lambda output: script + [output] + options
+
+
+_installed = {}
+
+
+def _install(packages):
+    """Into the bench's own environment, once; whether they are there."""
+    if not os.path.exists(VENV + "/bin/python"):
+        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    for package in packages:
+        if package not in _installed:
+            probe = [VENV + "/bin/python", "-c", f"import importlib.metadata as m; print(m.version('{package}'))"]
+            found = subprocess.run(probe, capture_output=True, text=True)
+            if found.returncode:
+                subprocess.run([VENV + "/bin/python", "-m", "pip", "install", "-q", package])
+                found = subprocess.run(probe, capture_output=True, text=True)
+            _installed[package] = found.stdout.strip() if found.returncode == 0 else None
+        if not _installed[package]:
+            return False
+    return True
+
+
+def versions():
+    return {k: v for k, v in _installed.items() if v}

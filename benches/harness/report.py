@@ -1,0 +1,90 @@
+"""Verdicts against goal and must, the table for people, the raw results for later."""
+
+import glob
+import json
+import os
+import time
+
+from . import commands
+from .rows import LIMIT_VALID, must_faster, must_slower
+
+RESULTS = os.path.join(commands.ROOT, "benches/results")
+
+
+def judge(row, opponent, result, goal):
+    """Fills in goal, must, verdict. The figure is how many times faster than a peer, or slower than the limit program."""
+    result.update(row=row.name, opponent=opponent, goal=goal)
+    if opponent == "limit":
+        figure = 1 / result["ratio"]
+        result["must"] = must_slower(goal)
+        reached, close = figure <= goal, figure <= result["must"]
+    else:
+        figure = result["ratio"]
+        result["must"] = must_faster(goal)
+        reached, close = figure >= goal, figure >= result["must"]
+    result["figure"] = figure
+    result["verdict"] = "" if not goal else "goal" if reached else "must" if close else "BELOW"
+    if not result.get("same", True):
+        result["verdict"] = "OUTPUTS DIFFER"
+    return result
+
+
+def judge_wall(row, result):
+    median = result["a"]["median"]
+    result.update(row=row.name, opponent="", goal=row.wall_goal, must=row.wall_goal, figure=median)
+    result["verdict"] = "goal" if median <= row.wall_goal else "BELOW"
+    return result
+
+
+def limits_valid(results):
+    """{row: (factor, needed)} for the rows where both a limit program and chdb were timed."""
+    checks = {}
+    for row, needed in LIMIT_VALID.items():
+        best = {}
+        for r in results:
+            if r["row"] == row and "pairs" in r:
+                for side in "ab":
+                    if side in r:
+                        name = r[side]["name"]
+                        best[name] = min(best.get(name, 1e9), r[side]["min"])
+        if "limit" in best and "chdb" in best:
+            checks[row] = (best["chdb"] / best["limit"], needed)
+    return checks
+
+
+def last_committed(machine, row, opponent):
+    """The newest kept ratio for a peer that cannot run now: of this machine, else of any."""
+    for pattern in (f"{RESULTS}/{machine}/*.json", f"{RESULTS}/*/*.json"):
+        for path in sorted(glob.glob(pattern), key=os.path.basename, reverse=True):
+            with open(path) as f:
+                for r in json.load(f)["results"]:
+                    if r["row"] == row and r["opponent"] == opponent and r.get("ratio") and not r.get("kept_from"):
+                        return {"ratio": r["ratio"], "kept_from": os.path.relpath(path, RESULTS)}
+    return None
+
+
+def table(results):
+    head = ("row", "against", "ours min/med", "theirs min/med", "figure", "goal", "must", "verdict", "memory ours/theirs")
+    lines = [head]
+    for r in results:
+        timed = lambda side: f"{r[side]['min']:.3f}/{r[side]['median']:.3f}" if side in r else "-"
+        memory = "/".join(f"{r[s]['anonymous_max'] / 2**20:.0f}" for s in "ab" if s in r)
+        unit = lambda v: "-" if not v else f"{v * 1000:.1f} ms" if not r["opponent"] else f"{v:.2f}x"
+        against = r["opponent"] or "start to exit"
+        if r.get("kept_from"):
+            against += f" (kept: {r['kept_from']})"
+        subject = "" if r.get("a", {}).get("name", "yunti") == "yunti" else " [limit program as ours]"
+        lines.append((r["row"], against, timed("a"), timed("b"), unit(r.get("figure")), unit(r.get("goal")), unit(r.get("must")),
+                      (r.get("verdict") or r.get("note", "")) + subject, memory + " MiB" if memory else ""))
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(line, widths)).rstrip() for line in lines)
+
+
+def save(machine, report):
+    folder = f"{RESULTS}/{machine}"
+    os.makedirs(folder, exist_ok=True)
+    path = f"{folder}/{time.strftime('%Y-%m-%dT%H%M')}.json"
+    with open(path, "w") as f:
+        json.dump(report, f, indent=1)
+        f.write("\n")
+    return os.path.relpath(path, commands.ROOT)

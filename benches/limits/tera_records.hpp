@@ -1,0 +1,54 @@
+// Sorting 100-byte records with 10-byte keys in memory: 8-byte entries (36 key bits, 28 bits of record number), sorted a
+// bucket at a time in cache; only then are the records themselves touched again, once, to gather them into the output.
+#pragma once
+#include <immintrin.h>
+
+#include <cstring>
+
+#include "sort512.hpp"
+#include "splitters.hpp"
+
+constexpr size_t kRecord = 100, kKey = 10;
+
+inline uint64_t key_prefix(const char* record) {
+    uint64_t v;
+    memcpy(&v, record, 8);
+    return __builtin_bswap64(v);
+}
+
+constexpr uint64_t kPositionMask = (1ull << Splitters::kPositionBits) - 1;
+
+inline uint64_t make_entry(uint64_t key, uint64_t position) { return key << Splitters::kPositionBits | position; }
+inline uint64_t position_of(uint64_t entry) { return entry & kPositionMask; }
+
+// Entries of one bucket into the order of their records; equal keys stay in the order of their positions.
+inline void sort_entries(uint64_t* entries, size_t n, const char* records, uint64_t* scratch) {
+    sort_u64(entries, n, scratch);
+    for (size_t i = 1; i < n;) {
+        if ((entries[i - 1] ^ entries[i]) >> Splitters::kPositionBits) { i++; continue; }
+        size_t from = i - 1;
+        while (i < n && !((entries[from] ^ entries[i]) >> Splitters::kPositionBits)) i++;
+        std::sort(entries + from, entries + i, [&](uint64_t a, uint64_t b) {
+            int order = memcmp(records + position_of(a) * kRecord, records + position_of(b) * kRecord, kKey);
+            return order ? order < 0 : a < b;
+        });
+    }
+}
+
+// Copies n records in the order of their entries. May write 0 bytes and read 0 bytes beyond the records.
+inline char* gather(const uint64_t* entries, size_t n, size_t known, const char* records, char* to) {
+    constexpr size_t kAhead = 16;
+    for (size_t i = 0; i < n; i++) {
+        if (i + kAhead < known) {
+            const char* later = records + position_of(entries[i + kAhead]) * kRecord;
+            _mm_prefetch(later, _MM_HINT_T0);
+            _mm_prefetch(later + kRecord - 1, _MM_HINT_T0);
+        }
+        const char* from = records + position_of(entries[i]) * kRecord;
+        __m512i head = _mm512_loadu_si512(from), tail = _mm512_loadu_si512(from + kRecord - 64);
+        _mm512_storeu_si512(to, head);
+        _mm512_storeu_si512(to + kRecord - 64, tail);
+        to += kRecord;
+    }
+    return to;
+}

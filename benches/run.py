@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Times Yunti against its peers and the hand-written limit programs, in turn, on the same input. See README.md."""
+
+import argparse
+import os
+import shutil
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+
+from harness import data, machine, measure, opponents, report  # noqa: E402
+from harness.rows import ROWS  # noqa: E402
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("--quick", action="store_true", help="chdb and the limit programs alone")
+    p.add_argument("--rows", default="", help="names, separated by commas; `all` takes in the 10 GB row: " + ", ".join(r.name for r in ROWS))
+    p.add_argument("--peers", default="", help="only these peers (chdb,duckdb,...); `none` for the limit programs alone")
+    p.add_argument("--pairs", type=int, default=5, help="pairs of runs a series (default 5)")
+    p.add_argument("--size", type=float, default=1.0, help="scale of the data, for trying the bench out; goals are for 1")
+    p.add_argument("--no-save", action="store_true", help="keep no results file")
+    a = p.parse_args()
+    names = [n for n in a.rows.split(",") if n]
+    unknown = set(names) - {r.name for r in ROWS} - {"all"}
+    if unknown:
+        p.error("no such row: " + ", ".join(sorted(unknown)))
+    a.rows = [r for r in ROWS if r.name in names or "all" in names or (not names and r.default)]
+    return a
+
+
+def chosen_peers(options, row):
+    wanted = [n for n in options.peers.split(",") if n]
+    if options.quick:
+        wanted = ["chdb"]
+    return {m: goal for m, goal in row.peers.items() if not wanted or m.removesuffix("_peer").replace("_local", "") in wanted}
+
+
+def run_row(row, options, name):
+    """The series of one row; each is printed as it ends."""
+    folder = data.prepare(row.data, max(6, int(row.bytes * options.size) // 100 * 100) if row.data != "six-bytes" else 6)
+    limit = opponents.limit(row, folder)
+    ours = opponents.ours(row, folder)
+    subject = ours or limit  # before the engine is built, the limit program stands in, and the table says so
+    results, seen = [], {}
+
+    def keep(result):
+        results.append(result)
+        print(report.table([result]).splitlines()[1], flush=True)
+
+    if subject is None:
+        return [{"row": row.name, "opponent": "", "note": "not built: " + row.ours}]
+    if row.wall_goal:
+        keep(report.judge_wall(row, measure.pairs(subject, None, row, folder, options.pairs * 4, seen)))
+    if ours and limit:
+        keep(report.judge(row, "limit", measure.pairs(ours, limit, row, folder, options.pairs, seen), row.limit_goal))
+    for module, goal in chosen_peers(options, row).items():
+        peer, forms = opponents.peer(module, row, folder)
+        try:
+            if not forms:
+                raise measure.Failed(f"{peer} cannot be installed here")
+            best = measure.fastest_form(forms, row, folder)
+            keep(report.judge(row, peer, measure.pairs(subject, best, row, folder, options.pairs, seen), goal))
+        except measure.Failed as failure:
+            if "yunti" in str(failure)[:6] or "limit" in str(failure)[:6]:
+                raise
+            result = {"row": row.name, "opponent": peer, "goal": goal, "note": str(failure)}
+            kept = report.last_committed(name, row.name, peer)
+            keep(report.judge(row, peer, result | kept, goal) if kept else result)
+    if os.path.getsize(data.files(folder)[0]) > 4e9:
+        shutil.rmtree(folder)  # too large to keep
+    return results
+
+
+def main():
+    options = arguments()
+    held = measure.lock()
+    opponents.build_limits()
+    host = machine.describe()
+    print(f"{host['name']}: {host['cores']} cores, {host['memory_gib']} GiB, load {host['load'][0]:.1f}")
+    if host["load"][0] > 0.5:
+        print("the machine is busy: these figures are for trying out, not for keeping")
+    begin, results = time.strftime("%Y-%m-%d %H:%M"), []
+    failed = False
+    for row in options.rows:
+        print(f"-- {row.title}", flush=True)
+        try:
+            results += run_row(row, options, host["name"])
+        except measure.Failed as failure:
+            failed = True
+            results.append({"row": row.name, "opponent": "", "note": str(failure), "verdict": "FAILED"})
+            print(failure)
+    print("\n" + report.table(results))
+    checks = report.limits_valid(results)
+    for row, (factor, needed) in checks.items():
+        state = "valid" if factor >= needed else "NOT VALID as a limit"
+        print(f"limit program of {row}: best time {factor:.1f}x faster than chdb's best, {needed}x needed: {state}")
+    if not options.no_save and options.size == 1.0:
+        kept = {"machine": host, "begin": begin, "end": time.strftime("%Y-%m-%d %H:%M"), "arguments": sys.argv[1:], "peers": opponents.versions(),
+                "limits_valid": checks, "results": results}
+        print("kept in", report.save(host["name"], kept))
+    shutil.rmtree(measure.WORK, ignore_errors=True)
+    held.close()
+    bad = failed or any(r.get("verdict") in ("BELOW", "OUTPUTS DIFFER", "FAILED") for r in results)
+    return 1 if bad or any(f < n for f, n in checks.values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

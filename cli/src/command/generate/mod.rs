@@ -1,0 +1,221 @@
+//! `yunti generate`: test data in a directory that appears when it is whole.
+
+mod parts;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use yunti_engine::base::{Code, Error, Result};
+use yunti_engine::env::{Env, NamedFile};
+use yunti_engine::job::spec::parse_size;
+use yunti_engine::job::{Control, Progress};
+use yunti_engine::library::generate::{PairBlocks, TERA_RECORD_BYTES, TextBlocks, ZipfBlocks};
+
+use super::parallel;
+use crate::console::{progress, signals, stdout};
+use crate::failure::Outcome;
+use crate::text::numbers;
+use parts::Data;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kind {
+    /// Records of 100 bytes with keys of 10, those of Hadoop's TeraGen
+    Tera,
+    /// Lines of words from a small vocabulary
+    Text,
+    /// Lines of words, of which few are common and very many are rare
+    Zipf,
+    /// Lines of key TAB number
+    Pairs,
+}
+
+/// Make test data
+///
+/// The same arguments give the same bytes, on any number of threads.
+/// The part files (part-m-00000 ..) are written beside the output and get its name when they are whole.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  yunti generate tera --records 10000000 --output t/\n  yunti generate zipf --bytes 2GB --output z/")]
+pub struct GenerateFlags {
+    #[arg(value_enum)]
+    pub kind: Kind,
+
+    /// How many records of tera
+    #[arg(long, value_name = "N", conflicts_with = "bytes", required_unless_present = "bytes")]
+    pub records: Option<u64>,
+
+    /// How much data, as in 1GB; tera has the whole records that fit, text ends with the last word that fits
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub bytes: Option<u64>,
+
+    /// The directory to make
+    #[arg(short, long, value_name = "DIR")]
+    pub output: PathBuf,
+
+    /// Replace the output if it exists
+    #[arg(long)]
+    pub overwrite: bool,
+
+    /// tera: lines of printable characters
+    #[arg(long)]
+    pub ascii: bool,
+
+    /// text, zipf: how many distinct words; pairs: how many keys [default: 1000, 5000000, 100000]
+    #[arg(long, value_name = "N")]
+    pub distinct: Option<u32>,
+
+    /// zipf: the word of rank r is as common as 1 / r^S
+    #[arg(long, value_name = "S", default_value_t = ZipfBlocks::EXPONENT)]
+    pub exponent: f64,
+
+    /// Another seed gives other text; tera is always the same
+    #[arg(long, value_name = "S", default_value_t = 0)]
+    pub seed: u64,
+
+    /// How many part files [default: one for each 256 MB]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub files: Option<u32>,
+
+    /// [default: as many as there are processors]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub threads: Option<u32>,
+
+    /// Print one JSON document about what was made
+    #[arg(long)]
+    pub json: bool,
+
+    /// No progress and no summary on standard error
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+const FILE_BYTES: u64 = 256_000_000;
+
+pub fn generate(flags: &GenerateFlags) -> Outcome {
+    let env = Env::real();
+    let data = data(flags)?;
+    let files = flags.files.map_or_else(|| data.bytes().div_ceil(FILE_BYTES).clamp(1, 100_000) as usize, |n| n as usize);
+    let threads = flags.threads.map_or_else(|| env.threads.processors(), |n| n as usize);
+    if !flags.overwrite && env.files.meta(&flags.output).is_ok() {
+        let error = Error::new(Code::Exists, "the output exists already").at_path(flags.output.to_string_lossy());
+        return Err(error.hint("name another one, or use --overwrite").into());
+    }
+    let control = Control::new();
+    signals::cancel_on_signals(&control);
+    let done = Arc::new(AtomicU64::new(0));
+    let begin = env.clock.now_ns();
+    {
+        let (seen, total_bytes) = (done.clone(), data.bytes());
+        let look = move || Progress {
+            stage: "generate",
+            done_bytes: seen.load(Ordering::Relaxed),
+            total_bytes,
+            records: 0,
+            output_bytes: 0,
+            status: None,
+        };
+        let _shown = progress::show(look, flags.quiet);
+        write(&env, &data, &flags.output, files, threads, &control, &done)?;
+    }
+    let seconds = (env.clock.now_ns() - begin) as f64 / 1e9;
+    let bytes = done.load(Ordering::Relaxed);
+    if flags.json {
+        let document = json!({ "output": flags.output.to_string_lossy(), "bytes": bytes, "records": data.records(), "files": files, "seconds": seconds });
+        return stdout::print_json(&document);
+    }
+    if !flags.quiet {
+        let what = data.records().map_or(String::new(), |n| format!(" ({})", numbers::several(n, "record")));
+        let speed = numbers::rate(bytes as f64 / 1e6 / seconds);
+        let (size, time) = (numbers::bytes(bytes), numbers::milliseconds(seconds * 1000.0));
+        let files = numbers::several(files as u64, "file");
+        eprintln!("generate: {size}{what} in {files}, {time}, {speed}, in {}", flags.output.display());
+    }
+    Ok(())
+}
+
+fn data(flags: &GenerateFlags) -> Result<Data> {
+    let only = |flag: &str, kind: &str| Err(Error::new(Code::Usage, format!("{flag} is for {kind}")).hint("leave it out"));
+    if flags.ascii && flags.kind != Kind::Tera {
+        return only("--ascii", "tera");
+    }
+    if flags.distinct.is_some() && flags.kind == Kind::Tera {
+        return only("--distinct", "text, zipf and pairs");
+    }
+    if flags.kind == Kind::Tera {
+        let records = flags.records.unwrap_or_else(|| flags.bytes.unwrap_or(0) / TERA_RECORD_BYTES as u64);
+        if records.checked_mul(TERA_RECORD_BYTES as u64).is_none() {
+            return Err(Error::new(Code::Usage, format!("{records} records are too many")).hint("no disk holds them"));
+        }
+        return Ok(Data::Tera { records, ascii: flags.ascii });
+    }
+    let Some(bytes) = flags.bytes else {
+        return Err(Error::new(Code::Usage, "--records is for tera").hint("give --bytes SIZE"));
+    };
+    let seed = flags.seed;
+    Ok(match flags.kind {
+        Kind::Text => {
+            let distinct = flags.distinct.unwrap_or(TextBlocks::DISTINCT_WORDS);
+            Data::Blocks { blocks: Box::new(TextBlocks::new(seed, distinct)?), bytes }
+        }
+        Kind::Zipf => {
+            let distinct = flags.distinct.unwrap_or(ZipfBlocks::DISTINCT_WORDS);
+            Data::Blocks { blocks: Box::new(ZipfBlocks::new(seed, distinct, flags.exponent)?), bytes }
+        }
+        Kind::Pairs | Kind::Tera => {
+            let distinct = flags.distinct.unwrap_or(PairBlocks::KEYS);
+            Data::Blocks { blocks: Box::new(PairBlocks::new(seed, distinct)?), bytes }
+        }
+    })
+}
+
+/// Writes into a directory beside `output` and renames it; whatever happens, nothing half written has the name.
+fn write(
+    env: &Env,
+    data: &Data,
+    output: &Path,
+    files: usize,
+    threads: usize,
+    control: &Control,
+    done: &AtomicU64,
+) -> Result<()> {
+    let name = output.file_name().ok_or_else(|| {
+        Error::new(Code::Usage, "this is no name for an output").at_path(output.to_string_lossy()).hint("name a directory to be made")
+    })?;
+    let beside = |what: &str| {
+        let mut hidden = std::ffi::OsString::from(".");
+        hidden.push(name);
+        hidden.push(format!(".{what}-{}", std::process::id()));
+        output.with_file_name(hidden)
+    };
+    let failed = |doing: &str, e: &std::io::Error| Error::io(Code::Output, doing, e).at_path(output.to_string_lossy());
+    let fresh = beside("new");
+    env.files.create_dir(&fresh).map_err(|e| failed("cannot create the output", &e))?;
+    let made = parallel::for_each(env, threads, files, control, |i| {
+        parts::write(env, data, &fresh.join(format!("part-m-{i:05}")), i, files, control, done)
+    })
+    .and_then(|_| NamedFile::create(&*env.files, &fresh.join("_SUCCESS"), Code::Output))
+    .and_then(|_| {
+        let old = beside("old");
+        let replaced = env.files.meta(output).is_ok();
+        if replaced {
+            env.files.rename(output, &old).map_err(|e| failed("cannot replace the output", &e))?;
+        }
+        if let Err(e) = env.files.rename(&fresh, output) {
+            if replaced {
+                let _ = env.files.rename(&old, output);
+            }
+            return Err(failed("cannot give the output its name", &e));
+        }
+        if replaced {
+            let removed = env.files.remove_dir_all(&old).or_else(|_| env.files.remove_file(&old));
+            removed.map_err(|e| Error::io(Code::Output, "cannot remove the old output", &e).at_path(old.to_string_lossy()))?;
+        }
+        Ok(())
+    });
+    if made.is_err() {
+        let _ = env.files.remove_dir_all(&fresh);
+    }
+    made
+}

@@ -1,0 +1,100 @@
+//! One part file of generated data: what belongs into it, and writing it in pieces of one block.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use yunti_engine::base::{Code, Result};
+use yunti_engine::env::{Env, NamedFile};
+use yunti_engine::job::Control;
+use yunti_engine::library::generate::{BLOCK_BYTES, Blocks, TERA_RECORD_BYTES, TeraAsciiRows, TeraRows};
+
+use crate::command::parallel::check_cancelled;
+
+pub enum Data {
+    Tera { records: u64, ascii: bool },
+    Blocks { blocks: Box<dyn Blocks>, bytes: u64 },
+}
+
+impl Data {
+    /// What was asked for; text may have a few bytes less.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Data::Tera { records, .. } => records * TERA_RECORD_BYTES as u64,
+            Data::Blocks { bytes, .. } => *bytes,
+        }
+    }
+
+    pub fn records(&self) -> Option<u64> {
+        match self {
+            Data::Tera { records, .. } => Some(*records),
+            Data::Blocks { .. } => None,
+        }
+    }
+}
+
+/// Cuts `n` things into `parts` runs as even as can be: the things from the result's start to its end belong to `part`.
+fn share(n: u64, part: usize, parts: usize) -> std::ops::Range<u64> {
+    let cut = |i: usize| (u128::from(n) * i as u128 / parts as u128) as u64;
+    cut(part)..cut(part + 1)
+}
+
+/// Writes part `part` of `parts`; adds the bytes to `done` as they are written.
+pub fn write(env: &Env, data: &Data, path: &Path, part: usize, parts: usize, control: &Control, done: &AtomicU64) -> Result<()> {
+    let file = NamedFile::create(&*env.files, path, Code::Output)?;
+    let mut at = 0;
+    let mut put = |bytes: &[u8]| -> Result<()> {
+        check_cancelled(control)?;
+        file.write_all(bytes, at)?;
+        at += bytes.len() as u64;
+        done.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(())
+    };
+    match data {
+        Data::Tera { records, ascii } => {
+            let rows = share(*records, part, parts);
+            file.allocate((rows.end - rows.start) * TERA_RECORD_BYTES as u64)?;
+            let mut fill: Box<dyn FnMut(&mut [u8])> = if *ascii {
+                let mut rows = TeraAsciiRows::at(rows.start);
+                Box::new(move |out| rows.fill(out))
+            } else {
+                let mut rows = TeraRows::at(rows.start);
+                Box::new(move |out| rows.fill(out))
+            };
+            let mut buffer = vec![0; BLOCK_BYTES / TERA_RECORD_BYTES * TERA_RECORD_BYTES];
+            let mut left = (rows.end - rows.start) * TERA_RECORD_BYTES as u64;
+            while left > 0 {
+                let piece = &mut buffer[..left.min(BLOCK_BYTES as u64 / TERA_RECORD_BYTES as u64 * TERA_RECORD_BYTES as u64) as usize];
+                fill(piece);
+                put(piece)?;
+                left -= piece.len() as u64;
+            }
+        }
+        Data::Blocks { blocks, bytes } => {
+            let mut block = Vec::new();
+            for index in share(bytes.div_ceil(BLOCK_BYTES as u64), part, parts) {
+                let bytes_max = (bytes - index * BLOCK_BYTES as u64).min(BLOCK_BYTES as u64) as usize;
+                blocks.block(index, bytes_max, &mut block);
+                put(&block)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_cover_everything_once() {
+        for (n, parts) in [(0, 1), (1, 3), (10, 3), (u64::MAX, 7)] {
+            let mut next = 0;
+            for part in 0..parts {
+                let share = share(n, part, parts);
+                assert_eq!(share.start, next);
+                next = share.end;
+            }
+            assert_eq!(next, n);
+        }
+    }
+}

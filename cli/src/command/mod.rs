@@ -1,0 +1,26 @@
+//! The commands, one module each: what a parsed command does.
+
+pub mod generate;
+pub mod limits;
+pub mod manual;
+pub mod parallel;
+pub mod part;
+pub mod report;
+pub mod run;
+pub mod validate;
+
+use crate::failure::Outcome;
+use crate::flags::{Command, Flags};
+
+pub fn act(flags: Flags) -> Outcome {
+    match flags.command {
+        Command::Run(flags) => run::run(*flags),
+        Command::Generate(flags) => generate::generate(&flags),
+        Command::Validate(flags) => validate::validate(&flags),
+        Command::Report(flags) => report::report(&flags),
+        Command::Limits(flags) => limits::limits(&flags),
+        Command::Completions(flags) => manual::completions(flags.shell),
+        Command::Man(flags) => manual::man(&flags),
+        Command::Part(arguments) => part::execute(&arguments),
+    }
+}

@@ -1,0 +1,203 @@
+//! The flags of `yunti run`: each is a key of job.toml too, with the same name and the same values.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use yunti_engine::job::spec::{InputFormat, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec, parse_size};
+use yunti_engine::job::spec_change::{
+    SpecChange, parse_input_format, parse_mode, parse_output, parse_output_format, parse_partitioning, parse_spill_codec,
+};
+use yunti_engine::library::applications;
+use yunti_engine::operator::Type;
+
+/// Run a job: a ready application, a job file, or classes of your own
+///
+/// Without --output the records with the largest numbers are printed, and where the time went. With --output DIR the
+/// directory appears when the job is done, with part files, _SUCCESS and _yunti/report.json; `yunti report DIR` explains it.
+#[derive(Debug, Default, Args)]
+#[command(after_help = after_help())]
+pub struct RunFlags {
+    /// What to do: wordcount, sort, terasort or identity; left out with --file or --mapper, --reducer or --folder
+    pub application: Option<String>,
+
+    /// What to read: files, directories, globs, or - for standard input; the same as --input
+    #[arg(value_name = "INPUT")]
+    pub more_inputs: Vec<String>,
+
+    /// What to read: a file, a directory, a glob, or - for standard input; may be repeated
+    #[arg(short, long, value_name = "PATH", help_heading = "Input and output")]
+    pub input: Vec<String>,
+
+    /// Where to write: a directory that does not exist yet, or - for standard output
+    #[arg(short, long, value_name = "DIR", value_parser = parse_output, help_heading = "Input and output", conflicts_with = "top")]
+    pub output: Option<OutputTarget>,
+
+    /// Without an output, how many records to print [default: 20]
+    #[arg(long, value_name = "N", help_heading = "Input and output")]
+    pub top: Option<usize>,
+
+    /// Replace the output if it exists
+    #[arg(long, help_heading = "Input and output")]
+    pub overwrite: bool,
+
+    /// Sync the output to the disk before it gets its name, so that it survives a power loss
+    #[arg(long, help_heading = "Input and output")]
+    pub durable: bool,
+
+    /// How bytes become records: text[:DELIMITER], kv[:SEPARATOR] or fixed:RECORD_BYTES:KEY_BYTES [default: text]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_input_format, help_heading = "Input and output")]
+    pub input_format: Option<InputFormat>,
+
+    /// How records become bytes: text[:SEPARATOR] or raw [default: text]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_output_format, help_heading = "Input and output")]
+    pub output_format: Option<OutputFormat>,
+
+    /// A job file (job.toml); flags change what it says
+    #[arg(short, long, value_name = "FILE", help_heading = "The job")]
+    pub file: Option<PathBuf>,
+
+    /// A setting for the classes, or one of Hadoop's names; may be repeated
+    #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_setting, help_heading = "The job")]
+    pub settings: Vec<(String, String)>,
+
+    /// The job's name, in its report
+    #[arg(long, help_heading = "The job")]
+    pub name: Option<String>,
+
+    /// sorted: keys in order; grouped: equal keys meet, in no order; none: records go through as they come
+    #[arg(long, value_name = "MODE", value_parser = parse_mode, help_heading = "The job")]
+    pub mode: Option<Mode>,
+
+    /// Partitions of the output [default: 1]
+    #[arg(short, long, value_name = "N", help_heading = "The job")]
+    pub reduces: Option<u32>,
+
+    /// Order keys as text, bytes, i32, i64, u32, u64, f32 or f64 [default: what the mapper says]
+    #[arg(long, value_name = "TYPE", value_parser = Type::parse, help_heading = "The job")]
+    pub key_type: Option<Type>,
+
+    /// Order keys from the largest to the smallest
+    #[arg(long, help_heading = "The job")]
+    pub descending: bool,
+
+    /// Give grouped output a fixed order, whatever the threads and the memory
+    #[arg(long, help_heading = "The job")]
+    pub deterministic: bool,
+
+    /// A class library to load; may be repeated
+    #[arg(short, long, value_name = "FILE.so", help_heading = "Classes (Yunti.X are built in)")]
+    pub lib: Vec<PathBuf>,
+
+    /// Makes records of what is read [default: records go through as they are]
+    #[arg(long, value_name = "CLASS", help_heading = "Classes (Yunti.X are built in)")]
+    pub mapper: Option<String>,
+
+    /// Reduces early, before records are sorted and spilled
+    #[arg(long, value_name = "CLASS", help_heading = "Classes (Yunti.X are built in)")]
+    pub combiner: Option<String>,
+
+    /// Makes records of each key and its values
+    #[arg(long, value_name = "CLASS", help_heading = "Classes (Yunti.X are built in)")]
+    pub reducer: Option<String>,
+
+    /// Does the work of combiner and reducer, with one state a key
+    #[arg(long, value_name = "CLASS", conflicts_with_all = ["reducer", "combiner"], help_heading = "Classes (Yunti.X are built in)")]
+    pub folder: Option<String>,
+
+    /// hash, total-order or a class [default: hash]
+    #[arg(long, value_name = "CLASS", value_parser = parse_partitioning, help_heading = "Classes (Yunti.X are built in)")]
+    pub partitioner: Option<Partitioning>,
+
+    /// Memory for the job, as in 512MiB [default: from the control group and the free memory]
+    #[arg(short, long, value_name = "SIZE", value_parser = parse_size, help_heading = "Resources")]
+    pub memory: Option<u64>,
+
+    /// [default: as many as there are processors]
+    #[arg(short, long, value_name = "N", help_heading = "Resources")]
+    pub threads: Option<usize>,
+
+    /// Size of a split of the input [default: 64MiB]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Resources")]
+    pub split_size: Option<u64>,
+
+    /// A local directory for spills; may be repeated [default: the system's for temporary files]
+    #[arg(long, value_name = "DIR", help_heading = "Resources")]
+    pub scratch: Vec<PathBuf>,
+
+    /// auto, none or lz4 [default: auto, which is none where the disk is faster than the codec]
+    #[arg(long, value_name = "CODEC", value_parser = parse_spill_codec, help_heading = "Resources")]
+    pub spill_codec: Option<SpillCodec>,
+
+    /// Write the job's report to a file too
+    #[arg(long, value_name = "FILE", help_heading = "What is told")]
+    pub report: Option<PathBuf>,
+
+    /// Print one JSON document, the report, in place of text
+    #[arg(long, help_heading = "What is told")]
+    pub json: bool,
+
+    /// No progress and no summary on standard error
+    #[arg(short, long, help_heading = "What is told")]
+    pub quiet: bool,
+
+    /// Print the job as a job file and run nothing
+    #[arg(long, help_heading = "What is told")]
+    pub print_job: bool,
+}
+
+/// The applications with their settings, and examples.
+fn after_help() -> String {
+    let mut out = String::from("Applications:\n");
+    for application in applications() {
+        out += &format!("  {:<10} {}\n", application.name, application.summary);
+        for (key, meaning) in application.settings {
+            out += &format!("  {:<10}   -D {key}: {meaning}\n", "");
+        }
+    }
+    out + "\nExamples:\n  \
+        yunti run wordcount books/\n  \
+        yunti run sort --input a.txt --output - --memory 512MiB | head\n  \
+        yunti run terasort --input t/ --output s/ --reduces 8\n  \
+        yunti run --lib ./libmine.so --mapper Mine.Tokenizer --folder Mine.Max -i in/ -o out/"
+}
+
+fn parse_setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value)) if !key.is_empty() => Ok((key.to_string(), value.to_string())),
+        _ => Err("write -D key=value".into()),
+    }
+}
+
+impl RunFlags {
+    /// What the flags change of a job. Lists replace the job file's lists; settings are added to its settings.
+    pub fn change(&self) -> SpecChange {
+        let list = |v: &[PathBuf]| if v.is_empty() { None } else { Some(v.to_vec()) };
+        let inputs: Vec<String> = self.more_inputs.iter().chain(&self.input).cloned().collect();
+        SpecChange {
+            name: self.name.clone(),
+            inputs: if inputs.is_empty() { None } else { Some(inputs) },
+            input_format: self.input_format.clone(),
+            output: self.output.clone().or(self.top.map(OutputTarget::Top)),
+            output_format: self.output_format.clone(),
+            libraries: list(&self.lib),
+            mapper: self.mapper.clone(),
+            combiner: self.combiner.clone(),
+            reducer: self.reducer.clone(),
+            folder: self.folder.clone(),
+            partitioning: self.partitioner.clone(),
+            mode: self.mode,
+            reduces: self.reduces,
+            key_type: self.key_type,
+            descending: self.descending.then_some(true),
+            deterministic: self.deterministic.then_some(true),
+            split_bytes: self.split_size,
+            memory_bytes: self.memory,
+            threads: self.threads,
+            scratch_dirs: list(&self.scratch),
+            spill_codec: self.spill_codec,
+            overwrite: self.overwrite.then_some(true),
+            durable: self.durable.then_some(true),
+            settings: self.settings.clone(),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! `yunti run`: from flags to a job, the job itself, and what is told of it.
+
+pub mod flags;
+mod spec;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::json;
+use yunti_engine::base::{Code, Error};
+use yunti_engine::env::Env;
+use yunti_engine::job::report::Report;
+use yunti_engine::job::spec::{JobSpec, OutputTarget};
+use yunti_engine::job::spec_file::spec_to_toml;
+use yunti_engine::job::{Control, Outcome as JobOutcome};
+use yunti_engine::operator::ClassSource;
+use yunti_engine::{abi, job, library};
+
+use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
+use crate::failure::{Failure, Outcome};
+use crate::text::table::{Side, Table, cut};
+use crate::text::{numbers, report};
+use flags::RunFlags;
+
+pub fn run(flags: RunFlags) -> Outcome {
+    let (env, closed) = stdout_watch::watch(Env::real());
+    let spec = spec::job_spec(&flags, &*env.files)?;
+    if flags.print_job {
+        return stdout::print(&spec_to_toml(&spec)?);
+    }
+    spec.check()?;
+    if flags.json && spec.output == OutputTarget::Stdout {
+        let error = Error::new(Code::Usage, "standard output cannot take both the records and the report");
+        return Err(error.hint("leave out --json and use --report FILE").into());
+    }
+    let control = Control::new();
+    signals::cancel_on_signals(&control);
+    let outcome = {
+        let _shown = progress::show_job(&control, flags.quiet);
+        run_job(&spec, &env, &control)
+    };
+    let outcome = outcome.map_err(|e| {
+        let gone = closed.is_set() && spec.output == OutputTarget::Stdout && !control.is_cancelled();
+        if gone { Failure::OutputClosed } else { e.into() }
+    })?;
+    if let Some(path) = &flags.report {
+        write_report(&outcome.report, path)?;
+    }
+    tell(&flags, &spec, &outcome)
+}
+
+/// Libraries come first, so that a class of the user's may have any name.
+fn run_job(spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_engine::base::Result<JobOutcome> {
+    let mut classes: Vec<Arc<dyn ClassSource>> = Vec::new();
+    for path in &spec.libraries {
+        classes.push(abi::load(path)?);
+    }
+    classes.push(library::builtin_classes());
+    job::run(spec, env, &classes, control)
+}
+
+fn tell(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome) -> Outcome {
+    let report = &outcome.report;
+    if flags.json {
+        let mut document = serde_json::to_value(report).expect("a report can be written as JSON");
+        if matches!(spec.output, OutputTarget::Top(_)) {
+            document["top"] = outcome.top.iter().map(|(key, value)| json!({ "key": key, "value": value })).collect();
+        }
+        return stdout::print_json(&document);
+    }
+    if matches!(spec.output, OutputTarget::Top(_)) {
+        let (width, paint) = (console::width(), paint::for_stdout());
+        return stdout::print(&(top_table(&outcome.top, width) + "\n" + &report::brief(report, width, paint)));
+    }
+    if !flags.quiet {
+        let more = report.job.output.as_ref().map_or(String::new(), |path| format!("; see yunti report {path}"));
+        eprintln_quietly(&(report::summary_line(report) + &more.replace(['\n', '\r'], " ")));
+    }
+    Ok(())
+}
+
+/// Standard error may be closed; a job that has done its work does not fail for that.
+fn eprintln_quietly(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+fn top_table(top: &[(String, String)], width: usize) -> String {
+    let mut table = Table::new(&[("", Side::Right), ("", Side::Left)]);
+    for (key, value) in top {
+        let value = value.parse().map_or_else(|_| value.clone(), numbers::count);
+        // Where there are no values, the key is all there is.
+        let room = width.saturating_sub(8 + value.chars().count()).max(20);
+        table.row(vec![value, cut(key, room)]);
+    }
+    if table.is_empty() { "  no records\n".into() } else { table.print(paint::Paint::OFF) }
+}
+
+/// The file is there whole or not at all.
+fn write_report(report: &Report, path: &Path) -> Outcome {
+    let failed = |e: std::io::Error| Error::io(Code::Output, "cannot write the report", &e).at_path(path.to_string_lossy());
+    let text = serde_json::to_string_pretty(report).expect("a report can be written as JSON") + "\n";
+    // A pipe or a device, such as /dev/stderr, is written to and not replaced.
+    if fs::metadata(path).is_ok_and(|m| !m.is_file()) {
+        return Ok(fs::write(path, text).map_err(failed)?);
+    }
+    let mut fresh = path.as_os_str().to_owned();
+    fresh.push(format!(".{}.tmp", std::process::id()));
+    fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, path)).map_err(|e| {
+        let _ = fs::remove_file(&fresh);
+        failed(e).into()
+    })
+}

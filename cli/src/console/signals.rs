@@ -1,0 +1,32 @@
+//! ctrl-C, once: the job is cancelled, cleans up and exits with 130. Twice: the process ends at once.
+
+use std::sync::Arc;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use yunti_engine::base::Code;
+use yunti_engine::job::Control;
+
+/// Cancels `control` on SIGINT, SIGTERM and SIGHUP, but for those that the process was told to ignore (`nohup`, a job in the
+/// background of a script). Where the handlers cannot be set, the signals keep their own meaning, and the job runs.
+pub fn cancel_on_signals(control: &Arc<Control>) {
+    let ignored = ignored_signals();
+    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| ignored >> (signal - 1) & 1 == 0);
+    let Ok(mut signals) = Signals::new(wanted) else { return };
+    let control = control.clone();
+    let _ = std::thread::Builder::new().name("yunti-signals".into()).stack_size(64 << 10).spawn(move || {
+        for _ in signals.forever() {
+            if control.is_cancelled() {
+                signal_hook::low_level::exit(i32::from(Code::Cancelled as u8));
+            }
+            control.cancel();
+        }
+    });
+}
+
+/// One bit a signal, from 1, as Linux tells it.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).unwrap_or(0)
+}

@@ -1,0 +1,118 @@
+//! The real files, with an eye on standard output: a job that fails because its reader went away (`yunti run .. | head`) is
+//! told apart from one that fails because a disk is full.
+//!
+//! Rejected: leaving SIGPIPE deadly, as C programs do. The process would end in the middle of a job and leave what it has to
+//! clean up; and a host that embeds the engine does not want its signals changed.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use yunti_engine::env::{Env, File, Files, files::Meta};
+
+/// Whether the reader of standard output has gone.
+#[derive(Clone, Default)]
+pub struct Closed(Arc<AtomicBool>);
+
+impl Closed {
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// `env` with files that set the flag.
+pub fn watch(mut env: Env) -> (Env, Closed) {
+    let closed = Closed::default();
+    env.files = Arc::new(WatchedFiles { inner: env.files, closed: closed.clone() });
+    (env, closed)
+}
+
+struct WatchedFiles {
+    inner: Arc<dyn Files>,
+    closed: Closed,
+}
+
+struct WatchedStdout {
+    inner: Arc<dyn File>,
+    closed: Closed,
+}
+
+impl File for WatchedStdout {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.inner.read_at(buffer, offset)
+    }
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        let written = self.inner.write_at(bytes, offset);
+        if written.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe) {
+            self.closed.0.store(true, Ordering::Relaxed);
+        }
+        written
+    }
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        self.inner.allocate(len)
+    }
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.inner.truncate(len)
+    }
+    fn sync(&self) -> io::Result<()> {
+        self.inner.sync()
+    }
+    fn will_need(&self, offset: u64, len: u64) {
+        self.inner.will_need(offset, len);
+    }
+    fn write_behind(&self, offset: u64, len: u64) {
+        self.inner.write_behind(offset, len);
+    }
+    fn punch(&self, offset: u64, len: u64) {
+        self.inner.punch(offset, len);
+    }
+}
+
+impl Files for WatchedFiles {
+    fn stdout(&self) -> Arc<dyn File> {
+        Arc::new(WatchedStdout { inner: self.inner.stdout(), closed: self.closed.clone() })
+    }
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.inner.open(path)
+    }
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.inner.create(path)
+    }
+    fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
+        self.inner.scratch(dir)
+    }
+    fn stdin(&self) -> Arc<dyn File> {
+        self.inner.stdin()
+    }
+    fn meta(&self, path: &Path) -> io::Result<Meta> {
+        self.inner.meta(path)
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        self.inner.list(dir)
+    }
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.inner.create_dir(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.inner.rename(from, to)
+    }
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.inner.remove_file(path)
+    }
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        self.inner.remove_dir(path)
+    }
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.inner.remove_dir_all(path)
+    }
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        self.inner.sync_dir(path)
+    }
+    fn free_bytes(&self, path: &Path) -> io::Result<u64> {
+        self.inner.free_bytes(path)
+    }
+}

@@ -1,0 +1,6 @@
+//! Text for people: numbers, tables, the report. Nothing here knows where it is printed.
+
+pub mod numbers;
+pub mod report;
+pub mod table;
+pub mod timeline;

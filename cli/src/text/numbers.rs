@@ -1,0 +1,108 @@
+//! Numbers as people read them: three digits, a unit. Data counts in thousands (MB), memory in 1024s (MiB), as its options do.
+
+/// Three significant digits: `1.23`, `12.3`, `123`; trailing zeros behind the point are left out.
+fn three(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 99.95 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
+fn scaled(value: f64, step: f64, units: &[&str]) -> String {
+    let mut value = value;
+    let mut unit = 0;
+    // 999.5 rounds to a thousand, which the next unit says better.
+    while value >= step * 0.9995 && unit + 1 < units.len() {
+        value /= step;
+        unit += 1;
+    }
+    format!("{} {}", three(value), units[unit])
+}
+
+/// Bytes of data: `1.23 GB`.
+pub fn bytes(n: u64) -> String {
+    scaled(n as f64, 1000.0, &["B", "kB", "MB", "GB", "TB", "PB"])
+}
+
+/// Bytes of memory: `512 MiB`.
+pub fn memory(n: u64) -> String {
+    scaled(n as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
+}
+
+/// A rate: `340 MB/s`, `1.2 GB/s`.
+pub fn rate(mb_per_s: f64) -> String {
+    match mb_per_s {
+        v if v <= 0.0 || !v.is_finite() => "-".into(),
+        v if v < 0.9995 => scaled(v * 1e6, 1000.0, &["B/s", "kB/s"]),
+        v => scaled(v, 1000.0, &["MB/s", "GB/s", "TB/s"]),
+    }
+}
+
+/// A count: `1,234,567`.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A large count, rounded: `92.1 M`.
+pub fn about(n: u64) -> String {
+    if n < 10_000 { count(n) } else { scaled(n as f64, 1000.0, &["", "k", "M", "G", "T"]) }
+}
+
+/// A time: `8.5 ms`, `1.23 s`, `2 min 5 s`, `1 h 2 min`.
+pub fn milliseconds(ms: f64) -> String {
+    if ms < 999.5 { format!("{} ms", three(ms)) } else { seconds(ms / 1000.0) }
+}
+
+pub fn seconds(s: f64) -> String {
+    if s < 119.5 {
+        return format!("{} s", three(s));
+    }
+    let whole = s.round() as u64;
+    if whole < 3600 { format!("{} min {} s", whole / 60, whole % 60) } else { format!("{} h {} min", whole / 3600, whole % 3600 / 60) }
+}
+
+pub fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// `1 split`, `2 splits`.
+pub fn several(n: u64, word: &str) -> String {
+    format!("{} {word}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_digits_and_a_unit() {
+        for (n, expect) in
+            [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (1234, "1.23 kB"), (999_999, "1 MB"), (12_340_000_000, "12.3 GB")]
+        {
+            assert_eq!(bytes(n), expect);
+        }
+        assert_eq!(memory(512 << 20), "512 MiB");
+        assert_eq!(memory((1 << 30) + (1 << 29)), "1.5 GiB");
+        for (mb, expect) in [(0.0, "-"), (f64::NAN, "-"), (0.5, "500 kB/s"), (340.4, "340 MB/s"), (999.9, "1 GB/s"), (61_000.0, "61 GB/s")] {
+            assert_eq!(rate(mb), expect);
+        }
+        for (n, expect) in [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567")] {
+            assert_eq!(count(n), expect);
+        }
+        assert_eq!(about(92_100_000), "92.1 M");
+        for (ms, expect) in [(8.5, "8.5 ms"), (999.7, "1 s"), (1234.0, "1.23 s"), (125_000.0, "2 min 5 s"), (3_720_000.0, "1 h 2 min")] {
+            assert_eq!(milliseconds(ms), expect);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! A job's report for people: what it did, where the time went, and what bounded it.
+
+use yunti_engine::job::report::{Report, Stage};
+
+use super::table::{Side, Table, wrap};
+use super::{numbers, timeline};
+use crate::console::paint::Paint;
+
+/// One line, for the end of a job whose output is elsewhere.
+pub fn summary_line(report: &Report) -> String {
+    let job = &report.job;
+    let line = format!(
+        "{}: {} in {}{}, {} out",
+        job.name,
+        numbers::bytes(job.input_bytes),
+        numbers::milliseconds(job.wall_ms),
+        speed(report),
+        numbers::several(job.output_records, "record"),
+    );
+    line.replace(['\n', '\r'], " ")
+}
+
+/// Where the time went: the header, the stages and the bottleneck.
+pub fn brief(report: &Report, width: usize, paint: Paint) -> String {
+    header(report, width, paint) + "\n" + &stages(report, paint) + "\n" + &bottleneck(report, width, paint)
+}
+
+/// Everything that the report has.
+pub fn full(report: &Report, width: usize, paint: Paint) -> String {
+    let mut out = header(report, width, paint);
+    let heading = |text: &str| format!("\n{}\n", paint.bold(text));
+    out += &heading("Stages");
+    out += &stages(report, paint);
+    if !report.workers.is_empty() {
+        out += &heading("Workers");
+        out += &timeline::print(report, width, paint);
+    }
+    out += &heading("Memory");
+    out += &memory(report, width);
+    let counters = counters(report, paint);
+    if !counters.is_empty() {
+        out += &heading("Counters");
+        out += &counters;
+    }
+    out.push('\n');
+    out + &bottleneck(report, width, paint)
+}
+
+fn speed(report: &Report) -> String {
+    let job = &report.job;
+    if job.input_bytes == 0 || job.wall_ms <= 0.0 {
+        return String::new();
+    }
+    format!(", {}", numbers::rate(job.input_bytes as f64 / 1000.0 / job.wall_ms))
+}
+
+fn header(report: &Report, width: usize, paint: Paint) -> String {
+    let job = &report.job;
+    let machine = &report.machine;
+    let title = format!("{} in {}{}", numbers::bytes(job.input_bytes), numbers::milliseconds(job.wall_ms), speed(report));
+    let mut out = format!("{}  {title}\n", paint.bold(&job.name));
+    let to = job.output.as_ref().map_or(String::new(), |path| format!(", in {path}"));
+    out += &wrap(
+        "  ",
+        &format!(
+            "{} in, {} out ({}){to}",
+            numbers::several(job.input_records, "record"),
+            numbers::several(job.output_records, "record"),
+            numbers::bytes(job.output_bytes)
+        ),
+        width,
+    );
+    let cpu = if machine.cpu.is_empty() { String::new() } else { format!("; {}", machine.cpu) };
+    let facts = format!(
+        "mode {}, {}, {}, {}; processor time {}{cpu}, {}, {}",
+        job.mode,
+        numbers::several(job.splits, "split"),
+        numbers::several(u64::from(job.reduces), "reduce"),
+        numbers::several(u64::from(job.threads), "thread"),
+        numbers::milliseconds(job.cpu_ms),
+        numbers::several(u64::from(machine.processors), "processor"),
+        machine.simd,
+    );
+    out + &wrap("  ", &facts, width)
+}
+
+fn stages(report: &Report, paint: Paint) -> String {
+    let busy_ms: f64 = report.stages.iter().map(|s| s.busy_ms).sum();
+    let mut table = Table::new(&[
+        ("stage", Side::Left),
+        ("bytes", Side::Right),
+        ("records", Side::Right),
+        ("busy", Side::Right),
+        ("share", Side::Right),
+        ("a worker", Side::Right),
+        ("of the limit", Side::Right),
+        ("uses", Side::Left),
+    ]);
+    for Stage { name, bytes, records, busy_ms: ms, mb_per_s, limit_mb_per_s, resource } in &report.stages {
+        table.row(vec![
+            name.clone(),
+            numbers::bytes(*bytes),
+            numbers::about(*records),
+            numbers::milliseconds(*ms),
+            if busy_ms > 0.0 { numbers::percent(ms / busy_ms) } else { String::new() },
+            numbers::rate(*mb_per_s),
+            limit_mb_per_s.filter(|l| *l > 0.0).map_or(String::new(), |limit| numbers::percent(mb_per_s / limit)),
+            resource.replace('_', " "),
+        ]);
+    }
+    if table.is_empty() { "  none\n".into() } else { table.print(paint) }
+}
+
+fn memory(report: &Report, width: usize) -> String {
+    let memory = &report.memory;
+    let mut out = wrap(
+        "  ",
+        &format!(
+            "{} of {} used; the process had {} at most, file pages included",
+            numbers::memory(memory.peak_bytes),
+            numbers::memory(memory.budget_bytes),
+            numbers::memory(memory.peak_resident_bytes)
+        ),
+        width,
+    );
+    let spill = &report.spill;
+    let mut text = if spill.runs == 0 {
+        "nothing spilled".to_string()
+    } else {
+        format!(
+            "{} spilled: {}, {} stored as {}, {}, at most {} at a time in {}",
+            numbers::several(spill.runs, "run"),
+            numbers::several(spill.records, "record"),
+            numbers::bytes(spill.raw_bytes),
+            numbers::bytes(spill.stored_bytes),
+            if spill.merge_passes == 1 { "1 merge pass".into() } else { format!("{} merge passes", spill.merge_passes) },
+            numbers::bytes(spill.peak_bytes),
+            spill.directories.join(", ")
+        )
+    };
+    if !spill.failed_directories.is_empty() {
+        text += &format!("; taken out of use: {}", spill.failed_directories.join(", "));
+    }
+    out += &wrap("  ", &text, width);
+    out
+}
+
+fn counters(report: &Report, paint: Paint) -> String {
+    let mut out = String::new();
+    for (group, counters) in &report.counters {
+        // Hadoop's groups are Java classes: the last part of the name says enough.
+        let short = group.rsplit('.').next().unwrap_or(group);
+        let mut table = Table::new(&[("", Side::Left), ("", Side::Right)]);
+        for (name, value) in counters.iter().filter(|(_, value)| **value != 0) {
+            table.row(vec![format!("  {name}"), numbers::count(*value)]);
+        }
+        if !table.is_empty() {
+            out += &format!("  {}\n{}", paint.dim(short), table.print(paint));
+        }
+    }
+    out
+}
+
+fn bottleneck(report: &Report, width: usize, paint: Paint) -> String {
+    if report.bottleneck.text.is_empty() {
+        return String::new();
+    }
+    let mut text = report.bottleneck.text.clone();
+    if let Some(first) = text.get(..1) {
+        text = first.to_uppercase() + &text[1..];
+    }
+    let text = wrap("  ", &(text + "."), width);
+    format!("{}\n{text}", paint.bold("Bottleneck"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fits_into_80_columns_and_survives_an_empty_report() {
+        let mut report = Report::default();
+        for width in [80, 100] {
+            assert!(full(&report, width, Paint::OFF).lines().all(|l| l.chars().count() <= width));
+        }
+        report.job.name = "count".into();
+        report.job.input_bytes = 1_000_000_000;
+        report.job.wall_ms = 310.0;
+        report.job.output_records = 1000;
+        report.job.output = Some("a\nb".into());
+        report.stages.push(Stage {
+            name: "collect".into(),
+            bytes: 123_456_789_012,
+            records: 123_456_789,
+            busy_ms: 123_456.7,
+            mb_per_s: 1234.5,
+            limit_mb_per_s: Some(12345.6),
+            resource: "disk_write".into(),
+        });
+        assert_eq!(summary_line(&report), "count: 1 GB in 310 ms, 3.23 GB/s, 1,000 records out");
+        let text = full(&report, 80, Paint::OFF);
+        assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
+        assert!(text.contains("123 GB    123 M  2 min 3 s  100 %  1.23 GB/s          10 %  disk write"), "{text}");
+    }
+}

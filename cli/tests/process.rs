@@ -1,0 +1,111 @@
+//! The command as a process: signals, closed pipes, parts beside it, help for shells and for people.
+
+mod support;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use support::Dir;
+
+fn signal(child: &Child, name: &str) {
+    assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
+}
+
+fn wait(mut child: Child) -> (Option<i32>, String) {
+    let begin = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "it does not end");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let mut told = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    (child.wait().unwrap().code(), told)
+}
+
+#[test]
+fn a_signal_ends_a_job_cleanly() {
+    for name in ["-INT", "-TERM"] {
+        let dir = Dir::new();
+        let mut child = dir
+            .command("run sort --input - --output out --scratch .")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Input that never ends: the job is in the middle of its work when the signal comes.
+        let mut input = child.stdin.take().unwrap();
+        let feeder = std::thread::spawn(move || while input.write_all(&[b'x', b'\n'].repeat(4096)).is_ok() {
+            std::thread::sleep(Duration::from_millis(1));
+        });
+        std::thread::sleep(Duration::from_millis(300));
+        signal(&child, name);
+        let (code, told) = wait(child);
+        feeder.join().unwrap();
+        assert_eq!(code, Some(130), "{told}");
+        assert_eq!(told.lines().count(), 1, "{told}");
+        assert!(dir.names().is_empty(), "{:?}", dir.names());
+    }
+}
+
+#[test]
+fn a_signal_ends_a_generator_cleanly() {
+    let dir = Dir::new();
+    // More than any disk here holds; it is ended long before.
+    let child = dir.command("generate text --bytes 1TB -o out").stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_millis(200));
+    signal(&child, "-INT");
+    let (code, told) = wait(child);
+    assert_eq!(code, Some(130), "{told}");
+    assert!(dir.names().is_empty(), "{:?}", dir.names());
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let dir = Dir::new();
+    dir.ok("generate tera --ascii --records 50000 -o t -q");
+    for words in ["run sort --input t --output - --scratch .", "completions bash", "man", "--help"] {
+        let mut child = dir.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut begin = [0; 10];
+        child.stdout.take().unwrap().read_exact(&mut begin).unwrap();
+        let (code, told) = wait(child);
+        assert_eq!(code, Some(0), "yunti {words}: {told}");
+        assert!(!told.contains("yunti: "), "yunti {words}: {told}");
+    }
+    assert_eq!(dir.names(), ["t", "t/_SUCCESS", "t/part-m-00000"]);
+}
+
+#[test]
+fn a_part_is_executed_from_libexec() {
+    let dir = Dir::new();
+    fs::create_dir(dir.path("bin")).unwrap();
+    fs::create_dir(dir.path("libexec")).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_yunti"), dir.path("bin/yunti")).unwrap();
+    dir.write("libexec/yunti-greet", b"#!/bin/sh\necho \"hello $*\"\nexit 7\n");
+    fs::set_permissions(dir.path("libexec/yunti-greet"), fs::Permissions::from_mode(0o755)).unwrap();
+    let output = Command::new(dir.path("bin/yunti")).args(["greet", "--loud", "a b"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(7));
+    assert_eq!(output.stdout, b"hello --loud a b\n");
+}
+
+#[test]
+fn every_shell_has_completions_and_every_command_a_page() {
+    let dir = Dir::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(dir.ok(&format!("completions {shell}")).contains("overwrite"), "{shell}");
+    }
+    assert!(dir.ok("man").starts_with(".ie"));
+    assert!(dir.ok("man run").contains("spill"));
+    dir.ok("man --dir pages");
+    for page in ["yunti.1", "yunti-run.1", "yunti-validate-tera.1", "yunti-limits.1"] {
+        assert!(dir.path("pages").join(page).exists(), "{page}: {:?}", dir.names());
+    }
+    for command in ["", "run", "generate", "validate", "validate tera", "report", "limits", "completions", "man"] {
+        let help = dir.ok(&format!("{command} --help"));
+        assert!(help.contains("Usage: yunti") && help.lines().all(|l| l.chars().count() <= 100), "{help}");
+    }
+    assert!(dir.ok("--version").starts_with("yunti 0."));
+}

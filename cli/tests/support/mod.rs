@@ -1,0 +1,100 @@
+//! What the tests of the command have in common: running it, and a directory that is gone afterwards.
+
+#![allow(dead_code)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+pub struct Dir(PathBuf);
+
+impl Dir {
+    pub fn new() -> Dir {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("yunti-cli-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir(&path).unwrap();
+        Dir(path)
+    }
+
+    /// A directory `books` with two small books, and one that readers skip.
+    pub fn with_books() -> Dir {
+        let dir = Dir::new();
+        fs::create_dir(dir.path("books")).unwrap();
+        dir.write("books/one.txt", b"the cat and the dog\nthe end\n");
+        dir.write("books/two.txt", b"the\tbird \xff\xfe\r\nno end");
+        dir.write("books/_skipped", b"skipped skipped");
+        dir
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    pub fn write(&self, name: &str, bytes: &[u8]) {
+        fs::write(self.path(name), bytes).unwrap();
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// All names below it, sorted.
+    pub fn names(&self) -> Vec<String> {
+        fn walk(dir: &Path, root: &Path, out: &mut Vec<String>) {
+            for entry in fs::read_dir(dir).unwrap() {
+                let path = entry.unwrap().path();
+                out.push(path.strip_prefix(root).unwrap().to_string_lossy().into_owned());
+                if path.is_dir() {
+                    walk(&path, root, out);
+                }
+            }
+        }
+        let mut out = Vec::new();
+        walk(&self.0, &self.0, &mut out);
+        out.sort();
+        out
+    }
+
+    /// `yunti` with these words as arguments, in this directory.
+    pub fn command(&self, words: &str) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_yunti"));
+        command.args(words.split_whitespace()).current_dir(&self.0).stdin(Stdio::null());
+        command.env_remove("RUST_BACKTRACE").env("XDG_CACHE_HOME", self.0.join("cache"));
+        command
+    }
+
+    pub fn run(&self, words: &str) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    /// Runs it and asks for success; returns what it printed.
+    pub fn ok(&self, words: &str) -> String {
+        let output = self.run(words);
+        assert!(output.status.success(), "yunti {words}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    pub fn json(&self, words: &str) -> serde_json::Value {
+        let text = self.ok(words);
+        serde_json::from_str(&text).unwrap_or_else(|e| panic!("yunti {words}: {e}: {text}"))
+    }
+
+    /// Runs it and asks for failure with `code`, with one line that contains `what`, and with nothing left behind.
+    pub fn fails(&self, words: &str, code: i32, what: &str) {
+        let before = self.names();
+        let output = self.run(words);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "yunti {words}: {output:?}");
+        assert!(told.starts_with("yunti: ") && told.ends_with('\n') && told.lines().count() == 1, "yunti {words}: {told:?}");
+        assert!(told.contains(what), "yunti {words}: {told}");
+        assert_eq!(self.names(), before, "yunti {words} left something behind");
+    }
+}
+
+impl Drop for Dir {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

@@ -1,0 +1,236 @@
+//! Floor 1: compressed bytes in and out. Streaming decoders for whole compressed files, and the block codec
+//! of spill runs; no I/O, no threads, no allocation that the caller has not been told of.
+//!
+//! ```text
+//!   compressed file           Stream<F>                     F: one format
+//!   [member][member]... -->   counts offsets,          -->  gzip  zstd  bzip2  xz
+//!                             notices a cut file,
+//!                             never stands still
+//! ```
+//!
+//! All four formats may be *concatenated*: a file is any number of members (gzip), frames (zstd) or
+//! streams (bzip2, xz), and decodes to their contents, one after the other. A file of zero bytes is an empty
+//! input, as it is without compression. (Hadoop and the tools themselves refuse it.) Bytes after
+//! the last member that do not start another one are an error, because what they were is not known
+//! (Hadoop refuses them too, `gzip -d` warns); only zero bytes after gzip members and the padding that
+//! the xz format defines are skipped.
+//!
+//! A checksum is always verified where the format has one: gzip and bzip2 always do, zstd and xz unless the
+//! writer left it out. Without one, damage inside a block of data may go unnoticed, here as in every other reader.
+
+mod bzip2;
+mod gzip;
+pub mod lz4_block;
+mod xz;
+mod zstd;
+
+use crate::base::{Code, Error, Result};
+use std::path::Path;
+
+/// The compressed formats that a reader recognises by the name of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CodecKind {
+    Gzip,
+    Zstd,
+    Bzip2,
+    Xz,
+}
+
+impl CodecKind {
+    pub const ALL: [CodecKind; 4] = [CodecKind::Gzip, CodecKind::Zstd, CodecKind::Bzip2, CodecKind::Xz];
+
+    /// The format that a file name says. Case counts, as in Hadoop: `a.GZ` is read as it is.
+    pub fn from_path(path: &Path) -> Option<CodecKind> {
+        let name = path.file_name()?.as_encoded_bytes();
+        CodecKind::ALL.into_iter().find(|kind| {
+            let extension = kind.extension().as_bytes();
+            name.len() > extension.len() && name.ends_with(extension)
+        })
+    }
+
+    /// The name of the format, which is also that of its command line tool.
+    pub fn name(self) -> &'static str {
+        match self {
+            CodecKind::Gzip => "gzip",
+            CodecKind::Zstd => "zstd",
+            CodecKind::Bzip2 => "bzip2",
+            CodecKind::Xz => "xz",
+        }
+    }
+
+    /// With its dot, as Hadoop's `getDefaultExtension`.
+    pub fn extension(self) -> &'static str {
+        match self {
+            CodecKind::Gzip => ".gz",
+            CodecKind::Zstd => ".zst",
+            CodecKind::Bzip2 => ".bz2",
+            CodecKind::Xz => ".xz",
+        }
+    }
+}
+
+/// Where a decoder stands after a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Within a member: more input must come, or more output is ready.
+    More,
+    /// At the end of a member, with all of its data handed out and checked. The input may end here.
+    End,
+}
+
+/// What one call did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Bytes taken from the front of the input.
+    pub read: usize,
+    /// Bytes put at the front of the output.
+    pub written: usize,
+    pub state: State,
+}
+
+/// Decodes one compressed file from its first byte to its last.
+///
+/// Call `decode` with the bytes that follow those taken so far, until the input is at its end, everything
+/// is taken and the state is `End`:
+///
+/// ```text
+///   loop {
+///       if input.is_empty() && !last { read more of the file; last = the file is at its end }
+///       step = decoder.decode(input, output, last)?
+///       use output[..step.written]; input = input[step.read..]
+///       if last && input.is_empty() && step.state == End { break }
+///   }
+/// ```
+///
+/// How the input is cut into calls, and how long each output is, changes nothing of the data.
+/// A file that ends too early is an error of the call that knows it (`last`), never of the caller's check.
+/// After an error every further call returns that error.
+pub trait Decoder: Send {
+    /// Decodes some of `input` into `output`. `last`: no input follows after `input`.
+    ///
+    /// A call does as much as it can: it returns when `output` is full or `input` is used up. With an empty output
+    /// it does nothing. Never blocks.
+    ///
+    /// Errors: `Corrupt` with the offset in the file, as near as the format tells it; `Memory` when the data
+    /// needs more than the limit; `Input` for data that is sound but beyond us (a zstd dictionary).
+    fn decode(&mut self, input: &[u8], output: &mut [u8], last: bool) -> Result<Step>;
+}
+
+/// A decoder at the beginning of a file that will use no more than `memory_limit_bytes`.
+///
+/// Errors: `Memory` if no data of this kind can be decoded within the limit.
+pub fn decoder(kind: CodecKind, memory_limit_bytes: u64) -> Result<Box<dyn Decoder>> {
+    Ok(match kind {
+        CodecKind::Gzip => Box::new(Stream::new(gzip::Gzip::new(memory_limit_bytes)?)),
+        CodecKind::Zstd => Box::new(Stream::new(zstd::Zstd::new(memory_limit_bytes)?)),
+        CodecKind::Bzip2 => Box::new(Stream::new(bzip2::Bzip2::new(memory_limit_bytes)?)),
+        CodecKind::Xz => Box::new(Stream::new(xz::Xz::new(memory_limit_bytes)?)),
+    })
+}
+
+/// What to reserve from the memory budget for a decoder, and to pass as its limit, unless the user says otherwise:
+/// enough for whatever the tool of this name writes with its levels up to 9 (zstd: 19).
+///
+/// * gzip 64 KiB, bzip2 4 MiB: enough for every file of the format.
+/// * zstd 9 MiB: a window of 8 MiB, as `zstd -19`. `--ultra -22` needs 129 MiB, `--long=31` 2 GiB.
+/// * xz 66 MiB: a dictionary of 64 MiB, as `xz -9`. `xz -6`, the tool's default, needs 9 MiB.
+///
+/// The memory is taken only when a file asks for it, and a lower limit works for files that ask for less.
+pub fn memory_bytes(kind: CodecKind) -> u64 {
+    match kind {
+        CodecKind::Gzip => gzip::MEMORY_BYTES,
+        CodecKind::Zstd => zstd::MEMORY_BYTES,
+        CodecKind::Bzip2 => bzip2::MEMORY_BYTES,
+        CodecKind::Xz => xz::MEMORY_BYTES,
+    }
+}
+
+/// One format: decodes members one after the other and says when it is between two of them.
+///
+/// `step` is called with a non-empty output, and with an empty input only while output may be waiting (the step
+/// before filled its output within a member). It must make progress, or be in want of input.
+trait Format: Send {
+    const KIND: CodecKind;
+
+    /// `at` is the offset of `input[0]` in the file, for errors.
+    fn step(&mut self, input: &[u8], output: &mut [u8], at: u64) -> Result<Step>;
+}
+
+/// What is the same for every format: offsets, the cut file, errors that stay.
+struct Stream<F> {
+    format: F,
+    offset: u64,
+    state: State,
+    /// Nothing is left inside the format that could come out without more input.
+    drained: bool,
+    failed: Option<Error>,
+}
+
+impl<F: Format> Stream<F> {
+    fn new(format: F) -> Self {
+        Stream { format, offset: 0, state: State::End, drained: true, failed: None }
+    }
+
+    fn advance(&mut self, input: &[u8], output: &mut [u8], last: bool) -> Result<Step> {
+        let (mut read, mut written) = (0, 0);
+        while written < output.len() && (read < input.len() || !self.drained) {
+            let (from, to) = (&input[read..], &mut output[written..]);
+            let step = self.format.step(from, to, self.offset).map_err(|e| e.at_offset(self.offset))?;
+            if step.read == 0 && step.written == 0 && !from.is_empty() {
+                return Err(Error::new(Code::Internal, format!("the {} decoder stands still", F::KIND.name()))
+                    .at_offset(self.offset));
+            }
+            self.drained = step.state == State::End || (step.read == from.len() && step.written < to.len());
+            self.state = step.state;
+            self.offset += step.read as u64;
+            read += step.read;
+            written += step.written;
+        }
+        if last && read == input.len() && self.drained && self.state != State::End {
+            return Err(corrupt(F::KIND, format!("the {} data is cut short", F::KIND.name())).at_offset(self.offset));
+        }
+        Ok(Step { read, written, state: self.state })
+    }
+}
+
+impl<F: Format> Decoder for Stream<F> {
+    fn decode(&mut self, input: &[u8], output: &mut [u8], last: bool) -> Result<Step> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.advance(input, output, last).inspect_err(|error| self.failed = Some(error.clone()))
+    }
+}
+
+/// Data that is not what its format says.
+fn corrupt(kind: CodecKind, what: impl Into<String>) -> Error {
+    let tool = kind.name();
+    Error::new(Code::Corrupt, what).hint(format!("fetch the file again from where it came; `{tool} -t` tests it"))
+}
+
+/// The bytes where a member should begin are something else.
+fn not_this_format(kind: CodecKind, first_member: bool) -> Error {
+    let name = kind.name();
+    if first_member {
+        Error::new(Code::Corrupt, format!("this is not {name} data"))
+            .hint(format!("give the file a name that does not end in {}", kind.extension()))
+    } else {
+        Error::new(Code::Corrupt, format!("the {name} data is followed by bytes that are not {name} data"))
+            .hint("cut them off, or fetch the file again from where it came")
+    }
+}
+
+/// The data needs more memory than it may have.
+fn too_little_memory(kind: CodecKind, needed_bytes: u64, limit_bytes: u64) -> Error {
+    // Rounded so that what is named is enough, and that the two are never the same.
+    let (name, needed, limit) = (kind.name(), size(needed_bytes, u64::div_ceil), size(limit_bytes, |n, unit| n / unit));
+    Error::new(Code::Memory, format!("decoding this {name} data needs {needed} of memory, its reader may use {limit}"))
+        .hint("raise the memory budget, or compress the file again at a lower level")
+}
+
+fn size(bytes: u64, divide: fn(u64, u64) -> u64) -> String {
+    if bytes < 1 << 20 { format!("{} KiB", divide(bytes, 1 << 10)) } else { format!("{} MiB", divide(bytes, 1 << 20)) }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,300 @@
+//! What every decoder must do, over all formats: slices, members, cuts, flipped bytes, and the real tools.
+
+use super::*;
+use std::io::Write;
+use std::ops::RangeInclusive;
+use std::process::{Command, Stdio};
+
+/// Decodes all of `file`, `slices` bytes of input and output a call. Fails if the decoder stands still.
+pub(crate) fn decode_all(kind: CodecKind, limit: u64, file: &[u8], slices: (usize, usize)) -> Result<Vec<u8>> {
+    let mut decoder = decoder(kind, limit)?;
+    let mut output = vec![0xAA; slices.1];
+    let (mut data, mut at) = (Vec::new(), 0);
+    loop {
+        let end = (at + slices.0).min(file.len());
+        let last = end == file.len();
+        let step = decoder.decode(&file[at..end], &mut output, last)?;
+        data.extend(&output[..step.written]);
+        at += step.read;
+        if last && at == end && step.state == State::End {
+            // And it stays so.
+            let again = decoder.decode(&[], &mut output, true)?;
+            assert_eq!(again, Step { read: 0, written: 0, state: State::End });
+            return Ok(data);
+        }
+        let wants_input = at == end && step.written < output.len();
+        assert!(step.read > 0 || step.written > 0 || (wants_input && !last), "stands still at {at} of {}", file.len());
+    }
+}
+
+/// However `file` is sliced, it decodes to `expect`.
+pub(crate) fn check(kind: CodecKind, file: &[u8], expect: &[u8]) {
+    for slices in [(1, 1), (1, 4096), (4096, 1), (3, 7), (file.len().max(1), expect.len() + 1), (1 << 20, 1 << 16)] {
+        if file.len() + expect.len() > 100_000 && slices.0.min(slices.1) < 10 {
+            continue;
+        }
+        let data =
+            decode_all(kind, memory_bytes(kind), file, slices).unwrap_or_else(|e| panic!("{kind:?} {slices:?}: {e}"));
+        assert!(data == expect, "{kind:?} {slices:?}: {} bytes, expected {}", data.len(), expect.len());
+    }
+}
+
+/// However `file` is sliced, it fails like this, at one of these offsets.
+pub(crate) fn check_error(kind: CodecKind, file: &[u8], code: Code, what: &str, offsets: RangeInclusive<u64>) {
+    for slices in [(1, 1), (1, 4096), (4096, 1), (3, 7), (1 << 20, 1 << 16)] {
+        match decode_all(kind, memory_bytes(kind), file, slices) {
+            Ok(data) => panic!("{slices:?}: {} bytes instead of: {what}", data.len()),
+            Err(e) => {
+                assert_eq!((e.code(), e.what()), (code, what), "{slices:?}");
+                assert!(offsets.contains(&e.offset().unwrap()), "{slices:?} {offsets:?}: {e}");
+                assert!(e.hint_text().is_some());
+            }
+        }
+    }
+}
+
+/// Words of very different frequency, as text has; the same for the same length.
+pub(crate) fn text(bytes: usize) -> Vec<u8> {
+    let random = noise(bytes);
+    let mut out = Vec::with_capacity(bytes + 16);
+    for pair in random.chunks(2) {
+        if out.len() >= bytes {
+            break;
+        }
+        let rank = (pair[0] as usize * pair[pair.len() - 1] as usize) >> 5;
+        out.extend(format!("word{rank}{}", if rank.is_multiple_of(9) { '\n' } else { ' ' }).as_bytes());
+    }
+    out.truncate(bytes);
+    out
+}
+
+/// Bytes that do not compress; the same for the same length.
+pub(crate) fn noise(bytes: usize) -> Vec<u8> {
+    let mut state = 0x9E37_79B9_7F4A_7C15u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    (0..bytes).map(|_| next()).collect()
+}
+
+/// One member, with a checksum, as the tool writes it.
+pub(crate) fn encode(kind: CodecKind, data: &[u8]) -> Vec<u8> {
+    let room = data.len() + data.len() / 8 + 1024;
+    match kind {
+        CodecKind::Gzip => {
+            let mut deflate = zlib_rs::Deflate::new(6, false, 15);
+            let mut body = vec![0; room];
+            let status = deflate.compress(data, &mut body, zlib_rs::DeflateFlush::Finish).unwrap();
+            assert_eq!(status, zlib_rs::Status::StreamEnd);
+            let mut out = vec![0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3];
+            out.extend(&body[..deflate.total_out() as usize]);
+            out.extend(zlib_rs::crc32::crc32(0, data).to_le_bytes());
+            out.extend((data.len() as u32).to_le_bytes());
+            out
+        }
+        CodecKind::Zstd => {
+            let mut context = zstd_safe::CCtx::create();
+            context.set_parameter(zstd_safe::CParameter::ChecksumFlag(true)).unwrap();
+            let mut out = vec![0; room];
+            let written = context.compress2(&mut out[..], data).unwrap();
+            out.truncate(written);
+            out
+        }
+        CodecKind::Bzip2 => {
+            let mut out = Vec::with_capacity(room);
+            let mut stream = ::bzip2::Compress::new(::bzip2::Compression::best(), 0);
+            assert_eq!(stream.compress_vec(data, &mut out, ::bzip2::Action::Finish), Ok(::bzip2::Status::StreamEnd));
+            out
+        }
+        CodecKind::Xz => {
+            use liblzma::stream::{Action, Check, Status, Stream};
+            let mut out = Vec::with_capacity(room);
+            let mut stream = Stream::new_easy_encoder(1, Check::Crc64).unwrap();
+            assert_eq!(stream.process_vec(data, &mut out, Action::Finish), Ok(Status::StreamEnd));
+            out
+        }
+    }
+}
+
+#[test]
+fn the_name_of_the_file_says_the_format() {
+    use CodecKind::*;
+    let table = [
+        ("a.gz", Some(Gzip)),
+        ("dir.x/b.txt.gz", Some(Gzip)),
+        ("a.zst", Some(Zstd)),
+        ("a.bz2", Some(Bzip2)),
+        ("a.xz", Some(Xz)),
+        ("a.GZ", None),
+        (".gz", None),
+        ("gz", None),
+        ("agz", None),
+        ("a.gz.txt", None),
+        ("a.gz/b", None),
+        ("a.lzma", None),
+        ("a.tgz", None),
+        ("", None),
+    ];
+    for (path, expect) in table {
+        assert_eq!(CodecKind::from_path(Path::new(path)), expect, "{path}");
+    }
+    for kind in CodecKind::ALL {
+        assert_eq!(CodecKind::from_path(Path::new(&format!("x{}", kind.extension()))), Some(kind));
+    }
+}
+
+#[test]
+fn members_of_every_size_one_after_the_other() {
+    for kind in CodecKind::ALL {
+        let parts =
+            [vec![], text(1), noise(1000), vec![], text(30_000), vec![0; 70_000], text(400_000), noise(300_000)];
+        for part in &parts {
+            check(kind, &encode(kind, part), part);
+        }
+        let all: Vec<u8> = parts.iter().flat_map(|part| encode(kind, part)).collect();
+        check(kind, &all, &parts.concat());
+        let small: Vec<u8> = (0..40).flat_map(|n| encode(kind, &text(n))).collect();
+        check(kind, &small, &(0..40).flat_map(text).collect::<Vec<u8>>());
+    }
+}
+
+#[test]
+fn a_file_of_zero_bytes_is_an_empty_input() {
+    for kind in CodecKind::ALL {
+        check(kind, b"", b"");
+    }
+}
+
+#[test]
+fn an_empty_output_does_nothing() {
+    for kind in CodecKind::ALL {
+        let file = encode(kind, b"data");
+        let mut decoder = decoder(kind, memory_bytes(kind)).unwrap();
+        for _ in 0..100 {
+            let step = decoder.decode(&file, &mut [], true).unwrap();
+            assert_eq!((step.read, step.written), (0, 0));
+        }
+        let mut output = [0; 10];
+        let step = decoder.decode(&file, &mut output, true).unwrap();
+        assert_eq!((step.read, step.written, step.state), (file.len(), 4, State::End));
+    }
+}
+
+#[test]
+fn cut_at_every_byte_it_is_an_error_there() {
+    for kind in CodecKind::ALL {
+        for data in [vec![], text(600), noise(200)] {
+            let one = encode(kind, &data);
+            let two = [&one[..], &one].concat();
+            for end in 1..two.len() {
+                for slices in [(1, 1), (two.len(), 4096)] {
+                    let result = decode_all(kind, memory_bytes(kind), &two[..end], slices);
+                    if end == one.len() {
+                        assert_eq!(result.unwrap(), data);
+                        continue;
+                    }
+                    let error = result.expect_err("cut data was taken for whole");
+                    let place = (error.code(), error.offset(), error.what());
+                    let expect = format!("the {} data is cut short", kind.name());
+                    assert_eq!(place, (Code::Corrupt, Some(end as u64), &expect[..]), "{kind:?} cut at {end}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn each_byte_flipped_it_is_an_error_or_the_same_data() {
+    for kind in CodecKind::ALL {
+        for data in [text(600), noise(200), vec![b'x'; 5000]] {
+            let file = encode(kind, &data);
+            for at in 0..file.len() {
+                for change in [0x01, 0x10, 0x20, 0x80] {
+                    let mut damaged = file.clone();
+                    damaged[at] ^= change;
+                    let results = [(1, 1), (file.len(), data.len() + 1)]
+                        .map(|slices| decode_all(kind, memory_bytes(kind), &damaged, slices));
+                    match &results {
+                        // Not every bit means something: gzip's time, unused bits, a match at another distance.
+                        [Ok(a), Ok(b)] => {
+                            assert!(*a == data && *b == data, "{kind:?} byte {at} ^ {change:#x}: wrong data");
+                        }
+                        [Err(a), Err(b)] => {
+                            assert!(matches!(a.code(), Code::Corrupt | Code::Memory | Code::Input), "{a}");
+                            assert_eq!(a.code(), b.code());
+                            assert!(a.offset().is_some_and(|offset| offset <= file.len() as u64), "{a}");
+                        }
+                        _ => panic!("{kind:?} byte {at} ^ {change:#x}: the slices matter"),
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_error_stays() {
+    for kind in CodecKind::ALL {
+        let mut decoder = decoder(kind, memory_bytes(kind)).unwrap();
+        let mut output = [0; 100];
+        let first = decoder.decode(b"neither of them", &mut output, false).unwrap_err();
+        let good = encode(kind, b"data");
+        assert_eq!(decoder.decode(&good, &mut output, true).unwrap_err(), first);
+    }
+}
+
+/// `command` with `data` on its standard input; `None` where the tool is not installed.
+fn tool(command: &[&str], data: &[u8]) -> Option<Vec<u8>> {
+    let spawned = Command::new(command[0])
+        .args(&command[1..])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut child) = spawned else {
+        eprintln!("{} is not installed: not compared with it", command[0]);
+        return None;
+    };
+    let mut stdin = child.stdin.take().unwrap();
+    let data = data.to_vec();
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&data)));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    output.status.success().then_some(output.stdout)
+}
+
+#[test]
+fn we_read_what_the_tools_write_and_they_read_our_fixtures() {
+    let table: &[(CodecKind, &[&str])] = &[
+        (CodecKind::Gzip, &["gzip", "-c", "-1"]),
+        (CodecKind::Gzip, &["gzip", "-c", "-9"]),
+        (CodecKind::Zstd, &["zstd", "-c", "-q", "-1"]),
+        (CodecKind::Zstd, &["zstd", "-c", "-q", "-19"]),
+        (CodecKind::Zstd, &["zstd", "-c", "-q", "-T2", "-3", "--no-check"]),
+        (CodecKind::Zstd, &["zstd", "-c", "-q", "--fast=5", "--long=23"]),
+        (CodecKind::Bzip2, &["bzip2", "-c", "-1"]),
+        (CodecKind::Bzip2, &["bzip2", "-c", "-9"]),
+        (CodecKind::Xz, &["xz", "-c", "-0", "--check=none"]),
+        (CodecKind::Xz, &["xz", "-c", "-0", "--check=sha256", "--block-size=100000"]),
+        (CodecKind::Xz, &["xz", "-c", "--x86", "--delta=dist=4", "--lzma2=preset=1"]),
+        (CodecKind::Xz, &["xz", "-c", "-9"]),
+    ];
+    for &(kind, command) in table {
+        for data in [vec![], text(10), text(400_000), noise(200_000), vec![0; 3 << 20]] {
+            if let Some(file) = tool(command, &data) {
+                check(kind, &file, &data);
+                check(kind, &[&file[..], &file].concat(), &data.repeat(2));
+            }
+        }
+    }
+    for kind in CodecKind::ALL {
+        let data = [text(50_000), noise(5000)].concat();
+        let file = [encode(kind, &data), encode(kind, b"more")].concat();
+        if let Some(back) = tool(&[kind.name(), "-dc"], &file) {
+            assert!(back == [&data[..], b"more"].concat(), "{kind:?}");
+        }
+    }
+}

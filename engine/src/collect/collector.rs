@@ -1,0 +1,342 @@
+//! The collector: the sink that keeps a worker's emitted records where the mapper wrote them, and indexes them by entries.
+//!
+//! ```text
+//!   mapper --cursor--> block | block | block ..      records, in the order of emission
+//!                        \ filled: walk the headers while the block is in cache
+//!                         entry block | entry block ..
+//! ```
+//!
+//! When the budget or the worker's share of it is used up, `Spill` sorts what is there into a run, and the blocks are used again.
+
+use std::sync::Arc;
+
+use super::entries::{Entry, EntryBlock};
+use super::partition::Partition;
+use super::store::{STUB, Store};
+use crate::base::{Code, Error, KeyOrder, Result};
+use crate::memory::buffer::SLACK_BYTES;
+use crate::memory::{Block, Grant};
+use crate::operator::{Sink, Type};
+use crate::operator::cursor::{BIG_BYTES, HEADER_BYTES, copied};
+
+/// Records that wait to be sorted: one worker's, or all.
+#[derive(Default)]
+pub struct Collected {
+    pub blocks: Vec<Block>,
+    pub entries: Vec<EntryBlock>,
+    /// Memory for sorting the entries, taken while they were collected.
+    pub grants: Vec<Grant>,
+    pub bigs: Vec<u32>,
+    pub records: u64,
+    /// Bytes of keys and values.
+    pub bytes: u64,
+}
+
+impl Collected {
+    /// Gives all blocks back; no place in them is read afterwards.
+    pub fn release(&mut self, store: &Store) {
+        store.pool().put(self.blocks.drain(..));
+        store.pool().put(self.entries.drain(..).map(EntryBlock::into_block));
+        self.bigs.drain(..).for_each(|n| store.drop_big(n));
+        self.grants.clear();
+        (self.records, self.bytes) = (0, 0);
+    }
+
+    pub fn append(&mut self, mut other: Collected) {
+        self.blocks.append(&mut other.blocks);
+        self.entries.append(&mut other.entries);
+        self.grants.append(&mut other.grants);
+        self.bigs.append(&mut other.bigs);
+        self.records += other.records;
+        self.bytes += other.bytes;
+    }
+}
+
+/// Takes collected records out of memory.
+pub trait Spill: Send {
+    /// Writes the records to a run and releases them (`Collected::release`).
+    fn spill(&mut self, store: &Store, collected: &mut Collected) -> Result<()>;
+}
+
+pub struct Collector<'a> {
+    store: Arc<Store>,
+    order: KeyOrder,
+    partition: Partition,
+    spill: Box<dyn Spill + 'a>,
+    collected: Collected,
+    /// The block that is being filled (the last of `collected.blocks`) is used up to here.
+    used: usize,
+    split: u32,
+    /// Blocks of this split so far.
+    number: u32,
+    /// Blocks that this worker may hold.
+    blocks_max: usize,
+    /// Lengths that keys and values must have, where their types have one.
+    key_bytes: Option<usize>,
+    value_bytes: Option<usize>,
+    scratch: Vec<u8>,
+    /// Totals over all splits, for the counters.
+    pub records: u64,
+    pub bytes: u64,
+}
+
+impl<'a> Collector<'a> {
+    /// `share_bytes`: how much of the budget this worker may fill before it spills.
+    /// `types`: of the keys and values that come.
+    pub fn new(
+        store: Arc<Store>,
+        types: (Type, Type),
+        partition: Partition,
+        spill: Box<dyn Spill + 'a>,
+        share_bytes: u64,
+    ) -> Collector<'a> {
+        let order = store.order();
+        let blocks_max = (share_bytes as usize / store.pool().block_bytes()).max(4);
+        Collector {
+            store,
+            order,
+            partition,
+            spill,
+            collected: Collected::default(),
+            used: usize::MAX,
+            split: 0,
+            number: 0,
+            blocks_max,
+            key_bytes: types.0.fixed_bytes(),
+            value_bytes: types.1.fixed_bytes(),
+            scratch: Vec::new(),
+            records: 0,
+            bytes: 0,
+        }
+    }
+
+    /// What follows comes from this split.
+    pub fn begin_split(&mut self, split: u32) {
+        self.split = split;
+        self.number = 0;
+        if self.used == 0
+            && let Some(block) = self.collected.blocks.last()
+        {
+            self.store.set_tag(block, split, 0);
+            self.number = 1;
+        } else {
+            // A block belongs to one split, whose number breaks ties.
+            self.used = usize::MAX;
+        }
+    }
+
+    pub fn into_collected(self) -> Collected {
+        self.collected
+    }
+
+    /// Blocks that this worker holds, the memory for sorting their entries counted in.
+    fn held(&self) -> usize {
+        self.collected.blocks.len() + self.collected.entries.len() * 3 / 2
+    }
+
+    fn room_of(&self) -> usize {
+        self.store.pool().block_bytes() - SLACK_BYTES
+    }
+
+    /// A place for the cursor with at least `need` bytes.
+    fn give(&mut self, need: usize) -> Result<(*mut u8, usize)> {
+        let room = self.room_of();
+        debug_assert!(need <= room);
+        // A rest too small for most records would come back at once.
+        if self.used > room || room - self.used < need.max(1024) {
+            let block = self.block()?;
+            self.store.set_tag(&block, self.split, self.number);
+            self.number += 1;
+            self.collected.blocks.push(block);
+            self.used = 0;
+        }
+        let block = &self.collected.blocks[self.collected.blocks.len() - 1];
+        Ok((self.store.pool().block_ptr(block).wrapping_add(self.used), room - self.used))
+    }
+
+    /// A block from the pool, after a spill if there is none.
+    fn block(&mut self) -> Result<Block> {
+        if self.held() < self.blocks_max
+            && let Some(block) = self.store.pool().try_block()
+        {
+            return Ok(block);
+        }
+        self.spill_all()?;
+        match self.store.pool().try_block() {
+            Some(block) => Ok(block),
+            None => Err(self.store.budget().too_small(2 * self.store.pool().block_bytes() as u64, "collecting records")),
+        }
+    }
+
+    fn spill_all(&mut self) -> Result<()> {
+        if self.collected.records > 0 {
+            self.spill.spill(&self.store, &mut self.collected)?;
+        }
+        self.collected.release(&self.store);
+        self.used = usize::MAX;
+        Ok(())
+    }
+
+    /// Makes room for entries; the records of the block being filled are indexed before, so that a spill may take them.
+    fn entry_block(&mut self) -> Result<()> {
+        let full = |b: &EntryBlock| b.len() == EntryBlock::capacity(self.store.pool());
+        if self.collected.entries.last().is_some_and(|b| !full(b)) {
+            return Ok(());
+        }
+        let capacity = EntryBlock::capacity(self.store.pool()) as u64;
+        let sort_bytes = super::Buckets::memory_bytes(capacity);
+        let taken = (self.held() < self.blocks_max + 1)
+            .then(|| {
+                let grant = self.store.budget().try_grant(sort_bytes)?;
+                Some((grant, self.store.pool().try_block()?))
+            })
+            .flatten();
+        match taken {
+            Some((grant, block)) => {
+                self.collected.grants.push(grant);
+                self.collected.entries.push(EntryBlock::new(block));
+                Ok(())
+            }
+            None => Err(Error::new(Code::Memory, "no memory for entries")),
+        }
+    }
+
+    /// Indexes the `len` bytes of records from `used` on. `stub`: they are one stub, whose partition is chosen already.
+    fn index(&mut self, len: usize, stub: bool) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        let store = self.store.clone();
+        let pool = store.pool();
+        let start = self.used;
+        let Some(last) = self.collected.blocks.len().checked_sub(1) else { return Ok(()) };
+        let block_place = pool.place(&self.collected.blocks[last], 0);
+        if !stub {
+            let bytes = &pool.bytes_mut(&mut self.collected.blocks[last])[start..start + len];
+            self.partition.choose(bytes, copied(bytes))?;
+        }
+        let mut at = start;
+        let end = start + len;
+        let mut number = 0;
+        while at < end {
+            if self.entry_block().is_err() {
+                // Everything before `at` is indexed: it can go. The rest moves to a fresh block.
+                return self.index_after_spill(at, end, stub);
+            }
+            let (order, wants_raw) = (self.order, self.partition.wants_raw());
+            let Collected { blocks, entries, .. } = &mut self.collected;
+            let bytes = pool.bytes_mut(&mut blocks[last]);
+            let entry_block = entries.last_mut().unwrap_or_else(|| unreachable!("entry_block left one"));
+            let free = entry_block.free(pool);
+            let mut filled = 0;
+            let mut total = 0;
+            while at < end && filled < free.len() {
+                let header = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or([0; 8]));
+                let (klen, vlen) = (header as u32, (header >> 32) as u32);
+                let place = block_place + (at / 8) as u64;
+                if self.key_bytes.is_some_and(|n| klen as usize != n) || self.value_bytes.is_some_and(|n| vlen as usize != n) {
+                    return Err(wrong_length(klen, vlen, self.key_bytes, self.value_bytes));
+                }
+                let entry;
+                if klen == STUB {
+                    let (big, big_klen) = store.bytes(place);
+                    total += big.len();
+                    let key = &big[..big_klen as usize];
+                    self.scratch.clear();
+                    if wants_raw {
+                        self.scratch.extend_from_slice(key);
+                        order.denormalise(&mut self.scratch);
+                    }
+                    entry = Entry::new(order.prefix(key, 0), self.partition.of(number, &self.scratch, key), place);
+                    at += HEADER_BYTES;
+                } else {
+                    let key_at = at + HEADER_BYTES;
+                    let key = &mut bytes[key_at..key_at + klen as usize];
+                    let partition = if order.is_bytes() {
+                        self.partition.of(number, key, key)
+                    } else {
+                        self.scratch.clear();
+                        if wants_raw {
+                            self.scratch.extend_from_slice(key);
+                        }
+                        order.normalise(key);
+                        self.partition.of(number, &self.scratch, key)
+                    };
+                    entry = Entry::new(order.prefix(key, 0), partition, place);
+                    total += (klen + vlen) as usize;
+                    at = (key_at + klen as usize + vlen as usize).next_multiple_of(8);
+                }
+                free[filled] = entry;
+                filled += 1;
+                number += 1;
+            }
+            entry_block.add_len(filled, pool);
+            self.collected.records += filled as u64;
+            self.collected.bytes += total as u64;
+            self.records += filled as u64;
+            self.bytes += total as u64;
+        }
+        self.used = end;
+        Ok(())
+    }
+
+    /// The entries have no memory: saves the records of [at, end), spills all before them, and starts again with them.
+    #[cold]
+    fn index_after_spill(&mut self, at: usize, end: usize, stub: bool) -> Result<()> {
+        let store = self.store.clone();
+        let Some(last) = self.collected.blocks.len().checked_sub(1) else { return Ok(()) };
+        let rest = store.pool().bytes_mut(&mut self.collected.blocks[last])[at..end].to_vec();
+        if self.collected.records == 0 {
+            return Err(store.budget().too_small(2 * store.pool().block_bytes() as u64, "collecting records"));
+        }
+        // A stub is alone in the rest, and keeps its big record.
+        let kept = if stub { self.collected.bigs.pop() } else { None };
+        self.spill_all()?;
+        self.collected.bigs.extend(kept);
+        self.give(rest.len())?;
+        let at = self.used;
+        let last = self.collected.blocks.len() - 1;
+        store.pool().bytes_mut(&mut self.collected.blocks[last])[at..at + rest.len()].copy_from_slice(&rest);
+        self.index(rest.len(), stub)
+    }
+}
+
+/// A class emits what it did not declare.
+#[cold]
+fn wrong_length(klen: u32, vlen: u32, key: Option<usize>, value: Option<usize>) -> Error {
+    let say = |n: Option<usize>| n.map_or("any".to_string(), |n| n.to_string());
+    Error::new(Code::UserCode, format!("a key of {klen} bytes and a value of {vlen} bytes were emitted"))
+        .hint(format!("the class declares types of {} and {} bytes", say(key), say(value)))
+}
+
+impl Sink for Collector<'_> {
+    fn begin(&mut self) -> Result<(*mut u8, usize)> {
+        self.give(BIG_BYTES)
+    }
+
+    fn filled(&mut self, len: usize, need: usize, _: &[u8]) -> Result<(*mut u8, usize)> {
+        self.index(len, false)?;
+        self.give(need)
+    }
+
+    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        self.partition.choose_one(key, value)?;
+        let number = match self.store.add_big(key, value) {
+            Ok(number) => number,
+            Err(_) if self.collected.records > 0 => {
+                self.spill_all()?;
+                self.store.pool().shrink();
+                self.store.add_big(key, value)?
+            }
+            Err(error) => return Err(error),
+        };
+        self.collected.bigs.push(number);
+        self.give(HEADER_BYTES)?;
+        let (at, last) = (self.used, self.collected.blocks.len() - 1);
+        let stub = u64::from(STUB) | u64::from(number) << 32;
+        let store = self.store.clone();
+        store.pool().bytes_mut(&mut self.collected.blocks[last])[at..at + 8].copy_from_slice(&stub.to_le_bytes());
+        self.index(HEADER_BYTES, true)?;
+        self.give(0)
+    }
+}

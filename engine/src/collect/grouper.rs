@@ -1,0 +1,158 @@
+//! Sorted records to batches of groups, as reducers and combiners take them.
+
+use crate::base::{KeyOrder, Record, Result};
+use crate::memory::buffer::SLACK_BYTES;
+use crate::operator::groups::{GROUP_CONT, GROUP_MORE, Groups, Values};
+use crate::operator::Type;
+
+/// A batch is handed over at this size: it lies in L2.
+const BATCH_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 64 << 10 };
+const BATCH_VALUES: usize = if cfg!(debug_assertions) { 32 } else { 8192 };
+
+/// Call order: `push` for each record in order, then `finish`. Each calls `reduce` with batches.
+pub struct Grouper {
+    order: KeyOrder,
+    eight: bool,
+    data: Vec<u8>,
+    koff: Vec<u32>,
+    klen: Vec<u32>,
+    first: Vec<u32>,
+    voff: Vec<u32>,
+    vlen: Vec<u32>,
+    v8: Vec<u64>,
+    /// The key of the last group, normalised: what the next record is compared with.
+    key: Vec<u8>,
+    /// There is a last group that may go on.
+    open: bool,
+    /// The first group of the batch began in the one before.
+    continues: bool,
+    /// Groups so far.
+    pub groups: u64,
+}
+
+impl Grouper {
+    pub fn new(order: KeyOrder, value_type: Type) -> Grouper {
+        Grouper {
+            order,
+            eight: value_type.fixed_bytes() == Some(8),
+            data: Vec::with_capacity(BATCH_BYTES + SLACK_BYTES),
+            koff: Vec::new(),
+            klen: Vec::new(),
+            first: Vec::new(),
+            voff: Vec::new(),
+            vlen: Vec::new(),
+            v8: Vec::new(),
+            key: Vec::new(),
+            open: false,
+            continues: false,
+            groups: 0,
+        }
+    }
+
+    #[inline]
+    pub fn push(&mut self, record: Record<'_>, mut reduce: impl FnMut(&Groups<'_>) -> Result<()>) -> Result<()> {
+        let key = record.key();
+        let value = record.value();
+        let same = self.open && self.key == key;
+        let values = self.v8.len() + self.voff.len();
+        if self.data.len() + record.bytes.len() > BATCH_BYTES || values >= BATCH_VALUES {
+            self.deliver(same, &mut reduce)?;
+        }
+        if !same {
+            self.groups += 1;
+            self.key.clear();
+            self.key.extend_from_slice(key);
+            self.open = true;
+        }
+        if !same || self.koff.is_empty() {
+            // A new group, or the rest of one whose beginning was handed over.
+            self.continues |= same && self.koff.is_empty();
+            self.koff.push(self.data.len() as u32);
+            self.klen.push(key.len() as u32);
+            self.first.push((self.v8.len() + self.voff.len()) as u32);
+            let at = self.data.len();
+            self.data.extend_from_slice(key);
+            self.order.denormalise(&mut self.data[at..]);
+        }
+        if self.eight {
+            // The collector checked the length (see job::types).
+            self.v8.push(value.try_into().map_or(0, u64::from_le_bytes));
+        } else {
+            self.voff.push(self.data.len() as u32);
+            self.vlen.push(value.len() as u32);
+            self.data.extend_from_slice(value);
+        }
+        Ok(())
+    }
+
+    /// Hands the last batch over.
+    pub fn finish(&mut self, mut reduce: impl FnMut(&Groups<'_>) -> Result<()>) -> Result<()> {
+        self.deliver(false, &mut reduce)?;
+        self.open = false;
+        Ok(())
+    }
+
+    fn deliver(&mut self, goes_on: bool, reduce: &mut impl FnMut(&Groups<'_>) -> Result<()>) -> Result<()> {
+        if !self.koff.is_empty() {
+            self.first.push((self.v8.len() + self.voff.len()) as u32);
+            // The ABI promises readable slack behind the data.
+            self.data.reserve(SLACK_BYTES);
+            let values = if self.eight {
+                Values::Eight(&self.v8)
+            } else {
+                Values::Slices { offsets: &self.voff, lengths: &self.vlen }
+            };
+            let flags = if goes_on { GROUP_MORE } else { 0 } | if self.continues { GROUP_CONT } else { 0 };
+            reduce(&Groups::new(&self.data, &self.koff, &self.klen, &self.first, values, flags))?;
+        }
+        self.continues = false;
+        self.data.clear();
+        self.data.shrink_to(BATCH_BYTES * 4 + SLACK_BYTES);
+        for column in [&mut self.koff, &mut self.klen, &mut self.first, &mut self.voff, &mut self.vlen] {
+            column.clear();
+        }
+        self.v8.clear();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_come_back_whole_over_batches() {
+        let mut records: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+        for (key, values) in [("", 1), ("a", 200), ("ab", 1), ("b", 3), ("c", 100)] {
+            for v in 0..values {
+                records.push((key.as_bytes().to_vec(), format!("{v}").into_bytes()));
+            }
+        }
+        let mut grouper = Grouper::new(KeyOrder::BYTES, Type::Bytes);
+        let mut seen: Vec<(Vec<u8>, Vec<Vec<u8>>)> = Vec::new();
+        let mut more = false;
+        let mut take = |g: &Groups<'_>| {
+            assert_eq!(g.continues(), more);
+            for i in 0..g.len() {
+                let values = g.range(i).map(|v| g.value(v).to_vec());
+                if i == 0 && g.continues() {
+                    let last = seen.last_mut().unwrap();
+                    assert_eq!(last.0, g.key(0));
+                    last.1.extend(values);
+                } else {
+                    seen.push((g.key(i).to_vec(), values.collect()));
+                }
+            }
+            more = g.goes_on();
+            Ok(())
+        };
+        for (k, v) in &records {
+            let bytes = [&k[..], &v[..]].concat();
+            grouper.push(Record { bytes: &bytes, key_len: k.len() as u32, split: 0 }, &mut take).unwrap();
+        }
+        grouper.finish(&mut take).unwrap();
+        let flat: Vec<_> = seen.iter().flat_map(|(k, vs)| vs.iter().map(move |v| (k.clone(), v.clone()))).collect();
+        assert_eq!(flat, records);
+        assert_eq!((seen.len(), grouper.groups), (5, 5));
+    }
+}

@@ -1,0 +1,17 @@
+//! Floor 6: collecting emitted records: blocks, entries, buckets, sort, combine, spill.
+
+pub mod bucket;
+pub mod collector;
+pub mod entries;
+pub mod grouper;
+pub mod partition;
+pub mod sort;
+pub mod spill;
+pub mod splitters;
+pub mod store;
+pub mod vsort;
+
+pub use bucket::Buckets;
+pub use collector::{Collected, Collector};
+pub use grouper::Grouper;
+pub use store::Store;

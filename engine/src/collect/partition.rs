@@ -1,0 +1,142 @@
+//! Which partition a record goes to: Hadoop's hash, ranges from a sample, or a class of the user's.
+
+use crate::base::{Code, Error, KeyOrder, Result};
+use crate::memory::buffer::SLACK_BYTES;
+use crate::operator::batch::{Batch, Slices};
+use crate::operator::cursor::HEADER_BYTES;
+use crate::operator::{Partitioner, Type};
+
+/// The choice of one task; equal keys always get equal partitions.
+pub enum Partition {
+    /// One partition: nothing to choose.
+    One,
+    /// Hadoop's HashPartitioner over the hash codes of its Text, BytesWritable and number keys.
+    Hash { parts: u32, key_type: Type },
+    /// The least normalised key of each partition but the first, ascending; fewer than `parts` - 1 where keys are few.
+    Ranges { bounds: std::sync::Arc<Vec<Vec<u8>>>, order: KeyOrder, parts: u32 },
+    Class { parts: u32, class: Box<dyn Partitioner>, name: String, chosen: Vec<u32> },
+}
+
+/// `WritableComparator.hashBytes`: what Hadoop's Text and BytesWritable have as hash code.
+pub fn hash_bytes(key: &[u8]) -> i32 {
+    // Eight bytes a step: h * 31^8 + b0 * 31^7 + .. + b7, which is the same sum.
+    const POWERS: [i32; 9] = {
+        let mut p = [1i32; 9];
+        let mut i = 1;
+        while i < 9 {
+            p[i] = p[i - 1].wrapping_mul(31);
+            i += 1;
+        }
+        p
+    };
+    let mut hash = 1i32;
+    let chunks = key.chunks_exact(8);
+    let rest = chunks.remainder();
+    for c in chunks {
+        hash = hash.wrapping_mul(POWERS[8]);
+        for (i, &b) in c.iter().enumerate() {
+            hash = hash.wrapping_add(i32::from(b as i8).wrapping_mul(POWERS[7 - i]));
+        }
+    }
+    for &b in rest {
+        hash = hash.wrapping_mul(31).wrapping_add(i32::from(b as i8));
+    }
+    hash
+}
+
+/// The hash code that Hadoop's Writable of this type has (little-endian bytes of a number).
+pub fn hadoop_hash(key: &[u8], key_type: Type) -> i32 {
+    let four = |k: &[u8]| i32::from_le_bytes([k[0], k[1], k[2], k[3]]);
+    let eight = |k: &[u8]| i64::from_le_bytes([k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7]]);
+    match key_type {
+        Type::I32 | Type::U32 | Type::F32 if key.len() == 4 => four(key),
+        // LongWritable and DoubleWritable: the low 32 bits.
+        Type::I64 | Type::U64 | Type::F64 if key.len() == 8 => eight(key) as i32,
+        _ => hash_bytes(key),
+    }
+}
+
+impl Partition {
+    pub fn parts(&self) -> u32 {
+        match self {
+            Partition::One => 1,
+            Partition::Hash { parts, .. } | Partition::Class { parts, .. } | Partition::Ranges { parts, .. } => *parts,
+        }
+    }
+
+    /// Prepares a block of records in form COPY, before its keys are normalised.
+    pub fn choose(&mut self, block: &[u8], records: impl Iterator<Item = (usize, usize, usize)>) -> Result<()> {
+        if !matches!(self, Partition::Class { .. }) {
+            return Ok(());
+        }
+        let (mut koff, mut klen, mut voff, mut vlen) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (at, k, v) in records {
+            koff.push((at + HEADER_BYTES) as u32);
+            klen.push(k as u32);
+            voff.push((at + HEADER_BYTES + k) as u32);
+            vlen.push(v as u32);
+        }
+        self.ask(block, &koff, &klen, &voff, &vlen)
+    }
+
+    /// The same for one record that is not in a block.
+    pub fn choose_one(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if !matches!(self, Partition::Class { .. }) {
+            return Ok(());
+        }
+        let mut record = Vec::with_capacity(key.len() + value.len() + SLACK_BYTES);
+        record.extend_from_slice(key);
+        record.extend_from_slice(value);
+        self.ask(&record, &[0], &[key.len() as u32], &[key.len() as u32], &[value.len() as u32])
+    }
+
+    fn ask(&mut self, data: &[u8], koff: &[u32], klen: &[u32], voff: &[u32], vlen: &[u32]) -> Result<()> {
+        let Partition::Class { parts, class, name, chosen } = self else { return Ok(()) };
+        chosen.clear();
+        chosen.resize(koff.len(), u32::MAX);
+        let keys = Slices { offsets: koff, lengths: klen };
+        let values = Slices { offsets: voff, lengths: vlen };
+        class.partition(&Batch::records(data, Some(keys), values), *parts, chosen)?;
+        match chosen.iter().find(|&&p| p >= *parts) {
+            None => Ok(()),
+            Some(wrong) => Err(Error::new(Code::UserCode, format!("the partitioner {name} chose partition {wrong} of {parts}"))
+                .hint(format!("it must be 0 to {}", *parts - 1))),
+        }
+    }
+
+    /// The partition of record `i` of the block prepared last, with its key before (`raw`) and after normalisation.
+    #[inline]
+    pub fn of(&self, i: usize, raw: &[u8], normal: &[u8]) -> u32 {
+        match self {
+            Partition::One => 0,
+            Partition::Hash { parts, key_type } => (hadoop_hash(raw, *key_type) & i32::MAX) as u32 % parts,
+            Partition::Ranges { bounds, order, .. } => {
+                bounds.partition_point(|b| order.compare(b, normal) != std::cmp::Ordering::Greater) as u32
+            }
+            Partition::Class { chosen, .. } => chosen[i],
+        }
+    }
+
+    /// Whether `of` looks at the key before normalisation.
+    pub fn wants_raw(&self) -> bool {
+        matches!(self, Partition::Hash { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_are_hadoops() {
+        // new Text(..).hashCode() of Hadoop 3.4.2.
+        let slow = |k: &[u8]| k.iter().fold(1i32, |h, &b| h.wrapping_mul(31).wrapping_add(i32::from(b as i8)));
+        assert_eq!(hash_bytes(b""), 1);
+        assert_eq!(hash_bytes(b"a"), 31 + 97);
+        for n in 0..40 {
+            let key: Vec<u8> = (0..n).map(|i| (i * 37 + 200) as u8).collect();
+            assert_eq!(hash_bytes(&key), slow(&key), "{n}");
+        }
+        assert_eq!(hadoop_hash(&(-5i64).to_le_bytes(), Type::I64), -5);
+    }
+}

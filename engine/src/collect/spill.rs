@@ -1,0 +1,203 @@
+//! Spilling: a worker's collected records, sorted and combined, become a run on scratch.
+
+use std::cmp::Ordering;
+use std::sync::{Arc, Mutex};
+
+use super::bucket::Buckets;
+use super::collector::{Collected, Spill};
+use super::sort::sort_bucket;
+use super::store::Store;
+use super::vsort::Simd;
+use super::grouper::Grouper;
+use crate::base::{Code, Error, KeyOrder, Record, Result};
+use crate::env::{Cancel, Clock, Crew, Threads};
+use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
+use crate::operator::{Emitter, Reducer, Sink, Type};
+use crate::run::{Run, RunBuilder, RunSettings, ScratchSpace, SliceWriter};
+
+/// The runs of a job, in the order in which they were spilled: of one split, earlier runs hold earlier records.
+#[derive(Default)]
+pub struct Runs(Mutex<Vec<Arc<Run>>>);
+
+impl Runs {
+    pub fn push(&self, run: Run) {
+        self.0.lock().unwrap_or_else(|e| e.into_inner()).push(Arc::new(run));
+    }
+    pub fn take(&self) -> Vec<Arc<Run>> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(|e| e.into_inner()))
+    }
+    pub fn is_empty(&self) -> bool {
+        self.0.lock().unwrap_or_else(|e| e.into_inner()).is_empty()
+    }
+}
+
+/// What the spills of all workers share.
+pub struct SpillSetup<'a> {
+    pub scratch: Arc<ScratchSpace>,
+    pub settings: RunSettings,
+    pub partitions: u32,
+    pub seed: u64,
+    pub runs: &'a Runs,
+    pub threads: &'a dyn Threads,
+    pub cancel: &'a Cancel,
+    pub clock: &'a dyn Clock,
+    /// Told of each spill: (start, end, bytes, records).
+    pub told: &'a (dyn Fn(usize, u64, u64, u64, u64) + Sync),
+}
+
+/// Makes a fresh combiner.
+pub type MakeCombiner<'a> = Box<dyn FnMut() -> Result<Box<dyn Reducer>> + Send + 'a>;
+
+pub struct RunSpill<'a> {
+    pub setup: &'a SpillSetup<'a>,
+    pub worker: usize,
+    pub combiner: Option<MakeCombiner<'a>>,
+    /// Of the mapper's values.
+    pub value_type: Type,
+}
+
+/// A combiner at work on one partition.
+struct Combining<'b> {
+    partition: u32,
+    grouper: Grouper,
+    combiner: Box<dyn Reducer>,
+    emitter: Emitter<RunSink<'b>>,
+}
+
+impl<'b> Combining<'b> {
+    fn push(&mut self, record: Record<'_>) -> Result<()> {
+        let Combining { grouper, combiner, emitter, .. } = self;
+        grouper.push(record, |groups| emitter.run(&[], |out| combiner.reduce(groups, out)))
+    }
+
+    fn end(mut self) -> Result<SliceWriter<'b>> {
+        let Combining { grouper, combiner, emitter, .. } = &mut self;
+        grouper.finish(|groups| emitter.run(&[], |out| combiner.reduce(groups, out)))?;
+        emitter.run(&[], |out| combiner.flush(out))?;
+        Ok(self.emitter.finish()?.to.writer)
+    }
+}
+
+impl Spill for RunSpill<'_> {
+    fn spill(&mut self, store: &Store, collected: &mut Collected) -> Result<()> {
+        let setup = self.setup;
+        let start = setup.clock.now_ns();
+        let crew = Crew { threads: setup.threads, workers: 1, cancel: setup.cancel };
+        let grants = std::mem::take(&mut collected.grants);
+        let mut buckets = Buckets::build(store, &collected.entries, setup.partitions, setup.seed, grants, &crew)?;
+        let builder = RunBuilder::new(setup.scratch.clone(), setup.settings);
+        let mut writer = Some(builder.slice(0));
+        let mut scratch = Vec::new();
+        let simd = Simd::detect();
+        let mut combining: Option<Combining<'_>> = None;
+        for taken in buckets.take() {
+            setup.cancel.check()?;
+            let Some(mut bucket) = taken.into_inner().unwrap_or_else(|e| e.into_inner()) else { continue };
+            sort_bucket(store, simd, &mut bucket, &mut scratch);
+            let places = &*bucket.entries;
+            if let Some(make) = &mut self.combiner {
+                if combining.as_ref().is_none_or(|c| c.partition != bucket.partition) {
+                    // Groups do not go over partitions.
+                    let slice = match combining.take() {
+                        Some(done) => Some(done.end()?),
+                        None => writer.take(),
+                    };
+                    let Some(slice) = slice else { continue };
+                    combining = Some(Combining {
+                        partition: bucket.partition,
+                        grouper: Grouper::new(store.order(), self.value_type),
+                        combiner: make()?,
+                        emitter: Emitter::new(RunSink::new(slice, bucket.partition, store)?, false, false)?,
+                    });
+                }
+                let Some(combining) = &mut combining else { continue };
+                for (i, &place) in places.iter().enumerate() {
+                    prefetch_ahead(store, places, i);
+                    combining.push(store.record(place))?;
+                }
+            } else if let Some(writer) = &mut writer {
+                for (i, &place) in places.iter().enumerate() {
+                    prefetch_ahead(store, places, i);
+                    writer.append(bucket.partition, store.record(place))?;
+                }
+            }
+        }
+        if let Some(done) = combining {
+            writer = Some(done.end()?);
+        }
+        let (bytes, records) = (collected.bytes, collected.records);
+        if let Some(writer) = writer {
+            let slice = writer.finish()?;
+            setup.runs.push(builder.finish(vec![slice]));
+        }
+        drop(buckets);
+        collected.release(store);
+        (setup.told)(self.worker, start, setup.clock.now_ns(), bytes, records);
+        Ok(())
+    }
+}
+
+/// Records this far ahead are asked for while one is copied.
+const AHEAD: usize = 16;
+
+#[inline]
+pub fn prefetch_ahead(store: &Store, places: &[u64], i: usize) {
+    if let Some(&ahead) = places.get(i + AHEAD) {
+        store.prefetch(ahead, 128);
+    }
+}
+
+/// What a combiner emits goes on into the run. It may change no key: the run would not be sorted.
+struct RunSink<'b> {
+    to: RunAppend<'b>,
+    block: Scratch,
+}
+
+struct RunAppend<'b> {
+    writer: SliceWriter<'b>,
+    partition: u32,
+    order: KeyOrder,
+    record: Vec<u8>,
+    last_key: Vec<u8>,
+}
+
+impl<'b> RunSink<'b> {
+    fn new(writer: SliceWriter<'b>, partition: u32, store: &Store) -> Result<Self> {
+        let to = RunAppend { writer, partition, order: store.order(), record: Vec::new(), last_key: Vec::new() };
+        Ok(RunSink { to, block: Scratch::new()? })
+    }
+}
+
+impl RunAppend<'_> {
+    fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.record.clear();
+        self.record.extend_from_slice(key);
+        self.order.normalise(&mut self.record);
+        if self.order.compare(&self.last_key, &self.record) == Ordering::Greater && !self.last_key.is_empty() {
+            return Err(Error::new(Code::UserCode, "the combiner emitted a key out of order")
+                .hint("a combiner emits the keys that it is given"));
+        }
+        self.last_key.clear();
+        self.last_key.extend_from_slice(&self.record);
+        self.record.extend_from_slice(value);
+        self.writer.append(self.partition, Record { bytes: &self.record, key_len: key.len() as u32, split: 0 })
+    }
+}
+
+impl Sink for RunSink<'_> {
+    fn begin(&mut self) -> Result<(*mut u8, usize)> {
+        Ok(self.block.block())
+    }
+    fn filled(&mut self, len: usize, _: usize, _: &[u8]) -> Result<(*mut u8, usize)> {
+        let bytes = self.block.bytes(len);
+        for (at, klen, vlen) in copied(bytes) {
+            let key = at + HEADER_BYTES;
+            self.to.append(&bytes[key..key + klen], &bytes[key + klen..key + klen + vlen])?;
+        }
+        Ok(self.block.block())
+    }
+    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        self.to.append(key, value)?;
+        Ok(self.block.block())
+    }
+}

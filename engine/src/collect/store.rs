@@ -1,0 +1,155 @@
+//! The store of a job's collected records: where they lie, in which order they were emitted, how to reach them by place.
+//! One of the listed files with `unsafe`: it reads records at places.
+//!
+//! A record in a block is `klen u32 | vlen u32 | key | value | padding to 8`. A record that is larger than a block has a buffer of
+//! its own, and a stub in the block: `klen = u32::MAX | vlen = its number`.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, RwLock};
+
+use crate::base::{KeyOrder, Record, Result};
+use crate::memory::pool::UNIT_BYTES;
+use crate::memory::{Block, Budget, Buffer, Pool};
+use crate::operator::cursor::HEADER_BYTES;
+
+/// Key length of a stub.
+pub const STUB: u32 = u32::MAX;
+
+pub struct Store {
+    pool: Pool,
+    budget: Arc<Budget>,
+    order: KeyOrder,
+    /// For each block: split << 32 | number of the block within the split.
+    tags: Vec<AtomicU64>,
+    bigs: RwLock<Vec<Option<Big>>>,
+}
+
+struct Big {
+    buffer: Buffer,
+    key_len: u32,
+}
+
+impl Store {
+    pub fn new(budget: Arc<Budget>, block_bytes: usize, order: KeyOrder) -> Result<Store> {
+        let pool = Pool::new(budget.clone(), block_bytes)?;
+        let blocks = budget.limit_bytes() as usize / block_bytes + 1;
+        let tags = std::iter::repeat_with(|| AtomicU64::new(0)).take(blocks).collect();
+        Ok(Store { pool, budget, order, tags, bigs: RwLock::new(Vec::new()) })
+    }
+
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.budget
+    }
+    pub fn order(&self) -> KeyOrder {
+        self.order
+    }
+
+    pub fn set_tag(&self, block: &Block, split: u32, number: u32) {
+        self.tags[block.index() as usize].store(u64::from(split) << 32 | u64::from(number), Ordering::Relaxed);
+    }
+
+    /// The order of emission: (split, block, offset), as a number for each that compares so.
+    #[inline]
+    pub fn emitted(&self, place: u64) -> (u64, usize) {
+        let (block, offset) = self.pool.locate(place);
+        (self.tags[block as usize].load(Ordering::Relaxed), offset)
+    }
+
+    #[inline]
+    pub fn split(&self, place: u64) -> u32 {
+        (self.emitted(place).0 >> 32) as u32
+    }
+
+    /// Keeps a record that is larger than a block; the number for its stub.
+    pub fn add_big(&self, key: &[u8], value: &[u8]) -> Result<u32> {
+        let len = key.len() + value.len();
+        let grant = self.budget.grant(len as u64, "a record larger than a block")?;
+        let mut buffer = Buffer::new(len, Some(grant))?;
+        buffer[..key.len()].copy_from_slice(key);
+        buffer[key.len()..].copy_from_slice(value);
+        self.order.normalise(&mut buffer[..key.len()]);
+        let mut bigs = self.bigs.write().unwrap_or_else(|e| e.into_inner());
+        bigs.push(Some(Big { buffer, key_len: key.len() as u32 }));
+        Ok((bigs.len() - 1) as u32)
+    }
+
+    /// Forgets a big record whose stub is not reached again.
+    pub fn drop_big(&self, number: u32) {
+        let mut bigs = self.bigs.write().unwrap_or_else(|e| e.into_inner());
+        bigs[number as usize] = None;
+    }
+
+    /// The number of the big record at a place, if it is one.
+    pub fn big_number(&self, place: u64) -> Option<u32> {
+        let (klen, vlen) = self.header(place);
+        (klen == STUB).then_some(vlen)
+    }
+
+    #[inline]
+    fn header(&self, place: u64) -> (u32, u32) {
+        // SAFETY: places come from the collector, which wrote a whole header there and writes the block no more.
+        let bytes = unsafe { self.pool.bytes(place, HEADER_BYTES) };
+        let n = u64::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3], bytes[4], bytes[5], bytes[6], bytes[7]]);
+        (n as u32, (n >> 32) as u32)
+    }
+
+    /// Key and value at a place, and the length of the key.
+    #[inline]
+    pub fn bytes(&self, place: u64) -> (&[u8], u32) {
+        let (klen, vlen) = self.header(place);
+        if klen == STUB {
+            return self.big_bytes(vlen);
+        }
+        // SAFETY: as in `header`; the lengths are those of the record that stands there.
+        let bytes =
+            unsafe { self.pool.bytes(place + (HEADER_BYTES / UNIT_BYTES) as u64, klen as usize + vlen as usize) };
+        (bytes, klen)
+    }
+
+    #[cold]
+    fn big_bytes(&self, number: u32) -> (&[u8], u32) {
+        let bigs = self.bigs.read().unwrap_or_else(|e| e.into_inner());
+        let Some(big) = &bigs[number as usize] else { panic!("a big record is read after it was dropped") };
+        // SAFETY: the buffer's memory does not move, and it is dropped only by `drop_big`, after the last read of its place.
+        let bytes = unsafe { std::slice::from_raw_parts(big.buffer.as_ptr(), big.buffer.len()) };
+        (bytes, big.key_len)
+    }
+
+    #[inline]
+    pub fn key(&self, place: u64) -> &[u8] {
+        let (bytes, klen) = self.bytes(place);
+        &bytes[..klen as usize]
+    }
+
+    #[inline]
+    pub fn record(&self, place: u64) -> Record<'_> {
+        let (bytes, key_len) = self.bytes(place);
+        Record { bytes, key_len, split: self.split(place) }
+    }
+
+    /// Asks the processor for the record at a place: its first lines, of a record of about `len` bytes.
+    #[inline]
+    pub fn prefetch(&self, place: u64, len: usize) {
+        let first = self.pool.base().wrapping_add(place as usize * UNIT_BYTES);
+        prefetch(first);
+        if len > 56 {
+            prefetch(first.wrapping_add(64));
+            // The last byte lies in one line more where the record does not start at a line.
+            prefetch(first.wrapping_add(len.min(256) + HEADER_BYTES - 1));
+        }
+    }
+}
+
+#[inline]
+fn prefetch(p: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch of any address is harmless.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(p.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = p;
+}

@@ -1,0 +1,352 @@
+//! The AVX2 kernel of the entry sort: the AVX-512 kernel's quicksort with half the lanes, for machines without it.
+//!
+//! One of the listed files that may say `unsafe`: vector loads and stores take raw pointers.
+//!
+//! AVX2 compares 64-bit lanes as signed numbers only, so every compared key has its highest bit flipped first; the
+//! partition moves the keys as they are, the base case flips on load and flips back on store.
+
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+
+const LANES: usize = 4;
+/// Vectors that the partition reads from one side before it chooses a side again. 4 were 10 % slower.
+const BLOCK_VECTORS: usize = 8;
+const BLOCK: usize = BLOCK_VECTORS * LANES;
+/// The longest slice that goes to the network: 16 rows, which spill from 16 registers and yet beat 8 by 10 %.
+const BASE: usize = 64;
+/// From this length on, the pivot is the median of 9 vectors and not of 3.
+const NINTHER_LEN_MIN: usize = 512;
+
+pub(super) fn is_available() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt")
+}
+
+/// Sorts `keys` ascending, in place. A part still too long after `depth` partitions goes to the plain sort.
+pub(super) fn sort(keys: &mut [u64], depth: u32) {
+    assert!(is_available(), "this machine has no avx2");
+    // SAFETY: the line above checked every feature that `quicksort` enables.
+    unsafe { quicksort(keys, depth) }
+}
+
+#[target_feature(enable = "avx2,popcnt")]
+fn quicksort(mut keys: &mut [u64], mut depth: u32) {
+    while keys.len() > BASE {
+        if depth == 0 {
+            return super::plain::sort(keys);
+        }
+        depth -= 1;
+        let pivot = choose_pivot(keys);
+        let cut = partition::<false>(keys, pivot);
+        if cut == 0 {
+            // The pivot is the smallest key: peel off all that equal it.
+            let equal = partition::<true>(keys, pivot);
+            keys = &mut keys[equal..];
+            continue;
+        }
+        let (low, high) = keys.split_at_mut(cut);
+        quicksort(low, depth);
+        keys = high;
+    }
+    sort_base(keys);
+}
+
+/// A key of `keys` near the median: of 3 or 9 vectors spread evenly, the median lane by lane, then of its lanes.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn choose_pivot(keys: &[u64]) -> u64 {
+    let medians = if keys.len() < NINTHER_LEN_MIN {
+        let step = keys.len() / 4;
+        median3(load_flipped(keys, step), load_flipped(keys, 2 * step), load_flipped(keys, 3 * step))
+    } else {
+        let step = keys.len() / 10;
+        median3(
+            median3(load_flipped(keys, step), load_flipped(keys, 2 * step), load_flipped(keys, 3 * step)),
+            median3(load_flipped(keys, 4 * step), load_flipped(keys, 5 * step), load_flipped(keys, 6 * step)),
+            median3(load_flipped(keys, 7 * step), load_flipped(keys, 8 * step), load_flipped(keys, 9 * step)),
+        )
+    };
+    let sorted = flip(settle4(settle2(medians)));
+    _mm_cvtsi128_si64(_mm256_extracti128_si256::<1>(sorted)) as u64
+}
+
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn load_flipped(keys: &[u64], at: usize) -> __m256i {
+    let four = &keys[at..at + LANES];
+    // SAFETY: `four` is 4 keys long, and the load needs no alignment.
+    flip(unsafe { _mm256_loadu_si256(four.as_ptr().cast()) })
+}
+
+/// Flips the highest bit of every lane: unsigned order becomes signed order, and back.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn flip(v: __m256i) -> __m256i {
+    _mm256_xor_si256(v, _mm256_set1_epi64x(i64::MIN))
+}
+
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn median3(a: __m256i, b: __m256i, c: __m256i) -> __m256i {
+    let (low, high) = min_max(a, b);
+    let (middle, _) = min_max(high, c);
+    min_max(low, middle).1
+}
+
+/// Moves the keys below `pivot` (`OR_EQUAL`: or equal to it) to the front, and says how many there are.
+///
+/// The AVX-512 kernel's partition, drawn there: a block from each end is held in registers, each turn reads the next
+/// block from the side with less free space, then writes the block read in the turn before.
+#[inline(never)]
+#[target_feature(enable = "avx2,popcnt")]
+fn partition<const OR_EQUAL: bool>(keys: &mut [u64], pivot: u64) -> usize {
+    let len = keys.len();
+    assert!(len >= 2 * BLOCK);
+    let base = keys.as_mut_ptr();
+    let mut rest = [MaybeUninit::<u64>::uninit(); BLOCK];
+    let rest: *mut u64 = rest.as_mut_ptr().cast();
+
+    // SAFETY: the first and the last block lie within `keys`, which is at least 2 blocks long.
+    let (mut current, held) = unsafe { (load_block(base), load_block(base.add(len - BLOCK))) };
+    let mut left = BLOCK;
+    let mut unread = len - 2 * BLOCK;
+    let flipped_pivot = flip(_mm256_set1_epi64x(pivot as i64));
+    let mut dealer = Dealer::<OR_EQUAL> { base, write: 0, gap: len, flipped_pivot };
+    while unread >= BLOCK {
+        // The space on the left (left - write) is no more than on the right (write + gap - left - unread).
+        let from_left = 2 * left + unread <= 2 * dealer.write + dealer.gap;
+        let at = left + if from_left { 0 } else { unread - BLOCK };
+        left += if from_left { BLOCK } else { 0 };
+        unread -= BLOCK;
+        // SAFETY: `at` starts a block within the unread keys.
+        let next = unsafe { load_block(base.add(at)) };
+        // SAFETY: 3 blocks of space were free after that read, at least 1 of them on either side: the side that was
+        // read from gained one, the other had no less than half of 2. This writes 1 block.
+        unsafe { dealer.deal_block(current) };
+        current = next;
+    }
+
+    // Fewer keys than a block are unread: move them out of the way, and the whole gap is free.
+    // SAFETY: reads the unread keys; `rest` holds a block, which is more, and is not part of `keys`.
+    unsafe { base.add(left).copy_to_nonoverlapping(rest, unread) };
+    let whole = unread - unread % LANES;
+    // SAFETY: every key has been read, so the whole gap is free: the odd keys, then whole vectors down to the last one.
+    unsafe {
+        for at in whole..unread {
+            dealer.deal_one(rest.add(at).read(), pivot);
+        }
+        dealer.deal_block(current);
+        dealer.deal_block(held);
+        for at in (0..whole).step_by(LANES) {
+            dealer.deal(_mm256_loadu_si256(rest.add(at).cast()));
+        }
+    }
+    debug_assert_eq!(dealer.gap, 0);
+    dealer.write
+}
+
+/// The writing half of a partition.
+struct Dealer<const OR_EQUAL: bool> {
+    base: *mut u64,
+    /// Where the next low key goes.
+    write: usize,
+    /// Keys not written yet; the next high key goes to `write + gap - 1`.
+    gap: usize,
+    flipped_pivot: __m256i,
+}
+
+impl<const OR_EQUAL: bool> Dealer<OR_EQUAL> {
+    /// Writes the vector, its low keys in front, whole to both ends of the gap: what is beyond its low keys on the
+    /// left, and before its high keys on the right, falls into free space and is overwritten later.
+    ///
+    /// # Safety
+    /// 4 keys of space are free at each end of the gap, one end clear of the other, or the gap is exactly 4 keys.
+    /// (A gap of 5 to 7 would have the second store overwrite low keys of the first.)
+    #[inline]
+    #[target_feature(enable = "avx2,popcnt")]
+    unsafe fn deal(&mut self, vector: __m256i) {
+        let flipped = flip(vector);
+        let lows = if OR_EQUAL {
+            lane_mask(_mm256_cmpgt_epi64(flipped, self.flipped_pivot)) ^ 0b1111
+        } else {
+            lane_mask(_mm256_cmpgt_epi64(self.flipped_pivot, flipped))
+        };
+        self.gap -= LANES;
+        let order = &LOWS_FIRST[lows];
+        debug_assert!(self.gap == 0 || self.gap >= LANES);
+        // SAFETY: an order is 8 half lanes, a whole vector; the caller vouches for the space.
+        unsafe {
+            let dealt = _mm256_permutevar8x32_epi32(vector, _mm256_loadu_si256(order.as_ptr().cast()));
+            _mm256_storeu_si256(self.base.add(self.write).cast(), dealt);
+            _mm256_storeu_si256(self.base.add(self.write + self.gap).cast(), dealt);
+        }
+        self.write += lows.count_ones() as usize;
+    }
+
+    /// # Safety
+    /// As for `deal`, before each vector: a block is free at each end, or the gap is whole vectors, all of it free.
+    #[inline]
+    #[target_feature(enable = "avx2,popcnt")]
+    unsafe fn deal_block(&mut self, block: [__m256i; BLOCK_VECTORS]) {
+        for vector in block {
+            // SAFETY: each vector takes at most 4 keys of space from either end, and there was a block for all.
+            unsafe { self.deal(vector) };
+        }
+    }
+
+    /// # Safety
+    /// The gap has room for a key.
+    #[inline]
+    unsafe fn deal_one(&mut self, key: u64, pivot: u64) {
+        let is_low = if OR_EQUAL { key <= pivot } else { key < pivot };
+        self.gap -= 1;
+        // SAFETY: `write` and `write + gap` are the first and the last place of the gap.
+        unsafe { self.base.add(self.write + if is_low { 0 } else { self.gap }).write(key) };
+        self.write += usize::from(is_low);
+    }
+}
+
+/// # Safety
+/// `at` starts a block of readable keys.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+unsafe fn load_block(at: *const u64) -> [__m256i; BLOCK_VECTORS] {
+    let mut block = [_mm256_setzero_si256(); BLOCK_VECTORS];
+    for (i, vector) in block.iter_mut().enumerate() {
+        // SAFETY: the caller vouches for the block.
+        *vector = unsafe { _mm256_loadu_si256(at.add(i * LANES).cast()) };
+    }
+    block
+}
+
+/// A bit for each lane of a comparison's result.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn lane_mask(compared: __m256i) -> usize {
+    _mm256_movemask_pd(_mm256_castsi256_pd(compared)) as usize & 0b1111
+}
+
+/// For each mask of low lanes, the numbers of the half lanes with the low ones first.
+static LOWS_FIRST: [[u32; 8]; 16] = lows_first();
+
+const fn lows_first() -> [[u32; 8]; 16] {
+    let mut orders = [[0u32; 8]; 16];
+    let mut mask = 0;
+    while mask < 16 {
+        let mut low_at = 0;
+        let mut high_at = (mask as u32).count_ones() as usize;
+        let mut lane = 0;
+        while lane < 4 {
+            let at = if mask >> lane & 1 == 1 { &mut low_at } else { &mut high_at };
+            orders[mask][2 * *at] = 2 * lane;
+            orders[mask][2 * *at + 1] = 2 * lane + 1;
+            *at += 1;
+            lane += 1;
+        }
+        mask += 1;
+    }
+    orders
+}
+
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn sort_base(keys: &mut [u64]) {
+    match keys.len() {
+        0..=1 => (),
+        2..=4 => sort_rows::<1, 0>(keys),
+        5..=8 => sort_rows::<2, 1>(keys),
+        9..=16 => sort_rows::<4, 2>(keys),
+        17..=24 => sort_rows::<6, 4>(keys),
+        25..=32 => sort_rows::<8, 6>(keys),
+        33..=48 => sort_rows::<12, 8>(keys),
+        _ => sort_rows::<16, 12>(keys),
+    }
+}
+
+/// Sorts at most `ROWS` x 4 keys, of which the first `FULL` x 4 are there for certain, in registers.
+#[inline(never)]
+#[target_feature(enable = "avx2,popcnt")]
+fn sort_rows<const ROWS: usize, const FULL: usize>(keys: &mut [u64]) {
+    let len = keys.len();
+    assert!(FULL * LANES <= len && len <= ROWS * LANES);
+    let base = keys.as_mut_ptr();
+    let largest = _mm256_set1_epi64x(i64::MAX);
+    let mut v = [largest; 16];
+    for (row, vector) in v[..ROWS].iter_mut().enumerate() {
+        let at = base.wrapping_add(row * LANES).cast();
+        *vector = if row < FULL {
+            // SAFETY: the first `FULL` rows are within `keys`.
+            flip(unsafe { _mm256_loadu_si256(at) })
+        } else {
+            let mask = row_mask(len, row);
+            // SAFETY: the mask admits the keys that are there, and masked lanes are not read.
+            let part = unsafe { _mm256_maskload_epi64(at.cast(), mask) };
+            _mm256_blendv_epi8(largest, flip(part), mask)
+        };
+    }
+
+    sort_columns!(v, ROWS, min_max);
+    merge_groups!(v, ROWS, min_max, swap2);
+    for vector in &mut v[..ROWS] {
+        *vector = settle2(*vector);
+    }
+    merge_groups!(v, ROWS, min_max, reverse4);
+    for vector in &mut v[..ROWS] {
+        *vector = settle4(*vector);
+    }
+
+    for (row, vector) in v[..ROWS].iter().enumerate() {
+        let at = base.wrapping_add(row * LANES).cast();
+        if row < FULL {
+            // SAFETY: the first `FULL` rows are within `keys`.
+            unsafe { _mm256_storeu_si256(at, flip(*vector)) };
+        } else {
+            // SAFETY: the mask admits the keys that are there, and masked lanes are not written.
+            unsafe { _mm256_maskstore_epi64(at.cast(), row_mask(len, row), flip(*vector)) };
+        }
+    }
+}
+
+/// All ones in the lanes of `row` that hold one of `len` keys.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn row_mask(len: usize, row: usize) -> __m256i {
+    let lanes = len.saturating_sub(row * LANES).min(LANES);
+    _mm256_cmpgt_epi64(_mm256_set1_epi64x(lanes as i64), _mm256_setr_epi64x(0, 1, 2, 3))
+}
+
+/// Three exclusive ors and an and: blending by a mask takes three steps a blend on recent Intel.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn min_max(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
+    let above = _mm256_cmpgt_epi64(a, b);
+    let exchanged = _mm256_and_si256(_mm256_xor_si256(a, b), above);
+    (_mm256_xor_si256(a, exchanged), _mm256_xor_si256(b, exchanged))
+}
+
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn swap2(v: __m256i) -> __m256i {
+    _mm256_shuffle_epi32::<0b01_00_11_10>(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn reverse4(v: __m256i) -> __m256i {
+    _mm256_permute4x64_epi64::<0b00_01_10_11>(v)
+}
+
+/// Sorts each two lanes.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn settle2(v: __m256i) -> __m256i {
+    let (low, high) = min_max(v, swap2(v));
+    _mm256_blend_epi32::<0b1100_1100>(low, high)
+}
+
+/// Sorts the four lanes, bitonic so far.
+#[inline]
+#[target_feature(enable = "avx2,popcnt")]
+fn settle4(v: __m256i) -> __m256i {
+    let (low, high) = min_max(v, reverse4(v));
+    settle2(_mm256_blend_epi32::<0b1111_0000>(low, high))
+}

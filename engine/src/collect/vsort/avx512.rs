@@ -1,0 +1,457 @@
+//! The AVX-512 kernel of the entry sort: a quicksort whose partition and base case stay in registers.
+//!
+//! One of the listed files that may say `unsafe`: vector loads and stores take raw pointers.
+
+use std::arch::x86_64::*;
+use std::mem::MaybeUninit;
+
+const LANES: usize = 8;
+/// Vectors that the partition reads from one side before it chooses a side again. 2 were a quarter slower.
+const BLOCK_VECTORS: usize = 4;
+const BLOCK: usize = BLOCK_VECTORS * LANES;
+/// The longest slice that goes to the network. 64 lost 8 %; 256 gained 2 % for twice the instruction cache.
+const BASE: usize = 128;
+/// From this length on, the pivot is the median of 9 vectors and not of 3.
+const NINTHER_LEN_MIN: usize = 2048;
+
+pub(super) fn is_available() -> bool {
+    is_x86_feature_detected!("avx512f")
+        && is_x86_feature_detected!("avx512dq")
+        && is_x86_feature_detected!("avx512bw")
+        && is_x86_feature_detected!("avx512vl")
+        && is_x86_feature_detected!("popcnt")
+}
+
+/// Sorts `keys` ascending, in place. A part still too long after `depth` partitions goes to the plain sort.
+pub(super) fn sort(keys: &mut [u64], depth: u32) {
+    assert!(is_available(), "this machine has no avx512");
+    // SAFETY: the line above checked every feature that `quicksort` enables.
+    unsafe { quicksort(keys, depth) }
+}
+
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn quicksort(mut keys: &mut [u64], mut depth: u32) {
+    while keys.len() > BASE {
+        if depth == 0 {
+            return super::plain::sort(keys);
+        }
+        depth -= 1;
+        let pivot = choose_pivot(keys);
+        let cut = partition::<false>(keys, pivot);
+        if cut == 0 {
+            // The pivot is the smallest key: peel off all that equal it.
+            let equal = partition::<true>(keys, pivot);
+            keys = &mut keys[equal..];
+            continue;
+        }
+        let (low, high) = keys.split_at_mut(cut);
+        quicksort(low, depth);
+        keys = high;
+    }
+    sort_base(keys);
+}
+
+/// A key of `keys` near the median: of 3 or 9 vectors spread evenly, the median lane by lane, then of its lanes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn choose_pivot(keys: &[u64]) -> u64 {
+    let medians = if keys.len() < NINTHER_LEN_MIN {
+        let step = keys.len() / 4;
+        median3(load(keys, step), load(keys, 2 * step), load(keys, 3 * step))
+    } else {
+        let step = keys.len() / 10;
+        median3(
+            median3(load(keys, step), load(keys, 2 * step), load(keys, 3 * step)),
+            median3(load(keys, 4 * step), load(keys, 5 * step), load(keys, 6 * step)),
+            median3(load(keys, 7 * step), load(keys, 8 * step), load(keys, 9 * step)),
+        )
+    };
+    let sorted = settle8(settle4(settle2(medians)));
+    _mm_cvtsi128_si64(_mm512_extracti64x2_epi64::<2>(sorted)) as u64
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn load(keys: &[u64], at: usize) -> __m512i {
+    let eight = &keys[at..at + LANES];
+    // SAFETY: `eight` is 8 keys long, and the load needs no alignment.
+    unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn median3(a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+    let (low, high) = min_max(a, b);
+    _mm512_max_epu64(low, _mm512_min_epu64(high, c))
+}
+
+/// Moves the keys below `pivot` (`OR_EQUAL`: or equal to it) to the front, and says how many there are.
+///
+/// ```text
+/// 0       write        left            left + unread        write + gap      len
+/// | low keys |  free    |  not read yet   |       free           | high keys |
+/// ```
+///
+/// A block from each end is held in registers, so that 2 blocks of space are free. Each turn reads the next block
+/// from the side with less free space, then writes the block read in the turn before: which side has less does not
+/// wait for that block's comparisons. (Writing the block just read makes every turn wait for them.)
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn partition<const OR_EQUAL: bool>(keys: &mut [u64], pivot: u64) -> usize {
+    let len = keys.len();
+    assert!(len >= 2 * BLOCK);
+    let base = keys.as_mut_ptr();
+    let mut rest = [MaybeUninit::<u64>::uninit(); BLOCK];
+    let rest: *mut u64 = rest.as_mut_ptr().cast();
+
+    // SAFETY: the first and the last block lie within `keys`, which is at least 2 blocks long.
+    let (mut current, held) = unsafe { (load_block(base), load_block(base.add(len - BLOCK))) };
+    let mut left = BLOCK;
+    let mut unread = len - 2 * BLOCK;
+    let mut dealer = Dealer::<OR_EQUAL> { base, write: 0, gap: len, pivot: _mm512_set1_epi64(pivot as i64) };
+    while unread >= BLOCK {
+        // The space on the left (left - write) is no more than on the right (write + gap - left - unread).
+        let from_left = 2 * left + unread <= 2 * dealer.write + dealer.gap;
+        let at = left + if from_left { 0 } else { unread - BLOCK };
+        left += if from_left { BLOCK } else { 0 };
+        unread -= BLOCK;
+        // SAFETY: `at` starts a block within the unread keys.
+        let next = unsafe { load_block(base.add(at)) };
+        // SAFETY: 3 blocks of space were free after that read, at least 1 of them on either side: the side that was
+        // read from gained one, the other had no less than half of 2. This writes 1 block.
+        unsafe { dealer.deal_block(current) };
+        current = next;
+    }
+
+    // Fewer keys than a block are unread: move them out of the way, and the whole gap is free.
+    let whole = unread - unread % LANES;
+    let tail = unread % LANES;
+    for at in (0..whole).step_by(LANES) {
+        // SAFETY: reads within the unread keys; `rest` holds a block, and `unread` is less.
+        unsafe { _mm512_storeu_si512(rest.add(at).cast(), _mm512_loadu_si512(base.add(left + at).cast())) };
+    }
+    // SAFETY: the mask admits the last `tail` unread keys only, and masked lanes are not read.
+    let last = unsafe { _mm512_maskz_loadu_epi64((1 << tail) - 1, base.add(left + whole).cast()) };
+    // SAFETY: every key has been read, so the whole gap is free: `tail` keys, then whole vectors down to the last one.
+    unsafe {
+        dealer.deal_part(last, tail);
+        dealer.deal_block(current);
+        dealer.deal_block(held);
+        for at in (0..whole).step_by(LANES) {
+            dealer.deal(_mm512_loadu_si512(rest.add(at).cast()));
+        }
+    }
+    debug_assert_eq!(dealer.gap, 0);
+    dealer.write
+}
+
+/// The writing half of a partition.
+struct Dealer<const OR_EQUAL: bool> {
+    base: *mut u64,
+    /// Where the next low key goes.
+    write: usize,
+    /// Keys not written yet; the next high key goes to `write + gap - 1`.
+    gap: usize,
+    pivot: __m512i,
+}
+
+impl<const OR_EQUAL: bool> Dealer<OR_EQUAL> {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+    fn is_low(&self, vector: __m512i) -> __mmask8 {
+        if OR_EQUAL {
+            _mm512_cmple_epu64_mask(vector, self.pivot)
+        } else {
+            _mm512_cmplt_epu64_mask(vector, self.pivot)
+        }
+    }
+
+    /// Writes the vector, its low keys in front, whole to both ends of the gap: what is beyond its low keys on the
+    /// left, and before its high keys on the right, falls into free space and is overwritten later. That is one table
+    /// look-up and one permutation, where compressing takes two (and compressing into memory is microcode on Zen 4).
+    ///
+    /// # Safety
+    /// 8 keys of space are free at each end of the gap, one end clear of the other, or the gap is exactly 8 keys.
+    /// (A gap of 9 to 15 would have the second store overwrite low keys of the first.)
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+    unsafe fn deal(&mut self, vector: __m512i) {
+        let lows = self.is_low(vector);
+        self.gap -= LANES;
+        let nibbles = _mm512_set1_epi32(LOWS_FIRST[lows as usize] as i32);
+        let order = _mm512_srlv_epi64(nibbles, _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28));
+        let dealt = _mm512_permutexvar_epi64(order, vector);
+        debug_assert!(self.gap == 0 || self.gap >= LANES);
+        // SAFETY: the caller vouches for the space.
+        unsafe {
+            _mm512_storeu_si512(self.base.add(self.write).cast(), dealt);
+            _mm512_storeu_si512(self.base.add(self.write + self.gap).cast(), dealt);
+        }
+        self.write += lows.count_ones() as usize;
+    }
+
+    /// # Safety
+    /// As for `deal`, before each vector: a block is free at each end, or the gap is whole vectors, all of it free.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+    unsafe fn deal_block(&mut self, block: [__m512i; BLOCK_VECTORS]) {
+        for vector in block {
+            // SAFETY: each vector takes at most 8 keys of space from either end, and there was a block for all.
+            unsafe { self.deal(vector) };
+        }
+    }
+
+    /// Writes the first `count` lanes, fewer than 8.
+    ///
+    /// # Safety
+    /// `count` keys of space are free at each end of the gap.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+    unsafe fn deal_part(&mut self, vector: __m512i, count: usize) {
+        let lanes = (1u8 << count) - 1;
+        let lows = self.is_low(vector) & lanes;
+        let low_count = lows.count_ones() as usize;
+        let low_keys = _mm512_maskz_compress_epi64(lows, vector);
+        let high_keys = _mm512_maskz_compress_epi64(lanes & !lows, vector);
+        self.gap -= count;
+        // SAFETY: the masks admit `low_count` keys at the gap's start, the others at its end.
+        unsafe {
+            _mm512_mask_storeu_epi64(self.base.add(self.write).cast(), (1 << low_count) - 1, low_keys);
+            let high_at = self.base.add(self.write + low_count + self.gap);
+            _mm512_mask_storeu_epi64(high_at.cast(), (1 << (count - low_count)) - 1, high_keys);
+        }
+        self.write += low_count;
+    }
+}
+
+/// # Safety
+/// `at` starts a block of readable keys.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+unsafe fn load_block(at: *const u64) -> [__m512i; BLOCK_VECTORS] {
+    let mut block = [_mm512_setzero_si512(); BLOCK_VECTORS];
+    for (i, vector) in block.iter_mut().enumerate() {
+        // SAFETY: the caller vouches for the block.
+        *vector = unsafe { _mm512_loadu_si512(at.add(i * LANES).cast()) };
+    }
+    block
+}
+
+/// For each mask of low lanes, the lanes' numbers with the low ones first, in nibbles from the lowest up.
+static LOWS_FIRST: [u32; 256] = lows_first();
+
+const fn lows_first() -> [u32; 256] {
+    let mut orders = [0u32; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let mut low_at = 0;
+        let mut high_at = (mask as u32).count_ones();
+        let mut lane = 0;
+        while lane < 8 {
+            if mask >> lane & 1 == 1 {
+                orders[mask] |= lane << (4 * low_at);
+                low_at += 1;
+            } else {
+                orders[mask] |= lane << (4 * high_at);
+                high_at += 1;
+            }
+            lane += 1;
+        }
+        mask += 1;
+    }
+    orders
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn sort_base(keys: &mut [u64]) {
+    match keys.len() {
+        0..=1 => (),
+        2..=8 => sort_rows::<1, 0>(keys),
+        9..=16 => sort_rows::<2, 1>(keys),
+        17..=32 => sort_rows::<4, 2>(keys),
+        33..=48 => sort_rows::<6, 4>(keys),
+        49..=64 => sort_rows::<8, 6>(keys),
+        65..=96 => sort_rows::<12, 8>(keys),
+        _ => sort_rows::<16, 12>(keys),
+    }
+}
+
+/// Settles the rows two at a time, which takes half the shuffles and comparators of one at a time.
+macro_rules! settle_rows {
+    ($v:ident, $rows:ident, $settle:ident, $settle_pair:ident) => {
+        if $rows == 1 {
+            $v[0] = $settle($v[0]);
+        } else {
+            for row in (0..$rows).step_by(2) {
+                ($v[row], $v[row + 1]) = $settle_pair($v[row], $v[row + 1]);
+            }
+        }
+    };
+}
+
+/// Sorts at most `ROWS` x 8 keys, of which the first `FULL` x 8 are there for certain, in registers.
+#[inline(never)]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn sort_rows<const ROWS: usize, const FULL: usize>(keys: &mut [u64]) {
+    let len = keys.len();
+    assert!(FULL * LANES <= len && len <= ROWS * LANES);
+    let base = keys.as_mut_ptr();
+    let largest = _mm512_set1_epi64(-1);
+    let mut v = [largest; 16];
+    for (row, vector) in v[..ROWS].iter_mut().enumerate() {
+        let at = base.wrapping_add(row * LANES).cast();
+        *vector = if row < FULL {
+            // SAFETY: the first `FULL` rows are within `keys`.
+            unsafe { _mm512_loadu_si512(at) }
+        } else {
+            // SAFETY: the mask admits the keys that are there, and masked lanes are not read.
+            unsafe { _mm512_mask_loadu_epi64(largest, row_mask(len, row), at.cast()) }
+        };
+    }
+
+    sort_columns!(v, ROWS, min_max);
+    merge_groups!(v, ROWS, min_max, swap2);
+    settle_rows!(v, ROWS, settle2, settle2_pair);
+    merge_groups!(v, ROWS, min_max, reverse4);
+    settle_rows!(v, ROWS, settle4, settle4_pair);
+    merge_groups!(v, ROWS, min_max, reverse8);
+    settle_rows!(v, ROWS, settle8, settle8_pair);
+
+    for (row, vector) in v[..ROWS].iter().enumerate() {
+        let at = base.wrapping_add(row * LANES).cast();
+        if row < FULL {
+            // SAFETY: the first `FULL` rows are within `keys`.
+            unsafe { _mm512_storeu_si512(at, *vector) };
+        } else {
+            // SAFETY: the mask admits the keys that are there, and masked lanes are not written.
+            unsafe { _mm512_mask_storeu_epi64(at.cast(), row_mask(len, row), *vector) };
+        }
+    }
+}
+
+/// The lanes of `row` that hold one of `len` keys.
+#[inline]
+fn row_mask(len: usize, row: usize) -> __mmask8 {
+    let lanes = len.saturating_sub(row * LANES).min(LANES);
+    (0xff_u32 >> (LANES - lanes)) as u8
+}
+
+/// The larger key is what the exclusive or leaves: minimum, maximum and shuffles share one port, this has another.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn min_max(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    let low = _mm512_min_epu64(a, b);
+    (low, _mm512_ternarylogic_epi64::<XOR3>(a, b, low))
+}
+
+const XOR3: i32 = 0b1001_0110;
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn swap2(v: __m512i) -> __m512i {
+    _mm512_shuffle_epi32::<0b01_00_11_10>(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn reverse4(v: __m512i) -> __m512i {
+    _mm512_permutex_epi64::<0b00_01_10_11>(v)
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn reverse8(v: __m512i) -> __m512i {
+    _mm512_permutexvar_epi64(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), v)
+}
+
+/// The highest of each two lanes, of each four, of the eight: where the larger keys of a comparator go.
+const HIGHS2: __mmask8 = 0b1010_1010;
+const HIGHS4: __mmask8 = 0b1100_1100;
+const HIGHS8: __mmask8 = 0b1111_0000;
+
+/// Compares each lane with its partner: the smaller key, in the lanes `highs` the larger.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn settle(v: __m512i, partner: __m512i, highs: __mmask8) -> __m512i {
+    let low = _mm512_min_epu64(v, partner);
+    _mm512_mask_ternarylogic_epi64::<XOR3>(low, highs, v, partner)
+}
+
+/// Sorts each two lanes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn settle2(v: __m512i) -> __m512i {
+    settle(v, swap2(v), HIGHS2)
+}
+
+/// Sorts each four lanes, bitonic so far.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn settle4(v: __m512i) -> __m512i {
+    settle2(settle(v, reverse4(v), HIGHS4))
+}
+
+/// Sorts the eight lanes, bitonic so far.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn settle8(v: __m512i) -> __m512i {
+    let v = settle(v, reverse8(v), HIGHS8);
+    settle2(settle(v, _mm512_permutex_epi64::<0b01_00_11_10>(v), HIGHS4))
+}
+
+/// Compares partner lanes within `a` and within `b` at once, and gives all the smaller keys, then all the larger:
+/// those of `a` in the low lanes, those of `b` in the lanes `highs`. `partners` names, for each low lane, the partner
+/// in `a` (0 to 7), for each high lane that in `b` (8 to 15).
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn settle_pair(a: __m512i, b: __m512i, partners: __m512i, highs: __mmask8) -> (__m512i, __m512i) {
+    min_max(_mm512_mask_blend_epi64(highs, a, b), _mm512_permutex2var_epi64(a, partners, b))
+}
+
+/// `settle_pair` for lanes that are neighbours.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn settle_neighbours(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    settle_pair(a, b, _mm512_setr_epi64(1, 8, 3, 10, 5, 12, 7, 14), HIGHS2)
+}
+
+/// `settle2` of both.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn settle2_pair(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    let (low, high) = settle_neighbours(a, b);
+    // The lanes, by the row they belong to and their place there, are now [a0 b0 ...] and [a1 b1 ...].
+    let crossed = _mm512_castpd_si512(_mm512_shuffle_pd::<0b0101_0101>(
+        _mm512_castsi512_pd(low),
+        _mm512_castsi512_pd(high),
+    ));
+    (_mm512_mask_blend_epi64(HIGHS2, low, crossed), _mm512_mask_blend_epi64(HIGHS2, crossed, high))
+}
+
+/// `settle4` of both.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn settle4_pair(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    let (low, high) = settle_pair(a, b, _mm512_setr_epi64(3, 2, 9, 8, 7, 6, 13, 12), HIGHS4);
+    let (low, high) = settle_neighbours(low, high);
+    // [a0 a2 b0 b2 ...] and [a1 a3 b1 b3 ...]
+    (
+        _mm512_permutex2var_epi64(low, _mm512_setr_epi64(0, 8, 1, 9, 4, 12, 5, 13), high),
+        _mm512_permutex2var_epi64(low, _mm512_setr_epi64(2, 10, 3, 11, 6, 14, 7, 15), high),
+    )
+}
+
+/// `settle8` of both.
+#[inline]
+#[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
+fn settle8_pair(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
+    let (low, high) = settle_pair(a, b, _mm512_setr_epi64(7, 6, 5, 4, 11, 10, 9, 8), HIGHS8);
+    let (low, high) = settle_pair(low, high, _mm512_setr_epi64(2, 3, 8, 9, 6, 7, 12, 13), HIGHS4);
+    let (low, high) = settle_neighbours(low, high);
+    // [a0 a2 a4 a6 b0 b2 b4 b6] and [a1 a3 a5 a7 b1 b3 b5 b7]
+    (
+        _mm512_permutex2var_epi64(low, _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11), high),
+        _mm512_permutex2var_epi64(low, _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15), high),
+    )
+}

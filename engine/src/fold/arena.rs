@@ -1,0 +1,128 @@
+//! Bytes that do not fit a slot: long keys, wide states. Appended, never moved, dropped all at once.
+//!
+//! ```text
+//!   chunk 0        chunk 1                chunk 2 (of one huge item)
+//!   | a | b |free| | c | d | e |  free  | | f                      |
+//!   place = chunk << 40 | offset
+//! ```
+//!
+//! Rejected: one buffer that doubles. It moves states that pointers name, and takes three times its size while it grows.
+
+use std::sync::Arc;
+
+use crate::base::Result;
+use crate::memory::buffer::SLACK_BYTES;
+use crate::memory::{Budget, Buffer};
+
+const OFFSET_BITS: u32 = 40;
+const FIRST_CHUNK_BYTES: usize = if cfg!(debug_assertions) { 1 } else { 64 << 10 };
+const CHUNK_BYTES_MAX: usize = 16 << 20;
+
+pub(super) struct Arena {
+    chunks: Vec<Buffer>,
+    /// Bytes used of the last chunk.
+    used: usize,
+    budget: Arc<Budget>,
+}
+
+impl Arena {
+    pub fn new(budget: Arc<Budget>) -> Self {
+        Arena { chunks: Vec::new(), used: 0, budget }
+    }
+
+    fn room(&self) -> usize {
+        self.chunks.last().map_or(0, |c| c.len() - self.used)
+    }
+
+    pub fn has_room(&self, bytes: usize) -> bool {
+        bytes <= self.room()
+    }
+
+    /// Makes sure that `bytes` can be appended in pieces of any size; false where the budget has not enough.
+    pub fn reserve(&mut self, bytes: usize) -> Result<bool> {
+        if self.has_room(bytes) {
+            return Ok(true);
+        }
+        let usual = (FIRST_CHUNK_BYTES << self.chunks.len().min(16)).min(CHUNK_BYTES_MAX);
+        for len in [usual.max(bytes), bytes] {
+            let mapped = mapped_bytes(len);
+            if let Some(grant) = self.budget.try_grant(mapped as u64) {
+                self.chunks.push(Buffer::new(mapped - SLACK_BYTES, Some(grant))?);
+                self.used = 0;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Room for `len` bytes, which were reserved; they read as zeros. Returns their place.
+    pub fn take(&mut self, len: usize) -> u64 {
+        assert!(len <= self.room(), "room must be reserved");
+        let place = (self.chunks.len() as u64 - 1) << OFFSET_BITS | self.used as u64;
+        self.used += len;
+        place
+    }
+
+    /// Appends bytes for which room was reserved.
+    pub fn append(&mut self, bytes: &[u8]) -> u64 {
+        let place = self.take(bytes.len());
+        self.bytes_mut(place, bytes.len()).copy_from_slice(bytes);
+        place
+    }
+
+    pub fn bytes(&self, place: u64, len: usize) -> &[u8] {
+        let (chunk, at) = split(place);
+        &self.chunks[chunk][at..at + len]
+    }
+
+    pub fn bytes_mut(&mut self, place: u64, len: usize) -> &mut [u8] {
+        let (chunk, at) = split(place);
+        &mut self.chunks[chunk][at..at + len]
+    }
+
+    /// The first byte at a place, as a pointer that stays good until the arena is cleared.
+    pub fn ptr(&self, place: u64) -> *mut u8 {
+        let (chunk, at) = split(place);
+        self.chunks[chunk].as_ptr().wrapping_add(at).cast_mut()
+    }
+
+    pub fn clear(&mut self) {
+        self.chunks.clear();
+        self.used = 0;
+    }
+}
+
+/// What a buffer of `len` bytes takes from the system.
+pub(super) fn mapped_bytes(len: usize) -> usize {
+    (len + SLACK_BYTES).next_multiple_of(4096)
+}
+
+fn split(place: u64) -> (usize, usize) {
+    ((place >> OFFSET_BITS) as usize, (place & ((1 << OFFSET_BITS) - 1)) as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_appended_is_there() {
+        let budget = Budget::new(98_304);
+        let mut arena = Arena::new(budget.clone());
+        let items: Vec<Vec<u8>> = (0..200usize).map(|i| vec![i as u8; 1 + i * 7 % 300]).collect();
+        let places: Vec<u64> = items
+            .iter()
+            .map(|item| {
+                assert!(arena.reserve(item.len()).unwrap());
+                arena.append(item)
+            })
+            .collect();
+        for (item, place) in items.iter().zip(places) {
+            assert_eq!(arena.bytes(place, item.len()), item);
+        }
+        assert!(!arena.reserve(100_000).unwrap());
+        arena.clear();
+        assert_eq!(budget.used_bytes(), 0);
+        assert!(arena.reserve(90_000).unwrap());
+    }
+}

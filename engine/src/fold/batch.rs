@@ -1,0 +1,150 @@
+//! Up to 64 records on their way into the table: where their keys and values lie, and what the keys hash to.
+
+use super::hash::Hasher;
+use super::slot::{SHORT_BYTES, Slot, Slots, load_key, load_key_near_end, prefetch};
+use crate::base::{Code, Error, Result};
+use crate::operator::folder::FOLD_BATCH;
+
+/// What the table compares: see the drawing in slot.rs. Of a long key, `k0` is the hash and `k1` nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Key {
+    pub k0: u64,
+    pub k1: u64,
+    pub meta: u64,
+}
+
+impl Key {
+    #[inline(always)]
+    pub fn is_long(&self) -> bool {
+        self.meta as u32 as usize > SHORT_BYTES
+    }
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Values {
+    /// Each is the number 1.
+    #[default]
+    Ones,
+    /// In `numbers`.
+    Numbers,
+    /// Where `value_spans` says.
+    Spans,
+}
+
+pub(super) struct Batch {
+    pub n: usize,
+    /// Offset and length of the keys in the data.
+    pub spans: [[u32; 2]; FOLD_BATCH],
+    pub keys: [Key; FOLD_BATCH],
+    /// Which keys have more than 16 bytes, how many, and the bytes of all of them.
+    pub long: [u8; FOLD_BATCH],
+    pub n_long: usize,
+    pub long_bytes: usize,
+    pub values: Values,
+    pub numbers: [u64; FOLD_BATCH],
+    pub value_spans: [[u32; 2]; FOLD_BATCH],
+}
+
+impl Batch {
+    pub fn new() -> Self {
+        Batch {
+            n: 0,
+            spans: [[0; 2]; FOLD_BATCH],
+            keys: [Key { k0: 0, k1: 0, meta: 0 }; FOLD_BATCH],
+            long: [0; FOLD_BATCH],
+            n_long: 0,
+            long_bytes: 0,
+            values: Values::Ones,
+            numbers: [1; FOLD_BATCH],
+            value_spans: [[0; 2]; FOLD_BATCH],
+        }
+    }
+
+    /// Hashes the keys of `spans[..n]` and asks for their homes. Spans outside of the data are an error of user code.
+    #[inline(never)]
+    pub fn hash(&mut self, data: &[u8], hasher: &Hasher, slots: &Slots) -> Result<()> {
+        let spans = &self.spans[..self.n];
+        let (mut end, mut start, mut len_max) = (0, 0, 0);
+        for &[offset, len] in spans {
+            end = end.max(u64::from(offset) + u64::from(len));
+            start = start.max(offset);
+            len_max = len_max.max(len);
+        }
+        if end > data.len() as u64 {
+            return Err(outside(end, data.len()));
+        }
+        let homes = slots.as_slice().as_ptr();
+        let finish = |k0, k1, len| {
+            let meta = Slot::meta_of(hasher.order(hasher.short(k0, k1, len)), len);
+            prefetch(homes.wrapping_add(slots.home(meta)));
+            Key { k0, k1, meta }
+        };
+        self.long_bytes = 0;
+        if start as usize + SHORT_BYTES <= data.len() {
+            for (key, &[offset, len]) in self.keys.iter_mut().zip(spans) {
+                // SAFETY: all offsets + 16 were just seen to lie within the data.
+                let (k0, k1) = unsafe { load_key(data.as_ptr().add(offset as usize), len as usize) };
+                *key = finish(k0, k1, len);
+            }
+        } else {
+            for (key, &span) in self.keys.iter_mut().zip(spans) {
+                let (k0, k1) = load_key_near_end(slice(data, span));
+                *key = finish(k0, k1, span[1]);
+            }
+        }
+        self.n_long = 0;
+        if len_max as usize > SHORT_BYTES {
+            // First which, without a branch: lengths are hard to predict.
+            let mut n_long = 0;
+            for (i, &[_, len]) in spans.iter().enumerate() {
+                self.long[n_long % FOLD_BATCH] = i as u8;
+                n_long += usize::from(len as usize > SHORT_BYTES);
+            }
+            self.n_long = n_long;
+            for &i in &self.long[..n_long] {
+                let (key, span) = (&mut self.keys[usize::from(i)], spans[usize::from(i)]);
+                let hash = hasher.long(slice(data, span));
+                *key = Key { k0: hash, k1: 0, meta: Slot::meta_of(hasher.order(hash), span[1]) };
+                prefetch(homes.wrapping_add(slots.home(key.meta)));
+                self.long_bytes += span[1] as usize;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes keys with the value 1.
+    #[inline]
+    pub fn set_ones(&mut self, spans: &[[u32; 2]]) {
+        self.n = spans.len();
+        self.spans[..spans.len()].copy_from_slice(spans);
+        if self.values != Values::Ones {
+            self.values = Values::Ones;
+            self.numbers = [1; FOLD_BATCH];
+        }
+    }
+
+    /// Forgets the first `n` records.
+    pub fn skip(&mut self, n: usize) {
+        let skipped = self.long[..self.n_long].iter().filter(|&&i| usize::from(i) < n).count();
+        self.long.copy_within(skipped.., 0);
+        self.n_long -= skipped;
+        self.long[..self.n_long].iter_mut().for_each(|i| *i -= n as u8);
+        self.long_bytes -= self.spans[..n].iter().map(|s| s[1] as usize).filter(|&len| len > SHORT_BYTES).sum::<usize>();
+        self.spans.copy_within(n.., 0);
+        self.keys.copy_within(n.., 0);
+        self.numbers.copy_within(n.., 0);
+        self.value_spans.copy_within(n.., 0);
+        self.n -= n;
+    }
+}
+
+#[inline(always)]
+pub(super) fn slice(data: &[u8], [offset, len]: [u32; 2]) -> &[u8] {
+    &data[offset as usize..][..len as usize]
+}
+
+#[cold]
+pub(super) fn outside(end: u64, len: usize) -> Error {
+    Error::new(Code::UserCode, format!("a record was emitted that ends at byte {end} of {len}"))
+        .hint("the mapper gives offsets or lengths that do not lie within its batch")
+}

@@ -1,0 +1,276 @@
+//! From a batch of hashed keys to their slots, and the fold over their states.
+//! One of the listed files with `unsafe`: it indexes slots without checks and names states by pointers.
+//!
+//! Three loops over at most 64 records, each short enough for the processor to overlap its iterations:
+//! 1. compare both slots of the key's home, without a branch: nearly all records are found there; of long keys the hash,
+//!    then the keys themselves, once they are on their way from memory;
+//! 2. the others one by one: along the slots, inserted at the first empty one;
+//! 3. fold each value into its state, in the order of the records.
+
+use super::arena::Arena;
+use super::batch::{Batch, Key, Values, slice};
+use super::slot::{SHORT_BYTES, Slot, Slots, prefetch};
+use crate::base::Result;
+use crate::operator::folder::{FOLD_BATCH, FoldValues, Folder, KnownFold};
+
+/// Ranges of `order` in which a table counts its keys: what a merge is planned by.
+pub(super) const RANGE_BITS: u32 = 10;
+
+/// The parts of a table that records go into.
+pub(super) struct Store {
+    pub slots: Slots,
+    /// Keys of more than 16 bytes.
+    pub keys: Arena,
+    /// States of more than 8 bytes.
+    pub states: Arena,
+    /// Bytes of a state in `states`; 0: states stand in the slots.
+    pub wide_bytes: usize,
+    /// The state of a new key: a number that changes nothing.
+    pub first: u64,
+    pub used: usize,
+    /// Keys of each range of `order`.
+    pub counts: Box<[u32; 1 << RANGE_BITS]>,
+}
+
+/// The state that any value replaces.
+pub(super) fn identity(known: KnownFold) -> u64 {
+    match known {
+        KnownFold::Count | KnownFold::SumI64 => 0,
+        KnownFold::MinI64 => i64::MAX as u64,
+        KnownFold::MaxI64 => i64::MIN as u64,
+        // -0.0 + x is x, also for -0.0; 0.0 is not.
+        KnownFold::SumF64 => (-0.0f64).to_bits(),
+    }
+}
+
+impl Store {
+    /// Folds the first `n` records of a batch; room for `n` new keys is there.
+    #[inline(never)]
+    pub fn fold_known(&mut self, known: KnownFold, batch: &Batch, n: usize, data: &[u8]) {
+        let at = self.find_all(batch, n, data, |_| ());
+        match known {
+            KnownFold::Count => self.apply(&at[..n], batch, |state, _| state.wrapping_add(1)),
+            KnownFold::SumI64 => self.apply(&at[..n], batch, |state, v| KnownFold::SumI64.merge(state, v)),
+            KnownFold::MinI64 => self.apply(&at[..n], batch, |state, v| KnownFold::MinI64.merge(state, v)),
+            KnownFold::MaxI64 => self.apply(&at[..n], batch, |state, v| KnownFold::MaxI64.merge(state, v)),
+            KnownFold::SumF64 => self.apply(&at[..n], batch, |state, v| KnownFold::SumF64.merge(state, v)),
+        }
+    }
+
+    #[inline(always)]
+    fn apply(&mut self, at: &[u32], batch: &Batch, fold: impl Fn(u64, u64) -> u64) {
+        let slots = self.slots.as_mut_slice();
+        for (&at, &value) in at.iter().zip(&batch.numbers) {
+            // SAFETY: `find_all` returns numbers of slots.
+            let state = unsafe { &mut slots.get_unchecked_mut(at as usize).state };
+            *state = fold(*state, value);
+        }
+    }
+
+    /// The same for a folder of the user's.
+    #[inline(never)]
+    pub fn fold_user(&mut self, folder: &mut dyn Folder, eight: bool, batch: &Batch, n: usize, data: &[u8]) -> Result<()> {
+        let mut fresh = [0u32; FOLD_BATCH];
+        let mut n_fresh = 0;
+        let at = self.find_all(batch, n, data, |at| {
+            fresh[n_fresh] = at;
+            n_fresh += 1;
+        });
+        let mut states = [std::ptr::null_mut::<u8>(); FOLD_BATCH];
+        if n_fresh > 0 {
+            self.pointers(&fresh[..n_fresh], &mut states);
+            folder.init(&states[..n_fresh])?;
+        }
+        self.pointers(&at[..n], &mut states);
+        if batch.values == Values::Spans {
+            let mut values = [&data[..0]; FOLD_BATCH];
+            for (value, &span) in values.iter_mut().zip(&batch.value_spans[..n]) {
+                *value = slice(data, span);
+            }
+            folder.fold(&states[..n], FoldValues::Slices(&values[..n]))
+        } else if eight {
+            folder.fold(&states[..n], FoldValues::Eight(&batch.numbers[..n]))
+        } else {
+            let bytes = batch.numbers.map(u64::to_le_bytes);
+            let values: [&[u8]; FOLD_BATCH] = std::array::from_fn(|i| &bytes[i][..]);
+            folder.fold(&states[..n], FoldValues::Slices(&values[..n]))
+        }
+    }
+
+    /// Pointers to the states of slots; good until the next slot is touched through `self`.
+    fn pointers(&mut self, at: &[u32], states: &mut [*mut u8; FOLD_BATCH]) {
+        let slots = self.slots.as_mut_slice().as_mut_ptr();
+        for (pointer, &at) in states.iter_mut().zip(at) {
+            // SAFETY: `at` came from `find_all`, the number of a slot.
+            *pointer = unsafe { self.state_ptr(slots.add(at as usize)) };
+        }
+    }
+
+    /// The slots of the first `n` keys, which are inserted where they are new. `inserted` is told the slots of those.
+    #[inline(always)]
+    fn find_all(&mut self, batch: &Batch, n: usize, data: &[u8], mut inserted: impl FnMut(u32)) -> [u32; FOLD_BATCH] {
+        let mut found = [0u32; FOLD_BATCH];
+        let mut others = [0u8; FOLD_BATCH];
+        let n_others = if batch.n_long == 0 {
+            self.at_home::<false>(&batch.keys[..n], &mut found, &mut others)
+        } else {
+            let mut likely = [0u8; FOLD_BATCH];
+            let n_likely = self.at_home::<true>(&batch.keys[..n], &mut found, &mut likely);
+            self.check_long(batch, n, data, &found, &likely[..n_likely], &mut others)
+        };
+        let others = &others[..n_others];
+        for &i in others {
+            let home = self.slots.home(batch.keys[usize::from(i)].meta);
+            prefetch(self.slots.as_slice().as_ptr().wrapping_add(home + 2));
+        }
+        for &i in others {
+            let i = usize::from(i);
+            let (at, is_new) = self.find_or_insert(&batch.keys[i], batch.spans[i], data);
+            found[i] = at as u32;
+            if is_new {
+                inserted(at as u32);
+            }
+        }
+        found
+    }
+
+    /// Compares both slots of each key's home: which are the same, and a list of the keys that are not there. LONG: of
+    /// long keys, hash and length alone are compared.
+    #[inline(always)]
+    fn at_home<const LONG: bool>(&self, keys: &[Key], found: &mut [u32; FOLD_BATCH], others: &mut [u8; FOLD_BATCH]) -> usize {
+        let mut n_others = 0;
+        let slots = self.slots.as_slice();
+        for (i, (key, found)) in keys.iter().zip(found).enumerate() {
+            let home = self.slots.home(key.meta);
+            // SAFETY: a home is even and less than the capacity, which is even too.
+            let (a, b) = unsafe { (slots.get_unchecked(home), slots.get_unchecked(home + 1)) };
+            let k1_counts = if LONG && key.is_long() { 0 } else { u64::MAX };
+            let in_a = same(a, key, k1_counts);
+            let in_b = same(b, key, k1_counts);
+            *found = home as u32 + u32::from(in_b);
+            // At most i others so far: the remainder is there to need no check.
+            others[n_others % FOLD_BATCH] = i as u8;
+            n_others += usize::from(!(in_a | in_b));
+        }
+        n_others
+    }
+
+    /// Adds the long keys that only seemed to be at home to the list of the others, in the order of the records.
+    fn check_long(
+        &self,
+        batch: &Batch,
+        n: usize,
+        data: &[u8],
+        found: &[u32; FOLD_BATCH],
+        not_home: &[u8],
+        others: &mut [u8; FOLD_BATCH],
+    ) -> usize {
+        let slots = self.slots.as_slice();
+        let not_home = not_home.iter().fold(0u64, |set, i| set | 1 << i);
+        let long = batch.long[..batch.n_long].iter().filter(|&&i| usize::from(i) < n && not_home >> i & 1 == 0);
+        for &i in long.clone() {
+            prefetch(self.keys.ptr(slots[found[usize::from(i)] as usize].k1));
+        }
+        let mut set = not_home;
+        for &i in long {
+            let slot = &slots[found[usize::from(i)] as usize];
+            let same = same_long(self.keys.bytes(slot.k1, slot.len()), slice(data, batch.spans[usize::from(i)]));
+            set |= u64::from(!same) << i;
+        }
+        let mut n_others = 0;
+        while set != 0 {
+            others[n_others] = set.trailing_zeros() as u8;
+            n_others += 1;
+            set &= set - 1;
+        }
+        n_others
+    }
+
+    /// The slot of a key, if it has one.
+    pub fn find(&self, key: &Key, span: [u32; 2], data: &[u8]) -> Option<usize> {
+        let at = self.seek(key, span, data);
+        (!self.slots.as_slice()[at].is_empty()).then_some(at)
+    }
+
+    /// The slot of a key, or the empty one where it is to be.
+    #[inline]
+    fn seek(&self, key: &Key, span: [u32; 2], data: &[u8]) -> usize {
+        let slots = self.slots.as_slice();
+        let mask = slots.len() - 1;
+        let mut at = self.slots.home(key.meta);
+        loop {
+            let slot = &slots[at];
+            if slot.is_empty() {
+                return at;
+            }
+            if slot.meta == key.meta && slot.k0 == key.k0 {
+                let same = if slot.is_long() {
+                    same_long(self.keys.bytes(slot.k1, slot.len()), slice(data, span))
+                } else {
+                    slot.k1 == key.k1
+                };
+                if same {
+                    return at;
+                }
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    #[inline]
+    fn find_or_insert(&mut self, key: &Key, span: [u32; 2], data: &[u8]) -> (usize, bool) {
+        let at = self.seek(key, span, data);
+        if !self.slots.as_slice()[at].is_empty() {
+            return (at, false);
+        }
+        let mut slot = Slot { k0: key.k0, k1: key.k1, meta: key.meta, state: self.first };
+        if slot.is_long() {
+            slot.k1 = self.keys.append(slice(data, span));
+        }
+        if self.wide_bytes > 0 {
+            slot.state = self.states.take(self.wide_bytes);
+        }
+        self.slots.as_mut_slice()[at] = slot;
+        self.used += 1;
+        self.counts[(slot.order() >> (32 - RANGE_BITS)) as usize] += 1;
+        (at, true)
+    }
+
+    /// The key in a slot that is not empty.
+    #[inline]
+    pub fn key_of<'s>(&'s self, slot: &'s Slot) -> &'s [u8] {
+        if slot.is_long() { self.keys.bytes(slot.k1, slot.len()) } else { slot.short_key() }
+    }
+
+    /// The state in a slot (of this table, or copied from it) as `init`, `fold` and `merge` get it.
+    ///
+    /// # Safety
+    /// `slot` points to a slot that is not empty, and nobody writes it meanwhile.
+    #[inline]
+    pub unsafe fn state_ptr(&self, slot: *mut Slot) -> *mut u8 {
+        // SAFETY: as the caller promises; the field is named without a reference being made, which would end the others'.
+        unsafe { if self.wide_bytes > 0 { self.states.ptr((*slot).state) } else { (&raw mut (*slot).state).cast() } }
+    }
+
+    /// The state in a slot that is not empty.
+    #[inline]
+    pub fn state_of(&self, slot: &Slot) -> *const u8 {
+        if self.wide_bytes > 0 { self.states.ptr(slot.state) } else { (&raw const slot.state).cast() }
+    }
+}
+
+#[inline(always)]
+fn same(slot: &Slot, key: &Key, k1_counts: u64) -> bool {
+    ((slot.k0 ^ key.k0) | ((slot.k1 ^ key.k1) & k1_counts) | (slot.meta ^ key.meta)) == 0
+}
+
+/// Keys of one length, of more than 16 bytes: up to 32 without a call.
+#[inline(always)]
+fn same_long(a: &[u8], b: &[u8]) -> bool {
+    let len = a.len();
+    if len != b.len() || len < SHORT_BYTES {
+        return false;
+    }
+    let ends = a[..16] == b[..16] && a[len - 16..] == b[len - 16..];
+    ends && (len <= 32 || a == b)
+}

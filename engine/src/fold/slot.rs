@@ -1,0 +1,243 @@
+//! Slots: the open-addressed array of keys and states.
+//! One of the listed files with `unsafe`: it sees a buffer's bytes as slots, and reads keys 16 bytes at a time.
+//!
+//! ```text
+//!   bytes 0..16                         16..20    20..24    24..32
+//!   | key, padded with zeros           | length | order   | state, or its place in the states' arena |
+//!   | hash (8) | place of the key (8)  | > 16   | order   | the same                                 |
+//!                                                  0: the slot is empty
+//!   line 0              line 1
+//!   | slot 0 | slot 1 | slot 2 | slot 3 | ..   a key's home is a line of two slots: the leading bits of its order
+//! ```
+//!
+//! A key stands at its home or in the next free slot behind it, the last slot being followed by the first. Keys are never
+//! taken out one by one, so between a key's home and its slot there is no empty one.
+
+use std::sync::Arc;
+
+use super::arena::mapped_bytes;
+use crate::base::Result;
+use crate::memory::{Budget, Buffer};
+
+/// Keys of at most this many bytes stand in the slot.
+pub(super) const SHORT_BYTES: usize = 16;
+pub(super) const SLOT_BYTES: usize = size_of::<Slot>();
+
+#[derive(Clone, Copy)]
+#[repr(C, align(32))]
+pub(super) struct Slot {
+    pub k0: u64,
+    pub k1: u64,
+    /// Length of the key, order << 32.
+    pub meta: u64,
+    pub state: u64,
+}
+
+impl Slot {
+    #[inline(always)]
+    pub fn meta_of(order: u32, len: u32) -> u64 {
+        u64::from(order) << 32 | u64::from(len)
+    }
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.meta == 0
+    }
+    #[inline(always)]
+    pub fn order(&self) -> u32 {
+        (self.meta >> 32) as u32
+    }
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.meta as u32 as usize
+    }
+    #[inline(always)]
+    pub fn is_long(&self) -> bool {
+        self.len() > SHORT_BYTES
+    }
+
+    /// The key of a slot that is not long.
+    #[inline(always)]
+    pub fn short_key(&self) -> &[u8] {
+        debug_assert!(!self.is_long());
+        // SAFETY: k0 and k1 are 16 initialised bytes one behind the other (repr(C)), and len() is at most 16 here.
+        unsafe { std::slice::from_raw_parts((&raw const *self).cast(), self.len().min(SHORT_BYTES)) }
+    }
+}
+
+// Keys are compared and handed out as the bytes of integers.
+const _: () = assert!(cfg!(target_endian = "little") && SLOT_BYTES == 32);
+
+pub(super) struct Slots {
+    buffer: Buffer,
+    log2: u32,
+}
+
+/// Bytes that an array of 1 << log2 slots takes from the budget.
+pub(super) fn bytes_of(log2: u32) -> u64 {
+    mapped_bytes(SLOT_BYTES << log2) as u64
+}
+
+impl Slots {
+    /// 1 << log2 empty slots, if the budget has them.
+    pub fn try_new(log2: u32, budget: &Arc<Budget>) -> Result<Option<Slots>> {
+        debug_assert!((1..=32).contains(&log2));
+        let Some(grant) = budget.try_grant(bytes_of(log2)) else { return Ok(None) };
+        Ok(Some(Slots { buffer: Buffer::new(SLOT_BYTES << log2, Some(grant))?, log2 }))
+    }
+
+    #[inline(always)]
+    pub fn log2(&self) -> u32 {
+        self.log2
+    }
+    #[inline(always)]
+    pub fn capacity(&self) -> usize {
+        1 << self.log2
+    }
+
+    /// First slot of the home of a key with this meta.
+    #[inline(always)]
+    pub fn home(&self, meta: u64) -> usize {
+        // log2 is at least 1: the shift is at most 63.
+        (meta >> (64 - self.log2)) as usize & !1
+    }
+
+    #[inline(always)]
+    pub fn as_slice(&self) -> &[Slot] {
+        // SAFETY: the buffer is page-aligned and has exactly capacity() slots of plain integers, for which all bytes are valid.
+        unsafe { std::slice::from_raw_parts(self.buffer.as_ptr().cast(), self.capacity()) }
+    }
+
+    #[inline(always)]
+    pub fn as_mut_slice(&mut self) -> &mut [Slot] {
+        let capacity = self.capacity();
+        // SAFETY: as in `as_slice`; self is borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.buffer.as_mut_ptr().cast(), capacity) }
+    }
+
+    pub fn clear(&mut self) {
+        self.buffer.fill(0);
+    }
+
+    /// Puts a slot whose key is not there yet in its place. There must be an empty one.
+    #[inline(always)]
+    pub fn put_new(&mut self, slot: &Slot) -> usize {
+        let mut at = self.home(slot.meta);
+        let mask = self.capacity() - 1;
+        let slots = self.as_mut_slice();
+        while !slots[at].is_empty() {
+            at = (at + 1) & mask;
+        }
+        slots[at] = *slot;
+        at
+    }
+
+    /// Makes it an array of 1 << log2 empty slots, no more than it was made with.
+    pub fn reuse(&mut self, log2: u32) {
+        assert!(log2 >= 1 && SLOT_BYTES << log2 <= self.buffer.len());
+        self.log2 = log2;
+        self.buffer[..SLOT_BYTES << log2].fill(0);
+    }
+
+    /// Slots that hold the keys with `first <= order <= last`: a stretch, that may go on at the start of the array.
+    pub fn of_range(&self, first: u32, last: u32) -> impl Iterator<Item = &Slot> {
+        let slots = self.as_slice();
+        let start = self.home(Slot::meta_of(first, 0));
+        let end = self.home(Slot::meta_of(last, 0)) + 2;
+        let (before, behind) = slots.split_at(end);
+        // Keys of the last homes may stand behind them, up to the first empty slot.
+        let rest = behind.iter().chain(&before[..start]).take_while(|slot| !slot.is_empty());
+        before[start..].iter().chain(rest).filter(move |slot| (first..=last).contains(&slot.order()) && !slot.is_empty())
+    }
+}
+
+static MASKS: [[u64; 2]; SHORT_BYTES + 1] = {
+    let mut masks = [[0; 2]; SHORT_BYTES + 1];
+    let mut len = 0;
+    while len <= SHORT_BYTES {
+        masks[len] = [ones(len), ones(len.saturating_sub(8))];
+        len += 1;
+    }
+    masks
+};
+
+const fn ones(bytes: usize) -> u64 {
+    if bytes >= 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 }
+}
+
+/// A key of at most 16 bytes as two integers, padded with zeros.
+///
+/// # Safety
+/// 16 bytes are readable at `p`.
+#[inline(always)]
+pub(super) unsafe fn load_key(p: *const u8, len: usize) -> (u64, u64) {
+    let mask = &MASKS[len.min(SHORT_BYTES)];
+    // SAFETY: as the caller promises.
+    let words = unsafe { p.cast::<[u64; 2]>().read_unaligned() };
+    (words[0] & mask[0], words[1] & mask[1])
+}
+
+/// The same where fewer than 16 bytes may be readable.
+#[inline]
+pub(super) fn load_key_near_end(key: &[u8]) -> (u64, u64) {
+    let mut padded = [0u8; SHORT_BYTES];
+    let n = key.len().min(SHORT_BYTES);
+    padded[..n].copy_from_slice(&key[..n]);
+    // SAFETY: `padded` has 16 bytes.
+    unsafe { load_key(padded.as_ptr(), n) }
+}
+
+/// Asks for the line at `p` before it is needed.
+#[inline(always)]
+pub(super) fn prefetch<T>(p: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch of any address reads nothing that the program can see, and SSE is part of x86-64.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch(p.cast(), std::arch::x86_64::_MM_HINT_T0);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = p;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_padded_with_zeros() {
+        let bytes: Vec<u8> = (1..=40).collect();
+        for len in 0..=SHORT_BYTES {
+            let mut padded = [0; 16];
+            padded[..len].copy_from_slice(&bytes[..len]);
+            let expect = [&padded[..8], &padded[8..]].map(|w| u64::from_le_bytes(w.try_into().unwrap()));
+            // SAFETY: `bytes` has 40.
+            let words = unsafe { load_key(bytes.as_ptr(), len) };
+            assert_eq!([words.0, words.1], expect);
+            assert_eq!(load_key_near_end(&bytes[..len]), words);
+            let slot = Slot { k0: words.0, k1: words.1, meta: Slot::meta_of(1, len as u32), state: 0 };
+            assert_eq!(slot.short_key(), &bytes[..len]);
+        }
+    }
+
+    #[test]
+    fn ranges_cut_the_array_without_loss() {
+        let budget = Budget::new(1 << 20);
+        for log2 in [1, 2, 3, 6] {
+            let mut slots = Slots::try_new(log2, &budget).unwrap().unwrap();
+            // Crowded at the end, so that keys wrap to the first slots.
+            let n = (slots.capacity() - 1) as u32;
+            let orders: Vec<u32> = (0..n).map(|i| if i % 3 == 0 { i * 2 + 1 } else { u32::MAX - 2 * i }).collect();
+            for &order in &orders {
+                slots.put_new(&Slot { k0: 0, k1: 0, meta: Slot::meta_of(order, 5), state: 0 });
+            }
+            let cuts = [0, 1, 5, 1 << 30, u32::MAX - 40, u32::MAX - 3, u32::MAX];
+            let mut seen: Vec<u32> = Vec::new();
+            for pair in cuts.windows(2) {
+                seen.extend(slots.of_range(pair[0] + 1, pair[1]).map(Slot::order));
+            }
+            seen.sort_unstable();
+            let mut orders = orders;
+            orders.sort_unstable();
+            assert_eq!(seen, orders, "log2 {log2}");
+        }
+    }
+}

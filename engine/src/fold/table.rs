@@ -1,0 +1,389 @@
+//! The table of one state a key, for one worker: folds batches of records until its memory is used up.
+
+use std::sync::Arc;
+
+use super::arena::Arena;
+use super::batch::{Batch, Values, outside, slice};
+use super::hash::Hasher;
+use super::probe::{RANGE_BITS, Store, identity};
+use super::slot::{Slots, bytes_of};
+use crate::base::{Code, Error, Result};
+use crate::memory::Budget;
+use crate::operator::cursor::HEADER_BYTES;
+use crate::operator::folder::{FOLD_BATCH, FoldShape, Folder, KnownFold};
+
+/// An entry of form REF, as it lies in the block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct RefEntry {
+    pub koff: u32,
+    pub klen: u32,
+    pub value: u64,
+}
+
+/// How far a call came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub struct Folded {
+    /// Entries that were folded (of form COPY: bytes of the block). Fewer than given: the table is full. Drain it, and go
+    /// on with the rest; a drained table always takes some more, or says in an error that it never will.
+    pub done: usize,
+}
+
+/// Slots of a new table: what a cache holds, so that few keys cost nothing; few when debugging, so that tests see growth.
+const FIRST_LOG2: u32 = if cfg!(debug_assertions) { 2 } else { 12 };
+/// While a table is no larger than this, it grows by four.
+const SMALL_LOG2: u32 = 16;
+const LOG2_MAX: u32 = 31;
+
+pub struct FoldTable {
+    store: Store,
+    hasher: Hasher,
+    known: Option<KnownFold>,
+    eight: bool,
+    budget: Arc<Budget>,
+    /// One batch is hashed, and its homes on their way from memory, while the one before is folded.
+    batches: Option<Box<[Batch; 2]>>,
+}
+
+/// Keys that a table of this size holds: at 5/8 nearly all keys stand in their home line.
+fn limit(log2: u32) -> usize {
+    (1usize << log2) * 5 / 8
+}
+
+impl FoldTable {
+    /// An empty table. Tables that are to be merged have the same seed.
+    pub fn new(shape: FoldShape, seed: u64, budget: &Arc<Budget>) -> Result<FoldTable> {
+        let Some(slots) = Slots::try_new(FIRST_LOG2, budget)? else {
+            return Err(budget.too_small(bytes_of(FIRST_LOG2), "a table of states"));
+        };
+        let wide = shape.known.is_none() && shape.state_bytes > 8;
+        Ok(FoldTable {
+            store: Store {
+                slots,
+                keys: Arena::new(budget.clone()),
+                states: Arena::new(budget.clone()),
+                wide_bytes: if wide { shape.state_bytes.next_multiple_of(8) } else { 0 },
+                first: shape.known.map_or(0, identity),
+                used: 0,
+                counts: Box::new([0; 1 << RANGE_BITS]),
+            },
+            hasher: Hasher::new(seed),
+            known: shape.known,
+            eight: shape.eight,
+            budget: budget.clone(),
+            batches: None,
+        })
+    }
+
+    /// Keys in the table.
+    pub fn len(&self) -> usize {
+        self.store.used
+    }
+    pub fn is_empty(&self) -> bool {
+        self.store.used == 0
+    }
+
+    /// Folds entries of form ONE: keys are slices of `data`, each value is the number 1.
+    pub fn fold_one(&mut self, folder: &mut dyn Folder, data: &[u8], entries: &[[u32; 2]]) -> Result<Folded> {
+        let mut next = 0;
+        let left = self.run(folder, data, |batch| {
+            let n = (entries.len() - next).min(FOLD_BATCH);
+            batch.set_ones(&entries[next..next + n]);
+            next += n;
+            Ok(())
+        })?;
+        Ok(Folded { done: next - left.records })
+    }
+
+    /// Folds entries of form REF: keys are slices of `data`, values are numbers.
+    pub fn fold_ref(&mut self, folder: &mut dyn Folder, data: &[u8], entries: &[RefEntry]) -> Result<Folded> {
+        let mut next = 0;
+        let left = self.run(folder, data, |batch| {
+            let n = (entries.len() - next).min(FOLD_BATCH);
+            batch.n = n;
+            batch.values = Values::Numbers;
+            for (i, entry) in entries[next..next + n].iter().enumerate() {
+                batch.spans[i] = [entry.koff, entry.klen];
+                batch.numbers[i] = entry.value;
+            }
+            next += n;
+            Ok(())
+        })?;
+        Ok(Folded { done: next - left.records })
+    }
+
+    /// Folds a block of form COPY, of less than 4 GiB. `done` counts bytes.
+    pub fn fold_copied(&mut self, folder: &mut dyn Folder, block: &[u8]) -> Result<Folded> {
+        let takes = match self.known {
+            Some(KnownFold::Count) => Takes::Nothing,
+            _ if self.eight => Takes::Numbers,
+            _ => Takes::Slices,
+        };
+        let mut next = 0;
+        let left = self.run(folder, block, |batch| {
+            batch.n = 0;
+            batch.values = if takes == Takes::Slices { Values::Spans } else { Values::Numbers };
+            while batch.n < FOLD_BATCH && next < block.len() {
+                next = take_copied(batch, block, next, takes)?;
+            }
+            Ok(())
+        })?;
+        Ok(Folded { done: if left.records > 0 { left.key_offset as usize - HEADER_BYTES } else { next } })
+    }
+
+    /// Folds what `fill` puts into batches until it gives an empty one, or the table is full.
+    fn run(
+        &mut self,
+        folder: &mut dyn Folder,
+        data: &[u8],
+        mut fill: impl FnMut(&mut Batch) -> Result<()>,
+    ) -> Result<Left> {
+        let mut batches = self.take_batches();
+        let [mut fresh, mut hashed] = batches.each_mut();
+        hashed.n = 0;
+        let left = loop {
+            fill(fresh)?;
+            self.hash(fresh, data)?;
+            if !self.settle(folder, hashed, data)? {
+                break Left { records: hashed.n + fresh.n, key_offset: hashed.spans[0][0] };
+            }
+            if fresh.n == 0 {
+                break Left { records: 0, key_offset: 0 };
+            }
+            std::mem::swap(&mut fresh, &mut hashed);
+        };
+        self.batches = Some(batches);
+        Ok(left)
+    }
+
+    pub(super) fn take_batches(&mut self) -> Box<[Batch; 2]> {
+        self.batches.take().unwrap_or_else(|| Box::new([Batch::new(), Batch::new()]))
+    }
+    pub(super) fn put_batches(&mut self, batches: Box<[Batch; 2]>) {
+        self.batches = Some(batches);
+    }
+
+    pub(super) fn hash(&self, batch: &mut Batch, data: &[u8]) -> Result<()> {
+        batch.hash(data, &self.hasher, &self.store.slots)
+    }
+
+    /// Folds a hashed batch; false, and what is left of it, where the table is full.
+    pub(super) fn settle(&mut self, folder: &mut dyn Folder, batch: &mut Batch, data: &[u8]) -> Result<bool> {
+        while batch.n > 0 {
+            let n = self.make_room(batch, data)?;
+            if n == 0 {
+                return Ok(false);
+            }
+            match self.known {
+                Some(known) => self.store.fold_known(known, batch, n, data),
+                None => self.store.fold_user(folder, self.eight, batch, n, data)?,
+            }
+            if n < batch.n { batch.skip(n) } else { batch.n = 0 }
+        }
+        Ok(true)
+    }
+
+    /// How many records of a batch there is room for, were all their keys new. None: drain the table.
+    #[inline]
+    fn make_room(&mut self, batch: &Batch, data: &[u8]) -> Result<usize> {
+        let store = &self.store;
+        if store.used + batch.n <= limit(store.slots.log2())
+            && store.keys.has_room(batch.long_bytes)
+            && store.states.has_room(batch.n * store.wide_bytes)
+        {
+            return Ok(batch.n);
+        }
+        self.make_room_slowly(batch, data)
+    }
+
+    #[cold]
+    fn make_room_slowly(&mut self, batch: &Batch, data: &[u8]) -> Result<usize> {
+        let mut n = batch.n;
+        while !self.room_for(batch, n, data)? {
+            if !self.is_empty() {
+                return Ok(0);
+            }
+            // An empty table must take something.
+            n /= 2;
+            if n == 0 {
+                let key_bytes = u64::from(batch.spans[0][1]);
+                return Err(self.budget.too_small(
+                    bytes_of(self.store.slots.log2() + 1) + key_bytes + self.store.wide_bytes as u64,
+                    "a table of states",
+                ));
+            }
+        }
+        Ok(n)
+    }
+
+    fn room_for(&mut self, batch: &Batch, n: usize, data: &[u8]) -> Result<bool> {
+        while self.store.used + n > limit(self.store.slots.log2()) {
+            if !self.grow()? {
+                return Ok(false);
+            }
+        }
+        if !self.store.states.reserve(n * self.store.wide_bytes)? {
+            return Ok(false);
+        }
+        if self.store.keys.has_room(batch.long_bytes) {
+            return Ok(true);
+        }
+        // Only those that are not in the table yet.
+        let is_new = |i: &usize| self.store.find(&batch.keys[*i], batch.spans[*i], data).is_none();
+        let long = (0..n).filter(|&i| batch.keys[i].is_long());
+        let needed = long.filter(is_new).map(|i| batch.spans[i][1] as usize).sum();
+        self.store.keys.reserve(needed)
+    }
+
+    /// Doubles the slots; false where the budget has not enough.
+    fn grow(&mut self) -> Result<bool> {
+        let t = std::time::Instant::now(); let r = self.grow2(); eprintln!("grow to 2^{} {:?}", self.store.slots.log2(), t.elapsed()); r }
+    fn grow2(&mut self) -> Result<bool> {
+        let old = self.store.slots.log2();
+        let steps = if old <= SMALL_LOG2 && !cfg!(debug_assertions) { [2, 1] } else { [1, 1] };
+        for step in steps {
+            if old + step > LOG2_MAX {
+                return Ok(false);
+            }
+            if let Some(mut slots) = Slots::try_new(old + step, &self.budget)? {
+                // Both arrays are in the order of the hashes: two sequential passes.
+                for slot in self.store.slots.as_slice() {
+                    if !slot.is_empty() {
+                        slots.put_new(slot);
+                    }
+                }
+                self.store.slots = slots;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Calls `each` with all keys and their states, at most 64 at a time, in no order.
+    pub fn for_each_batch(&self, mut each: impl FnMut(&[&[u8]], &[*const u8]) -> Result<()>) -> Result<()> {
+        let mut out = Outgoing::default();
+        for slot in self.store.slots.as_slice() {
+            if !slot.is_empty() {
+                out.push(self.store.key_of(slot), self.store.state_of(slot), &mut each)?;
+            }
+        }
+        out.flush(&mut each)
+    }
+
+    /// The same, and the table is empty afterwards. It keeps its slots; the rest of its memory goes back to the budget.
+    pub fn drain(&mut self, each: impl FnMut(&[&[u8]], &[*const u8]) -> Result<()>) -> Result<()> {
+        self.for_each_batch(each)?;
+        self.clear();
+        Ok(())
+    }
+
+    pub fn clear(&mut self) {
+        if self.store.used > 0 {
+            self.store.slots.clear();
+        }
+        self.store.keys.clear();
+        self.store.states.clear();
+        self.store.used = 0;
+        self.store.counts.fill(0);
+    }
+
+    /// Gives the memory of an empty table back to the budget, but for what a new one has.
+    pub fn shrink(&mut self) -> Result<()> {
+        if self.is_empty()
+            && self.store.slots.log2() > FIRST_LOG2
+            && let Some(slots) = Slots::try_new(FIRST_LOG2, &self.budget)?
+        {
+            self.store.slots = slots;
+        }
+        Ok(())
+    }
+
+    pub(super) fn known(&self) -> Option<KnownFold> {
+        self.known
+    }
+
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    #[cfg(test)]
+    pub(super) fn weaken_hash(&mut self, order_mask: u32) {
+        self.hasher.order_mask = order_mask;
+    }
+}
+
+/// Records that were filled into batches and not folded.
+struct Left {
+    records: usize,
+    /// Where the key of the first of them lies.
+    key_offset: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    Numbers,
+    Slices,
+}
+
+/// Appends the record at `at` of a block of form COPY to a batch, and says where the next one stands.
+fn take_copied(batch: &mut Batch, block: &[u8], at: usize, takes: Takes) -> Result<usize> {
+    let word = |at: usize| block.get(at..at + 4).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
+    let (Some(klen), Some(vlen)) = (word(at), word(at + 4)) else {
+        return Err(outside((at + HEADER_BYTES) as u64, block.len()));
+    };
+    let value_at = at + HEADER_BYTES + klen as usize;
+    let end = value_at + vlen as usize;
+    if end > block.len() || end > u32::MAX as usize {
+        return Err(outside(end as u64, block.len()));
+    }
+    let i = batch.n;
+    batch.spans[i] = [(at + HEADER_BYTES) as u32, klen];
+    match takes {
+        Takes::Nothing => {}
+        Takes::Slices => batch.value_spans[i] = [value_at as u32, vlen],
+        Takes::Numbers => match slice(block, [value_at as u32, vlen]).try_into() {
+            Ok(bytes) => batch.numbers[i] = u64::from_le_bytes(bytes),
+            Err(_) => {
+                return Err(Error::new(Code::UserCode, format!("a value of {vlen} bytes was emitted"))
+                    .hint("this folder takes numbers of eight bytes"));
+            }
+        },
+    }
+    batch.n += 1;
+    Ok(end.next_multiple_of(8))
+}
+
+/// Keys and states that are handed out together.
+pub(super) struct Outgoing<'t> {
+    n: usize,
+    keys: [&'t [u8]; FOLD_BATCH],
+    states: [*const u8; FOLD_BATCH],
+}
+
+impl Default for Outgoing<'_> {
+    fn default() -> Self {
+        Outgoing { n: 0, keys: [&[]; FOLD_BATCH], states: [std::ptr::null(); FOLD_BATCH] }
+    }
+}
+
+impl<'t> Outgoing<'t> {
+    #[inline]
+    pub fn push(
+        &mut self,
+        key: &'t [u8],
+        state: *const u8,
+        each: &mut impl FnMut(&[&[u8]], &[*const u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.keys[self.n] = key;
+        self.states[self.n] = state;
+        self.n += 1;
+        if self.n == FOLD_BATCH { self.flush(each) } else { Ok(()) }
+    }
+
+    pub fn flush(&mut self, each: &mut impl FnMut(&[&[u8]], &[*const u8]) -> Result<()>) -> Result<()> {
+        let n = std::mem::take(&mut self.n);
+        if n > 0 { each(&self.keys[..n], &self.states[..n]) } else { Ok(()) }
+    }
+}

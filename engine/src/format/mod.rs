@@ -1,0 +1,7 @@
+//! Floor 4: how records stand in the bytes of files: lines of text, key/value lines, records of fixed length.
+
+pub mod fixed;
+pub mod key_value;
+pub mod text;
+
+pub use text::LineEnd;

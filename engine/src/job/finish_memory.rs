@@ -1,0 +1,122 @@
+//! The end of a job whose records all lie in memory: sort bucket by bucket, reduce, write.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::control::StageNow;
+use super::execute::{Running, show_output};
+use super::meter::StageKind;
+use super::reducing::{ReduceTask, is_pure};
+use super::sorted::Mapped;
+use crate::base::Result;
+use crate::collect::Buckets;
+use crate::collect::bucket::Bucket;
+use crate::collect::sort::sort_bucket;
+use crate::collect::spill::prefetch_ahead;
+use crate::collect::vsort::Simd;
+use crate::reduce::fold_reduce::Fed;
+use crate::write::output::WriterSetup;
+use crate::write::{Output, OutputWriter};
+
+pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> Result<()> {
+    let Mapped { store, mut collected, .. } = mapped;
+    let clock = &*running.env.clock;
+    running.control.enter(StageNow::Sort);
+    let start = clock.now_ns();
+    let grants = std::mem::take(&mut collected.grants);
+    let partitions = running.plan.partitions;
+    let mut buckets = Buckets::build(&store, &collected.entries, partitions, running.seed(), grants, &running.crew)?;
+    let scattered = clock.now_ns();
+    // All workers scatter together.
+    running.meter.add(0, StageKind::Sort, (scattered - start) * running.crew.workers as u64, 0, 0);
+    running.meter.span(0, "sort", 0, start, scattered, 0, collected.records);
+
+    let simd = Simd::detect();
+    let pure = is_pure(running);
+    let ranges: Vec<std::ops::Range<usize>> = (0..partitions).map(|p| buckets.of_partition(p)).collect();
+    let of_bucket: Vec<usize> = ranges.iter().flat_map(|r| r.clone().map(|b| b - r.start)).collect();
+    let taken = buckets.take();
+    if !pure {
+        // One reducer sees a whole partition: at least the sorting is shared by all.
+        running.crew.each(taken.len(), |worker, b| {
+            let mut bucket = taken[b].lock().unwrap_or_else(|e| e.into_inner());
+            let start = clock.now_ns();
+            if let Some(bucket) = bucket.as_mut() {
+                sort_bucket(&store, simd, bucket, &mut Vec::new());
+                running.meter.add(worker, StageKind::Sort, clock.now_ns() - start, 0, bucket.entries.len() as u64);
+            }
+            Ok(())
+        })?;
+    }
+    running.control.enter(StageNow::Reduce);
+    let tasks = if pure { taken.len() } else { partitions as usize };
+    let next = AtomicUsize::new(0);
+    let bytes_a_record = collected.bytes.checked_div(collected.records).unwrap_or(0);
+    running.crew.together(running.crew.workers.min(tasks), |worker, stop| {
+        let mut scratch = Vec::new();
+        let mut staging = Vec::new();
+        let setup = WriterSetup {
+            output,
+            encoder: &running.plan.encoder,
+            cancel: running.control.cancelled(),
+            stop,
+            clock,
+            totals: &running.totals,
+            staging_bytes: running.sizing.staging_bytes,
+        };
+        let from_ns = clock.now_ns();
+        let (mut span_bytes, mut span_records) = (0, 0);
+        loop {
+            running.crew.cancel.check()?;
+            let task = next.fetch_add(1, Ordering::Relaxed);
+            if task >= tasks || stop() {
+                running.meter.span(worker, "reduce", 0, from_ns, clock.now_ns(), span_bytes, span_records);
+                return Ok(());
+            }
+            let (numbers, part, ticket) = if pure {
+                let part = ranges.partition_point(|r| r.end <= task);
+                (task..task + 1, part, of_bucket[task])
+            } else {
+                (ranges[task].clone(), task, 0)
+            };
+            let ticket = if matches!(output, Output::Stream(_)) && !pure { part } else { ticket };
+            let writer = OutputWriter::new(setup, part, Some(ticket), std::mem::take(&mut staging));
+            let mut reduce = ReduceTask::new(running, part as u32, fed, writer)?;
+            let (mut sort_ns, mut records) = (0, 0);
+            let start = clock.now_ns();
+            for b in numbers {
+                let bucket: Option<Bucket<'_>> = taken[b].lock().unwrap_or_else(|e| e.into_inner()).take();
+                let Some(mut bucket) = bucket else { continue };
+                if pure {
+                    let start = clock.now_ns();
+                    sort_bucket(&store, simd, &mut bucket, &mut scratch);
+                    sort_ns += clock.now_ns() - start;
+                }
+                records += bucket.entries.len() as u64;
+                for (i, &place) in bucket.entries.iter().enumerate() {
+                    prefetch_ahead(&store, bucket.entries, i);
+                    reduce.push(store.record(place))?;
+                }
+            }
+            let (back, write_ns) = reduce.finish(running)?;
+            staging = back;
+            let all_ns = clock.now_ns() - start;
+            let bytes = records * bytes_a_record;
+            span_bytes += bytes;
+            span_records += records;
+            if pure {
+                running.meter.add(worker, StageKind::Sort, sort_ns, bytes, records);
+            }
+            running.meter.add(worker, StageKind::Reduce, all_ns.saturating_sub(sort_ns + write_ns), bytes, records);
+            running.meter.add(worker, StageKind::Write, write_ns, bytes, records);
+            if collected.bytes > 0 {
+                let share = bytes as f64 / collected.bytes as f64 * running.plan.input_bytes as f64;
+                running.control.advance(share as u64);
+            }
+            show_output(running);
+        }
+    })?;
+    drop(taken);
+    drop(buckets);
+    collected.release(&store);
+    Ok(())
+}

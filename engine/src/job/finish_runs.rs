@@ -1,0 +1,158 @@
+//! The end of a job that spilled: merge the runs range by range, reduce, write.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::control::StageNow;
+use super::execute::{Running, show_output};
+use super::meter::StageKind;
+use super::reducing::{ReduceTask, is_pure};
+use super::sorted::{Mapped, run_settings};
+use crate::base::Result;
+use crate::reduce::fold_reduce::Fed;
+use crate::run::passes::{fan_in_of, merge_memory_bytes};
+use crate::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader};
+use crate::write::output::WriterSetup;
+use crate::write::{Output, OutputWriter};
+
+/// Bytes of records that a range has, about: its output is staged while the range before is still merged.
+const RANGE_BYTES_MAX: u64 = 8 << 20;
+
+pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> Result<()> {
+    let clock = &*running.env.clock;
+    running.control.enter(StageNow::Merge);
+    let Mapped { store, mut collected, scratch, runs, .. } = mapped;
+    collected.release(&store);
+    // The pool's memory is the merge's now.
+    drop(store);
+    let block_bytes = running.sizing.run_block_bytes;
+    let mut runs = runs.take();
+    note_runs(running, &runs);
+
+    // Many workers or many runs at once: so many runs that fewer passes are needed come first.
+    let mut workers = running.crew.workers;
+    let free = running.budget.free_bytes();
+    let fan_in = loop {
+        let each = free / workers as u64;
+        let fan_in = fan_in_of(each * 3 / 4, block_bytes);
+        if fan_in >= runs.len().min(16) || workers == 1 {
+            break fan_in.max(2);
+        }
+        workers -= 1;
+    };
+    let context = ReadContext { budget: running.budget.clone(), cancelled: Arc::new(AtomicBool::new(false)) };
+    let before = runs.len();
+    let passes = MergePasses {
+        scratch: scratch.clone(),
+        settings: run_settings(running),
+        context: context.clone(),
+        threads: running.crew.threads,
+        workers,
+        fan_in,
+    };
+    let start = clock.now_ns();
+    runs = passes.reduce(runs)?;
+    if runs.len() < before {
+        let now = clock.now_ns();
+        running.meter.add(0, StageKind::Merge, now - start, 0, 0);
+        running.meter.span(0, "merge", 0, start, now, 0, 0);
+        running.spill.lock().unwrap_or_else(|e| e.into_inner()).merge_passes += (before - runs.len()) as u64;
+    }
+
+    running.control.enter(StageNow::Reduce);
+    let total: u64 = runs.iter().map(|r| r.totals().record_bytes).sum();
+    let memory = merge_memory_bytes(runs.len(), block_bytes);
+    let staging = (running.budget.free_bytes() / workers as u64).saturating_sub(memory).clamp(64 << 10, RANGE_BYTES_MAX + (4 << 20));
+    let pure = is_pure(running);
+    let ranges = if pure {
+        cut(&runs, running.plan.partitions, (staging * 2 / 3).min(RANGE_BYTES_MAX))
+    } else {
+        (0..running.plan.partitions).map(|p| (KeyRange::whole(p), 0)).collect()
+    };
+    let next = AtomicUsize::new(0);
+    running.crew.together(workers.min(ranges.len()), |worker, stop| {
+        let _memory = running.budget.grant(memory, "merging runs")?;
+        let _staging = running.budget.grant(staging, "merging runs")?;
+        let setup = WriterSetup {
+            output,
+            encoder: &running.plan.encoder,
+            cancel: running.control.cancelled(),
+            stop,
+            clock,
+            totals: &running.totals,
+            staging_bytes: staging as usize,
+        };
+        let mut buffer = Vec::new();
+        loop {
+            running.crew.cancel.check()?;
+            let task = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(range, ticket)) = ranges.get(task).filter(|_| !stop()) else { return Ok(()) };
+            let start = clock.now_ns();
+            let writer = OutputWriter::new(setup, range.partition as usize, Some(ticket), std::mem::take(&mut buffer));
+            let mut reduce = ReduceTask::new(running, range.partition, fed, writer)?;
+            let sources = runs
+                .iter()
+                .map(|run| Box::new(RunReader::open(run, range, false, &context)) as Box<dyn BlockSource>)
+                .collect();
+            let mut merger = Merger::new(sources, running.plan.order)?;
+            let (mut records, mut bytes) = (0, 0);
+            while let Some(batch) = merger.next_batch()? {
+                for record in batch.iter() {
+                    bytes += record.bytes.len() as u64;
+                    reduce.push(*record)?;
+                }
+                records += batch.len() as u64;
+                running.crew.cancel.check()?;
+            }
+            let (back, write_ns) = reduce.finish(running)?;
+            buffer = back;
+            let now = clock.now_ns();
+            running.meter.add(worker, StageKind::Merge, (now - start).saturating_sub(write_ns), bytes, records);
+            running.meter.add(worker, StageKind::Write, write_ns, bytes, records);
+            running.meter.span(worker, "merge", task as u64, start, now, bytes, records);
+            if total > 0 {
+                running.control.advance((bytes as f64 / total as f64 * running.plan.input_bytes as f64) as u64);
+            }
+            show_output(running);
+        }
+    })?;
+    let usage = scratch.usage();
+    let mut spill = running.spill.lock().unwrap_or_else(|e| e.into_inner());
+    spill.peak_bytes = usage.held_bytes_peak;
+    spill.failed_directories = scratch.retired().iter().map(|d| d.to_string_lossy().into_owned()).collect();
+    Ok(())
+}
+
+fn note_runs(running: &Running<'_>, runs: &[Arc<Run>]) {
+    let mut spill = running.spill.lock().unwrap_or_else(|e| e.into_inner());
+    spill.runs = runs.len() as u64;
+    for run in runs {
+        let totals = run.totals();
+        spill.records += totals.records;
+        spill.raw_bytes += totals.record_bytes;
+        spill.stored_bytes += totals.stored_bytes;
+    }
+    spill.directories = running.scratch_dirs.iter().map(|d| d.to_string_lossy().into_owned()).collect();
+}
+
+/// Ranges of keys of about `bytes` each, with their tickets within the partition.
+fn cut(runs: &[Arc<Run>], partitions: u32, bytes: u64) -> Vec<(KeyRange, usize)> {
+    let mut starts: Vec<(u32, u64, u64)> =
+        runs.iter().flat_map(|r| r.blocks().iter().map(|b| (b.partition, b.first_prefix, u64::from(b.raw_len)))).collect();
+    starts.sort_unstable();
+    let mut ranges = Vec::new();
+    let mut starts = starts.into_iter().peekable();
+    for partition in 0..partitions {
+        let (mut lo, mut sum, mut ticket) = (0, 0, 0);
+        while let Some((_, prefix, len)) = starts.next_if(|s| s.0 == partition) {
+            if sum >= bytes && prefix > lo {
+                ranges.push((KeyRange { partition, lo, hi: prefix - 1 }, ticket));
+                (lo, sum) = (prefix, 0);
+                ticket += 1;
+            }
+            sum += len;
+        }
+        ranges.push((KeyRange { partition, lo, hi: u64::MAX }, ticket));
+    }
+    ranges
+}

@@ -1,0 +1,123 @@
+//! The end of a grouped job whose tables all lie in memory: merge hash range by hash range, finish the states, write.
+
+use super::control::StageNow;
+use super::execute::{Running, show_output};
+use super::mapping::{TASK_COUNTERS, make_partition};
+use super::meter::StageKind;
+use super::sorted::Mapped;
+use crate::base::Result;
+use crate::collect::partition::Partition;
+use crate::fold::Merge;
+use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
+use crate::operator::{Emitter, Sink, TaskContext};
+use crate::write::output::WriterSetup;
+use crate::write::{Output, OutputWriter};
+
+pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()> {
+    let clock = &*running.env.clock;
+    running.control.enter(StageNow::Reduce);
+    let merge = Merge::new(mapped.tables, running.crew.workers, &running.budget).map_err(|unmerged| unmerged.error)?;
+    let bounds = super::sample::partition_bounds(running)?;
+    let each = running.plan.input_bytes / (merge.n_ranges().max(1) as u64);
+    running.crew.together(running.crew.workers.min(merge.n_ranges()), |worker, stop| {
+        let from_ns = clock.now_ns();
+        let context = TaskContext::new(running.settings.clone(), true, worker as u32, running.plan.partitions);
+        let Some(class) = &running.plan.folder else { return Ok(()) };
+        let mut folder = class.folder(&context)?;
+        let setup = WriterSetup {
+            output,
+            encoder: &running.plan.encoder,
+            cancel: running.control.cancelled(),
+            stop,
+            clock,
+            totals: &running.totals,
+            staging_bytes: running.sizing.staging_bytes,
+        };
+        let parts = running.plan.partitions as usize;
+        let share = WriterSetup { staging_bytes: (setup.staging_bytes / parts).max(4 << 10), ..setup };
+        let writers = (0..parts).map(|p| OutputWriter::new(share, p, None, Vec::new())).collect();
+        let partition = make_partition(running, &context, &bounds)?;
+        let mut emitter = Emitter::new(PartSink { writers, partition, order: running.plan.order, block: Scratch::new()? }, false, false)?;
+        let mut worker_of_merge = merge.worker();
+        let mut keys_seen = 0;
+        while !stop() {
+            running.crew.cancel.check()?;
+            // The folder is lent twice: to merge states, and to finish them.
+            let mut finisher = class.folder(&context)?;
+            let taken = worker_of_merge.next(&mut *folder, |keys, states| {
+                keys_seen += keys.len() as u64;
+                emitter.run(&[], |out| finisher.finish(keys, states, out))
+            })?;
+            if taken.is_none() {
+                break;
+            }
+            running.control.advance(each);
+            show_output(running);
+        }
+        let sink = emitter.finish()?;
+        let mut write_ns = 0;
+        for writer in sink.writers {
+            write_ns += writer.finish()?.1;
+        }
+        running.absorb(&context);
+        running.count(TASK_COUNTERS, "REDUCE_INPUT_GROUPS", keys_seen);
+        let to_ns = clock.now_ns();
+        running.meter.add(worker, StageKind::Reduce, (to_ns - from_ns).saturating_sub(write_ns), 0, keys_seen);
+        running.meter.add(worker, StageKind::Write, write_ns, 0, keys_seen);
+        running.meter.span(worker, "reduce", 0, from_ns, to_ns, 0, keys_seen);
+        Ok(())
+    })
+}
+
+/// Divides finished records among the parts.
+struct PartSink<'a> {
+    writers: Vec<OutputWriter<'a>>,
+    partition: Partition,
+    order: crate::base::KeyOrder,
+    block: Scratch,
+}
+
+impl PartSink<'_> {
+    fn write(
+        writers: &mut [OutputWriter<'_>],
+        partition: &Partition,
+        order: crate::base::KeyOrder,
+        number: usize,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<()> {
+        let part = match partition {
+            Partition::One => 0,
+            p if order.is_bytes() => p.of(number, key, key),
+            p => {
+                let mut normal = key.to_vec();
+                order.normalise(&mut normal);
+                p.of(number, key, &normal)
+            }
+        };
+        writers[part as usize].write(key, value)
+    }
+}
+
+impl Sink for PartSink<'_> {
+    fn begin(&mut self) -> Result<(*mut u8, usize)> {
+        Ok(self.block.block())
+    }
+    fn filled(&mut self, len: usize, _: usize, _: &[u8]) -> Result<(*mut u8, usize)> {
+        let PartSink { writers, partition, order, block } = self;
+        let bytes = block.bytes(len);
+        partition.choose(bytes, copied(bytes))?;
+        for (number, (at, klen, vlen)) in copied(bytes).enumerate() {
+            let key = at + HEADER_BYTES;
+            let value = key + klen;
+            Self::write(writers, partition, *order, number, &bytes[key..value], &bytes[value..value + vlen])?;
+        }
+        Ok(block.block())
+    }
+    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        let PartSink { writers, partition, order, block } = self;
+        partition.choose_one(key, value)?;
+        Self::write(writers, partition, *order, 0, key, value)?;
+        Ok(block.block())
+    }
+}

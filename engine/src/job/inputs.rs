@@ -1,0 +1,113 @@
+//! From the names that a user gave to the files of the input.
+//!
+//! A directory stands for the files in it and below it; names that begin with `_` or `.` are passed over, as in Hadoop. A name that
+//! does not exist may be a glob (`*`, `?`, `[..]`, `{a,b}`). Files come in the order of the names given, and of bytes
+//! below a directory.
+
+use std::path::{Path, PathBuf};
+
+use crate::base::{Code, Error, Result};
+use crate::codec::CodecKind;
+use crate::env::Files;
+use crate::read::split::InputFile;
+
+pub fn find(files: &dyn Files, names: &[String]) -> Result<Vec<InputFile>> {
+    let mut found = Vec::new();
+    for name in names {
+        if name == "-" {
+            found.push(InputFile { path: "-".into(), len: 0, codec: None, is_stream: true });
+            continue;
+        }
+        let path = Path::new(name);
+        match files.meta(path) {
+            Ok(_) => add(files, path, &mut found)?,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound && name.contains(['*', '?', '[', '{']) => {
+                let before = found.len();
+                for path in glob(files, name)? {
+                    add(files, &path, &mut found)?;
+                }
+                if found.len() == before {
+                    return Err(Error::new(Code::Input, "no file matches").at_path(name.as_str()).hint("check the pattern"));
+                }
+            }
+            Err(e) => return Err(cannot_read(path, &e)),
+        }
+    }
+    Ok(found)
+}
+
+fn cannot_read(path: &Path, e: &std::io::Error) -> Error {
+    let error = Error::io(Code::Input, "cannot read the input", e).at_path(path.to_string_lossy());
+    match e.kind() {
+        std::io::ErrorKind::NotFound => error.hint("check the path"),
+        std::io::ErrorKind::PermissionDenied => error.hint("check the permissions"),
+        _ => error,
+    }
+}
+
+fn add(files: &dyn Files, path: &Path, found: &mut Vec<InputFile>) -> Result<()> {
+    let meta = files.meta(path).map_err(|e| cannot_read(path, &e))?;
+    if !meta.is_dir {
+        let codec = CodecKind::from_path(path);
+        found.push(InputFile { path: path.into(), len: meta.len, codec, is_stream: meta.is_stream });
+        return Ok(());
+    }
+    for child in files.list(path).map_err(|e| cannot_read(path, &e))? {
+        if !hidden(&child) {
+            add(files, &child, found)?;
+        }
+    }
+    Ok(())
+}
+
+fn hidden(path: &Path) -> bool {
+    path.file_name().is_some_and(|n| n.as_encoded_bytes().starts_with(b".") || n.as_encoded_bytes().starts_with(b"_"))
+}
+
+/// The paths that match, in the order of bytes. Matching goes component by component, so only directories that can matter are
+/// listed.
+fn glob(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>> {
+    let absolute = pattern.starts_with('/');
+    let mut paths = vec![PathBuf::from(if absolute { "/" } else { "" })];
+    for part in split_components(pattern) {
+        if !part.contains(['*', '?', '[', '{']) {
+            paths.iter_mut().for_each(|p| p.push(part));
+            paths.retain(|p| files.meta(p).is_ok());
+            continue;
+        }
+        let matcher = globset::GlobBuilder::new(part)
+            .literal_separator(true)
+            .build()
+            .map_err(|e| Error::new(Code::Usage, format!("bad pattern: {}", e.kind())).at_path(pattern))?
+            .compile_matcher();
+        let mut next = Vec::new();
+        for dir in &paths {
+            let list = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+            let Ok(children) = files.list(list) else { continue };
+            for child in children {
+                let Some(name) = child.file_name() else { continue };
+                if matcher.is_match(name) && (!hidden(&child) || part.starts_with(['.', '_'])) {
+                    next.push(dir.join(name));
+                }
+            }
+        }
+        paths = next;
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// Components of a pattern: a `/` within braces does not divide.
+fn split_components(pattern: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0;
+    pattern
+        .split(move |c: char| {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                _ => {}
+            }
+            c == '/' && depth <= 0
+        })
+        .filter(|part| !part.is_empty())
+}

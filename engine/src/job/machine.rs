@@ -1,0 +1,91 @@
+//! What this machine is, and how much memory a job may take of it: control groups and free memory.
+
+use std::path::Path;
+
+use super::report::Machine;
+
+/// Memory that is left to others when no budget is given.
+const SHARE: f64 = 0.7;
+
+/// The budget of a job that names none: 70 % of what the control group and the machine have free.
+pub fn default_budget_bytes() -> u64 {
+    let free = meminfo("MemAvailable:").unwrap_or(1 << 30);
+    let room = cgroup_room().map_or(free, |room| room.min(free));
+    ((room as f64 * SHARE) as u64).max(64 << 20)
+}
+
+fn meminfo(field: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with(field))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+/// Bytes that the control group (version 1 or 2) still allows, if it has a limit.
+fn cgroup_room() -> Option<u64> {
+    let own = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+    let mut room = None;
+    for line in own.lines() {
+        let mut parts = line.splitn(3, ':');
+        let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        let (root, limit, usage) = match controllers {
+            "" => ("/sys/fs/cgroup", "memory.max", "memory.current"),
+            c if c.split(',').any(|c| c == "memory") => {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+            }
+            _ => continue,
+        };
+        // Limits of parents hold too.
+        let mut dir = Path::new(root).join(path.trim_start_matches('/'));
+        loop {
+            let number = |name: &str| std::fs::read_to_string(dir.join(name)).ok()?.trim().parse::<u64>().ok();
+            if let Some(limit) = number(limit)
+                && limit < 1 << 60
+            {
+                let left = limit.saturating_sub(number(usage).unwrap_or(0) - page_cache(&dir).min(number(usage).unwrap_or(0)));
+                room = Some(room.map_or(left, |r: u64| r.min(left)));
+            }
+            if dir == Path::new(root) || !dir.pop() {
+                break;
+            }
+        }
+    }
+    room
+}
+
+/// File pages of a control group: they are given back when memory is asked for.
+fn page_cache(dir: &Path) -> u64 {
+    let text = std::fs::read_to_string(dir.join("memory.stat")).unwrap_or_default();
+    let field = |name: &str| {
+        text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
+    };
+    field("total_inactive_file").or_else(|| field("inactive_file")).unwrap_or(0)
+}
+
+pub fn describe(processors: usize) -> Machine {
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let cpu = cpuinfo
+        .lines()
+        .find_map(|l| l.strip_prefix("model name")?.split_once(':').map(|(_, name)| name.trim().to_string()))
+        .unwrap_or_else(|| std::env::consts::ARCH.to_string());
+    Machine {
+        cpu,
+        processors: processors as u32,
+        memory_bytes: meminfo("MemTotal:").unwrap_or(0),
+        simd: super::simd_name().to_string(),
+    }
+}
+
+/// Processor time of this process so far, in nanoseconds, and its largest resident size in bytes.
+pub fn process_usage() -> (u64, u64) {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // Fields behind the name, which may hold spaces: utime and stime are numbers 14 and 15, in ticks of 10 ms.
+    let ticks = stat.rsplit_once(')').map_or(0, |(_, rest)| {
+        rest.split_whitespace().skip(11).take(2).filter_map(|f| f.parse::<u64>().ok()).sum::<u64>()
+    });
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status
+        .lines()
+        .find_map(|l| l.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse::<u64>().ok())
+        .unwrap_or(0);
+    (ticks * 10_000_000, peak << 10)
+}

@@ -1,0 +1,69 @@
+//! Mode none: each split through the mapper into a part of its own, no barrier anywhere.
+
+use std::sync::Mutex;
+
+use super::control::StageNow;
+use super::execute::{Running, show_output};
+use super::mapping::{make_mapper, read_setup};
+use super::meter::StageKind;
+use crate::base::Result;
+use crate::map::map_split;
+use crate::map::timed::Timed;
+use crate::operator::{Emitter, TaskContext};
+use crate::read::SplitReader;
+use crate::reduce::WriterSink;
+use crate::write::output::WriterSetup;
+use crate::write::{Output, OutputWriter};
+
+pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
+    let plan = running.plan;
+    running.control.enter(StageNow::Map);
+    let setup = read_setup(running);
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let spare: Vec<Mutex<Vec<u8>>> = (0..running.crew.workers).map(|_| Mutex::default()).collect();
+    running.crew.together(running.crew.workers.min(plan.splits.len()), |worker, stop| {
+        let mut reader = SplitReader::new(setup.clone())?;
+        loop {
+            let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            let Some(split) = plan.splits.get(number).filter(|_| !stop()) else { return Ok(()) };
+            let clock = &*running.env.clock;
+            let from_ns = clock.now_ns();
+            let context = TaskContext::new(running.settings.clone(), false, split.number, 0);
+            let (mut mapper, flags) = make_mapper(plan, &context)?;
+            let writer_setup = WriterSetup {
+                output,
+                encoder: &plan.encoder,
+                cancel: running.control.cancelled(),
+                stop,
+                clock,
+                totals: &running.totals,
+                staging_bytes: running.sizing.staging_bytes,
+            };
+            let staging = std::mem::take(&mut *spare[worker].lock().unwrap_or_else(|e| e.into_inner()));
+            let (part, ticket) = match output {
+                Output::Parts(_) => (number, 0),
+                _ => (0, number),
+            };
+            let writer = OutputWriter::new(writer_setup, part, Some(ticket), staging);
+            let sink = Timed::new(WriterSink::new(writer)?, running.env.clock.clone());
+            let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
+            let before = reader.records;
+            let task = map_split(split, &mut reader, &mut *mapper, &mut emitter, clock, running.control.cancelled(), |n| {
+                running.control.advance(n * 2)
+            })?;
+            let sink = emitter.finish()?;
+            let sink_ns = sink.busy_ns;
+            let (staging, write_ns) = sink.into_inner().into_writer().finish()?;
+            *spare[worker].lock().unwrap_or_else(|e| e.into_inner()) = staging;
+            drop(mapper);
+            running.absorb(&context);
+            let records = reader.records - before;
+            running.meter.add(worker, StageKind::Read, task.read_ns, task.bytes, records);
+            running.meter.add(worker, StageKind::Map, task.map_ns.saturating_sub(sink_ns), task.bytes, records);
+            running.meter.add(worker, StageKind::Write, write_ns, 0, 0);
+            running.meter.span(worker, "map", number as u64, from_ns, clock.now_ns(), task.bytes, records);
+            running.count(super::mapping::TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
+            show_output(running);
+        }
+    })
+}

@@ -1,0 +1,118 @@
+//! Stopwatches of a job: time, bytes and records by stage, and a timeline a worker. Clocks are read once a batch or a task.
+
+use std::sync::Mutex;
+
+use super::report::{Span, Stage, Worker};
+use crate::env::Clock;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StageKind {
+    Read,
+    Map,
+    Collect,
+    Fold,
+    Spill,
+    Sort,
+    Merge,
+    Reduce,
+    Write,
+}
+
+const STAGES: [(StageKind, &str, &str); 9] = [
+    (StageKind::Read, "read", "disk_read"),
+    (StageKind::Map, "map", "cpu"),
+    (StageKind::Collect, "collect", "cpu"),
+    (StageKind::Fold, "fold", "cpu"),
+    (StageKind::Spill, "spill", "disk_write"),
+    (StageKind::Sort, "sort", "cpu"),
+    (StageKind::Merge, "merge", "disk_read"),
+    (StageKind::Reduce, "reduce", "cpu"),
+    (StageKind::Write, "write", "disk_write"),
+];
+
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    ns: u64,
+    bytes: u64,
+    records: u64,
+}
+
+#[derive(Default)]
+struct WorkerMeter {
+    stages: [Sum; STAGES.len()],
+    spans: Vec<Span>,
+}
+
+pub struct Meter {
+    start_ns: u64,
+    workers: Vec<Mutex<WorkerMeter>>,
+}
+
+/// Spans a worker: beyond it only stage sums are kept, so that a report stays small.
+const SPANS_MAX: usize = 2000;
+
+impl Meter {
+    pub fn new(workers: usize, clock: &dyn Clock) -> Meter {
+        Meter { start_ns: clock.now_ns(), workers: (0..workers).map(|_| Mutex::default()).collect() }
+    }
+
+    pub fn add(&self, worker: usize, stage: StageKind, ns: u64, bytes: u64, records: u64) {
+        let mut w = self.workers[worker].lock().unwrap_or_else(|e| e.into_inner());
+        let sum = &mut w.stages[stage as usize];
+        sum.ns += ns;
+        sum.bytes += bytes;
+        sum.records += records;
+    }
+
+    pub fn span(&self, worker: usize, kind: &str, task: u64, from_ns: u64, to_ns: u64, bytes: u64, records: u64) {
+        let mut w = self.workers[worker].lock().unwrap_or_else(|e| e.into_inner());
+        let ms = |ns: u64| ns.saturating_sub(self.start_ns) as f64 / 1e6;
+        let span =
+            Span { kind: kind.into(), task, start_ms: ms(from_ns), end_ms: ms(to_ns), bytes, records };
+        if w.spans.len() < SPANS_MAX {
+            w.spans.push(span);
+        }
+    }
+
+    pub fn start_ns(&self) -> u64 {
+        self.start_ns
+    }
+
+    pub fn stages(&self) -> Vec<Stage> {
+        let mut result = Vec::new();
+        for (kind, name, resource) in STAGES {
+            let mut sum = Sum::default();
+            for worker in &self.workers {
+                let s = worker.lock().unwrap_or_else(|e| e.into_inner()).stages[kind as usize];
+                sum.ns += s.ns;
+                sum.bytes += s.bytes;
+                sum.records += s.records;
+            }
+            if sum.ns > 0 || sum.bytes > 0 {
+                let seconds = sum.ns as f64 / 1e9;
+                result.push(Stage {
+                    name: name.into(),
+                    bytes: sum.bytes,
+                    records: sum.records,
+                    busy_ms: sum.ns as f64 / 1e6,
+                    mb_per_s: if seconds > 0.0 { sum.bytes as f64 / 1e6 / seconds } else { 0.0 },
+                    limit_mb_per_s: None,
+                    resource: resource.into(),
+                });
+            }
+        }
+        result
+    }
+
+    pub fn workers(&self) -> Vec<Worker> {
+        self.workers
+            .iter()
+            .enumerate()
+            .map(|(number, w)| {
+                let spans = w.lock().unwrap_or_else(|e| e.into_inner()).spans.clone();
+                let busy_ms = spans.iter().filter(|s| s.kind != "wait").map(|s| s.end_ms - s.start_ms).sum();
+                Worker { number: number as u32, busy_ms, spans }
+            })
+            .collect()
+    }
+}

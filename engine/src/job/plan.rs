@@ -1,0 +1,150 @@
+//! The plan of a job: files, splits, classes, types and the memory of each worker, all known before the first record.
+
+use std::sync::Arc;
+
+use super::inputs;
+use super::spec::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT};
+use crate::base::{Code, Error, KeyKind, KeyOrder, Result};
+use crate::env::Env;
+use crate::format::LineEnd;
+use crate::operator::class::find_class;
+use crate::operator::{Class, ClassSource, Kind, Type};
+use crate::read::split::{InputFile, RecordFormat, Split, split_files};
+use crate::write::Encoder;
+
+/// Split size of a job of maps alone, where each split becomes a file.
+const MAP_ONLY_SPLIT_BYTES: u64 = 64 << 20;
+
+pub struct Plan {
+    pub files: Arc<Vec<InputFile>>,
+    pub splits: Vec<Split>,
+    pub input_bytes: u64,
+    pub format: RecordFormat,
+    pub mapper: Option<Arc<dyn Class>>,
+    pub combiner: Option<Arc<dyn Class>>,
+    pub reducer: Option<Arc<dyn Class>>,
+    pub folder: Option<Arc<dyn Class>>,
+    pub partitioner: Option<Arc<dyn Class>>,
+    /// What the mapper emits.
+    pub map_types: (Type, Type),
+    /// What goes to the output.
+    pub output_types: (Type, Type),
+    pub order: KeyOrder,
+    pub partitions: u32,
+    pub encoder: Encoder,
+}
+
+impl Plan {
+    pub fn make(spec: &JobSpec, env: &Env, sources: &[Arc<dyn ClassSource>]) -> Result<Plan> {
+        let class = |name: &Option<String>, kinds: &[Kind]| match name {
+            Some(name) => find_class(sources, name, kinds).map(Some),
+            None => Ok(None),
+        };
+        let mapper = class(&spec.mapper, &[Kind::Mapper])?;
+        let mut combiner = class(&spec.combiner, &[Kind::Combiner, Kind::Reducer])?;
+        let mut reducer = class(&spec.reducer, &[Kind::Reducer, Kind::Combiner])?;
+        let mut folder = class(&spec.folder, &[Kind::Folder, Kind::Reducer, Kind::Combiner])?;
+        let partitioner = match &spec.partitioning {
+            Partitioning::Class(name) => class(&Some(name.clone()), &[Kind::Partitioner])?,
+            _ => None,
+        };
+        if let Some(class) = &folder
+            && class.info().kind != Kind::Folder
+            && !class.info().is_fold
+        {
+            return Err(class.not_a(Kind::Folder));
+        }
+        // A combiner and a reducer that are the same fold are a folder.
+        if let (Some(c), Some(r)) = (&combiner, &reducer)
+            && c.info().is_fold
+            && r.info().is_fold
+            && c.info().name == r.info().name
+        {
+            folder = reducer.take();
+            combiner = None;
+        }
+
+        let map_types = match (&mapper, &spec.input_format) {
+            (Some(m), _) => (m.info().key_type, m.info().value_type),
+            (None, InputFormat::Text { .. }) => (Type::Bytes, Type::None),
+            (None, _) => (Type::Bytes, Type::Bytes),
+        };
+        for class in [&combiner, &reducer, &folder].into_iter().flatten() {
+            let info = class.info();
+            if info.in_value_type != Type::None && info.in_value_type != map_types.1 {
+                return Err(Error::new(
+                    Code::Usage,
+                    format!("{} takes values of type {}", info.name, info.in_value_type.name()),
+                )
+                .hint(format!("the mapper emits {}", map_types.1.name())));
+            }
+        }
+        if let Some(c) = &combiner
+            && c.info().value_type != map_types.1
+            && !(c.info().is_fold && c.info().value_type == Type::None)
+        {
+            return Err(Error::new(Code::Usage, format!("the combiner {} changes the type of the values", c.info().name))
+                .hint("a combiner emits what the mapper emits"));
+        }
+        let last = reducer.as_ref().or(folder.as_ref());
+        let output_types = last.map_or(map_types, |c| (c.info().key_type, c.info().value_type));
+        let order_type = spec.key_type.unwrap_or(map_types.0);
+        let order = key_order(order_type, spec.descending);
+        if order_type.fixed_bytes() != map_types.0.fixed_bytes() {
+            return Err(Error::new(Code::Usage, format!("keys of type {} cannot be ordered as {}", map_types.0.name(), order_type.name()))
+                .hint("use the key type that the mapper declares"));
+        }
+
+        let format = match &spec.input_format {
+            InputFormat::Text { delimiter } => RecordFormat::Lines { end: line_end(delimiter) },
+            InputFormat::KeyValue { separator } => RecordFormat::KeyValue { end: LineEnd::Any, separator: *separator },
+            InputFormat::Fixed { record_bytes, key_bytes } => {
+                RecordFormat::Fixed { record_bytes: *record_bytes, key_bytes: *key_bytes }
+            }
+        };
+        let files = inputs::find(&*env.files, &spec.inputs)?;
+        let split_bytes = match spec.mode {
+            Mode::None if spec.split_bytes == SPLIT_BYTES_DEFAULT => MAP_ONLY_SPLIT_BYTES,
+            _ => spec.split_bytes,
+        };
+        let splits = split_files(&files, &format, split_bytes);
+        let encoder = match &spec.output_format {
+            OutputFormat::Text { separator } => Encoder::text(output_types.0, output_types.1, separator),
+            OutputFormat::Raw => Encoder::raw(output_types.0, output_types.1),
+        };
+        Ok(Plan {
+            input_bytes: splits.iter().map(|s| s.bytes).sum(),
+            files: Arc::new(files),
+            splits,
+            format,
+            mapper,
+            combiner,
+            reducer,
+            folder,
+            partitioner,
+            map_types,
+            output_types,
+            order,
+            partitions: spec.reduces.max(1),
+            encoder,
+        })
+    }
+}
+
+fn line_end(delimiter: &Option<Vec<u8>>) -> LineEnd {
+    match delimiter {
+        None => LineEnd::Any,
+        Some(d) if d == b"\n" => LineEnd::Lf,
+        Some(d) => LineEnd::Delimiter(d.clone()),
+    }
+}
+
+fn key_order(key_type: Type, descending: bool) -> KeyOrder {
+    let kind = match key_type {
+        Type::None | Type::Bytes => KeyKind::Bytes,
+        Type::I32 | Type::I64 => KeyKind::Signed,
+        Type::U32 | Type::U64 => KeyKind::Unsigned,
+        Type::F32 | Type::F64 => KeyKind::Float,
+    };
+    KeyOrder { kind, descending }
+}

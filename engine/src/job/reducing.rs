@@ -1,0 +1,95 @@
+//! One reduce task: sorted records through a reducer or a folder, or as they are, to the output.
+
+use std::sync::Arc;
+
+use super::execute::Running;
+use super::mapping::TASK_COUNTERS;
+use crate::base::{Record, Result};
+use crate::collect::Grouper;
+use crate::map::timed::Timed;
+use crate::operator::{Emitter, Reducer, TaskContext, Type};
+use crate::reduce::WriterSink;
+use crate::reduce::fold_reduce::{Fed, FoldReduce};
+use crate::write::OutputWriter;
+
+/// Call order: `push` for each record in order, then `finish` once.
+pub enum ReduceTask<'a> {
+    /// No reducer, or one that passes records on.
+    Identity { writer: OutputWriter<'a>, order: crate::base::KeyOrder, key: Vec<u8>, records: u64 },
+    Reduce {
+        grouper: Grouper,
+        reducer: Box<dyn Reducer>,
+        emitter: Emitter<Timed<WriterSink<'a>>>,
+        context: Arc<TaskContext>,
+        records: u64,
+    },
+}
+
+/// Whether ranges of a partition's keys may be reduced by themselves.
+pub fn is_pure(running: &Running<'_>) -> bool {
+    let plan = running.plan;
+    plan.folder.is_some() || plan.reducer.as_ref().is_none_or(|r| r.info().flags.pure || r.info().is_identity)
+}
+
+impl<'a> ReduceTask<'a> {
+    pub fn new(running: &Running<'_>, partition: u32, fed: Fed, writer: OutputWriter<'a>) -> Result<ReduceTask<'a>> {
+        let plan = running.plan;
+        let context = TaskContext::new(running.settings.clone(), true, partition, plan.partitions);
+        let (reducer, values): (Box<dyn Reducer>, Type) = match (&plan.reducer, &plan.folder) {
+            (Some(class), _) if !class.info().is_identity => (class.reducer(&context)?, plan.map_types.1),
+            (_, Some(class)) => {
+                let values = if fed == Fed::States { Type::Bytes } else { plan.map_types.1 };
+                (Box::new(FoldReduce::new(class.folder(&context)?, fed)), values)
+            }
+            _ => return Ok(ReduceTask::Identity { writer, order: plan.order, key: Vec::new(), records: 0 }),
+        };
+        let sink = Timed::new(WriterSink::new(writer)?, running.env.clock.clone());
+        Ok(ReduceTask::Reduce {
+            grouper: Grouper::new(plan.order, values),
+            reducer,
+            emitter: Emitter::new(sink, false, false)?,
+            context,
+            records: 0,
+        })
+    }
+
+    #[inline]
+    pub fn push(&mut self, record: Record<'_>) -> Result<()> {
+        match self {
+            ReduceTask::Identity { writer, order, key, records } => {
+                *records += 1;
+                if order.is_bytes() {
+                    return writer.write(record.key(), record.value());
+                }
+                key.clear();
+                key.extend_from_slice(record.key());
+                order.denormalise(key);
+                writer.write(key, record.value())
+            }
+            ReduceTask::Reduce { grouper, reducer, emitter, records, .. } => {
+                *records += 1;
+                grouper.push(record, |groups| emitter.run(&[], |out| reducer.reduce(groups, out)))
+            }
+        }
+    }
+
+    /// Ends the task; the staging buffer for the next one, and the time that writing took.
+    pub fn finish(self, running: &Running<'_>) -> Result<(Vec<u8>, u64)> {
+        match self {
+            ReduceTask::Identity { writer, records, .. } => {
+                running.count(TASK_COUNTERS, "REDUCE_INPUT_RECORDS", records);
+                writer.finish()
+            }
+            ReduceTask::Reduce { mut grouper, mut reducer, mut emitter, context, records } => {
+                grouper.finish(|groups| emitter.run(&[], |out| reducer.reduce(groups, out)))?;
+                emitter.run(&[], |out| reducer.flush(out))?;
+                let result = emitter.finish()?.into_inner().into_writer().finish()?;
+                drop(reducer);
+                running.absorb(&context);
+                running.count(TASK_COUNTERS, "REDUCE_INPUT_RECORDS", records);
+                running.count(TASK_COUNTERS, "REDUCE_INPUT_GROUPS", grouper.groups);
+                Ok(result)
+            }
+        }
+    }
+}

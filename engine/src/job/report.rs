@@ -1,0 +1,132 @@
+//! The job report: what was done, how fast, and what bounded it (schema: docs/formats/report.schema.json).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The value of `format`: the number changes when a field changes its meaning; fields may be added without.
+pub const REPORT_FORMAT: &str = "yunti-report/1";
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Report {
+    pub format: String,
+    pub job: JobInfo,
+    pub machine: Machine,
+    /// In the order of a record's journey.
+    pub stages: Vec<Stage>,
+    pub workers: Vec<Worker>,
+    pub memory: Memory,
+    pub spill: Spill,
+    /// Group, then name; Hadoop's own names where it has the counter.
+    pub counters: BTreeMap<String, BTreeMap<String, u64>>,
+    pub bottleneck: Bottleneck,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct JobInfo {
+    pub name: String,
+    pub version: String,
+    pub mode: String,
+    pub reduces: u32,
+    pub splits: u64,
+    pub threads: u32,
+    pub started_unix_ms: u64,
+    pub wall_ms: f64,
+    /// Processor time of the process for this job: user and system.
+    pub cpu_ms: f64,
+    pub input_bytes: u64,
+    pub input_records: u64,
+    pub output_bytes: u64,
+    pub output_records: u64,
+    pub output: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Machine {
+    pub cpu: String,
+    pub processors: u32,
+    pub memory_bytes: u64,
+    pub simd: String,
+}
+
+/// One stage of the journey, summed over all workers.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Stage {
+    /// read, map, collect, fold, spill, sort, merge, reduce, write.
+    pub name: String,
+    pub bytes: u64,
+    pub records: u64,
+    /// Worker time spent in it, all workers together.
+    pub busy_ms: f64,
+    /// bytes / busy time: what one worker moves.
+    pub mb_per_s: f64,
+    /// What `yunti limits` measured on this machine for the resource that this stage uses, if it ran; MB/s for one worker.
+    pub limit_mb_per_s: Option<f64>,
+    /// The resource: cpu, memory, disk_read, disk_write.
+    pub resource: String,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Worker {
+    pub number: u32,
+    pub busy_ms: f64,
+    pub spans: Vec<Span>,
+}
+
+/// A task on a worker's timeline.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Span {
+    /// map, spill, sort, merge, reduce, commit, wait.
+    pub kind: String,
+    pub task: u64,
+    pub start_ms: f64,
+    pub end_ms: f64,
+    pub bytes: u64,
+    pub records: u64,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Memory {
+    pub budget_bytes: u64,
+    pub peak_bytes: u64,
+    /// Largest resident size of the whole process, file pages included.
+    pub peak_resident_bytes: u64,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Spill {
+    pub runs: u64,
+    pub records: u64,
+    pub raw_bytes: u64,
+    pub stored_bytes: u64,
+    /// Most bytes of scratch held at a time.
+    pub peak_bytes: u64,
+    pub merge_passes: u64,
+    pub directories: Vec<String>,
+    /// Directories that were taken out of use because they failed.
+    pub failed_directories: Vec<String>,
+}
+
+/// The one resource that bounds the job: throughput = parallelism of the resource / its time a unit of work.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Bottleneck {
+    /// cpu, disk_read, disk_write, memory, locks, input (one split or one file that could not be divided), start.
+    pub resource: String,
+    /// The stage in which most of that resource's time went.
+    pub stage: String,
+    /// Share of the wall time for which the resource was in use, 0 to 1.
+    pub utilisation: f64,
+    /// How much of the resource there is (processors; disks).
+    pub parallelism: f64,
+    /// Time of the resource for one MB of input, in milliseconds.
+    pub ms_per_mb: f64,
+    /// parallelism / ms_per_mb: what the model says, in MB of input a second.
+    pub model_mb_per_s: f64,
+    /// What the job did.
+    pub actual_mb_per_s: f64,
+    /// The resource that is next, and the speed-up with twice as much of the first.
+    pub next: String,
+    pub speedup_if_doubled: f64,
+    /// One sentence for people.
+    pub text: String,
+}

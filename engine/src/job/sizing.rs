@@ -1,0 +1,48 @@
+//! How the memory budget is divided: buffers of each worker first, what is left for records.
+
+use crate::base::{Code, Error, Result};
+use crate::memory::budget::size;
+use crate::operator::cursor::Scratch;
+use crate::read::reader::READ_BYTES;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Sizing {
+    pub workers: usize,
+    /// Blocks of the record pool.
+    pub block_bytes: usize,
+    pub read_bytes: usize,
+    pub staging_bytes: usize,
+    /// Blocks of spilled runs.
+    pub run_block_bytes: usize,
+    /// What a worker may fill with records before it spills.
+    pub share_bytes: u64,
+}
+
+impl Sizing {
+    /// Fewer workers than asked for where the budget is too small for them: slower, and never wrong.
+    pub fn make(budget_bytes: u64, threads: usize, splits: usize) -> Result<Sizing> {
+        let mut workers = threads.max(1).min(splits.max(1).max(threads.min(2)));
+        let small = budget_bytes < 256 << 20;
+        let block_bytes = if small { 128 << 10 } else { 256 << 10 };
+        loop {
+            let each = budget_bytes / workers as u64;
+            let staging_bytes = (each / 32).clamp(64 << 10, 1 << 20) as usize;
+            let run_block_bytes = (each / 64).clamp(16 << 10, 256 << 10) as usize;
+            let read_bytes = READ_BYTES;
+            // Reader, cursor, staging, and the blocks of the run writer.
+            let fixed = (read_bytes + Scratch::BYTES + staging_bytes + 4 * run_block_bytes) as u64;
+            let least = fixed + 10 * block_bytes as u64;
+            if each < least {
+                if workers > 1 {
+                    workers -= 1;
+                    continue;
+                }
+                return Err(Error::new(Code::Memory, format!("a memory budget of {} is too small", size(budget_bytes)))
+                    .hint(format!("give at least --memory {}MiB", least.div_ceil(1 << 20))));
+            }
+            let filling = workers.min(splits.max(1)) as u64;
+            let share_bytes = (budget_bytes - fixed * workers as u64) / filling;
+            return Ok(Sizing { workers, block_bytes, read_bytes, staging_bytes, run_block_bytes, share_bytes });
+        }
+    }
+}

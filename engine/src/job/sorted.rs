@@ -1,0 +1,268 @@
+//! Modes sorted and grouped: map into collectors or fold tables, then sort, merge or fold, reduce, write.
+//!
+//! ```text
+//!   map phase                      what is there             then
+//!   collectors, nothing spilled    records in memory         sort buckets -> reduce -> write        (finish_memory)
+//!   collectors, runs spilled       runs on scratch           merge ranges -> reduce -> write        (finish_runs)
+//!   fold tables, grouped           tables that fit           merge hash ranges -> write             (finish_tables)
+//!   fold tables, else              drained into collectors   as the first two, states merged
+//! ```
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::control::StageNow;
+use super::execute::{Running, show_output};
+use super::mapping::{TASK_COUNTERS, make_mapper, make_partition, read_setup};
+use super::meter::StageKind;
+use super::spec::Mode;
+use super::{finish_memory, finish_runs, finish_tables, sample};
+use crate::base::Result;
+use crate::collect::collector::Collected;
+use crate::collect::spill::{MakeCombiner, RunSpill, Runs, SpillSetup};
+use crate::collect::{Collector, Store};
+use crate::fold::FoldTable;
+use crate::map::fold_sink::{Drained, Finished, FoldSink, best_form};
+use crate::map::map_split;
+use crate::map::timed::Timed;
+use crate::operator::{Class, Emitter, TaskContext, Type};
+use crate::read::SplitReader;
+use crate::reduce::fold_reduce::Fed;
+use crate::run::{RunSettings, ScratchSpace};
+use crate::write::Output;
+
+/// What the map phase left.
+pub struct Mapped {
+    pub store: Arc<Store>,
+    pub collected: Collected,
+    pub tables: Vec<FoldTable>,
+    pub scratch: Arc<ScratchSpace>,
+    pub runs: Runs,
+}
+
+/// How records are folded while they are mapped, if they are.
+#[derive(Clone)]
+struct Folding {
+    class: Arc<dyn Class>,
+    drained: Drained,
+}
+
+pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
+    let mapped = map_phase(running)?;
+    // A folder over records that were not folded before folds them now.
+    let fed = if folds_early(running)?.is_some() { Fed::States } else { Fed::Values };
+    let result = if !mapped.tables.is_empty() {
+        finish_tables::run(running, mapped, output)
+    } else if !mapped.runs.is_empty() {
+        finish_runs::run(running, mapped, fed, output)
+    } else {
+        finish_memory::run(running, mapped, fed, output)
+    };
+    show_output(running);
+    result
+}
+
+/// The fold of the map phase: a folder whose partial states may be merged in any order, or a combiner that is one.
+fn folds_early(running: &Running<'_>) -> Result<Option<Folding>> {
+    let plan = running.plan;
+    let context = TaskContext::new(running.settings.clone(), false, 0, plan.partitions);
+    if let Some(class) = &plan.folder {
+        let exact = class.folder(&context)?.shape().exact;
+        return Ok(exact.then(|| Folding { class: class.clone(), drained: Drained::States }));
+    }
+    match &plan.combiner {
+        Some(class) if class.info().is_fold && class.folder(&context)?.shape().exact => {
+            Ok(Some(Folding { class: class.clone(), drained: Drained::Finished }))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn map_phase(running: &Running<'_>) -> Result<Mapped> {
+    let plan = running.plan;
+    running.control.enter(StageNow::Map);
+    let bounds = sample::partition_bounds(running)?;
+    let store = Arc::new(Store::new(running.budget.clone(), running.sizing.block_bytes, plan.order)?);
+    let scratch = ScratchSpace::new(running.env.files.clone(), running.env.clock.clone(), running.scratch_dirs.clone());
+    let folding = folds_early(running)?;
+    let runs = Runs::default();
+    let told = |worker: usize, start: u64, end: u64, bytes: u64, records: u64| {
+        running.meter.add(worker, StageKind::Spill, end - start, bytes, records);
+        running.meter.span(worker, "spill", 0, start, end, bytes, records);
+        running.count(TASK_COUNTERS, "SPILLED_RECORDS", records);
+    };
+    let spill_setup = SpillSetup {
+        scratch: scratch.clone(),
+        settings: run_settings(running),
+        partitions: plan.partitions,
+        seed: running.seed(),
+        runs: &runs,
+        threads: running.crew.threads,
+        cancel: running.crew.cancel,
+        clock: &*running.env.clock,
+        told: &told,
+    };
+    // What the collectors hold: the mapper's values, or states of the folder.
+    let values = match &folding {
+        Some(f) if f.drained == Drained::States => Type::Bytes,
+        _ => plan.map_types.1,
+    };
+    let make_collector = |worker: usize| -> Result<Emitter<Timed<Collector<'_>>>> {
+        let context = TaskContext::new(running.settings.clone(), false, worker as u32, plan.partitions);
+        let combiner: Option<MakeCombiner<'_>> = match (&plan.combiner, &folding) {
+            (Some(class), None) => {
+                let context = context.clone();
+                Some(Box::new(move || class.reducer(&context)))
+            }
+            _ => None,
+        };
+        let spill = RunSpill { setup: &spill_setup, worker, combiner, value_type: values };
+        let partition = make_partition(running, &context, &bounds)?;
+        let collector = Collector::new(
+            store.clone(),
+            (plan.map_types.0, values),
+            partition,
+            Box::new(spill),
+            running.sizing.share_bytes,
+        );
+        Emitter::new(Timed::new(collector, running.env.clock.clone()), false, false)
+    };
+
+    let setup = read_setup(running);
+    let next = AtomicUsize::new(0);
+    let collected: Mutex<Collected> = Mutex::default();
+    let tables: Mutex<Vec<FoldTable>> = Mutex::default();
+    running.crew.together(running.crew.workers.min(plan.splits.len()), |worker, stop| {
+        let mut reader = SplitReader::new(setup.clone())?;
+        let take = || plan.splits.get(next.fetch_add(1, Ordering::Relaxed)).filter(|_| !stop());
+        match &folding {
+            Some(folding) => {
+                let flags = plan.mapper.as_ref().map_or_else(Default::default, |m| m.info().flags);
+                let context = TaskContext::new(running.settings.clone(), false, worker as u32, plan.partitions);
+                let folder = folding.class.folder(&context)?;
+                let table = FoldTable::new(folder.shape(), running.seed(), &running.budget)?;
+                let form = best_form(flags.emits_refs && folder.shape().eight, flags.emits_one && folder.shape().eight);
+                let sink = FoldSink::new(table, folder, folding.drained, form, Box::new(|| make_collector(worker)))?;
+                let mut emitter = Emitter::new(Timed::new(sink, running.env.clock.clone()), flags.emits_refs, flags.emits_one)?;
+                while let Some(split) = take() {
+                    let before = emitter.sink().busy_ns;
+                    let cost = one_split(running, worker, split, &mut reader, &mut emitter)?;
+                    let fold_ns = emitter.sink().busy_ns - before;
+                    running.meter.add(worker, StageKind::Map, cost.map_ns.saturating_sub(fold_ns), cost.bytes, 0);
+                    running.meter.add(worker, StageKind::Fold, fold_ns, cost.bytes, 0);
+                }
+                let sink = emitter.finish()?.into_inner();
+                running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", sink.records());
+                // Grouped results may stay in the tables; a combiner's records must go to the reducer.
+                let drain = folding.drained == Drained::Finished
+                    || running.spec.mode == Mode::Sorted
+                    || running.spec.deterministic;
+                match sink.finish(drain)? {
+                    Finished::Table(table) => tables.lock().unwrap_or_else(|e| e.into_inner()).push(table),
+                    Finished::Collector(collector) => {
+                        collected.lock().unwrap_or_else(|e| e.into_inner()).append(collector.into_collected());
+                    }
+                    Finished::Empty => {}
+                }
+                running.absorb(&context);
+            }
+            None => {
+                let mut emitter = make_collector(worker)?;
+                while let Some(split) = take() {
+                    emitter.sink_mut().inner_mut().begin_split(split.number);
+                    emitter.hand_over()?;
+                    let before = emitter.sink().busy_ns;
+                    let records = emitter.sink().inner().records;
+                    let cost = one_split(running, worker, split, &mut reader, &mut emitter)?;
+                    let collect_ns = emitter.sink().busy_ns - before;
+                    let records = emitter.sink().inner().records - records;
+                    running.meter.add(worker, StageKind::Map, cost.map_ns.saturating_sub(collect_ns), cost.bytes, 0);
+                    running.meter.add(worker, StageKind::Collect, collect_ns, cost.bytes, records);
+                }
+                let collector = emitter.finish()?.into_inner();
+                running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", collector.records);
+                running.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", collector.bytes);
+                collected.lock().unwrap_or_else(|e| e.into_inner()).append(collector.into_collected());
+            }
+        }
+        Ok(())
+    })?;
+    let mut collected = collected.into_inner().unwrap_or_else(|e| e.into_inner());
+    let mut tables = tables.into_inner().unwrap_or_else(|e| e.into_inner());
+
+    // One worker was short of memory and the other was not: all of it takes the way of the collectors.
+    if !tables.is_empty() && (!runs.is_empty() || collected.records > 0) {
+        collected.append(drain_tables(running, &folding, std::mem::take(&mut tables), &make_collector)?);
+    }
+    if !runs.is_empty() && collected.records > 0 {
+        let mut spill = RunSpill { setup: &spill_setup, worker: 0, combiner: None, value_type: values };
+        use crate::collect::collector::Spill;
+        spill.spill(&store, &mut collected)?;
+    }
+    drop(make_collector);
+    drop(spill_setup);
+    Ok(Mapped { store, collected, tables, scratch, runs })
+}
+
+pub fn run_settings(running: &Running<'_>) -> RunSettings {
+    use super::spec::SpillCodec as Spec;
+    use crate::run::SpillCodec as Codec;
+    RunSettings {
+        order: running.plan.order,
+        block_bytes: running.sizing.run_block_bytes,
+        codec: match running.spec.spill_codec {
+            Spec::Auto => Codec::Auto,
+            Spec::None => Codec::None,
+            Spec::Lz4 => Codec::Lz4,
+        },
+    }
+}
+
+type MakeCollector<'m, 'a> = dyn Fn(usize) -> Result<Emitter<Timed<Collector<'a>>>> + Sync + 'm;
+
+fn drain_tables<'a>(
+    running: &Running<'_>,
+    folding: &Option<Folding>,
+    tables: Vec<FoldTable>,
+    make: &MakeCollector<'_, 'a>,
+) -> Result<Collected> {
+    let Some(folding) = folding else { return Ok(Collected::default()) };
+    let context = TaskContext::new(running.settings.clone(), false, 0, running.plan.partitions);
+    let mut folder = folding.class.folder(&context)?;
+    let mut collector = None;
+    for mut table in tables {
+        crate::map::fold_sink::drain(&mut table, &mut *folder, folding.drained, &mut collector, &mut || make(0))?;
+    }
+    match collector {
+        Some(emitter) => Ok(emitter.finish()?.into_inner().into_collected()),
+        None => Ok(Collected::default()),
+    }
+}
+
+/// Maps one split and writes down what reading cost.
+fn one_split<S: crate::operator::Sink>(
+    running: &Running<'_>,
+    worker: usize,
+    split: &crate::read::Split,
+    reader: &mut SplitReader,
+    emitter: &mut Emitter<S>,
+) -> Result<crate::map::MapTask> {
+    let clock = &*running.env.clock;
+    let from_ns = clock.now_ns();
+    let context = TaskContext::new(running.settings.clone(), false, split.number, running.plan.partitions);
+    let (mut mapper, _) = make_mapper(running.plan, &context)?;
+    let before = reader.records;
+    let cost = map_split(split, reader, &mut *mapper, emitter, clock, running.control.cancelled(), |n| {
+        running.control.advance(n)
+    })?;
+    drop(mapper);
+    running.absorb(&context);
+    let records = reader.records - before;
+    running.control.records.fetch_add(records, Ordering::Relaxed);
+    running.meter.add(worker, StageKind::Read, cost.read_ns, cost.bytes, records);
+    running.meter.span(worker, "map", u64::from(split.number), from_ns, clock.now_ns(), cost.bytes, records);
+    if records > 0 {
+        running.count(TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
+    }
+    Ok(cost)
+}

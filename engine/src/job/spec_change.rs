@@ -1,0 +1,366 @@
+//! A change to a job: what flags and job files have in common, with one spelling for the values of both.
+//!
+//! ```text
+//!   application's spec  <- job.toml as a change  <- flags as a change  =  the job
+//! ```
+//! Within one change, settings come first: a key or flag of ours beats the setting of Hadoop's that means the same.
+
+use std::path::PathBuf;
+
+use super::spec::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec, parse_size};
+use crate::base::{Code, Error, Result};
+use crate::operator::Type;
+
+/// Every field that is there replaces the job's; settings are added one by one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpecChange {
+    pub name: Option<String>,
+    pub inputs: Option<Vec<String>>,
+    pub input_format: Option<InputFormat>,
+    pub output: Option<OutputTarget>,
+    pub output_format: Option<OutputFormat>,
+    pub libraries: Option<Vec<PathBuf>>,
+    pub mapper: Option<String>,
+    pub combiner: Option<String>,
+    pub reducer: Option<String>,
+    pub folder: Option<String>,
+    pub partitioning: Option<Partitioning>,
+    pub mode: Option<Mode>,
+    pub reduces: Option<u32>,
+    pub key_type: Option<Type>,
+    pub descending: Option<bool>,
+    pub deterministic: Option<bool>,
+    pub split_bytes: Option<u64>,
+    pub memory_bytes: Option<u64>,
+    pub threads: Option<usize>,
+    pub scratch_dirs: Option<Vec<PathBuf>>,
+    pub spill_codec: Option<SpillCodec>,
+    pub overwrite: Option<bool>,
+    pub durable: Option<bool>,
+    pub settings: Vec<(String, String)>,
+}
+
+impl SpecChange {
+    /// `Usage` when a setting that the engine itself reads has a bad value.
+    pub fn apply(self, spec: &mut JobSpec) -> Result<()> {
+        fn set<T>(slot: &mut T, value: Option<T>) {
+            if let Some(value) = value {
+                *slot = value;
+            }
+        }
+        // A class replaces what it excludes, so that one flag is enough to change an application.
+        if self.folder.is_some() && self.reducer.is_none() {
+            spec.reducer = None;
+            spec.combiner = None;
+        }
+        if self.reducer.is_some() && self.folder.is_none() {
+            spec.folder = None;
+        }
+        // The format comes first, since a setting may refine it; and again last, if it spells its separator out.
+        let spelled_out = self.input_format.clone().filter(|f| *f != KV_DEFAULT && *f != InputFormat::Text { delimiter: None });
+        set(&mut spec.input_format, self.input_format);
+        let output_spelled_out = self.output_format.clone().filter(|f| *f != default_output_format());
+        set(&mut spec.output_format, self.output_format);
+        for (key, value) in &self.settings {
+            apply_setting(spec, key, value)?;
+        }
+        set(&mut spec.input_format, spelled_out);
+        set(&mut spec.output_format, output_spelled_out);
+        set(&mut spec.name, self.name);
+        set(&mut spec.inputs, self.inputs);
+        set(&mut spec.output, self.output);
+        set(&mut spec.libraries, self.libraries);
+        set(&mut spec.mapper, self.mapper.map(Some));
+        set(&mut spec.combiner, self.combiner.map(Some));
+        set(&mut spec.reducer, self.reducer.map(Some));
+        set(&mut spec.folder, self.folder.map(Some));
+        set(&mut spec.partitioning, self.partitioning);
+        set(&mut spec.mode, self.mode);
+        set(&mut spec.reduces, self.reduces);
+        set(&mut spec.key_type, self.key_type.map(Some));
+        set(&mut spec.descending, self.descending);
+        set(&mut spec.deterministic, self.deterministic);
+        set(&mut spec.split_bytes, self.split_bytes);
+        set(&mut spec.memory_bytes, self.memory_bytes.map(Some));
+        set(&mut spec.threads, self.threads.map(Some));
+        set(&mut spec.scratch_dirs, self.scratch_dirs);
+        set(&mut spec.spill_codec, self.spill_codec);
+        set(&mut spec.overwrite, self.overwrite);
+        set(&mut spec.durable, self.durable);
+        Ok(())
+    }
+}
+
+const KV_DEFAULT: InputFormat = InputFormat::KeyValue { separator: b'\t' };
+
+fn default_output_format() -> OutputFormat {
+    OutputFormat::Text { separator: b"\t".to_vec() }
+}
+
+/// One `-D key=value`. Hadoop's names for what the engine itself reads change the job; all others are for the classes.
+/// As in Hadoop, a separator for a format that the job does not use changes nothing.
+fn apply_setting(spec: &mut JobSpec, key: &str, value: &str) -> Result<()> {
+    let named = |e: Error| Error::new(e.code(), format!("{key}: {}", e.what())).hint(e.hint_text().unwrap_or("see docs/guide/command-line.md"));
+    match (key, &mut spec.input_format) {
+        ("mapreduce.job.name", _) => spec.name = value.to_string(),
+        ("mapreduce.job.reduces", _) => spec.reduces = parse_number(value).map_err(named)?,
+        ("split.size" | "mapreduce.input.fileinputformat.split.maxsize", _) => {
+            spec.split_bytes = parse_size(value).map_err(named)?;
+        }
+        ("textinputformat.record.delimiter", InputFormat::Text { delimiter }) => {
+            *delimiter = Some(value.as_bytes().to_vec());
+        }
+        // The first byte of it, as in Hadoop.
+        ("mapreduce.input.keyvaluelinerecordreader.key.value.separator", InputFormat::KeyValue { separator }) => {
+            *separator = *value.as_bytes().first().unwrap_or(&b'\t');
+        }
+        ("mapreduce.output.textoutputformat.separator", _) => {
+            if let OutputFormat::Text { separator } = &mut spec.output_format {
+                *separator = value.as_bytes().to_vec();
+            }
+        }
+        ("", _) => return Err(Error::new(Code::Usage, "a setting without a name").hint("write -D key=value")),
+        _ => {
+            spec.settings.insert(key.to_string(), value.to_string());
+        }
+    }
+    Ok(())
+}
+
+fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N> {
+    text.parse().map_err(|_| Error::new(Code::Usage, format!("'{text}' is no whole number in range")))
+}
+
+fn unknown(what: &str, text: &str, known: &str) -> Error {
+    Error::new(Code::Usage, format!("unknown {what} '{text}'")).hint(format!("use {known}"))
+}
+
+/// `text`, `text:DELIMITER`, `kv`, `kv:SEPARATOR` or `fixed:RECORD_BYTES:KEY_BYTES`.
+pub fn parse_input_format(text: &str) -> Result<InputFormat> {
+    let bad = || unknown("input format", text, "text, text:DELIMITER, kv, kv:SEPARATOR or fixed:RECORD_BYTES:KEY_BYTES");
+    match text.split_once(':') {
+        None if text == "text" => Ok(InputFormat::Text { delimiter: None }),
+        None if text == "kv" => Ok(KV_DEFAULT),
+        Some(("text", delimiter)) => Ok(InputFormat::Text { delimiter: Some(unescape(delimiter)?) }),
+        Some(("kv", separator)) => match unescape(separator)?[..] {
+            [separator] => Ok(InputFormat::KeyValue { separator }),
+            _ => Err(Error::new(Code::Usage, format!("the separator of '{text}' is not one byte")).hint("as in kv:, or kv:\\x01")),
+        },
+        Some(("fixed", sizes)) => {
+            let (record, key) = sizes.split_once(':').ok_or_else(bad)?;
+            Ok(InputFormat::Fixed { record_bytes: parse_number(record)?, key_bytes: parse_number(key)? })
+        }
+        _ => Err(bad()),
+    }
+}
+
+/// `text`, `text:SEPARATOR` or `raw`.
+pub fn parse_output_format(text: &str) -> Result<OutputFormat> {
+    match text.split_once(':') {
+        None if text == "text" => Ok(default_output_format()),
+        None if text == "raw" => Ok(OutputFormat::Raw),
+        Some(("text", separator)) => Ok(OutputFormat::Text { separator: unescape(separator)? }),
+        _ => Err(unknown("output format", text, "text, text:SEPARATOR or raw")),
+    }
+}
+
+/// A directory, or `-` for standard output.
+pub fn parse_output(text: &str) -> Result<OutputTarget> {
+    match text {
+        "" => Err(Error::new(Code::Usage, "the output has no name").hint("name a directory, or - for standard output")),
+        "-" => Ok(OutputTarget::Stdout),
+        _ => Ok(OutputTarget::Directory(text.into())),
+    }
+}
+
+/// `sorted`, `grouped` or `none`.
+pub fn parse_mode(text: &str) -> Result<Mode> {
+    match text {
+        "sorted" => Ok(Mode::Sorted),
+        "grouped" => Ok(Mode::Grouped),
+        "none" => Ok(Mode::None),
+        _ => Err(unknown("mode", text, "sorted, grouped or none")),
+    }
+}
+
+/// `hash`, `total-order` or the name of a class.
+pub fn parse_partitioning(text: &str) -> Result<Partitioning> {
+    match text {
+        "hash" => Ok(Partitioning::Hash),
+        "total-order" => Ok(Partitioning::TotalOrder),
+        _ if text.contains('.') => Ok(Partitioning::Class(text.to_string())),
+        _ => Err(unknown("partitioner", text, "hash, total-order or a class, as in Mine.ByYear")),
+    }
+}
+
+/// `auto`, `none` or `lz4`.
+pub fn parse_spill_codec(text: &str) -> Result<SpillCodec> {
+    match text {
+        "auto" => Ok(SpillCodec::Auto),
+        "none" => Ok(SpillCodec::None),
+        "lz4" => Ok(SpillCodec::Lz4),
+        _ => Err(unknown("spill codec", text, "auto, none or lz4")),
+    }
+}
+
+/// The other way round: how a value is written.
+pub(super) fn input_format_text(format: &InputFormat) -> String {
+    match format {
+        InputFormat::Text { delimiter: None } => "text".into(),
+        InputFormat::Text { delimiter: Some(d) } => format!("text:{}", escape(d)),
+        InputFormat::KeyValue { separator: b'\t' } => "kv".into(),
+        InputFormat::KeyValue { separator } => format!("kv:{}", escape(&[*separator])),
+        InputFormat::Fixed { record_bytes, key_bytes } => format!("fixed:{record_bytes}:{key_bytes}"),
+    }
+}
+
+pub(super) fn output_format_text(format: &OutputFormat) -> String {
+    match format {
+        OutputFormat::Text { separator } if separator == b"\t" => "text".into(),
+        OutputFormat::Text { separator } => format!("text:{}", escape(separator)),
+        OutputFormat::Raw => "raw".into(),
+    }
+}
+
+pub(super) fn mode_text(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Sorted => "sorted",
+        Mode::Grouped => "grouped",
+        Mode::None => "none",
+    }
+}
+
+pub(super) fn partitioning_text(partitioning: &Partitioning) -> &str {
+    match partitioning {
+        Partitioning::Hash => "hash",
+        Partitioning::TotalOrder => "total-order",
+        Partitioning::Class(name) => name,
+    }
+}
+
+pub(super) fn spill_codec_text(codec: SpillCodec) -> &'static str {
+    match codec {
+        SpillCodec::Auto => "auto",
+        SpillCodec::None => "none",
+        SpillCodec::Lz4 => "lz4",
+    }
+}
+
+/// Bytes from text with `\t`, `\n`, `\r`, `\0`, `\\` and `\xNN`.
+fn unescape(text: &str) -> Result<Vec<u8>> {
+    let bad = || Error::new(Code::Usage, format!("'{text}' has an unknown escape")).hint("use \\t, \\n, \\r, \\0, \\\\ or \\xNN");
+    let mut out = Vec::new();
+    let mut rest = text.as_bytes();
+    while let [byte, tail @ ..] = rest {
+        rest = tail;
+        if *byte != b'\\' {
+            out.push(*byte);
+            continue;
+        }
+        let (kind, tail) = rest.split_first().ok_or_else(bad)?;
+        rest = tail;
+        out.push(match kind {
+            b't' => b'\t',
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b'0' => 0,
+            b'\\' => b'\\',
+            b'x' => {
+                let digits = rest.get(..2).and_then(|d| std::str::from_utf8(d).ok()).ok_or_else(bad)?;
+                rest = &rest[2..];
+                u8::from_str_radix(digits, 16).map_err(|_| bad())?
+            }
+            _ => return Err(bad()),
+        });
+    }
+    Ok(out)
+}
+
+fn escape(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .map(|&byte| match byte {
+            b'\t' => "\\t".into(),
+            b'\n' => "\\n".into(),
+            b'\r' => "\\r".into(),
+            b'\\' => "\\\\".into(),
+            b' '..=b'~' => char::from(byte).to_string(),
+            _ => format!("\\x{byte:02x}"),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_can_be_written_as_a_separator() {
+        for byte in 0..=255u8 {
+            assert_eq!(unescape(&escape(&[byte, b'x', byte])).unwrap(), [byte, b'x', byte]);
+        }
+        for text in ["\\", "\\q", "\\x1", "\\xgg"] {
+            assert!(unescape(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn formats_have_one_spelling() {
+        for text in ["text", "text:\\r\\n", "kv", "kv:,", "kv:\\x01", "fixed:100:10"] {
+            assert_eq!(input_format_text(&parse_input_format(text).unwrap()), text);
+        }
+        for text in ["text", "text: = ", "raw"] {
+            assert_eq!(output_format_text(&parse_output_format(text).unwrap()), text);
+        }
+        for text in ["", "csv", "kv:ab", "kv:", "fixed", "fixed:1", "fixed:a:b", "fixed:-1:2", "text:\\q", "raw:1"] {
+            assert_eq!(parse_input_format(text).unwrap_err().code(), Code::Usage, "{text}");
+        }
+    }
+
+    fn check(change: SpecChange, expect: impl Fn(&JobSpec) -> bool) {
+        let mut spec = JobSpec::default();
+        change.apply(&mut spec).unwrap();
+        assert!(expect(&spec), "{spec:?}");
+    }
+
+    fn settings(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+        pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect()
+    }
+
+    #[test]
+    fn settings_with_hadoops_names_change_the_job_and_others_are_for_the_classes() {
+        let set = |pairs: &[(&str, &str)]| SpecChange { settings: settings(pairs), ..Default::default() };
+        check(set(&[("mapreduce.job.reduces", "7"), ("mapreduce.job.name", "n")]), |s| s.reduces == 7 && s.name == "n");
+        check(set(&[("split.size", "1MiB")]), |s| s.split_bytes == 1 << 20);
+        check(set(&[("textinputformat.record.delimiter", ";;")]), |s| {
+            s.input_format == InputFormat::Text { delimiter: Some(b";;".to_vec()) }
+        });
+        check(set(&[("my.own", "1"), ("my.own", "2")]), |s| s.settings["my.own"] == "2" && s.settings.len() == 1);
+        // It is no key-value job: nothing changes.
+        check(set(&[("mapreduce.input.keyvaluelinerecordreader.key.value.separator", ",")]), |s| {
+            s.input_format == InputFormat::Text { delimiter: None }
+        });
+        let error = set(&[("mapreduce.job.reduces", "many")]).apply(&mut JobSpec::default()).unwrap_err();
+        assert!(error.to_string().starts_with("mapreduce.job.reduces: 'many' is no whole number"), "{error}");
+    }
+
+    #[test]
+    fn what_is_ours_beats_what_is_hadoops() {
+        let comma = ("mapreduce.input.keyvaluelinerecordreader.key.value.separator", ",");
+        let kv = |text: &str| SpecChange {
+            input_format: Some(parse_input_format(text).unwrap()),
+            reduces: Some(2),
+            settings: settings(&[comma, ("mapreduce.job.reduces", "9")]),
+            ..Default::default()
+        };
+        check(kv("kv"), |s| s.input_format == InputFormat::KeyValue { separator: b',' } && s.reduces == 2);
+        check(kv("kv:;"), |s| s.input_format == InputFormat::KeyValue { separator: b';' });
+    }
+
+    #[test]
+    fn a_folder_takes_the_place_of_a_reducer() {
+        let mut spec = JobSpec { reducer: Some("A.R".into()), combiner: Some("A.R".into()), ..Default::default() };
+        SpecChange { folder: Some("A.F".into()), ..Default::default() }.apply(&mut spec).unwrap();
+        assert_eq!((spec.reducer, spec.combiner, spec.folder), (None, None, Some("A.F".into())));
+    }
+}

@@ -1,0 +1,368 @@
+//! job.toml: a job as a file (docs/formats/job-toml.md). A key is a flag's long name, its value what the flag takes.
+
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::spec::{JobSpec, OutputTarget, parse_size};
+use super::spec_change::{
+    SpecChange, input_format_text, mode_text, output_format_text, parse_input_format, parse_mode, parse_output,
+    parse_output_format, parse_partitioning, parse_spill_codec, partitioning_text, spill_codec_text,
+};
+use crate::base::{Code, Error, Result};
+use crate::operator::Type;
+
+/// The value of `format`: the number changes when a key changes its meaning; keys may be added without.
+pub const JOB_FORMAT: &str = "yunti-job/1";
+
+/// What a job file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobFile {
+    /// The ready job that it starts from (`library::applications`).
+    pub application: Option<String>,
+    pub change: SpecChange,
+}
+
+const KEYS: &[&str] = &[
+    "format", "application", "name", "input", "input-format", "output", "top", "output-format", "lib", "mapper", "combiner",
+    "reducer", "folder", "partitioner", "mode", "reduces", "key-type", "descending", "deterministic", "split-size", "memory",
+    "threads", "scratch", "spill-codec", "overwrite", "durable", "settings",
+];
+
+/// Reads the text of a job file. Errors are `Usage` and name `path` and the line.
+pub fn parse_job_file(text: &str, path: &Path) -> Result<JobFile> {
+    let place = Place { text, path };
+    let table = DeTable::parse(text)
+        .map_err(|e| place.error(e.span().map_or(0, |s| s.start), e.message(), "see docs/formats/job-toml.md"))?;
+    let table = table.get_ref();
+    let Some((_, format)) = table.iter().find(|(key, _)| key.get_ref() == "format") else {
+        return Err(place.error(0, "the job file has no format", &format!("begin it with format = \"{JOB_FORMAT}\"")));
+    };
+    if format.get_ref().as_str() != Some(JOB_FORMAT) {
+        let hint = format!("this version reads format = \"{JOB_FORMAT}\"");
+        return Err(place.error(format.span().start, "the format of the job file is not known", &hint));
+    }
+    // By line, so that the first mistake is the one that is told.
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    let mut file = JobFile::default();
+    for (key, value) in entries {
+        let name: &str = key.get_ref();
+        if !KEYS.contains(&name) {
+            let hint = match nearest(name, KEYS) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => format!("the keys are {}", KEYS.join(", ")),
+            };
+            return Err(place.error(key.span().start, &format!("unknown key '{name}'"), &hint));
+        }
+        set(&mut file, name, value).map_err(|e| {
+            place.error(value.span().start, &format!("{name}: {}", e.what()), e.hint_text().unwrap_or("see docs/formats/job-toml.md"))
+        })?;
+    }
+    Ok(file)
+}
+
+struct Place<'a> {
+    text: &'a str,
+    path: &'a Path,
+}
+
+impl Place<'_> {
+    fn error(&self, at: usize, what: &str, hint: &str) -> Error {
+        let line = 1 + self.text.as_bytes().iter().take(at).filter(|&&b| b == b'\n').count();
+        Error::new(Code::Usage, format!("line {line}: {what}")).at_path(self.path.to_string_lossy()).hint(hint)
+    }
+}
+
+fn set(file: &mut JobFile, key: &str, value: &Spanned<DeValue<'_>>) -> Result<()> {
+    let change = &mut file.change;
+    let value = value.get_ref();
+    match key {
+        "format" => {}
+        "application" => file.application = Some(string(value)?),
+        "name" => change.name = Some(string(value)?),
+        "input" => change.inputs = Some(strings(value)?),
+        "input-format" => change.input_format = Some(parse_input_format(&string(value)?)?),
+        "output" => change.output = Some(parse_output(&string(value)?)?),
+        "top" => change.output = Some(OutputTarget::Top(integer(value)? as usize)),
+        "output-format" => change.output_format = Some(parse_output_format(&string(value)?)?),
+        "lib" => change.libraries = Some(paths(value)?),
+        "mapper" => change.mapper = Some(string(value)?),
+        "combiner" => change.combiner = Some(string(value)?),
+        "reducer" => change.reducer = Some(string(value)?),
+        "folder" => change.folder = Some(string(value)?),
+        "partitioner" => change.partitioning = Some(parse_partitioning(&string(value)?)?),
+        "mode" => change.mode = Some(parse_mode(&string(value)?)?),
+        "reduces" => change.reduces = Some(u32::try_from(integer(value)?).map_err(|_| expected("a number below 2^32", value))?),
+        "key-type" => change.key_type = Some(Type::parse(&string(value)?)?),
+        "descending" => change.descending = Some(boolean(value)?),
+        "deterministic" => change.deterministic = Some(boolean(value)?),
+        "split-size" => change.split_bytes = Some(size(value)?),
+        "memory" => change.memory_bytes = Some(size(value)?),
+        "threads" => change.threads = Some(integer(value)? as usize),
+        "scratch" => change.scratch_dirs = Some(paths(value)?),
+        "spill-codec" => change.spill_codec = Some(parse_spill_codec(&string(value)?)?),
+        "overwrite" => change.overwrite = Some(boolean(value)?),
+        "durable" => change.durable = Some(boolean(value)?),
+        "settings" => {
+            let table = value.as_table().ok_or_else(|| expected("a table", value))?;
+            for (key, value) in table {
+                change.settings.push((key.get_ref().to_string(), setting(key.get_ref(), value.get_ref())?));
+            }
+        }
+        _ => unreachable!("checked against KEYS"),
+    }
+    Ok(())
+}
+
+fn expected(what: &str, value: &DeValue<'_>) -> Error {
+    let is = match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "another number",
+        DeValue::Float(_) => "a number with a point",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "an array",
+        DeValue::Table(_) => "a table",
+    };
+    Error::new(Code::Usage, format!("{what} is expected, not {is}"))
+}
+
+fn string(value: &DeValue<'_>) -> Result<String> {
+    value.as_str().map(str::to_string).ok_or_else(|| expected("a string", value))
+}
+
+/// An array of strings, or one string.
+fn strings(value: &DeValue<'_>) -> Result<Vec<String>> {
+    match value.as_array() {
+        Some(array) => array.iter().map(|v| string(v.get_ref())).collect(),
+        None => Ok(vec![string(value).map_err(|_| expected("a string or an array of strings", value))?]),
+    }
+}
+
+fn paths(value: &DeValue<'_>) -> Result<Vec<PathBuf>> {
+    Ok(strings(value)?.into_iter().map(PathBuf::from).collect())
+}
+
+fn boolean(value: &DeValue<'_>) -> Result<bool> {
+    value.as_bool().ok_or_else(|| expected("true or false", value))
+}
+
+fn integer(value: &DeValue<'_>) -> Result<u64> {
+    let number = value.as_integer().and_then(|i| u64::from_str_radix(i.as_str(), i.radix()).ok());
+    number.ok_or_else(|| expected("a whole number from 0", value))
+}
+
+/// A number of bytes, or a string with a unit.
+fn size(value: &DeValue<'_>) -> Result<u64> {
+    match value.as_str() {
+        Some(text) => parse_size(text),
+        None => integer(value).map_err(|_| expected("a size, as in \"64MiB\",", value)),
+    }
+}
+
+fn setting(key: &str, value: &DeValue<'_>) -> Result<String> {
+    match value {
+        DeValue::String(text) => Ok(text.to_string()),
+        DeValue::Integer(number) => Ok(number.as_str().to_string()),
+        DeValue::Float(number) => Ok(number.as_str().to_string()),
+        DeValue::Boolean(truth) => Ok(truth.to_string()),
+        _ => {
+            let error = expected("a string, number, true or false", value);
+            let hint = "quote a name that has dots, as in \"my.key\" = 1";
+            Err(Error::new(Code::Usage, format!("{key}: {}", error.what())).hint(hint))
+        }
+    }
+}
+
+/// The known name that differs in at most two letters, for a hint.
+fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let mut best = (3, None);
+    for candidate in known {
+        let (a, b) = (name.as_bytes(), candidate.as_bytes());
+        let mut row: Vec<usize> = (0..=b.len()).collect();
+        for i in 0..a.len() {
+            let mut corner = row[0];
+            row[0] = i + 1;
+            for j in 0..b.len() {
+                let changed = corner + usize::from(a[i] != b[j]);
+                corner = row[j + 1];
+                row[j + 1] = changed.min(row[j] + 1).min(corner + 1);
+            }
+        }
+        if row[b.len()] < best.0 {
+            best = (row[b.len()], Some(*candidate));
+        }
+    }
+    best.1
+}
+
+/// The job as a job file; `parse_job_file` gives the same job back. `Usage` when a path is not UTF-8, which TOML cannot hold.
+pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
+    let mut out = Lines(String::new());
+    out.string("format", JOB_FORMAT);
+    out.string("name", &spec.name);
+    out.strings("input", &spec.inputs);
+    out.string("input-format", &input_format_text(&spec.input_format));
+    match &spec.output {
+        OutputTarget::Directory(path) => out.string("output", utf8(path)?),
+        OutputTarget::Stdout => out.string("output", "-"),
+        OutputTarget::Top(n) => out.plain("top", n),
+    }
+    out.string("output-format", &output_format_text(&spec.output_format));
+    out.strings("lib", &spec.libraries.iter().map(|p| utf8(p)).collect::<Result<Vec<_>>>()?);
+    for (key, class) in
+        [("mapper", &spec.mapper), ("combiner", &spec.combiner), ("reducer", &spec.reducer), ("folder", &spec.folder)]
+    {
+        if let Some(class) = class {
+            out.string(key, class);
+        }
+    }
+    out.string("partitioner", partitioning_text(&spec.partitioning));
+    out.string("mode", mode_text(spec.mode));
+    out.plain("reduces", spec.reduces);
+    if let Some(key_type) = spec.key_type {
+        out.string("key-type", key_type.name());
+    }
+    out.plain("descending", spec.descending);
+    out.plain("deterministic", spec.deterministic);
+    out.plain("split-size", spec.split_bytes);
+    if let Some(bytes) = spec.memory_bytes {
+        out.plain("memory", bytes);
+    }
+    if let Some(threads) = spec.threads {
+        out.plain("threads", threads);
+    }
+    out.strings("scratch", &spec.scratch_dirs.iter().map(|p| utf8(p)).collect::<Result<Vec<_>>>()?);
+    out.string("spill-codec", spill_codec_text(spec.spill_codec));
+    out.plain("overwrite", spec.overwrite);
+    out.plain("durable", spec.durable);
+    if !spec.settings.is_empty() {
+        out.0 += "\n[settings]\n";
+        for (key, value) in &spec.settings {
+            out.string(&quoted(key), value);
+        }
+    }
+    Ok(out.0)
+}
+
+fn utf8(path: &Path) -> Result<&str> {
+    path.to_str().ok_or_else(|| {
+        Error::new(Code::Usage, "a job file cannot hold a path that is not UTF-8").at_path(path.to_string_lossy())
+    })
+}
+
+struct Lines(String);
+
+impl Lines {
+    fn plain(&mut self, key: &str, value: impl std::fmt::Display) {
+        self.0 += &format!("{key} = {value}\n");
+    }
+    fn string(&mut self, key: &str, value: &str) {
+        self.plain(key, quoted(value));
+    }
+    fn strings(&mut self, key: &str, values: &[impl AsRef<str>]) {
+        if !values.is_empty() {
+            let all: Vec<String> = values.iter().map(|v| quoted(v.as_ref())).collect();
+            self.plain(key, format!("[{}]", all.join(", ")));
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out += "\\\"",
+            '\\' => out += "\\\\",
+            c if c.is_control() => out += &format!("\\u{:04X}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    out + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::spec::{InputFormat, Mode, OutputFormat, Partitioning, SpillCodec};
+    use super::*;
+
+    fn check(text: &str, expect: &str) {
+        let error = parse_job_file(text, Path::new("job.toml")).unwrap_err();
+        assert_eq!(error.code(), Code::Usage);
+        assert!(error.to_string().starts_with(expect), "{error}");
+    }
+
+    #[test]
+    fn a_mistake_is_told_with_its_line() {
+        check("", "line 1: the job file has no format: job.toml: begin it with");
+        check("format = \"yunti-job/9\"", "line 1: the format of the job file is not known: job.toml");
+        for (body, expect) in [
+            ("maper = \"A.B\"", "line 2: unknown key 'maper': job.toml: did you mean 'mapper'?"),
+            ("\n\nxyzzyx = 1", "line 4: unknown key 'xyzzyx': job.toml: the keys are format, "),
+            ("reduces = \"two\"", "line 2: reduces: a whole number from 0 is expected, not a string"),
+            ("reduces = -1", "line 2: reduces: a whole number from 0 is expected"),
+            ("reduces = 4294967296", "line 2: reduces: a number below 2^32 is expected"),
+            ("memory = \"2XB\"", "line 2: memory: '2XB' is no size"),
+            ("mode = \"random\"", "line 2: mode: unknown mode 'random': job.toml: use sorted, grouped or none"),
+            ("input = [1]", "line 2: input: a string is expected"),
+            ("descending = \"yes\"", "line 2: descending: true or false is expected, not a string"),
+            ("input-format = \"fixed:9\"", "line 2: input-format: unknown input format"),
+            ("key-type = \"i128\"", "line 2: key-type: unknown type 'i128'"),
+            ("name = \"a\"\nname = \"b\"", "line 3: "),
+            ("name = ", "line 2: "),
+            ("[settings]\na.b = 1", "line 2: settings: a: a string, number, true or false is expected, not a table"),
+            ("[job]\n", "line 2: unknown key 'job'"),
+        ] {
+            check(&format!("format = \"yunti-job/1\"\n{body}"), expect);
+        }
+    }
+
+    #[test]
+    fn every_job_comes_back_from_its_file() {
+        let full = JobSpec {
+            name: "a \"name\"\n\u{1}".into(),
+            inputs: vec!["a/*.txt".into(), "-".into()],
+            input_format: InputFormat::KeyValue { separator: 0xff },
+            output: OutputTarget::Directory("out\\dir".into()),
+            output_format: OutputFormat::Text { separator: b"\xfe=".to_vec() },
+            libraries: vec!["./x.so".into()],
+            mapper: Some("A.M".into()),
+            combiner: Some("A.C".into()),
+            reducer: Some("A.R".into()),
+            folder: None,
+            partitioning: Partitioning::Class("A.P".into()),
+            mode: Mode::Grouped,
+            reduces: 7,
+            key_type: Some(Type::I64),
+            descending: true,
+            deterministic: true,
+            split_bytes: 12345,
+            memory_bytes: Some(1 << 30),
+            threads: Some(3),
+            scratch_dirs: vec!["/a".into(), "/b".into()],
+            spill_codec: SpillCodec::Lz4,
+            overwrite: true,
+            durable: true,
+            settings: [("x.y z".into(), "1=2".into()), ("q\"".into(), String::new())].into(),
+        };
+        let stdout = JobSpec { output: OutputTarget::Stdout, folder: Some("A.F".into()), ..JobSpec::default() };
+        for spec in [JobSpec::default(), full, stdout] {
+            let text = spec_to_toml(&spec).unwrap();
+            let file = parse_job_file(&text, Path::new("job.toml")).unwrap();
+            let mut back = JobSpec::default();
+            file.change.apply(&mut back).unwrap();
+            assert_eq!(back, spec, "{text}");
+        }
+    }
+
+    #[test]
+    fn settings_may_be_numbers() {
+        let text = "format = \"yunti-job/1\"\napplication = \"sort\"\n[settings]\n\"a.b\" = 0x10\nc = true\nd = 1.5\n";
+        let file = parse_job_file(text, Path::new("j")).unwrap();
+        assert_eq!(file.application.as_deref(), Some("sort"));
+        let values: Vec<&str> = file.change.settings.iter().map(|(_, v)| v.as_str()).collect();
+        assert_eq!(values, ["10", "true", "1.5"]);
+    }
+}

@@ -1,0 +1,10 @@
+//! Floor 8: what comes with the engine: classes by name (`Yunti.X`), ready jobs, generators of data and their validators.
+
+pub mod classes;
+pub mod fold;
+pub mod generate;
+pub mod identity;
+pub mod tokenize;
+pub mod validate;
+
+pub use classes::builtin_classes;

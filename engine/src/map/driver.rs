@@ -1,0 +1,47 @@
+//! One split through a mapper: read a batch, map it, again, and flush.
+
+use crate::base::Result;
+use crate::env::{Cancel, Clock};
+use crate::operator::{Emitter, Mapper, Sink};
+use crate::read::{Split, SplitReader};
+
+/// What a split cost, for the report.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MapTask {
+    pub read_ns: u64,
+    /// Mapper and sink together.
+    pub map_ns: u64,
+    pub bytes: u64,
+}
+
+/// Runs a split. `progress` is told the bytes of each batch.
+pub fn map_split<S: Sink>(
+    split: &Split,
+    reader: &mut SplitReader,
+    mapper: &mut dyn Mapper,
+    emitter: &mut Emitter<S>,
+    clock: &dyn Clock,
+    cancel: &Cancel,
+    mut progress: impl FnMut(u64),
+) -> Result<MapTask> {
+    let mut task = MapTask::default();
+    reader.begin(split);
+    let mut now = clock.now_ns();
+    loop {
+        cancel.check()?;
+        let batch = reader.next_batch()?;
+        let read = clock.now_ns();
+        task.read_ns += read - now;
+        let Some(batch) = batch else { break };
+        emitter.run(batch.data(), |out| mapper.map(&batch, out))?;
+        now = clock.now_ns();
+        task.map_ns += now - read;
+        task.bytes += batch.data().len() as u64;
+        progress(batch.data().len() as u64);
+    }
+    let start = clock.now_ns();
+    emitter.run(&[], |out| mapper.flush(out))?;
+    emitter.hand_over()?;
+    task.map_ns += clock.now_ns() - start;
+    Ok(task)
+}

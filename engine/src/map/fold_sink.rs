@@ -1,0 +1,194 @@
+//! The sink that folds: records go into the worker's table; what it cannot hold goes on to a collector.
+//!
+//! Two uses: a folder, whose evicted states are merged after the sort; and a combiner that is a fold, whose finished records
+//! go to the reducer.
+
+use crate::base::Result;
+use crate::collect::Collector;
+use crate::fold::{FoldTable, RefEntry};
+use crate::map::timed::Timed;
+use crate::operator::cursor::{HEADER_BYTES, Scratch};
+use crate::operator::folder::state_bytes;
+use crate::operator::{Emitter, Folder, Form, Sink};
+
+/// What becomes of the states that leave the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Drained {
+    States,
+    Finished,
+}
+
+pub struct FoldSink<'a> {
+    table: FoldTable,
+    folder: Box<dyn Folder>,
+    drained: Drained,
+    form: Form,
+    block: Scratch,
+    /// Made when the table is drained first.
+    collector: Option<Emitter<Timed<Collector<'a>>>>,
+    make: Box<dyn FnMut() -> Result<Emitter<Timed<Collector<'a>>>> + Send + 'a>,
+    records: u64,
+}
+
+impl<'a> FoldSink<'a> {
+    pub fn new(
+        table: FoldTable,
+        folder: Box<dyn Folder>,
+        drained: Drained,
+        form: Form,
+        make: Box<dyn FnMut() -> Result<Emitter<Timed<Collector<'a>>>> + Send + 'a>,
+    ) -> Result<Self> {
+        let block = Scratch::new()?;
+        Ok(FoldSink { table, folder, drained, form, block, collector: None, make, records: 0 })
+    }
+
+    /// Records that came in the forms that refer to the batch.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// Empties the table into the collector.
+    fn drain(&mut self) -> Result<()> {
+        drain(&mut self.table, &mut *self.folder, self.drained, &mut self.collector, &mut *self.make)
+    }
+
+    /// The table, if nothing was ever drained from it; else the collector that holds all.
+    pub fn finish(mut self, drain: bool) -> Result<Finished<'a>> {
+        if !drain && self.collector.is_none() {
+            return Ok(Finished::Table(self.table));
+        }
+        self.drain()?;
+        drop(self.table);
+        match self.collector {
+            Some(emitter) => Ok(Finished::Collector(emitter.finish()?.into_inner())),
+            None => Ok(Finished::Empty),
+        }
+    }
+}
+
+pub enum Finished<'a> {
+    Table(FoldTable),
+    Collector(Collector<'a>),
+    Empty,
+}
+
+type Collecting<'a> = Emitter<Timed<Collector<'a>>>;
+
+/// Empties a table into a collector, which is made when there is none yet.
+pub fn drain<'a>(
+    table: &mut FoldTable,
+    folder: &mut dyn Folder,
+    drained: Drained,
+    collector: &mut Option<Collecting<'a>>,
+    make: &mut (dyn FnMut() -> Result<Collecting<'a>> + Send + 'a),
+) -> Result<()> {
+    if table.is_empty() {
+        return Ok(());
+    }
+    let emitter = match collector {
+        Some(emitter) => emitter,
+        None => collector.insert(make()?),
+    };
+    let state_len = folder.shape().state_bytes;
+    table.drain(|keys, states| {
+        emitter.run(&[], |out| match drained {
+            Drained::Finished => folder.finish(keys, states, out),
+            Drained::States => {
+                for (key, state) in keys.iter().zip(states) {
+                    out.emit(key, state_bytes(state, state_len))?;
+                }
+                Ok(())
+            }
+        })
+    })?;
+    table.shrink()
+}
+
+/// The best form of an operator that can do what its flags say.
+pub fn best_form(refs: bool, one: bool) -> Form {
+    match (refs, one) {
+        (_, true) => Form::One,
+        (true, _) => Form::Ref,
+        _ => Form::Copy,
+    }
+}
+
+/// Entries of eight bytes, of a block.
+fn pairs(bytes: &[u8]) -> impl Iterator<Item = [u32; 2]> + '_ {
+    bytes.chunks_exact(8).map(|c| {
+        [u32::from_le_bytes([c[0], c[1], c[2], c[3]]), u32::from_le_bytes([c[4], c[5], c[6], c[7]])]
+    })
+}
+
+impl Sink for FoldSink<'_> {
+    fn form(&self, _: bool, _: bool) -> Form {
+        self.form
+    }
+
+    fn begin(&mut self) -> Result<(*mut u8, usize)> {
+        Ok(self.block.block())
+    }
+
+    fn filled(&mut self, len: usize, _: usize, data: &[u8]) -> Result<(*mut u8, usize)> {
+        let bytes = self.block.bytes(len);
+        match self.form {
+            Form::Copy => {
+                let mut done = 0;
+                while done < len {
+                    let folded = self.table.fold_copied(&mut *self.folder, &self.block.bytes(len)[done..])?;
+                    done += folded.done;
+                    if done < len {
+                        self.drain()?;
+                    }
+                }
+            }
+            Form::One => {
+                let entries: Vec<[u32; 2]> = pairs(bytes).collect();
+                self.records += entries.len() as u64;
+                let mut done = 0;
+                while done < entries.len() {
+                    done += self.table.fold_one(&mut *self.folder, data, &entries[done..])?.done;
+                    if done < entries.len() {
+                        self.drain()?;
+                    }
+                }
+            }
+            Form::Ref => {
+                let entries: Vec<RefEntry> = bytes
+                    .chunks_exact(16)
+                    .map(|c| RefEntry {
+                        koff: u32::from_le_bytes([c[0], c[1], c[2], c[3]]),
+                        klen: u32::from_le_bytes([c[4], c[5], c[6], c[7]]),
+                        value: u64::from_le_bytes([c[8], c[9], c[10], c[11], c[12], c[13], c[14], c[15]]),
+                    })
+                    .collect();
+                self.records += entries.len() as u64;
+                let mut done = 0;
+                while done < entries.len() {
+                    done += self.table.fold_ref(&mut *self.folder, data, &entries[done..])?.done;
+                    if done < entries.len() {
+                        self.drain()?;
+                    }
+                }
+            }
+        }
+        Ok(self.block.block())
+    }
+
+    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        let mut block = Vec::with_capacity(HEADER_BYTES + key.len() + value.len() + 80);
+        block.extend_from_slice(&(key.len() as u32).to_le_bytes());
+        block.extend_from_slice(&(value.len() as u32).to_le_bytes());
+        block.extend_from_slice(key);
+        block.extend_from_slice(value);
+        block.resize(block.len().next_multiple_of(8), 0);
+        let len = block.len();
+        // Readable slack, as behind every block.
+        block.resize(len + 64, 0);
+        self.records += 1;
+        while self.table.fold_copied(&mut *self.folder, &block[..len])?.done < len {
+            self.drain()?;
+        }
+        Ok(self.block.block())
+    }
+}

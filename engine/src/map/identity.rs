@@ -1,0 +1,33 @@
+//! The mapper of a job that names none: every record goes through as it is (a line: as key, or as value behind its position).
+
+use crate::base::Result;
+use crate::operator::{Batch, Mapper, Out};
+
+pub struct Identity;
+
+impl Mapper for Identity {
+    fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+        let data = batch.data();
+        let values = batch.values();
+        match batch.keys() {
+            Some(keys) => {
+                for i in 0..batch.len() {
+                    let (k, n) = (keys.offsets[i] as usize, keys.lengths[i] as usize);
+                    let (v, m) = (values.offsets[i] as usize, values.lengths[i] as usize);
+                    if k + n == v {
+                        out.emit_adjacent(&data[k..v + m], n)?;
+                    } else {
+                        out.emit(&data[k..k + n], &data[v..v + m])?;
+                    }
+                }
+            }
+            // Lines: the line is the key, so that it can be sorted; there is no value.
+            None => {
+                for (&v, &m) in values.offsets.iter().zip(values.lengths) {
+                    out.emit(&data[v as usize..(v + m) as usize], &[])?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

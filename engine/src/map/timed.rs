@@ -1,0 +1,49 @@
+//! A sink with a stopwatch: how much of a mapper's time goes into what stands behind it.
+
+use std::sync::Arc;
+
+use crate::base::Result;
+use crate::env::Clock;
+use crate::operator::{Form, Sink};
+
+pub struct Timed<S> {
+    sink: S,
+    clock: Arc<dyn Clock>,
+    pub busy_ns: u64,
+}
+
+impl<S> Timed<S> {
+    pub fn new(sink: S, clock: Arc<dyn Clock>) -> Self {
+        Timed { sink, clock, busy_ns: 0 }
+    }
+    pub fn inner(&self) -> &S {
+        &self.sink
+    }
+    pub fn inner_mut(&mut self) -> &mut S {
+        &mut self.sink
+    }
+    pub fn into_inner(self) -> S {
+        self.sink
+    }
+}
+
+impl<S: Sink> Sink for Timed<S> {
+    fn form(&self, refs: bool, one: bool) -> Form {
+        self.sink.form(refs, one)
+    }
+    fn begin(&mut self) -> Result<(*mut u8, usize)> {
+        self.sink.begin()
+    }
+    fn filled(&mut self, len: usize, need: usize, data: &[u8]) -> Result<(*mut u8, usize)> {
+        let start = self.clock.now_ns();
+        let result = self.sink.filled(len, need, data);
+        self.busy_ns += self.clock.now_ns() - start;
+        result
+    }
+    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        let start = self.clock.now_ns();
+        let result = self.sink.big(key, value);
+        self.busy_ns += self.clock.now_ns() - start;
+        result
+    }
+}

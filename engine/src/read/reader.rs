@@ -1,0 +1,300 @@
+//! The reader of a split: whole records in one reused buffer, handed out batch by batch.
+//!
+//! ```text
+//!   buffer:  | rest of the batch before | read now ........................ | slack |
+//!            |<---------- batch: whole records ------------->|<-- next rest -->|
+//! ```
+//!
+//! pread into a reused huge-page buffer measured 13 GB/s, a memory map 10, fresh 4 KiB pages 1.
+
+use std::sync::Arc;
+
+use super::source::{DECODE_INPUT_BYTES, Source};
+use super::split::{InputFile, Piece, RecordFormat, Split};
+use crate::base::{Code, Error, Result};
+use crate::codec;
+use crate::env::{Files, NamedFile};
+use crate::format::fixed::FixedSplitter;
+use crate::format::key_value::KeyValueSplitter;
+use crate::format::text::LineSplitter;
+use crate::memory::{Budget, Buffer};
+use crate::operator::Batch;
+use crate::operator::batch::Slices;
+use crate::operator::cursor::RECORD_BYTES_MAX;
+
+/// Bytes that are read at a time: a batch. It stays in L2 while it is mapped.
+pub const READ_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 256 << 10 };
+
+/// How much is read behind a cut at first, to find the end of its line.
+const LINE_GUESS_BYTES: u64 = 16 << 10;
+
+/// What all readers of a job share.
+#[derive(Clone)]
+pub struct ReadSetup {
+    pub files: Arc<dyn Files>,
+    pub budget: Arc<Budget>,
+    pub inputs: Arc<Vec<InputFile>>,
+    pub format: RecordFormat,
+    /// The mapper takes spans of text, lines not marked.
+    pub spans: bool,
+    pub read_bytes: usize,
+}
+
+pub struct SplitReader {
+    setup: ReadSetup,
+    pieces: std::vec::IntoIter<Piece>,
+    current: Option<Open>,
+    buffer: Buffer,
+    /// [from, to) of the buffer is read and not handed out.
+    from: usize,
+    to: usize,
+    lines: LineSplitter,
+    key_values: KeyValueSplitter,
+    fixed: Option<FixedSplitter>,
+    pub records: u64,
+    pub bytes: u64,
+}
+
+struct Open {
+    source: Source,
+    piece: Piece,
+    /// Position in the (decompressed) file of the first byte that is not handed out.
+    position: u64,
+    at_end: bool,
+    /// The line that belongs to the split before is still to be passed over.
+    skip: bool,
+}
+
+impl SplitReader {
+    /// A reader whose buffers serve one split after the other.
+    pub fn new(setup: ReadSetup) -> Result<SplitReader> {
+        let grant = setup.budget.grant(setup.read_bytes as u64, "a read buffer")?;
+        let buffer = Buffer::new(setup.read_bytes, Some(grant))?;
+        let fixed = match setup.format {
+            RecordFormat::Fixed { record_bytes, key_bytes } => Some(FixedSplitter::new(record_bytes, key_bytes)),
+            _ => None,
+        };
+        Ok(SplitReader {
+            setup,
+            pieces: Vec::new().into_iter(),
+            current: None,
+            buffer,
+            from: 0,
+            to: 0,
+            lines: LineSplitter::default(),
+            key_values: KeyValueSplitter::default(),
+            fixed,
+            records: 0,
+            bytes: 0,
+        })
+    }
+
+    pub fn begin(&mut self, split: &Split) {
+        self.pieces = split.pieces.clone().into_iter();
+        self.current = None;
+        (self.from, self.to) = (0, 0);
+    }
+
+    /// The next batch of whole records, or the end of the split.
+    pub fn next_batch(&mut self) -> Result<Option<Batch<'_>>> {
+        loop {
+            if self.current.is_none() {
+                let Some(piece) = self.pieces.next() else { return Ok(None) };
+                self.open(piece)?;
+            }
+            if let Some((position, file, len)) = self.advance()? {
+                return Ok(Some(self.batch(position, file, len)));
+            }
+            self.current = None;
+        }
+    }
+
+    fn open(&mut self, piece: Piece) -> Result<()> {
+        let input = &self.setup.inputs[piece.file as usize];
+        let file = if input.path.as_os_str() == "-" {
+            NamedFile::new(self.setup.files.stdin(), "standard input".as_ref(), Code::Input)
+        } else {
+            NamedFile::open(&*self.setup.files, &input.path, Code::Input)?
+        };
+        let mut start = piece.start;
+        if let RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } = &self.setup.format
+            && start > 0
+        {
+            start -= (end.look_back() as u64).min(start);
+        }
+        let source = match input.codec {
+            None => Source::plain(file, start),
+            Some(kind) => {
+                let need = codec::memory_bytes(kind) + DECODE_INPUT_BYTES as u64;
+                let grant = self.setup.budget.grant(need, "a decoder")?;
+                let input = Buffer::new(DECODE_INPUT_BYTES, Some(grant))?;
+                Source::decoded(file, codec::decoder(kind, codec::memory_bytes(kind))?, input)
+            }
+        };
+        (self.from, self.to) = (0, 0);
+        let skip = piece.start > 0 && !matches!(self.setup.format, RecordFormat::Fixed { .. });
+        self.current = Some(Open { source, piece, position: start, at_end: false, skip });
+        Ok(())
+    }
+
+    /// Makes [from, from + len) of the buffer the next batch: (position in the file, file, len). `None`: the piece is at its end.
+    fn advance(&mut self) -> Result<Option<(u64, u32, usize)>> {
+        loop {
+            let Some(open) = &mut self.current else { return Ok(None) };
+            // Bytes that are there, as far as they may belong to this piece.
+            let available = self.to - self.from;
+            if available > 0 {
+                let bytes = &self.buffer[self.from..self.to];
+                if open.skip {
+                    if let RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } = &self.setup.format {
+                        match end.find(bytes, open.at_end) {
+                            Some((_, next)) => {
+                                open.skip = false;
+                                open.position += next as u64;
+                                self.from += next;
+                                continue;
+                            }
+                            None if open.at_end => return Ok(None),
+                            None => {
+                                // Only what a line end may begin in is kept.
+                                let keep = end.look_back().max(1).min(available);
+                                open.position += (available - keep) as u64;
+                                self.from = self.to - keep;
+                            }
+                        }
+                    }
+                } else {
+                    let (len, done) = whole_records(&self.setup.format, open, bytes)?;
+                    if len > 0 {
+                        let result = (open.position, open.piece.file, len);
+                        open.position += len as u64;
+                        if done {
+                            open.piece.end = 0;
+                        }
+                        return Ok(Some(result));
+                    }
+                    if done {
+                        return Ok(None);
+                    }
+                }
+            }
+            if open.at_end || (open.piece.end == 0 && !open.skip) {
+                return Ok(None);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Reads on; what is left goes to the front, and a buffer that one record fills grows.
+    fn fill(&mut self) -> Result<()> {
+        let left = self.to - self.from;
+        if left >= self.buffer.len() {
+            let len = self.buffer.len() * 2;
+            if left > RECORD_BYTES_MAX {
+                let (path, position) = self.place();
+                return Err(Error::new(Code::Input, format!("a record is longer than {RECORD_BYTES_MAX} bytes"))
+                    .at_path(path)
+                    .at_offset(position)
+                    .hint("check the input format and the record delimiter"));
+            }
+            let (path, position) = self.place();
+            let grant = self
+                .setup
+                .budget
+                .grant(len as u64, &format!("a record of more than {left} bytes"))
+                .map_err(|e| e.at_path(path).at_offset(position))?;
+            let mut larger = Buffer::new(len, Some(grant))?;
+            larger[..left].copy_from_slice(&self.buffer[self.from..self.to]);
+            self.buffer = larger;
+        } else if self.from > 0 {
+            self.buffer.copy_within(self.from..self.to, 0);
+        }
+        (self.from, self.to) = (0, left);
+        let Some(open) = &mut self.current else { return Ok(()) };
+        // Behind the cut only the end of one line is wanted.
+        let behind = open.piece.end.saturating_sub(open.position + left as u64).saturating_add(LINE_GUESS_BYTES);
+        let room = ((self.buffer.len() - left) as u64).min(behind) as usize;
+        let n = open.source.read(&mut self.buffer[left..left + room])?;
+        open.at_end = n < room;
+        self.to += n;
+        self.bytes += n as u64;
+        Ok(())
+    }
+
+    fn place(&self) -> (String, u64) {
+        self.current.as_ref().map_or((String::new(), 0), |o| (o.source.path().to_string(), o.position))
+    }
+
+    fn batch(&mut self, position: u64, file: u32, len: usize) -> Batch<'_> {
+        let data = &self.buffer[self.from..self.from + len];
+        self.from += len;
+        let batch = match &self.setup.format {
+            RecordFormat::Lines { .. } if self.setup.spans => Batch::span(data),
+            RecordFormat::Lines { end } => {
+                self.lines.split(data, end);
+                self.records += self.lines.offsets.len() as u64;
+                Batch::records(data, None, Slices { offsets: &self.lines.offsets, lengths: &self.lines.lengths })
+            }
+            RecordFormat::KeyValue { end, separator } => {
+                self.lines.split(data, end);
+                self.key_values.split(data, &self.lines, *separator);
+                self.records += self.lines.offsets.len() as u64;
+                let kv = &self.key_values;
+                Batch::records(
+                    data,
+                    Some(Slices { offsets: &self.lines.offsets, lengths: &kv.key_lengths }),
+                    Slices { offsets: &kv.value_offsets, lengths: &kv.value_lengths },
+                )
+            }
+            RecordFormat::Fixed { record_bytes, key_bytes } => {
+                let n = len / *record_bytes as usize;
+                self.records += n as u64;
+                let fixed = self.fixed.get_or_insert_with(|| FixedSplitter::new(*record_bytes, *key_bytes));
+                fixed.cover(n);
+                Batch::records(
+                    data,
+                    Some(Slices { offsets: &fixed.key_offsets[..n], lengths: &fixed.key_lengths[..n] }),
+                    Slices { offsets: &fixed.value_offsets[..n], lengths: &fixed.value_lengths[..n] },
+                )
+            }
+        };
+        batch.at(file, position)
+    }
+}
+
+/// How many of `bytes`, which begin at a record, are whole records of the piece; and whether the piece ends with them.
+fn whole_records(format: &RecordFormat, open: &Open, bytes: &[u8]) -> Result<(usize, bool)> {
+    let end = open.piece.end;
+    let to_end = end.saturating_sub(open.position);
+    match format {
+        RecordFormat::Lines { end: line_end } | RecordFormat::KeyValue { end: line_end, .. } => {
+            let back = line_end.look_back() as u64;
+            if to_end <= bytes.len() as u64 && !(open.at_end && to_end >= bytes.len() as u64) {
+                // The cut lies in here: the piece goes to behind the first line end at or behind it.
+                let from = to_end.saturating_sub(back) as usize;
+                return Ok(match line_end.find(&bytes[from..], open.at_end) {
+                    Some((_, next)) => (from + next, true),
+                    None if open.at_end => (bytes.len(), true),
+                    None => (line_end.whole(bytes, false), false),
+                });
+            }
+            if open.at_end {
+                return Ok((bytes.len(), true));
+            }
+            Ok((line_end.whole(bytes, false), false))
+        }
+        RecordFormat::Fixed { record_bytes, .. } => {
+            let record = *record_bytes as usize;
+            let mine = to_end.min(bytes.len() as u64) as usize;
+            let whole = mine / record * record;
+            let rest = mine - whole;
+            if rest > 0 && open.at_end {
+                return Err(Error::new(Code::Corrupt, format!("the file ends within a record: {rest} bytes of {record}"))
+                    .at_path(open.source.path())
+                    .at_offset(open.position + whole as u64)
+                    .hint("check the record length, or copy the file again"));
+            }
+            Ok((whole, open.at_end || to_end <= whole as u64))
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Splits: the pieces of the input that tasks read. They depend on the input and the split size alone.
+
+use std::path::PathBuf;
+
+use crate::codec::CodecKind;
+use crate::format::LineEnd;
+
+/// How a file's bytes are cut into records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordFormat {
+    Lines { end: LineEnd },
+    KeyValue { end: LineEnd, separator: u8 },
+    Fixed { record_bytes: u32, key_bytes: u32 },
+}
+
+impl RecordFormat {
+    pub fn splittable(&self) -> bool {
+        match self {
+            RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } => end.splittable(),
+            RecordFormat::Fixed { .. } => true,
+        }
+    }
+}
+
+/// A file of the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InputFile {
+    /// "-" is standard input.
+    pub path: PathBuf,
+    pub len: u64,
+    pub codec: Option<CodecKind>,
+    /// A pipe or a device: read once, from start to end.
+    pub is_stream: bool,
+}
+
+/// A stretch of one file: [start, end) in whole records (see format::text for what a cut means).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Index into the job's files.
+    pub file: u32,
+    pub start: u64,
+    /// `u64::MAX`: to the end of the file, whatever its length.
+    pub end: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Split {
+    pub number: u32,
+    pub pieces: Vec<Piece>,
+    /// Bytes on disk, for progress and balance.
+    pub bytes: u64,
+}
+
+/// How much longer than the split size the last split of a file may be (Hadoop's SPLIT_SLOP).
+const SLOP: f64 = 1.1;
+
+/// Cuts files into splits of about `split_bytes`; small files share one.
+pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64) -> Vec<Split> {
+    let mut splits: Vec<Split> = Vec::new();
+    let mut open: Vec<Piece> = Vec::new();
+    let mut open_bytes = 0;
+    let mut close = |open: &mut Vec<Piece>, bytes: &mut u64| {
+        if !open.is_empty() {
+            splits.push(Split { number: splits.len() as u32, pieces: std::mem::take(open), bytes: *bytes });
+            *bytes = 0;
+        }
+    };
+    let target = match format {
+        RecordFormat::Fixed { record_bytes, .. } => {
+            (split_bytes / u64::from(*record_bytes)).max(1) * u64::from(*record_bytes)
+        }
+        _ => split_bytes,
+    };
+    for (i, file) in files.iter().enumerate() {
+        let file_number = i as u32;
+        let whole = file.codec.is_some() || file.is_stream || !format.splittable();
+        if file.is_stream {
+            close(&mut open, &mut open_bytes);
+            open.push(Piece { file: file_number, start: 0, end: u64::MAX });
+            close(&mut open, &mut open_bytes);
+            continue;
+        }
+        if file.len == 0 {
+            continue;
+        }
+        if whole || file.len as f64 <= target as f64 * SLOP {
+            if open_bytes > 0 && open_bytes + file.len > target {
+                close(&mut open, &mut open_bytes);
+            }
+            open.push(Piece { file: file_number, start: 0, end: file.len });
+            open_bytes += file.len;
+            if open_bytes >= target {
+                close(&mut open, &mut open_bytes);
+            }
+            continue;
+        }
+        close(&mut open, &mut open_bytes);
+        let mut start = 0;
+        while start < file.len {
+            let rest = file.len - start;
+            let bytes = if rest as f64 <= target as f64 * SLOP { rest } else { target };
+            open.push(Piece { file: file_number, start, end: start + bytes });
+            open_bytes = bytes;
+            close(&mut open, &mut open_bytes);
+            start += bytes;
+        }
+    }
+    close(&mut open, &mut open_bytes);
+    splits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_files_are_cut_and_small_ones_share() {
+        let file = |len, codec| InputFile { path: "f".into(), len, codec, is_stream: false };
+        let files = [file(105, None), file(250, None), file(0, None), file(30, None), file(30, None), file(50, None)];
+        let lines = RecordFormat::Lines { end: LineEnd::Any };
+        let cut: Vec<Vec<(u32, u64, u64)>> = split_files(&files, &lines, 100)
+            .iter()
+            .map(|s| s.pieces.iter().map(|p| (p.file, p.start, p.end)).collect())
+            .collect();
+        assert_eq!(
+            cut,
+            [
+                vec![(0, 0, 105)],
+                vec![(1, 0, 100)],
+                vec![(1, 100, 200)],
+                vec![(1, 200, 250)],
+                vec![(3, 0, 30), (4, 0, 30)],
+                vec![(5, 0, 50)]
+            ]
+        );
+        let fixed = RecordFormat::Fixed { record_bytes: 30, key_bytes: 3 };
+        assert!(split_files(&files[1..2], &fixed, 100).iter().all(|s| s.pieces[0].start % 30 == 0));
+    }
+}

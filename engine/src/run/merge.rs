@@ -1,0 +1,182 @@
+//! Merges k sources of sorted blocks into one stream, handed out in batches that borrow from the blocks.
+//!
+//! ```text
+//!   source 0   | block . . . x . . |                        x  the head: the next record of a source
+//!   source 1   | block . x . . . . |  -> loser tree -> batch: records that point into these blocks
+//!   source 2   | block . . . . . x |
+//! ```
+//!
+//! The order is (key, split, source, place in the source): with the runs as sources in the order in which they were written,
+//! that of one stable sort. A batch ends after `BATCH_RECORDS` or where a source has run out of its block; the block is replaced at
+//! the next call, when nobody borrows from it.
+//!
+//! Rejected: TODO
+
+use std::ops::Deref;
+
+use super::block::{Block, Entry, Position};
+use super::loser_tree::{LoserTree, Rank};
+use super::reader::BlockSource;
+use crate::base::{Error, KeyOrder, Record, Result};
+
+/// Records a batch, at most.
+pub const BATCH_RECORDS: usize = 256;
+
+/// A stretch of the merged records.
+pub struct MergedBatch<'a>(Vec<Record<'a>>);
+
+impl<'a> Deref for MergedBatch<'a> {
+    type Target = [Record<'a>];
+    fn deref(&self) -> &[Record<'a>] {
+        &self.0
+    }
+}
+
+pub struct Merger<'s> {
+    sources: Vec<Box<dyn BlockSource + 's>>,
+    order: KeyOrder,
+    blocks: Vec<Block>,
+    heads: Vec<Head>,
+    /// None without sources.
+    tree: Option<LoserTree>,
+    /// The tree's winner is at the end of its block.
+    starved: bool,
+    spare: Vec<u8>,
+    /// What a source failed with: the merge does not go on behind it.
+    failed: Option<Error>,
+}
+
+/// The next records of a source, decoded some at a time: their keys are read together, long before they are needed, so that the
+/// wait for memory is not in the chain from one winner to the next.
+#[derive(Clone)]
+struct Head {
+    window: [(Rank, Entry); WINDOW_RECORDS],
+    at: u32,
+    len: u32,
+    /// Behind the window.
+    next: Position,
+}
+
+const WINDOW_RECORDS: usize = 16;
+
+impl<'s> Merger<'s> {
+    /// Reads the first block of each source. Sources come in the order in which equal records of one split are to come.
+    pub fn new(sources: Vec<Box<dyn BlockSource + 's>>, order: KeyOrder) -> Result<Self> {
+        let k = sources.len();
+        let none = Head {
+            window: [(Rank::exhausted(0), Entry::default()); WINDOW_RECORDS],
+            at: 0,
+            len: 0,
+            next: Position::default(),
+        };
+        let mut this = Merger {
+            sources,
+            order,
+            blocks: Vec::new(),
+            heads: vec![none; k],
+            tree: None,
+            starved: false,
+            spare: Vec::new(),
+            failed: None,
+        };
+        this.blocks.resize_with(k, Block::default);
+        let ranks = (0..k).map(|s| this.load(s)).collect::<Result<Vec<Rank>>>()?;
+        if k > 0 {
+            let Merger { blocks, heads, .. } = &this;
+            this.tree = Some(LoserTree::new(&ranks, |a, b| comes_first(blocks, heads, order, a, b)));
+        }
+        Ok(this)
+    }
+
+    /// The next records, until none are left. A batch is never empty. After an error, every call gives that error.
+    pub fn next_batch(&mut self) -> Result<Option<MergedBatch<'_>>> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        let order = self.order;
+        let Some(winner) = self.tree.as_ref().map(|tree| tree.winner().source()) else { return Ok(None) };
+        if std::mem::take(&mut self.starved) {
+            let rank = self.load(winner).inspect_err(|e| self.failed = Some(e.clone()))?;
+            let Merger { blocks, heads, tree, .. } = self;
+            if let Some(tree) = tree {
+                tree.replay(rank, |a, b| comes_first(blocks, heads, order, a, b));
+            }
+        }
+        let Merger { blocks, heads, tree: Some(tree), starved, .. } = self else { return Ok(None) };
+        let blocks: &[Block] = blocks;
+        let mut winner = tree.winner();
+        if winner.is_exhausted() {
+            return Ok(None);
+        }
+        let mut batch = Vec::with_capacity(BATCH_RECORDS);
+        while batch.len() < BATCH_RECORDS && !winner.is_exhausted() {
+            let source = winner.source();
+            let (block, head) = (&blocks[source], &mut heads[source]);
+            batch.push(block.record(&head.entry()));
+            if !head.advance(block, source, order) {
+                *starved = true;
+                break;
+            }
+            let rank = head.rank();
+            winner = tree.replay(rank, |a, b| comes_first(blocks, heads, order, a, b));
+        }
+        Ok(Some(MergedBatch(batch)))
+    }
+
+    /// Goes to the first record of a source's next block that has one; returns its rank.
+    #[cold]
+    fn load(&mut self, s: usize) -> Result<Rank> {
+        let (block, head) = (&mut self.blocks[s], &mut self.heads[s]);
+        loop {
+            block.check_end(head.next).map_err(|e| self.sources[s].locate(e))?;
+            if !self.sources[s].next_block(block, &mut self.spare)? {
+                // The memory of a source at its end is of no use any more.
+                *block = Block::default();
+                return Ok(Rank::exhausted(s));
+            }
+            head.next = block.start();
+            if head.refill(block, s, self.order) {
+                return Ok(head.rank());
+            }
+        }
+    }
+}
+
+impl Head {
+    #[inline(always)]
+    fn rank(&self) -> Rank {
+        self.window[self.at as usize % WINDOW_RECORDS].0
+    }
+
+    #[inline(always)]
+    fn entry(&self) -> Entry {
+        self.window[self.at as usize % WINDOW_RECORDS].1
+    }
+
+    /// Goes to the next record; false at the end of the block.
+    #[inline(always)]
+    fn advance(&mut self, block: &Block, source: usize, order: KeyOrder) -> bool {
+        self.at += 1;
+        self.at < self.len || self.refill(block, source, order)
+    }
+
+    #[inline(never)]
+    fn refill(&mut self, block: &Block, source: usize, order: KeyOrder) -> bool {
+        let rank = |prefix, entry: &Entry| Rank::new(prefix, entry.key_len, entry.split, source, order);
+        let mut len = 0;
+        block.decode(&mut self.next, WINDOW_RECORDS, order, |prefix, entry| {
+            self.window[len] = (rank(prefix, &entry), entry);
+            len += 1;
+        });
+        (self.at, self.len) = (0, len as u32);
+        len > 0
+    }
+}
+
+/// Whether the head of `a` comes before that of `b`: keys longer than their prefixes, which are equal.
+#[inline]
+fn comes_first(blocks: &[Block], heads: &[Head], order: KeyOrder, a: usize, b: usize) -> bool {
+    let (head_a, head_b) = (heads[a].entry(), heads[b].entry());
+    let keys = order.compare(blocks[a].key(&head_a), blocks[b].key(&head_b));
+    keys.then_with(|| (head_a.split, a).cmp(&(head_b.split, b))).is_lt()
+}

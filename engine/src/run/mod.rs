@@ -1,0 +1,29 @@
+//! Floor 5: runs: sorted records that were spilled to scratch, and the merge that brings them back as one.
+//!
+//! `writer` writes `block`s to `scratch` and leaves an `index`; `reader` reads them back; `merge` merges k of them through a
+//! `loser_tree`; `passes` merges in steps where there are more runs than memory for readers.
+
+pub mod block;
+pub mod codec_gauge;
+pub mod directory_health;
+pub mod index;
+pub mod loser_tree;
+pub mod merge;
+pub mod passes;
+pub mod reader;
+pub mod scratch;
+pub mod writer;
+
+#[cfg(test)]
+mod block_test;
+#[cfg(test)]
+mod merge_test;
+
+pub use block::Block;
+pub use codec_gauge::SpillCodec;
+pub use index::{BlockEntry, KeyRange, Run, RunTotals};
+pub use merge::{MergedBatch, Merger};
+pub use passes::MergePasses;
+pub use reader::{BlockSource, ReadContext, RunReader, reader_memory_bytes};
+pub use scratch::{Extent, ScratchSpace, ScratchUse};
+pub use writer::{RunBuilder, RunSettings, Slice, SliceWriter, writer_memory_bytes};

@@ -1,0 +1,365 @@
+//! The job's spill space: one unnamed file in each of several local directories, into which blocks are striped.
+//!
+//! ```text
+//!   /disk1   | block 0 | block 2 |  (hole)  | block 7 | ->          an extent = (file, offset, length)
+//!   /disk2   | block 1 |  (hole)  | block 5 | block 6 | ->
+//! ```
+//!
+//! A file is opened at the first write to its directory. Space is handed out upwards and never again: freed extents become
+//! holes. Blocks are smaller than what a file system can punch one by one, so freed neighbours are joined first and only
+//! whole pages of the joined range are punched.
+//!
+//! Limitations: a file system that cannot punch holes keeps the space until the job ends. Writes go through the page cache
+//! and nothing is synced: scratch does not outlive the process.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use super::codec_gauge::CodecGauge;
+use super::directory_health::DirectoryHealth;
+use crate::base::{Code, Error, Result};
+use crate::env::{Clock, Files, NamedFile};
+
+/// Where a written block lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    pub offset: u64,
+    pub len: u32,
+    /// Number of the scratch directory.
+    pub file: u16,
+}
+
+/// What was written to scratch, for the report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScratchUse {
+    pub written_bytes: u64,
+    pub held_bytes: u64,
+    pub held_bytes_peak: u64,
+}
+
+pub struct ScratchSpace {
+    files: Arc<dyn Files>,
+    clock: Arc<dyn Clock>,
+    directories: Vec<Directory>,
+    /// The directory of the next write.
+    turn: AtomicUsize,
+    written_bytes: AtomicU64,
+    held_bytes: AtomicU64,
+    held_bytes_peak: AtomicU64,
+    gauge: CodecGauge,
+}
+
+struct Directory {
+    path: PathBuf,
+    health: DirectoryHealth,
+    file: Mutex<Option<NamedFile>>,
+    end: AtomicU64,
+    free: Mutex<FreeRanges>,
+}
+
+impl ScratchSpace {
+    /// Touches no directory yet.
+    ///
+    /// # Panics
+    /// Without a directory, or with more than 65,536.
+    pub fn new(files: Arc<dyn Files>, clock: Arc<dyn Clock>, directories: Vec<PathBuf>) -> Arc<Self> {
+        assert!(!directories.is_empty() && directories.len() <= 1 << 16);
+        let directories = directories.into_iter().map(Directory::new).collect();
+        Arc::new(ScratchSpace {
+            files,
+            clock,
+            directories,
+            turn: AtomicUsize::new(0),
+            written_bytes: AtomicU64::new(0),
+            held_bytes: AtomicU64::new(0),
+            held_bytes_peak: AtomicU64::new(0),
+            gauge: CodecGauge::default(),
+        })
+    }
+
+    /// Writes the pieces one behind the other. Where a directory fails, the next one is tried, and a failing one again
+    /// until it is out of use; the error is the last one's when none is left.
+    pub fn write(&self, pieces: &[&[u8]]) -> Result<Extent> {
+        let len: usize = pieces.iter().map(|p| p.len()).sum();
+        let len = u32::try_from(len).expect("a block is smaller than 4 GiB");
+        let mut last = None;
+        while let Some(number) = self.next_usable() {
+            let directory = &self.directories[number];
+            let started = self.clock.now_ns();
+            match directory.write(&*self.files, pieces, len) {
+                Ok(offset) => {
+                    directory.health.note(false);
+                    self.gauge.note_write(u64::from(len), self.clock.now_ns().saturating_sub(started));
+                    self.count_write(u64::from(len));
+                    return Ok(Extent { offset, len, file: number as u16 });
+                }
+                Err(e) => {
+                    directory.health.note(true);
+                    last = Some(e);
+                }
+            }
+        }
+        Err(last.unwrap_or_else(|| {
+            let path = self.directories[0].path.to_string_lossy().into_owned();
+            Error::new(Code::Output, "no scratch directory is left that can be written to").at_path(path)
+        }))
+    }
+
+    /// Fills `buffer` with the start of the extent; it must not be longer than the extent.
+    pub fn read(&self, extent: Extent, buffer: &mut [u8]) -> Result<()> {
+        assert!(buffer.len() <= extent.len as usize);
+        self.file(extent).read_exact(buffer, extent.offset).map_err(|e| e.hint("run the job again"))
+    }
+
+    /// Says that the extent will be read soon.
+    pub fn will_need(&self, extent: Extent) {
+        self.file(extent).file().will_need(extent.offset, u64::from(extent.len));
+    }
+
+    /// Gives the space back. Each extent is freed at most once and not read afterwards.
+    pub fn free(&self, extent: Extent) {
+        let before = self.held_bytes.fetch_sub(u64::from(extent.len), Ordering::Relaxed);
+        debug_assert!(before >= u64::from(extent.len), "an extent was freed twice");
+        self.directories[extent.file as usize].punch(extent.offset, u64::from(extent.len));
+    }
+
+    /// The name of an extent's directory, for messages.
+    pub fn path(&self, extent: Extent) -> String {
+        self.directories[extent.file as usize].path.to_string_lossy().into_owned()
+    }
+
+    pub fn usage(&self) -> ScratchUse {
+        ScratchUse {
+            written_bytes: self.written_bytes.load(Ordering::Relaxed),
+            held_bytes: self.held_bytes.load(Ordering::Relaxed),
+            held_bytes_peak: self.held_bytes_peak.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Directories that failed too often and are out of use, for the report.
+    pub fn retired(&self) -> Vec<PathBuf> {
+        self.directories.iter().filter(|d| !d.health.is_usable()).map(|d| d.path.clone()).collect()
+    }
+
+    pub(super) fn gauge(&self) -> &CodecGauge {
+        &self.gauge
+    }
+
+    pub(super) fn clock(&self) -> &dyn Clock {
+        &*self.clock
+    }
+
+    fn next_usable(&self) -> Option<usize> {
+        let n = self.directories.len();
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        (0..n).map(|i| turn.wrapping_add(i) % n).find(|&i| self.directories[i].health.is_usable())
+    }
+
+    fn count_write(&self, len: u64) {
+        self.written_bytes.fetch_add(len, Ordering::Relaxed);
+        let held = self.held_bytes.fetch_add(len, Ordering::Relaxed) + len;
+        self.held_bytes_peak.fetch_max(held, Ordering::Relaxed);
+    }
+
+    fn file(&self, extent: Extent) -> NamedFile {
+        let file = self.directories[extent.file as usize].lock_file().clone();
+        file.expect("an extent lies in a file that was opened to write it")
+    }
+}
+
+impl Directory {
+    fn new(path: PathBuf) -> Self {
+        Directory {
+            path,
+            health: DirectoryHealth::default(),
+            file: Mutex::new(None),
+            end: AtomicU64::new(0),
+            free: Mutex::new(FreeRanges::default()),
+        }
+    }
+
+    /// Returns the offset.
+    fn write(&self, files: &dyn Files, pieces: &[&[u8]], len: u32) -> Result<u64> {
+        let file = self.opened(files)?;
+        let offset = self.end.fetch_add(u64::from(len), Ordering::Relaxed);
+        let mut at = offset;
+        for piece in pieces {
+            if let Err(e) = file.write_all(piece, at) {
+                self.punch(offset, u64::from(len));
+                return Err(e);
+            }
+            at += piece.len() as u64;
+        }
+        Ok(offset)
+    }
+
+    fn opened(&self, files: &dyn Files) -> Result<NamedFile> {
+        let mut file = self.lock_file();
+        if let Some(file) = &*file {
+            return Ok(file.clone());
+        }
+        let made = files.scratch(&self.path).map_err(|e| {
+            Error::io(Code::Output, "cannot make a scratch file", &e).at_path(self.path.to_string_lossy())
+        })?;
+        Ok(file.insert(NamedFile::new(made, &self.path, Code::Output)).clone())
+    }
+
+    fn punch(&self, offset: u64, len: u64) {
+        let pages = self.free.lock().unwrap_or_else(|e| e.into_inner()).add(offset, len);
+        if let (Some((start, end)), Some(file)) = (pages, &*self.lock_file()) {
+            file.file().punch(start, end - start);
+        }
+    }
+
+    fn lock_file(&self) -> MutexGuard<'_, Option<NamedFile>> {
+        self.file.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// The freed ranges of a file, joined.
+#[derive(Default)]
+struct FreeRanges {
+    end_by_start: BTreeMap<u64, u64>,
+}
+
+/// What file systems can punch.
+const PAGE_BYTES: u64 = 4096;
+
+impl FreeRanges {
+    /// Adds a range; returns the whole pages that became free with it.
+    fn add(&mut self, offset: u64, len: u64) -> Option<(u64, u64)> {
+        if len == 0 {
+            return None;
+        }
+        let (mut start, mut end) = (offset, offset + len);
+        if let Some((&s, &e)) = self.end_by_start.range(..start).next_back()
+            && e == start
+        {
+            start = s;
+        }
+        if let Some(e) = self.end_by_start.remove(&end) {
+            end = e;
+        }
+        self.end_by_start.insert(start, end);
+        // Of the joined range only the pages that the new one touches: the others are holes already.
+        let first = (offset / PAGE_BYTES * PAGE_BYTES).max(start.next_multiple_of(PAGE_BYTES));
+        let last = (offset + len).next_multiple_of(PAGE_BYTES).min(end / PAGE_BYTES * PAGE_BYTES);
+        (first < last).then_some((first, last))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::clock::RealClock;
+    use crate::env::faulty::{Fault, FaultyFiles};
+    use crate::env::random::Random;
+    use crate::env::real::RealFiles;
+
+    fn space(files: Arc<dyn Files>, directories: &[PathBuf]) -> Arc<ScratchSpace> {
+        ScratchSpace::new(files, Arc::new(RealClock::start()), directories.to_vec())
+    }
+
+    fn check(space: &ScratchSpace, written: &[(Extent, Vec<u8>)]) {
+        for (extent, bytes) in written {
+            let mut back = vec![0; bytes.len()];
+            space.read(*extent, &mut back).unwrap();
+            assert_eq!(back, *bytes);
+        }
+    }
+
+    #[test]
+    fn what_is_written_comes_back_from_any_thread_and_what_is_freed_goes() {
+        let directory = std::env::temp_dir();
+        let space = space(Arc::new(RealFiles), &[directory.clone(), directory]);
+        let all: Mutex<Vec<(Extent, Vec<u8>)>> = Mutex::new(Vec::new());
+        std::thread::scope(|scope| {
+            for thread in 0..4u64 {
+                let (space, all) = (&space, &all);
+                scope.spawn(move || {
+                    let mut random = Random::new(thread);
+                    for i in 0..100 {
+                        let bytes = vec![(thread * 50 + i) as u8; random.below(9000) as usize];
+                        let half = bytes.len() / 2;
+                        let extent = space.write(&[&bytes[..half], &bytes[half..]]).unwrap();
+                        all.lock().unwrap().push((extent, bytes));
+                    }
+                });
+            }
+        });
+        let mut all = all.into_inner().unwrap();
+        check(&space, &all);
+        let total: u64 = all.iter().map(|(e, _)| u64::from(e.len)).sum();
+        assert_eq!(space.usage(), ScratchUse { written_bytes: total, held_bytes: total, held_bytes_peak: total });
+        // Freeing every other extent leaves the rest alone.
+        let mut odd = false;
+        all.retain(|(extent, _)| {
+            odd = !odd;
+            if odd {
+                space.free(*extent);
+            }
+            !odd
+        });
+        check(&space, &all);
+        all.iter().for_each(|(extent, _)| space.free(*extent));
+        assert_eq!(space.usage().held_bytes, 0);
+        assert_eq!(space.usage().held_bytes_peak, total);
+    }
+
+    #[test]
+    fn each_page_is_punched_exactly_once() {
+        let mut random = Random::new(7);
+        for _ in 0..50 {
+            // Neighbouring extents, freed in any order.
+            let mut extents = Vec::new();
+            let mut end = 0;
+            for _ in 0..200 {
+                let len = random.below(6000);
+                extents.push((end, len));
+                end += len;
+            }
+            for i in (1..extents.len()).rev() {
+                extents.swap(i, random.below(i as u64 + 1) as usize);
+            }
+            let mut punched = vec![0u32; (end / PAGE_BYTES) as usize];
+            let mut free = FreeRanges::default();
+            for (offset, len) in extents {
+                if let Some((start, end)) = free.add(offset, len) {
+                    (start / PAGE_BYTES..end / PAGE_BYTES).for_each(|page| punched[page as usize] += 1);
+                }
+            }
+            assert!(punched.iter().all(|&n| n == 1), "{punched:?}");
+            assert_eq!(free.end_by_start, BTreeMap::from([(0, end)]));
+        }
+    }
+
+    #[test]
+    fn another_directory_takes_over_and_the_last_error_is_told() {
+        let good = std::env::temp_dir();
+        let missing = good.join("yunti-there-is-no-such-directory");
+        let two = space(Arc::new(RealFiles), &[missing.clone(), good.clone()]);
+        let written: Vec<_> = (0..20u8).map(|i| (two.write(&[&[i; 100]]).unwrap(), vec![i; 100])).collect();
+        check(&two, &written);
+        assert_eq!(two.retired(), [missing]);
+
+        let full = FaultyFiles::new(Arc::new(RealFiles), 6, true, Fault::Errno(libc::ENOSPC));
+        let full = space(Arc::new(full), &[good.clone(), good.clone()]);
+        let error = (0..20).find_map(|_| full.write(&[b"block"]).err()).unwrap();
+        assert_eq!(error.code(), Code::Output);
+        assert_eq!(error.path(), Some(&*good.to_string_lossy()));
+        assert!(error.to_string().contains("free some space"), "{error}");
+        assert_eq!(full.retired().len(), 2);
+        assert_eq!(full.write(&[b"block"]).unwrap_err().code(), Code::Output);
+    }
+
+    #[test]
+    fn one_failure_of_the_only_directory_is_tried_again() {
+        let files = FaultyFiles::new(Arc::new(RealFiles), 2, false, Fault::Errno(libc::EIO));
+        let one = space(Arc::new(files), &[std::env::temp_dir()]);
+        let extent = one.write(&[b"block"]).unwrap();
+        check(&one, &[(extent, b"block".to_vec())]);
+        assert!(one.retired().is_empty());
+    }
+}

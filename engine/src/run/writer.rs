@@ -1,0 +1,186 @@
+//! Writes a run: several workers at once, each a slice of it after another.
+//!
+//! ```text
+//!   run      | slice 0 | slice 1 | slice 2 | slice 3 |      slices are numbered in the run's order
+//!   worker        A         B         B         A           and written in any
+//!   slice    | block | block | block |                      a block holds one partition
+//! ```
+//!
+//! A slice keeps one block in the making and writes it itself when it is full. Rejected: writing behind through
+//! `io_queue`. A buffered write is a copy into the page cache (0.1 ms a block) and costs less than waking another thread;
+//! when the disk is the bound, every worker waits for it in either way, and the memory of blocks under way would be more.
+
+use std::sync::{Arc, Mutex};
+
+use super::block::{BlockBuilder, RECORDS_MAX, TRAILER_BYTES, trailer_of_one};
+use super::codec_gauge::SpillCodec;
+use super::index::{BlockEntry, Blocks, Run, RunTotals};
+use super::scratch::ScratchSpace;
+use crate::base::{KeyOrder, Record, Result};
+
+/// What runs of a job have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct RunSettings {
+    pub order: KeyOrder,
+    /// A block's size in memory: 256 KiB as a rule, 16-32 KiB where the memory budget is small. A larger record has a block
+    /// of its own, stored plain.
+    pub block_bytes: usize,
+    pub codec: SpillCodec,
+}
+
+impl RunSettings {
+    pub const BLOCK_BYTES: usize = 256 << 10;
+}
+
+/// Memory that one `SliceWriter` takes, at most.
+pub fn writer_memory_bytes(block_bytes: usize) -> u64 {
+    // Records and their frames; the packed frames; the compressed block; lz4's table.
+    3 * block_bytes as u64 + (block_bytes / 8 + (32 << 10)) as u64
+}
+
+/// A run in the making, shared by its writers.
+pub struct RunBuilder {
+    scratch: Arc<ScratchSpace>,
+    settings: RunSettings,
+    /// Buffers of finished slices.
+    idle: Mutex<Vec<Buffers>>,
+}
+
+#[derive(Default)]
+struct Buffers {
+    block: BlockBuilder,
+    packed: Vec<u8>,
+}
+
+impl RunBuilder {
+    pub fn new(scratch: Arc<ScratchSpace>, settings: RunSettings) -> Self {
+        RunBuilder { scratch, settings, idle: Mutex::new(Vec::new()) }
+    }
+
+    /// Begins slice `number`. A thread writes one slice at a time.
+    pub fn slice(&self, number: u32) -> SliceWriter<'_> {
+        let buffers = self.idle.lock().unwrap_or_else(|e| e.into_inner()).pop().unwrap_or_default();
+        SliceWriter {
+            builder: self,
+            number,
+            blocks: Blocks::new(self.scratch.clone()),
+            totals: RunTotals::default(),
+            partition: 0,
+            buffers,
+        }
+    }
+
+    /// The run of these slices, in the order of their numbers.
+    ///
+    /// # Panics
+    /// If two slices have one number.
+    pub fn finish(self, mut slices: Vec<Slice>) -> Run {
+        slices.sort_by_key(|slice| slice.number);
+        assert!(slices.windows(2).all(|pair| pair[0].number < pair[1].number), "two slices have one number");
+        let slices = slices.into_iter().map(|slice| (slice.blocks, slice.totals)).collect();
+        Run::of_slices(slices, self.scratch, self.settings.order, self.settings.block_bytes)
+    }
+}
+
+/// A finished slice.
+pub struct Slice {
+    number: u32,
+    blocks: Blocks,
+    totals: RunTotals,
+}
+
+impl Slice {
+    pub fn totals(&self) -> RunTotals {
+        self.totals
+    }
+}
+
+/// Writes one slice. Dropped without `finish`, it frees what it wrote.
+pub struct SliceWriter<'b> {
+    builder: &'b RunBuilder,
+    number: u32,
+    blocks: Blocks,
+    totals: RunTotals,
+    /// Of the block in the making.
+    partition: u32,
+    buffers: Buffers,
+}
+
+impl SliceWriter<'_> {
+    /// Adds the next record in the run's order: within a partition by (key, split, place in the split).
+    #[inline]
+    pub fn append(&mut self, partition: u32, record: Record<'_>) -> Result<()> {
+        let limit = self.builder.settings.block_bytes;
+        let block = &self.buffers.block;
+        let weight = block.weight_bytes() + BlockBuilder::weight_of(&record);
+        if partition != self.partition || weight > limit || block.records() == RECORDS_MAX {
+            self.cut()?;
+            self.partition = partition;
+            if BlockBuilder::weight_of(&record) > limit {
+                return self.append_alone(record);
+            }
+        }
+        let block = &mut self.buffers.block;
+        debug_assert!(
+            block.is_empty() || self.builder.settings.order.compare(block.last_key(), record.key()).is_le(),
+            "records are not in the run's order"
+        );
+        block.push(&record);
+        Ok(())
+    }
+
+    /// Ends the block, so that the next record begins another one.
+    pub fn cut(&mut self) -> Result<()> {
+        let Buffers { block, packed } = &mut self.buffers;
+        if block.is_empty() {
+            return Ok(());
+        }
+        let RunSettings { order, codec, .. } = self.builder.settings;
+        let scratch = &self.builder.scratch;
+        let (first_prefix, last_prefix) = (order.prefix(block.first_key(), 0), order.prefix(block.last_key(), 0));
+        self.totals.records += block.records() as u64;
+        self.totals.record_bytes += block.data_bytes() as u64;
+        let compress = scratch.gauge().compress_next(codec);
+        let started = if compress { scratch.clock().now_ns() } else { 0 };
+        let (stored, raw_len) = block.seal(self.partition, compress, packed);
+        if compress {
+            let ns = scratch.clock().now_ns().saturating_sub(started);
+            scratch.gauge().note_compression(u64::from(raw_len), (stored.len() - TRAILER_BYTES) as u64, ns);
+        }
+        let written = scratch.write(&[stored]);
+        block.clear();
+        let extent = written?;
+        self.totals.stored_bytes += u64::from(extent.len);
+        self.blocks.push(BlockEntry { extent, first_prefix, last_prefix, raw_len, partition: self.partition });
+        Ok(())
+    }
+
+    /// Writes what is left.
+    pub fn finish(mut self) -> Result<Slice> {
+        self.cut()?;
+        let SliceWriter { builder, number, blocks, totals, buffers, .. } = self;
+        builder.idle.lock().unwrap_or_else(|e| e.into_inner()).push(buffers);
+        Ok(Slice { number, blocks, totals })
+    }
+
+    /// A record that is larger than a block: from where it lies, without a copy.
+    #[cold]
+    fn append_alone(&mut self, record: Record<'_>) -> Result<()> {
+        let prefix = self.builder.settings.order.prefix(record.key(), 0);
+        let trailer = trailer_of_one(self.partition, &record);
+        let extent = self.builder.scratch.write(&[record.bytes, &trailer])?;
+        self.totals.add(RunTotals {
+            records: 1,
+            record_bytes: record.bytes.len() as u64,
+            stored_bytes: u64::from(extent.len),
+        });
+        self.blocks.push(BlockEntry {
+            extent,
+            first_prefix: prefix,
+            last_prefix: prefix,
+            raw_len: record.bytes.len() as u32,
+            partition: self.partition,
+        });
+        Ok(())
+    }
+}

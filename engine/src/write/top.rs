@@ -1,0 +1,100 @@
+//! The records with the largest numbers as values, or the first ones: what a job without an output shows.
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+use std::sync::Mutex;
+
+use super::encoder::put;
+use crate::operator::Type;
+
+pub struct Top {
+    n: usize,
+    key_type: Type,
+    value_type: Type,
+    heap: Mutex<BinaryHeap<Reverse<Ranked>>>,
+}
+
+#[derive(PartialEq, Eq)]
+struct Ranked {
+    rank: Rank,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+/// Larger is better.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy)]
+enum Rank {
+    Signed(i64),
+    Unsigned(u64),
+    /// Float bits that order as numbers.
+    Float(i64),
+    /// The first come.
+    Early(Reverse<(usize, u64)>),
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // Equal counts: the key that sorts first is the better one.
+        self.rank.cmp(&other.rank).then_with(|| other.key.cmp(&self.key)).then_with(|| other.value.cmp(&self.value))
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Top {
+    pub fn new(n: usize, key_type: Type, value_type: Type) -> Top {
+        Top { n, key_type, value_type, heap: Mutex::new(BinaryHeap::new()) }
+    }
+
+    /// Offers a record; `at` (ticket, ordinal) ranks records without numbers.
+    pub fn offer(&self, key: &[u8], value: &[u8], at: (usize, u64)) {
+        let rank = self.rank(value, at);
+        let mut heap = self.heap.lock().unwrap_or_else(|e| e.into_inner());
+        if heap.len() >= self.n {
+            let better = heap.peek().is_some_and(|Reverse(worst)| {
+                rank.cmp(&worst.rank).then_with(|| worst.key.as_slice().cmp(key)) == Ordering::Greater
+            });
+            if !better {
+                return;
+            }
+            heap.pop();
+        }
+        heap.push(Reverse(Ranked { rank, key: key.to_vec(), value: value.to_vec() }));
+    }
+
+    fn rank(&self, value: &[u8], at: (usize, u64)) -> Rank {
+        let early = Rank::Early(Reverse(at));
+        match (self.value_type, value.len()) {
+            (Type::I64, 8) => value.try_into().map_or(early, |b| Rank::Signed(i64::from_le_bytes(b))),
+            (Type::U64, 8) => value.try_into().map_or(early, |b| Rank::Unsigned(u64::from_le_bytes(b))),
+            (Type::I32, 4) => value.try_into().map_or(early, |b| Rank::Signed(i64::from(i32::from_le_bytes(b)))),
+            (Type::U32, 4) => value.try_into().map_or(early, |b| Rank::Unsigned(u64::from(u32::from_le_bytes(b)))),
+            (Type::F64, 8) => value.try_into().map_or(early, |b| {
+                let bits = i64::from_le_bytes(b);
+                Rank::Float(bits ^ (((bits >> 63) as u64) >> 1) as i64)
+            }),
+            _ => early,
+        }
+    }
+
+    /// Best first, printable: bytes that are not UTF-8 or control characters are escaped.
+    pub fn into_printable(self) -> Vec<(String, String)> {
+        let mut ranked: Vec<Ranked> =
+            self.heap.into_inner().unwrap_or_else(|e| e.into_inner()).into_iter().map(|r| r.0).collect();
+        ranked.sort_by(|a, b| b.cmp(a));
+        let print = |kind: Type, bytes: &[u8]| {
+            let mut out = Vec::new();
+            put(kind, bytes, &mut out);
+            match String::from_utf8(out) {
+                Ok(text) if !text.chars().any(char::is_control) => text,
+                Ok(text) => text.escape_debug().to_string(),
+                Err(bad) => bad.as_bytes().escape_ascii().to_string(),
+            }
+        };
+        ranked.into_iter().map(|r| (print(self.key_type, &r.key), print(self.value_type, &r.value))).collect()
+    }
+}

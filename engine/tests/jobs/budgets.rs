@@ -1,0 +1,62 @@
+//! The same bytes whatever the memory budget and the threads, and nothing left behind.
+
+use yunti_engine::base::Code;
+use yunti_engine::job::{JobSpec, SpillCodec, applications};
+
+use crate::support::{Temp, noise, parts_of};
+
+fn application(name: &str) -> JobSpec {
+    (applications().iter().find(|a| a.name == name).unwrap().spec)()
+}
+
+#[test]
+fn any_budget_gives_the_same_bytes() {
+    let temp = Temp::new("budget");
+    let mut text = noise(4, 12 << 20);
+    for i in 0..text.len() {
+        if text[i] < 20 {
+            text[i] = b" \n"[i % 2];
+        }
+    }
+    let input = temp.write("in", &text);
+    std::fs::create_dir(temp.path("scratch")).unwrap();
+    for name in ["sort", "wordcount"] {
+        let spec = JobSpec {
+            inputs: vec![input.clone()],
+            split_bytes: 1 << 20,
+            scratch_dirs: vec![temp.path("scratch")],
+            ..application(name)
+        };
+        let free = parts_of(&JobSpec { memory_bytes: Some(1 << 30), ..spec.clone() }, &temp.path("out")).unwrap();
+        for reduces in [1, 3] {
+            let spec = JobSpec { reduces, ..spec.clone() };
+            for (mib, threads, codec) in [(3, 1, SpillCodec::Lz4), (8, 2, SpillCodec::None), (12, 3, SpillCodec::Auto)] {
+                let tight = JobSpec {
+                    memory_bytes: Some(mib << 20),
+                    threads: Some(threads),
+                    spill_codec: codec,
+                    ..spec.clone()
+                };
+                let got = parts_of(&tight, &temp.path("out")).unwrap();
+                if reduces == 1 || name == "sort" {
+                    assert!(got.concat() == free.concat(), "{name}, {mib} MiB, {threads} threads, {reduces} reduces");
+                } else {
+                    assert_eq!(got.concat().len(), free.concat().len());
+                }
+            }
+        }
+    }
+    assert_eq!(std::fs::read_dir(temp.path("scratch")).unwrap().count(), 0);
+    assert_eq!(temp.names(), ["in", "out", "scratch"]);
+}
+
+#[test]
+fn a_budget_that_is_too_small_says_what_is_enough() {
+    let temp = Temp::new("small");
+    let input = temp.write("in", b"a\n");
+    let spec = JobSpec { inputs: vec![input], memory_bytes: Some(100_000), ..application("sort") };
+    let error = parts_of(&spec, &temp.path("out")).unwrap_err();
+    assert_eq!(error.code(), Code::Memory);
+    assert!(error.hint_text().unwrap().starts_with("give at least --memory "), "{error}");
+    assert_eq!(temp.names(), ["in"]);
+}

@@ -1,0 +1,118 @@
+//! Sorting jobs give what a stable sort of the whole input gives.
+
+use yunti_engine::env::random::Random;
+use yunti_engine::job::{InputFormat, JobSpec, OutputFormat, Partitioning, applications};
+
+use crate::support::{Temp, noise, parts_of};
+
+fn application(name: &str) -> JobSpec {
+    (applications().iter().find(|a| a.name == name).unwrap().spec)()
+}
+
+/// The lines of a text, sorted as `LC_ALL=C sort` does.
+fn sorted_lines(text: &[u8]) -> Vec<u8> {
+    let mut lines: Vec<&[u8]> = text.split(|&b| b == b'\n').collect();
+    if lines.last() == Some(&&b""[..]) {
+        lines.pop();
+    }
+    lines.sort();
+    lines.iter().flat_map(|l| [l, &b"\n"[..]].concat()).collect()
+}
+
+fn check_sort(name: &str, text: &[u8]) {
+    let temp = Temp::new("sort");
+    let input = temp.write("in.txt", text);
+    let spec = JobSpec { inputs: vec![input], ..application("sort") };
+    for threads in [1, 3] {
+        for split_bytes in [1 << 20, 1000] {
+            let spec = JobSpec { threads: Some(threads), split_bytes, ..spec.clone() };
+            let got = parts_of(&spec, &temp.path("out")).unwrap();
+            assert!(got.concat() == sorted_lines(text), "{name}, {threads} threads, splits of {split_bytes}");
+        }
+        let spec = JobSpec { threads: Some(threads), reduces: 4, split_bytes: 5000, ..spec.clone() };
+        let got = parts_of(&spec, &temp.path("out")).unwrap();
+        assert_eq!(got.len(), 4);
+        assert!(got.concat() == sorted_lines(text), "{name}, 4 parts");
+    }
+}
+
+#[test]
+fn lines_of_every_shape() {
+    check_sort("empty", b"");
+    check_sort("one", b"x");
+    check_sort("line ends", b"\n\n\r\n\0\na\na\0\n\xff\n");
+    check_sort("noise", &noise(1, 100_000));
+    check_sort("equal", &b"the same line\n".repeat(5000));
+    let mut few = Vec::new();
+    let mut random = Random::new(5);
+    for _ in 0..20_000 {
+        few.extend_from_slice(format!("{}\n", "ab".repeat(random.below(20) as usize)).as_bytes());
+    }
+    check_sort("prefixes of each other", &few);
+    let mut long = Vec::new();
+    for i in 0..3000 {
+        long.extend_from_slice("common beginning ".repeat(10).as_bytes());
+        long.extend_from_slice(format!("{}\n", (i * 7919) % 3001).as_bytes());
+    }
+    check_sort("a long common beginning", &long);
+    let sorted: String = (0..20_000).map(|i| format!("{i:08}\n")).collect();
+    check_sort("sorted already", sorted.as_bytes());
+    let mut zeros = Vec::new();
+    for i in 0..4000usize {
+        zeros.extend_from_slice(&vec![0; i % 23]);
+        zeros.push(b'\n');
+    }
+    check_sort("zeros only", &zeros);
+}
+
+#[test]
+fn a_line_longer_than_every_buffer() {
+    let mut text = b"short\n".to_vec();
+    text.extend(vec![b'y'; 3 << 20]);
+    text.push(b'\n');
+    text.extend(vec![b'y'; 2 << 20]);
+    text.extend(b"\nlast");
+    check_sort("long lines", &text);
+}
+
+#[test]
+fn terasort_is_stable_and_total_over_parts() {
+    let temp = Temp::new("tera");
+    let mut records = noise(3, 100 * 5000);
+    // Many equal keys: their order is that of the input.
+    for r in records.chunks_mut(100) {
+        r[..9].fill(7);
+        r[9] %= 50;
+    }
+    let input = temp.write("in", &records);
+    let mut expect: Vec<&[u8]> = records.chunks(100).collect();
+    expect.sort_by_key(|r| &r[..10]);
+    let expect = expect.concat();
+    for (reduces, threads, split_bytes) in [(1, 1, 1 << 20), (1, 3, 3000), (8, 2, 10_000)] {
+        let spec = JobSpec {
+            inputs: vec![input.clone()],
+            reduces,
+            threads: Some(threads),
+            split_bytes,
+            ..application("terasort")
+        };
+        let got = parts_of(&spec, &temp.path("out")).unwrap();
+        assert_eq!(got.len(), reduces as usize);
+        assert!(got.concat() == expect, "{reduces} {threads} {split_bytes}");
+    }
+}
+
+#[test]
+fn descending_and_key_value() {
+    let temp = Temp::new("kv");
+    let input = temp.write("in", b"b\t1\na\t2\nab\t3\n\t4\nb\t0\n");
+    let spec = JobSpec {
+        inputs: vec![input],
+        input_format: InputFormat::KeyValue { separator: b'\t' },
+        descending: true,
+        ..JobSpec::default()
+    };
+    assert_eq!(parts_of(&spec, &temp.path("out")).unwrap().concat(), b"b\t1\nb\t0\nab\t3\na\t2\n\t4\n");
+    let raw = JobSpec { output_format: OutputFormat::Raw, partitioning: Partitioning::Hash, descending: false, ..spec };
+    assert_eq!(parts_of(&raw, &temp.path("out")).unwrap().concat(), b"4a2ab3b1b0");
+}

@@ -1,0 +1,24 @@
+// The mapper of word count: each word of the text, with a 1.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <yunti/yunti.hpp>
+
+namespace word_count {
+
+struct Tokenizer : yunti::Mapper<yunti::Bytes, int64_t> {
+  // A word is a slice of the text and its value is 1: the engine need not have either copied.
+  static constexpr bool keys_are_slices = true;
+  static constexpr bool value_is_one = true;
+
+  explicit Tokenizer(yunti::Context& context) : context_(context) {}
+
+  template <class Out>
+  void map_span(const yunti::Span& span, Out& out) {
+    yunti::words(context_, span.text, [&](std::string_view word) { out.emit(word); });
+  }
+
+ private:
+  yunti::Context context_;
+};
+
+}  // namespace word_count
