@@ -1,4 +1,5 @@
 //! The table of states: nanoseconds of CPU a key, for few keys and for many, beside the standard library's map.
+//! One of the listed files with `unsafe`: it asks the system for the processor time.
 //! Keys are found beforehand, so that what is timed is the table alone. `--tiny` runs all of it on little data.
 //!
 //! Processor time of the process, so that other work on the machine shows less; the best of several rounds.

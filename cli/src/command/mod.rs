@@ -3,7 +3,6 @@
 pub mod generate;
 pub mod limits;
 pub mod manual;
-pub mod parallel;
 pub mod part;
 pub mod report;
 pub mod run;

@@ -1,15 +1,15 @@
 //! `yunti validate tera`: are these records sorted, and are they the ones that went in?
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
 use yunti_engine::base::{Code, Error, Result};
-use yunti_engine::env::{Env, NamedFile};
+use yunti_engine::env::{Crew, Env, NamedFile};
 use yunti_engine::job::Control;
-use yunti_engine::library::validate::{TeraFile, TeraSummary};
+use yunti_engine::library::validate::{TeraFile, TeraFileSummary, TeraSummary};
 
-use super::parallel;
 use crate::console::{signals, stdout};
 use crate::failure::{self, Failure, Outcome};
 use crate::text::numbers;
@@ -118,23 +118,28 @@ fn verdict(flags: &TeraFlags, summary: &TeraSummary, env: &Env, threads: usize, 
 /// Reads all part files, several at a time, and puts what was found together in the order of their names.
 fn summarise(env: &Env, path: &Path, threads: usize, control: &Control) -> Result<TeraSummary> {
     let files = part_files(env, path)?;
-    let checked = parallel::for_each(env, threads, files.len(), control, |i| {
+    let crew = Crew { threads: &*env.threads, workers: threads, cancel: control.cancelled() };
+    let checked: Vec<OnceLock<TeraFileSummary>> = files.iter().map(|_| OnceLock::new()).collect();
+    crew.each(files.len(), |_, i| {
         let file = NamedFile::open(&*env.files, &files[i], Code::Input)?;
-        let mut checked = TeraFile::new(&files[i].to_string_lossy());
+        let mut records = TeraFile::new(&files[i].to_string_lossy());
         let mut buffer = vec![0; 1 << 20];
         let mut at = 0;
         loop {
-            parallel::check_cancelled(control)?;
+            crew.cancel.check()?;
             let n = file.read_up_to(&mut buffer, at)?;
-            checked.feed(&buffer[..n]);
+            records.feed(&buffer[..n]);
             at += n as u64;
             if n < buffer.len() {
-                return checked.end();
+                break;
             }
         }
+        let summary = records.end()?;
+        checked[i].get_or_init(|| summary);
+        Ok(())
     })?;
     let mut summary = TeraSummary::default();
-    for file in checked {
+    for file in checked.into_iter().filter_map(OnceLock::into_inner) {
         summary.append(file);
     }
     Ok(summary)

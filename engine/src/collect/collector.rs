@@ -91,7 +91,8 @@ impl<'a> Collector<'a> {
         share_bytes: u64,
     ) -> Collector<'a> {
         let order = store.order();
-        let blocks_max = (share_bytes as usize / store.pool().block_bytes()).max(4);
+        // The last entry block, with the memory to sort it, may come on top.
+        let blocks_max = (share_bytes as usize / store.pool().block_bytes()).saturating_sub(3).max(4);
         Collector {
             store,
             order,
@@ -234,9 +235,6 @@ impl<'a> Collector<'a> {
                 let header = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or([0; 8]));
                 let (klen, vlen) = (header as u32, (header >> 32) as u32);
                 let place = block_place + (at / 8) as u64;
-                if self.key_bytes.is_some_and(|n| klen as usize != n) || self.value_bytes.is_some_and(|n| vlen as usize != n) {
-                    return Err(wrong_length(klen, vlen, self.key_bytes, self.value_bytes));
-                }
                 let entry;
                 if klen == STUB {
                     let (big, big_klen) = store.bytes(place);
@@ -250,6 +248,10 @@ impl<'a> Collector<'a> {
                     entry = Entry::new(order.prefix(key, 0), self.partition.of(number, &self.scratch, key), place);
                     at += HEADER_BYTES;
                 } else {
+                    let fits = |n: u32, type_bytes: Option<usize>| type_bytes.is_none_or(|t| t == n as usize);
+                    if !fits(klen, self.key_bytes) || !fits(vlen, self.value_bytes) {
+                        return Err(wrong_length(klen, vlen, self.key_bytes, self.value_bytes));
+                    }
                     let key_at = at + HEADER_BYTES;
                     let key = &mut bytes[key_at..key_at + klen as usize];
                     let partition = if order.is_bytes() {

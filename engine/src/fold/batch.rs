@@ -1,7 +1,7 @@
 //! Up to 64 records on their way into the table: where their keys and values lie, and what the keys hash to.
 
 use super::hash::Hasher;
-use super::slot::{SHORT_BYTES, Slot, Slots, load_key, load_key_near_end, prefetch};
+use super::slot::{SHORT_BYTES, Slot, Slots, load_key, prefetch};
 use crate::base::{Code, Error, Result};
 use crate::operator::folder::FOLD_BATCH;
 
@@ -64,34 +64,22 @@ impl Batch {
     #[inline(never)]
     pub fn hash(&mut self, data: &[u8], hasher: &Hasher, slots: &Slots) -> Result<()> {
         let spans = &self.spans[..self.n];
-        let (mut end, mut start, mut len_max) = (0, 0, 0);
+        let (mut end, mut len_max) = (0, 0);
         for &[offset, len] in spans {
             end = end.max(u64::from(offset) + u64::from(len));
-            start = start.max(offset);
             len_max = len_max.max(len);
         }
         if end > data.len() as u64 {
             return Err(outside(end, data.len()));
         }
         let homes = slots.as_slice().as_ptr();
-        let finish = |k0, k1, len| {
+        for (key, &[offset, len]) in self.keys.iter_mut().zip(spans) {
+            let (k0, k1) = load_key(data, offset as usize, len as usize);
             let meta = Slot::meta_of(hasher.order(hasher.short(k0, k1, len)), len);
             prefetch(homes.wrapping_add(slots.home(meta)));
-            Key { k0, k1, meta }
-        };
-        self.long_bytes = 0;
-        if start as usize + SHORT_BYTES <= data.len() {
-            for (key, &[offset, len]) in self.keys.iter_mut().zip(spans) {
-                // SAFETY: all offsets + 16 were just seen to lie within the data.
-                let (k0, k1) = unsafe { load_key(data.as_ptr().add(offset as usize), len as usize) };
-                *key = finish(k0, k1, len);
-            }
-        } else {
-            for (key, &span) in self.keys.iter_mut().zip(spans) {
-                let (k0, k1) = load_key_near_end(slice(data, span));
-                *key = finish(k0, k1, span[1]);
-            }
+            *key = Key { k0, k1, meta };
         }
+        self.long_bytes = 0;
         self.n_long = 0;
         if len_max as usize > SHORT_BYTES {
             // First which, without a branch: lengths are hard to predict.
@@ -129,7 +117,8 @@ impl Batch {
         self.long.copy_within(skipped.., 0);
         self.n_long -= skipped;
         self.long[..self.n_long].iter_mut().for_each(|i| *i -= n as u8);
-        self.long_bytes -= self.spans[..n].iter().map(|s| s[1] as usize).filter(|&len| len > SHORT_BYTES).sum::<usize>();
+        self.long_bytes -=
+            self.spans[..n].iter().map(|s| s[1] as usize).filter(|&len| len > SHORT_BYTES).sum::<usize>();
         self.spans.copy_within(n.., 0);
         self.keys.copy_within(n.., 0);
         self.numbers.copy_within(n.., 0);

@@ -1,5 +1,4 @@
 //! The tables of all workers, merged range by range of the hash, each range by one worker.
-//! One of the listed files with `unsafe`: it names states by pointers.
 //!
 //! ```text
 //!   order of the hashes   0 ......................................... 2^32
@@ -23,7 +22,7 @@ use crate::memory::Budget;
 use crate::operator::folder::{FOLD_BATCH, Folder, KnownFold};
 
 /// Keys that a range has at least, where there are as many: their slots fit a second-level cache.
-const RANGE_KEYS: usize = if cfg!(debug_assertions) { 8 } else { 16 << 10 };
+const RANGE_KEYS: usize = if cfg!(debug_assertions) { 8 } else { 8 << 10 };
 
 struct Range {
     first: u32,
@@ -145,7 +144,8 @@ impl Worker<'_> {
             Some(scratch) => {
                 scratch.reuse(slots_for(range.keys));
                 let mut gather = Gather { tables, first: range.first, factor: 0, slots: scratch };
-                gather.factor = ((gather.slots.capacity() as u64 / 2) << 32) / (u64::from(range.last - range.first) + 1);
+                gather.factor =
+                    ((gather.slots.capacity() as u64 / 2) << 32) / (u64::from(range.last - range.first) + 1);
                 for number in 0..tables.len() {
                     gather.add(number, range, *known, folder)?;
                 }
@@ -233,11 +233,11 @@ impl Gather<'_> {
         let mut into = [std::ptr::null_mut(); FOLD_BATCH];
         let mut from = [std::ptr::null(); FOLD_BATCH];
         let slots = self.slots.as_mut_slice();
-        let owners: [usize; FOLD_BATCH] = std::array::from_fn(|i| pairs.get(i).map_or(0, |p| table_of(&slots[p.0])));
-        let slots = slots.as_mut_ptr();
         for (i, &(at, state)) in pairs.iter().enumerate() {
-            // SAFETY: `seek` returned `at`, the number of a slot that is not empty; this worker alone has the scratch.
-            into[i] = unsafe { self.tables[owners[i]].store().state_ptr(slots.add(at)) };
+            let slot = slots[at];
+            let store = self.tables[table_of(&slot)].store();
+            let state_there = &raw mut slots[at].state;
+            into[i] = if store.wide_bytes > 0 { store.states.ptr(slot.state) } else { state_there.cast() };
             from[i] = state;
         }
         folder.merge(&into[..pairs.len()], &from[..pairs.len()])

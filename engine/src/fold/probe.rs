@@ -1,5 +1,5 @@
 //! From a batch of hashed keys to their slots, and the fold over their states.
-//! One of the listed files with `unsafe`: it indexes slots without checks and names states by pointers.
+//! One of the listed files with `unsafe`: it indexes slots without checks.
 //!
 //! Three loops over at most 64 records, each short enough for the processor to overlap its iterations:
 //! 1. compare both slots of the key's home, without a branch: nearly all records are found there; of long keys the hash,
@@ -69,7 +69,14 @@ impl Store {
 
     /// The same for a folder of the user's.
     #[inline(never)]
-    pub fn fold_user(&mut self, folder: &mut dyn Folder, eight: bool, batch: &Batch, n: usize, data: &[u8]) -> Result<()> {
+    pub fn fold_user(
+        &mut self,
+        folder: &mut dyn Folder,
+        eight: bool,
+        batch: &Batch,
+        n: usize,
+        data: &[u8],
+    ) -> Result<()> {
         let mut fresh = [0u32; FOLD_BATCH];
         let mut n_fresh = 0;
         let at = self.find_all(batch, n, data, |at| {
@@ -99,10 +106,10 @@ impl Store {
 
     /// Pointers to the states of slots; good until the next slot is touched through `self`.
     fn pointers(&mut self, at: &[u32], states: &mut [*mut u8; FOLD_BATCH]) {
-        let slots = self.slots.as_mut_slice().as_mut_ptr();
+        let slots = self.slots.as_mut_slice();
         for (pointer, &at) in states.iter_mut().zip(at) {
-            // SAFETY: `at` came from `find_all`, the number of a slot.
-            *pointer = unsafe { self.state_ptr(slots.add(at as usize)) };
+            let state = &raw mut slots[at as usize].state;
+            *pointer = if self.wide_bytes > 0 { self.states.ptr(slots[at as usize].state) } else { state.cast() };
         }
     }
 
@@ -137,7 +144,12 @@ impl Store {
     /// Compares both slots of each key's home: which are the same, and a list of the keys that are not there. LONG: of
     /// long keys, hash and length alone are compared.
     #[inline(always)]
-    fn at_home<const LONG: bool>(&self, keys: &[Key], found: &mut [u32; FOLD_BATCH], others: &mut [u8; FOLD_BATCH]) -> usize {
+    fn at_home<const LONG: bool>(
+        &self,
+        keys: &[Key],
+        found: &mut [u32; FOLD_BATCH],
+        others: &mut [u8; FOLD_BATCH],
+    ) -> usize {
         let mut n_others = 0;
         let slots = self.slots.as_slice();
         for (i, (key, found)) in keys.iter().zip(found).enumerate() {
@@ -240,16 +252,6 @@ impl Store {
     #[inline]
     pub fn key_of<'s>(&'s self, slot: &'s Slot) -> &'s [u8] {
         if slot.is_long() { self.keys.bytes(slot.k1, slot.len()) } else { slot.short_key() }
-    }
-
-    /// The state in a slot (of this table, or copied from it) as `init`, `fold` and `merge` get it.
-    ///
-    /// # Safety
-    /// `slot` points to a slot that is not empty, and nobody writes it meanwhile.
-    #[inline]
-    pub unsafe fn state_ptr(&self, slot: *mut Slot) -> *mut u8 {
-        // SAFETY: as the caller promises; the field is named without a reference being made, which would end the others'.
-        unsafe { if self.wide_bytes > 0 { self.states.ptr((*slot).state) } else { (&raw mut (*slot).state).cast() } }
     }
 
     /// The state in a slot that is not empty.

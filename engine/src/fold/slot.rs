@@ -1,5 +1,5 @@
 //! Slots: the open-addressed array of keys and states.
-//! One of the listed files with `unsafe`: it sees a buffer's bytes as slots, and reads keys 16 bytes at a time.
+//! One of the listed files with `unsafe`: it sees a buffer's bytes as slots, and asks for cache lines.
 //!
 //! ```text
 //!   bytes 0..16                         16..20    20..24    24..32
@@ -146,7 +146,10 @@ impl Slots {
         let (before, behind) = slots.split_at(end);
         // Keys of the last homes may stand behind them, up to the first empty slot.
         let rest = behind.iter().chain(&before[..start]).take_while(|slot| !slot.is_empty());
-        before[start..].iter().chain(rest).filter(move |slot| (first..=last).contains(&slot.order()) && !slot.is_empty())
+        before[start..]
+            .iter()
+            .chain(rest)
+            .filter(move |slot| (first..=last).contains(&slot.order()) && !slot.is_empty())
     }
 }
 
@@ -164,26 +167,26 @@ const fn ones(bytes: usize) -> u64 {
     if bytes >= 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 }
 }
 
-/// A key of at most 16 bytes as two integers, padded with zeros.
-///
-/// # Safety
-/// 16 bytes are readable at `p`.
+/// The key `data[offset..][..len]`, of at most 16 bytes, as two integers padded with zeros. Of a longer one the first 16.
 #[inline(always)]
-pub(super) unsafe fn load_key(p: *const u8, len: usize) -> (u64, u64) {
-    let mask = &MASKS[len.min(SHORT_BYTES)];
-    // SAFETY: as the caller promises.
-    let words = unsafe { p.cast::<[u64; 2]>().read_unaligned() };
-    (words[0] & mask[0], words[1] & mask[1])
+pub(super) fn load_key(data: &[u8], offset: usize, len: usize) -> (u64, u64) {
+    let [mask0, mask1] = MASKS[len.min(SHORT_BYTES)];
+    match data.get(offset..).and_then(|rest| rest.first_chunk::<SHORT_BYTES>()) {
+        Some(bytes) => {
+            let both = u128::from_le_bytes(*bytes);
+            (both as u64 & mask0, (both >> 64) as u64 & mask1)
+        }
+        None => load_key_near_end(&data[offset..][..len]),
+    }
 }
 
-/// The same where fewer than 16 bytes may be readable.
-#[inline]
-pub(super) fn load_key_near_end(key: &[u8]) -> (u64, u64) {
+/// The same where fewer than 16 bytes are left of the data.
+#[cold]
+fn load_key_near_end(key: &[u8]) -> (u64, u64) {
     let mut padded = [0u8; SHORT_BYTES];
-    let n = key.len().min(SHORT_BYTES);
-    padded[..n].copy_from_slice(&key[..n]);
-    // SAFETY: `padded` has 16 bytes.
-    unsafe { load_key(padded.as_ptr(), n) }
+    padded[..key.len()].copy_from_slice(key);
+    let both = u128::from_le_bytes(padded);
+    (both as u64, (both >> 64) as u64)
 }
 
 /// Asks for the line at `p` before it is needed.
@@ -209,10 +212,9 @@ mod tests {
             let mut padded = [0; 16];
             padded[..len].copy_from_slice(&bytes[..len]);
             let expect = [&padded[..8], &padded[8..]].map(|w| u64::from_le_bytes(w.try_into().unwrap()));
-            // SAFETY: `bytes` has 40.
-            let words = unsafe { load_key(bytes.as_ptr(), len) };
+            let words = load_key(&bytes, 0, len);
             assert_eq!([words.0, words.1], expect);
-            assert_eq!(load_key_near_end(&bytes[..len]), words);
+            assert_eq!(load_key(&bytes[..len], 0, len), words);
             let slot = Slot { k0: words.0, k1: words.1, meta: Slot::meta_of(1, len as u32), state: 0 };
             assert_eq!(slot.short_key(), &bytes[..len]);
         }

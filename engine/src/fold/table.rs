@@ -33,7 +33,7 @@ pub struct Folded {
 /// Slots of a new table: what a cache holds, so that few keys cost nothing; few when debugging, so that tests see growth.
 const FIRST_LOG2: u32 = if cfg!(debug_assertions) { 2 } else { 12 };
 /// While a table is no larger than this, it grows by four.
-const SMALL_LOG2: u32 = 16;
+const SMALL_LOG2: u32 = 18;
 const LOG2_MAX: u32 = 31;
 
 pub struct FoldTable {
@@ -238,8 +238,6 @@ impl FoldTable {
 
     /// Doubles the slots; false where the budget has not enough.
     fn grow(&mut self) -> Result<bool> {
-        let t = std::time::Instant::now(); let r = self.grow2(); eprintln!("grow to 2^{} {:?}", self.store.slots.log2(), t.elapsed()); r }
-    fn grow2(&mut self) -> Result<bool> {
         let old = self.store.slots.log2();
         let steps = if old <= SMALL_LOG2 && !cfg!(debug_assertions) { [2, 1] } else { [1, 1] };
         for step in steps {

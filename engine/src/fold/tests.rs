@@ -159,7 +159,8 @@ fn expect(folder: &dyn Folder, records: &[Record]) -> Totals {
                 totals.insert(r.key.clone(), vec![state]);
             }
             None => {
-                let state = totals.entry(r.key.clone()).or_insert_with(|| vec![1 << 40, 0, 0][..fields(folder)].to_vec());
+                let state =
+                    totals.entry(r.key.clone()).or_insert_with(|| vec![1 << 40, 0, 0][..fields(folder)].to_vec());
                 state[0] += 1;
                 if state.len() > 1 {
                     state[1] = state[1].wrapping_add(r.value);
@@ -281,7 +282,9 @@ fn roomy() -> Arc<Budget> {
 
 #[test]
 fn the_same_as_a_map() {
-    for (n, distinct, mask) in [(0, 1, !0), (1, 1, !0), (64, 1, !0), (700, 9, !0), (5000, 3000, !0), (900, 300, 7 << 29), (400, 300, 0)] {
+    for (n, distinct, mask) in
+        [(0, 1, !0), (1, 1, !0), (64, 1, !0), (700, 9, !0), (5000, 3000, !0), (900, 300, 7 << 29), (400, 300, 0)]
+    {
         let records = records(n, distinct, n as u64);
         for mut folder in folders() {
             for way in WAYS {
@@ -304,10 +307,12 @@ fn the_same_as_a_map() {
 
 #[test]
 fn huge_and_near_keys() {
-    let mut keys: Vec<Key> = vec![vec![], vec![0], vec![0; 15], vec![0; 16], vec![0; 17], vec![7; 3 << 20], vec![0; 5 << 20]];
+    let mut keys: Vec<Key> =
+        vec![vec![], vec![0], vec![0; 15], vec![0; 16], vec![0; 17], vec![7; 3 << 20], vec![0; 5 << 20]];
     keys.push([vec![7; (3 << 20) - 1], vec![8]].concat());
     keys.extend((15..19).map(|n| vec![b'x'; n]));
-    let records: Vec<Record> = keys.iter().cycle().take(keys.len() * 3).map(|k| Record { key: k.clone(), value: 5 }).collect();
+    let records: Vec<Record> =
+        keys.iter().cycle().take(keys.len() * 3).map(|k| Record { key: k.clone(), value: 5 }).collect();
     let mut folder = Known(KnownFold::SumI64);
     for way in WAYS {
         let mut table = FoldTable::new(folder.shape(), 1, &roomy()).unwrap();
@@ -402,10 +407,18 @@ fn merged_tables_are_the_whole() {
                     let mut table = FoldTable::new(folder.shape(), 1, &budget).unwrap();
                     table.weaken_hash(mask);
                     // The first has most, the last nothing at all.
-                    let some: Vec<Record> =
-                        records.iter().enumerate().filter(|(at, _)| at % 7 % (n_tables - i) == 0 && at % 5 % n_tables == i).map(|(_, r)| r.clone()).collect();
-                    let rest: Vec<Record> =
-                        records.iter().enumerate().filter(|(at, _)| at % 7 % (n_tables - at % 5 % n_tables) != 0 && i == 0).map(|(_, r)| r.clone()).collect();
+                    let some: Vec<Record> = records
+                        .iter()
+                        .enumerate()
+                        .filter(|(at, _)| at % 7 % (n_tables - i) == 0 && at % 5 % n_tables == i)
+                        .map(|(_, r)| r.clone())
+                        .collect();
+                    let rest: Vec<Record> = records
+                        .iter()
+                        .enumerate()
+                        .filter(|(at, _)| at % 7 % (n_tables - at % 5 % n_tables) != 0 && i == 0)
+                        .map(|(_, r)| r.clone())
+                        .collect();
                     let all = [some, rest].concat();
                     assert_eq!(feed(&mut table, &mut *folder, Way::Ref, &all, &mut Totals::new()).unwrap(), 0);
                     tables.push(table);
@@ -493,8 +506,7 @@ fn blocks_of_a_cursor() {
             let block = &self.2[..len];
             let word = |at: usize| u32::from_le_bytes(block[at..at + 4].try_into().unwrap());
             let mut known = Known(KnownFold::Count);
-            let entries: Vec<[u32; 2]> =
-                (0..len / 8).map(|i| [word(i * 8), word(i * 8 + 4)]).collect();
+            let entries: Vec<[u32; 2]> = (0..len / 8).map(|i| [word(i * 8), word(i * 8 + 4)]).collect();
             let folded = match self.1 {
                 Form::Copy => self.0.fold_copied(&mut known, block)?.done == len,
                 _ => self.0.fold_one(&mut known, data, &entries)?.done == entries.len(),

@@ -19,6 +19,12 @@ pub struct Sizing {
 }
 
 impl Sizing {
+    /// A worker's share, where it folds: what the table may have, and what is left for the records that leave it.
+    pub fn fold_shares(&self) -> (u64, u64) {
+        let table = self.share_bytes / 3 * 2;
+        (table, self.share_bytes - table)
+    }
+
     /// Fewer workers than asked for where the budget is too small for them: slower, and never wrong.
     pub fn make(budget_bytes: u64, threads: usize, splits: usize) -> Result<Sizing> {
         let mut workers = threads.max(1).min(splits.max(1).max(threads.min(2)));

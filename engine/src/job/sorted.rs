@@ -123,7 +123,7 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
             (plan.map_types.0, values),
             partition,
             Box::new(spill),
-            running.sizing.share_bytes,
+            if folding.is_some() { running.sizing.fold_shares().1 } else { running.sizing.share_bytes },
         );
         Emitter::new(Timed::new(collector, running.env.clock.clone()), false, false)
     };
@@ -140,7 +140,8 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
                 let flags = plan.mapper.as_ref().map_or_else(Default::default, |m| m.info().flags);
                 let context = TaskContext::new(running.settings.clone(), false, worker as u32, plan.partitions);
                 let folder = folding.class.folder(&context)?;
-                let table = FoldTable::new(folder.shape(), running.seed(), &running.budget)?;
+                let share = running.budget.part(running.sizing.fold_shares().0);
+                let table = FoldTable::new(folder.shape(), running.seed(), &share)?;
                 let form = best_form(flags.emits_refs && folder.shape().eight, flags.emits_one && folder.shape().eight);
                 let sink = FoldSink::new(table, folder, folding.drained, form, Box::new(|| make_collector(worker)))?;
                 let mut emitter = Emitter::new(Timed::new(sink, running.env.clock.clone()), flags.emits_refs, flags.emits_one)?;
@@ -199,8 +200,6 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
         use crate::collect::collector::Spill;
         spill.spill(&store, &mut collected)?;
     }
-    drop(make_collector);
-    drop(spill_setup);
     Ok(Mapped { store, collected, tables, scratch, runs })
 }
 

@@ -12,11 +12,23 @@ pub struct Budget {
     limit_bytes: u64,
     used_bytes: AtomicU64,
     peak_bytes: AtomicU64,
+    /// What is taken here is taken there too.
+    parent: Option<Arc<Budget>>,
 }
 
 impl Budget {
     pub fn new(limit_bytes: u64) -> Arc<Self> {
-        Arc::new(Budget { limit_bytes, used_bytes: AtomicU64::new(0), peak_bytes: AtomicU64::new(0) })
+        Arc::new(Budget { limit_bytes, used_bytes: AtomicU64::new(0), peak_bytes: AtomicU64::new(0), parent: None })
+    }
+
+    /// A part of this budget with a limit of its own, so that one user of memory leaves the rest to the others.
+    pub fn part(self: &Arc<Self>, limit_bytes: u64) -> Arc<Self> {
+        Arc::new(Budget {
+            limit_bytes,
+            used_bytes: AtomicU64::new(0),
+            peak_bytes: AtomicU64::new(0),
+            parent: Some(self.clone()),
+        })
     }
 
     pub fn limit_bytes(&self) -> u64 {
@@ -39,6 +51,10 @@ impl Budget {
             .used_bytes
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| used.checked_add(bytes).filter(|&n| n <= limit));
         match taken {
+            Ok(_) if self.parent.as_ref().is_some_and(|p| !p.try_take(bytes)) => {
+                self.used_bytes.fetch_sub(bytes, Ordering::Relaxed);
+                false
+            }
             Ok(before) => {
                 self.peak_bytes.fetch_max(before + bytes, Ordering::Relaxed);
                 true
@@ -50,6 +66,9 @@ impl Budget {
     pub fn give(&self, bytes: u64) {
         let before = self.used_bytes.fetch_sub(bytes, Ordering::Relaxed);
         debug_assert!(before >= bytes, "more memory given back than was taken");
+        if let Some(parent) = &self.parent {
+            parent.give(bytes);
+        }
     }
 
     /// Takes `bytes` for as long as the grant lives.
@@ -129,7 +148,12 @@ mod tests {
         let mut a = budget.try_grant(60).unwrap();
         assert!(budget.try_grant(41).is_none());
         assert!(a.try_resize(100) && !a.try_resize(101));
+        let mut part = budget.part(10);
+        assert!(!part.try_take(1), "the parent has nothing left");
         drop(a);
+        part = budget.part(10);
+        assert!(part.try_take(10) && !part.try_take(1));
+        part.give(10);
         assert_eq!((budget.used_bytes(), budget.peak_bytes()), (0, 100));
         assert!(budget.grant(101, "a test").is_err());
     }

@@ -61,6 +61,8 @@ struct Open {
     /// Position in the (decompressed) file of the first byte that is not handed out.
     position: u64,
     at_end: bool,
+    /// The last batch of the piece was handed out.
+    done: bool,
     /// The line that belongs to the split before is still to be passed over.
     skip: bool,
 }
@@ -133,7 +135,7 @@ impl SplitReader {
         };
         (self.from, self.to) = (0, 0);
         let skip = piece.start > 0 && !matches!(self.setup.format, RecordFormat::Fixed { .. });
-        self.current = Some(Open { source, piece, position: start, at_end: false, skip });
+        self.current = Some(Open { source, piece, position: start, at_end: false, done: false, skip });
         Ok(())
     }
 
@@ -141,6 +143,9 @@ impl SplitReader {
     fn advance(&mut self) -> Result<Option<(u64, u32, usize)>> {
         loop {
             let Some(open) = &mut self.current else { return Ok(None) };
+            if open.done {
+                return Ok(None);
+            }
             // Bytes that are there, as far as they may belong to this piece.
             let available = self.to - self.from;
             if available > 0 {
@@ -152,6 +157,10 @@ impl SplitReader {
                                 open.skip = false;
                                 open.position += next as u64;
                                 self.from += next;
+                                if open.position > open.piece.end {
+                                    // One line reaches over the whole piece: it belongs to a split before.
+                                    return Ok(None);
+                                }
                                 continue;
                             }
                             None if open.at_end => return Ok(None),
@@ -168,9 +177,7 @@ impl SplitReader {
                     if len > 0 {
                         let result = (open.position, open.piece.file, len);
                         open.position += len as u64;
-                        if done {
-                            open.piece.end = 0;
-                        }
+                        open.done = done;
                         return Ok(Some(result));
                     }
                     if done {
@@ -178,7 +185,7 @@ impl SplitReader {
                     }
                 }
             }
-            if open.at_end || (open.piece.end == 0 && !open.skip) {
+            if open.at_end {
                 return Ok(None);
             }
             self.fill()?;

@@ -15,6 +15,8 @@
 //! heap with prefixes needs twice the comparisons and measured 2-9 times slower; prefixes alone, with all ties in a function,
 //! twice slower for words (most of their matches are ties).
 
+use std::hint::select_unpredictable;
+
 use crate::base::KeyOrder;
 
 /// Sources a tree at most.
@@ -48,6 +50,12 @@ impl Rank {
     #[inline(always)]
     pub fn is_exhausted(self) -> bool {
         self.0 as u64 >> 60 == 15
+    }
+
+    /// Whether two ranks of one source are of keys that are equal beyond doubt.
+    #[inline(always)]
+    pub fn is_same(self, other: Rank) -> bool {
+        self.0 == other.0 && self.0 as u64 & 1 == 1
     }
 
     /// Whether the ranks do not tell the order: keys longer than their equal prefixes.
@@ -94,9 +102,16 @@ impl LoserTree {
         let mut at = (nodes.len() + rank.source()) / 2;
         while at > 0 {
             let node = nodes[at];
-            let node_first = comes_first(node, best, &mut full);
-            nodes[at] = if node_first { best } else { node };
-            best = if node_first { node } else { best };
+            if node.ties(best) {
+                if full(node.source(), best.source()) {
+                    nodes[at] = std::mem::replace(&mut best, node);
+                }
+            } else {
+                let node_first = node.0 < best.0;
+                // Nobody can guess who wins: a branch here would cost more than the rest of the merge.
+                nodes[at] = select_unpredictable(node_first, best, node);
+                best = select_unpredictable(node_first, node, best);
+            }
             at /= 2;
         }
         nodes[0] = best;

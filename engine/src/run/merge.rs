@@ -37,6 +37,8 @@ pub struct Merger<'s> {
     order: KeyOrder,
     blocks: Vec<Block>,
     heads: Vec<Head>,
+    /// Of each source, the rank behind its head, which the next match may need at once; exhausted: not decoded yet.
+    next_ranks: Vec<Rank>,
     /// None without sources.
     tree: Option<LoserTree>,
     /// The tree's winner is at the end of its block.
@@ -50,9 +52,10 @@ pub struct Merger<'s> {
 /// wait for memory is not in the chain from one winner to the next.
 #[derive(Clone)]
 struct Head {
-    window: [(Rank, Entry); WINDOW_RECORDS],
-    at: u32,
-    len: u32,
+    /// The last one decoded is followed by an exhausted rank.
+    window: [(Rank, Entry); WINDOW_RECORDS + 1],
+    /// The head's.
+    at: usize,
     /// Behind the window.
     next: Position,
 }
@@ -64,9 +67,8 @@ impl<'s> Merger<'s> {
     pub fn new(sources: Vec<Box<dyn BlockSource + 's>>, order: KeyOrder) -> Result<Self> {
         let k = sources.len();
         let none = Head {
-            window: [(Rank::exhausted(0), Entry::default()); WINDOW_RECORDS],
+            window: [(Rank::exhausted(0), Entry::default()); WINDOW_RECORDS + 1],
             at: 0,
-            len: 0,
             next: Position::default(),
         };
         let mut this = Merger {
@@ -74,6 +76,7 @@ impl<'s> Merger<'s> {
             order,
             blocks: Vec::new(),
             heads: vec![none; k],
+            next_ranks: vec![Rank::exhausted(0); k],
             tree: None,
             starved: false,
             spare: Vec::new(),
@@ -102,7 +105,7 @@ impl<'s> Merger<'s> {
                 tree.replay(rank, |a, b| comes_first(blocks, heads, order, a, b));
             }
         }
-        let Merger { blocks, heads, tree: Some(tree), starved, .. } = self else { return Ok(None) };
+        let Merger { blocks, heads, next_ranks, tree: Some(tree), starved, .. } = self else { return Ok(None) };
         let blocks: &[Block] = blocks;
         let mut winner = tree.winner();
         if winner.is_exhausted() {
@@ -113,12 +116,20 @@ impl<'s> Merger<'s> {
             let source = winner.source();
             let (block, head) = (&blocks[source], &mut heads[source]);
             batch.push(block.record(&head.entry()));
-            if !head.advance(block, source, order) {
-                *starved = true;
-                break;
+            let mut rank = next_ranks[source];
+            head.at += 1;
+            if rank.is_exhausted() {
+                if !head.refill(block, source, order) {
+                    *starved = true;
+                    break;
+                }
+                rank = head.window[0].0;
             }
-            let rank = head.rank();
-            winner = tree.replay(rank, |a, b| comes_first(blocks, heads, order, a, b));
+            next_ranks[source] = head.rank_behind();
+            // A key that repeats wins again.
+            if !rank.is_same(winner) {
+                winner = tree.replay(rank, |a, b| comes_first(blocks, heads, order, a, b));
+            }
         }
         Ok(Some(MergedBatch(batch)))
     }
@@ -136,7 +147,8 @@ impl<'s> Merger<'s> {
             }
             head.next = block.start();
             if head.refill(block, s, self.order) {
-                return Ok(head.rank());
+                self.next_ranks[s] = head.rank_behind();
+                return Ok(head.window[0].0);
             }
         }
     }
@@ -144,31 +156,25 @@ impl<'s> Merger<'s> {
 
 impl Head {
     #[inline(always)]
-    fn rank(&self) -> Rank {
-        self.window[self.at as usize % WINDOW_RECORDS].0
-    }
-
-    #[inline(always)]
     fn entry(&self) -> Entry {
-        self.window[self.at as usize % WINDOW_RECORDS].1
+        self.window[self.at].1
     }
 
-    /// Goes to the next record; false at the end of the block.
     #[inline(always)]
-    fn advance(&mut self, block: &Block, source: usize, order: KeyOrder) -> bool {
-        self.at += 1;
-        self.at < self.len || self.refill(block, source, order)
+    fn rank_behind(&self) -> Rank {
+        self.window[self.at + 1].0
     }
 
+    /// Goes to the next window of the block; false at its end.
     #[inline(never)]
     fn refill(&mut self, block: &Block, source: usize, order: KeyOrder) -> bool {
-        let rank = |prefix, entry: &Entry| Rank::new(prefix, entry.key_len, entry.split, source, order);
         let mut len = 0;
         block.decode(&mut self.next, WINDOW_RECORDS, order, |prefix, entry| {
-            self.window[len] = (rank(prefix, &entry), entry);
+            self.window[len] = (Rank::new(prefix, entry.key_len, entry.split, source, order), entry);
             len += 1;
         });
-        (self.at, self.len) = (0, len as u32);
+        self.at = 0;
+        self.window[len].0 = Rank::exhausted(source);
         len > 0
     }
 }

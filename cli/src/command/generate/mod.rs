@@ -9,12 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use yunti_engine::base::{Code, Error, Result};
-use yunti_engine::env::{Env, NamedFile};
+use yunti_engine::env::{Crew, Env, NamedFile};
 use yunti_engine::job::spec::parse_size;
 use yunti_engine::job::{Control, Progress};
 use yunti_engine::library::generate::{PairBlocks, TERA_RECORD_BYTES, TextBlocks, ZipfBlocks};
 
-use super::parallel;
 use crate::console::{progress, signals, stdout};
 use crate::failure::Outcome;
 use crate::text::numbers;
@@ -192,8 +191,9 @@ fn write(
     let failed = |doing: &str, e: &std::io::Error| Error::io(Code::Output, doing, e).at_path(output.to_string_lossy());
     let fresh = beside("new");
     env.files.create_dir(&fresh).map_err(|e| failed("cannot create the output", &e))?;
-    let made = parallel::for_each(env, threads, files, control, |i| {
-        parts::write(env, data, &fresh.join(format!("part-m-{i:05}")), i, files, control, done)
+    let crew = Crew { threads: &*env.threads, workers: threads, cancel: control.cancelled() };
+    let made = crew.each(files, |_, i| {
+        parts::write(env, data, &fresh.join(format!("part-m-{i:05}")), i, files, crew.cancel, done)
     })
     .and_then(|_| NamedFile::create(&*env.files, &fresh.join("_SUCCESS"), Code::Output))
     .and_then(|_| {

@@ -4,11 +4,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use yunti_engine::base::{Code, Result};
-use yunti_engine::env::{Env, NamedFile};
-use yunti_engine::job::Control;
+use yunti_engine::env::{Cancel, Env, NamedFile};
 use yunti_engine::library::generate::{BLOCK_BYTES, Blocks, TERA_RECORD_BYTES, TeraAsciiRows, TeraRows};
-
-use crate::command::parallel::check_cancelled;
 
 pub enum Data {
     Tera { records: u64, ascii: bool },
@@ -39,11 +36,11 @@ fn share(n: u64, part: usize, parts: usize) -> std::ops::Range<u64> {
 }
 
 /// Writes part `part` of `parts`; adds the bytes to `done` as they are written.
-pub fn write(env: &Env, data: &Data, path: &Path, part: usize, parts: usize, control: &Control, done: &AtomicU64) -> Result<()> {
+pub fn write(env: &Env, data: &Data, path: &Path, part: usize, parts: usize, cancel: &Cancel, done: &AtomicU64) -> Result<()> {
     let file = NamedFile::create(&*env.files, path, Code::Output)?;
     let mut at = 0;
     let mut put = |bytes: &[u8]| -> Result<()> {
-        check_cancelled(control)?;
+        cancel.check()?;
         file.write_all(bytes, at)?;
         at += bytes.len() as u64;
         done.fetch_add(bytes.len() as u64, Ordering::Relaxed);

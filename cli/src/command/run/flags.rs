@@ -7,7 +7,7 @@ use yunti_engine::job::spec::{InputFormat, Mode, OutputFormat, OutputTarget, Par
 use yunti_engine::job::spec_change::{
     SpecChange, parse_input_format, parse_mode, parse_output, parse_output_format, parse_partitioning, parse_spill_codec,
 };
-use yunti_engine::library::applications;
+use yunti_engine::job::applications;
 use yunti_engine::operator::Type;
 
 /// Run a job: a ready application, a job file, or classes of your own
