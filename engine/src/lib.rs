@@ -3,6 +3,7 @@
 //! The modules are floors; each imports only from floors below it (ARCHITECTURE.md, checked by
 //! `engine/tests/tidy.rs`).
 
+pub mod abi;
 pub mod base;
 pub mod codec;
 pub mod collect;

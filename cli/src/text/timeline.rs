@@ -32,7 +32,7 @@ pub fn print(report: &Report, width: usize, paint: Paint) -> String {
     let wall_ms = report.job.wall_ms.max(1e-6);
     let mut out = String::new();
     for worker in report.workers.iter().take(WORKERS_MAX) {
-        let busy = numbers::percent((worker.busy_ms / wall_ms).min(1.0));
+        let busy = numbers::percent((worker.busy_ms / wall_ms).clamp(0.0, 1.0) + 0.0);
         out += &format!("  {:>3}  {}  {busy:>5}\n", worker.number, line(worker, wall_ms, cells, paint));
     }
     if report.workers.len() > WORKERS_MAX {

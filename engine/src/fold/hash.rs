@@ -122,7 +122,7 @@ mod tests {
             // As many cells as keys: a random function fills 1 - 1/e of them.
             let mut full = vec![0u32; hashes.len()];
             for hash in &hashes {
-                full[(u64::from(h.order(*hash)) * hashes.len() as u64 >> 32) as usize] += 1;
+                full[((u64::from(h.order(*hash)) * hashes.len() as u64) >> 32) as usize] += 1;
             }
             let filled = full.iter().filter(|&&n| n > 0).count() as f64 / hashes.len() as f64;
             let max = *full.iter().max().unwrap();

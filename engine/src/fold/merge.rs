@@ -22,7 +22,7 @@ use crate::memory::Budget;
 use crate::operator::folder::{FOLD_BATCH, Folder, KnownFold};
 
 /// Keys that a range has at least, where there are as many: their slots fit a second-level cache.
-const RANGE_KEYS: usize = if cfg!(debug_assertions) { 8 } else { 8 << 10 };
+const RANGE_KEYS: usize = if cfg!(debug_assertions) { 8 } else { 8192 };
 
 struct Range {
     first: u32,

@@ -1,6 +1,7 @@
 //! Floor 9: a job from its specification to its committed output and its report.
 
 pub mod applications;
+pub mod bottleneck;
 pub mod commit;
 pub mod control;
 pub mod execute;
@@ -8,6 +9,7 @@ mod finish_memory;
 mod finish_runs;
 mod finish_tables;
 pub mod inputs;
+pub mod limits;
 pub mod machine;
 mod map_only;
 mod mapping;
@@ -20,6 +22,8 @@ mod sample;
 mod sizing;
 mod sorted;
 pub mod spec;
+pub mod spec_change;
+pub mod spec_file;
 
 pub use applications::{Application, applications};
 pub use control::{Control, Progress};

@@ -152,6 +152,8 @@ pub struct BlockBuilder {
     frames: Vec<[u32; 3]>,
     min: [u32; 3],
     max: [u32; 3],
+    /// Made for the first block that is compressed.
+    lz4: Option<lz4_block::Compressor>,
 }
 
 impl BlockBuilder {
@@ -209,13 +211,13 @@ impl BlockBuilder {
         let raw_len = self.data.len() as u32;
         let mut trailer = Trailer { codec: Codec::Plain, frames, partition, records, raw_len, stored_len: raw_len };
         if compress {
-            packed.clear();
-            lz4_block::compress(&self.data, packed);
-            if packed.len() < self.data.len() {
-                trailer.codec = Codec::Lz4;
-                trailer.stored_len = packed.len() as u32;
-                packed.extend_from_slice(&trailer.encode(packed));
-                return (packed, raw_len);
+            let room = room(packed, lz4_block::compressed_bytes_max(self.data.len()) + TRAILER_BYTES);
+            let len = self.lz4.get_or_insert_default().compress(&self.data, room);
+            if len < self.data.len() {
+                (trailer.codec, trailer.stored_len) = (Codec::Lz4, len as u32);
+                let bytes = trailer.encode(&room[..len]);
+                room[len..len + TRAILER_BYTES].copy_from_slice(&bytes);
+                return (&room[..len + TRAILER_BYTES], raw_len);
             }
         }
         let bytes = trailer.encode(&self.data);

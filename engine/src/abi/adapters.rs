@@ -1,0 +1,196 @@
+//! Foreign instances as mappers, reducers, folders and partitioners of the engine.
+//! One of the listed files with `unsafe`: it calls functions of class libraries.
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use super::context::ForeignContext;
+use super::layout::{ClassTable, FolderTable, Status};
+use crate::base::{Code, Error, Result};
+use crate::operator::cursor::{Out, RawStr, STATUS_OK};
+use crate::operator::folder::{FOLD_BATCH, FoldShape, FoldValues, KnownFold};
+use crate::operator::{Batch, Folder, Groups, Mapper, Partitioner, Reducer, TaskContext};
+
+/// One instance of a foreign class.
+pub struct Instance {
+    name: Arc<str>,
+    class: ClassTable,
+    this: *mut c_void,
+    context: Box<ForeignContext>,
+}
+
+// SAFETY: the ABI lets an instance move between threads; one uses it at a time.
+unsafe impl Send for Instance {}
+
+impl Instance {
+    pub fn create(name: &Arc<str>, class: &ClassTable, task: &Arc<TaskContext>) -> Result<Instance> {
+        let mut instance =
+            Instance { name: name.clone(), class: *class, this: std::ptr::null_mut(), context: ForeignContext::new(task) };
+        if let Some(create) = class.create {
+            let mut this = std::ptr::null_mut();
+            // SAFETY: the ABI: create gets a context that lives until destroy, and sets `this`.
+            let status = unsafe { create(&instance.context.table, &mut this) };
+            instance.check(status)?;
+            instance.this = this;
+        }
+        Ok(instance)
+    }
+
+    fn check(&mut self, status: Status) -> Result<()> {
+        if status == STATUS_OK { Ok(()) } else { Err(self.context.failure(&self.name, status)) }
+    }
+
+    fn lacks(&self, what: &str) -> Error {
+        Error::new(Code::UserCode, format!("{} has no function {what}", self.name))
+    }
+
+    fn flush(&mut self, out: &mut Out) -> Result<()> {
+        let Some(flush) = self.class.flush else { return Ok(()) };
+        // SAFETY: the ABI; `out` is a live cursor in form COPY or the mapper's own form.
+        let status = unsafe { flush(self.this, out) };
+        self.check(status)
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        if let (Some(destroy), false) = (self.class.destroy, self.this.is_null()) {
+            // SAFETY: created by the class's own create, and not used again.
+            unsafe { destroy(self.this) };
+        }
+        self.context.settle();
+    }
+}
+
+pub struct ForeignMapper(pub Instance);
+
+impl Mapper for ForeignMapper {
+    fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+        let Some(map) = self.0.class.map else { return Err(self.0.lacks("map")) };
+        // SAFETY: Batch has the layout of yt_batch; its slices live for the call.
+        let status = unsafe { map(self.0.this, std::ptr::from_ref(batch).cast(), out) };
+        self.0.check(status)
+    }
+    fn flush(&mut self, out: &mut Out) -> Result<()> {
+        self.0.flush(out)
+    }
+}
+
+pub struct ForeignReducer(pub Instance);
+
+impl Reducer for ForeignReducer {
+    fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
+        let Some(reduce) = self.0.class.reduce else { return Err(self.0.lacks("reduce")) };
+        // SAFETY: Groups has the layout of yt_groups; its slices live for the call.
+        let status = unsafe { reduce(self.0.this, std::ptr::from_ref(groups).cast(), out) };
+        self.0.check(status)
+    }
+    fn flush(&mut self, out: &mut Out) -> Result<()> {
+        self.0.flush(out)
+    }
+}
+
+pub struct ForeignPartitioner(pub Instance);
+
+impl Partitioner for ForeignPartitioner {
+    fn partition(&mut self, batch: &Batch<'_>, parts: u32, part: &mut [u32]) -> Result<()> {
+        let Some(partition) = self.0.class.partition else { return Err(self.0.lacks("partition")) };
+        assert!(part.len() >= batch.len());
+        // SAFETY: as for the mapper; `part` has room for each record.
+        let status = unsafe { partition(self.0.this, std::ptr::from_ref(batch).cast(), parts, part.as_mut_ptr()) };
+        self.0.check(status)
+    }
+}
+
+pub struct ForeignFolder {
+    instance: Instance,
+    table: FolderTable,
+    shape: FoldShape,
+    /// Of the records that a known fold finishes with.
+    strings: Vec<RawStr>,
+}
+
+// SAFETY: the strings are used within one call only; the rest is Send.
+unsafe impl Send for ForeignFolder {}
+
+impl ForeignFolder {
+    pub fn new(instance: Instance, table: FolderTable, shape: FoldShape) -> ForeignFolder {
+        ForeignFolder { instance, table, shape, strings: Vec::new() }
+    }
+}
+
+/// What a folder's table says; an error where it cannot be.
+pub fn shape_of(name: &str, table: &FolderTable, eight: bool) -> Result<FoldShape> {
+    let wrong = |what: &str| Err(Error::new(Code::UserCode, format!("the folder {name} {what}")));
+    let known = match table.known {
+        0 => None,
+        1 => Some(KnownFold::Count),
+        2 => Some(KnownFold::SumI64),
+        3 => Some(KnownFold::MinI64),
+        4 => Some(KnownFold::MaxI64),
+        5 => Some(KnownFold::SumF64),
+        _ => return wrong("names a known fold that this engine does not know"),
+    };
+    let state_bytes = if known.is_some() { 8 } else { table.state_size as usize };
+    if !(1..=65_536).contains(&state_bytes) {
+        return wrong("declares a state of 0 or over 65536 bytes");
+    }
+    if known.is_none() && (table.init.is_none() || table.fold.is_none() || table.merge.is_none() || table.finish.is_none()) {
+        return wrong("lacks init, fold, merge or finish");
+    }
+    let exact = if known.is_some() { known != Some(KnownFold::SumF64) } else { table.exact == 1 };
+    Ok(FoldShape { state_bytes, known, exact, eight: eight || known.is_some() })
+}
+
+impl Folder for ForeignFolder {
+    fn shape(&self) -> FoldShape {
+        self.shape
+    }
+
+    fn init(&mut self, states: &[*mut u8]) -> Result<()> {
+        let Some(init) = self.table.init else { return Err(self.instance.lacks("init")) };
+        // SAFETY: the ABI; the states are the engine's and live for the call.
+        let status = unsafe { init(self.instance.this, states.as_ptr(), states.len() as u32) };
+        self.instance.check(status)
+    }
+
+    fn fold(&mut self, states: &[*mut u8], values: FoldValues<'_>) -> Result<()> {
+        let Some(fold) = self.table.fold else { return Err(self.instance.lacks("fold")) };
+        assert!(states.len() == values.len() && states.len() <= FOLD_BATCH);
+        let (strings, numbers) = match values {
+            FoldValues::Eight(numbers) => (std::ptr::null(), numbers.as_ptr()),
+            FoldValues::Slices(slices) => {
+                self.strings.clear();
+                self.strings.extend(slices.iter().map(|s| RawStr::of(s)));
+                (self.strings.as_ptr(), std::ptr::null())
+            }
+        };
+        // SAFETY: as in `init`; as many values as states.
+        let status = unsafe { fold(self.instance.this, states.as_ptr(), strings, numbers, states.len() as u32) };
+        self.instance.check(status)
+    }
+
+    fn merge(&mut self, into: &[*mut u8], from: &[*const u8]) -> Result<()> {
+        let Some(merge) = self.table.merge else { return Err(self.instance.lacks("merge")) };
+        assert!(into.len() == from.len());
+        // SAFETY: as in `init`.
+        let status = unsafe { merge(self.instance.this, into.as_ptr(), from.as_ptr(), into.len() as u32) };
+        self.instance.check(status)
+    }
+
+    fn finish(&mut self, keys: &[&[u8]], states: &[*const u8], out: &mut Out) -> Result<()> {
+        assert!(keys.len() == states.len());
+        let Some(finish) = self.table.finish else {
+            for (key, state) in keys.iter().zip(states) {
+                out.emit(key, crate::operator::folder::state_bytes(state, self.shape.state_bytes))?;
+            }
+            return Ok(());
+        };
+        self.strings.clear();
+        self.strings.extend(keys.iter().map(|k| RawStr::of(k)));
+        // SAFETY: as in `init`; `out` is a live cursor in form COPY.
+        let status =
+            unsafe { finish(self.instance.this, self.strings.as_ptr(), states.as_ptr(), states.len() as u32, out) };
+        self.instance.check(status)
+    }
+}

@@ -1,0 +1,124 @@
+//! The context that a foreign instance is given: settings, counters, messages.
+//! One of the listed files with `unsafe`: it is reached through a `void *`.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use super::layout::{ABI_MINOR, Context};
+use crate::base::masks::{SET_MAX, mask_any};
+use crate::base::{Code, Error};
+use crate::operator::TaskContext;
+use crate::operator::cursor::RawStr;
+
+/// Lives as long as the instance, at one address.
+pub struct ForeignContext {
+    pub table: Context,
+    state: Box<State>,
+}
+
+struct State {
+    task: Arc<TaskContext>,
+    /// Slots that the instance counts in; added to the task's counters when it is destroyed.
+    counters: BTreeMap<(String, String), Box<u64>>,
+    error: Option<String>,
+}
+
+impl ForeignContext {
+    pub fn new(task: &Arc<TaskContext>) -> Box<ForeignContext> {
+        let mut state = Box::new(State { task: task.clone(), counters: BTreeMap::new(), error: None });
+        let engine: *mut State = &mut *state;
+        let table = Context {
+            size: size_of::<Context>() as u32,
+            abi_minor: ABI_MINOR,
+            engine: engine.cast(),
+            config,
+            counter,
+            error,
+            status,
+            mask_any: mask,
+            is_reduce: task.is_reduce as u32,
+            task: task.task,
+            partitions: task.partitions,
+            pad: 0,
+            reserved: [0; 8],
+        };
+        Box::new(ForeignContext { table, state })
+    }
+
+    /// What the instance said of a call that failed with this status.
+    pub fn failure(&mut self, class: &str, status: i32) -> Error {
+        let said = self.state.error.take();
+        match (status, said) {
+            (crate::operator::cursor::STATUS_STOP, None) => Error::new(Code::Cancelled, "the task was stopped"),
+            (crate::operator::cursor::STATUS_NOMEM, None) => {
+                Error::new(Code::UserCode, format!("{class}: an allocation of the class failed"))
+            }
+            (_, Some(text)) => Error::new(Code::UserCode, format!("{class}: {text}")),
+            (status, None) => Error::new(Code::UserCode, format!("{class} failed with status {status} and no message")),
+        }
+    }
+
+    /// Adds the instance's counters to the task's.
+    pub fn settle(&mut self) {
+        let mut counters = self.state.task.counters.lock().unwrap_or_else(|e| e.into_inner());
+        for (name, slot) in &mut self.state.counters {
+            *counters.entry(name.clone()).or_insert(0) += std::mem::take(&mut **slot);
+        }
+    }
+}
+
+// SAFETY: the pointers in the table lead to the box that this value owns; one thread uses an instance at a time.
+unsafe impl Send for ForeignContext {}
+
+/// # Safety
+/// `engine` is the pointer that `new` made, and the ForeignContext lives.
+unsafe fn state<'a>(engine: *mut c_void) -> &'a mut State {
+    // SAFETY: as the caller promises; calls of one instance do not overlap.
+    unsafe { &mut *engine.cast::<State>() }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+unsafe extern "C" fn config(engine: *mut c_void, key: RawStr) -> RawStr {
+    // SAFETY: the ABI: `engine` is the context's, `key` a string of the caller's.
+    let (state, key) = unsafe { (state(engine), key.bytes()) };
+    match std::str::from_utf8(key).ok().and_then(|k| state.task.settings.get(k)) {
+        // The settings outlive the instance.
+        Some(value) => RawStr::of(value.as_bytes()),
+        None => RawStr { p: std::ptr::null(), n: 0 },
+    }
+}
+
+unsafe extern "C" fn counter(engine: *mut c_void, group: RawStr, name: RawStr) -> *mut u64 {
+    // SAFETY: as in `config`.
+    let (state, group, name) = unsafe { (state(engine), group.bytes(), name.bytes()) };
+    &mut **state.counters.entry((text(group), text(name))).or_default()
+}
+
+unsafe extern "C" fn error(engine: *mut c_void, message: RawStr) {
+    // SAFETY: as in `config`.
+    let (state, message) = unsafe { (state(engine), message.bytes()) };
+    // The first message is the cause.
+    state.error.get_or_insert_with(|| text(message));
+}
+
+unsafe extern "C" fn status(engine: *mut c_void, message: RawStr) {
+    // SAFETY: as in `config`.
+    let (state, message) = unsafe { (state(engine), message.bytes()) };
+    *state.task.status.lock().unwrap_or_else(|e| e.into_inner()) = Some(text(message));
+}
+
+unsafe extern "C" fn mask(p: *const u8, n: u64, set: *const u8, set_n: u32, bits: *mut u64) {
+    if n == 0 {
+        return;
+    }
+    // SAFETY: the ABI: n bytes at p, set_n (at most 8) at set, ceil(n / 64) words at bits.
+    unsafe {
+        let bytes = std::slice::from_raw_parts(p, n as usize);
+        let set = std::slice::from_raw_parts(set, (set_n as usize).min(SET_MAX));
+        mask_any(bytes, set, std::slice::from_raw_parts_mut(bits, bytes.len().div_ceil(64)));
+    }
+}

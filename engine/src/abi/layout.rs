@@ -1,0 +1,113 @@
+//! The structs of yunti.h that only this boundary needs; batch, groups and cursor are those of `operator`.
+//! One of the listed files with `unsafe`: it reads structs whose size another program has set.
+
+use std::ffi::{c_char, c_void};
+
+use crate::operator::cursor::{Out, RawStr};
+
+pub const ABI_MAJOR: u32 = 0;
+pub const ABI_MINOR: u32 = 1;
+
+pub const FLAG_PURE: u32 = 1;
+pub const FLAG_EMITS_REFS: u32 = 2;
+pub const FLAG_EMITS_ONE: u32 = 4;
+pub const FLAG_WANTS_SPAN: u32 = 8;
+
+pub type Status = i32;
+
+#[repr(C)]
+pub struct Context {
+    pub size: u32,
+    pub abi_minor: u32,
+    pub engine: *mut c_void,
+    pub config: unsafe extern "C" fn(*mut c_void, RawStr) -> RawStr,
+    pub counter: unsafe extern "C" fn(*mut c_void, RawStr, RawStr) -> *mut u64,
+    pub error: unsafe extern "C" fn(*mut c_void, RawStr),
+    pub status: unsafe extern "C" fn(*mut c_void, RawStr),
+    pub mask_any: unsafe extern "C" fn(*const u8, u64, *const u8, u32, *mut u64),
+    pub is_reduce: u32,
+    pub task: u32,
+    pub partitions: u32,
+    pub pad: u32,
+    pub reserved: [u64; 8],
+}
+
+pub type Create = unsafe extern "C" fn(*const Context, *mut *mut c_void) -> Status;
+pub type Destroy = unsafe extern "C" fn(*mut c_void);
+/// `*const c_void`: a yt_batch or a yt_groups.
+pub type Process = unsafe extern "C" fn(*mut c_void, *const c_void, *mut Out) -> Status;
+pub type Partition = unsafe extern "C" fn(*mut c_void, *const c_void, u32, *mut u32) -> Status;
+pub type Flush = unsafe extern "C" fn(*mut c_void, *mut Out) -> Status;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct FolderTable {
+    pub size: u32,
+    pub state_size: u32,
+    pub known: u32,
+    pub exact: u32,
+    pub init: Option<unsafe extern "C" fn(*mut c_void, *const *mut u8, u32) -> Status>,
+    pub fold:
+        Option<unsafe extern "C" fn(*mut c_void, *const *mut u8, *const RawStr, *const u64, u32) -> Status>,
+    pub merge: Option<unsafe extern "C" fn(*mut c_void, *const *mut u8, *const *const u8, u32) -> Status>,
+    pub finish: Option<unsafe extern "C" fn(*mut c_void, *const RawStr, *const *const u8, u32, *mut Out) -> Status>,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ClassTable {
+    pub size: u32,
+    pub kind: u32,
+    pub name: *const c_char,
+    pub flags: u32,
+    pub key_type: u32,
+    pub value_type: u32,
+    pub in_value_type: u32,
+    pub create: Option<Create>,
+    pub destroy: Option<Destroy>,
+    pub map: Option<Process>,
+    pub reduce: Option<Process>,
+    pub partition: Option<Partition>,
+    pub folder: *const FolderTable,
+    pub flush: Option<Flush>,
+    pub reserved: [u64; 6],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct LibraryTable {
+    pub size: u32,
+    pub abi_major: u32,
+    pub abi_minor: u32,
+    pub n: u32,
+    pub name: *const c_char,
+    pub version: *const c_char,
+    pub classes: *const *const ClassTable,
+}
+
+/// A struct of plain numbers and pointers, valid as zeros, whose first field is its size.
+///
+/// # Safety
+/// All-zero bytes are a value of the type, and its first four bytes are a `u32` size.
+pub unsafe trait Sized32: Copy {}
+
+// SAFETY: repr(C), size first; options of functions and raw pointers are null as zeros.
+unsafe impl Sized32 for FolderTable {}
+// SAFETY: as above.
+unsafe impl Sized32 for ClassTable {}
+// SAFETY: as above.
+unsafe impl Sized32 for LibraryTable {}
+
+/// Copies a struct of another program as far as both sides know it; what it lacks is zero.
+///
+/// # Safety
+/// `from` points to a struct whose first four bytes say how many bytes of it are readable.
+pub unsafe fn read<T: Sized32>(from: *const T) -> T {
+    // SAFETY: as the caller and the trait promise.
+    unsafe {
+        let size = from.cast::<u32>().read_unaligned() as usize;
+        let mut to = std::mem::MaybeUninit::<T>::zeroed();
+        std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.as_mut_ptr().cast::<u8>(), size.min(size_of::<T>()));
+        to.assume_init()
+    }
+}

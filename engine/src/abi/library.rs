@@ -1,0 +1,203 @@
+//! Loading a class library: open, shake hands, read the table of classes.
+//! One of the listed files with `unsafe`: it loads code and reads tables of another program.
+
+use std::collections::BTreeMap;
+use std::ffi::CStr;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::adapters::{ForeignFolder, ForeignMapper, ForeignPartitioner, ForeignReducer, Instance, shape_of};
+use super::layout::{
+    ABI_MAJOR, ABI_MINOR, ClassTable, FLAG_EMITS_ONE, FLAG_EMITS_REFS, FLAG_PURE, FLAG_WANTS_SPAN, FolderTable,
+    LibraryTable, read,
+};
+use crate::base::{Code, Error, Result};
+use crate::operator::{
+    Class, ClassInfo, ClassSource, Flags, Folder, Kind, Mapper, Partitioner, Reducer, TaskContext, Type,
+};
+
+const ENTRY: &CStr = c"yunti_library_v0";
+
+struct Library(BTreeMap<String, Arc<ForeignClass>>);
+
+struct ForeignClass {
+    info: ClassInfo,
+    name: Arc<str>,
+    table: ClassTable,
+    folder: Option<FolderTable>,
+}
+
+// SAFETY: the tables are constant data and functions of a library that is never closed; instances are made for one thread each.
+unsafe impl Send for ForeignClass {}
+// SAFETY: as above.
+unsafe impl Sync for ForeignClass {}
+
+/// Loads a class library. It stays loaded for the life of the process: closing it would run destructors under threads that may still
+/// use it, and many libraries cannot be unloaded at all.
+pub fn load(path: &Path) -> Result<Arc<dyn ClassSource>> {
+    let wrong = |what: String| Error::new(Code::UserCode, what).at_path(path.to_string_lossy());
+    if !path.exists() {
+        return Err(wrong("there is no class library".into()).hint("check the path that --lib names"));
+    }
+    let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes())
+        .map_err(|_| wrong("the name of the class library holds a NUL byte".into()))?;
+    // A name without a slash would be searched in the system's directories.
+    let name = if name.as_bytes().contains(&b'/') {
+        name
+    } else {
+        std::ffi::CString::new([b"./", name.as_bytes()].concat()).unwrap_or(name)
+    };
+    // SAFETY: loading runs the library's initialisers: the user named it to be run. RTLD_LOCAL keeps its symbols to itself.
+    let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+    if handle.is_null() {
+        let reason = dl_error().replace(&*path.to_string_lossy(), "it");
+        return Err(wrong(format!("cannot load the class library ({reason})")).hint("build it again for this machine"));
+    }
+    // SAFETY: a lookup in a library that is loaded.
+    let entry = unsafe { libc::dlsym(handle, ENTRY.as_ptr()) };
+    if entry.is_null() {
+        return Err(wrong("this is no class library: it does not export yunti_library_v0".into())
+            .hint("register its classes with YUNTI_LIBRARY, or link what was built for this version"));
+    }
+    // SAFETY: the ABI gives the symbol this type.
+    let entry: unsafe extern "C" fn(u32) -> *const LibraryTable = unsafe { std::mem::transmute(entry) };
+    // SAFETY: the ABI: it returns a table that lives as long as the library, or null.
+    let table = unsafe { entry(ABI_MAJOR << 16 | ABI_MINOR) };
+    if table.is_null() {
+        return Err(wrong(format!("the class library refuses version {ABI_MAJOR}.{ABI_MINOR} of the interface"))
+            .hint("build it again with the headers of this version"));
+    }
+    // SAFETY: as above: the first field is the size.
+    let table = unsafe { read(table) };
+    if table.abi_major != ABI_MAJOR {
+        return Err(wrong(format!(
+            "the class library was built for version {}.{} of the interface, this is {ABI_MAJOR}.{ABI_MINOR}",
+            table.abi_major, table.abi_minor
+        ))
+        .hint("build it again with the headers of this version"));
+    }
+    if table.classes.is_null() || table.n > 65_536 {
+        return Err(wrong("the class library's table of classes is broken".into()));
+    }
+    let mut classes = BTreeMap::new();
+    for i in 0..table.n as usize {
+        // SAFETY: the table has n pointers to class tables, or null.
+        let class = unsafe { *table.classes.add(i) };
+        if class.is_null() {
+            return Err(wrong(format!("class {i} of the class library is null")));
+        }
+        // SAFETY: as above.
+        let class = unsafe { read(class) };
+        let class = ForeignClass::new(class).map_err(|e| e.at_path(path.to_string_lossy()))?;
+        classes.insert(class.info.name.clone(), Arc::new(class));
+    }
+    Ok(Arc::new(Library(classes)))
+}
+
+fn dl_error() -> String {
+    // SAFETY: dlerror returns null or a string that lives until the next dl call of this thread.
+    unsafe {
+        let text = libc::dlerror();
+        if text.is_null() { "no reason given".into() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
+    }
+}
+
+impl ForeignClass {
+    fn new(table: ClassTable) -> Result<ForeignClass> {
+        if table.name.is_null() {
+            return Err(Error::new(Code::UserCode, "a class of the library has no name"));
+        }
+        // SAFETY: the ABI: a NUL-terminated string of the library.
+        let name = unsafe { CStr::from_ptr(table.name) }.to_string_lossy().into_owned();
+        let wrong = |what: String| Error::new(Code::UserCode, format!("the class {name} {what}"));
+        let kind = match table.kind {
+            1 => Kind::Mapper,
+            2 => Kind::Reducer,
+            3 => Kind::Combiner,
+            4 => Kind::Folder,
+            5 => Kind::Partitioner,
+            k => return Err(wrong(format!("is of kind {k}, which this engine does not know"))),
+        };
+        let kind_of = |number: u32, what: &str| {
+            Type::from_abi(number).ok_or_else(|| wrong(format!("has a {what} type {number}, which this engine does not know")))
+        };
+        let missing = match kind {
+            Kind::Mapper => table.map.is_none(),
+            Kind::Reducer | Kind::Combiner => table.reduce.is_none(),
+            Kind::Folder => table.folder.is_null(),
+            Kind::Partitioner => table.partition.is_none(),
+        };
+        if missing {
+            return Err(wrong(format!("is a {} without its function", kind.name())));
+        }
+        let in_value_type = kind_of(table.in_value_type, "value")?;
+        let folder = if table.folder.is_null() {
+            None
+        } else {
+            // SAFETY: the ABI: a table with its size first, of the library.
+            Some(unsafe { read(table.folder) })
+        };
+        if let Some(folder) = &folder {
+            shape_of(&name, folder, in_value_type.fixed_bytes() == Some(8))?;
+        }
+        let info = ClassInfo {
+            kind,
+            flags: Flags {
+                pure: table.flags & FLAG_PURE != 0,
+                emits_refs: table.flags & FLAG_EMITS_REFS != 0,
+                emits_one: table.flags & FLAG_EMITS_ONE != 0,
+                wants_span: table.flags & FLAG_WANTS_SPAN != 0,
+            },
+            key_type: kind_of(table.key_type, "key")?,
+            value_type: kind_of(table.value_type, "value")?,
+            in_value_type,
+            is_fold: folder.is_some(),
+            is_identity: false,
+            name: name.clone(),
+        };
+        Ok(ForeignClass { info, name: name.into(), table, folder })
+    }
+
+    fn instance(&self, context: &Arc<TaskContext>) -> Result<Instance> {
+        Instance::create(&self.name, &self.table, context)
+    }
+}
+
+impl Class for ForeignClass {
+    fn info(&self) -> &ClassInfo {
+        &self.info
+    }
+    fn mapper(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Mapper>> {
+        if self.info.kind != Kind::Mapper {
+            return Err(self.not_a(Kind::Mapper));
+        }
+        Ok(Box::new(ForeignMapper(self.instance(context)?)))
+    }
+    fn reducer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
+        if self.table.reduce.is_none() {
+            return Err(self.not_a(Kind::Reducer));
+        }
+        Ok(Box::new(ForeignReducer(self.instance(context)?)))
+    }
+    fn folder(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Folder>> {
+        let Some(folder) = self.folder else { return Err(self.not_a(Kind::Folder)) };
+        let shape = shape_of(&self.name, &folder, self.info.in_value_type.fixed_bytes() == Some(8))?;
+        Ok(Box::new(ForeignFolder::new(self.instance(context)?, folder, shape)))
+    }
+    fn partitioner(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Partitioner>> {
+        if self.info.kind != Kind::Partitioner {
+            return Err(self.not_a(Kind::Partitioner));
+        }
+        Ok(Box::new(ForeignPartitioner(self.instance(context)?)))
+    }
+}
+
+impl ClassSource for Library {
+    fn find(&self, name: &str) -> Option<Arc<dyn Class>> {
+        let class = self.0.get(name)?;
+        Some(class.clone())
+    }
+    fn names(&self) -> Vec<String> {
+        self.0.keys().cloned().collect()
+    }
+}
