@@ -4,6 +4,7 @@
 import argparse
 import os
 import shutil
+import signal
 import sys
 import time
 
@@ -76,6 +77,7 @@ def run_row(row, options, name):
 
 def main():
     options = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     held = measure.lock()
     opponents.build_limits()
     host = machine.describe()

@@ -9,6 +9,7 @@
  *   - Input buffers have YT_SLACK readable bytes behind their last record; output blocks YT_SLACK writable ones behind
  *     `end`. What stands there is unspecified. Nothing is aligned unless said: load with memcpy.
  *   - Byte strings are never NUL-terminated and may hold any byte. Key + value of a record: at most 2^31-1 bytes.
+ *   - A call of full() or big() that failed is remembered: the task fails even if the operator returns YT_OK.
  *   - Numbers (YT_I32 ..) are little-endian in memory, two's complement or IEEE 754.
  *   - Nothing throws, longjmps or exits across this boundary. A failing function says why with yt_context.error and
  *     returns YT_FAIL; the job ends with that message.
@@ -97,7 +98,7 @@ struct yt_out {
   const uint8_t *ref_base; /* forms ONE and REF: what koff counts from */
   /* Hands the filled block over; on YT_OK, end - cur >= need. Anything else: return it. need <= 64 KiB. */
   yt_status (*full)(yt_out *, uint64_t need);
-  /* Form COPY, a record that needs more than 64 KiB of block: the engine copies it. */
+  /* Form COPY, a record that needs more than 64 KiB of block and does not fit in [cur, end): the engine copies it. */
   yt_status (*big)(yt_out *, yt_str key, yt_str value);
   void *engine;
   uint64_t reserved[4];
@@ -187,7 +188,7 @@ typedef struct yt_class {
   yt_kind kind;
   const char *name;            /* "WordCount.Tokenizer": letters, digits, '_', '.', NUL-terminated */
   uint32_t flags;
-  yt_type key_type, value_type; /* what it emits; a folder: the value it folds is in_value_type, below */
+  yt_type key_type, value_type; /* what it emits; key_type YT_NONE of a reducer, combiner or folder: the keys that it is given */
   yt_type in_value_type;        /* reducer, combiner, folder: the value type it expects; YT_NONE: any */
   yt_status (*create)(const yt_context *, void **self);
   void (*destroy)(void *self);

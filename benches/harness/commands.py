@@ -8,16 +8,16 @@ import os
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 YUNTI = ROOT + "/dist/bin/yunti"
 LIMITS = ROOT + "/build/limits"
-WORD_COUNT_LIB = ROOT + "/build/examples/libexamples_word_count.so"
-MAX_BY_KEY_LIB = ROOT + "/build/examples/libexamples_max_by_key.so"
+WORD_COUNT_LIB = ROOT + "/build/examples/lib/libword_count.so"
+MAX_BY_KEY_LIB = ROOT + "/build/examples/lib/libmax_by_key.so"
 
 IN_OUT = "--input {input} --output {output}"
 
 OURS = {
     "wordcount": f"{YUNTI} run wordcount {IN_OUT} --mode grouped",
     "wordcount-folder": f"{YUNTI} run --lib {WORD_COUNT_LIB} --mapper WordCount.Tokenizer --folder WordCount.Count --mode grouped {IN_OUT}",
-    "wordcount-loop": f"{YUNTI} run --lib {WORD_COUNT_LIB} --mapper WordCount.LoopTokenizer --folder WordCount.Count --mode grouped {IN_OUT}",
-    "wordcount-sorted": f"{YUNTI} run --lib {WORD_COUNT_LIB} --mapper WordCount.Tokenizer --combiner WordCount.Sum --reducer WordCount.Sum --mode sorted {IN_OUT}",
+    "wordcount-loop": f"{YUNTI} run --lib {WORD_COUNT_LIB} --mapper WordCount.PlainTokenizer --folder WordCount.Count --mode grouped {IN_OUT}",
+    "wordcount-sorted": f"{YUNTI} run --lib {WORD_COUNT_LIB} --mapper WordCount.Tokenizer --combiner WordCount.SumCombiner --reducer WordCount.SumReducer --mode sorted {IN_OUT}",
     "terasort": f"{YUNTI} run terasort {IN_OUT} --reduces {{reduces}}",
     "terasort-budget": f"{YUNTI} run terasort {IN_OUT} --reduces 1 --memory {{memory}}",
     "sortlines": f"{YUNTI} run sort {IN_OUT}",

@@ -82,11 +82,16 @@ def run(program, timeout=3600):
 
         watcher = threading.Thread(target=watch)
         watcher.start()
-        _, status, usage = os.wait4(child.pid, 0)
-        wall = time.monotonic() - begin
+        try:
+            _, status, usage = os.wait4(child.pid, 0)
+        except BaseException:  # interrupted or told to end: take the program along
+            child.kill()
+            raise
+        finally:
+            wall = time.monotonic() - begin
+            done.set()
+            watcher.join()
         child.returncode = os.waitstatus_to_exitcode(status)
-        done.set()
-        watcher.join()
     if child.returncode or not os.path.exists(output):
         with open(WORK + "/log", errors="replace") as f:
             last = " | ".join(f.read().strip().splitlines()[-3:])

@@ -21,7 +21,6 @@ class Row:
     memory: int = 0  # budget in bytes; 0: none
     touch: int = 3 * GB  # memory to touch and free before a series
     wall_goal: float = 0  # seconds, for a row without opponents
-    stands_for: str = ""  # the same work on another form of the data is this row's
     default: bool = True
 
 

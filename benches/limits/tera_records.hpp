@@ -35,7 +35,7 @@ inline void sort_entries(uint64_t* entries, size_t n, const char* records, uint6
     }
 }
 
-// Copies n records in the order of their entries. May write 0 bytes and read 0 bytes beyond the records.
+// Copies n records in the order of their entries, of which `known` may be looked at; the end of the copy.
 inline char* gather(const uint64_t* entries, size_t n, size_t known, const char* records, char* to) {
     constexpr size_t kAhead = 16;
     for (size_t i = 0; i < n; i++) {

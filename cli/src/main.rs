@@ -1,4 +1,4 @@
-//! The `yunti` command: parse, act, report. All work is in the engine; here is the one place that turns errors into exit codes.
+//! The `yunti` command: parse, act, report. All work is in the engine; errors become exit codes here, in one place.
 
 mod command;
 mod console;

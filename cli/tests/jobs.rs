@@ -93,7 +93,13 @@ fn generated_records_are_sorted_and_validated() {
 #[test]
 fn generated_data_is_the_same_on_any_number_of_threads() {
     let dir = Dir::new();
-    for kind in ["tera --records 20001", "tera --ascii --records 5", "text --bytes 3MB", "zipf --bytes 2MB --distinct 1000", "pairs --bytes 2100000"] {
+    for kind in [
+        "tera --records 20001",
+        "tera --ascii --records 5",
+        "text --bytes 3MB",
+        "zipf --bytes 2MB --distinct 1000",
+        "pairs --bytes 2100000",
+    ] {
         dir.ok(&format!("generate {kind} -o one --threads 1 --files 3 -q"));
         dir.ok(&format!("generate {kind} -o two --threads 2 --files 3 -q"));
         dir.ok(&format!("generate {kind} -o whole --files 1 -q"));

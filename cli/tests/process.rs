@@ -38,8 +38,10 @@ fn a_signal_ends_a_job_cleanly() {
             .unwrap();
         // Input that never ends: the job is in the middle of its work when the signal comes.
         let mut input = child.stdin.take().unwrap();
-        let feeder = std::thread::spawn(move || while input.write_all(&[b'x', b'\n'].repeat(4096)).is_ok() {
-            std::thread::sleep(Duration::from_millis(1));
+        let feeder = std::thread::spawn(move || {
+            while input.write_all(&[b'x', b'\n'].repeat(4096)).is_ok() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
         });
         std::thread::sleep(Duration::from_millis(300));
         signal(&child, name);

@@ -70,7 +70,10 @@ fn job_files() {
     for (body, what) in [
         ("input = \"books\"\n", "line 1: the job file has no format: job.toml: begin it with"),
         ("format = \"yunti-job/2\"\n", "line 1: the format of the job file is not known: job.toml"),
-        ("format = \"yunti-job/1\"\n\nreduses = 2\n", "line 3: unknown key 'reduses': job.toml: did you mean 'reduces'?"),
+        (
+            "format = \"yunti-job/1\"\n\nreduses = 2\n",
+            "line 3: unknown key 'reduses': job.toml: did you mean 'reduces'?",
+        ),
         ("format = \"yunti-job/1\"\nmemory = \"lots\"\n", "line 2: memory: 'lots' is no size: job.toml"),
         ("format = \"yunti-job/1\"\ninput = [\"a\",\n", "line 2: "),
         ("format = \"yunti-job/1\"\napplication = \"xyz\"\n", "there is no application 'xyz'"),

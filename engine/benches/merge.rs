@@ -1,8 +1,9 @@
-//! Speed of spilling and merging runs: nanoseconds a record and GB/s for 4 to 256 runs. `--tiny` runs it on little data.
+//! Speed of spilling and merging runs: nanoseconds a record and GB/s for 4 to 256 runs. `--tiny` runs it on little
+//! data.
 //!
 //! `memory` merges blocks that are in memory already: the loser tree and the cursors alone. `plain` and `lz4` write the runs to scratch
-//! (the page cache, on an idle machine) and read them back. Records have 10 + 90 bytes, half of them random; words are 1-12 bytes, Zipf-like,
-//! with an 8-byte value. One thread; the fastest of some rounds.
+//! (the page cache, on an idle machine) and read them back. Records have 10 + 90 bytes, half of them random; words are
+//! 1-12 bytes, Zipf-like, with an 8-byte value. One thread; the fastest of some rounds.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -15,7 +16,8 @@ use yunti_engine::env::real::RealFiles;
 use yunti_engine::memory::Budget;
 use yunti_engine::run::block::BlockBuilder;
 use yunti_engine::run::{
-    Block, BlockSource, KeyRange, Merger, ReadContext, Run, RunBuilder, RunReader, RunSettings, ScratchSpace, SpillCodec,
+    Block, BlockSource, KeyRange, Merger, ReadContext, Run, RunBuilder, RunReader, RunSettings, ScratchSpace,
+    SpillCodec,
 };
 
 /// Sorted records, one behind the other.
@@ -37,8 +39,10 @@ impl Sorted {
     }
 
     fn iter(&self, split: u32) -> impl Iterator<Item = Record<'_>> {
-        self.records.iter().map(move |&(at, key_len, len)| {
-            Record { bytes: &self.bytes[at as usize..][..len as usize], key_len, split }
+        self.records.iter().map(move |&(at, key_len, len)| Record {
+            bytes: &self.bytes[at as usize..][..len as usize],
+            key_len,
+            split,
         })
     }
 }
@@ -181,8 +185,7 @@ fn main() {
     let only = std::env::args().find_map(|a| a.strip_prefix("--runs=")?.parse::<usize>().ok());
     let total = std::env::args().find_map(|a| a.strip_prefix("--records=")?.parse::<usize>().ok());
     let total = total.unwrap_or(if tiny { 10_000 } else { 4_000_000 });
-    let scratch =
-        ScratchSpace::new(Arc::new(RealFiles), Arc::new(RealClock::start()), vec![std::env::temp_dir()]);
+    let scratch = ScratchSpace::new(Arc::new(RealFiles), Arc::new(RealClock::start()), vec![std::env::temp_dir()]);
     let context = ReadContext { budget: Budget::new(1 << 30), cancelled: Arc::new(AtomicBool::new(false)) };
     type Make = fn(&mut Random, usize) -> Sorted;
     for (name, make) in [("tera", tera as Make), ("words", words as Make)] {
@@ -191,8 +194,7 @@ fn main() {
             let sorted: Vec<Sorted> = (0..k).map(|_| make(&mut random, total / k)).collect();
             let rounds = if tiny { 1 } else { (8_000_000 / total).max(5) };
             let (counts, ns) = best(rounds, || {
-                let sources =
-                    sorted.iter().enumerate().map(|(s, of)| Box::new(in_memory(of, s as u32)) as _).collect();
+                let sources = sorted.iter().enumerate().map(|(s, of)| Box::new(in_memory(of, s as u32)) as _).collect();
                 drain(sources)
             });
             report(name, k, "memory", counts, ns);

@@ -2,7 +2,7 @@
 // Bytes, not characters: every other byte, 0 and invalid UTF-8 too, belongs to a word.
 //
 //   yunti::words(text, [&](std::string_view word) { out.emit(word, 1); });
-//   yunti::words(context, text, ..);      // the same with the engine's SIMD, chosen at run time: the fastest on spans, not on short lines
+//   yunti::words(context, text, ..);      // the same with the engine's SIMD, chosen at run time: for spans, not for short lines
 //
 // Words are slices of the text. About 3-4.5 ns for a word of ten letters, against 8-10 for a loop over the bytes.
 // Rejected: writing all positions to an array first, as JSON parsers do, to save a misprediction for each 64 bytes: 10-60 % slower.

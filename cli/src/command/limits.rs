@@ -13,8 +13,8 @@ use crate::text::table::{Side, Table};
 
 /// Measure what this machine can do
 ///
-/// Memory, files, checksums, compression and sorting, in about three seconds. The result is kept in $XDG_CACHE_HOME/yunti/limits.json (~/.cache/yunti/limits.json); reports of later jobs hold their
-/// stages against it.
+/// Memory, files, checksums, compression and sorting, in about three seconds. The result is kept in
+/// $XDG_CACHE_HOME/yunti/limits.json (~/.cache/yunti/limits.json); reports of later jobs hold their stages against it.
 #[derive(Debug, Args)]
 pub struct LimitsFlags {
     /// Directories whose file systems to measure [default: the current one and the system's for temporary files]
@@ -31,10 +31,10 @@ pub struct LimitsFlags {
 
 pub fn limits(flags: &LimitsFlags) -> Outcome {
     let env = Env::real();
-    let dirs = if flags.dirs.is_empty() { vec![PathBuf::from("."), std::env::temp_dir()] } else { flags.dirs.clone() };
+    let dirs = if flags.dirs.is_empty() { vec![PathBuf::from("."), env.temp_dir.clone()] } else { flags.dirs.clone() };
     let dirs: Vec<&std::path::Path> = dirs.iter().map(PathBuf::as_path).collect();
     let mut limits = limits::measure(&env, &dirs, flags.quick)?;
-    let kept = match limits::cache_path(std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME")) {
+    let kept = match env.cache_dir.as_ref().map(|dir| dir.join(limits::FILE_NAME)) {
         // A home that cannot be written to is no reason not to tell.
         Some(path) => limits.store(&*env.files, &path).map(|()| path).map_err(|e| e.to_string()),
         None => Err("neither HOME nor XDG_CACHE_HOME is set".into()),
@@ -53,7 +53,8 @@ pub fn limits(flags: &LimitsFlags) -> Outcome {
 fn table(limits: &Limits) -> String {
     let paint = paint::for_stdout();
     let mut table = Table::new(&[("", Side::Left), ("one thread", Side::Right), ("all threads", Side::Right)]);
-    let mut row = |name: &str, rate: Rate| table.row(vec![name.into(), numbers::rate(rate.one), numbers::rate(rate.all)]);
+    let mut row =
+        |name: &str, rate: Rate| table.row(vec![name.into(), numbers::rate(rate.one), numbers::rate(rate.all)]);
     row("memory, read", limits.memory_read);
     row("memory, write", limits.memory_write);
     row("memory, copy", limits.memory_copy);

@@ -17,7 +17,9 @@ pub fn completions(shell: clap_complete::Shell) -> Outcome {
 pub fn man(flags: &ManFlags) -> Outcome {
     let root = definition();
     if let Some(dir) = &flags.dir {
-        let failed = |e: std::io::Error| Error::io(Code::Output, "cannot write the manual pages", &e).at_path(dir.to_string_lossy());
+        let failed = |e: std::io::Error| {
+            Error::io(Code::Output, "cannot write the manual pages", &e).at_path(dir.to_string_lossy())
+        };
         std::fs::create_dir_all(dir).map_err(failed)?;
         return Ok(clap_mangen::generate_to(root, dir).map_err(failed)?);
     }
@@ -29,7 +31,8 @@ pub fn man(flags: &ManFlags) -> Outcome {
         Some(name) => {
             let known: Vec<&str> = root.get_subcommands().map(|c| c.get_name()).collect();
             root.find_subcommand(name).cloned().ok_or_else(|| {
-                Error::new(Code::Usage, format!("there is no command '{name}'")).hint(format!("there are {}", known.join(", ")))
+                Error::new(Code::Usage, format!("there is no command '{name}'"))
+                    .hint(format!("there are {}", known.join(", ")))
             })?
         }
     };

@@ -37,10 +37,12 @@ fn read(path: &Path) -> Result<(Report, serde_json::Value)> {
     let file = if path.is_dir() { path.join("_yunti/report.json") } else { path.to_path_buf() };
     let named = |e: Error| e.at_path(file.to_string_lossy());
     let bytes = std::fs::read(&file).map_err(|e| {
-        named(Error::io(Code::Input, "cannot read the report", &e)).hint("name the output directory of a yunti job, or a report file")
+        named(Error::io(Code::Input, "cannot read the report", &e))
+            .hint("name the output directory of a yunti job, or a report file")
     })?;
     let bad = |e: serde_json::Error| {
-        named(Error::new(Code::Corrupt, format!("this is no report of a job ({e})"))).hint("name the report.json that a job has written")
+        named(Error::new(Code::Corrupt, format!("this is no report of a job ({e})")))
+            .hint("name the report.json that a job has written")
     };
     let document: serde_json::Value = serde_json::from_slice(&bytes).map_err(bad)?;
     let format = document["format"].as_str().unwrap_or("none").to_string();
@@ -51,4 +53,3 @@ fn read(path: &Path) -> Result<(Report, serde_json::Value)> {
     let report = Report::deserialize(&document).map_err(bad)?;
     Ok((report, document))
 }
-

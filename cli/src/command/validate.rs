@@ -30,7 +30,8 @@ pub enum What {
 
 /// Check TeraSort records: their order and their checksum
 ///
-/// Sorted means that each key is at least the one before it, from the first part file to the last. Prints how many records, how many with the key of the record before, and the checksum of Hadoop's TeraChecksum.
+/// Sorted means that each key is at least the one before it, from the first part file to the last. Prints how many
+/// records there are, how many with the key of the record before, and the checksum of Hadoop's TeraChecksum.
 #[derive(Debug, Args)]
 pub struct TeraFlags {
     /// A directory of part files, which are taken in the order of their names, or one file
@@ -93,19 +94,28 @@ pub fn validate(flags: &ValidateFlags) -> Outcome {
         numbers::several(summary.files, "file"),
         numbers::count(summary.duplicates),
         summary.checksum_hex(),
-        if summary.misorders == 0 { "yes".into() } else { format!("no, {}", numbers::several(summary.misorders, "descent")) },
+        if summary.misorders == 0 {
+            "yes".into()
+        } else {
+            format!("no, {}", numbers::several(summary.misorders, "descent"))
+        },
     ))?;
     Ok(verdict?)
 }
 
 fn verdict(flags: &TeraFlags, summary: &TeraSummary, env: &Env, threads: usize, control: &Control) -> Result<()> {
     summary.check_order()?;
-    let invalid = |what: String, hint: &str| Err(Error::new(Code::Invalid, what).at_path(flags.path.to_string_lossy()).hint(hint));
+    let invalid = |what: String, hint: &str| {
+        Err(Error::new(Code::Invalid, what).at_path(flags.path.to_string_lossy()).hint(hint))
+    };
     if let Some(against) = &flags.against {
         let input = summarise(env, against, threads, control)?;
         if (input.records, input.checksum) != (summary.records, summary.checksum) {
             let (records, checksum) = (numbers::count(input.records), input.checksum_hex());
-            let what = format!("these are not the records of {}, which has {records} with checksum {checksum}", against.display());
+            let what = format!(
+                "these are not the records of {}, which has {records} with checksum {checksum}",
+                against.display()
+            );
             return invalid(what, "records were lost, added or changed");
         }
     }
@@ -157,7 +167,9 @@ fn part_files(env: &Env, path: &Path) -> Result<Vec<PathBuf>> {
         !name.starts_with(b"_") && !name.starts_with(b".") && env.files.meta(file).is_ok_and(|m| !m.is_dir)
     });
     if files.is_empty() {
-        return Err(Error::new(Code::Input, "there are no part files").at_path(path.to_string_lossy()).hint("name the output of a sort"));
+        return Err(Error::new(Code::Input, "there are no part files")
+            .at_path(path.to_string_lossy())
+            .hint("name the output of a sort"));
     }
     Ok(files)
 }

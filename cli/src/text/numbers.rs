@@ -1,4 +1,4 @@
-//! Numbers as people read them: three digits, a unit. Data counts in thousands (MB), memory in 1024s (MiB), as its options do.
+//! Numbers as people read them: three digits, a unit. Data counts in thousands (MB), memory in 1024s (MiB).
 
 /// Three significant digits: `1.23`, `12.3`, `123`; trailing zeros behind the point are left out.
 fn three(value: f64) -> String {
@@ -69,7 +69,11 @@ pub fn seconds(s: f64) -> String {
         return format!("{} s", three(s));
     }
     let whole = s.round() as u64;
-    if whole < 3600 { format!("{} min {} s", whole / 60, whole % 60) } else { format!("{} h {} min", whole / 3600, whole % 3600 / 60) }
+    if whole < 3600 {
+        format!("{} min {} s", whole / 60, whole % 60)
+    } else {
+        format!("{} h {} min", whole / 3600, whole % 3600 / 60)
+    }
 }
 
 pub fn percent(share: f64) -> String {
@@ -87,21 +91,35 @@ mod tests {
 
     #[test]
     fn three_digits_and_a_unit() {
-        for (n, expect) in
-            [(0, "0 B"), (999, "999 B"), (1000, "1 kB"), (1234, "1.23 kB"), (999_999, "1 MB"), (12_340_000_000, "12.3 GB")]
-        {
+        for (n, expect) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1000, "1 kB"),
+            (1234, "1.23 kB"),
+            (999_999, "1 MB"),
+            (12_340_000_000, "12.3 GB"),
+        ] {
             assert_eq!(bytes(n), expect);
         }
         assert_eq!(memory(512 << 20), "512 MiB");
         assert_eq!(memory((1 << 30) + (1 << 29)), "1.5 GiB");
-        for (mb, expect) in [(0.0, "-"), (f64::NAN, "-"), (0.5, "500 kB/s"), (340.4, "340 MB/s"), (999.9, "1 GB/s"), (61_000.0, "61 GB/s")] {
+        for (mb, expect) in [
+            (0.0, "-"),
+            (f64::NAN, "-"),
+            (0.5, "500 kB/s"),
+            (340.4, "340 MB/s"),
+            (999.9, "1 GB/s"),
+            (61_000.0, "61 GB/s"),
+        ] {
             assert_eq!(rate(mb), expect);
         }
         for (n, expect) in [(0, "0"), (999, "999"), (1000, "1,000"), (1234567, "1,234,567")] {
             assert_eq!(count(n), expect);
         }
         assert_eq!(about(92_100_000), "92.1 M");
-        for (ms, expect) in [(8.5, "8.5 ms"), (999.7, "1 s"), (1234.0, "1.23 s"), (125_000.0, "2 min 5 s"), (3_720_000.0, "1 h 2 min")] {
+        for (ms, expect) in
+            [(8.5, "8.5 ms"), (999.7, "1 s"), (1234.0, "1.23 s"), (125_000.0, "2 min 5 s"), (3_720_000.0, "1 h 2 min")]
+        {
             assert_eq!(milliseconds(ms), expect);
         }
     }

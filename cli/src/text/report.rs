@@ -57,7 +57,8 @@ fn speed(report: &Report) -> String {
 fn header(report: &Report, width: usize, paint: Paint) -> String {
     let job = &report.job;
     let machine = &report.machine;
-    let title = format!("{} in {}{}", numbers::bytes(job.input_bytes), numbers::milliseconds(job.wall_ms), speed(report));
+    let title =
+        format!("{} in {}{}", numbers::bytes(job.input_bytes), numbers::milliseconds(job.wall_ms), speed(report));
     let mut out = format!("{}  {title}\n", paint.bold(&job.name));
     let to = job.output.as_ref().map_or(String::new(), |path| format!(", in {path}"));
     out += &wrap(
@@ -93,7 +94,7 @@ fn stages(report: &Report, paint: Paint) -> String {
         ("busy", Side::Right),
         ("share", Side::Right),
         ("a worker", Side::Right),
-        ("of the limit", Side::Right),
+        ("of limit", Side::Right),
         ("uses", Side::Left),
     ]);
     for Stage { name, bytes, records, busy_ms: ms, mb_per_s, limit_mb_per_s, resource } in &report.stages {
@@ -133,7 +134,11 @@ fn memory(report: &Report, width: usize) -> String {
             numbers::several(spill.records, "record"),
             numbers::bytes(spill.raw_bytes),
             numbers::bytes(spill.stored_bytes),
-            if spill.merge_passes == 1 { "1 merge pass".into() } else { format!("{} merge passes", spill.merge_passes) },
+            if spill.merge_passes == 1 {
+                "1 merge pass".into()
+            } else {
+                format!("{} merge passes", spill.merge_passes)
+            },
             numbers::bytes(spill.peak_bytes),
             spill.directories.join(", ")
         )
@@ -200,7 +205,7 @@ mod tests {
         assert_eq!(summary_line(&report), "count: 1 GB in 310 ms, 3.23 GB/s, 1,000 records out");
         let text = full(&report, 80, Paint::OFF);
         assert!(text.lines().all(|l| l.chars().count() <= 80), "{text}");
-        let row = "collect  123 GB    123 M  2 min 3 s  100 %  1.23 GB/s          10 %  disk write";
+        let row = "collect  123 GB    123 M  2 min 3 s  100 %  1.23 GB/s      10 %  disk write";
         assert!(text.contains(row), "{text}");
     }
 }

@@ -30,7 +30,8 @@ impl Table {
 
     /// Lines, indented by two. Columns without a single entry are left out.
     pub fn print(&self, paint: Paint) -> String {
-        let shown: Vec<usize> = (0..self.columns.len()).filter(|&c| self.rows.iter().any(|r| !r[c].is_empty())).collect();
+        let shown: Vec<usize> =
+            (0..self.columns.len()).filter(|&c| self.rows.iter().any(|r| !r[c].is_empty())).collect();
         let widths: Vec<usize> = shown
             .iter()
             .map(|&c| self.rows.iter().map(|r| columns(&r[c])).chain([columns(self.columns[c].0)]).max().unwrap_or(0))
@@ -67,7 +68,11 @@ pub fn columns(text: &str) -> usize {
 
 /// `text` in at most `width` columns, the cut marked.
 pub fn cut(text: &str, width: usize) -> String {
-    if columns(text) <= width { text.to_string() } else { text.chars().take(width.saturating_sub(1)).chain(['…']).collect() }
+    if columns(text) <= width {
+        text.to_string()
+    } else {
+        text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+    }
 }
 
 /// Words in lines of at most `width` columns, the first with `first` before it, the others indented as far.

@@ -49,7 +49,9 @@ pub fn print(report: &Report, width: usize, paint: Paint) -> String {
     }
     let legend: Vec<String> = seen
         .iter()
-        .filter_map(|kind| letter(kind).map(|(letter, colour)| format!("{} {kind}", paint.colour(colour, &letter.to_string()))))
+        .filter_map(|kind| {
+            letter(kind).map(|(letter, colour)| format!("{} {kind}", paint.colour(colour, &letter.to_string())))
+        })
         .chain([format!("{IDLE} nothing to do")])
         .collect();
     out + "       " + &legend.join("  ") + "\n"

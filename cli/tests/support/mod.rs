@@ -87,7 +87,10 @@ impl Dir {
         let output = self.run(words);
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "yunti {words}: {output:?}");
-        assert!(told.starts_with("yunti: ") && told.ends_with('\n') && told.lines().count() == 1, "yunti {words}: {told:?}");
+        assert!(
+            told.starts_with("yunti: ") && told.ends_with('\n') && told.lines().count() == 1,
+            "yunti {words}: {told:?}"
+        );
         assert!(told.contains(what), "yunti {words}: {told}");
         assert_eq!(self.names(), before, "yunti {words} left something behind");
     }

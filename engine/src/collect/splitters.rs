@@ -163,7 +163,7 @@ mod tests {
                             1 => r % 3,
                             2 => u64::MAX - r % 2,
                             3 => 7,
-                            4 => 0x6161_6161_0000_0000 + (r >> (r % 60)),
+                            4 => 0x6161_6161_0000_0000u64.wrapping_add(r >> (r % 60)),
                             _ => i,
                         };
                         Entry::new(prefix, (random.below(u64::from(partitions))) as u32, i)

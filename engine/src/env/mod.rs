@@ -12,6 +12,7 @@ pub mod random;
 pub mod real;
 pub mod threads;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use clock::Clock;
@@ -27,6 +28,10 @@ pub struct Env {
     pub threads: Arc<dyn Threads>,
     /// Seeds every random choice (sampling); the same seed gives the same job.
     pub seed: u64,
+    /// Where spills go when the job names no directory.
+    pub temp_dir: PathBuf,
+    /// Where measurements of this machine are kept, if there is such a place.
+    pub cache_dir: Option<PathBuf>,
 }
 
 impl Env {
@@ -37,6 +42,11 @@ impl Env {
             clock: Arc::new(clock::RealClock::start()),
             threads: Arc::new(threads::RealThreads),
             seed: 0x59_75_6e_74_69,
+            temp_dir: std::env::temp_dir(),
+            cache_dir: std::env::var_os("XDG_CACHE_HOME")
+                .map(PathBuf::from)
+                .filter(|p| p.is_absolute())
+                .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache"))),
         }
     }
 }

@@ -49,7 +49,7 @@ pub mod table;
 
 pub use insert::{FusedMapper, Inserter};
 pub use merge::{Merge, Unmerged, Worker};
-pub use table::{FoldTable, Folded, RefEntry};
+pub use table::{FoldTable, Folded};
 
 #[cfg(test)]
 mod tests;

@@ -9,17 +9,8 @@ use super::probe::{RANGE_BITS, Store, identity};
 use super::slot::{Slots, bytes_of};
 use crate::base::{Code, Error, Result};
 use crate::memory::Budget;
-use crate::operator::cursor::HEADER_BYTES;
+use crate::operator::cursor::{HEADER_BYTES, RefEntry};
 use crate::operator::folder::{FOLD_BATCH, FoldShape, Folder, KnownFold};
-
-/// An entry of form REF, as it lies in the block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C)]
-pub struct RefEntry {
-    pub koff: u32,
-    pub klen: u32,
-    pub value: u64,
-}
 
 /// How far a call came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

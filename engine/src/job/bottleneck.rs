@@ -104,8 +104,18 @@ fn resources(report: &Report, times: &ResourceTimes, wall_ms: f64) -> Vec<Resour
             parallelism: f64::from(processors),
             in_use_ms: times.cpu_ms,
         },
-        Resource { name: "disk_read", stage: busiest(report, |r| r == "disk_read"), parallelism: disks, in_use_ms: read_ms },
-        Resource { name: "disk_write", stage: busiest(report, |r| r == "disk_write"), parallelism: disks, in_use_ms: write_ms },
+        Resource {
+            name: "disk_read",
+            stage: busiest(report, |r| r == "disk_read"),
+            parallelism: disks,
+            in_use_ms: read_ms,
+        },
+        Resource {
+            name: "disk_write",
+            stage: busiest(report, |r| r == "disk_write"),
+            parallelism: disks,
+            in_use_ms: write_ms,
+        },
         start(report, wall_ms),
     ];
     if workers > 1 {
@@ -192,8 +202,13 @@ fn sentence(b: &Bottleneck, report: &Report, next_utilisation: f64) -> String {
         "input" if n == 1.0 => {
             format!("the input bound it: one split that cannot be divided kept one worker busy {percent} % of the time")
         }
-        "input" => format!("the input bound it: {n} splits kept {n} of {} workers busy {percent} % of the time", report.job.threads),
-        "partitions" => format!("the partitions bound it: {n} of them for {} workers, {percent} % of the time", report.job.threads),
+        "input" => format!(
+            "the input bound it: {n} splits kept {n} of {} workers busy {percent} % of the time",
+            report.job.threads
+        ),
+        "partitions" => {
+            format!("the partitions bound it: {n} of them for {} workers, {percent} % of the time", report.job.threads)
+        }
         "start" => format!("the job is so small that start and commit took {percent} % of its time"),
         "locks" => format!("locks bound it: workers waited for each other {percent} % of the time"),
         "memory" => format!("the memory's bandwidth bound it: in use {percent} % of the time{mostly}"),
@@ -242,14 +257,23 @@ mod tests {
         for (number, spans) in workers.iter().enumerate() {
             let spans: Vec<Span> = spans
                 .iter()
-                .map(|&(kind, task, start_ms, end_ms)| Span { kind: kind.into(), task, start_ms, end_ms, ..Span::default() })
+                .map(|&(kind, task, start_ms, end_ms)| Span {
+                    kind: kind.into(),
+                    task,
+                    start_ms,
+                    end_ms,
+                    ..Span::default()
+                })
                 .collect();
             let busy_ms = spans.iter().map(|s| s.end_ms - s.start_ms).sum();
             report.workers.push(Worker { number: number as u32, busy_ms, spans });
         }
-        for (name, busy_ms, resource) in
-            [("read", 200.0, "disk_read"), ("map", 900.0, "cpu"), ("sort", 100.0, "memory"), ("write", 150.0, "disk_write")]
-        {
+        for (name, busy_ms, resource) in [
+            ("read", 200.0, "disk_read"),
+            ("map", 900.0, "cpu"),
+            ("sort", 100.0, "memory"),
+            ("write", 150.0, "disk_write"),
+        ] {
             report.stages.push(Stage { name: name.into(), busy_ms, resource: resource.into(), ..Stage::default() });
         }
         report
@@ -265,12 +289,22 @@ mod tests {
 
     fn check(report: &Report, times: ResourceTimes, expect: Expect) {
         let b = find(report, &times);
-        assert_eq!((b.resource.as_str(), b.stage.as_str(), b.next.as_str()), (expect.resource, expect.stage, expect.next), "{b:?}");
+        assert_eq!(
+            (b.resource.as_str(), b.stage.as_str(), b.next.as_str()),
+            (expect.resource, expect.stage, expect.next),
+            "{b:?}"
+        );
         assert!((b.utilisation - expect.utilisation).abs() < 0.005, "{b:?}");
         assert!((b.speedup_if_doubled - expect.speedup).abs() < 0.005, "{b:?}");
         // The model and what happened agree by the utilisation.
         assert!((b.model_mb_per_s * b.utilisation - b.actual_mb_per_s).abs() <= 0.01 * b.actual_mb_per_s, "{b:?}");
-        assert!(!b.text.is_empty() && !b.text.contains('\n') && b.text.contains(&format!("{:.0} %", expect.utilisation * 100.0)), "{}", b.text);
+        assert!(
+            !b.text.is_empty()
+                && !b.text.contains('\n')
+                && b.text.contains(&format!("{:.0} %", expect.utilisation * 100.0)),
+            "{}",
+            b.text
+        );
     }
 
     fn even_maps<'a>() -> [&'a [(&'a str, u64, f64, f64)]; 2] {
@@ -282,25 +316,34 @@ mod tests {
 
     #[test]
     fn processors() {
-        let times = ResourceTimes { cpu_ms: 1900.0, read_wait_ms: Some(300.0), write_wait_ms: Some(0.0), ..Default::default() };
+        let times =
+            ResourceTimes { cpu_ms: 1900.0, read_wait_ms: Some(300.0), write_wait_ms: Some(0.0), ..Default::default() };
         let expect = Expect { resource: "cpu", stage: "map", next: "input", utilisation: 0.95, speedup: 1.905 };
         check(&report(1000, 1000.0, &even_maps()), times, expect);
     }
 
     #[test]
     fn the_next_resource_bounds_the_gain() {
-        let times = ResourceTimes { cpu_ms: 1900.0, read_wait_ms: Some(800.0), write_wait_ms: Some(0.0), ..Default::default() };
+        let times =
+            ResourceTimes { cpu_ms: 1900.0, read_wait_ms: Some(800.0), write_wait_ms: Some(0.0), ..Default::default() };
         let expect = Expect { resource: "cpu", stage: "map", next: "disk_read", utilisation: 0.95, speedup: 1.25 };
         check(&report(1000, 1000.0, &even_maps()), times, expect);
     }
 
     #[test]
     fn a_disk() {
-        let times = ResourceTimes { cpu_ms: 600.0, write_wait_ms: Some(900.0), read_wait_ms: Some(0.0), ..Default::default() };
+        let times =
+            ResourceTimes { cpu_ms: 600.0, write_wait_ms: Some(900.0), read_wait_ms: Some(0.0), ..Default::default() };
         let expect = Expect { resource: "disk_write", stage: "write", next: "cpu", utilisation: 0.9, speedup: 1.818 };
         check(&report(1000, 1000.0, &even_maps()), times, expect);
         // The same from the bytes of the disk: 1960 ms busy - 600 on processors, 4 of 5 bytes read.
-        let times = ResourceTimes { cpu_ms: 600.0, disk_read_bytes: 800, disk_write_bytes: 200, disks: 2, ..Default::default() };
+        let times = ResourceTimes {
+            cpu_ms: 600.0,
+            disk_read_bytes: 800,
+            disk_write_bytes: 200,
+            disks: 2,
+            ..Default::default()
+        };
         let expect = Expect { resource: "disk_read", stage: "read", next: "cpu", utilisation: 0.544, speedup: 1.374 };
         check(&report(1000, 1000.0, &even_maps()), times, expect);
     }

@@ -77,8 +77,7 @@ impl Running<'_> {
 pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Result<Outcome> {
     spec.check()?;
     control.enter(StageNow::Start);
-    let started_unix_ms = env.clock.unix_ms();
-    let cpu_before = super::machine::process_usage().0;
+    let before = reporting::Before::now(env);
     let mut pending = match &spec.output {
         OutputTarget::Directory(path) => Some(Pending::begin(env.files.clone(), path, spec.overwrite)?),
         _ => None,
@@ -99,7 +98,7 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
         totals: OutputTotals::default(),
         counters: Mutex::default(),
         settings: Arc::new(spec.settings.clone()),
-        scratch_dirs: scratch_dirs(spec),
+        scratch_dirs: if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() },
         spill: Mutex::default(),
     };
     // Map and reduce read and write the data about once each: progress counts both.
@@ -112,7 +111,7 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
 
     control.enter(StageNow::Commit);
     let (output_bytes, top) = close_output(output, spec.durable)?;
-    let mut report = reporting::make(&running, started_unix_ms, cpu_before, output_bytes);
+    let mut report = reporting::make(&running, &before, output_bytes);
     if let Some(pending) = pending.take() {
         // Readers of Hadoop's outputs pass over names with `_`.
         pending.create_dir("_yunti")?;
@@ -132,10 +131,6 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     }
     report.job.wall_ms = (env.clock.now_ns() - running.meter.start_ns()) as f64 / 1e6;
     Ok(Outcome { report, top })
-}
-
-fn scratch_dirs(spec: &JobSpec) -> Vec<PathBuf> {
-    if spec.scratch_dirs.is_empty() { vec![std::env::temp_dir()] } else { spec.scratch_dirs.clone() }
 }
 
 fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Output> {

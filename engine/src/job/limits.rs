@@ -8,9 +8,8 @@
 //! Each rate is the best of several rounds over data larger than the caches. Not measured: reads from a cold disk (the file
 //! layer has no way around the page cache); the synced write stands for the disk's own speed.
 
-use std::ffi::OsString;
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
@@ -111,12 +110,8 @@ impl Limits {
     }
 }
 
-/// Where `yunti limits` keeps its result, from the values of XDG_CACHE_HOME and HOME. Reading them is the caller's, at the edge.
-pub fn cache_path(xdg_cache_home: Option<OsString>, home: Option<OsString>) -> Option<PathBuf> {
-    let absolute = |value: Option<OsString>| value.map(PathBuf::from).filter(|path| path.is_absolute());
-    let cache = absolute(xdg_cache_home).or_else(|| Some(absolute(home)?.join(".cache")))?;
-    Some(cache.join("yunti/limits.json"))
-}
+/// Where measurements are kept, below the user's cache directory.
+pub const FILE_NAME: &str = "yunti/limits.json";
 
 fn create_dirs(files: &dyn Files, dir: &Path) -> Result<()> {
     if dir.as_os_str().is_empty() || files.meta(dir).is_ok_and(|m| m.is_dir) {
@@ -243,7 +238,8 @@ impl Bench<'_> {
             black_box(crc32c(black_box(&text)));
             BLOCK
         });
-        let mut packers: Vec<_> = (0..self.threads).map(|_| (Compressor::new(), vec![0; compressed_bytes_max(BLOCK)])).collect();
+        let mut packers: Vec<_> =
+            (0..self.threads).map(|_| (Compressor::new(), vec![0; compressed_bytes_max(BLOCK)])).collect();
         limits.lz4_compress = self.both(&mut packers, |(packer, out)| {
             black_box(packer.compress(black_box(&text), out));
             BLOCK
@@ -262,7 +258,11 @@ impl Bench<'_> {
     }
 
     fn files(&self, dir: &Path) -> Result<FileLimits> {
-        let free = self.env.files.free_bytes(dir).map_err(|e| Error::io(Code::Output, "cannot look at the file system", &e))?;
+        let free = self
+            .env
+            .files
+            .free_bytes(dir)
+            .map_err(|e| Error::io(Code::Output, "cannot look at the file system", &e))?;
         if free < 4 * self.file_bytes as u64 {
             return Err(Error::new(Code::Output, "there is too little room"));
         }
@@ -333,7 +333,8 @@ fn touch(memory: &mut [u8]) -> usize {
 
 /// Words from a small list, some of them with random letters.
 fn half_compressible(seed: u64, bytes: usize) -> Vec<u8> {
-    const WORDS: [&[u8]; 8] = [b"cloud ", b"ladder ", b"record ", b"split ", b"reduce\n", b"map ", b"merge ", b"in order "];
+    const WORDS: [&[u8]; 8] =
+        [b"cloud ", b"ladder ", b"record ", b"split ", b"reduce\n", b"map ", b"merge ", b"in order "];
     let mut random = Random::new(seed);
     let mut out = Vec::with_capacity(bytes + 16);
     while out.len() < bytes {
@@ -357,7 +358,14 @@ mod tests {
         let temp = std::env::temp_dir();
         let limits = measure(&env, &[&temp, Path::new("/nowhere")], true).unwrap();
         let text = serde_json::to_string(&limits).unwrap();
-        for rate in [limits.memory_read, limits.memory_copy, limits.fresh_huge_pages, limits.crc32c, limits.lz4_decompress, limits.sort] {
+        for rate in [
+            limits.memory_read,
+            limits.memory_copy,
+            limits.fresh_huge_pages,
+            limits.crc32c,
+            limits.lz4_decompress,
+            limits.sort,
+        ] {
             assert!(rate.one > 0.0 && rate.all > 0.0, "{text}");
         }
         assert!(limits.files[0].write_synced > 0.0 && limits.files.len() == 1, "{text}");
@@ -367,7 +375,10 @@ mod tests {
         let path = dir.join("a/b/limits.json");
         limits.store(&*env.files, &path).unwrap();
         limits.store(&*env.files, &path).unwrap();
-        assert_eq!(Limits::load(&*env.files, &path).as_ref().map(|l| l.measured_unix_ms), Some(limits.measured_unix_ms));
+        assert_eq!(
+            Limits::load(&*env.files, &path).as_ref().map(|l| l.measured_unix_ms),
+            Some(limits.measured_unix_ms)
+        );
         assert_eq!(env.files.list(&dir.join("a/b")).unwrap().len(), 1);
         std::fs::remove_dir_all(&dir).unwrap();
         assert_eq!(Limits::load(&*env.files, &path), None);

@@ -75,17 +75,18 @@ pub fn describe(processors: usize) -> Machine {
     }
 }
 
-/// Processor time of this process so far, in nanoseconds, and its largest resident size in bytes.
-pub fn process_usage() -> (u64, u64) {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Fields behind the name, which may hold spaces: utime and stime are numbers 14 and 15, in ticks of 10 ms.
-    let ticks = stat.rsplit_once(')').map_or(0, |(_, rest)| {
-        rest.split_whitespace().skip(11).take(2).filter_map(|f| f.parse::<u64>().ok()).sum::<u64>()
-    });
+/// Largest resident size of this process so far, in bytes.
+pub fn peak_resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let peak = status
-        .lines()
-        .find_map(|l| l.strip_prefix("VmHWM:")?.split_whitespace().next()?.parse::<u64>().ok())
-        .unwrap_or(0);
-    (ticks * 10_000_000, peak << 10)
+    let field = |name: &str| {
+        status.lines().find_map(|l| l.strip_prefix(name)?.split_whitespace().next()?.parse::<u64>().ok())
+    };
+    field("VmHWM:").unwrap_or(0) << 10
+}
+
+/// Bytes that this process has read from and written to disks so far.
+pub fn disk_bytes() -> (u64, u64) {
+    let io = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
+    let field = |name: &str| io.lines().find_map(|l| l.strip_prefix(name)?.trim().parse::<u64>().ok()).unwrap_or(0);
+    (field("read_bytes:"), field("write_bytes:"))
 }

@@ -87,7 +87,12 @@ impl Plan {
                 .hint("a combiner emits what the mapper emits"));
         }
         let last = reducer.as_ref().or(folder.as_ref());
-        let output_types = last.map_or(map_types, |c| (c.info().key_type, c.info().value_type));
+        // A reducer or folder without a key type lets the mapper's keys through.
+        let output_types = last.map_or(map_types, |c| match c.info() {
+            info if info.is_identity => map_types,
+            info if info.key_type == Type::None => (map_types.0, info.value_type),
+            info => (info.key_type, info.value_type),
+        });
         let order_type = spec.key_type.unwrap_or(map_types.0);
         let order = key_order(order_type, spec.descending);
         if order_type.fixed_bytes() != map_types.0.fixed_bytes() {

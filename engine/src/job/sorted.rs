@@ -22,6 +22,7 @@ use crate::collect::collector::Collected;
 use crate::collect::spill::{MakeCombiner, RunSpill, Runs, SpillSetup};
 use crate::collect::{Collector, Store};
 use crate::fold::FoldTable;
+use crate::map::combine_sink::CombineSink;
 use crate::map::fold_sink::{Drained, Finished, FoldSink, best_form};
 use crate::map::map_split;
 use crate::map::timed::Timed;
@@ -167,6 +168,31 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
                 }
                 running.absorb(&context);
             }
+            None if plan.combiner.is_some() => {
+                let flags = plan.mapper.as_ref().map_or_else(Default::default, |m| m.info().flags);
+                let context = TaskContext::new(running.settings.clone(), false, worker as u32, plan.partitions);
+                let Some(class) = &plan.combiner else { return Ok(()) };
+                let eight = plan.map_types.1.fixed_bytes() == Some(8);
+                let form = best_form(flags.emits_refs && eight, flags.emits_one && eight);
+                let table = running.budget.part((running.sizing.share_bytes / 8).min(COMBINE_TABLE_BYTES));
+                let combiner = class.reducer(&context)?;
+                let collector = make_collector(worker)?;
+                let sink = CombineSink::new(&table, running.seed(), combiner, plan.map_types.1, form, collector)?;
+                let mut emitter = Emitter::new(Timed::new(sink, running.env.clock.clone()), flags.emits_refs, flags.emits_one)?;
+                while let Some(split) = take() {
+                    emitter.sink_mut().inner_mut().begin_split(split.number)?;
+                    let before = emitter.sink().busy_ns;
+                    let cost = one_split(running, worker, split, &mut reader, &mut emitter)?;
+                    emitter.sink_mut().inner_mut().end_split()?;
+                    let collect_ns = emitter.sink().busy_ns - before;
+                    running.meter.add(worker, StageKind::Map, cost.map_ns.saturating_sub(collect_ns), cost.bytes, 0);
+                    running.meter.add(worker, StageKind::Collect, collect_ns, cost.bytes, 0);
+                }
+                let collector = emitter.finish()?.into_inner().finish()?;
+                running.count(TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", collector.records);
+                collected.lock().unwrap_or_else(|e| e.into_inner()).append(collector.into_collected());
+                running.absorb(&context);
+            }
             None => {
                 let mut emitter = make_collector(worker)?;
                 while let Some(split) = take() {
@@ -216,6 +242,9 @@ pub fn run_settings(running: &Running<'_>) -> RunSettings {
         },
     }
 }
+
+/// Memory of the table that groups a combiner's window, at most.
+const COMBINE_TABLE_BYTES: u64 = 16 << 20;
 
 type MakeCollector<'m, 'a> = dyn Fn(usize) -> Result<Emitter<Timed<Collector<'a>>>> + Sync + 'm;
 

@@ -57,7 +57,8 @@ impl SpecChange {
             spec.folder = None;
         }
         // The format comes first, since a setting may refine it; and again last, if it spells its separator out.
-        let spelled_out = self.input_format.clone().filter(|f| *f != KV_DEFAULT && *f != InputFormat::Text { delimiter: None });
+        let spelled_out =
+            self.input_format.clone().filter(|f| *f != KV_DEFAULT && *f != InputFormat::Text { delimiter: None });
         set(&mut spec.input_format, self.input_format);
         let output_spelled_out = self.output_format.clone().filter(|f| *f != default_output_format());
         set(&mut spec.output_format, self.output_format);
@@ -100,7 +101,10 @@ fn default_output_format() -> OutputFormat {
 /// One `-D key=value`. Hadoop's names for what the engine itself reads change the job; all others are for the classes.
 /// As in Hadoop, a separator for a format that the job does not use changes nothing.
 fn apply_setting(spec: &mut JobSpec, key: &str, value: &str) -> Result<()> {
-    let named = |e: Error| Error::new(e.code(), format!("{key}: {}", e.what())).hint(e.hint_text().unwrap_or("see docs/guide/command-line.md"));
+    let named = |e: Error| {
+        Error::new(e.code(), format!("{key}: {}", e.what()))
+            .hint(e.hint_text().unwrap_or("see docs/guide/command-line.md"))
+    };
     match (key, &mut spec.input_format) {
         ("mapreduce.job.name", _) => spec.name = value.to_string(),
         ("mapreduce.job.reduces", _) => spec.reduces = parse_number(value).map_err(named)?,
@@ -137,14 +141,16 @@ fn unknown(what: &str, text: &str, known: &str) -> Error {
 
 /// `text`, `text:DELIMITER`, `kv`, `kv:SEPARATOR` or `fixed:RECORD_BYTES:KEY_BYTES`.
 pub fn parse_input_format(text: &str) -> Result<InputFormat> {
-    let bad = || unknown("input format", text, "text, text:DELIMITER, kv, kv:SEPARATOR or fixed:RECORD_BYTES:KEY_BYTES");
+    let bad =
+        || unknown("input format", text, "text, text:DELIMITER, kv, kv:SEPARATOR or fixed:RECORD_BYTES:KEY_BYTES");
     match text.split_once(':') {
         None if text == "text" => Ok(InputFormat::Text { delimiter: None }),
         None if text == "kv" => Ok(KV_DEFAULT),
         Some(("text", delimiter)) => Ok(InputFormat::Text { delimiter: Some(unescape(delimiter)?) }),
         Some(("kv", separator)) => match unescape(separator)?[..] {
             [separator] => Ok(InputFormat::KeyValue { separator }),
-            _ => Err(Error::new(Code::Usage, format!("the separator of '{text}' is not one byte")).hint("as in kv:, or kv:\\x01")),
+            _ => Err(Error::new(Code::Usage, format!("the separator of '{text}' is not one byte"))
+                .hint("as in kv:, or kv:\\x01")),
         },
         Some(("fixed", sizes)) => {
             let (record, key) = sizes.split_once(':').ok_or_else(bad)?;
@@ -248,7 +254,9 @@ pub(super) fn spill_codec_text(codec: SpillCodec) -> &'static str {
 
 /// Bytes from text with `\t`, `\n`, `\r`, `\0`, `\\` and `\xNN`.
 fn unescape(text: &str) -> Result<Vec<u8>> {
-    let bad = || Error::new(Code::Usage, format!("'{text}' has an unknown escape")).hint("use \\t, \\n, \\r, \\0, \\\\ or \\xNN");
+    let bad = || {
+        Error::new(Code::Usage, format!("'{text}' has an unknown escape")).hint("use \\t, \\n, \\r, \\0, \\\\ or \\xNN")
+    };
     let mut out = Vec::new();
     let mut rest = text.as_bytes();
     while let [byte, tail @ ..] = rest {

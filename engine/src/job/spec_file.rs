@@ -25,9 +25,33 @@ pub struct JobFile {
 }
 
 const KEYS: &[&str] = &[
-    "format", "application", "name", "input", "input-format", "output", "top", "output-format", "lib", "mapper", "combiner",
-    "reducer", "folder", "partitioner", "mode", "reduces", "key-type", "descending", "deterministic", "split-size", "memory",
-    "threads", "scratch", "spill-codec", "overwrite", "durable", "settings",
+    "format",
+    "application",
+    "name",
+    "input",
+    "input-format",
+    "output",
+    "top",
+    "output-format",
+    "lib",
+    "mapper",
+    "combiner",
+    "reducer",
+    "folder",
+    "partitioner",
+    "mode",
+    "reduces",
+    "key-type",
+    "descending",
+    "deterministic",
+    "split-size",
+    "memory",
+    "threads",
+    "scratch",
+    "spill-codec",
+    "overwrite",
+    "durable",
+    "settings",
 ];
 
 /// Reads the text of a job file. Errors are `Usage` and name `path` and the line.
@@ -57,7 +81,11 @@ pub fn parse_job_file(text: &str, path: &Path) -> Result<JobFile> {
             return Err(place.error(key.span().start, &format!("unknown key '{name}'"), &hint));
         }
         set(&mut file, name, value).map_err(|e| {
-            place.error(value.span().start, &format!("{name}: {}", e.what()), e.hint_text().unwrap_or("see docs/formats/job-toml.md"))
+            place.error(
+                value.span().start,
+                &format!("{name}: {}", e.what()),
+                e.hint_text().unwrap_or("see docs/formats/job-toml.md"),
+            )
         })?;
     }
     Ok(file)
@@ -94,7 +122,9 @@ fn set(file: &mut JobFile, key: &str, value: &Spanned<DeValue<'_>>) -> Result<()
         "folder" => change.folder = Some(string(value)?),
         "partitioner" => change.partitioning = Some(parse_partitioning(&string(value)?)?),
         "mode" => change.mode = Some(parse_mode(&string(value)?)?),
-        "reduces" => change.reduces = Some(u32::try_from(integer(value)?).map_err(|_| expected("a number below 2^32", value))?),
+        "reduces" => {
+            change.reduces = Some(u32::try_from(integer(value)?).map_err(|_| expected("a number below 2^32", value))?)
+        }
         "key-type" => change.key_type = Some(Type::parse(&string(value)?)?),
         "descending" => change.descending = Some(boolean(value)?),
         "deterministic" => change.deterministic = Some(boolean(value)?),
@@ -182,11 +212,11 @@ fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     for candidate in known {
         let (a, b) = (name.as_bytes(), candidate.as_bytes());
         let mut row: Vec<usize> = (0..=b.len()).collect();
-        for i in 0..a.len() {
+        for (i, x) in a.iter().enumerate() {
             let mut corner = row[0];
             row[0] = i + 1;
-            for j in 0..b.len() {
-                let changed = corner + usize::from(a[i] != b[j]);
+            for (j, y) in b.iter().enumerate() {
+                let changed = corner + usize::from(x != y);
                 corner = row[j + 1];
                 row[j + 1] = changed.min(row[j] + 1).min(corner + 1);
             }

@@ -5,11 +5,14 @@
 
 use crate::base::Result;
 use crate::collect::Collector;
-use crate::fold::{FoldTable, RefEntry};
+use crate::fold::FoldTable;
 use crate::map::timed::Timed;
 use crate::operator::cursor::{HEADER_BYTES, Scratch};
 use crate::operator::folder::state_bytes;
 use crate::operator::{Emitter, Folder, Form, Sink};
+
+/// References that are collected before they are folded.
+pub const REFS_BYTES: usize = 8 << 10;
 
 /// What becomes of the states that leave the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +48,12 @@ impl<'a> FoldSink<'a> {
     /// Records that came in the forms that refer to the batch.
     pub fn records(&self) -> u64 {
         self.records
+    }
+
+    /// The block to fill: references are few bytes and are folded while they lie in the first-level cache.
+    fn room(&mut self) -> (*mut u8, usize) {
+        let (start, room) = self.block.block();
+        (start, if self.form == Form::Copy { room } else { REFS_BYTES })
     }
 
     /// Empties the table into the collector.
@@ -113,66 +122,34 @@ pub fn best_form(refs: bool, one: bool) -> Form {
     }
 }
 
-/// Entries of eight bytes, of a block.
-fn pairs(bytes: &[u8]) -> impl Iterator<Item = [u32; 2]> + '_ {
-    bytes.chunks_exact(8).map(|c| {
-        [u32::from_le_bytes([c[0], c[1], c[2], c[3]]), u32::from_le_bytes([c[4], c[5], c[6], c[7]])]
-    })
-}
-
 impl Sink for FoldSink<'_> {
     fn form(&self, _: bool, _: bool) -> Form {
         self.form
     }
 
     fn begin(&mut self) -> Result<(*mut u8, usize)> {
-        Ok(self.block.block())
+        Ok(self.room())
     }
 
     fn filled(&mut self, len: usize, _: usize, data: &[u8]) -> Result<(*mut u8, usize)> {
-        let bytes = self.block.bytes(len);
-        match self.form {
-            Form::Copy => {
-                let mut done = 0;
-                while done < len {
-                    let folded = self.table.fold_copied(&mut *self.folder, &self.block.bytes(len)[done..])?;
-                    done += folded.done;
-                    if done < len {
-                        self.drain()?;
-                    }
-                }
-            }
-            Form::One => {
-                let entries: Vec<[u32; 2]> = pairs(bytes).collect();
-                self.records += entries.len() as u64;
-                let mut done = 0;
-                while done < entries.len() {
-                    done += self.table.fold_one(&mut *self.folder, data, &entries[done..])?.done;
-                    if done < entries.len() {
-                        self.drain()?;
-                    }
-                }
-            }
-            Form::Ref => {
-                let entries: Vec<RefEntry> = bytes
-                    .chunks_exact(16)
-                    .map(|c| RefEntry {
-                        koff: u32::from_le_bytes([c[0], c[1], c[2], c[3]]),
-                        klen: u32::from_le_bytes([c[4], c[5], c[6], c[7]]),
-                        value: u64::from_le_bytes([c[8], c[9], c[10], c[11], c[12], c[13], c[14], c[15]]),
-                    })
-                    .collect();
-                self.records += entries.len() as u64;
-                let mut done = 0;
-                while done < entries.len() {
-                    done += self.table.fold_ref(&mut *self.folder, data, &entries[done..])?.done;
-                    if done < entries.len() {
-                        self.drain()?;
-                    }
-                }
-            }
+        if self.form != Form::Copy {
+            self.records += (len / self.form.ref_bytes()) as u64;
         }
-        Ok(self.block.block())
+        let mut done = 0;
+        loop {
+            let (table, folder, block) = (&mut self.table, &mut *self.folder, &self.block);
+            // `done` counts bytes.
+            match self.form {
+                Form::Copy => done += table.fold_copied(folder, &block.bytes(len)[done..])?.done,
+                Form::One => done += 8 * table.fold_one(folder, data, &block.ones(len)[done / 8..])?.done,
+                Form::Ref => done += 16 * table.fold_ref(folder, data, &block.refs(len)[done / 16..])?.done,
+            }
+            if done >= len {
+                break;
+            }
+            self.drain()?;
+        }
+        Ok(self.room())
     }
 
     fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
@@ -189,6 +166,6 @@ impl Sink for FoldSink<'_> {
         while self.table.fold_copied(&mut *self.folder, &block[..len])?.done < len {
             self.drain()?;
         }
-        Ok(self.block.block())
+        Ok(self.room())
     }
 }

@@ -357,6 +357,15 @@ pub fn copied(block: &[u8]) -> impl Iterator<Item = (usize, usize, usize)> + '_ 
     })
 }
 
+/// An entry of form REF, as it lies in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct RefEntry {
+    pub koff: u32,
+    pub klen: u32,
+    pub value: u64,
+}
+
 /// A block of its own for sinks that use the same one again and again (all but the collector).
 pub struct Scratch {
     buffer: crate::memory::Buffer,
@@ -377,6 +386,27 @@ impl Scratch {
     pub fn bytes(&self, len: usize) -> &[u8] {
         &self.buffer[..len]
     }
+
+    /// The first `len` bytes as entries of form ONE.
+    pub fn ones(&self, len: usize) -> &[[u32; 2]] {
+        self.view(len)
+    }
+
+    /// The first `len` bytes as entries of form REF.
+    pub fn refs(&self, len: usize) -> &[RefEntry] {
+        self.view(len)
+    }
+
+    fn view<T: Entry>(&self, len: usize) -> &[T] {
+        let bytes = self.bytes(len);
+        // SAFETY: the buffer is page-aligned, and any bytes are a value of an Entry.
+        unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), len / size_of::<T>()) }
+    }
 }
+
+/// Plain numbers without padding, aligned to at most 4096.
+trait Entry: Copy {}
+impl Entry for [u32; 2] {}
+impl Entry for RefEntry {}
 
 const _: () = assert!(SLACK_BYTES >= 64);

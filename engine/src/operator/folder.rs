@@ -91,3 +91,15 @@ pub fn state_bytes<'a>(state: &'a *const u8, len: usize) -> &'a [u8] {
     // SAFETY: the contract of `Folder`: a state pointer names `state_bytes` readable bytes for the length of the call.
     unsafe { std::slice::from_raw_parts(*state, len) }
 }
+
+/// The number in a state of eight bytes that `fold` was given.
+pub fn state_number(state: *mut u8) -> u64 {
+    // SAFETY: as above, for a shape of eight bytes.
+    unsafe { state.cast::<u64>().read_unaligned() }
+}
+
+/// Sets a state of eight bytes that `init` was given.
+pub fn set_state_number(state: *mut u8, number: u64) {
+    // SAFETY: the contract of `Folder`: states given to `init` are writable for the length of the call.
+    unsafe { state.cast::<u64>().write_unaligned(number) }
+}

@@ -12,10 +12,10 @@
 //!
 //! `crc32c` covers the trailer behind it and then the CRC32C of the stored body (4 bytes): one number for both, and a large
 //! record needs no copy to be summed. The lengths stand apart from the data in as many bits as they differ in, so that
-//! records of one size have no overhead, a short word has a byte, and the data compresses better. The trailer stands behind
-//! the body because its numbers are known last; a block is found through the run's index, never by scanning.
+//! records of one size have no overhead, a short word has a byte, and the data compresses better. The trailer stands
+//! behind the body because its numbers are known last; a block is found through the run's index, never by scanning.
 //!
-//! Rejected: varints before each record (2-3 bytes for each record of any size; decoding measured no faster).
+//! Rejected: varints before each record (2-3 bytes for each record of any size).
 //! Limitation: one long value among many tiny records widens the frames of all of its block.
 
 use crate::base::checksum::crc32c;
@@ -84,14 +84,8 @@ impl Trailer {
         }
         let codec = [Codec::Plain, Codec::Lz4].into_iter().find(|&c| c as u8 == trailer[5])?;
         let frames = Frames { bits: [trailer[6], trailer[7], trailer[8]], min: [word(28), word(32), word(36)] };
-        let this = Trailer {
-            codec,
-            frames,
-            partition: word(12),
-            records: word(16),
-            raw_len: word(20),
-            stored_len: word(24),
-        };
+        let this =
+            Trailer { codec, frames, partition: word(12), records: word(16), raw_len: word(20), stored_len: word(24) };
         let sound = frames.bits.iter().all(|&b| b <= 32)
             && this.records as usize <= RECORDS_MAX
             && this.stored_len as usize == body.len()
@@ -251,7 +245,8 @@ impl BlockBuilder {
     }
 }
 
-/// The trailer of a block that holds one record alone and stores its bytes as they are: no copy of a large record is made.
+/// The trailer of a block that holds one record alone and stores its bytes as they are: no copy of a large record is
+/// made.
 pub fn trailer_of_one(partition: u32, record: &Record) -> [u8; TRAILER_BYTES] {
     let len = record.bytes.len() as u32;
     let frames = Frames { bits: [0; 3], min: frame_of(record) };
@@ -303,8 +298,8 @@ impl Block {
         room(&mut self.bytes, len)
     }
 
-    /// Opens the stored block in the first `len` bytes of the buffer. `spare` is working space; the two may change places.
-    /// Returns the block's partition and the length of its body.
+    /// Opens the stored block in the first `len` bytes of the buffer. `spare` is working space; the two may change
+    /// places. Returns the block's partition and the length of its body.
     pub fn open(&mut self, len: usize, spare: &mut Vec<u8>) -> Result<(u32, u32)> {
         self.show(Frames::default(), 0, 0);
         let (trailer, body) = Trailer::decode(&self.bytes[..len]).ok_or_else(damaged)?;
@@ -365,8 +360,8 @@ impl Block {
         (self.end - self.start.index) as usize
     }
 
-    /// Hands at most `n` records from a position on to `each`, with the prefixes of their keys, and moves behind them. It stops at
-    /// the end, and where the bytes make no sense: `check_end`.
+    /// Hands at most `n` records from a position on to `each`, with the prefixes of their keys, and moves behind them.
+    /// It stops at the end, and where the bytes make no sense: `check_end`.
     #[inline(always)]
     pub fn decode(&self, at: &mut Position, n: usize, order: KeyOrder, each: impl FnMut(u64, Entry)) {
         match self.record_bits {

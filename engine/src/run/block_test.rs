@@ -104,7 +104,13 @@ fn records_take_little_more_than_their_bytes() {
     let mut random = Random::new(4);
     let mut varied = |len: u64, spread: u64, splits: u64| -> Vec<Owned> {
         (0..2000)
-            .map(|_| (vec![1; (len + random.below(spread)) as usize], 1 + random.below(8) as u32, random.below(splits) as u32))
+            .map(|_| {
+                (
+                    vec![1; (len + random.below(spread)) as usize],
+                    1 + random.below(8) as u32,
+                    random.below(splits) as u32,
+                )
+            })
             .collect()
     };
     assert!(overhead(&varied(90, 20, 16)) < 1.03);
@@ -165,8 +171,7 @@ fn a_range_shows_what_lies_in_it() {
             let (lo, hi) = (edge(), edge());
             let mut block = open(&stored).unwrap();
             let all = block.restrict(order, lo, hi).unwrap();
-            let expect: Vec<Owned> =
-                records.iter().filter(|r| (lo..=hi).contains(&prefix(r))).cloned().collect();
+            let expect: Vec<Owned> = records.iter().filter(|r| (lo..=hi).contains(&prefix(r))).cloned().collect();
             let mut at = block.start();
             let mut shown = Vec::new();
             block.decode(&mut at, usize::MAX, order, |_, entry| {

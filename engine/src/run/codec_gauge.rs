@@ -1,16 +1,17 @@
 //! Whether compressing spilled blocks pays on this machine: lz4 against the scratch disks, both as measured in the job.
 //!
-//! The rule, in nanoseconds a raw byte: a block that is compressed to the share `ratio` saves `(1 - ratio)` of its write and
-//! (since a disk reads about as fast as it writes) the same of its read, and costs one compression and one decompression:
+//! The rule, in nanoseconds a raw byte: a block that is compressed to the share `ratio` saves `(1 - ratio)` of its
+//! write and (since a disk reads about as fast as it writes) the same of its read, and costs one compression and one
+//! decompression:
 //!
 //! ```text
 //!   2 * (1 - ratio) * write_ns   >   compress_ns * (1 + 1/6)        lz4 reads back 6 times faster than it packs
 //! ```
 //!
-//! With lz4 at 650 MB/s that packs to half, the break-even is a write speed of about 550 MB/s a worker. The write speed is what
-//! workers see: memory speed while the page cache takes it all (nothing is compressed), the disk's, divided by the workers
-//! that wait for it, once it does not. Running means over the last 32 blocks or so; until both sides are known, plain.
-//! What is chosen changes speed alone, never a byte of output.
+//! With lz4 at 650 MB/s that packs to half, the break-even is a write speed of about 550 MB/s a worker. The write speed
+//! is what workers see: memory speed while the page cache takes it all (nothing is compressed), the disk's, divided by
+//! the workers that wait for it, once it does not. Running means over the last 32 blocks or so; until both sides are
+//! known, plain. What is chosen changes speed alone, never a byte of output.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

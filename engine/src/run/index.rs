@@ -1,7 +1,8 @@
 //! A run: sorted records on scratch, and the index of its blocks, which stays in memory.
 //!
-//! Within a partition a run's records are in the order (key, split, place in the split). The index has 40 bytes a block:
-//! 16 MB for 100 GB in blocks of 256 KiB. A run owns its extents: what was not freed before is freed when it is dropped.
+//! Within a partition a run's records are in the order (key, split, place in the split). The index has 40 bytes a
+//! block: 16 MB for 100 GB in blocks of 256 KiB. A run owns its extents: what was not freed before is freed when it is
+//! dropped.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -10,10 +10,13 @@
 //!       s0   s1   s2   s3
 //! ```
 //!
-//! Ranks lie in the tree's own array and order as the heads do, so that a match reads no record and has no branch that could be
-//! guessed wrong. The exception is two keys longer than their prefixes, which are equal: those are compared in full. A binary
-//! heap with prefixes needs twice the comparisons and measured 2-9 times slower; prefixes alone, with all ties in a function,
-//! twice slower for words (most of their matches are ties).
+//! Ranks lie in the tree's own array and order as the heads do, so that a match reads no record and has no branch that
+//! could be guessed wrong. The exception is two keys longer than their prefixes, which are equal: those are compared in
+//! full.
+//!
+//! Rejected: a binary heap (benches/merge.rs has it as the peer: 1.5-2.7 times slower for 64 and more runs of 100-byte
+//! records); prefixes alone with all ties in a function (1.5 times slower for words: most of their matches are ties);
+//! branches in place of selects (1.6 times slower).
 
 use std::hint::select_unpredictable;
 
@@ -71,8 +74,9 @@ pub struct LoserTree {
 }
 
 impl LoserTree {
-    /// The first matches, of source `i` with `ranks[i]`; at least one. `full(a, b)` says whether source `a` comes before source `b` where
-    /// their keys are longer than the prefixes and the prefixes equal; it is a total order, so that there is one outcome.
+    /// The first matches, of source `i` with `ranks[i]`; at least one. `full(a, b)` says whether source `a` comes
+    /// before source `b` where their keys are longer than the prefixes and the prefixes equal; it is a total order, so
+    /// that there is one outcome.
     pub fn new(ranks: &[Rank], mut full: impl FnMut(usize, usize) -> bool) -> Self {
         let k = ranks.len();
         assert!((1..=SOURCES_MAX).contains(&k));

@@ -5,12 +5,12 @@
 //!   /disk2   | block 1 |  (hole)  | block 5 | block 6 | ->
 //! ```
 //!
-//! A file is opened at the first write to its directory. Space is handed out upwards and never again: freed extents become
-//! holes. Blocks are smaller than what a file system can punch one by one, so freed neighbours are joined first and only
-//! whole pages of the joined range are punched.
+//! A file is opened at the first write to its directory. Space is handed out upwards and never again: freed extents
+//! become holes. Blocks are smaller than what a file system can punch one by one, so freed neighbours are joined first
+//! and only whole pages of the joined range are punched.
 //!
-//! Limitations: a file system that cannot punch holes keeps the space until the job ends. Writes go through the page cache
-//! and nothing is synced: scratch does not outlive the process.
+//! Limitations: a file system that cannot punch holes keeps the space until the job ends. Writes go through the page
+//! cache and nothing is synced: scratch does not outlive the process.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -111,11 +111,6 @@ impl ScratchSpace {
     pub fn read(&self, extent: Extent, buffer: &mut [u8]) -> Result<()> {
         assert!(buffer.len() <= extent.len as usize);
         self.file(extent).read_exact(buffer, extent.offset).map_err(|e| e.hint("run the job again"))
-    }
-
-    /// Says that the extent will be read soon.
-    pub fn will_need(&self, extent: Extent) {
-        self.file(extent).file().will_need(extent.offset, u64::from(extent.len));
     }
 
     /// Gives the space back. Each extent is freed at most once and not read afterwards.

@@ -6,9 +6,9 @@
 //!   slice    | block | block | block |                      a block holds one partition
 //! ```
 //!
-//! A slice keeps one block in the making and writes it itself when it is full. Rejected: writing behind through
-//! `io_queue`. A buffered write is a copy into the page cache (0.1 ms a block) and costs less than waking another thread;
-//! when the disk is the bound, every worker waits for it in either way, and the memory of blocks under way would be more.
+//! A slice keeps one block in the making and writes it itself when it is full. Rejected, without a measurement: writing
+//! behind through `io_queue`. A buffered write is a copy into the page cache (about 0.1 ms a block); when the disk is
+//! the bound, every worker waits for it in either way, and blocks under way would take more memory.
 
 use std::sync::{Arc, Mutex};
 
@@ -22,8 +22,8 @@ use crate::base::{KeyOrder, Record, Result};
 #[derive(Clone, Copy, Debug)]
 pub struct RunSettings {
     pub order: KeyOrder,
-    /// A block's size in memory: 256 KiB as a rule, 16-32 KiB where the memory budget is small. A larger record has a block
-    /// of its own, stored plain.
+    /// A block's size in memory: 256 KiB as a rule, 16-32 KiB where the memory budget is small. A larger record has a
+    /// block of its own, stored plain.
     pub block_bytes: usize,
     pub codec: SpillCodec,
 }

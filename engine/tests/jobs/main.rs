@@ -1,6 +1,8 @@
 //! Whole jobs on small inputs, held against plain references: modes, formats, memory, threads, faults.
 
 mod budgets;
+mod classes;
+mod faults;
 mod folds;
 mod support;
 mod sorts;

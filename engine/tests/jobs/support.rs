@@ -8,6 +8,8 @@ use yunti_engine::env::Env;
 use yunti_engine::job::{Control, JobSpec, Outcome, OutputTarget, run};
 use yunti_engine::library::builtin_classes;
 
+use crate::classes::test_classes;
+
 /// A directory that is removed with everything in it.
 pub struct Temp(PathBuf);
 
@@ -44,7 +46,7 @@ impl Drop for Temp {
 }
 
 pub fn run_in(env: &Env, spec: &JobSpec) -> Result<Outcome> {
-    run(spec, env, &[builtin_classes()], &Control::new())
+    run(spec, env, &[builtin_classes(), test_classes()], &Control::new())
 }
 
 /// Runs a job into `out` and returns its parts.

@@ -36,7 +36,9 @@ pub enum Kind {
 /// The same arguments give the same bytes, on any number of threads.
 /// The part files (part-m-00000 ..) are written beside the output and get its name when they are whole.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  yunti generate tera --records 10000000 --output t/\n  yunti generate zipf --bytes 2GB --output z/")]
+#[command(
+    after_help = "Examples:\n  yunti generate tera --records 10000000 --output t/\n  yunti generate zipf --bytes 2GB --output z/"
+)]
 pub struct GenerateFlags {
     #[arg(value_enum)]
     pub kind: Kind,
@@ -95,7 +97,8 @@ const FILE_BYTES: u64 = 256_000_000;
 pub fn generate(flags: &GenerateFlags) -> Outcome {
     let env = Env::real();
     let data = data(flags)?;
-    let files = flags.files.map_or_else(|| data.bytes().div_ceil(FILE_BYTES).clamp(1, 100_000) as usize, |n| n as usize);
+    let files =
+        flags.files.map_or_else(|| data.bytes().div_ceil(FILE_BYTES).clamp(1, 100_000) as usize, |n| n as usize);
     let threads = flags.threads.map_or_else(|| env.threads.processors(), |n| n as usize);
     if !flags.overwrite && env.files.meta(&flags.output).is_ok() {
         let error = Error::new(Code::Exists, "the output exists already").at_path(flags.output.to_string_lossy());
@@ -135,7 +138,8 @@ pub fn generate(flags: &GenerateFlags) -> Outcome {
 }
 
 fn data(flags: &GenerateFlags) -> Result<Data> {
-    let only = |flag: &str, kind: &str| Err(Error::new(Code::Usage, format!("{flag} is for {kind}")).hint("leave it out"));
+    let only =
+        |flag: &str, kind: &str| Err(Error::new(Code::Usage, format!("{flag} is for {kind}")).hint("leave it out"));
     if flags.ascii && flags.kind != Kind::Tera {
         return only("--ascii", "tera");
     }
@@ -180,7 +184,9 @@ fn write(
     done: &AtomicU64,
 ) -> Result<()> {
     let name = output.file_name().ok_or_else(|| {
-        Error::new(Code::Usage, "this is no name for an output").at_path(output.to_string_lossy()).hint("name a directory to be made")
+        Error::new(Code::Usage, "this is no name for an output")
+            .at_path(output.to_string_lossy())
+            .hint("name a directory to be made")
     })?;
     let beside = |what: &str| {
         let mut hidden = std::ffi::OsString::from(".");
@@ -192,28 +198,29 @@ fn write(
     let fresh = beside("new");
     env.files.create_dir(&fresh).map_err(|e| failed("cannot create the output", &e))?;
     let crew = Crew { threads: &*env.threads, workers: threads, cancel: control.cancelled() };
-    let made = crew.each(files, |_, i| {
-        parts::write(env, data, &fresh.join(format!("part-m-{i:05}")), i, files, crew.cancel, done)
-    })
-    .and_then(|_| NamedFile::create(&*env.files, &fresh.join("_SUCCESS"), Code::Output))
-    .and_then(|_| {
-        let old = beside("old");
-        let replaced = env.files.meta(output).is_ok();
-        if replaced {
-            env.files.rename(output, &old).map_err(|e| failed("cannot replace the output", &e))?;
-        }
-        if let Err(e) = env.files.rename(&fresh, output) {
+    let made = crew
+        .each(files, |_, i| parts::write(env, data, &fresh.join(format!("part-m-{i:05}")), i, files, crew.cancel, done))
+        .and_then(|_| NamedFile::create(&*env.files, &fresh.join("_SUCCESS"), Code::Output))
+        .and_then(|_| {
+            let old = beside("old");
+            let replaced = env.files.meta(output).is_ok();
             if replaced {
-                let _ = env.files.rename(&old, output);
+                env.files.rename(output, &old).map_err(|e| failed("cannot replace the output", &e))?;
             }
-            return Err(failed("cannot give the output its name", &e));
-        }
-        if replaced {
-            let removed = env.files.remove_dir_all(&old).or_else(|_| env.files.remove_file(&old));
-            removed.map_err(|e| Error::io(Code::Output, "cannot remove the old output", &e).at_path(old.to_string_lossy()))?;
-        }
-        Ok(())
-    });
+            if let Err(e) = env.files.rename(&fresh, output) {
+                if replaced {
+                    let _ = env.files.rename(&old, output);
+                }
+                return Err(failed("cannot give the output its name", &e));
+            }
+            if replaced {
+                let removed = env.files.remove_dir_all(&old).or_else(|_| env.files.remove_file(&old));
+                removed.map_err(|e| {
+                    Error::io(Code::Output, "cannot remove the old output", &e).at_path(old.to_string_lossy())
+                })?;
+            }
+            Ok(())
+        });
     if made.is_err() {
         let _ = env.files.remove_dir_all(&fresh);
     }

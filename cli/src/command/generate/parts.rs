@@ -36,7 +36,15 @@ fn share(n: u64, part: usize, parts: usize) -> std::ops::Range<u64> {
 }
 
 /// Writes part `part` of `parts`; adds the bytes to `done` as they are written.
-pub fn write(env: &Env, data: &Data, path: &Path, part: usize, parts: usize, cancel: &Cancel, done: &AtomicU64) -> Result<()> {
+pub fn write(
+    env: &Env,
+    data: &Data,
+    path: &Path,
+    part: usize,
+    parts: usize,
+    cancel: &Cancel,
+    done: &AtomicU64,
+) -> Result<()> {
     let file = NamedFile::create(&*env.files, path, Code::Output)?;
     let mut at = 0;
     let mut put = |bytes: &[u8]| -> Result<()> {
@@ -50,17 +58,13 @@ pub fn write(env: &Env, data: &Data, path: &Path, part: usize, parts: usize, can
         Data::Tera { records, ascii } => {
             let rows = share(*records, part, parts);
             file.allocate((rows.end - rows.start) * TERA_RECORD_BYTES as u64)?;
-            let mut fill: Box<dyn FnMut(&mut [u8])> = if *ascii {
-                let mut rows = TeraAsciiRows::at(rows.start);
-                Box::new(move |out| rows.fill(out))
-            } else {
-                let mut rows = TeraRows::at(rows.start);
-                Box::new(move |out| rows.fill(out))
-            };
+            let (mut binary, mut lines) = (TeraRows::at(rows.start), TeraAsciiRows::at(rows.start));
+            let mut fill = |out: &mut [u8]| if *ascii { lines.fill(out) } else { binary.fill(out) };
             let mut buffer = vec![0; BLOCK_BYTES / TERA_RECORD_BYTES * TERA_RECORD_BYTES];
             let mut left = (rows.end - rows.start) * TERA_RECORD_BYTES as u64;
             while left > 0 {
-                let piece = &mut buffer[..left.min(BLOCK_BYTES as u64 / TERA_RECORD_BYTES as u64 * TERA_RECORD_BYTES as u64) as usize];
+                let piece = &mut buffer
+                    [..left.min(BLOCK_BYTES as u64 / TERA_RECORD_BYTES as u64 * TERA_RECORD_BYTES as u64) as usize];
                 fill(piece);
                 put(piece)?;
                 left -= piece.len() as u64;

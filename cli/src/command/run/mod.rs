@@ -99,7 +99,8 @@ fn top_table(top: &[(String, String)], width: usize) -> String {
 
 /// The file is there whole or not at all.
 fn write_report(report: &Report, path: &Path) -> Outcome {
-    let failed = |e: std::io::Error| Error::io(Code::Output, "cannot write the report", &e).at_path(path.to_string_lossy());
+    let failed =
+        |e: std::io::Error| Error::io(Code::Output, "cannot write the report", &e).at_path(path.to_string_lossy());
     let text = serde_json::to_string_pretty(report).expect("a report can be written as JSON") + "\n";
     // A pipe or a device, such as /dev/stderr, is written to and not replaced.
     if fs::metadata(path).is_ok_and(|m| !m.is_file()) {

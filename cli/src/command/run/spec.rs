@@ -4,9 +4,9 @@ use std::path::Path;
 
 use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::env::{Files, NamedFile};
+use yunti_engine::job::applications;
 use yunti_engine::job::spec::JobSpec;
 use yunti_engine::job::spec_file::{JobFile, parse_job_file};
-use yunti_engine::job::applications;
 
 use super::flags::RunFlags;
 
@@ -26,7 +26,8 @@ pub fn job_spec(flags: &RunFlags, files: &dyn Files) -> Result<JobSpec> {
     file.change.apply(&mut spec)?;
     flags.change().apply(&mut spec)?;
     if !has_work && spec.mapper.is_none() && spec.reducer.is_none() && spec.folder.is_none() {
-        let hint = format!("name an application ({}), a job file with -f, or classes of your own with --mapper", names());
+        let hint =
+            format!("name an application ({}), a job file with -f, or classes of your own with --mapper", names());
         return Err(Error::new(Code::Usage, "there is nothing to do").hint(hint));
     }
     Ok(spec)

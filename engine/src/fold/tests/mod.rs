@@ -9,6 +9,7 @@ use crate::base::Result;
 use crate::env::random::Random;
 use crate::memory::Budget;
 use crate::operator::Out;
+use crate::operator::cursor::RefEntry;
 use crate::operator::folder::{FoldShape, FoldValues, Folder, KnownFold};
 
 mod merge;

@@ -1,0 +1,98 @@
+# make run    builds yunti, counts the words of real text, then makes, sorts and checks 1 GB of records
+# make test   installs or names what is missing, builds, and runs every test; the last line counts them
+# make help   the rest
+SHELL   := /bin/bash
+PREFIX  ?= /usr/local
+DIST    ?= dist
+PROFILE ?= dist
+CARGO   ?= cargo
+PYTHON  ?= python3
+TARGET  := $(or $(CARGO_TARGET_DIR),target)
+TOOLS   := $(CURDIR)/build/tools
+export PATH := $(TOOLS)/bin:$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-full-engine \
+        bench bench-quick dist install lint clean
+
+help:
+	@echo 'make run                 build, count words of real text, sort and check 1 GB; both reports'
+	@echo 'make test                every test; sets up what it needs'
+	@echo 'make test-engine         engine and command: units, whole jobs, tidy, licences of dependencies'
+	@echo 'make test-api            C ABI and C++ API; the examples, built by gcc and clang and run as jobs'
+	@echo 'make test-conformance    the same records and checksums as Hadoop (JDK 17, Maven)'
+	@echo 'make test-benches        every benchmark once, tiny'
+	@echo 'make test-house          what a user is given: layout, libraries at run time, pages'
+	@echo 'make test-full-engine    sanitizers and fuzzing; keeps its result in tests/results/ (MINUTES=10 a fuzz target)'
+	@echo 'make bench               against all peers and the limit programs; bench-quick: chdb and the limit programs'
+	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates'
+	@echo 'make install PREFIX=DIR  copies dist/ (default /usr/local)'
+	@echo 'make lint                rustfmt and clippy'
+	@echo 'make clean               removes target/, build/ and dist/'
+
+# ---- the main job ----
+
+run:
+	@tools/setup build
+	@$(MAKE) --no-print-directory -s yunti
+	@tools/run $(DIST)/bin/yunti
+
+# The binary of the release profile, in the place where the dist layout has it.
+yunti:
+	$(CARGO) build --release --locked --package yunti
+	@install -D $(TARGET)/release/yunti $(DIST)/bin/yunti
+
+# ---- tests ----
+
+test:
+	@tools/setup test
+	@$(PYTHON) tools/tests/run.py
+
+test-engine test-api test-conformance test-benches test-house: test-%:
+	@tools/setup test
+	@$(PYTHON) tools/tests/run.py $*
+
+test-full-engine:
+	@tools/setup test
+	@$(PYTHON) tools/tests/full_engine.py --minutes $(or $(MINUTES),10)
+
+lint:
+	$(CARGO) fmt --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+# ---- measurements ----
+
+bench bench-quick: yunti examples-built
+	@tools/setup bench
+	$(PYTHON) benches/run.py $(if $(filter bench-quick,$@),--quick) $(ARGS)
+
+.PHONY: examples-built
+examples-built:
+	cmake -S examples -B build/examples -DCMAKE_BUILD_TYPE=Release > /dev/null
+	cmake --build build/examples --parallel > /dev/null
+
+# ---- layout ----
+
+dist:
+	@tools/setup build
+	$(CARGO) build --profile $(PROFILE) --locked --package yunti
+	rm -rf $(DIST)
+	mkdir -p $(DIST)/{bin,lib,libexec,include,java} $(DIST)/share/{doc/yunti,man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
+	install $(TARGET)/$(PROFILE)/yunti $(DIST)/bin/yunti
+	cmake -S api -B build/dist-api -DCMAKE_INSTALL_LIBDIR=lib > /dev/null
+	cmake --install build/dist-api --prefix $(abspath $(DIST)) > /dev/null
+	$(DIST)/bin/yunti man --dir $(DIST)/share/man/man1
+	$(DIST)/bin/yunti completions bash > $(DIST)/share/bash-completion/completions/yunti
+	$(DIST)/bin/yunti completions zsh > $(DIST)/share/zsh/site-functions/_yunti
+	$(DIST)/bin/yunti completions fish > $(DIST)/share/fish/vendor_completions.d/yunti.fish
+	cp LICENSE NOTICE README.md CHANGELOG.md $(DIST)/share/doc/yunti/
+	cp -R docs/guide docs/formats $(DIST)/share/doc/yunti/
+	tools/licenses.py > $(DIST)/share/doc/yunti/licenses.txt
+
+install:
+	@test -x $(DIST)/bin/yunti || { echo 'install: there is no $(DIST)/; run make dist first' >&2; exit 1; }
+	mkdir -p $(DESTDIR)$(PREFIX)
+	cp -R $(DIST)/. $(DESTDIR)$(PREFIX)/
+
+clean:
+	rm -rf $(TARGET) build dist

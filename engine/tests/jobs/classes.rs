@@ -1,0 +1,139 @@
+//! Classes of the tests: mappers and partitioners from plain functions, with any types.
+
+use std::sync::Arc;
+
+use yunti_engine::base::Result;
+use yunti_engine::env::random::Random;
+use yunti_engine::operator::{
+    Batch, Class, ClassInfo, ClassSource, Flags, Kind, Mapper, Out, Partitioner, TaskContext, Type,
+};
+
+type MapBatch = fn(&Batch<'_>, &mut Out) -> Result<()>;
+
+struct TestMapper {
+    info: ClassInfo,
+    map: MapBatch,
+}
+
+struct Mapping(MapBatch);
+
+impl Mapper for Mapping {
+    fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+        (self.0)(batch, out)
+    }
+}
+
+impl Class for TestMapper {
+    fn info(&self) -> &ClassInfo {
+        &self.info
+    }
+    fn mapper(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Mapper>> {
+        Ok(Box::new(Mapping(self.map)))
+    }
+}
+
+/// Chooses by the first byte of the key.
+struct ByFirstByte(ClassInfo);
+
+impl Class for ByFirstByte {
+    fn info(&self) -> &ClassInfo {
+        &self.0
+    }
+    fn partitioner(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Partitioner>> {
+        Ok(Box::new(FirstByte))
+    }
+}
+
+struct FirstByte;
+
+impl Partitioner for FirstByte {
+    fn partition(&mut self, batch: &Batch<'_>, parts: u32, part: &mut [u32]) -> Result<()> {
+        for (i, part) in part.iter_mut().enumerate().take(batch.len()) {
+            *part = batch.record(i).0.first().map_or(0, |&b| u32::from(b)) % parts;
+        }
+        Ok(())
+    }
+}
+
+struct TestClasses(Vec<Arc<dyn Class>>);
+
+impl ClassSource for TestClasses {
+    fn find(&self, name: &str) -> Option<Arc<dyn Class>> {
+        self.0.iter().find(|c| c.info().name == name).cloned()
+    }
+    fn names(&self) -> Vec<String> {
+        self.0.iter().map(|c| c.info().name.clone()).collect()
+    }
+}
+
+/// Records as they come.
+fn pass(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+    for i in 0..batch.len() {
+        let (key, value) = batch.record(i);
+        out.emit(key, value)?;
+    }
+    Ok(())
+}
+
+/// The key of a line is its position.
+fn positions(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+    for (i, &offset) in batch.values().offsets.iter().enumerate() {
+        out.emit(&(batch.first_position() + u64::from(offset)).to_le_bytes(), batch.record(i).1)?;
+    }
+    Ok(())
+}
+
+fn number_of(line: &[u8]) -> u64 {
+    line.iter().fold(7, |n, &b| n * 31 + u64::from(b))
+}
+
+/// A line becomes 90 records of 1000 bytes, of a few keys: much to sort from little input.
+fn large(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+    for i in 0..batch.len() {
+        let mut random = Random::new(number_of(batch.record(i).1));
+        for _ in 0..90 {
+            let key = random.below(500).to_be_bytes();
+            let value = random.next_u64().to_le_bytes().repeat(124);
+            out.emit(&key, &value)?;
+        }
+    }
+    Ok(())
+}
+
+/// A line becomes 600 words, most of them new.
+fn words(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+    for i in 0..batch.len() {
+        let mut random = Random::new(number_of(batch.record(i).1));
+        for _ in 0..600 {
+            out.emit(format!("word-{}", random.below(1 << 20)).as_bytes(), &1i64.to_le_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// `Test.Pass.T`: records with keys of type T; `Test.Positions`, `Test.Large`, `Test.Words`; `Test.FirstByte`: a partitioner.
+pub fn test_classes() -> Arc<dyn ClassSource> {
+    let info = |name: &str, kind: Kind, key_type: Type, value_type: Type| ClassInfo {
+        name: format!("Test.{name}"),
+        kind,
+        flags: Flags::default(),
+        key_type,
+        value_type,
+        in_value_type: Type::None,
+        is_fold: false,
+        is_identity: false,
+    };
+    let mapper = |name: &str, key: Type, value: Type, map: MapBatch| -> Arc<dyn Class> {
+        Arc::new(TestMapper { info: info(name, Kind::Mapper, key, value), map })
+    };
+    let mut all: Vec<Arc<dyn Class>> = Type::ALL[1..]
+        .iter()
+        .map(|&t| mapper(&format!("Pass.{}", t.name()), t, Type::Bytes, pass))
+        .collect();
+    all.push(mapper("PassDoubles", Type::Bytes, Type::F64, pass));
+    all.push(mapper("Positions", Type::U64, Type::Bytes, positions));
+    all.push(mapper("Large", Type::Bytes, Type::Bytes, large));
+    all.push(mapper("Words", Type::Bytes, Type::I64, words));
+    all.push(Arc::new(ByFirstByte(info("FirstByte", Kind::Partitioner, Type::None, Type::None))));
+    Arc::new(TestClasses(all))
+}

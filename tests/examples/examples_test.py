@@ -1,0 +1,96 @@
+"""The class libraries of examples/ as jobs of the command, held against the same work in plain Python.
+
+YUNTI names the binary, YUNTI_EXAMPLES the folder of lib*.so (built by gcc or by clang).
+"""
+
+import collections
+import glob
+import gzip
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+YUNTI = os.path.abspath(os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti")))
+LIBRARIES = os.path.abspath(os.environ.get("YUNTI_EXAMPLES", os.path.join(ROOT, "build/examples/lib")))
+BOOKS = os.path.join(ROOT, "examples/books")
+
+
+class Jobs(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="yunti-examples-")
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def yunti(self, words, code=0):
+        done = subprocess.run([YUNTI] + words.split(), cwd=self.folder.name, stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
+        self.assertEqual(done.returncode, code, f"yunti {words}: {done.stderr.decode(errors='replace')}")
+        return done
+
+    def job(self, library, words, code=0):
+        return self.yunti(f"run --lib {LIBRARIES}/lib{library}.so {words}", code)
+
+    def output(self, name):
+        """The parts in order, as one."""
+        parts = sorted(glob.glob(self.path(f"{name}/part-*")))
+        self.assertTrue(parts and os.path.exists(self.path(f"{name}/_SUCCESS")), os.listdir(self.folder.name))
+        return b"".join(pathlib.Path(part).read_bytes() for part in parts)
+
+    def words(self):
+        counts = collections.Counter()
+        for book in glob.glob(BOOKS + "/*.gz"):
+            text = gzip.decompress(pathlib.Path(book).read_bytes())
+            counts.update(re.split(rb"[ \t\n\r\f]+", text))
+        del counts[b""]
+        return b"".join(b"%s\t%d\n" % pair for pair in sorted(counts.items()))
+
+    def test_word_count_with_mapper_combiner_and_reducer(self):
+        classes = "--mapper WordCount.Tokenizer --combiner WordCount.SumCombiner --reducer WordCount.SumReducer"
+        self.job("word_count", f"{classes} --input {BOOKS} --output out")
+        self.assertEqual(self.output("out"), self.words())
+
+    def test_word_count_with_a_folder(self):
+        for mode, finish in (("sorted", bytes), ("grouped", lambda out: b"".join(sorted(out.splitlines(True))))):
+            self.job("word_count", f"--mapper WordCount.Tokenizer --folder WordCount.Count --mode {mode} --input {BOOKS} --output {mode}")
+            expected = self.words()
+            self.assertEqual(finish(self.output(mode)), finish(expected), mode)
+
+    def test_classes_of_a_library_mix_with_the_built_in_ones(self):
+        self.job("word_count", f"--mapper WordCount.PlainTokenizer --reducer Yunti.SumReducer --combiner Yunti.SumReducer --input {BOOKS} --output out")
+        self.assertEqual(self.output("out"), self.words())
+
+    def test_tera_sort_with_a_partitioner(self):
+        self.yunti("generate tera --records 50000 --output t --quiet")
+        classes = "--mapper TeraSort.Records --partitioner TeraSort.RangePartitioner"
+        self.job("tera_sort", f"{classes} --reduces 4 --input t --output s --input-format fixed:100:10 --output-format raw")
+        self.assertEqual(len(glob.glob(self.path("s/part-r-*"))), 4)
+        self.yunti("validate tera s --against t")
+        records = self.output("t")
+        cut = sorted(records[at:at + 100] for at in range(0, len(records), 100))
+        self.assertEqual(self.output("s"), b"".join(cut))
+
+    def test_maximum_by_key(self):
+        table = os.path.join(ROOT, "examples/max_by_key/temperatures.tsv")
+        for folder in ("MaxByKey.Max", "MaxByKey.KnownMax"):
+            self.job("max_by_key", f"--mapper MaxByKey.Parse --folder {folder} --input {table} --output {folder}")
+            self.assertEqual(self.output(folder), b"Lima\t28\nLondon\t31\nOslo\t-3\n", folder)
+
+    def test_a_bad_line_ends_the_job_or_is_counted(self):
+        with open(self.path("bad.tsv"), "w") as f:
+            f.write("a\t1\na\tone\na\t2\n")
+        told = self.job("max_by_key", "--mapper MaxByKey.Parse --folder MaxByKey.Max --input bad.tsv --output out", code=6).stderr.decode()
+        self.assertEqual(told.count("\n"), 1, told)
+        self.assertFalse(os.path.exists(self.path("out")))
+        self.job("max_by_key", "--mapper MaxByKey.Parse --folder MaxByKey.Max -D max_by_key.bad=skip --input bad.tsv --output out --report r.json")
+        self.assertEqual(self.output("out"), b"a\t2\n")
+        with open(self.path("r.json")) as f:
+            self.assertIn("BAD_LINES", f.read())
+
+
+if __name__ == "__main__":
+    unittest.main()

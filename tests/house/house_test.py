@@ -1,0 +1,71 @@
+"""What a user is given: libraries at run time, the layout of `make dist`, the pages about dependencies.
+
+YUNTI names the binary of the release profile.
+"""
+
+import os
+import re
+import subprocess
+import tempfile
+import tomllib
+import unittest
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+YUNTI = os.path.abspath(os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti")))
+# glibc and the kernel's own.
+LIBC = re.compile(r"^(linux-vdso|ld-linux.*|lib(c|m|dl|rt|pthread))\.so")
+
+
+def read(path):
+    with open(os.path.join(ROOT, path)) as f:
+        return f.read()
+
+
+class House(unittest.TestCase):
+    def test_the_binary_needs_libc_alone(self):
+        lines = subprocess.run(["ldd", YUNTI], capture_output=True, text=True, check=True).stdout.split("\n")
+        libraries = [os.path.basename(line.split()[0]) for line in lines if line.strip()]
+        self.assertEqual([name for name in libraries if not LIBC.match(name)], [])
+
+    def test_the_dist_layout_is_whole_and_can_be_installed(self):
+        with tempfile.TemporaryDirectory(prefix="yunti-dist-") as work:
+            # The release profile stands in for dist, whose optimiser takes minutes.
+            env = dict(os.environ, PROFILE="release", DIST=f"{work}/dist", PREFIX=f"{work}/installed")
+            variables = [f"{name}={env[name]}" for name in ("PROFILE", "DIST", "PREFIX")]
+            for target in ("dist", "install"):
+                done = subprocess.run(["make", "-s", target] + variables, cwd=ROOT, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            for path in ("bin/yunti", "include/yunti.h", "include/yunti/yunti.hpp", "lib/pkgconfig/yunti.pc", "lib/cmake/Yunti/YuntiConfig.cmake",
+                         "share/man/man1/yunti.1", "share/man/man1/yunti-run.1", "share/bash-completion/completions/yunti",
+                         "share/zsh/site-functions/_yunti", "share/fish/vendor_completions.d/yunti.fish", "share/doc/yunti/LICENSE",
+                         "share/doc/yunti/NOTICE", "share/doc/yunti/licenses.txt", "libexec", "java"):
+                self.assertTrue(os.path.exists(f"{work}/installed/{path}"), path)
+            version = subprocess.run([f"{work}/installed/bin/yunti", "--version"], capture_output=True, text=True, check=True).stdout
+            self.assertRegex(version, r"^yunti \d")
+
+    def test_each_direct_dependency_has_its_line(self):
+        page = read("docs/decisions/dependencies.md")
+        described = set(re.findall(r"^\| `([\w-]+)`", page, re.M))
+        for part in ("engine", "cli", "fuzz"):
+            wanted = {name for name in tomllib.loads(read(f"{part}/Cargo.toml"))["dependencies"] if not name.startswith("yunti")}
+            self.assertEqual(sorted(wanted - described), [], f"{part}/Cargo.toml")
+
+    def test_the_class_library_of_the_guide_compiles(self):
+        program = re.search(r"```cpp\n(.*?)```", read("docs/guide/class-libraries.md"), re.S)[1]
+        command = ["g++", "-std=c++17", "-fsyntax-only", "-Wall", "-Werror", "-I", os.path.join(ROOT, "api/include"), "-x", "c++", "-"]
+        done = subprocess.run(command, input=program, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_continuous_test_is_make_test(self):
+        self.assertIn("exec make test\n", read(".ci/run"))
+        self.assertTrue(os.access(os.path.join(ROOT, ".ci/run"), os.X_OK))
+
+    def test_each_page_is_in_its_index(self):
+        for folder in ("docs/guide", "docs/formats", "docs/decisions"):
+            index = read(f"{folder}/README.md")
+            for page in sorted(os.listdir(os.path.join(ROOT, folder))):
+                self.assertTrue(page == "README.md" or f"({page})" in index, f"{folder}/README.md does not name {page}")
+
+
+if __name__ == "__main__":
+    unittest.main()

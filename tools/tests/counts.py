@@ -1,0 +1,104 @@
+"""Reads from what a test program printed how many tests passed, failed and were skipped.
+
+Each reader is honest about what it does not see: a program that ends without its summary has crashed, and a crash is a failure.
+"""
+
+import re
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Counts:
+    passed: int = 0
+    failures: list = field(default_factory=list)  # names
+    skips: list = field(default_factory=list)  # (name, reason)
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failures += other.failures
+        self.skips += other.skips
+
+
+def of_cargo(text, code):
+    """cargo test -- --show-output. A test that prints `skipped: REASON` counts as skipped, not as passed."""
+    counts, running, summaries = Counts(), None, 0
+    failed_names = list(dict.fromkeys(re.findall(r"^test (\S.*?) \.\.\. FAILED$", text, re.M)))
+    failed_total = 0
+    for line in text.splitlines():
+        begins = re.match(r"\s*Running (?:unittests |benches )?(\S+)|\s*Doc-tests (\S+)", line)
+        if begins:
+            if running:
+                counts.failures.append(f"{running} crashed")
+            running = begins[1] or f"doc-tests of {begins[2]}"
+        ends = re.match(r"test result: \S+\. (\d+) passed; (\d+) failed; (\d+) ignored", line)
+        if ends:
+            running, summaries = None, summaries + 1
+            counts.passed += int(ends[1])
+            failed_total += int(ends[2])
+        ignored = re.match(r"test (\S.*?) \.\.\. ignored(?:, (.*))?$", line)
+        if ignored:
+            counts.skips.append((ignored[1], ignored[2] or "ignored without a reason"))
+    if running:
+        counts.failures.append(f"{running} crashed")
+    for name, output in re.findall(r"^---- (\S.*?) stdout ----\n(.*?)(?=^---- |^successes:|^failures:|\Z)", text, re.M | re.S):
+        reason = re.search(r"^skipped: (.+)$", output, re.M)
+        if reason and name not in failed_names:
+            counts.passed -= 1
+            counts.skips.append((name, reason[1]))
+    counts.failures += failed_names[:failed_total] + [f"a failure without a name ({n + 1})" for n in range(failed_total - len(failed_names))]
+    if not summaries:
+        counts.failures.append("no test was run")
+    return with_exit_code(counts, code)
+
+
+def of_ctest(text, code):
+    counts, seen = Counts(), 0
+    for name, result in re.findall(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) [ .]*(.*?)\s+[\d.]+ sec", text, re.M):
+        seen += 1
+        if result == "Passed":
+            counts.passed += 1
+        elif result == "***Skipped":
+            counts.skips.append((name, name))
+        else:
+            counts.failures.append(f"{name} ({result.strip('* ')})")
+    total = re.search(r"tests failed out of (\d+)", text)
+    if not total or int(total[1]) != seen:
+        counts.failures.append("ctest did not finish")
+    return with_exit_code(counts, code)
+
+
+def of_unittest(text, code):
+    """python3 -m unittest -v."""
+    counts = Counts()
+    ran = re.search(r"^Ran (\d+) tests? in", text, re.M)
+    if not ran or ran[1] == "0":
+        counts.failures.append("no test was run")
+        return counts
+    counts.failures = [f"{m[2]}" for m in re.finditer(r"^(FAIL|ERROR): (.+)$", text, re.M)]
+    counts.skips = [(m[1], m[3]) for m in re.finditer(r"^(\w+) \(.*\)(\n.*)? \.\.\. skipped ['\"](.*)['\"]$", text, re.M)]
+    counts.passed = max(0, int(ran[1]) - len(counts.failures) - len(counts.skips))
+    return with_exit_code(counts, code)
+
+
+def of_lines(text, code):
+    """One line a test: `ok NAME..` or `FAILED NAME..`."""
+    counts = Counts(passed=len(re.findall(r"^ok\b", text, re.M)), failures=re.findall(r"^FAILED (.*)$", text, re.M))
+    if not counts.passed and not counts.failures:
+        counts.failures.append("no test was run")
+    return with_exit_code(counts, code)
+
+
+def of_exit(text, code):
+    """The program is one test."""
+    return with_exit_code(Counts(passed=1 if code == 0 else 0), code)
+
+
+def with_exit_code(counts, code):
+    """Whatever was counted: who ends with an error has failed."""
+    if code != 0 and not counts.failures:
+        counts.failures.append(f"ended with {describe(code)}")
+    return counts
+
+
+def describe(code):
+    return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""Runs the suites of the parts that are named (all without a name), prints a table, and ends with
+
+    N passed, N failed, N skipped
+
+alone on the last line. Exit code 1 when anything failed. Each suite's output is kept in build/test-logs/.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import counts  # noqa: E402
+import skips  # noqa: E402
+from suites import BUILD, PARTS, ROOT, SUITES, YUNTI, Suite  # noqa: E402
+
+LOGS = os.path.join(BUILD, "test-logs")
+# Where tools/setup puts what no package has.
+os.environ["PATH"] = os.path.join(BUILD, "tools/bin") + os.pathsep + os.environ["PATH"]
+
+
+def execute(arguments, env, seconds, log):
+    """(output, exit code) of one step, negative for a signal. Past its time, the step and all it started are ended."""
+    start = log.tell()
+    log.write(("$ " + " ".join(arguments) + "\n").encode())
+    log.flush()
+    try:
+        process = subprocess.Popen(arguments, cwd=ROOT, env=os.environ | env, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+                                   start_new_session=True)
+    except OSError as error:
+        log.write(f"{error}\n".encode())
+        return str(error), 127
+    try:
+        code = process.wait(timeout=max(1, seconds))
+    except (subprocess.TimeoutExpired, KeyboardInterrupt) as stopped:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        if isinstance(stopped, KeyboardInterrupt):
+            raise
+        log.write(b"\nstopped: out of time\n")
+        code = 124
+    log.seek(start)
+    text = log.read().decode("utf-8", "replace").partition("\n")[2]
+    log.seek(0, os.SEEK_END)
+    return text, code
+
+
+def run(suite, logs=LOGS):
+    """The suite's counts, every skip judged."""
+    path = os.path.join(logs, re.sub(r"\W+", "-", f"{suite.part} {suite.name}").strip("-") + ".log")
+    suite.log = os.path.relpath(path, ROOT)
+    why = suite.skip() if suite.skip else None
+    found = counts.Counts()
+    os.makedirs(logs, exist_ok=True)
+    with open(path, "w+b") as log:
+        if why:
+            found.skips.append((suite.name, why))
+            log.write(f"skipped: {why}\n".encode())
+        else:
+            end = time.monotonic() + suite.minutes * 60
+            for number, step in enumerate(suite.steps):
+                text, code = execute(step, suite.env, end - time.monotonic(), log)
+                if number == len(suite.steps) - 1:
+                    found = suite.read(text, code)
+                    if code == 124:
+                        found.failures.append("out of time")
+                elif code != 0:
+                    found.failures.append(f"{' '.join(step[:3])} ..: {counts.describe(code)}")
+                    break
+    wrong = [(name, reason, skips.judge(name, reason)) for name, reason in found.skips]
+    found.failures += [fault for *_, fault in wrong if fault]
+    found.skips = [(name, reason) for name, reason, fault in wrong if not fault]
+    return found
+
+
+def tail(path, lines=25):
+    with open(os.path.join(ROOT, path), errors="replace") as f:
+        return "".join("    " + line for line in f.readlines()[-lines:])
+
+
+def main(arguments):
+    unknown = set(arguments) - set(PARTS)
+    if unknown:
+        sys.exit(f"run.py: no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    parts = arguments or PARTS
+    total, rows = counts.Counts(), []
+    suites = [s for s in SUITES if s.part in parts]
+    if set(parts) - {"engine"}:
+        suites.insert(0, Suite("build", "dist/bin/yunti", [["make", "-s", "yunti"]], counts.of_exit))
+        # An older one must not be tested in place of one that does not build.
+        if os.path.exists(YUNTI):
+            os.remove(YUNTI)
+    for number, suite in enumerate(suites):
+        print(f"[{number + 1}/{len(suites)}] {suite.part}: {suite.name} ..", flush=True)
+        begin = time.monotonic()
+        found = run(suite)
+        rows.append((suite, found, time.monotonic() - begin))
+        total.add(found)
+        if found.failures:
+            print(f"  FAILED; {suite.log} ends with\n{tail(suite.log)}", flush=True)
+
+    width = max(len(f"{s.part}: {s.name}") for s in suites)
+    print(f"\n{'suite':{width}} {'passed':>7} {'failed':>7} {'skipped':>8} {'seconds':>8}  log")
+    for suite, found, seconds in rows:
+        name = f"{suite.part}: {suite.name}"
+        print(f"{name:{width}} {found.passed:>7} {len(found.failures):>7} {len(found.skips):>8} {seconds:>8.0f}  {suite.log}")
+    for suite, found, _ in rows:
+        for name in found.failures:
+            print(f"failed: {suite.part}: {suite.name}: {name}")
+        for name, reason in found.skips:
+            print(f"skipped: {suite.part}: {suite.name}: {name}: {reason}")
+    print(f"\n{total.passed} passed, {len(total.failures)} failed, {len(total.skips)} skipped", flush=True)
+    return 1 if total.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

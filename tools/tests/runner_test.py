@@ -1,0 +1,145 @@
+"""Tests of the counting: output as the programs print it, and small suites of shell commands."""
+
+import os
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import counts  # noqa: E402
+import run  # noqa: E402
+import skips  # noqa: E402
+from suites import PARTS, SUITES, Suite  # noqa: E402
+
+CARGO = """\
+     Running unittests src/lib.rs (target/debug/deps/a-1)
+
+running 3 tests
+test fine ... ok
+test cannot ... ok
+test wrong ... FAILED
+
+successes:
+
+---- cannot stdout ----
+skipped: this processor has no AVX-512
+
+failures:
+
+---- wrong stdout ----
+skipped: never mind
+
+failures:
+    wrong
+
+test result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+     Running tests/jobs/main.rs (target/debug/deps/b-1)
+
+running 2 tests
+test one ... ok
+error: test failed, to rerun pass `--test jobs`
+  process didn't exit successfully: `b` (signal: 11, SIGSEGV: invalid memory reference)
+   Doc-tests a
+
+running 0 tests
+
+test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+"""
+
+CTEST = """\
+ 1/3 Test #2: text_portable ....................   Passed    0.01 sec
+ 2/3 Test #3: text_avx2 ........................***Skipped   0.00 sec
+ 3/3 Test #1: host .............................***Exception: SegFault  0.02 sec
+
+50% tests passed, 1 tests failed out of 3
+"""
+
+UNITTEST = """\
+test_a (examples_test.Jobs.test_a) ... ok
+test_b (examples_test.Jobs.test_b)
+What it does. ... skipped 'clang is not installed'
+test_c (examples_test.Jobs.test_c) ... FAIL
+
+======================================================================
+FAIL: test_c (examples_test.Jobs.test_c)
+----------------------------------------------------------------------
+Ran 3 tests in 0.001s
+
+FAILED (failures=1, skipped=1)
+"""
+
+
+class Readers(unittest.TestCase):
+    def check(self, found, passed, failures, skipped):
+        self.assertEqual((found.passed, found.failures, [name for name, _ in found.skips]), (passed, failures, skipped))
+
+    def test_cargo(self):
+        self.check(counts.of_cargo(CARGO, 101), 1, ["tests/jobs/main.rs crashed", "wrong"], ["cannot"])
+
+    def test_cargo_that_does_not_compile(self):
+        self.check(counts.of_cargo("error[E0308]: mismatched types\n", 101), 0, ["no test was run"], [])
+
+    def test_cargo_ignored(self):
+        text = "     Running unittests src/lib.rs (x)\ntest slow ... ignored\ntest result: ok. 0 passed; 0 failed; 1 ignored;\n"
+        self.check(counts.of_cargo(text, 0), 0, [], ["slow"])
+
+    def test_ctest(self):
+        self.check(counts.of_ctest(CTEST, 8), 1, ["host (Exception: SegFault)"], ["text_avx2"])
+
+    def test_ctest_that_ends_early(self):
+        self.check(counts.of_ctest(CTEST.splitlines()[0] + "\n", 0), 1, ["ctest did not finish"], [])
+
+    def test_unittest(self):
+        self.check(counts.of_unittest(UNITTEST, 1), 1, ["test_c (examples_test.Jobs.test_c)"], ["test_b"])
+
+    def test_unittest_without_tests(self):
+        self.check(counts.of_unittest("Ran 0 tests in 0.000s\n\nOK\n", 0), 0, ["no test was run"], [])
+        self.check(counts.of_unittest("Segmentation fault\n", -11), 0, ["no test was run"], [])
+
+    def test_lines(self):
+        self.check(counts.of_lines("ok one\nok two: 3\n", 0), 2, [], [])
+        self.check(counts.of_lines("ok one\nFAILED two: why\n", 1), 1, ["two: why"], [])
+        self.check(counts.of_lines("", 0), 0, ["no test was run"], [])
+
+    def test_exit_code(self):
+        self.check(counts.of_exit("", 0), 1, [], [])
+        self.check(counts.of_exit("", -11), 0, ["ended with signal 11"], [])
+        self.check(counts.of_lines("ok one\n", 3), 1, ["ended with exit code 3"], [])
+
+
+class Suites(unittest.TestCase):
+    def run_suite(self, *steps, **fields):
+        with tempfile.TemporaryDirectory() as logs:
+            return run.run(Suite("engine", "s", [["sh", "-c", step] for step in steps], **fields), logs)
+
+    def test_a_step_that_fails_is_a_failure(self):
+        self.assertEqual(self.run_suite("exit 3", "true").failures, ["sh -c exit 3 ..: exit code 3"])
+        self.assertEqual(self.run_suite("true", "true").passed, 1)
+
+    def test_a_crash_is_a_failure(self):
+        self.assertEqual(self.run_suite("echo ok one; kill -SEGV $$", read=counts.of_lines).failures, ["ended with signal 11"])
+
+    def test_a_suite_that_hangs_is_ended(self):
+        self.assertIn("out of time", self.run_suite("sleep 60 & sleep 60", minutes=0.01).failures)
+
+    def test_a_program_that_is_missing_is_a_failure(self):
+        with tempfile.TemporaryDirectory() as logs:
+            self.assertEqual(run.run(Suite("engine", "s", [["/no/such/program"]]), logs).failures, ["ended with exit code 127"])
+
+    def test_a_skip_is_judged(self):
+        here, elsewhere = [("moon", lambda: True)], [("moon", lambda: False)]
+        self.assertIsNone(skips.judge("t", "needs the moon", elsewhere))
+        self.assertIn("can run here", skips.judge("t", "needs the moon", here))
+        self.assertIn("not known", skips.judge("t", "did not feel like it", here))
+        found = self.run_suite("true", skip=lambda: "did not feel like it")
+        self.assertEqual((found.passed, len(found.failures), found.skips), (0, 1, []))
+
+    def test_every_suite_has_a_part_and_a_name_of_its_own(self):
+        self.assertTrue(all(s.part in PARTS for s in SUITES))
+        self.assertEqual(len({(s.part, s.name) for s in SUITES}), len(SUITES))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,34 @@
+"""Why a test may be skipped, and how to see whether that is true here: a skip whose test could have run is a failure."""
+
+import os
+import re
+import shutil
+
+
+def _cpu_has(flag):
+    with open("/proc/cpuinfo") as f:
+        return re.search(rf"\b{flag}\b", f.read()) is not None
+
+
+def _has(*programs):
+    return all(shutil.which(p) for p in programs)
+
+
+# (what the reason or the test's name contains, whether what the test needs is here)
+PRECONDITIONS = [
+    (r"avx-?512", lambda: _cpu_has("avx512f") and _cpu_has("avx512vbmi2")),
+    (r"avx-?2", lambda: _cpu_has("avx2")),
+    (r"clang", lambda: _has("clang", "clang++")),
+    (r"pkg-config", lambda: _has("pkg-config")),
+    # Permissions stop nobody who is root.
+    (r"not as root|root may", lambda: os.geteuid() != 0),
+    (r"control group|cgroup", lambda: os.access("/sys/fs/cgroup/cgroup.procs", os.W_OK)),
+]
+
+
+def judge(name, reason, preconditions=PRECONDITIONS):
+    """None for a good skip, else what is wrong with it."""
+    for pattern, holds in preconditions:
+        if re.search(pattern, reason, re.I):
+            return f"{name}: skipped ({reason}), but it can run here" if holds() else None
+    return f"{name}: skipped for a reason that is not known ({reason}); see tools/tests/skips.py"

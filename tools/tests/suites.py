@@ -1,0 +1,88 @@
+"""The suites of `make test`: what is run, in which part, and how its output is counted.
+
+A suite's steps run one after the other; all but the last prepare (a build), and the last one's output is counted.
+"""
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass, field
+from typing import Callable, Optional
+
+import counts
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+BUILD = os.path.join(ROOT, "build")
+YUNTI = os.path.join(ROOT, "dist/bin/yunti")
+PYTHON = sys.executable
+PARTS = ("engine", "api", "conformance", "benches", "house")
+
+
+@dataclass
+class Suite:
+    part: str
+    name: str
+    steps: list  # argument lists
+    read: Callable = counts.of_exit
+    env: dict = field(default_factory=dict)
+    minutes: float = 20
+    skip: Optional[Callable] = None  # -> why it cannot run here, or None
+
+
+def no_clang():
+    return None if shutil.which("clang") and shutil.which("clang++") else "clang is not installed"
+
+
+def no_avx512():
+    with open("/proc/cpuinfo") as f:
+        return None if "avx512_vbmi2" in f.read() else "the limit programs need AVX-512"
+
+
+def cmake(source, build, compiler):
+    options = ["-DCMAKE_BUILD_TYPE=Release"]
+    if compiler == "clang":
+        options += ["-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++"]
+    else:
+        options += ["-DCMAKE_C_COMPILER=gcc", "-DCMAKE_CXX_COMPILER=g++"]
+    build = os.path.join(BUILD, build)
+    return [["cmake", "-S", source, "-B", build] + options, ["cmake", "--build", build, "--parallel", str(os.cpu_count())]]
+
+
+def unittest(folder):
+    return [PYTHON, "-m", "unittest", "discover", "-v", "-s", folder, "-p", "*_test.py"]
+
+
+def compiled_twice(compiler):
+    skip = no_clang if compiler == "clang" else None
+    build = f"test-api-{compiler}"
+    # With two compilers here, the build of the first need not start the second.
+    ctest = ["ctest", "--test-dir", os.path.join(BUILD, build), "--output-on-failure", "--parallel", str(os.cpu_count()), "-E", "with_clang"]
+    lib = f"test-examples-{compiler}"
+    examples = {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, lib, "lib")}
+    return [
+        Suite("api", f"C ABI and C++ API, {compiler}", cmake("api", build, compiler) + [ctest], counts.of_ctest, skip=skip),
+        Suite("api", f"examples as jobs, {compiler}", cmake("examples", lib, compiler) + [unittest("tests/examples")], counts.of_unittest, examples, skip=skip),
+    ]
+
+
+def engine_bench(name):
+    # Each bench has its own word for `tiny`; those that do not know the other pass it over.
+    return Suite("benches", f"engine/benches/{name}.rs", [["cargo", "bench", "--locked", "-p", "yunti-engine", "--bench", name, "--", "--tiny", "tiny"]])
+
+
+SUITES = [
+    Suite("engine", "how tests are counted", [unittest("tools/tests")], counts.of_unittest),
+    Suite("engine", "engine and command, tiny limits", [
+        ["cargo", "build", "--workspace", "--all-targets", "--locked"],
+        ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--", "--show-output"],
+    ], counts.of_cargo, minutes=30),
+    Suite("engine", "licences, bans, sources of dependencies", [["cargo", "deny", "--locked", "check", "licenses", "bans", "sources"]]),
+    *compiled_twice("gcc"),
+    *compiled_twice("clang"),
+    Suite("conformance", "TeraGen and TeraChecksum of Hadoop", [["tests/conformance/teragen/check.sh", YUNTI]], counts.of_lines,
+          {"YUNTI_TEST_CACHE": os.path.join(BUILD, "test-cache")}),
+    *(engine_bench(name) for name in ("vsort", "fold", "merge")),
+    Suite("benches", "limit programs", [["make", "-s", "-C", "benches/limits", "test"]], skip=no_avx512),
+    Suite("benches", "make bench, tiny", cmake("examples", "examples", "gcc") + [[PYTHON, "tools/tests/tiny_bench.py"]], counts.of_lines, skip=no_avx512),
+    Suite("house", "what a user is given", [unittest("tests/house")], counts.of_unittest, {"YUNTI": YUNTI}),
+]
