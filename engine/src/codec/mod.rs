@@ -1,4 +1,4 @@
-//! Floor 1: compressed bytes in and out. Streaming decoders for whole compressed files, and the block codec
+//! Floor 4: compressed bytes in and out. Streaming decoders for whole compressed files, and the block codec
 //! of spill runs; no I/O, no threads, no allocation that the caller has not been told of.
 //!
 //! ```text

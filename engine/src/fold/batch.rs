@@ -1,4 +1,5 @@
 //! Up to 64 records on their way into the table: where their keys and values lie, and what the keys hash to.
+//! One of the listed files with `unsafe`: keys are loaded with masks where the processor can.
 
 use super::hash::Hasher;
 use super::slot::{SHORT_BYTES, Slot, Slots, load_key, prefetch};
@@ -73,12 +74,7 @@ impl Batch {
             return Err(outside(end, data.len()));
         }
         let homes = slots.as_slice().as_ptr();
-        for (key, &[offset, len]) in self.keys.iter_mut().zip(spans) {
-            let (k0, k1) = load_key(data, offset as usize, len as usize);
-            let meta = Slot::meta_of(hasher.order(hasher.short(k0, k1, len)), len);
-            prefetch(homes.wrapping_add(slots.home(meta)));
-            *key = Key { k0, k1, meta };
-        }
+        hash_short(&mut self.keys, spans, data, hasher, slots);
         self.long_bytes = 0;
         self.n_long = 0;
         if len_max as usize > SHORT_BYTES {
@@ -124,6 +120,50 @@ impl Batch {
         self.numbers.copy_within(n.., 0);
         self.value_spans.copy_within(n.., 0);
         self.n -= n;
+    }
+}
+
+/// Loads and hashes keys as if all were short; the spans lie in the data.
+#[inline]
+fn hash_short(keys: &mut [Key; FOLD_BATCH], spans: &[[u32; 2]], data: &[u8], hasher: &Hasher, slots: &Slots) {
+    #[cfg(target_arch = "x86_64")]
+    if hasher.has_masked_loads() {
+        // SAFETY: the features were detected when the hasher was made; the spans were checked by the caller.
+        unsafe { hash_short_avx512(keys, spans, data, hasher, slots) };
+        return;
+    }
+    let homes = slots.as_slice().as_ptr();
+    for (key, &[offset, len]) in keys.iter_mut().zip(spans) {
+        let (k0, k1) = load_key(data, offset as usize, len as usize);
+        let meta = Slot::meta_of(hasher.order(hasher.short(k0, k1, len)), len);
+        prefetch(homes.wrapping_add(slots.home(meta)));
+        *key = Key { k0, k1, meta };
+    }
+}
+
+/// The same with masked loads, which touch nothing behind a key.
+///
+/// # Safety
+/// The processor has the features, and the spans lie in the data.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2,sse4.1")]
+unsafe fn hash_short_avx512(
+    keys: &mut [Key; FOLD_BATCH],
+    spans: &[[u32; 2]],
+    data: &[u8],
+    hasher: &Hasher,
+    slots: &Slots,
+) {
+    use std::arch::x86_64::*;
+    let homes = slots.as_slice().as_ptr();
+    for (key, &[offset, len]) in keys.iter_mut().zip(spans) {
+        let mask = _bzhi_u32(0xffff, len.min(SHORT_BYTES as u32)) as __mmask16;
+        // SAFETY: the span lies in the data, and the load reads no more than it has.
+        let bytes = unsafe { _mm_maskz_loadu_epi8(mask, data.as_ptr().wrapping_add(offset as usize).cast()) };
+        let (k0, k1) = (_mm_cvtsi128_si64(bytes) as u64, _mm_extract_epi64::<1>(bytes) as u64);
+        let meta = Slot::meta_of(hasher.order(hasher.short(k0, k1, len)), len);
+        prefetch(homes.wrapping_add(slots.home(meta)));
+        *key = Key { k0, k1, meta };
     }
 }
 

@@ -22,6 +22,7 @@ use crate::env::random::Random;
 pub(super) struct Hasher {
     s0: u64,
     s1: u64,
+    masked_loads: bool,
     /// Bits of `order` that tests leave in place, to make keys collide.
     #[cfg(test)]
     pub(super) order_mask: u32,
@@ -33,9 +34,16 @@ impl Hasher {
         Hasher {
             s0: random.next_u64(),
             s1: random.next_u64(),
+            masked_loads: masked_loads(),
             #[cfg(test)]
             order_mask: u32::MAX,
         }
+    }
+
+    /// Whether the processor loads bytes under a mask.
+    #[inline(always)]
+    pub(super) fn has_masked_loads(&self) -> bool {
+        self.masked_loads
     }
 
     /// `k0`, `k1`: a key of at most 16 bytes, padded with zeros.
@@ -78,6 +86,15 @@ impl Hasher {
         let order = order & self.order_mask;
         order | 1
     }
+}
+
+fn masked_loads() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("bmi2")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }
 
 const FINAL: u64 = 0xd6e8_feb8_6659_fd93;

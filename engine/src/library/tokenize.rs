@@ -1,64 +1,90 @@
 //! Words, as Hadoop's WordCount example cuts them: java.util.StringTokenizer's defaults, over bytes.
 
 use crate::base::Result;
-use crate::base::masks::mask_any;
+use crate::base::masks::{mask_any, positions};
 use crate::operator::{Batch, Form, Mapper, Out};
 
 /// What lies between words.
 pub const DELIMITERS: &[u8] = b" \t\n\r\x0c";
 
+/// Data that is cut at a time: its masks and positions stay in the first-level cache.
+const STEP_BYTES: usize = 4096;
+
 /// Emits each word with the number 1. Takes spans: line ends are delimiters like the others.
-#[derive(Default)]
 pub struct Tokenizer {
-    bits: Vec<u64>,
+    edges: Edges,
+}
+
+impl Default for Tokenizer {
+    fn default() -> Self {
+        Tokenizer { edges: Edges::new() }
+    }
 }
 
 impl Mapper for Tokenizer {
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
         let data = batch.data();
         if out.form() == Form::Copy {
-            words(data, &mut self.bits, |start, len| {
-                out.emit(&data[start as usize..(start + len) as usize], &1u64.to_le_bytes())
+            self.edges.words(data, |edges| {
+                for word in edges.chunks_exact(2) {
+                    out.emit(&data[word[0] as usize..word[1] as usize], &1u64.to_le_bytes())?;
+                }
+                Ok::<(), crate::operator::cursor::Stopped>(())
             })?;
         } else {
-            words(data, &mut self.bits, |start, len| out.emit_ref(start, len, 1))?;
+            self.edges.words(data, |edges| out.emit_spans(edges))?;
         }
         Ok(())
     }
 }
 
-/// Calls `word(start, length)` for each word of `data`. `bits` is scratch.
-#[inline]
-pub fn words<E>(data: &[u8], bits: &mut Vec<u64>, mut word: impl FnMut(u32, u32) -> Result2<E>) -> Result2<E> {
-    bits.resize(data.len().div_ceil(64), 0);
-    mask_any(data, DELIMITERS, bits);
-    // Bit i of `edges` is set where byte i and the one before differ in kind: starts and ends of words, in turn.
-    let mut before = 1u64;
-    let mut start = u32::MAX;
-    for (w, &delimiters) in bits.iter().enumerate() {
-        let mut edges = delimiters ^ (delimiters << 1 | before);
-        before = delimiters >> 63;
-        while edges != 0 {
-            let at = (w * 64) as u32 + edges.trailing_zeros();
-            edges &= edges - 1;
-            if start == u32::MAX {
-                start = at;
-            } else {
-                word(start, at - start)?;
-                start = u32::MAX;
-            }
-        }
-    }
-    // Bits behind the end are 0, which reads as "no delimiter": a word that touches the end is still open, and one that seems to start at
-    // the end is none.
-    let len = data.len() as u32;
-    if start != u32::MAX && start < len {
-        word(start, len - start)?;
-    }
-    Ok(())
+/// Finds words by their edges: where a delimiter follows a byte of a word, or the other way round.
+struct Edges {
+    bits: [u64; STEP_BYTES / 64],
+    positions: Box<[u32; STEP_BYTES + 66]>,
 }
 
-type Result2<E> = std::result::Result<(), E>;
+impl Edges {
+    fn new() -> Self {
+        Edges { bits: [0; STEP_BYTES / 64], positions: Box::new([0; STEP_BYTES + 66]) }
+    }
+
+    /// Calls `found` with start, end, start, end .. of words, in order, a few hundred at a time.
+    fn words<E>(
+        &mut self,
+        data: &[u8],
+        mut found: impl FnMut(&[u32]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        // The byte before was a delimiter.
+        let mut before = 1u64;
+        // A word's start, found in the step before, stands first.
+        let mut open = 0;
+        for (step, chunk) in data.chunks(STEP_BYTES).enumerate() {
+            let bits = &mut self.bits[..chunk.len().div_ceil(64)];
+            mask_any(chunk, DELIMITERS, bits);
+            if chunk.len() % 64 != 0 {
+                // What lies behind the end is a delimiter.
+                bits[chunk.len() / 64] |= u64::MAX << (chunk.len() % 64);
+            }
+            for word in bits.iter_mut() {
+                let delimiters = *word;
+                *word = delimiters ^ (delimiters << 1 | before);
+                before = delimiters >> 63;
+            }
+            let base = (step * STEP_BYTES) as u32;
+            let n = open + positions(bits, base, &mut self.positions[open..]);
+            let whole = n & !1;
+            found(&self.positions[..whole])?;
+            open = n - whole;
+            self.positions[0] = self.positions[whole];
+        }
+        if open == 1 {
+            // The data ends at a step's end, in a word.
+            found(&[self.positions[0], data.len() as u32])?;
+        }
+        Ok(())
+    }
+}
 
 #[cfg(test)]
 mod tests {
@@ -69,17 +95,18 @@ mod tests {
         let check = |text: &str| {
             let expect: Vec<&str> = text.split([' ', '\t', '\n', '\r', '\x0c']).filter(|w| !w.is_empty()).collect();
             let mut got = Vec::new();
-            words(text.as_bytes(), &mut Vec::new(), |s, n| {
-                got.push(&text[s as usize..(s + n) as usize]);
-                Ok::<(), ()>(())
-            })
-            .unwrap();
+            Edges::new()
+                .words(text.as_bytes(), |edges| {
+                    got.extend(edges.chunks_exact(2).map(|w| &text[w[0] as usize..w[1] as usize]));
+                    Ok::<(), ()>(())
+                })
+                .unwrap();
             assert_eq!(got, expect, "{text:?}");
         };
         for text in ["", " ", "a", " a", "a ", "a b", "\n\na\x0bb\tc\r\n", "x\x0cy"] {
             check(text);
         }
-        for n in 0..200 {
+        for n in (0..200).chain(4000..4200) {
             check(&"w".repeat(n));
             check(&format!("{} {}", "w".repeat(n), "v".repeat(n % 70)));
             check(&format!("{}{} ", " ".repeat(n), "v".repeat(n % 3)));

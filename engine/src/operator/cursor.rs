@@ -169,6 +169,31 @@ impl Out {
         Ok(())
     }
 
+    /// Emits slices of the batch, given as start, end, start, end .., each with the value 1 (forms ONE and REF).
+    #[inline]
+    pub fn emit_spans(&mut self, edges: &[u32]) -> std::result::Result<(), Stopped> {
+        if self.form() != Form::One {
+            for span in edges.chunks_exact(2) {
+                self.emit_ref(span[0], span[1] - span[0], 1)?;
+            }
+            return Ok(());
+        }
+        let mut rest = edges;
+        while rest.len() >= 2 {
+            self.room(8)?;
+            let room = ((self.end as usize) - (self.cur as usize)) / 8;
+            let (now, later) = rest.split_at((room * 2).min(rest.len() & !1));
+            // SAFETY: the block has room for `now.len() / 2` entries of eight bytes, and is this cursor's alone.
+            let to = unsafe { std::slice::from_raw_parts_mut(self.cur.cast::<[u8; 8]>(), now.len() / 2) };
+            for (entry, span) in to.iter_mut().zip(now.chunks_exact(2)) {
+                *entry = (u64::from(span[0]) | u64::from(span[1].wrapping_sub(span[0])) << 32).to_le_bytes();
+            }
+            self.cur = self.cur.wrapping_add(now.len() * 4);
+            rest = later;
+        }
+        Ok(())
+    }
+
     #[cold]
     fn emit_big(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), Stopped> {
         // SAFETY: `big` and `engine` were set together by the Emitter that owns this cursor; the slices outlive the call.

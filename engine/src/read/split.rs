@@ -87,7 +87,9 @@ pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64)
             if open_bytes > 0 && open_bytes + file.len > target {
                 close(&mut open, &mut open_bytes);
             }
-            open.push(Piece { file: file_number, start: 0, end: file.len });
+            // The length of a compressed file says nothing about its contents.
+            let end = if file.codec.is_some() { u64::MAX } else { file.len };
+            open.push(Piece { file: file_number, start: 0, end });
             open_bytes += file.len;
             if open_bytes >= target {
                 close(&mut open, &mut open_bytes);

