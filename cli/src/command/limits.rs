@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use yunti_engine::env::Env;
-use yunti_engine::job::limits::{self, Limits, Rate};
+use yunti_engine::job::report::limits::{self, Limits, Rate};
 
 use crate::console::{paint, stdout};
 use crate::failure::Outcome;

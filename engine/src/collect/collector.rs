@@ -18,6 +18,7 @@ use crate::memory::buffer::SLACK_BYTES;
 use crate::memory::{Block, Grant};
 use crate::operator::{Sink, Type};
 use crate::operator::cursor::{BIG_BYTES, HEADER_BYTES, copied};
+use crate::operator::types::wrong_length;
 
 /// Records that wait to be sorted: one worker's, or all.
 #[derive(Default)]
@@ -71,9 +72,8 @@ pub struct Collector<'a> {
     number: u32,
     /// Blocks that this worker may hold.
     blocks_max: usize,
-    /// Lengths that keys and values must have, where their types have one.
-    key_bytes: Option<usize>,
-    value_bytes: Option<usize>,
+    /// Of the keys and values that come.
+    types: (Type, Type),
     scratch: Vec<u8>,
     /// Totals over all splits, for the counters.
     pub records: u64,
@@ -103,8 +103,7 @@ impl<'a> Collector<'a> {
             split: 0,
             number: 0,
             blocks_max,
-            key_bytes: types.0.fixed_bytes(),
-            value_bytes: types.1.fixed_bytes(),
+            types,
             scratch: Vec::new(),
             records: 0,
             bytes: 0,
@@ -224,7 +223,7 @@ impl<'a> Collector<'a> {
                 // Everything before `at` is indexed: it can go. The rest moves to a fresh block.
                 return self.index_after_spill(at, end, stub);
             }
-            let (order, wants_raw) = (self.order, self.partition.wants_raw());
+            let (order, types, wants_raw) = (self.order, self.types, self.partition.wants_raw());
             let Collected { blocks, entries, .. } = &mut self.collected;
             let bytes = pool.bytes_mut(&mut blocks[last]);
             let entry_block = entries.last_mut().unwrap_or_else(|| unreachable!("entry_block left one"));
@@ -248,9 +247,8 @@ impl<'a> Collector<'a> {
                     entry = Entry::new(order.prefix(key, 0), self.partition.of(number, &self.scratch, key), place);
                     at += HEADER_BYTES;
                 } else {
-                    let fits = |n: u32, type_bytes: Option<usize>| type_bytes.is_none_or(|t| t == n as usize);
-                    if !fits(klen, self.key_bytes) || !fits(vlen, self.value_bytes) {
-                        return Err(wrong_length(klen, vlen, self.key_bytes, self.value_bytes));
+                    if !types.0.fits(klen as usize) || !types.1.fits(vlen as usize) {
+                        return Err(wrong_length(types, klen as usize, vlen as usize));
                     }
                     let key_at = at + HEADER_BYTES;
                     let key = &mut bytes[key_at..key_at + klen as usize];
@@ -303,14 +301,6 @@ impl<'a> Collector<'a> {
     }
 }
 
-/// A class emits what it did not declare.
-#[cold]
-fn wrong_length(klen: u32, vlen: u32, key: Option<usize>, value: Option<usize>) -> Error {
-    let say = |n: Option<usize>| n.map_or("any".to_string(), |n| n.to_string());
-    Error::new(Code::UserCode, format!("a key of {klen} bytes and a value of {vlen} bytes were emitted"))
-        .hint(format!("the class declares types of {} and {} bytes", say(key), say(value)))
-}
-
 impl Sink for Collector<'_> {
     fn begin(&mut self) -> Result<(*mut u8, usize)> {
         self.give(BIG_BYTES)
@@ -322,6 +312,9 @@ impl Sink for Collector<'_> {
     }
 
     fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        if !self.types.0.fits(key.len()) || !self.types.1.fits(value.len()) {
+            return Err(wrong_length(self.types, key.len(), value.len()));
+        }
         self.partition.choose_one(key, value)?;
         let number = match self.store.add_big(key, value) {
             Ok(number) => number,

@@ -118,7 +118,7 @@ impl Spill for RunSpill<'_> {
             } else if let Some(writer) = &mut writer {
                 for (i, &place) in places.iter().enumerate() {
                     prefetch_ahead(store, places, i);
-                    writer.append(bucket.partition, store.record(place))?;
+                    writer.append(bucket.partition, store.record_of_split(place))?;
                 }
             }
         }

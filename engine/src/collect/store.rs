@@ -124,10 +124,16 @@ impl Store {
         &bytes[..klen as usize]
     }
 
+    /// The record at a place. Its split is 0: only runs ask for it.
     #[inline]
     pub fn record(&self, place: u64) -> Record<'_> {
         let (bytes, key_len) = self.bytes(place);
-        Record { bytes, key_len, split: self.split(place) }
+        Record { bytes, key_len, split: 0 }
+    }
+
+    #[inline]
+    pub fn record_of_split(&self, place: u64) -> Record<'_> {
+        Record { split: self.split(place), ..self.record(place) }
     }
 
     /// Asks the processor for the record at a place: its first lines, of a record of about `len` bytes.

@@ -23,7 +23,8 @@ pub trait File: Send + Sync {
     /// Writes some bytes at `offset`. Streams ignore `offset` and write on.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize>;
     fn len(&self) -> io::Result<u64>;
-    /// Asks for `len` bytes of disk now; the file's length stays. File systems that cannot are no error.
+    /// Asks for `len` bytes of disk now, and makes the file at least so long: writes within its length cost half of those that
+    /// make it longer. File systems that cannot are no error.
     fn allocate(&self, len: u64) -> io::Result<()>;
     fn truncate(&self, len: u64) -> io::Result<()>;
     fn sync(&self) -> io::Result<()>;

@@ -36,7 +36,7 @@ impl File for RealFile {
             return Ok(());
         }
         // SAFETY: plain system call on a descriptor that this value owns.
-        let result = unsafe { libc::fallocate(self.0.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, 0, len as libc::off_t) };
+        let result = unsafe { libc::fallocate(self.0.as_raw_fd(), 0, 0, len as libc::off_t) };
         match check(result) {
             Err(e) if matches!(e.raw_os_error(), Some(libc::EOPNOTSUPP) | Some(libc::ENOSYS) | Some(libc::EINTR)) => Ok(()),
             other => other,

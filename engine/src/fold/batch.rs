@@ -8,6 +8,7 @@ use crate::operator::folder::FOLD_BATCH;
 
 /// What the table compares: see the drawing in slot.rs. Of a long key, `k0` is the hash and `k1` nothing.
 #[derive(Clone, Copy)]
+#[repr(C, align(32))]
 pub(super) struct Key {
     pub k0: u64,
     pub k1: u64,
@@ -65,15 +66,18 @@ impl Batch {
     #[inline(never)]
     pub fn hash(&mut self, data: &[u8], hasher: &Hasher, slots: &Slots) -> Result<()> {
         let spans = &self.spans[..self.n];
-        let (mut end, mut len_max) = (0, 0);
+        let (mut offset_max, mut len_max) = (0, 0);
         for &[offset, len] in spans {
-            end = end.max(u64::from(offset) + u64::from(len));
+            offset_max = offset_max.max(offset);
             len_max = len_max.max(len);
         }
-        if end > data.len() as u64 {
-            return Err(outside(end, data.len()));
+        if u64::from(offset_max) + u64::from(len_max) > data.len() as u64 {
+            // Perhaps not of one span: near the end of the data each is looked at.
+            let end = spans.iter().map(|s| u64::from(s[0]) + u64::from(s[1])).max().unwrap_or(0);
+            if end > data.len() as u64 {
+                return Err(outside(end, data.len()));
+            }
         }
-        let homes = slots.as_slice().as_ptr();
         hash_short(&mut self.keys, spans, data, hasher, slots);
         self.long_bytes = 0;
         self.n_long = 0;
@@ -85,6 +89,7 @@ impl Batch {
                 n_long += usize::from(len as usize > SHORT_BYTES);
             }
             self.n_long = n_long;
+            let homes = slots.as_slice().as_ptr();
             for &i in &self.long[..n_long] {
                 let (key, span) = (&mut self.keys[usize::from(i)], spans[usize::from(i)]);
                 let hash = hasher.long(slice(data, span));

@@ -88,7 +88,7 @@ impl Hasher {
     }
 }
 
-fn masked_loads() -> bool {
+pub(super) fn masked_loads() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
         is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("bmi2")

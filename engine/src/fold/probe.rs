@@ -28,6 +28,8 @@ pub(super) struct Store {
     /// The state of a new key: a number that changes nothing.
     pub first: u64,
     pub used: usize,
+    /// Whether the processor compares 32 bytes at once into a mask.
+    pub wide_compare: bool,
     /// Keys of each range of `order`.
     pub counts: Box<[u32; 1 << RANGE_BITS]>,
 }
@@ -119,7 +121,7 @@ impl Store {
         let mut found = [0u32; FOLD_BATCH];
         let mut others = [0u8; FOLD_BATCH];
         let n_others = if batch.n_long == 0 {
-            self.at_home::<false>(&batch.keys[..n], &mut found, &mut others)
+            self.short_at_home(&batch.keys[..n], &mut found, &mut others)
         } else {
             let mut likely = [0u8; FOLD_BATCH];
             let n_likely = self.at_home::<true>(&batch.keys[..n], &mut found, &mut likely);
@@ -139,6 +141,50 @@ impl Store {
             }
         }
         found
+    }
+
+    /// `at_home` of short keys, by the widest comparison that the processor has.
+    #[inline(always)]
+    fn short_at_home(&self, keys: &[Key], found: &mut [u32; FOLD_BATCH], others: &mut [u8; FOLD_BATCH]) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if self.wide_compare {
+            // SAFETY: the features were detected when the table was made.
+            return unsafe { self.short_at_home_avx512(keys, found, others) };
+        }
+        self.at_home::<false>(keys, found, others)
+    }
+
+    /// A slot and a key are compared as vectors of four numbers, of which the fourth (the state) does not count.
+    ///
+    /// # Safety
+    /// The processor has the features.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f,avx512vl,avx2")]
+    unsafe fn short_at_home_avx512(
+        &self,
+        keys: &[Key],
+        found: &mut [u32; FOLD_BATCH],
+        others: &mut [u8; FOLD_BATCH],
+    ) -> usize {
+        use std::arch::x86_64::*;
+        let mut n_others = 0;
+        let slots = self.slots.as_slice();
+        for (i, (key, found)) in keys.iter().zip(found).enumerate() {
+            let home = self.slots.home(key.meta);
+            debug_assert!(home + 1 < slots.len());
+            // SAFETY: a home is even and less than the capacity, which is even too; a Slot and a Key have 32 bytes.
+            let (differ_a, differ_b) = unsafe {
+                let key = _mm256_load_si256(std::ptr::from_ref(key).cast());
+                let pair = slots.as_ptr().add(home).cast::<__m256i>();
+                let a = _mm256_mask_cmpneq_epi64_mask(0b111, _mm256_loadu_si256(pair), key);
+                let b = _mm256_mask_cmpneq_epi64_mask(0b111, _mm256_loadu_si256(pair.add(1)), key);
+                (a, b)
+            };
+            *found = home as u32 + u32::from(differ_b == 0);
+            others[n_others % FOLD_BATCH] = i as u8;
+            n_others += usize::from(differ_a != 0 && differ_b != 0);
+        }
+        n_others
     }
 
     /// Compares both slots of each key's home: which are the same, and a list of the keys that are not there. LONG: of

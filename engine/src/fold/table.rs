@@ -57,6 +57,7 @@ impl FoldTable {
                 wide_bytes: if wide { shape.state_bytes.next_multiple_of(8) } else { 0 },
                 first: shape.known.map_or(0, identity),
                 used: 0,
+                wide_compare: super::hash::masked_loads(),
                 counts: Box::new([0; 1 << RANGE_BITS]),
             },
             hasher: Hasher::new(seed),

@@ -1,28 +1,24 @@
 //! Running a job: plan, map, sort or fold, reduce, commit, report.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use super::commit::Pending;
 use super::control::{Control, StageNow};
-use super::map_only;
-use super::meter::Meter;
+use super::phase::running::Running;
+use super::phase::{map_only, sorted};
 use super::plan::Plan;
-use super::report::Report;
-use super::reporting;
-use super::sizing::Sizing;
-use super::sorted;
+use super::plan::sizing::Sizing;
+use super::report::meter::Meter;
+use super::report::{Report, fill};
 use super::spec::{JobSpec, Mode, OutputTarget};
 use crate::base::{Code, Error, Result};
 use crate::env::{Crew, Env, NamedFile};
 use crate::memory::Budget;
 use crate::operator::ClassSource;
-use crate::operator::context::{CounterTable, Settings};
 use crate::write::output::OutputTotals;
 use crate::write::top::Top;
 use crate::write::{Output, PartFile};
-use std::sync::Mutex;
 
 pub struct Outcome {
     pub report: Report,
@@ -30,54 +26,11 @@ pub struct Outcome {
     pub top: Vec<(String, String)>,
 }
 
-/// What all stages of a running job share.
-pub struct Running<'a> {
-    pub spec: &'a JobSpec,
-    pub plan: &'a Plan,
-    pub env: &'a Env,
-    pub control: &'a Control,
-    pub crew: Crew<'a>,
-    pub budget: Arc<Budget>,
-    pub sizing: Sizing,
-    pub meter: Meter,
-    pub totals: OutputTotals,
-    pub counters: Mutex<CounterTable>,
-    pub settings: Arc<Settings>,
-    pub scratch_dirs: Vec<PathBuf>,
-    pub spill: Mutex<super::report::Spill>,
-}
-
-impl Running<'_> {
-    pub fn count(&self, group: &str, name: &str, by: u64) {
-        let mut counters = self.counters.lock().unwrap_or_else(|e| e.into_inner());
-        *counters.entry((group.into(), name.into())).or_insert(0) += by;
-    }
-
-    /// Takes over what a finished task counted.
-    pub fn absorb(&self, context: &crate::operator::TaskContext) {
-        let own = std::mem::take(&mut *context.counters.lock().unwrap_or_else(|e| e.into_inner()));
-        if !own.is_empty() {
-            let mut counters = self.counters.lock().unwrap_or_else(|e| e.into_inner());
-            for (name, n) in own {
-                *counters.entry(name).or_insert(0) += n;
-            }
-        }
-        if let Some(status) = context.status.lock().unwrap_or_else(|e| e.into_inner()).take() {
-            self.control.set_status(Some(status));
-        }
-    }
-
-    /// The next number for sampling: the same in every run.
-    pub fn seed(&self) -> u64 {
-        self.env.seed
-    }
-}
-
 /// Runs a job to its end. On an error nothing of the output is left.
 pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Result<Outcome> {
     spec.check()?;
     control.enter(StageNow::Start);
-    let before = reporting::Before::now(env);
+    let before = fill::Before::now(env);
     let mut pending = match &spec.output {
         OutputTarget::Directory(path) => Some(Pending::begin(env.files.clone(), path, spec.overwrite)?),
         _ => None,
@@ -111,7 +64,7 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
 
     control.enter(StageNow::Commit);
     let (output_bytes, top) = close_output(output, spec.durable)?;
-    let mut report = reporting::make(&running, &before, output_bytes);
+    let mut report = fill::make(&running, &before, output_bytes);
     if let Some(pending) = pending.take() {
         // Readers of Hadoop's outputs pass over names with `_`.
         pending.create_dir("_yunti")?;
@@ -170,9 +123,4 @@ fn close_output(output: Output, durable: bool) -> Result<(u64, Vec<(String, Stri
         Output::Stream(file) => Ok((file.close(durable)?, Vec::new())),
         Output::Top(top) => Ok((0, top.into_printable())),
     }
-}
-
-/// Tells the progress how much output there is.
-pub fn show_output(running: &Running<'_>) {
-    running.control.output_bytes.store(running.totals.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
 }

@@ -102,6 +102,12 @@ impl Grant {
         self.bytes
     }
 
+    /// Grows it; an error that names the purpose, and no change, where the budget has not enough.
+    pub fn grow(&mut self, bytes: u64, purpose: &str) -> Result<()> {
+        let more = bytes.saturating_sub(self.bytes);
+        if self.try_resize(self.bytes + more) { Ok(()) } else { Err(self.budget.too_small(more, purpose)) }
+    }
+
     /// Grows or shrinks it; false (and no change) where the budget has not enough.
     pub fn try_resize(&mut self, bytes: u64) -> bool {
         if bytes > self.bytes {

@@ -16,7 +16,7 @@ pub struct Buffer {
     base: *mut u8,
     len: usize,
     mapped: usize,
-    _grant: Option<Grant>,
+    grant: Option<Grant>,
 }
 
 // SAFETY: a Buffer owns its mapping alone; access goes through &self and &mut self like a Vec's.
@@ -32,7 +32,22 @@ impl Buffer {
         if mapped >= 1 << 20 {
             advise_huge(base, mapped);
         }
-        Ok(Buffer { base, len, mapped, _grant: grant })
+        Ok(Buffer { base, len, mapped, grant })
+    }
+
+    /// Makes it `len` bytes long, its bytes kept and zeros behind them. Pages move, bytes are not copied: at no time are both
+    /// lengths taken. Without the memory nothing has changed.
+    pub fn grow(&mut self, len: usize, purpose: &str) -> Result<()> {
+        if let Some(grant) = &mut self.grant {
+            grant.grow(len as u64, purpose)?;
+        }
+        let mapped = (len + SLACK_BYTES).next_multiple_of(4096);
+        self.base = remap(self.base, self.mapped, mapped)?;
+        (self.len, self.mapped) = (len, mapped);
+        if mapped >= 1 << 20 {
+            advise_huge(self.base, mapped);
+        }
+        Ok(())
     }
 
     pub fn as_ptr(&self) -> *const u8 {
@@ -91,6 +106,16 @@ pub(super) fn map(len: usize) -> Result<*mut u8> {
     Ok(base.cast())
 }
 
+fn remap(base: *mut u8, from: usize, to: usize) -> Result<*mut u8> {
+    // SAFETY: the caller owns the mapping of `from` bytes and uses the address that is returned from now on.
+    let moved = unsafe { libc::mremap(base.cast(), from, to, libc::MREMAP_MAYMOVE) };
+    if moved == libc::MAP_FAILED {
+        let e = std::io::Error::last_os_error();
+        return Err(Error::io(Code::Memory, &format!("cannot map {to} bytes of memory"), &e));
+    }
+    Ok(moved.cast())
+}
+
 pub(super) fn unmap(base: *mut u8, len: usize) {
     // SAFETY: the caller owns the mapping and does not touch it again.
     unsafe { libc::munmap(base.cast(), len) };
@@ -105,4 +130,27 @@ pub(super) fn advise_huge(base: *mut u8, len: usize) {
 pub(super) fn discard(base: *mut u8, len: usize) {
     // SAFETY: the caller owns the mapping and holds no reference into the range.
     unsafe { libc::madvise(base.cast(), len, libc::MADV_DONTNEED) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Budget;
+
+    #[test]
+    fn a_buffer_grows_within_its_budget() {
+        let budget = Budget::new(10_000_000);
+        let mut buffer = Buffer::new(1000, budget.try_grant(1000)).unwrap();
+        buffer.fill(7);
+        for len in [1001, 5000, 9_000_000] {
+            buffer.grow(len, "a test").unwrap();
+            assert!(buffer.len() == len && buffer[..1000] == [7; 1000] && buffer[len - 1] == 0);
+            assert_eq!(budget.used_bytes(), len as u64);
+        }
+        let error = buffer.grow(10_000_001, "a test").unwrap_err();
+        assert!(error.to_string().contains("a test"), "{error}");
+        assert_eq!((buffer.len(), budget.used_bytes()), (9_000_000, 9_000_000));
+        drop(buffer);
+        assert_eq!(budget.used_bytes(), 0);
+    }
 }

@@ -23,6 +23,8 @@ pub struct Pool {
     base: *mut u8,
     reserved: usize,
     block_bytes: usize,
+    /// log2 of `block_bytes`.
+    block_shift: u32,
     budget: Arc<Budget>,
     state: Mutex<State>,
 }
@@ -53,15 +55,15 @@ impl Block {
 }
 
 impl Pool {
-    /// A pool of blocks of `block_bytes` (a multiple of 4096) that takes each from `budget`.
+    /// A pool of blocks of `block_bytes` (a power of two from 4096 on) that takes each from `budget`.
     pub fn new(budget: Arc<Budget>, block_bytes: usize) -> Result<Pool> {
-        assert!(block_bytes.is_multiple_of(4096) && block_bytes > 0);
+        assert!(block_bytes.is_power_of_two() && block_bytes >= 4096);
         let blocks = (budget.limit_bytes() as usize / block_bytes).clamp(1, u32::MAX as usize);
         let reserved = blocks * block_bytes + 4096;
         let base = map(reserved)?;
         advise_huge(base, reserved);
         let state = Mutex::new(State { free: Vec::new(), fresh: 0, blocks: blocks as u32 });
-        Ok(Pool { base, reserved, block_bytes, budget, state })
+        Ok(Pool { base, reserved, block_bytes, block_shift: block_bytes.trailing_zeros(), budget, state })
     }
 
     pub fn block_bytes(&self) -> usize {
@@ -121,7 +123,7 @@ impl Pool {
     /// The number of the block in which a place lies, and the offset there in bytes.
     pub fn locate(&self, place: u64) -> (u32, usize) {
         let at = place as usize * UNIT_BYTES;
-        ((at / self.block_bytes) as u32, at % self.block_bytes)
+        ((at >> self.block_shift) as u32, at & (self.block_bytes - 1))
     }
 
     /// The bytes of a block, for the holder of the block.

@@ -36,6 +36,12 @@ impl Type {
         })
     }
 
+    /// Whether `len` bytes can be a value of this type.
+    #[inline]
+    pub fn fits(self, len: usize) -> bool {
+        self.fixed_bytes().is_none_or(|n| n == len)
+    }
+
     /// Bytes of a value of this type; `None` for byte strings.
     pub fn fixed_bytes(self) -> Option<usize> {
         match self {
@@ -45,4 +51,12 @@ impl Type {
             Type::I64 | Type::U64 | Type::F64 => Some(8),
         }
     }
+}
+
+/// A class emits what it did not declare.
+#[cold]
+pub fn wrong_length((key, value): (Type, Type), key_bytes: usize, value_bytes: usize) -> Error {
+    let say = |t: Type| t.fixed_bytes().map_or("any".to_string(), |n| n.to_string());
+    Error::new(Code::UserCode, format!("a key of {key_bytes} bytes and a value of {value_bytes} bytes were emitted"))
+        .hint(format!("the class declares types of {} and {} bytes", say(key), say(value)))
 }

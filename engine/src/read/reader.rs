@@ -205,14 +205,11 @@ impl SplitReader {
                     .hint("check the input format and the record delimiter"));
             }
             let (path, position) = self.place();
-            let grant = self
-                .setup
-                .budget
-                .grant(len as u64, &format!("a record of more than {left} bytes"))
+            // A record that fills the buffer begins at its front.
+            debug_assert!(self.from == 0);
+            self.buffer
+                .grow(len, &format!("a record of more than {left} bytes"))
                 .map_err(|e| e.at_path(path).at_offset(position))?;
-            let mut larger = Buffer::new(len, Some(grant))?;
-            larger[..left].copy_from_slice(&self.buffer[self.from..self.to]);
-            self.buffer = larger;
         } else if self.from > 0 {
             self.buffer.copy_within(self.from..self.to, 0);
         }

@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
+use crate::base::Result;
 use crate::operator::Type;
+use crate::operator::types::wrong_length;
 
 #[derive(Clone, Debug)]
 pub struct Encoder {
@@ -21,12 +23,31 @@ impl Encoder {
         Encoder { key_type, value_type, separator: None }
     }
 
+    /// What a class declared that it emits, its output has.
+    #[inline]
+    pub fn check(&self, key: &[u8], value: &[u8]) -> Result<()> {
+        if self.key_type.fits(key.len()) && self.value_type.fits(value.len()) {
+            return Ok(());
+        }
+        Err(wrong_length((self.key_type, self.value_type), key.len(), value.len()))
+    }
+
     /// Bytes that a record takes at most.
     pub fn bytes_max(&self, key: &[u8], value: &[u8]) -> usize {
         let number = |t: Type, bytes: &[u8]| if t.fixed_bytes().is_some_and(|n| n > 0) { 32 } else { bytes.len() };
         match &self.separator {
             None => key.len() + value.len(),
             Some(s) => number(self.key_type, key) + number(self.value_type, value) + s.len() + 1,
+        }
+    }
+
+    /// Whether a record whose key and value stand together is written as it stands, and what follows it: for those the key need
+    /// not be told from the value.
+    pub fn as_it_stands(&self) -> Option<&'static [u8]> {
+        match (&self.separator, self.key_type, self.value_type) {
+            (None, _, _) => Some(b""),
+            (Some(_), Type::Bytes, Type::None) => Some(b"\n"),
+            _ => None,
         }
     }
 
@@ -43,6 +64,27 @@ impl Encoder {
             put(self.value_type, value, out);
         }
         out.push(b'\n');
+    }
+
+    /// What `encode` gives, in pieces, for records that are too large to be copied. Numbers are printed to `printed`.
+    pub fn pieces<'a>(&'a self, key: &'a [u8], value: &'a [u8], printed: &'a mut Vec<u8>) -> [&'a [u8]; 4] {
+        let Some(separator) = &self.separator else { return [key, value, b"", b""] };
+        let is_number = |t: Type| t.fixed_bytes().is_some_and(|n| n > 0);
+        printed.clear();
+        if is_number(self.key_type) {
+            put(self.key_type, key, printed);
+        }
+        let split = printed.len();
+        if is_number(self.value_type) {
+            put(self.value_type, value, printed);
+        }
+        let (key_text, value_text) = printed.split_at(split);
+        let key = if is_number(self.key_type) { key_text } else { key };
+        match self.value_type {
+            Type::None => [key, b"\n", b"", b""],
+            t if is_number(t) => [key, separator, value_text, b"\n"],
+            _ => [key, separator, value, b"\n"],
+        }
     }
 }
 

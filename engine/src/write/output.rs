@@ -23,6 +23,8 @@ pub const STAGING_BYTES: usize = 1 << 20;
 pub struct OutputWriter<'a> {
     output: &'a Output,
     encoder: &'a Encoder,
+    /// See `Encoder::as_it_stands`; none where records are not written but shown.
+    as_it_stands: Option<&'static [u8]>,
     part: usize,
     ticket: usize,
     ordered: bool,
@@ -65,6 +67,7 @@ impl<'a> OutputWriter<'a> {
         OutputWriter {
             output: setup.output,
             encoder: setup.encoder,
+            as_it_stands: setup.encoder.as_it_stands().filter(|_| !matches!(setup.output, Output::Top(_))),
             part,
             ticket: ticket.unwrap_or(0),
             ordered: ticket.is_some(),
@@ -81,16 +84,38 @@ impl<'a> OutputWriter<'a> {
 
     #[inline]
     pub fn write(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.encoder.check(key, value)?;
         self.records += 1;
         if let Output::Top(top) = self.output {
             top.offer(key, value, (self.part << 32 | self.ticket, self.records));
             return Ok(());
         }
         let need = self.encoder.bytes_max(key, value);
-        if self.staging.len() + need > self.staging_bytes && !self.staging.is_empty() {
+        if self.staging.len() + need > self.staging_bytes {
             self.flush()?;
+            if need > self.staging_bytes {
+                return self.write_large(key, value);
+            }
         }
         self.encoder.encode(key, value, &mut self.staging);
+        Ok(())
+    }
+
+    /// The same for a record whose key and value stand together.
+    #[inline]
+    pub fn write_adjacent(&mut self, record: &[u8], key_len: usize) -> Result<()> {
+        let Some(end) = self.as_it_stands else {
+            return self.write(&record[..key_len], &record[key_len..]);
+        };
+        self.records += 1;
+        if self.staging.len() + record.len() + end.len() > self.staging_bytes {
+            self.flush()?;
+            if record.len() + end.len() > self.staging_bytes {
+                return self.write_pieces(&[record, end]);
+            }
+        }
+        self.staging.extend_from_slice(record);
+        self.staging.extend_from_slice(end);
         Ok(())
     }
 
@@ -102,20 +127,37 @@ impl<'a> OutputWriter<'a> {
         }
     }
 
+    /// A record that is larger than the staging goes out from where it lies: no memory is taken for a copy.
+    #[cold]
+    fn write_large(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let mut printed = Vec::new();
+        let encoder = self.encoder;
+        self.write_pieces(&encoder.pieces(key, value, &mut printed))
+    }
+
     fn flush(&mut self) -> Result<()> {
+        if self.staging.is_empty() {
+            return Ok(());
+        }
+        let staging = std::mem::take(&mut self.staging);
+        let written = self.write_pieces(&[&staging]);
+        self.staging = staging;
+        self.staging.clear();
+        written
+    }
+
+    fn write_pieces(&mut self, pieces: &[&[u8]]) -> Result<()> {
         let start = self.clock.now_ns();
         if let Some(file) = self.file() {
             if self.ordered {
-                file.write(self.ticket, &self.staging, self.cancel, self.stop)?;
+                file.write(self.ticket, pieces, self.cancel, self.stop)?;
             } else {
-                file.append(&self.staging)?;
+                file.append(pieces)?;
             }
         }
         self.write_ns += self.clock.now_ns() - start;
-        self.totals.bytes.fetch_add(self.staging.len() as u64, Ordering::Relaxed);
-        self.staging.clear();
-        // One record larger than the staging made it grow: it does not stay so.
-        self.staging.shrink_to(self.staging_bytes * 2);
+        let bytes: usize = pieces.iter().map(|p| p.len()).sum();
+        self.totals.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         Ok(())
     }
 
@@ -126,7 +168,7 @@ impl<'a> OutputWriter<'a> {
             if self.ordered {
                 file.finish(self.ticket, &self.staging, self.cancel, self.stop)?;
             } else if !self.staging.is_empty() {
-                file.append(&self.staging)?;
+                file.append(&[&self.staging])?;
             }
         }
         self.write_ns += self.clock.now_ns() - start;

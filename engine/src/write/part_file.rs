@@ -46,27 +46,33 @@ impl PartFile {
         })
     }
 
-    /// Appends bytes whose order does not matter.
-    pub fn append(&self, bytes: &[u8]) -> Result<()> {
+    /// Appends pieces, together, whose place among others does not matter.
+    pub fn append(&self, pieces: &[&[u8]]) -> Result<()> {
         let mut chain = self.lock();
         let offset = chain.offset;
-        chain.offset += bytes.len() as u64;
+        chain.offset += bytes_of(pieces);
         if self.stream {
             // Held while it is written: a pipe has one end.
-            return self.file.write_all(bytes, offset);
+            return self.write_all(pieces, offset);
         }
         drop(chain);
-        self.file.write_all(bytes, offset)
+        self.write_all(pieces, offset)
     }
 
     /// Writes some of a ticket's bytes, of which more will follow: waits until all tickets before it are done.
-    pub fn write(&self, ticket: usize, bytes: &[u8], cancel: &Cancel, stop: &(dyn Fn() -> bool + Sync)) -> Result<()> {
+    pub fn write(
+        &self,
+        ticket: usize,
+        pieces: &[&[u8]],
+        cancel: &Cancel,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<()> {
         let mut chain = self.wait(ticket, cancel, stop)?;
         let offset = chain.offset;
-        chain.offset += bytes.len() as u64;
+        chain.offset += bytes_of(pieces);
         drop(chain);
         // Only this ticket writes now: nobody can come past it.
-        self.file.write_all(bytes, offset)
+        self.write_all(pieces, offset)
     }
 
     /// Writes the last bytes of a ticket (or none).
@@ -97,6 +103,14 @@ impl PartFile {
         Ok(chain.offset)
     }
 
+    fn write_all(&self, pieces: &[&[u8]], mut offset: u64) -> Result<()> {
+        for piece in pieces {
+            self.file.write_all(piece, offset)?;
+            offset += piece.len() as u64;
+        }
+        Ok(())
+    }
+
     fn wait(&self, ticket: usize, cancel: &Cancel, stop: &(dyn Fn() -> bool + Sync)) -> Result<MutexGuard<'_, Chain>> {
         let mut chain = self.lock();
         while chain.next != ticket {
@@ -115,4 +129,8 @@ impl PartFile {
     fn lock(&self) -> MutexGuard<'_, Chain> {
         self.chain.lock().unwrap_or_else(|e| e.into_inner())
     }
+}
+
+fn bytes_of(pieces: &[&[u8]]) -> u64 {
+    pieces.iter().map(|p| p.len() as u64).sum()
 }

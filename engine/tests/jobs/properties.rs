@@ -10,7 +10,7 @@ use yunti_engine::operator::Type;
 use crate::support::{Temp, parts_of};
 
 /// Enough that the least memory spills several times.
-const RECORDS: usize = 30_000;
+const RECORDS: usize = 100_000;
 const LEAST_BYTES: u64 = 2 << 20;
 /// A key of random length is padded to this, behind a byte with its length.
 const STRING_BYTES: usize = 20;
@@ -184,7 +184,7 @@ fn a_fold_is_what_a_loop_over_the_sorted_records_gives() {
         ("Count", |a, _| a + 1),
     ];
     for distinct in [3, 25_000] {
-        let records: Vec<Record> = (0..2 * RECORDS)
+        let records: Vec<Record> = (0..RECORDS)
             .map(|_| Record { key: random.below(distinct).to_be_bytes().to_vec(), value: random.next_u64().to_le_bytes() })
             .collect();
         for (name, fold) in folds {
@@ -231,7 +231,7 @@ fn a_fold_is_what_a_loop_over_the_sorted_records_gives() {
 fn inexact_sums_have_the_same_bytes() {
     let temp = Temp::new("double");
     let mut random = Random::new(22);
-    let records: Vec<Record> = (0..2 * RECORDS)
+    let records: Vec<Record> = (0..RECORDS)
         .map(|_| {
             let value = (random.next_u64() as i64 as f64) * 10f64.powi(random.below(30) as i32 - 15);
             Record { key: random.below(400).to_be_bytes().to_vec(), value: value.to_le_bytes() }

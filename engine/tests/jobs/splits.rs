@@ -29,13 +29,12 @@ fn twice(text: &[u8], at: usize) -> usize {
     if text[at..].starts_with(b"aa") { 2 } else { 0 }
 }
 
-/// (position, line) of each, in order, as the raw output of a sort by position.
+/// Position and line of each, one behind the other: the raw output of a sort by position.
 fn expected(text: &[u8], end_at: EndAt) -> Vec<u8> {
     let (mut out, mut start, mut at) = (Vec::new(), 0, 0);
     let mut line = |start: usize, end: usize| {
         out.extend_from_slice(&(start as u64).to_le_bytes());
         out.extend_from_slice(&text[start..end]);
-        out.push(b'\n');
     };
     while at < text.len() {
         let end = end_at(text, at);
@@ -53,7 +52,6 @@ fn expected(text: &[u8], end_at: EndAt) -> Vec<u8> {
     out
 }
 
-/// Numbers as they are, lines with LF: what `expected` gives.
 fn check(temp: &Temp, text: &[u8], delimiter: Option<&[u8]>, end_at: EndAt, split_sizes: impl Iterator<Item = usize>) {
     let spec = JobSpec {
         inputs: vec![temp.write("in", text)],
@@ -64,19 +62,7 @@ fn check(temp: &Temp, text: &[u8], delimiter: Option<&[u8]>, end_at: EndAt, spli
         memory_bytes: Some(4 << 20),
         ..JobSpec::default()
     };
-    let expect: Vec<u8> = {
-        // The raw output has no LF behind a line.
-        let with_ends = expected(text, end_at);
-        let mut out = Vec::new();
-        let mut rest = &with_ends[..];
-        while !rest.is_empty() {
-            out.extend_from_slice(&rest[..8]);
-            let len = rest[8..].iter().position(|&b| b == b'\n').unwrap_or(rest.len() - 8);
-            out.extend_from_slice(&rest[8..8 + len]);
-            rest = &rest[8 + len + 1..];
-        }
-        out
-    };
+    let expect = expected(text, end_at);
     for split in split_sizes {
         let spec = JobSpec { split_bytes: split as u64, ..spec.clone() };
         let got = parts_of(&spec, &temp.path("out")).unwrap().concat();

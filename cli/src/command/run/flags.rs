@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use yunti_engine::job::applications;
 use yunti_engine::job::spec::{InputFormat, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec, parse_size};
-use yunti_engine::job::spec_change::{
+use yunti_engine::job::spec::change::{
     SpecChange, parse_input_format, parse_mode, parse_output, parse_output_format, parse_partitioning,
     parse_spill_codec,
 };

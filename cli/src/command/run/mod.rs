@@ -12,7 +12,7 @@ use yunti_engine::base::{Code, Error};
 use yunti_engine::env::Env;
 use yunti_engine::job::report::Report;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
-use yunti_engine::job::spec_file::spec_to_toml;
+use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::{Control, Outcome as JobOutcome};
 use yunti_engine::operator::ClassSource;
 use yunti_engine::{abi, job, library};

@@ -6,7 +6,7 @@ use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::env::{Files, NamedFile};
 use yunti_engine::job::applications;
 use yunti_engine::job::spec::JobSpec;
-use yunti_engine::job::spec_file::{JobFile, parse_job_file};
+use yunti_engine::job::spec::file::{JobFile, parse_job_file};
 
 use super::flags::RunFlags;
 

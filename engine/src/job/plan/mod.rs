@@ -1,9 +1,11 @@
 //! The plan of a job: files, splits, classes, types and the memory of each worker, all known before the first record.
 
+mod inputs;
+pub mod sizing;
+
 use std::sync::Arc;
 
-use super::inputs;
-use super::spec::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT};
+use crate::job::spec::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT};
 use crate::base::{Code, Error, KeyKind, KeyOrder, Result};
 use crate::env::Env;
 use crate::format::LineEnd;

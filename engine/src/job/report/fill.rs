@@ -3,13 +3,13 @@
 use std::sync::atomic::Ordering;
 
 use super::bottleneck::{self, ResourceTimes};
-use super::execute::Running;
 use super::limits::{self, Limits};
-use super::machine;
-use super::mapping::TASK_COUNTERS;
-use super::report::{Bottleneck, JobInfo, Memory, REPORT_FORMAT, Report};
-use super::spec::{Mode, OutputTarget};
+use super::{Bottleneck, JobInfo, Memory, REPORT_FORMAT, Report};
 use crate::env::Env;
+use crate::job::machine;
+use crate::job::phase::mapping::TASK_COUNTERS;
+use crate::job::phase::running::Running;
+use crate::job::spec::{Mode, OutputTarget};
 
 /// What the process had used when the job began.
 pub struct Before {

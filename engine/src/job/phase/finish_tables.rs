@@ -1,9 +1,9 @@
 //! The end of a grouped job whose tables all lie in memory: merge hash range by hash range, finish the states, write.
 
-use super::control::StageNow;
-use super::execute::{Running, show_output};
+use crate::job::control::StageNow;
+use super::running::{Running, show_output};
 use super::mapping::{TASK_COUNTERS, make_partition};
-use super::meter::StageKind;
+use crate::job::report::meter::StageKind;
 use super::sorted::Mapped;
 use crate::base::Result;
 use crate::collect::partition::Partition;

@@ -1,6 +1,6 @@
 //! Ready jobs by name: what `yunti run NAME` starts from.
 
-use super::spec::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning};
+use super::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning};
 
 pub struct Application {
     pub name: &'static str,

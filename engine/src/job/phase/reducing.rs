@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::execute::Running;
+use super::running::Running;
 use super::mapping::TASK_COUNTERS;
 use crate::base::{Record, Result};
 use crate::collect::Grouper;
@@ -59,7 +59,7 @@ impl<'a> ReduceTask<'a> {
             ReduceTask::Identity { writer, order, key, records } => {
                 *records += 1;
                 if order.is_bytes() {
-                    return writer.write(record.key(), record.value());
+                    return writer.write_adjacent(record.bytes, record.key_len as usize);
                 }
                 key.clear();
                 key.extend_from_slice(record.key());

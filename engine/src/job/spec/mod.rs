@@ -1,5 +1,9 @@
 //! A job as a value: the same for one node and for a cluster; written as flags, as a file (job.toml), or built in code.
 
+pub mod applications;
+pub mod change;
+pub mod file;
+
 use std::path::PathBuf;
 
 use crate::base::{Code, Error, Result};

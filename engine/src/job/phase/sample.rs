@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use super::execute::Running;
+use super::running::Running;
 use super::mapping::{make_mapper, read_setup};
-use super::spec::Partitioning;
+use crate::job::spec::Partitioning;
 use crate::base::{KeyOrder, Result};
 use crate::env::random::Random;
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::report::{Span, Stage, Worker};
+use super::{Span, Stage, Worker};
 use crate::env::Clock;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

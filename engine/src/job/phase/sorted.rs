@@ -11,11 +11,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::control::StageNow;
-use super::execute::{Running, show_output};
+use crate::job::control::StageNow;
+use super::running::{Running, show_output};
 use super::mapping::{TASK_COUNTERS, make_mapper, make_partition, read_setup};
-use super::meter::StageKind;
-use super::spec::Mode;
+use crate::job::report::meter::StageKind;
+use crate::job::spec::Mode;
 use super::{finish_memory, finish_runs, finish_tables, sample};
 use crate::base::Result;
 use crate::collect::collector::Collected;
@@ -230,7 +230,7 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
 }
 
 pub fn run_settings(running: &Running<'_>) -> RunSettings {
-    use super::spec::SpillCodec as Spec;
+    use crate::job::spec::SpillCodec as Spec;
     use crate::run::SpillCodec as Codec;
     RunSettings {
         order: running.plan.order,

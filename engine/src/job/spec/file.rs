@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::spec::{JobSpec, OutputTarget, parse_size};
-use super::spec_change::{
+use super::{JobSpec, OutputTarget, parse_size};
+use super::change::{
     SpecChange, input_format_text, mode_text, output_format_text, parse_input_format, parse_mode, parse_output,
     parse_output_format, parse_partitioning, parse_spill_codec, partitioning_text, spill_codec_text,
 };
@@ -315,7 +315,7 @@ fn quoted(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::spec::{InputFormat, Mode, OutputFormat, Partitioning, SpillCodec};
+    use super::super::{InputFormat, Mode, OutputFormat, Partitioning, SpillCodec};
     use super::*;
 
     fn check(text: &str, expect: &str) {

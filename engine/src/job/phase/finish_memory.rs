@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::control::StageNow;
-use super::execute::{Running, show_output};
-use super::meter::StageKind;
+use crate::job::control::StageNow;
+use super::running::{Running, show_output};
+use crate::job::report::meter::StageKind;
 use super::reducing::{ReduceTask, is_pure};
 use super::sorted::Mapped;
 use crate::base::Result;

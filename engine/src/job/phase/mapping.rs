@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::execute::Running;
-use super::plan::Plan;
+use super::running::Running;
+use crate::job::plan::Plan;
 use crate::base::Result;
 use crate::collect::partition::Partition;
 use crate::map::identity::Identity;
@@ -33,7 +33,7 @@ pub fn make_mapper(plan: &Plan, context: &Arc<TaskContext>) -> Result<(Box<dyn M
 
 /// The partitioner of one task.
 pub fn make_partition(running: &Running<'_>, context: &Arc<TaskContext>, bounds: &Arc<Vec<Vec<u8>>>) -> Result<Partition> {
-    use super::spec::Partitioning;
+    use crate::job::spec::Partitioning;
     let plan = running.plan;
     if plan.partitions == 1 {
         return Ok(Partition::One);

@@ -2,10 +2,10 @@
 
 use std::sync::Mutex;
 
-use super::control::StageNow;
-use super::execute::{Running, show_output};
+use crate::job::control::StageNow;
+use super::running::{Running, show_output};
 use super::mapping::{make_mapper, read_setup};
-use super::meter::StageKind;
+use crate::job::report::meter::StageKind;
 use crate::base::Result;
 use crate::map::map_split;
 use crate::map::timed::Timed;

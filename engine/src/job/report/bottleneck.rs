@@ -12,7 +12,7 @@
 //! Limits: times are sums over the whole job, so a job with a disk-bound half and a processor-bound half shows two resources
 //! at about one half each; the timeline shows which was when. Processors that other programs took count as idle.
 
-use super::report::{Bottleneck, Report};
+use super::{Bottleneck, Report};
 
 /// How long each resource was in use, summed over all workers. Unknown is 0 or `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -244,7 +244,7 @@ fn sentence(b: &Bottleneck, report: &Report, next_utilisation: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::report::{Span, Stage, Worker};
+    use super::super::{Span, Stage, Worker};
     use super::*;
 
     /// A report of `input_mb` in `wall_ms` on as many processors as there are lists of (kind, task, start, end).

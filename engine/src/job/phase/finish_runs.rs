@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::control::StageNow;
-use super::execute::{Running, show_output};
-use super::meter::StageKind;
+use crate::job::control::StageNow;
+use super::running::{Running, show_output};
+use crate::job::report::meter::StageKind;
 use super::reducing::{ReduceTask, is_pure};
 use super::sorted::{Mapped, run_settings};
 use crate::base::Result;

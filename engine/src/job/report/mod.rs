@@ -1,5 +1,10 @@
 //! The job report: what was done, how fast, and what bounded it (schema: docs/formats/report.schema.json).
 
+pub mod bottleneck;
+pub mod fill;
+pub mod limits;
+pub mod meter;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};

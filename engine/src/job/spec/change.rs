@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use super::spec::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec, parse_size};
+use super::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec, parse_size};
 use crate::base::{Code, Error, Result};
 use crate::operator::Type;
 

@@ -1,0 +1,11 @@
+//! The phases of a job: map, then one of the three ends, chosen by what the map phase left.
+
+mod finish_memory;
+mod finish_runs;
+mod finish_tables;
+pub mod map_only;
+pub mod mapping;
+mod reducing;
+pub mod running;
+mod sample;
+pub mod sorted;

@@ -1,0 +1,63 @@
+//! What all phases of a running job share.
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use crate::env::{Crew, Env};
+use crate::job::control::Control;
+use crate::job::plan::Plan;
+use crate::job::plan::sizing::Sizing;
+use crate::job::report::Spill;
+use crate::job::report::meter::Meter;
+use crate::job::spec::JobSpec;
+use crate::memory::Budget;
+use crate::operator::context::{CounterTable, Settings};
+use crate::write::output::OutputTotals;
+
+pub struct Running<'a> {
+    pub spec: &'a JobSpec,
+    pub plan: &'a Plan,
+    pub env: &'a Env,
+    pub control: &'a Control,
+    pub crew: Crew<'a>,
+    pub budget: Arc<Budget>,
+    pub sizing: Sizing,
+    pub meter: Meter,
+    pub totals: OutputTotals,
+    pub counters: Mutex<CounterTable>,
+    pub settings: Arc<Settings>,
+    pub scratch_dirs: Vec<PathBuf>,
+    pub spill: Mutex<Spill>,
+}
+
+impl Running<'_> {
+    pub fn count(&self, group: &str, name: &str, by: u64) {
+        let mut counters = self.counters.lock().unwrap_or_else(|e| e.into_inner());
+        *counters.entry((group.into(), name.into())).or_insert(0) += by;
+    }
+
+    /// Takes over what a finished task counted.
+    pub fn absorb(&self, context: &crate::operator::TaskContext) {
+        let own = std::mem::take(&mut *context.counters.lock().unwrap_or_else(|e| e.into_inner()));
+        if !own.is_empty() {
+            let mut counters = self.counters.lock().unwrap_or_else(|e| e.into_inner());
+            for (name, n) in own {
+                *counters.entry(name).or_insert(0) += n;
+            }
+        }
+        if let Some(status) = context.status.lock().unwrap_or_else(|e| e.into_inner()).take() {
+            self.control.set_status(Some(status));
+        }
+    }
+
+    /// The next number for sampling: the same in every run.
+    pub fn seed(&self) -> u64 {
+        self.env.seed
+    }
+}
+
+/// Tells the progress how much output there is.
+pub fn show_output(running: &Running<'_>) {
+    running.control.output_bytes.store(running.totals.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
+}
