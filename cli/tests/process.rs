@@ -111,3 +111,29 @@ fn every_shell_has_completions_and_every_command_a_page() {
     }
     assert!(dir.ok("--version").starts_with("yunti 0."));
 }
+
+#[test]
+fn what_a_killed_job_leaves_is_no_output_and_goes_with_the_next() {
+    let dir = Dir::new();
+    let mut child = dir
+        .command("run sort --input - --output out --scratch . -q")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"a line\n").unwrap();
+    let begin = Instant::now();
+    while dir.names().is_empty() {
+        assert!(begin.elapsed() < Duration::from_secs(20), "it does not begin");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    let left = dir.names();
+    assert!(!left.is_empty() && left.iter().all(|n| n.starts_with(".out._temporary-")), "{left:?}");
+    dir.write("in", b"b\na\n");
+    dir.ok("run sort --input in --output out -q");
+    assert!(dir.names().iter().all(|n| !n.contains("_temporary")), "{:?}", dir.names());
+    assert_eq!(dir.read("out/part-r-00000"), b"a\nb\n");
+}

@@ -29,16 +29,6 @@ struct Huge : yunti::Mapper<yunti::Bytes, int64_t> {
   void map(std::string_view line, Out& out) { out.emit(std::string_view(line.data(), 3ull << 30), 1); }
 };
 
-// Catches all that it can, and goes on: the task must fail all the same.
-struct Deaf : yunti::Mapper<yunti::Bytes, int64_t> {
-  void map(std::string_view line, Out& out) {
-    try {
-      out.emit(std::string_view(line.data(), 3ull << 30), 1);
-    } catch (...) {
-    }
-  }
-};
-
 struct State {
   int64_t count, sum, longest;
 };
@@ -63,5 +53,5 @@ struct Breaks : yunti::Folder<State, int64_t, yunti::Bytes> {
 
 YUNTI_LIBRARY("Thrower", "1.0", yunti::mapper<Words>("Thrower.Words"), yunti::mapper<Exception>("Thrower.Exception"),
               yunti::mapper<Int>("Thrower.Int"), yunti::mapper<Memory>("Thrower.Memory"), yunti::mapper<Huge>("Thrower.Huge"),
-              yunti::mapper<Deaf>("Thrower.Deaf"), yunti::folder<Statistics>("Thrower.Statistics"),
+              yunti::folder<Statistics>("Thrower.Statistics"),
               yunti::folder<Breaks>("Thrower.Breaks"))

@@ -39,6 +39,7 @@ pub fn load(path: &Path) -> Result<Arc<dyn ClassSource>> {
     if !path.exists() {
         return Err(wrong("there is no class library".into()).hint("check the path that --lib names"));
     }
+    check_whole(path)?;
     let name = std::ffi::CString::new(path.as_os_str().as_encoded_bytes())
         .map_err(|_| wrong("the name of the class library holds a NUL byte".into()))?;
     // A name without a slash would be searched in the system's directories.
@@ -92,6 +93,35 @@ pub fn load(path: &Path) -> Result<Arc<dyn ClassSource>> {
         classes.insert(class.info.name.clone(), Arc::new(class));
     }
     Ok(Arc::new(Library(classes)))
+}
+
+/// A library that was cut while it was copied: the loader would map what is not there and die of it (SIGBUS). Only what the
+/// loader maps must be there; all else is left for it to judge.
+fn check_whole(path: &Path) -> Result<()> {
+    let Ok(bytes) = std::fs::read(path) else { return Ok(()) };
+    if bytes.len() < 64 || !bytes.starts_with(b"\x7fELF\x02\x01") {
+        return Ok(());
+    }
+    let number = |at: usize, len: usize| {
+        let field = bytes.get(at..at + len).unwrap_or(&[0xff; 8][..len]);
+        field.iter().rev().fold(0u64, |n, &b| n << 8 | u64::from(b))
+    };
+    // ELF-64: e_phoff, e_phentsize, e_phnum; of a program header p_type (1: to be mapped), p_offset and p_filesz.
+    let (table, entry, n) = (number(32, 8), number(54, 2), number(56, 2));
+    let end = (0..n)
+        .map(|i| table.saturating_add(i * entry).min(bytes.len() as u64) as usize)
+        .filter(|&at| at + 56 > bytes.len() || number(at, 4) == 1)
+        .map(|at| number(at + 8, 8).saturating_add(number(at + 32, 8)))
+        .max();
+    match end {
+        Some(end) if end > bytes.len() as u64 => {
+            Err(Error::new(Code::UserCode, "the class library was cut: its end is missing")
+                .at_path(path.to_string_lossy())
+                .at_offset(bytes.len() as u64)
+                .hint("copy or build it again"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn dl_error() -> String {

@@ -40,7 +40,12 @@ impl Hasher {
         }
     }
 
-    /// Whether the processor loads bytes under a mask.
+    #[inline(always)]
+    pub(super) fn seeds(&self) -> [u64; 2] {
+        [self.s0, self.s1]
+    }
+
+    /// Whether the processor loads bytes under a mask, and has rounds of AES: short keys are then hashed by those.
     #[inline(always)]
     pub(super) fn has_masked_loads(&self) -> bool {
         self.masked_loads
@@ -91,7 +96,10 @@ impl Hasher {
 pub(super) fn masked_loads() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
-        is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl") && is_x86_feature_detected!("bmi2")
+        is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("aes")
+            && is_x86_feature_detected!("bmi2")
     }
     #[cfg(not(target_arch = "x86_64"))]
     false

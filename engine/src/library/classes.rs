@@ -99,7 +99,8 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
             }
             let suffix = if kind == Kind::Folder { "Folder" } else { "Reducer" };
             let mut info = base(&format!("{name}{suffix}"), kind);
-            (info.value_type, info.in_value_type) = (number, number);
+            // Without a key type of its own: keys are the mapper's.
+            (info.key_type, info.value_type, info.in_value_type) = (Type::None, number, number);
             info.is_fold = true;
             info.flags.pure = true;
             add(info, Make::Fold(fold));

@@ -31,6 +31,8 @@ pub struct Pool {
 
 struct State {
     free: Vec<u32>,
+    /// Blocks whose memory was given back.
+    bare: Vec<u32>,
     /// Blocks from here on were never handed out.
     fresh: u32,
     blocks: u32,
@@ -62,7 +64,7 @@ impl Pool {
         let reserved = blocks * block_bytes + 4096;
         let base = map(reserved)?;
         advise_huge(base, reserved);
-        let state = Mutex::new(State { free: Vec::new(), fresh: 0, blocks: blocks as u32 });
+        let state = Mutex::new(State { free: Vec::new(), bare: Vec::new(), fresh: 0, blocks: blocks as u32 });
         Ok(Pool { base, reserved, block_bytes, block_shift: block_bytes.trailing_zeros(), budget, state })
     }
 
@@ -81,11 +83,14 @@ impl Pool {
         if let Some(index) = state.free.pop() {
             return Some(Block { index });
         }
-        if state.fresh < state.blocks && self.budget.try_take(self.block_bytes as u64) {
-            state.fresh += 1;
-            return Some(Block { index: state.fresh - 1 });
+        if (state.bare.is_empty() && state.fresh == state.blocks) || !self.budget.try_take(self.block_bytes as u64) {
+            return None;
         }
-        None
+        let index = state.bare.pop().unwrap_or_else(|| {
+            state.fresh += 1;
+            state.fresh - 1
+        });
+        Some(Block { index })
     }
 
     /// Returns blocks, to be used again. No place in them is read afterwards.
@@ -94,24 +99,20 @@ impl Pool {
         state.free.extend(blocks.into_iter().map(|b| b.index));
     }
 
-    /// Gives the memory of the free blocks at the end of the pool back to the budget.
+    /// Gives the memory of the free blocks back to the system and to the budget.
     pub fn shrink(&self) {
         let mut state = self.lock();
-        state.free.sort_unstable();
-        let before = state.fresh;
-        while state.fresh > 0 && state.free.last() == Some(&(state.fresh - 1)) {
-            state.free.pop();
-            state.fresh -= 1;
-        }
-        let count = (before - state.fresh) as usize;
-        if count > 0 {
-            let start = state.fresh as usize * self.block_bytes;
+        let mut free = std::mem::take(&mut state.free);
+        free.sort_unstable();
+        for neighbours in free.chunk_by(|a, b| a + 1 == *b) {
+            let start = neighbours[0] as usize * self.block_bytes;
             // The lock is held: no block of the range can be handed out while its pages go.
-            discard(self.base.wrapping_add(start), count * self.block_bytes);
-            self.budget.give((count * self.block_bytes) as u64);
+            discard(self.base.wrapping_add(start), neighbours.len() * self.block_bytes);
         }
+        self.budget.give((free.len() * self.block_bytes) as u64);
         // Lowest first again, so that the pool stays dense.
-        state.free.reverse();
+        free.reverse();
+        state.bare.append(&mut free);
     }
 
     /// The place of the byte at `offset` (a multiple of 8) of a block.
@@ -162,9 +163,11 @@ impl Pool {
 
 impl Drop for Pool {
     fn drop(&mut self) {
-        let fresh = self.lock().fresh as u64;
+        let state = self.lock();
+        let committed = state.fresh as usize - state.bare.len();
+        drop(state);
         unmap(self.base, self.reserved);
-        self.budget.give(fresh * self.block_bytes as u64);
+        self.budget.give((committed * self.block_bytes) as u64);
     }
 }
 
@@ -186,11 +189,15 @@ mod tests {
         assert_eq!(pool.locate(place), (blocks[1].index(), 8));
         // SAFETY: the block is held and not written meanwhile.
         assert_eq!(unsafe { pool.bytes(place, 1) }, [9]);
-        pool.put(blocks.drain(1..));
+        pool.put(blocks.drain(..2));
         assert_eq!(budget.used_bytes(), 3 * 4096);
         pool.shrink();
+        // Also what does not lie at the end.
         assert_eq!(budget.used_bytes(), 4096);
-        assert!(pool.try_block().is_some());
+        assert!(budget.try_take(4096));
+        assert_eq!(pool.try_block().unwrap().index(), 0);
+        assert!(pool.try_block().is_none());
+        budget.give(4096);
         drop(pool);
         assert_eq!(budget.used_bytes(), 0);
     }

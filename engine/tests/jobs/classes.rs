@@ -109,12 +109,12 @@ fn large(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-/// A line becomes 600 words, most of them new.
+/// A line becomes 300 long words, most of them new.
 fn words(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     for i in 0..batch.len() {
         let mut random = Random::new(number_of(batch.record(i).1));
-        for _ in 0..600 {
-            out.emit(format!("word-{}", random.below(1 << 20)).as_bytes(), &1i64.to_le_bytes())?;
+        for _ in 0..300 {
+            out.emit(format!("word-{:070}", random.below(1 << 20)).as_bytes(), &1i64.to_le_bytes())?;
         }
     }
     Ok(())
@@ -141,6 +141,7 @@ pub fn test_classes() -> Arc<dyn ClassSource> {
         .collect();
     all.push(mapper("Doubles", Type::Bytes, Type::F64, pass));
     all.push(mapper("Longs", Type::Bytes, Type::I64, pass));
+    all.push(mapper("Numbers", Type::I64, Type::I64, pass));
     all.push(mapper("Strings", Type::Bytes, Type::Bytes, strings));
     all.push(mapper("Positions", Type::U64, Type::Bytes, positions));
     all.push(mapper("Large", Type::Bytes, Type::Bytes, large));

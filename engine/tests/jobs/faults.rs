@@ -170,19 +170,19 @@ fn large() -> JobSpec {
 
 #[test]
 fn a_sort_that_spills() {
-    Case::new("fault-sort", ("in", &lines(30)), &["s"], large(), true).all_faults();
+    Case::new("fault-sort", ("in", &lines(24)), &["s"], large(), true).all_faults();
 }
 
 #[test]
 fn a_sort_that_spills_to_two_directories() {
     let spec = JobSpec { reduces: 2, partitioning: Partitioning::TotalOrder, ..large() };
-    Case::new("fault-two", ("in", &lines(30)), &["s", "t"], spec, true).all_faults();
+    Case::new("fault-two", ("in", &lines(24)), &["s", "t"], spec, true).all_faults();
 }
 
 #[test]
 fn a_fold_that_evicts() {
     let spec = JobSpec { mapper: Some("Test.Words".into()), folder: Some("Yunti.SumFolder".into()), ..JobSpec::default() };
-    Case::new("fault-fold", ("in", &lines(70)), &["s", "t"], spec, true).all_faults();
+    Case::new("fault-fold", ("in", &lines(40)), &["s", "t"], spec, true).all_faults();
 }
 
 #[test]

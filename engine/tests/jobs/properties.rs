@@ -91,12 +91,19 @@ fn job(temp: &Temp, kind: Type, records: &[Record]) -> JobSpec {
     }
 }
 
+/// Whether the job that wrote this output spilled with several workers.
+fn spilled_together(out: &std::path::Path) -> bool {
+    let report: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(out.join("_yunti/report.json")).unwrap()).unwrap();
+    report["spill"]["runs"].as_u64() > Some(1) && report["job"]["threads"].as_u64() > Some(1)
+}
+
 /// Random threads, memory and splits.
 fn vary(spec: &JobSpec, random: &mut Random) -> JobSpec {
     let pick = |from: &[u64], random: &mut Random| from[random.below(from.len() as u64) as usize];
     JobSpec {
         threads: Some(1 + random.below(4) as usize),
-        memory_bytes: Some(pick(&[LEAST_BYTES, LEAST_BYTES, 3 << 20, 5 << 20, 64 << 20], random)),
+        memory_bytes: Some(pick(&[LEAST_BYTES, 4 << 20, 4 << 20, 6 << 20, 64 << 20], random)),
         split_bytes: pick(&[2000, 50_000, 333_333, 1 << 30], random),
         ..spec.clone()
     }
@@ -119,6 +126,7 @@ fn lines_of(bytes: &[u8], record_bytes: usize) -> Vec<&[u8]> {
 fn sorted_is_a_stable_sort() {
     let temp = Temp::new("sorted");
     let mut random = Random::new(20);
+    let mut spilled = 0;
     for kind in [Type::Bytes, Type::I64, Type::U64, Type::F64, Type::I32, Type::U32, Type::F32] {
         let records: Vec<Record> = (0..RECORDS)
             .map(|i| Record { key: random_key(kind, &mut random), value: (i as u64).to_le_bytes() })
@@ -135,6 +143,7 @@ fn sorted_is_a_stable_sort() {
             for _ in 0..3 {
                 let spec = vary(&base, &mut random);
                 assert!(parts_of(&spec, &temp.path("out")).unwrap().concat() == whole, "{}", told(&spec));
+                spilled += u32::from(spilled_together(&temp.path("out")));
             }
             // Parts by ranges of keys are in order; parts by hash are Hadoop's, each in order.
             let spec = vary(&JobSpec { reduces: 3, partitioning: Partitioning::TotalOrder, ..base.clone() }, &mut random);
@@ -168,6 +177,7 @@ fn sorted_is_a_stable_sort() {
             }
         }
     }
+    assert!(spilled >= 3, "only {spilled} jobs spilled with several workers");
     assert_eq!(temp.names(), ["in", "out", "scratch"]);
     assert_eq!(std::fs::read_dir(temp.path("scratch")).unwrap().count(), 0);
 }
@@ -223,6 +233,25 @@ fn a_fold_is_what_a_loop_over_the_sorted_records_gives() {
                 assert!(got == expect, "combined, {}", told(&spec));
             }
         }
+    }
+}
+
+/// Numbers are keys that print as numbers, whatever folds their values.
+#[test]
+fn a_built_in_fold_keeps_the_type_of_the_keys() {
+    let temp = Temp::new("types");
+    let records: Vec<Record> = [(-5i64, 2i64), (300, 7), (-5, 3)]
+        .iter()
+        .map(|(k, v)| Record { key: k.to_le_bytes().to_vec(), value: v.to_le_bytes() })
+        .collect();
+    let base = JobSpec { mapper: Some("Test.Numbers".into()), ..job(&temp, Type::I64, &records) };
+    let base = JobSpec { output_format: OutputFormat::Text { separator: b"\t".to_vec() }, ..base };
+    for spec in [
+        JobSpec { folder: Some("Yunti.SumFolder".into()), ..base.clone() },
+        JobSpec { folder: Some("Yunti.SumFolder".into()), mode: Mode::Grouped, deterministic: true, ..base.clone() },
+        JobSpec { reducer: Some("Yunti.SumReducer".into()), ..base.clone() },
+    ] {
+        assert_eq!(parts_of(&spec, &temp.path("out")).unwrap().concat(), b"-5\t5\n300\t7\n", "{spec:?}");
     }
 }
 

@@ -69,7 +69,10 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
             running.crew.cancel.check()?;
             let task = next.fetch_add(1, Ordering::Relaxed);
             if task >= tasks || stop() {
-                running.meter.span(worker, "reduce", 0, from_ns, clock.now_ns(), span_bytes, span_records);
+                if pure {
+                    // A thousand buckets are one stretch of work on the timeline.
+                    running.meter.span(worker, "reduce", worker as u64, from_ns, clock.now_ns(), span_bytes, span_records);
+                }
                 return Ok(());
             }
             let (numbers, part, ticket) = if pure {
@@ -105,6 +108,8 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
             span_records += records;
             if pure {
                 running.meter.add(worker, StageKind::Sort, sort_ns, bytes, records);
+            } else {
+                running.meter.span(worker, "reduce", task as u64, start, start + all_ns, bytes, records);
             }
             running.meter.add(worker, StageKind::Reduce, all_ns.saturating_sub(sort_ns + write_ns), bytes, records);
             running.meter.add(worker, StageKind::Write, write_ns, bytes, records);

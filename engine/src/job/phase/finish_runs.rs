@@ -32,11 +32,15 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     // Many workers or many runs at once: so many runs that fewer passes are needed come first.
     let mut workers = running.crew.workers;
     let free = running.budget.free_bytes();
+    let (largest, large) = large_bytes(&runs, block_bytes);
     let fan_in = loop {
-        let each = free / workers as u64;
-        let fan_in = fan_in_of(each * 3 / 4, block_bytes);
-        if fan_in >= runs.len().min(16) || workers == 1 {
-            break fan_in.max(2);
+        let each = free / workers as u64 * 3 / 4;
+        let fan_in = fan_in_of(each.saturating_sub(large), block_bytes);
+        if fan_in >= runs.len().min(16) {
+            break fan_in;
+        }
+        if workers == 1 {
+            break fan_in.max(fan_in_of(each, block_bytes + largest)).max(2);
         }
         workers -= 1;
     };
@@ -62,7 +66,9 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     running.control.enter(StageNow::Reduce);
     let total: u64 = runs.iter().map(|r| r.totals().record_bytes).sum();
     let memory = merge_memory_bytes(runs.len(), block_bytes);
-    let staging = (running.budget.free_bytes() / workers as u64).saturating_sub(memory).clamp(64 << 10, RANGE_BYTES_MAX + (4 << 20));
+    let staging = (running.budget.free_bytes() / workers as u64)
+        .saturating_sub(memory + large_bytes(&runs, block_bytes).1)
+        .clamp(64 << 10, RANGE_BYTES_MAX + (4 << 20));
     let pure = is_pure(running);
     let ranges = if pure {
         cut(&runs, running.plan.partitions, (staging * 2 / 3).min(RANGE_BYTES_MAX))
@@ -121,6 +127,15 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     spill.peak_bytes = usage.held_bytes_peak;
     spill.failed_directories = scratch.retired().iter().map(|d| d.to_string_lossy().into_owned()).collect();
     Ok(())
+}
+
+/// What a merge needs beyond its blocks where records are larger than a block: for the largest one, and for one of each run.
+fn large_bytes(runs: &[Arc<Run>], block_bytes: usize) -> (usize, u64) {
+    let beyond = |run: &Arc<Run>| {
+        let largest = run.blocks().iter().map(|b| b.raw_len as usize).max();
+        largest.unwrap_or(0).saturating_sub(block_bytes)
+    };
+    runs.iter().map(beyond).fold((0, 0), |(most, sum), n| (most.max(n), sum + n as u64))
 }
 
 fn note_runs(running: &Running<'_>, runs: &[Arc<Run>]) {

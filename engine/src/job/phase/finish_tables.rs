@@ -64,7 +64,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()>
         let to_ns = clock.now_ns();
         running.meter.add(worker, StageKind::Reduce, (to_ns - from_ns).saturating_sub(write_ns), 0, keys_seen);
         running.meter.add(worker, StageKind::Write, write_ns, 0, keys_seen);
-        running.meter.span(worker, "reduce", 0, from_ns, to_ns, 0, keys_seen);
+        running.meter.span(worker, "reduce", worker as u64, from_ns, to_ns, 0, keys_seen);
         Ok(())
     })
 }
