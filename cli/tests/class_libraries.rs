@@ -60,9 +60,18 @@ fn libraries_that_are_none() {
         dir.fails(&format!("run --lib {lib} --mapper Broken.NoSuch --input books --output out"), USER_CODE, what);
     }
     // A shared library that is not one of ours.
-    let other = ["/lib/x86_64-linux-gnu/libm.so.6", "/lib64/libm.so.6", "/usr/lib/libm.so.6", "/lib/aarch64-linux-gnu/libm.so.6"];
+    let other = [
+        "/lib/x86_64-linux-gnu/libm.so.6",
+        "/lib64/libm.so.6",
+        "/usr/lib/libm.so.6",
+        "/lib/aarch64-linux-gnu/libm.so.6",
+    ];
     if let Some(libm) = other.iter().find(|p| Path::new(p).exists()) {
-        dir.fails(&format!("run --lib {libm} --mapper M.M --input books"), USER_CODE, "it does not export yunti_library_v0");
+        dir.fails(
+            &format!("run --lib {libm} --mapper M.M --input books"),
+            USER_CODE,
+            "it does not export yunti_library_v0",
+        );
     }
 }
 

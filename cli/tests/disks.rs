@@ -79,7 +79,9 @@ fn scratch_that_is_none() {
 #[test]
 fn compressed_files_that_are_damaged() {
     let dir = Dir::with_books();
-    let text: Vec<u8> = (0..30_000u32).flat_map(|i| format!("{} words and numbers\n", i.wrapping_mul(2654435761)).into_bytes()).collect();
+    let text: Vec<u8> = (0..30_000u32)
+        .flat_map(|i| format!("{} words and numbers\n", i.wrapping_mul(2654435761)).into_bytes())
+        .collect();
     dir.write("text", &text);
     for (tool, suffix) in [("gzip", "gz"), ("zstd", "zst"), ("bzip2", "bz2"), ("xz", "xz")] {
         let made = Command::new(tool).args(["-k", "-q", "text"]).current_dir(dir.path("")).status();
@@ -98,7 +100,11 @@ fn compressed_files_that_are_damaged() {
             let mut turned = whole.clone();
             turned[at] ^= 0x10;
             dir.write(&format!("turned.{suffix}"), &turned);
-            dir.fails(&format!("run wordcount --input turned.{suffix} --output out"), CORRUPT, &format!("turned.{suffix}"));
+            dir.fails(
+                &format!("run wordcount --input turned.{suffix} --output out"),
+                CORRUPT,
+                &format!("turned.{suffix}"),
+            );
         }
         // Something else behind the end.
         let tail = [&whole[..], b"and this is something else\n"].concat();

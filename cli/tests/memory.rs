@@ -22,7 +22,8 @@ impl Group {
     fn limited(name: &str) -> Option<Group> {
         let root = Path::new("/sys/fs/cgroup");
         let v2 = root.join("cgroup.controllers").exists();
-        let path = if v2 { root.to_path_buf() } else { root.join("memory") }.join(format!("yunti-test-{}-{name}", std::process::id()));
+        let path = if v2 { root.to_path_buf() } else { root.join("memory") }
+            .join(format!("yunti-test-{}-{name}", std::process::id()));
         let limit = LIMIT_BYTES.to_string();
         let made = fs::create_dir(&path).and_then(|()| {
             if v2 {
@@ -38,7 +39,10 @@ impl Group {
         match made {
             Ok(()) => Some(Group(path)),
             Err(e) => {
-                eprintln!("SKIPPED: memory under a limit: no control group can be made: {}: {e} (run as root)", path.display());
+                eprintln!(
+                    "SKIPPED: memory under a limit: no control group can be made: {}: {e} (run as root)",
+                    path.display()
+                );
                 let _ = fs::remove_dir(&path);
                 None
             }

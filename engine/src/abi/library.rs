@@ -149,7 +149,8 @@ impl ForeignClass {
             k => return Err(wrong(format!("is of kind {k}, which this engine does not know"))),
         };
         let kind_of = |number: u32, what: &str| {
-            Type::from_abi(number).ok_or_else(|| wrong(format!("has a {what} type {number}, which this engine does not know")))
+            Type::from_abi(number)
+                .ok_or_else(|| wrong(format!("has a {what} type {number}, which this engine does not know")))
         };
         let missing = match kind {
             Kind::Mapper => table.map.is_none(),

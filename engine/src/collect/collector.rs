@@ -12,9 +12,10 @@ use std::sync::Arc;
 
 use super::entries::{Entry, EntryBlock};
 use super::partition::Partition;
-use super::store::{STUB, Store};
+use super::store::{Layout, STUB, Store};
 use crate::base::{Code, Error, KeyOrder, Result};
 use crate::memory::buffer::SLACK_BYTES;
+use crate::memory::pool::UNIT_BYTES;
 use crate::memory::{Block, Grant};
 use crate::operator::{Sink, Type};
 use crate::operator::cursor::{BIG_BYTES, HEADER_BYTES, copied};
@@ -233,7 +234,7 @@ impl<'a> Collector<'a> {
             while at < end && filled < free.len() {
                 let header = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or([0; 8]));
                 let (klen, vlen) = (header as u32, (header >> 32) as u32);
-                let place = block_place + (at / 8) as u64;
+                let place = block_place + (at / UNIT_BYTES) as u64;
                 let entry;
                 if klen == STUB {
                     let (big, big_klen) = store.bytes(place);
@@ -275,6 +276,66 @@ impl<'a> Collector<'a> {
             self.collected.bytes += total as u64;
             self.records += filled as u64;
             self.bytes += total as u64;
+        }
+        self.used = end;
+        Ok(())
+    }
+
+    /// Takes records of the store's fixed layout where `fill` puts them: it is given room in a block, and says how many bytes of
+    /// whole records it wrote (0: no more). Says whether there were any.
+    pub fn fill_fixed(&mut self, fill: impl FnOnce(&mut [u8]) -> Result<usize>) -> Result<usize> {
+        let Layout::Fixed { record_bytes, .. } = self.store.layout() else {
+            return Err(Error::new(Code::Internal, "records without headers in a store with headers"));
+        };
+        let record_bytes = record_bytes as usize;
+        self.give(record_bytes)?;
+        let store = self.store.clone();
+        let room = (self.room_of() - self.used) / record_bytes * record_bytes;
+        let last = self.collected.blocks.len() - 1;
+        let (from, to) = (self.used, self.used + room);
+        let len = fill(&mut store.pool().bytes_mut(&mut self.collected.blocks[last])[from..to])?;
+        debug_assert!(len.is_multiple_of(record_bytes));
+        self.index_fixed(len, record_bytes)?;
+        Ok(len)
+    }
+
+    /// As `index`, for records of the store's fixed layout.
+    fn index_fixed(&mut self, len: usize, record_bytes: usize) -> Result<()> {
+        let Layout::Fixed { key_bytes, .. } = self.store.layout() else { return Ok(()) };
+        let store = self.store.clone();
+        let pool = store.pool();
+        let (mut at, end) = (self.used, self.used + len);
+        while at < end {
+            let last = self.collected.blocks.len() - 1;
+            if self.entry_block().is_err() {
+                let rest = pool.bytes_mut(&mut self.collected.blocks[last])[at..end].to_vec();
+                if self.collected.records == 0 {
+                    return Err(store.budget().too_small(2 * pool.block_bytes() as u64, "collecting records"));
+                }
+                self.spill_all()?;
+                self.give(rest.len())?;
+                let (at, last) = (self.used, self.collected.blocks.len() - 1);
+                pool.bytes_mut(&mut self.collected.blocks[last])[at..at + rest.len()].copy_from_slice(&rest);
+                return self.index_fixed(rest.len(), record_bytes);
+            }
+            let Collected { blocks, entries, .. } = &mut self.collected;
+            let place = pool.place(&blocks[last], at);
+            let bytes = pool.bytes_mut(&mut blocks[last]);
+            let Some(entry_block) = entries.last_mut() else { return Ok(()) };
+            let free = entry_block.free(pool);
+            let n = free.len().min((end - at) / record_bytes);
+            let records = bytes[at..at + n * record_bytes].chunks_exact(record_bytes);
+            for (i, (entry, record)) in free.iter_mut().zip(records).enumerate() {
+                let key = &record[..key_bytes as usize];
+                let place = place + (i * record_bytes / UNIT_BYTES) as u64;
+                *entry = Entry::new(self.order.prefix(key, 0), self.partition.of(i, key, key), place);
+            }
+            entry_block.add_len(n, pool);
+            at += n * record_bytes;
+            self.collected.records += n as u64;
+            self.collected.bytes += (n * record_bytes) as u64;
+            self.records += n as u64;
+            self.bytes += (n * record_bytes) as u64;
         }
         self.used = end;
         Ok(())

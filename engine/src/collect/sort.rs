@@ -73,7 +73,7 @@ fn sort_tie(store: &Store, places: &mut [u64], depth: usize, levels: u32, scratc
     const LEFT_SHIFT: u32 = 60;
     for (i, &place) in places.iter().enumerate() {
         if let Some(&ahead) = places.get(i + 12) {
-            store.prefetch(ahead, depth + 8);
+            store.prefetch(ahead);
         }
         let key = store.key(place);
         let left = key.len().saturating_sub(depth).min(9) as u64;

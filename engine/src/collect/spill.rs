@@ -143,7 +143,7 @@ const AHEAD: usize = 16;
 #[inline]
 pub fn prefetch_ahead(store: &Store, places: &[u64], i: usize) {
     if let Some(&ahead) = places.get(i + AHEAD) {
-        store.prefetch(ahead, 128);
+        store.prefetch(ahead);
     }
 }
 

@@ -1,7 +1,8 @@
 //! The store of a job's collected records: where they lie, in which order they were emitted, how to reach them by place.
 //! One of the listed files with `unsafe`: it reads records at places.
 //!
-//! A record in a block is `klen u32 | vlen u32 | key | value | padding to 8`. A record that is larger than a block has a buffer of
+//! Two layouts. Records of a fixed length that no mapper changes stand side by side, as they were read. Else:
+//! a record in a block is `klen u32 | vlen u32 | key | value | padding to 8`. A record that is larger than a block has a buffer of
 //! its own, and a stub in the block: `klen = u32::MAX | vlen = its number`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,8 +16,17 @@ use crate::operator::cursor::HEADER_BYTES;
 /// Key length of a stub.
 pub const STUB: u32 = u32::MAX;
 
+/// How records stand in the blocks of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    Headers,
+    /// One behind the other; `record_bytes` is a multiple of the pool's unit.
+    Fixed { record_bytes: u32, key_bytes: u32 },
+}
+
 pub struct Store {
     pool: Pool,
+    layout: Layout,
     budget: Arc<Budget>,
     order: KeyOrder,
     /// For each block: split << 32 | number of the block within the split.
@@ -30,11 +40,14 @@ struct Big {
 }
 
 impl Store {
-    pub fn new(budget: Arc<Budget>, block_bytes: usize, order: KeyOrder) -> Result<Store> {
+    pub fn new(budget: Arc<Budget>, block_bytes: usize, layout: Layout, order: KeyOrder) -> Result<Store> {
+        if let Layout::Fixed { record_bytes, key_bytes } = layout {
+            assert!((record_bytes as usize).is_multiple_of(UNIT_BYTES) && key_bytes <= record_bytes);
+        }
         let pool = Pool::new(budget.clone(), block_bytes)?;
         let blocks = budget.limit_bytes() as usize / block_bytes + 1;
         let tags = std::iter::repeat_with(|| AtomicU64::new(0)).take(blocks).collect();
-        Ok(Store { pool, budget, order, tags, bigs: RwLock::new(Vec::new()) })
+        Ok(Store { pool, layout, budget, order, tags, bigs: RwLock::new(Vec::new()) })
     }
 
     pub fn pool(&self) -> &Pool {
@@ -42,6 +55,9 @@ impl Store {
     }
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
+    }
+    pub fn layout(&self) -> Layout {
+        self.layout
     }
     pub fn order(&self) -> KeyOrder {
         self.order
@@ -99,6 +115,10 @@ impl Store {
     /// Key and value at a place, and the length of the key.
     #[inline]
     pub fn bytes(&self, place: u64) -> (&[u8], u32) {
+        if let Layout::Fixed { record_bytes, key_bytes } = self.layout {
+            // SAFETY: places come from the collector, which had a whole record written there.
+            return (unsafe { self.pool.bytes(place, record_bytes as usize) }, key_bytes);
+        }
         let (klen, vlen) = self.header(place);
         if klen == STUB {
             return self.big_bytes(vlen);
@@ -136,16 +156,20 @@ impl Store {
         Record { split: self.split(place), ..self.record(place) }
     }
 
-    /// Asks the processor for the record at a place: its first lines, of a record of about `len` bytes.
+    /// Asks the processor for the record at a place: the lines of the first 128 bytes, or of all where their number is known.
     #[inline]
-    pub fn prefetch(&self, place: u64, len: usize) {
+    pub fn prefetch(&self, place: u64) {
         let first = self.pool.base().wrapping_add(place as usize * UNIT_BYTES);
+        let len = match self.layout {
+            Layout::Fixed { record_bytes, .. } => (record_bytes as usize).min(256),
+            Layout::Headers => 128 + HEADER_BYTES,
+        };
         prefetch(first);
-        if len > 56 {
+        if len > 64 {
             prefetch(first.wrapping_add(64));
-            // The last byte lies in one line more where the record does not start at a line.
-            prefetch(first.wrapping_add(len.min(256) + HEADER_BYTES - 1));
         }
+        // The last byte lies in one line more where the record does not start at a line.
+        prefetch(first.wrapping_add(len - 1));
     }
 }
 

@@ -82,12 +82,21 @@ impl Budget {
     }
 
     pub fn too_small(&self, bytes: u64, purpose: &str) -> Error {
-        let least = self.used_bytes() + bytes;
+        let (limit, least) = self.least(bytes);
         Error::new(
             Code::Memory,
-            format!("the memory budget of {} is too small: {purpose} needs {} more", size(self.limit_bytes), size(bytes)),
+            format!("the memory budget of {} is too small: {purpose} needs {} more", size(limit), size(bytes)),
         )
         .hint(format!("give at least --memory {}", size_up(least)))
+    }
+
+    /// The limit of the whole, and the least one with which `bytes` more would have been there. A part grows as the whole does.
+    fn least(&self, bytes: u64) -> (u64, u64) {
+        let own = self.used_bytes().saturating_add(bytes).max(self.limit_bytes.saturating_add(1));
+        let Some(parent) = &self.parent else { return (self.limit_bytes, own) };
+        let (limit, least) = parent.least(bytes);
+        let scaled = limit as f64 * own as f64 / self.limit_bytes.max(1) as f64;
+        (limit, least.max(scaled as u64))
     }
 }
 
@@ -161,6 +170,13 @@ mod tests {
         assert!(part.try_take(10) && !part.try_take(1));
         part.give(10);
         assert_eq!((budget.used_bytes(), budget.peak_bytes()), (0, 100));
-        assert!(budget.grant(101, "a test").is_err());
+        let told = |budget: &Arc<Budget>| budget.grant(80 << 20, "a test").err().unwrap().to_string();
+        assert!(told(&budget).ends_with("a test needs 80 MiB more: give at least --memory 80MiB"));
+        // The user knows the whole budget alone: a part that is too small is told as a larger whole.
+        let whole = Budget::new(100 << 20);
+        assert!(told(&whole.part(50 << 20)).starts_with("the memory budget of 100 MiB is too small"));
+        assert!(told(&whole.part(50 << 20)).ends_with("give at least --memory 160MiB"));
+        let _others = whole.try_grant(90 << 20);
+        assert!(told(&whole.part(90 << 20)).ends_with("give at least --memory 170MiB"));
     }
 }

@@ -4,7 +4,7 @@
 //! ```text
 //!   base                                                            base + reserved
 //!    |  block 0  |  block 1  |  block 2  | ...  fresh (not committed)       | slack |
-//!         ^ a place is an offset from base in units of 8 bytes
+//!         ^ a place is an offset from base in units of 4 bytes
 //! ```
 //!
 //! A place is a number and never a pointer, so that a pool can become shared memory later. Blocks that come back stay
@@ -17,7 +17,7 @@ use super::buffer::{SLACK_BYTES, advise_huge, discard, map, unmap};
 use crate::base::Result;
 
 /// Places count units of this many bytes.
-pub const UNIT_BYTES: usize = 8;
+pub const UNIT_BYTES: usize = 4;
 
 pub struct Pool {
     base: *mut u8,
@@ -115,7 +115,7 @@ impl Pool {
         state.bare.append(&mut free);
     }
 
-    /// The place of the byte at `offset` (a multiple of 8) of a block.
+    /// The place of the byte at `offset` (a multiple of `UNIT_BYTES`) of a block.
     pub fn place(&self, block: &Block, offset: usize) -> u64 {
         debug_assert!(offset.is_multiple_of(UNIT_BYTES) && offset < self.block_bytes);
         ((block.index as usize * self.block_bytes + offset) / UNIT_BYTES) as u64

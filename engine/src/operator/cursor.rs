@@ -294,6 +294,11 @@ impl<S: Sink> Emitter<S> {
         Ok(())
     }
 
+    /// Gives the sink back as it is: what stands in the block since the last `hand_over` is forgotten.
+    pub fn into_sink(self) -> S {
+        self.behind.sink
+    }
+
     /// Hands over the rest and gives the sink back.
     pub fn finish(mut self) -> Result<S> {
         self.hand_over()?;

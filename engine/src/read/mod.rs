@@ -1,8 +1,10 @@
 //! Floor 7: from splits of the input to batches of records.
 
+pub mod fixed_reader;
 pub mod reader;
 pub mod source;
 pub mod split;
 
+pub use fixed_reader::FixedReader;
 pub use reader::{ReadSetup, SplitReader};
 pub use split::{Piece, Split};

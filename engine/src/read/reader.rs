@@ -40,6 +40,31 @@ pub struct ReadSetup {
     pub read_bytes: usize,
 }
 
+impl ReadSetup {
+    /// The bytes of a piece's file from `start` on, decompressed.
+    pub(super) fn open(&self, piece: &Piece, start: u64) -> Result<Source> {
+        let input = &self.inputs[piece.file as usize];
+        let file = if input.path.as_os_str() == "-" {
+            NamedFile::new(self.files.stdin(), "standard input".as_ref(), Code::Input)
+        } else {
+            NamedFile::open(&*self.files, &input.path, Code::Input)?
+        };
+        let Some(kind) = input.codec else { return Ok(Source::plain(file, start)) };
+        let need = codec::memory_bytes(kind) + DECODE_INPUT_BYTES as u64;
+        let grant = self.budget.grant(need, "a decoder")?;
+        let input = Buffer::new(DECODE_INPUT_BYTES, Some(grant))?;
+        Ok(Source::decoded(file, codec::decoder(kind, codec::memory_bytes(kind))?, input))
+    }
+}
+
+/// What a file that ends within a record of fixed length is.
+pub(super) fn cut_record(source: &Source, position: u64, rest: usize, record: usize) -> Error {
+    Error::new(Code::Corrupt, format!("the file ends within a record: {rest} bytes of {record}"))
+        .at_path(source.path())
+        .at_offset(position)
+        .hint("check the record length, or copy the file again")
+}
+
 pub struct SplitReader {
     setup: ReadSetup,
     pieces: std::vec::IntoIter<Piece>,
@@ -112,27 +137,13 @@ impl SplitReader {
     }
 
     fn open(&mut self, piece: Piece) -> Result<()> {
-        let input = &self.setup.inputs[piece.file as usize];
-        let file = if input.path.as_os_str() == "-" {
-            NamedFile::new(self.setup.files.stdin(), "standard input".as_ref(), Code::Input)
-        } else {
-            NamedFile::open(&*self.setup.files, &input.path, Code::Input)?
-        };
         let mut start = piece.start;
         if let RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } = &self.setup.format
             && start > 0
         {
             start -= (end.look_back() as u64).min(start);
         }
-        let source = match input.codec {
-            None => Source::plain(file, start),
-            Some(kind) => {
-                let need = codec::memory_bytes(kind) + DECODE_INPUT_BYTES as u64;
-                let grant = self.setup.budget.grant(need, "a decoder")?;
-                let input = Buffer::new(DECODE_INPUT_BYTES, Some(grant))?;
-                Source::decoded(file, codec::decoder(kind, codec::memory_bytes(kind))?, input)
-            }
-        };
+        let source = self.setup.open(&piece, start)?;
         (self.from, self.to) = (0, 0);
         let skip = piece.start > 0 && !matches!(self.setup.format, RecordFormat::Fixed { .. });
         self.current = Some(Open { source, piece, position: start, at_end: false, done: false, skip });
@@ -293,10 +304,7 @@ fn whole_records(format: &RecordFormat, open: &Open, bytes: &[u8]) -> Result<(us
             let whole = mine / record * record;
             let rest = mine - whole;
             if rest > 0 && open.at_end {
-                return Err(Error::new(Code::Corrupt, format!("the file ends within a record: {rest} bytes of {record}"))
-                    .at_path(open.source.path())
-                    .at_offset(open.position + whole as u64)
-                    .hint("check the record length, or copy the file again"));
+                return Err(cut_record(&open.source, open.position + whole as u64, rest, record));
             }
             Ok((whole, open.at_end || to_end <= whole as u64))
         }

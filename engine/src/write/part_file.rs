@@ -38,12 +38,7 @@ impl PartFile {
             file.allocate(expected)?;
         }
         let allocated = if stream { 0 } else { expected };
-        Ok(PartFile {
-            file,
-            stream,
-            chain: Mutex::new(Chain { next: 0, offset: 0, allocated }),
-            moved: Condvar::new(),
-        })
+        Ok(PartFile { file, stream, chain: Mutex::new(Chain { next: 0, offset: 0, allocated }), moved: Condvar::new() })
     }
 
     /// Appends pieces, together, whose place among others does not matter.

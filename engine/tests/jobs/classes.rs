@@ -135,10 +135,8 @@ pub fn test_classes() -> Arc<dyn ClassSource> {
     let mapper = |name: &str, key: Type, value: Type, map: MapBatch| -> Arc<dyn Class> {
         Arc::new(TestMapper { info: info(name, Kind::Mapper, key, value), map })
     };
-    let mut all: Vec<Arc<dyn Class>> = Type::ALL[1..]
-        .iter()
-        .map(|&t| mapper(&format!("Pass.{}", t.name()), t, Type::Bytes, pass))
-        .collect();
+    let mut all: Vec<Arc<dyn Class>> =
+        Type::ALL[1..].iter().map(|&t| mapper(&format!("Pass.{}", t.name()), t, Type::Bytes, pass)).collect();
     all.push(mapper("Doubles", Type::Bytes, Type::F64, pass));
     all.push(mapper("Longs", Type::Bytes, Type::I64, pass));
     all.push(mapper("Numbers", Type::I64, Type::I64, pass));

@@ -132,7 +132,13 @@ impl Case {
     }
 
     /// Makes each operation fail in turn, until there is none left to fail; returns how many there are.
-    fn each(&self, fault: Fault, sticky: bool, wrap: &dyn Fn(Arc<FaultyFiles>) -> Arc<dyn Files>, codes: &[Code]) -> u64 {
+    fn each(
+        &self,
+        fault: Fault,
+        sticky: bool,
+        wrap: &dyn Fn(Arc<FaultyFiles>) -> Arc<dyn Files>,
+        codes: &[Code],
+    ) -> u64 {
         for nth in 1.. {
             let faulty = Arc::new(FaultyFiles::new(Arc::new(RealFiles), nth, sticky, fault));
             let what = format!("operation {nth}, {fault:?}, sticky: {sticky}");
@@ -181,7 +187,8 @@ fn a_sort_that_spills_to_two_directories() {
 
 #[test]
 fn a_fold_that_evicts() {
-    let spec = JobSpec { mapper: Some("Test.Words".into()), folder: Some("Yunti.SumFolder".into()), ..JobSpec::default() };
+    let spec =
+        JobSpec { mapper: Some("Test.Words".into()), folder: Some("Yunti.SumFolder".into()), ..JobSpec::default() };
     Case::new("fault-fold", ("in", &lines(40)), &["s", "t"], spec, true).all_faults();
 }
 

@@ -112,7 +112,13 @@ fn vary(spec: &JobSpec, random: &mut Random) -> JobSpec {
 fn told(spec: &JobSpec) -> String {
     format!(
         "{:?} descending: {} {:?} reduces: {} threads: {:?} memory: {:?} split: {}",
-        spec.mapper, spec.descending, spec.partitioning, spec.reduces, spec.threads, spec.memory_bytes, spec.split_bytes
+        spec.mapper,
+        spec.descending,
+        spec.partitioning,
+        spec.reduces,
+        spec.threads,
+        spec.memory_bytes,
+        spec.split_bytes
     )
 }
 
@@ -146,13 +152,13 @@ fn sorted_is_a_stable_sort() {
                 spilled += u32::from(spilled_together(&temp.path("out")));
             }
             // Parts by ranges of keys are in order; parts by hash are Hadoop's, each in order.
-            let spec = vary(&JobSpec { reduces: 3, partitioning: Partitioning::TotalOrder, ..base.clone() }, &mut random);
+            let spec =
+                vary(&JobSpec { reduces: 3, partitioning: Partitioning::TotalOrder, ..base.clone() }, &mut random);
             let parts = parts_of(&spec, &temp.path("out")).unwrap();
             assert!(parts.len() == 3 && parts.concat() == whole, "{}", told(&spec));
             let spec = vary(&JobSpec { reduces: 5, ..base.clone() }, &mut random);
             for (p, part) in parts_of(&spec, &temp.path("out")).unwrap().iter().enumerate() {
-                let own: Vec<&Record> =
-                    sorted.iter().copied().filter(|r| hadoop_part(kind, &r.key, 5) == p).collect();
+                let own: Vec<&Record> = sorted.iter().copied().filter(|r| hadoop_part(kind, &r.key, 5) == p).collect();
                 assert!(*part == raw(&own), "part {p}, {}", told(&spec));
             }
         }
@@ -195,7 +201,10 @@ fn a_fold_is_what_a_loop_over_the_sorted_records_gives() {
     ];
     for distinct in [3, 25_000] {
         let records: Vec<Record> = (0..RECORDS)
-            .map(|_| Record { key: random.below(distinct).to_be_bytes().to_vec(), value: random.next_u64().to_le_bytes() })
+            .map(|_| Record {
+                key: random.below(distinct).to_be_bytes().to_vec(),
+                value: random.next_u64().to_le_bytes(),
+            })
             .collect();
         for (name, fold) in folds {
             let mut expect: BTreeMap<&[u8], i64> = BTreeMap::new();
@@ -217,7 +226,11 @@ fn a_fold_is_what_a_loop_over_the_sorted_records_gives() {
             for base in ways {
                 let spec = vary(&base, &mut random);
                 let got = parts_of(&spec, &temp.path("out")).unwrap().concat();
-                let same = if spec.mode == Mode::Grouped { lines_of(&got, 16) == lines_of(&expect, 16) } else { got == expect };
+                let same = if spec.mode == Mode::Grouped {
+                    lines_of(&got, 16) == lines_of(&expect, 16)
+                } else {
+                    got == expect
+                };
                 assert!(same, "{name} of {distinct} keys, {:?}, {}", spec.mode, told(&spec));
             }
             if name == "Sum" {

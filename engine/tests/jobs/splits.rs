@@ -84,7 +84,8 @@ fn any_cut_keeps_every_line() {
     let temp = Temp::new("cuts");
     let mut random = Random::new(30);
     let long = "a longer line, up to the edge of a read buffer and beyond it ".repeat(5);
-    let cases: [(Option<&[u8]>, EndAt, &[&str]); 4] = [
+    type Case<'a> = (Option<&'a [u8]>, EndAt, &'a [&'a str]);
+    let cases: [Case<'_>; 4] = [
         (None, any, &["\r", "\n", "\r\n", "x", "yy", "\0"]),
         (Some(b"\n"), lf, &["\r", "\n", "\r\n", "x", "yy"]),
         (Some(b"|-:"), bars, &["|-:", "|-", "-:", "|", "x"]),
@@ -97,6 +98,12 @@ fn any_cut_keeps_every_line() {
         let mut of = of.to_vec();
         of.push(&long);
         let text = random_text(&mut random, 3000, &of);
-        check(&temp, &text, delimiter, end_at, (500..530).chain([1, 7, 1021, 1500]).chain((0..12).map(|i| 2990 - i * 193)));
+        check(
+            &temp,
+            &text,
+            delimiter,
+            end_at,
+            (500..530).chain([1, 7, 1021, 1500]).chain((0..12).map(|i| 2990 - i * 193)),
+        );
     }
 }

@@ -1,0 +1,56 @@
+//! The reader of a split of fixed-length records that puts them where the caller wants them: no copy behind the read.
+
+use super::reader::{ReadSetup, cut_record};
+use super::source::Source;
+use super::split::{Piece, Split};
+use crate::base::Result;
+
+pub struct FixedReader {
+    setup: ReadSetup,
+    record_bytes: usize,
+    pieces: std::vec::IntoIter<Piece>,
+    current: Option<Open>,
+}
+
+struct Open {
+    source: Source,
+    /// Position in the (decompressed) file.
+    at: u64,
+    end: u64,
+}
+
+impl FixedReader {
+    pub fn new(setup: ReadSetup, record_bytes: u32) -> FixedReader {
+        FixedReader { setup, record_bytes: record_bytes as usize, pieces: Vec::new().into_iter(), current: None }
+    }
+
+    pub fn begin(&mut self, split: &Split) {
+        self.pieces = split.pieces.clone().into_iter();
+        self.current = None;
+    }
+
+    /// Fills `to`, whose length is a multiple of the record's, with whole records; 0: the split is at its end.
+    pub fn read(&mut self, to: &mut [u8]) -> Result<usize> {
+        loop {
+            let Some(open) = &mut self.current else {
+                let Some(piece) = self.pieces.next() else { return Ok(0) };
+                let source = self.setup.open(&piece, piece.start)?;
+                self.current = Some(Open { source, at: piece.start, end: piece.end });
+                continue;
+            };
+            let wanted = (open.end - open.at).min(to.len() as u64) as usize;
+            let n = open.source.read(&mut to[..wanted])?;
+            let rest = n % self.record_bytes;
+            if rest > 0 {
+                return Err(cut_record(&open.source, open.at + (n - rest) as u64, rest, self.record_bytes));
+            }
+            open.at += n as u64;
+            if n < wanted || open.at == open.end {
+                self.current = None;
+            }
+            if n > 0 {
+                return Ok(n);
+            }
+        }
+    }
+}
