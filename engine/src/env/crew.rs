@@ -25,6 +25,9 @@ impl Cancel {
     }
 }
 
+/// Says that another worker of the crew has failed.
+pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
+
 pub struct Crew<'a> {
     pub threads: &'a dyn Threads,
     pub workers: usize,

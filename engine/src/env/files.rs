@@ -1,7 +1,7 @@
 //! Files as the engine sees them: positioned reads and writes on handles, and the few operations on names.
 //!
 //! Files of users are never memory-mapped: a file that is cut while it is read would be a SIGBUS, and a map cannot be
-//! made to fail in a test. Reads and writes that should run ahead go through `io_queue`, over these same traits.
+//! made to fail in a test.
 
 use std::io;
 use std::path::{Path, PathBuf};

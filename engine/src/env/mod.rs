@@ -7,7 +7,6 @@ pub mod clock;
 pub mod crew;
 pub mod faulty;
 pub mod files;
-pub mod io_queue;
 pub mod random;
 pub mod real;
 pub mod threads;

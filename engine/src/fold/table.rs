@@ -149,11 +149,8 @@ impl FoldTable {
         Ok(left)
     }
 
-    pub(super) fn take_batches(&mut self) -> Box<[Batch; 2]> {
+    fn take_batches(&mut self) -> Box<[Batch; 2]> {
         self.batches.take().unwrap_or_else(|| Box::new([Batch::new(), Batch::new()]))
-    }
-    pub(super) fn put_batches(&mut self, batches: Box<[Batch; 2]>) {
-        self.batches = Some(batches);
     }
 
     pub(super) fn hash(&self, batch: &mut Batch, data: &[u8]) -> Result<()> {
@@ -161,7 +158,7 @@ impl FoldTable {
     }
 
     /// Folds a hashed batch; false, and what is left of it, where the table is full.
-    pub(super) fn settle(&mut self, folder: &mut dyn Folder, batch: &mut Batch, data: &[u8]) -> Result<bool> {
+    fn settle(&mut self, folder: &mut dyn Folder, batch: &mut Batch, data: &[u8]) -> Result<bool> {
         while batch.n > 0 {
             let n = self.make_room(batch, data)?;
             if n == 0 {

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A slice keeps one block in the making and writes it itself when it is full. Rejected, without a measurement: writing
-//! behind through `io_queue`. A buffered write is a copy into the page cache (about 0.1 ms a block); when the disk is
+//! behind through threads of its own. A buffered write is a copy into the page cache (about 0.1 ms a block); when the disk is
 //! the bound, every worker waits for it in either way, and blocks under way would take more memory.
 
 use std::sync::{Arc, Mutex};

@@ -211,10 +211,8 @@ enum Way {
     One,
     Ref,
     Copied,
-    Fused,
-    Room,
 }
-const WAYS: [Way; 5] = [Way::One, Way::Ref, Way::Copied, Way::Fused, Way::Room];
+const WAYS: [Way; 3] = [Way::One, Way::Ref, Way::Copied];
 
 /// Brings the records into the table; drains it into `totals` as often as it is full, and says how often.
 fn feed(
@@ -228,30 +226,6 @@ fn feed(
     let ones: Vec<[u32; 2]> = refs.iter().map(|r| [r.koff, r.klen]).collect();
     let block = copied(records);
     let mut full = 0;
-    if matches!(way, Way::Fused | Way::Room) {
-        // Evicting needs a folder of its own: the table's is in use.
-        let shape = folder.shape();
-        let mut evict = |table: &mut FoldTable| {
-            full += 1;
-            let mut second: Box<dyn Folder> = match shape.known {
-                Some(known) => Box::new(Known(known)),
-                None => Box::new(Wide { eight: shape.eight, state_bytes: shape.state_bytes }),
-            };
-            drain(table, &mut *second, totals);
-            Ok(())
-        };
-        let mut into = Inserter::new(table, folder, &data, &mut evict);
-        if way == Way::Fused {
-            ones.iter().try_for_each(|&[offset, len]| into.push(offset, len))?;
-        } else {
-            for some in ones.chunks(64).flat_map(|c| [&c[..c.len() / 3], &c[c.len() / 3..]]) {
-                into.room()[..some.len()].copy_from_slice(some);
-                into.advance(some.len())?;
-            }
-        }
-        into.finish()?;
-        return Ok(full);
-    }
     let mut at = 0;
     loop {
         let (done, all) = match way {

@@ -14,7 +14,6 @@ use crate::collect::sort::sort_bucket;
 use crate::collect::spill::prefetch_ahead;
 use crate::collect::vsort::Simd;
 use crate::reduce::fold_reduce::Fed;
-use crate::write::output::WriterSetup;
 use crate::write::{Output, OutputWriter};
 
 pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> Result<()> {
@@ -54,15 +53,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     running.crew.together(running.crew.workers.min(tasks), |worker, stop| {
         let mut scratch = Vec::new();
         let mut staging = Vec::new();
-        let setup = WriterSetup {
-            output,
-            encoder: &running.plan.encoder,
-            cancel: running.control.cancelled(),
-            stop,
-            clock,
-            totals: &running.totals,
-            staging_bytes: running.sizing.staging_bytes,
-        };
+        let setup = running.writer_setup(output, stop);
         let from_ns = clock.now_ns();
         let (mut span_bytes, mut span_records) = (0, 0);
         loop {

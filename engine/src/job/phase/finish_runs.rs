@@ -79,15 +79,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     running.crew.together(workers.min(ranges.len()), |worker, stop| {
         let _memory = running.budget.grant(memory, "merging runs")?;
         let _staging = running.budget.grant(staging, "merging runs")?;
-        let setup = WriterSetup {
-            output,
-            encoder: &running.plan.encoder,
-            cancel: running.control.cancelled(),
-            stop,
-            clock,
-            totals: &running.totals,
-            staging_bytes: staging as usize,
-        };
+        let setup = WriterSetup { staging_bytes: staging as usize, ..running.writer_setup(output, stop) };
         let mut buffer = Vec::new();
         loop {
             running.crew.cancel.check()?;

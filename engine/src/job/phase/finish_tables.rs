@@ -24,15 +24,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()>
         let context = TaskContext::new(running.settings.clone(), true, worker as u32, running.plan.partitions);
         let Some(class) = &running.plan.folder else { return Ok(()) };
         let mut folder = class.folder(&context)?;
-        let setup = WriterSetup {
-            output,
-            encoder: &running.plan.encoder,
-            cancel: running.control.cancelled(),
-            stop,
-            clock,
-            totals: &running.totals,
-            staging_bytes: running.sizing.staging_bytes,
-        };
+        let setup = running.writer_setup(output, stop);
         let parts = running.plan.partitions as usize;
         let share = WriterSetup { staging_bytes: (setup.staging_bytes / parts).max(4 << 10), ..setup };
         let writers = (0..parts).map(|p| OutputWriter::new(share, p, None, Vec::new())).collect();

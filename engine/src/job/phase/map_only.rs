@@ -12,7 +12,6 @@ use crate::map::timed::Timed;
 use crate::operator::{Emitter, TaskContext};
 use crate::read::SplitReader;
 use crate::reduce::WriterSink;
-use crate::write::output::WriterSetup;
 use crate::write::{Output, OutputWriter};
 
 pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
@@ -30,15 +29,7 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
             let from_ns = clock.now_ns();
             let context = TaskContext::new(running.settings.clone(), false, split.number, 0);
             let (mut mapper, flags) = make_mapper(plan, &context)?;
-            let writer_setup = WriterSetup {
-                output,
-                encoder: &plan.encoder,
-                cancel: running.control.cancelled(),
-                stop,
-                clock,
-                totals: &running.totals,
-                staging_bytes: running.sizing.staging_bytes,
-            };
+            let writer_setup = running.writer_setup(output, stop);
             let staging = std::mem::take(&mut *spare[worker].lock().unwrap_or_else(|e| e.into_inner()));
             let (part, ticket) = match output {
                 Output::Parts(_) => (number, 0),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
+use crate::env::crew::Stop;
 use crate::env::{Crew, Env};
 use crate::job::control::Control;
 use crate::job::plan::Plan;
@@ -13,7 +14,8 @@ use crate::job::report::meter::Meter;
 use crate::job::spec::JobSpec;
 use crate::memory::Budget;
 use crate::operator::context::{CounterTable, Settings};
-use crate::write::output::OutputTotals;
+use crate::write::Output;
+use crate::write::output::{OutputTotals, WriterSetup};
 
 pub struct Running<'a> {
     pub spec: &'a JobSpec,
@@ -48,6 +50,19 @@ impl Running<'_> {
         }
         if let Some(status) = context.status.lock().unwrap_or_else(|e| e.into_inner()).take() {
             self.control.set_status(Some(status));
+        }
+    }
+
+    /// What the writers of a phase share.
+    pub fn writer_setup<'s>(&'s self, output: &'s Output, stop: Stop<'s>) -> WriterSetup<'s> {
+        WriterSetup {
+            output,
+            encoder: &self.plan.encoder,
+            cancel: self.control.cancelled(),
+            stop,
+            clock: &*self.env.clock,
+            totals: &self.totals,
+            staging_bytes: self.sizing.staging_bytes,
         }
     }
 

@@ -18,7 +18,7 @@ use crate::job::report::meter::StageKind;
 use crate::job::spec::Mode;
 use super::{finish_memory, finish_runs, finish_tables, sample};
 use crate::base::Result;
-use crate::collect::collector::Collected;
+use crate::collect::collector::{Collected, Spill};
 use crate::collect::spill::{MakeCombiner, RunSpill, Runs, SpillSetup};
 use crate::collect::store::Layout;
 use crate::collect::{Collector, Store};
@@ -134,13 +134,13 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
 
     let setup = read_setup(running);
     let next = AtomicUsize::new(0);
-    let collected: Mutex<Collected> = Mutex::default();
+    let collected: Mutex<Vec<Collected>> = Mutex::default();
     let tables: Mutex<Vec<FoldTable>> = Mutex::default();
     running.crew.together(running.crew.workers.min(plan.splits.len()), |worker, stop| {
         let take = || plan.splits.get(next.fetch_add(1, Ordering::Relaxed)).filter(|_| !stop());
         if let Layout::Fixed { record_bytes, .. } = store.layout() {
             let collector = in_place(running, worker, record_bytes, &setup, take, make_collector(worker)?)?;
-            collected.lock().unwrap_or_else(|e| e.into_inner()).append(collector.into_collected());
+            collected.lock().unwrap_or_else(|e| e.into_inner()).push(collector.into_collected());
             return Ok(());
         }
         let mut reader = SplitReader::new(setup.clone())?;
@@ -170,7 +170,7 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
                 match sink.finish(drain)? {
                     Finished::Table(table) => tables.lock().unwrap_or_else(|e| e.into_inner()).push(table),
                     Finished::Collector(collector) => {
-                        collected.lock().unwrap_or_else(|e| e.into_inner()).append(collector.into_collected());
+                        collected.lock().unwrap_or_else(|e| e.into_inner()).push(collector.into_collected());
                     }
                     Finished::Empty => {}
                 }
@@ -198,7 +198,7 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
                 }
                 let collector = emitter.finish()?.into_inner().finish()?;
                 running.count(TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", collector.records);
-                collected.lock().unwrap_or_else(|e| e.into_inner()).append(collector.into_collected());
+                collected.lock().unwrap_or_else(|e| e.into_inner()).push(collector.into_collected());
                 running.absorb(&context);
             }
             None => {
@@ -217,7 +217,7 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
                 let collector = emitter.finish()?.into_inner();
                 running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", collector.records);
                 running.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", collector.bytes);
-                collected.lock().unwrap_or_else(|e| e.into_inner()).append(collector.into_collected());
+                collected.lock().unwrap_or_else(|e| e.into_inner()).push(collector.into_collected());
             }
         }
         Ok(())
@@ -226,14 +226,25 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
     let mut tables = tables.into_inner().unwrap_or_else(|e| e.into_inner());
 
     // One worker was short of memory and the other was not: all of it takes the way of the collectors.
-    if !tables.is_empty() && (!runs.is_empty() || collected.records > 0) {
-        collected.append(drain_tables(running, &folding, std::mem::take(&mut tables), &make_collector)?);
+    if !tables.is_empty() && (!runs.is_empty() || collected.iter().any(|c| c.records > 0)) {
+        collected.push(drain_tables(running, &folding, std::mem::take(&mut tables), &make_collector)?);
     }
-    if !runs.is_empty() && collected.records > 0 {
-        let mut spill = RunSpill { setup: &spill_setup, worker: 0, combiner: None, value_type: values };
-        use crate::collect::collector::Spill;
-        spill.spill(&store, &mut collected)?;
+    if !runs.is_empty() {
+        // What is left in memory becomes runs too, each worker's by itself.
+        let left: Vec<Mutex<Collected>> = std::mem::take(&mut collected).into_iter().map(Mutex::new).collect();
+        running.crew.each(left.len(), |worker, i| {
+            let mut own = left[i].lock().unwrap_or_else(|e| e.into_inner());
+            if own.records > 0 {
+                RunSpill { setup: &spill_setup, worker, combiner: None, value_type: values }.spill(&store, &mut own)?;
+            }
+            Ok(())
+        })?;
+        collected.extend(left.into_iter().map(|c| c.into_inner().unwrap_or_else(|e| e.into_inner())));
     }
+    let collected = collected.into_iter().fold(Collected::default(), |mut all, own| {
+        all.append(own);
+        all
+    });
     Ok(Mapped { store, collected, tables, scratch, runs })
 }
 
