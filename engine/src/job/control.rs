@@ -71,8 +71,12 @@ impl Control {
     pub fn enter(&self, stage: StageNow) {
         self.stage.store(stage as usize, Ordering::Relaxed);
     }
+    /// The job begins, and all its stages together have `bytes` to go through.
     pub fn expect(&self, bytes: u64) {
-        self.total.fetch_add(bytes, Ordering::Relaxed);
+        self.total.store(bytes, Ordering::Relaxed);
+        self.done.store(0, Ordering::Relaxed);
+        self.records.store(0, Ordering::Relaxed);
+        self.output_bytes.store(0, Ordering::Relaxed);
     }
     pub fn advance(&self, bytes: u64) {
         self.done.fetch_add(bytes, Ordering::Relaxed);

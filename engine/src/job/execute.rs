@@ -27,8 +27,33 @@ pub struct Outcome {
 }
 
 /// Runs a job to its end. On an error nothing of the output is left.
+///
+/// A budget that is too small for the records of several workers at once (records of many MB) may be enough for one: then the job
+/// begins again with one, if its input can be read twice and nothing was shown yet.
 pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Result<Outcome> {
     spec.check()?;
+    let threads = spec.threads.unwrap_or_else(|| env.threads.processors());
+    match run_with(spec, threads, env, classes, control) {
+        Err(e) if e.code() == Code::Memory && threads > 1 && may_begin_again(spec, env) => {
+            // What the second attempt needs is what the user can act on.
+            run_with(spec, 1, env, classes, control)
+        }
+        result => result,
+    }
+}
+
+fn may_begin_again(spec: &JobSpec, env: &Env) -> bool {
+    let read_once = |name: &String| name == "-" || env.files.meta(Path::new(name)).is_ok_and(|m| m.is_stream);
+    spec.output != OutputTarget::Stdout && !spec.inputs.iter().any(read_once)
+}
+
+fn run_with(
+    spec: &JobSpec,
+    threads: usize,
+    env: &Env,
+    classes: &[Arc<dyn ClassSource>],
+    control: &Control,
+) -> Result<Outcome> {
     control.enter(StageNow::Start);
     let before = fill::Before::now(env);
     let mut pending = match &spec.output {
@@ -37,7 +62,6 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     };
     let plan = Plan::make(spec, env, classes)?;
     let limit = spec.memory_bytes.unwrap_or_else(super::machine::default_budget_bytes);
-    let threads = spec.threads.unwrap_or_else(|| env.threads.processors());
     let sizing = Sizing::make(limit, threads, plan.splits.len())?;
     let running = Running {
         spec,

@@ -60,3 +60,27 @@ fn a_budget_that_is_too_small_says_what_is_enough() {
     assert!(error.hint_text().unwrap().starts_with("give at least --memory "), "{error}");
     assert_eq!(temp.names(), ["in"]);
 }
+
+#[test]
+fn records_too_large_for_two_workers_are_left_to_one() {
+    let temp = Temp::new("large");
+    let mut text = Vec::new();
+    for i in 0..6u8 {
+        text.extend(vec![b'f' - i; 3 << 20]);
+        text.push(b'\n');
+    }
+    let input = temp.write("in", &text);
+    let spec = JobSpec {
+        inputs: vec![input],
+        split_bytes: 3 << 20,
+        memory_bytes: Some(16 << 20),
+        scratch_dirs: vec![temp.path("")],
+        ..application("sort")
+    };
+    let mut expect: Vec<&[u8]> = text.split_inclusive(|&b| b == b'\n').collect();
+    expect.sort();
+    for threads in [1, 2, 4] {
+        let spec = JobSpec { threads: Some(threads), ..spec.clone() };
+        assert!(parts_of(&spec, &temp.path("out")).unwrap().concat() == expect.concat(), "{threads} threads");
+    }
+}

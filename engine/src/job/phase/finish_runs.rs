@@ -1,7 +1,7 @@
 //! The end of a job that spilled: merge the runs range by range, reduce, write.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::job::control::StageNow;
 use super::running::{Running, show_output};
@@ -44,7 +44,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
         }
         workers -= 1;
     };
-    let context = ReadContext { budget: running.budget.clone(), cancelled: Arc::new(AtomicBool::new(false)) };
+    let context = ReadContext { budget: running.budget.clone(), cancelled: running.crew.cancel.flag() };
     let before = runs.len();
     let passes = MergePasses {
         scratch: scratch.clone(),
