@@ -53,7 +53,8 @@ impl KeyRange {
     }
 }
 
-/// Block entries that free their extents when they are dropped. Slices and runs hold their blocks in one.
+/// Block entries that forget their extents when they are dropped: a run goes unread only when its job ends. Slices and runs hold
+/// their blocks in one.
 pub(super) struct Blocks {
     scratch: Arc<ScratchSpace>,
     entries: Vec<BlockEntry>,
@@ -79,7 +80,7 @@ impl Drop for Blocks {
     fn drop(&mut self) {
         for (i, entry) in self.entries.iter().enumerate() {
             if !self.is_freed(i) {
-                self.scratch.free(entry.extent);
+                self.scratch.forget(entry.extent);
             }
         }
     }

@@ -8,7 +8,7 @@
 //!   fold tables, else              drained into collectors   as the first two, states merged
 //! ```
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::job::control::StageNow;
@@ -90,7 +90,10 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
     let scratch = ScratchSpace::new(running.env.files.clone(), running.env.clock.clone(), running.scratch_dirs.clone());
     let folding = folds_early(running)?;
     let runs = Runs::default();
+    // What spilling took of each worker's time, to be told from collecting.
+    let spilled_ns: Vec<AtomicU64> = (0..running.crew.workers).map(|_| AtomicU64::new(0)).collect();
     let told = |worker: usize, start: u64, end: u64, bytes: u64, records: u64| {
+        spilled_ns[worker].fetch_add(end - start, Ordering::Relaxed);
         running.meter.add(worker, StageKind::Spill, end - start, bytes, records);
         running.meter.span(worker, "spill", 0, start, end, bytes, records);
         running.count(TASK_COUNTERS, "SPILLED_RECORDS", records);
@@ -222,6 +225,10 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
         }
         Ok(())
     })?;
+    for (worker, ns) in spilled_ns.iter().enumerate() {
+        let stage = if folding.is_some() { StageKind::Fold } else { StageKind::Collect };
+        running.meter.deduct(worker, stage, ns.load(Ordering::Relaxed));
+    }
     let mut collected = collected.into_inner().unwrap_or_else(|e| e.into_inner());
     let mut tables = tables.into_inner().unwrap_or_else(|e| e.into_inner());
 

@@ -64,6 +64,13 @@ impl Meter {
         sum.records += records;
     }
 
+    /// Takes time out of a stage that was measured within it and belongs to another.
+    pub fn deduct(&self, worker: usize, stage: StageKind, ns: u64) {
+        let mut w = self.workers[worker].lock().unwrap_or_else(|e| e.into_inner());
+        let sum = &mut w.stages[stage as usize].ns;
+        *sum = sum.saturating_sub(ns);
+    }
+
     pub fn span(&self, worker: usize, kind: &str, task: u64, from_ns: u64, to_ns: u64, bytes: u64, records: u64) {
         let mut w = self.workers[worker].lock().unwrap_or_else(|e| e.into_inner());
         let ms = |ns: u64| ns.saturating_sub(self.start_ns) as f64 / 1e6;
