@@ -17,13 +17,15 @@ pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()>
     let clock = &*running.env.clock;
     running.control.enter(StageNow::Reduce);
     let merge = Merge::new(mapped.tables, running.crew.workers, &running.budget).map_err(|unmerged| unmerged.error)?;
-    let bounds = super::sample::partition_bounds(running)?;
+    let bounds = mapped.bounds;
     let each = running.plan.input_bytes / (merge.n_ranges().max(1) as u64);
     running.crew.together(running.crew.workers.min(merge.n_ranges()), |worker, stop| {
         let from_ns = clock.now_ns();
         let context = TaskContext::new(running.settings.clone(), true, worker as u32, running.plan.partitions);
         let Some(class) = &running.plan.folder else { return Ok(()) };
+        // Two instances: one merges states while the other finishes them.
         let mut folder = class.folder(&context)?;
+        let mut finisher = class.folder(&context)?;
         let setup = running.writer_setup(output, stop);
         let parts = running.plan.partitions as usize;
         let share = WriterSetup { staging_bytes: (setup.staging_bytes / parts).max(4 << 10), ..setup };
@@ -34,8 +36,6 @@ pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()>
         let mut keys_seen = 0;
         while !stop() {
             running.crew.cancel.check()?;
-            // The folder is lent twice: to merge states, and to finish them.
-            let mut finisher = class.folder(&context)?;
             let taken = worker_of_merge.next(&mut *folder, |keys, states| {
                 keys_seen += keys.len() as u64;
                 emitter.run(&[], |out| finisher.finish(keys, states, out))

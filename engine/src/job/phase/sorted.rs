@@ -42,6 +42,10 @@ pub struct Mapped {
     pub tables: Vec<FoldTable>,
     pub scratch: Arc<ScratchSpace>,
     pub runs: Runs,
+    /// What a folder finds in the records: states of the map phase, or the mapper's values, to be folded now.
+    pub fed: Fed,
+    /// Bounds of a total order, as the map phase sampled them.
+    pub bounds: Arc<Vec<Vec<u8>>>,
 }
 
 /// How records are folded while they are mapped, if they are.
@@ -53,8 +57,7 @@ struct Folding {
 
 pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
     let mapped = map_phase(running)?;
-    // A folder over records that were not folded before folds them now.
-    let fed = if folds_early(running)?.is_some() { Fed::States } else { Fed::Values };
+    let fed = mapped.fed;
     let result = if !mapped.tables.is_empty() {
         finish_tables::run(running, mapped, output)
     } else if !mapped.runs.is_empty() {
@@ -252,7 +255,8 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
         all.append(own);
         all
     });
-    Ok(Mapped { store, collected, tables, scratch, runs })
+    let fed = if folding.is_some() { Fed::States } else { Fed::Values };
+    Ok(Mapped { store, collected, tables, scratch, runs, fed, bounds })
 }
 
 /// Records that nothing changes before they are sorted stay as they were read.
