@@ -24,8 +24,12 @@ unsafe impl Send for Instance {}
 
 impl Instance {
     pub fn create(name: &Arc<str>, class: &ClassTable, task: &Arc<TaskContext>) -> Result<Instance> {
-        let mut instance =
-            Instance { name: name.clone(), class: *class, this: std::ptr::null_mut(), context: ForeignContext::new(task) };
+        let mut instance = Instance {
+            name: name.clone(),
+            class: *class,
+            this: std::ptr::null_mut(),
+            context: ForeignContext::new(task),
+        };
         if let Some(create) = class.create {
             let mut this = std::ptr::null_mut();
             // SAFETY: the ABI: create gets a context that lives until destroy, and sets `this`.
@@ -135,7 +139,9 @@ pub fn shape_of(name: &str, table: &FolderTable, eight: bool) -> Result<FoldShap
     if !(1..=65_536).contains(&state_bytes) {
         return wrong("declares a state of 0 or over 65536 bytes");
     }
-    if known.is_none() && (table.init.is_none() || table.fold.is_none() || table.merge.is_none() || table.finish.is_none()) {
+    if known.is_none()
+        && (table.init.is_none() || table.fold.is_none() || table.merge.is_none() || table.finish.is_none())
+    {
         return wrong("lacks init, fold, merge or finish");
     }
     let exact = if known.is_some() { known != Some(KnownFold::SumF64) } else { table.exact == 1 };

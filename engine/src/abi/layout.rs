@@ -47,8 +47,7 @@ pub struct FolderTable {
     pub known: u32,
     pub exact: u32,
     pub init: Option<unsafe extern "C" fn(*mut c_void, *const *mut u8, u32) -> Status>,
-    pub fold:
-        Option<unsafe extern "C" fn(*mut c_void, *const *mut u8, *const RawStr, *const u64, u32) -> Status>,
+    pub fold: Option<unsafe extern "C" fn(*mut c_void, *const *mut u8, *const RawStr, *const u64, u32) -> Status>,
     pub merge: Option<unsafe extern "C" fn(*mut c_void, *const *mut u8, *const *const u8, u32) -> Status>,
     pub finish: Option<unsafe extern "C" fn(*mut c_void, *const RawStr, *const *const u8, u32, *mut Out) -> Status>,
 }

@@ -140,9 +140,8 @@ unsafe fn avx2(bytes: &[u8], set: &[u8], bits: &mut [u64]) {
     let whole = bytes.len() / 64;
     for (word, chunk) in bits.iter_mut().zip(chunks) {
         // SAFETY: the chunk has 64 bytes; unaligned loads of its halves.
-        let (low, high) = unsafe {
-            (_mm256_loadu_si256(chunk.as_ptr().cast()), _mm256_loadu_si256(chunk.as_ptr().add(32).cast()))
-        };
+        let (low, high) =
+            unsafe { (_mm256_loadu_si256(chunk.as_ptr().cast()), _mm256_loadu_si256(chunk.as_ptr().add(32).cast())) };
         let (mut a, mut b) = (_mm256_setzero_si256(), _mm256_setzero_si256());
         for w in &wanted[..set.len()] {
             a = _mm256_or_si256(a, _mm256_cmpeq_epi8(low, *w));

@@ -119,7 +119,14 @@ impl Buckets {
             Ok(())
         })?;
         let whole_prefix = ranges.iter().map(|r| r.1 == 0).collect();
-        Ok(Buckets { entries, bounds, partition: splitters.partition_of_buckets(), whole_prefix, place_bits, _grants: grants })
+        Ok(Buckets {
+            entries,
+            bounds,
+            partition: splitters.partition_of_buckets(),
+            whole_prefix,
+            place_bits,
+            _grants: grants,
+        })
     }
 
     pub fn len(&self) -> usize {

@@ -17,9 +17,9 @@ use crate::base::{Code, Error, KeyOrder, Result};
 use crate::memory::buffer::SLACK_BYTES;
 use crate::memory::pool::UNIT_BYTES;
 use crate::memory::{Block, Grant};
-use crate::operator::{Sink, Type};
 use crate::operator::cursor::{BIG_BYTES, HEADER_BYTES, copied};
 use crate::operator::types::wrong_length;
+use crate::operator::{Sink, Type};
 
 /// Records that wait to be sorted: one worker's, or all.
 #[derive(Default)]
@@ -165,7 +165,9 @@ impl<'a> Collector<'a> {
         self.spill_all()?;
         match self.store.pool().try_block() {
             Some(block) => Ok(block),
-            None => Err(self.store.budget().too_small(2 * self.store.pool().block_bytes() as u64, "collecting records")),
+            None => {
+                Err(self.store.budget().too_small(2 * self.store.pool().block_bytes() as u64, "collecting records"))
+            }
         }
     }
 

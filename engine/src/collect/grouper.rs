@@ -2,8 +2,8 @@
 
 use crate::base::{KeyOrder, Record, Result};
 use crate::memory::buffer::SLACK_BYTES;
-use crate::operator::groups::{GROUP_CONT, GROUP_MORE, Groups, Values};
 use crate::operator::Type;
+use crate::operator::groups::{GROUP_CONT, GROUP_MORE, Groups, Values};
 
 /// A batch is handed over at this size: it lies in L2.
 const BATCH_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 64 << 10 };

@@ -11,10 +11,22 @@ pub enum Partition {
     /// One partition: nothing to choose.
     One,
     /// Hadoop's HashPartitioner over the hash codes of its Text, BytesWritable and number keys.
-    Hash { parts: u32, key_type: Type },
+    Hash {
+        parts: u32,
+        key_type: Type,
+    },
     /// The least normalised key of each partition but the first, ascending; fewer than `parts` - 1 where keys are few.
-    Ranges { bounds: std::sync::Arc<Vec<Vec<u8>>>, order: KeyOrder, parts: u32 },
-    Class { parts: u32, class: Box<dyn Partitioner>, name: String, chosen: Vec<u32> },
+    Ranges {
+        bounds: std::sync::Arc<Vec<Vec<u8>>>,
+        order: KeyOrder,
+        parts: u32,
+    },
+    Class {
+        parts: u32,
+        class: Box<dyn Partitioner>,
+        name: String,
+        chosen: Vec<u32>,
+    },
 }
 
 /// `WritableComparator.hashBytes`: what Hadoop's Text and BytesWritable have as hash code.
@@ -99,8 +111,10 @@ impl Partition {
         class.partition(&Batch::records(data, Some(keys), values), *parts, chosen)?;
         match chosen.iter().find(|&&p| p >= *parts) {
             None => Ok(()),
-            Some(wrong) => Err(Error::new(Code::UserCode, format!("the partitioner {name} chose partition {wrong} of {parts}"))
-                .hint(format!("it must be 0 to {}", *parts - 1))),
+            Some(wrong) => {
+                Err(Error::new(Code::UserCode, format!("the partitioner {name} chose partition {wrong} of {parts}"))
+                    .hint(format!("it must be 0 to {}", *parts - 1)))
+            }
         }
     }
 

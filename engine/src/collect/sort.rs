@@ -43,10 +43,7 @@ pub fn sort_bucket(store: &Store, simd: Simd, bucket: &mut Bucket<'_>, scratch: 
 }
 
 fn compare(store: &Store, a: u64, b: u64) -> Ordering {
-    store
-        .order()
-        .compare(store.key(a), store.key(b))
-        .then_with(|| store.emitted(a).cmp(&store.emitted(b)))
+    store.order().compare(store.key(a), store.key(b)).then_with(|| store.emitted(a).cmp(&store.emitted(b)))
 }
 
 /// Sorts places whose keys agree in the first `depth` bytes (as far as they have them).

@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 
 use super::bucket::Buckets;
 use super::collector::{Collected, Spill};
+use super::grouper::Grouper;
 use super::sort::sort_bucket;
 use super::store::Store;
 use super::vsort::Simd;
-use super::grouper::Grouper;
 use crate::base::{Code, Error, KeyOrder, Record, Result};
 use crate::env::{Cancel, Clock, Crew, Threads};
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};

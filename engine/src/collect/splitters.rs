@@ -46,7 +46,8 @@ impl Splitters {
                 .collect()
         };
         samples.sort_unstable();
-        let mut result = Splitters { partitions: Vec::with_capacity(partitions as usize), low: Vec::new(), table: Vec::new() };
+        let mut result =
+            Splitters { partitions: Vec::with_capacity(partitions as usize), low: Vec::new(), table: Vec::new() };
         let mut rest = &samples[..];
         for p in 0..partitions {
             let n = rest.iter().take_while(|s| s.0 == p).count();

@@ -21,7 +21,10 @@ pub const STUB: u32 = u32::MAX;
 pub enum Layout {
     Headers,
     /// One behind the other; `record_bytes` is a multiple of the pool's unit.
-    Fixed { record_bytes: u32, key_bytes: u32 },
+    Fixed {
+        record_bytes: u32,
+        key_bytes: u32,
+    },
 }
 
 pub struct Store {

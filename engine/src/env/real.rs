@@ -38,7 +38,9 @@ impl File for RealFile {
         // SAFETY: plain system call on a descriptor that this value owns.
         let result = unsafe { libc::fallocate(self.0.as_raw_fd(), 0, 0, len as libc::off_t) };
         match check(result) {
-            Err(e) if matches!(e.raw_os_error(), Some(libc::EOPNOTSUPP) | Some(libc::ENOSYS) | Some(libc::EINTR)) => Ok(()),
+            Err(e) if matches!(e.raw_os_error(), Some(libc::EOPNOTSUPP) | Some(libc::ENOSYS) | Some(libc::EINTR)) => {
+                Ok(())
+            }
             other => other,
         }
     }
@@ -145,8 +147,7 @@ impl Files for RealFiles {
     }
 
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
-        let unnamed =
-            fs::OpenOptions::new().read(true).write(true).custom_flags(libc::O_TMPFILE).mode(0o600).open(dir);
+        let unnamed = fs::OpenOptions::new().read(true).write(true).custom_flags(libc::O_TMPFILE).mode(0o600).open(dir);
         match unnamed {
             Ok(file) => return Ok(Arc::new(RealFile(file))),
             Err(e) if matches!(e.raw_os_error(), Some(libc::EOPNOTSUPP) | Some(libc::EISDIR) | Some(libc::ENOENT)) => {

@@ -39,14 +39,12 @@ impl Pending {
         };
         let stem = format!(".{}._temporary-", name.to_string_lossy());
         let temporary = parent.join(format!("{stem}{}", std::process::id()));
-        let mut pending =
-            Pending { files, output: output.into(), temporary, made: Vec::new(), overwrite, done: false };
+        let mut pending = Pending { files, output: output.into(), temporary, made: Vec::new(), overwrite, done: false };
         pending.make_parents(&parent)?;
         pending.remove_stale(&parent, &stem);
-        pending
-            .files
-            .create_dir(&pending.temporary)
-            .map_err(|e| Error::io(Code::Output, "cannot make the output directory", &e).at_path(output.to_string_lossy()))?;
+        pending.files.create_dir(&pending.temporary).map_err(|e| {
+            Error::io(Code::Output, "cannot make the output directory", &e).at_path(output.to_string_lossy())
+        })?;
         Ok(pending)
     }
 
@@ -96,7 +94,8 @@ impl Pending {
     /// Makes the output appear.
     pub fn commit(mut self, durable: bool) -> Result<()> {
         let place = self.output.to_string_lossy().into_owned();
-        let failed = |e: std::io::Error| Error::io(Code::Output, "cannot put the output in place", &e).at_path(place.as_str());
+        let failed =
+            |e: std::io::Error| Error::io(Code::Output, "cannot put the output in place", &e).at_path(place.as_str());
         if durable {
             self.files.sync_dir(&self.temporary).map_err(failed)?;
         }

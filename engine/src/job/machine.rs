@@ -41,7 +41,8 @@ fn cgroup_room() -> Option<u64> {
             if let Some(limit) = number(limit)
                 && limit < 1 << 60
             {
-                let left = limit.saturating_sub(number(usage).unwrap_or(0) - page_cache(&dir).min(number(usage).unwrap_or(0)));
+                let left =
+                    limit.saturating_sub(number(usage).unwrap_or(0) - page_cache(&dir).min(number(usage).unwrap_or(0)));
                 room = Some(room.map_or(left, |r: u64| r.min(left)));
             }
             if dir == Path::new(root) || !dir.pop() {
@@ -55,9 +56,8 @@ fn cgroup_room() -> Option<u64> {
 /// File pages of a control group: they are given back when memory is asked for.
 fn page_cache(dir: &Path) -> u64 {
     let text = std::fs::read_to_string(dir.join("memory.stat")).unwrap_or_default();
-    let field = |name: &str| {
-        text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok())
-    };
+    let field =
+        |name: &str| text.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' ')?.trim().parse::<u64>().ok());
     field("total_inactive_file").or_else(|| field("inactive_file")).unwrap_or(0)
 }
 
@@ -78,9 +78,8 @@ pub fn describe(processors: usize) -> Machine {
 /// Largest resident size of this process so far, in bytes.
 pub fn peak_resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let field = |name: &str| {
-        status.lines().find_map(|l| l.strip_prefix(name)?.split_whitespace().next()?.parse::<u64>().ok())
-    };
+    let field =
+        |name: &str| status.lines().find_map(|l| l.strip_prefix(name)?.split_whitespace().next()?.parse::<u64>().ok());
     field("VmHWM:").unwrap_or(0) << 10
 }
 

@@ -340,7 +340,9 @@ unsafe extern "C" fn full<S: Sink>(out: *mut Out, need: u64) -> i32 {
     unsafe {
         let behind = &mut *(*out).engine.cast::<Behind<S>>();
         if need as usize > BIG_BYTES {
-            behind.error.get_or_insert(Error::new(Code::UserCode, format!("full() was asked for {need} bytes at once")));
+            behind
+                .error
+                .get_or_insert(Error::new(Code::UserCode, format!("full() was asked for {need} bytes at once")));
             return STATUS_FAIL;
         }
         let result = catch_unwind(AssertUnwindSafe(|| {

@@ -30,7 +30,8 @@ fn any_budget_gives_the_same_bytes() {
         let free = parts_of(&JobSpec { memory_bytes: Some(1 << 30), ..spec.clone() }, &temp.path("out")).unwrap();
         for reduces in [1, 3] {
             let spec = JobSpec { reduces, ..spec.clone() };
-            for (mib, threads, codec) in [(3, 1, SpillCodec::Lz4), (8, 2, SpillCodec::None), (12, 3, SpillCodec::Auto)] {
+            for (mib, threads, codec) in [(3, 1, SpillCodec::Lz4), (8, 2, SpillCodec::None), (12, 3, SpillCodec::Auto)]
+            {
                 let tight = JobSpec {
                     memory_bytes: Some(mib << 20),
                     threads: Some(threads),

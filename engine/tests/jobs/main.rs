@@ -5,6 +5,6 @@ mod classes;
 mod faults;
 mod folds;
 mod properties;
+mod sorts;
 mod splits;
 mod support;
-mod sorts;

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use yunti_engine::job::applications;
-use yunti_engine::job::spec::{InputFormat, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec, parse_size};
 use yunti_engine::job::spec::change::{
     SpecChange, parse_input_format, parse_mode, parse_output, parse_output_format, parse_partitioning,
     parse_spill_codec,
 };
+use yunti_engine::job::spec::{InputFormat, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec, parse_size};
 use yunti_engine::operator::Type;
 
 /// Run a job: a ready application, a job file, or classes of your own

@@ -159,11 +159,7 @@ impl<const OR_EQUAL: bool> Dealer<OR_EQUAL> {
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl,popcnt")]
     fn is_low(&self, vector: __m512i) -> __mmask8 {
-        if OR_EQUAL {
-            _mm512_cmple_epu64_mask(vector, self.pivot)
-        } else {
-            _mm512_cmplt_epu64_mask(vector, self.pivot)
-        }
+        if OR_EQUAL { _mm512_cmple_epu64_mask(vector, self.pivot) } else { _mm512_cmplt_epu64_mask(vector, self.pivot) }
     }
 
     /// Writes the vector, its low keys in front, whole to both ends of the gap: what is beyond its low keys on the
@@ -422,10 +418,8 @@ fn settle_neighbours(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
 fn settle2_pair(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
     let (low, high) = settle_neighbours(a, b);
     // The lanes, by the row they belong to and their place there, are now [a0 b0 ...] and [a1 b1 ...].
-    let crossed = _mm512_castpd_si512(_mm512_shuffle_pd::<0b0101_0101>(
-        _mm512_castsi512_pd(low),
-        _mm512_castsi512_pd(high),
-    ));
+    let crossed =
+        _mm512_castpd_si512(_mm512_shuffle_pd::<0b0101_0101>(_mm512_castsi512_pd(low), _mm512_castsi512_pd(high)));
     (_mm512_mask_blend_epi64(HIGHS2, low, crossed), _mm512_mask_blend_epi64(HIGHS2, crossed, high))
 }
 

@@ -2,10 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::job::control::StageNow;
-use super::running::{Running, show_output};
-use crate::job::report::meter::StageKind;
 use super::reducing::{ReduceTask, is_pure};
+use super::running::{Running, show_output};
 use super::sorted::Mapped;
 use crate::base::Result;
 use crate::collect::Buckets;
@@ -13,6 +11,8 @@ use crate::collect::bucket::Bucket;
 use crate::collect::sort::sort_bucket;
 use crate::collect::spill::prefetch_ahead;
 use crate::collect::vsort::Simd;
+use crate::job::control::StageNow;
+use crate::job::report::meter::StageKind;
 use crate::reduce::fold_reduce::Fed;
 use crate::write::{Output, OutputWriter};
 
@@ -62,7 +62,15 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
             if task >= tasks || stop() {
                 if pure {
                     // A thousand buckets are one stretch of work on the timeline.
-                    running.meter.span(worker, "reduce", worker as u64, from_ns, clock.now_ns(), span_bytes, span_records);
+                    running.meter.span(
+                        worker,
+                        "reduce",
+                        worker as u64,
+                        from_ns,
+                        clock.now_ns(),
+                        span_bytes,
+                        span_records,
+                    );
                 }
                 return Ok(());
             }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::job::control::StageNow;
-use super::running::{Running, show_output};
-use crate::job::report::meter::StageKind;
 use super::reducing::{ReduceTask, is_pure};
+use super::running::{Running, show_output};
 use super::sorted::{Mapped, run_settings};
 use crate::base::Result;
+use crate::job::control::StageNow;
+use crate::job::report::meter::StageKind;
 use crate::reduce::fold_reduce::Fed;
 use crate::run::passes::{fan_in_of, merge_memory_bytes};
 use crate::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader};
@@ -144,8 +144,10 @@ fn note_runs(running: &Running<'_>, runs: &[Arc<Run>]) {
 
 /// Ranges of keys of about `bytes` each, with their tickets within the partition.
 fn cut(runs: &[Arc<Run>], partitions: u32, bytes: u64) -> Vec<(KeyRange, usize)> {
-    let mut starts: Vec<(u32, u64, u64)> =
-        runs.iter().flat_map(|r| r.blocks().iter().map(|b| (b.partition, b.first_prefix, u64::from(b.raw_len)))).collect();
+    let mut starts: Vec<(u32, u64, u64)> = runs
+        .iter()
+        .flat_map(|r| r.blocks().iter().map(|b| (b.partition, b.first_prefix, u64::from(b.raw_len))))
+        .collect();
     starts.sort_unstable();
     let mut ranges = Vec::new();
     let mut starts = starts.into_iter().peekable();

@@ -1,13 +1,13 @@
 //! The end of a grouped job whose tables all lie in memory: merge hash range by hash range, finish the states, write.
 
-use crate::job::control::StageNow;
-use super::running::{Running, show_output};
 use super::mapping::{TASK_COUNTERS, make_partition};
-use crate::job::report::meter::StageKind;
+use super::running::{Running, show_output};
 use super::sorted::Mapped;
 use crate::base::Result;
 use crate::collect::partition::Partition;
 use crate::fold::Merge;
+use crate::job::control::StageNow;
+use crate::job::report::meter::StageKind;
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
 use crate::operator::{Emitter, Sink, TaskContext};
 use crate::write::output::WriterSetup;
@@ -31,7 +31,11 @@ pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()>
         let share = WriterSetup { staging_bytes: (setup.staging_bytes / parts).max(4 << 10), ..setup };
         let writers = (0..parts).map(|p| OutputWriter::new(share, p, None, Vec::new())).collect();
         let partition = make_partition(running, &context, &bounds)?;
-        let mut emitter = Emitter::new(PartSink { writers, partition, order: running.plan.order, block: Scratch::new()? }, false, false)?;
+        let mut emitter = Emitter::new(
+            PartSink { writers, partition, order: running.plan.order, block: Scratch::new()? },
+            false,
+            false,
+        )?;
         let mut worker_of_merge = merge.worker();
         let mut keys_seen = 0;
         while !stop() {

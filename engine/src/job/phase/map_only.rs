@@ -2,11 +2,11 @@
 
 use std::sync::Mutex;
 
-use crate::job::control::StageNow;
-use super::running::{Running, show_output};
 use super::mapping::{make_mapper, read_setup};
-use crate::job::report::meter::StageKind;
+use super::running::{Running, show_output};
 use crate::base::Result;
+use crate::job::control::StageNow;
+use crate::job::report::meter::StageKind;
 use crate::map::map_split;
 use crate::map::timed::Timed;
 use crate::operator::{Emitter, TaskContext};
@@ -39,9 +39,10 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
             let sink = Timed::new(WriterSink::new(writer)?, running.env.clock.clone());
             let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
             let before = reader.records;
-            let task = map_split(split, &mut reader, &mut *mapper, &mut emitter, clock, running.control.cancelled(), |n| {
-                running.control.advance(n * 2)
-            })?;
+            let task =
+                map_split(split, &mut reader, &mut *mapper, &mut emitter, clock, running.control.cancelled(), |n| {
+                    running.control.advance(n * 2)
+                })?;
             let sink = emitter.finish()?;
             let sink_ns = sink.busy_ns;
             let (staging, write_ns) = sink.into_inner().into_writer().finish()?;

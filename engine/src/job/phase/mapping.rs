@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::running::Running;
-use crate::job::plan::Plan;
 use crate::base::Result;
 use crate::collect::partition::Partition;
+use crate::job::plan::Plan;
 use crate::map::identity::Identity;
 use crate::operator::{Flags, Mapper, TaskContext};
 use crate::read::ReadSetup;
@@ -32,7 +32,11 @@ pub fn make_mapper(plan: &Plan, context: &Arc<TaskContext>) -> Result<(Box<dyn M
 }
 
 /// The partitioner of one task.
-pub fn make_partition(running: &Running<'_>, context: &Arc<TaskContext>, bounds: &Arc<Vec<Vec<u8>>>) -> Result<Partition> {
+pub fn make_partition(
+    running: &Running<'_>,
+    context: &Arc<TaskContext>,
+    bounds: &Arc<Vec<Vec<u8>>>,
+) -> Result<Partition> {
     use crate::job::spec::Partitioning;
     let plan = running.plan;
     if plan.partitions == 1 {
@@ -45,7 +49,9 @@ pub fn make_partition(running: &Running<'_>, context: &Arc<TaskContext>, bounds:
             name: class.info().name.clone(),
             chosen: Vec::new(),
         },
-        (Partitioning::TotalOrder, _) => Partition::Ranges { bounds: bounds.clone(), order: plan.order, parts: plan.partitions },
+        (Partitioning::TotalOrder, _) => {
+            Partition::Ranges { bounds: bounds.clone(), order: plan.order, parts: plan.partitions }
+        }
         _ => Partition::Hash { parts: plan.partitions, key_type: plan.map_types.0 },
     })
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::running::Running;
 use super::mapping::TASK_COUNTERS;
+use super::running::Running;
 use crate::base::{Record, Result};
 use crate::collect::Grouper;
 use crate::map::timed::Timed;

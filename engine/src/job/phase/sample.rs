@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use super::running::Running;
 use super::mapping::{make_mapper, read_setup};
-use crate::job::spec::Partitioning;
+use super::running::Running;
 use crate::base::{KeyOrder, Result};
 use crate::env::random::Random;
+use crate::job::spec::Partitioning;
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
 use crate::operator::{Emitter, Sink, TaskContext};
 use crate::read::SplitReader;

@@ -11,11 +11,8 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::job::control::StageNow;
-use super::running::{Running, show_output};
 use super::mapping::{TASK_COUNTERS, make_mapper, make_partition, read_setup};
-use crate::job::report::meter::StageKind;
-use crate::job::spec::Mode;
+use super::running::{Running, show_output};
 use super::{finish_memory, finish_runs, finish_tables, sample};
 use crate::base::Result;
 use crate::collect::collector::{Collected, Spill};
@@ -23,12 +20,15 @@ use crate::collect::spill::{MakeCombiner, RunSpill, Runs, SpillSetup};
 use crate::collect::store::Layout;
 use crate::collect::{Collector, Store};
 use crate::fold::FoldTable;
+use crate::job::control::StageNow;
+use crate::job::report::meter::StageKind;
+use crate::job::spec::Mode;
 use crate::map::combine_sink::CombineSink;
 use crate::map::fold_sink::{Drained, Finished, FoldSink, best_form};
 use crate::map::map_split;
 use crate::map::timed::Timed;
-use crate::operator::{Class, Emitter, TaskContext, Type};
 use crate::memory::pool::UNIT_BYTES;
+use crate::operator::{Class, Emitter, TaskContext, Type};
 use crate::read::split::RecordFormat;
 use crate::read::{FixedReader, SplitReader};
 use crate::reduce::fold_reduce::Fed;
@@ -159,7 +159,8 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
                 let table = FoldTable::new(folder.shape(), running.seed(), &share)?;
                 let form = best_form(flags.emits_refs && folder.shape().eight, flags.emits_one && folder.shape().eight);
                 let sink = FoldSink::new(table, folder, folding.drained, form, Box::new(|| make_collector(worker)))?;
-                let mut emitter = Emitter::new(Timed::new(sink, running.env.clock.clone()), flags.emits_refs, flags.emits_one)?;
+                let mut emitter =
+                    Emitter::new(Timed::new(sink, running.env.clock.clone()), flags.emits_refs, flags.emits_one)?;
                 while let Some(split) = take() {
                     let before = emitter.sink().busy_ns;
                     let cost = one_split(running, worker, split, &mut reader, &mut emitter)?;
@@ -192,7 +193,8 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
                 let combiner = class.reducer(&context)?;
                 let collector = make_collector(worker)?;
                 let sink = CombineSink::new(&table, running.seed(), combiner, plan.map_types.1, form, collector)?;
-                let mut emitter = Emitter::new(Timed::new(sink, running.env.clock.clone()), flags.emits_refs, flags.emits_one)?;
+                let mut emitter =
+                    Emitter::new(Timed::new(sink, running.env.clock.clone()), flags.emits_refs, flags.emits_one)?;
                 while let Some(split) = take() {
                     emitter.sink_mut().inner_mut().begin_split(split.number)?;
                     let before = emitter.sink().busy_ns;

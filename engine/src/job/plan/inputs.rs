@@ -27,7 +27,9 @@ pub fn find(files: &dyn Files, names: &[String]) -> Result<Vec<InputFile>> {
                     add(files, &path, &mut found)?;
                 }
                 if found.len() == before {
-                    return Err(Error::new(Code::Input, "no file matches").at_path(name.as_str()).hint("check the pattern"));
+                    return Err(Error::new(Code::Input, "no file matches")
+                        .at_path(name.as_str())
+                        .hint("check the pattern"));
                 }
             }
             Err(e) => return Err(cannot_read(path, &e)),

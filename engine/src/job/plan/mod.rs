@@ -5,10 +5,10 @@ pub mod sizing;
 
 use std::sync::Arc;
 
-use crate::job::spec::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT};
 use crate::base::{Code, Error, KeyKind, KeyOrder, Result};
 use crate::env::Env;
 use crate::format::LineEnd;
+use crate::job::spec::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT};
 use crate::operator::class::find_class;
 use crate::operator::{Class, ClassSource, Kind, Type};
 use crate::read::split::{InputFile, RecordFormat, Split, split_files};
@@ -85,8 +85,11 @@ impl Plan {
             && c.info().value_type != map_types.1
             && !(c.info().is_fold && c.info().value_type == Type::None)
         {
-            return Err(Error::new(Code::Usage, format!("the combiner {} changes the type of the values", c.info().name))
-                .hint("a combiner emits what the mapper emits"));
+            return Err(Error::new(
+                Code::Usage,
+                format!("the combiner {} changes the type of the values", c.info().name),
+            )
+            .hint("a combiner emits what the mapper emits"));
         }
         let last = reducer.as_ref().or(folder.as_ref());
         // A reducer or folder without a key type lets the mapper's keys through.
@@ -98,8 +101,11 @@ impl Plan {
         let order_type = spec.key_type.unwrap_or(map_types.0);
         let order = key_order(order_type, spec.descending);
         if order_type.fixed_bytes() != map_types.0.fixed_bytes() {
-            return Err(Error::new(Code::Usage, format!("keys of type {} cannot be ordered as {}", map_types.0.name(), order_type.name()))
-                .hint("use the key type that the mapper declares"));
+            return Err(Error::new(
+                Code::Usage,
+                format!("keys of type {} cannot be ordered as {}", map_types.0.name(), order_type.name()),
+            )
+            .hint("use the key type that the mapper declares"));
         }
 
         let format = match &spec.input_format {

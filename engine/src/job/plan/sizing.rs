@@ -43,8 +43,11 @@ impl Sizing {
                     workers -= 1;
                     continue;
                 }
-                return Err(Error::new(Code::Memory, format!("a memory budget of {} is too small", size(budget_bytes)))
-                    .hint(format!("give at least --memory {}MiB", least.div_ceil(1 << 20))));
+                return Err(Error::new(
+                    Code::Memory,
+                    format!("a memory budget of {} is too small", size(budget_bytes)),
+                )
+                .hint(format!("give at least --memory {}MiB", least.div_ceil(1 << 20))));
             }
             let filling = workers.min(splits.max(1)) as u64;
             let share_bytes = (budget_bytes - fixed * workers as u64) / filling;

@@ -74,8 +74,7 @@ impl Meter {
     pub fn span(&self, worker: usize, kind: &str, task: u64, from_ns: u64, to_ns: u64, bytes: u64, records: u64) {
         let mut w = self.workers[worker].lock().unwrap_or_else(|e| e.into_inner());
         let ms = |ns: u64| ns.saturating_sub(self.start_ns) as f64 / 1e6;
-        let span =
-            Span { kind: kind.into(), task, start_ms: ms(from_ns), end_ms: ms(to_ns), bytes, records };
+        let span = Span { kind: kind.into(), task, start_ms: ms(from_ns), end_ms: ms(to_ns), bytes, records };
         if w.spans.len() < SPANS_MAX {
             w.spans.push(span);
         }

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{JobSpec, OutputTarget, parse_size};
 use super::change::{
     SpecChange, input_format_text, mode_text, output_format_text, parse_input_format, parse_mode, parse_output,
     parse_output_format, parse_partitioning, parse_spill_codec, partitioning_text, spill_codec_text,
 };
+use super::{JobSpec, OutputTarget, parse_size};
 use crate::base::{Code, Error, Result};
 use crate::operator::Type;
 

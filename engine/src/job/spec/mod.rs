@@ -153,7 +153,10 @@ impl JobSpec {
             return usage("mode none has no reduce", "leave out the reducer, combiner and folder, or use mode sorted");
         }
         if self.reduces == 0 && self.mode != Mode::None {
-            return usage("no reduces are asked for", "use --reduces 1 or more, or --mode none for a job of maps alone");
+            return usage(
+                "no reduces are asked for",
+                "use --reduces 1 or more, or --mode none for a job of maps alone",
+            );
         }
         if self.reduces > 1 << 20 {
             return usage("too many reduces", "at most 1048576");
@@ -184,7 +187,8 @@ impl JobSpec {
 /// A size with an optional binary unit: `1048576`, `64KiB`, `512MiB`, `2GiB`, `1TiB`; KB, MB, GB and TB count in thousands.
 pub fn parse_size(text: &str) -> Result<u64> {
     let bad = || {
-        Error::new(Code::Usage, format!("'{text}' is no size")).hint("write a number with KiB, MiB, GiB, KB, MB, GB, or bytes alone")
+        Error::new(Code::Usage, format!("'{text}' is no size"))
+            .hint("write a number with KiB, MiB, GiB, KB, MB, GB, or bytes alone")
     };
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
@@ -213,7 +217,9 @@ mod tests {
 
     #[test]
     fn sizes() {
-        for (text, bytes) in [("0", 0), ("17", 17), ("1KiB", 1024), ("1.5GiB", 3 << 29), ("2GB", 2_000_000_000), ("64M", 64 << 20)] {
+        for (text, bytes) in
+            [("0", 0), ("17", 17), ("1KiB", 1024), ("1.5GiB", 3 << 29), ("2GB", 2_000_000_000), ("64M", 64 << 20)]
+        {
             assert_eq!(parse_size(text).unwrap(), bytes, "{text}");
         }
         for text in ["", "GiB", "1XB", "-1", "99999999999999999999", "1e400", "18446744073709551615K"] {
