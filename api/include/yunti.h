@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 #define YT_ABI_MAJOR 0u
-#define YT_ABI_MINOR 1u
+#define YT_ABI_MINOR 2u
 #define YT_SLACK 64u
 
 typedef struct yt_str {
@@ -172,7 +172,12 @@ typedef struct yt_context {
   void (*mask_any)(const uint8_t *p, uint64_t n, const uint8_t *set, uint32_t set_n, uint64_t *bits);
   /* The task: map or reduce, its number (the split or the partition), the number of partitions. */
   uint32_t is_reduce, task, partitions, pad;
-  uint64_t reserved[8];
+  /* Where runs of bytes of a set end and begin (words, with their separators as the set): positions in [p, p+n), ascending, of each
+   * byte that is in the set where the byte before is not, or the other way round. They are counted from base, modulo 2^32, and written
+   * to `to`, which has room for n + 64; how many there are is returned. *before is 1 where the byte before p is in the set (or there is
+   * none), else 0, and tells the same of the last byte afterwards. set_n in 1..8. SIMD chosen at run time. Since minor 2. */
+  uint64_t (*edges)(const uint8_t *p, uint64_t n, const uint8_t *set, uint32_t set_n, uint32_t base, uint32_t *before, uint32_t *to);
+  uint64_t reserved[7];
 } yt_context;
 
 /* yt_class.flags */

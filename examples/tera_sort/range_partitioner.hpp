@@ -4,7 +4,6 @@
 // engine's own total order does.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <algorithm>
 #include <yunti/yunti.hpp>
 
 namespace tera_sort {
@@ -12,9 +11,8 @@ namespace tera_sort {
 struct RangePartitioner : yunti::Partitioner<> {
   uint32_t partition(std::string_view key, uint32_t parts) {
     // The first four bytes as a number in the order of the keys, scaled from 0 .. 2^32-1 to 0 .. parts-1. A shorter key is filled with zeros.
-    unsigned char first[4] = {};
-    std::copy_n(key.data(), std::min<size_t>(key.size(), 4), first);
-    const uint64_t prefix = static_cast<uint64_t>(first[0]) << 24 | first[1] << 16 | first[2] << 8 | first[3];
+    uint64_t prefix = 0;
+    for (size_t i = 0; i < 4; ++i) prefix = prefix << 8 | (i < key.size() ? static_cast<unsigned char>(key[i]) : 0);
     return static_cast<uint32_t>(prefix * parts >> 32);
   }
 };

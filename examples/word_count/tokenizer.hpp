@@ -14,7 +14,7 @@ struct Tokenizer : yunti::Mapper<yunti::Bytes, int64_t> {
 
   template <class Out>
   void map_span(const yunti::Span& span, Out& out) {
-    yunti::words(context_, span.text, [&](std::string_view word) { out.emit(word); });
+    yunti::words(context_, span.text, out);
   }
 
  private:

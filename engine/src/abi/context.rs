@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use super::layout::{ABI_MINOR, Context};
-use crate::base::masks::{SET_MAX, mask_any};
+use crate::base::masks;
 use crate::base::{Code, Error};
 use crate::operator::TaskContext;
 use crate::operator::cursor::RawStr;
@@ -41,7 +41,8 @@ impl ForeignContext {
             task: task.task,
             partitions: task.partitions,
             pad: 0,
-            reserved: [0; 8],
+            edges,
+            reserved: [0; 7],
         };
         Box::new(ForeignContext { table, state })
     }
@@ -118,7 +119,32 @@ unsafe extern "C" fn mask(p: *const u8, n: u64, set: *const u8, set_n: u32, bits
     // SAFETY: the ABI: n bytes at p, set_n (at most 8) at set, ceil(n / 64) words at bits.
     unsafe {
         let bytes = std::slice::from_raw_parts(p, n as usize);
-        let set = std::slice::from_raw_parts(set, (set_n as usize).min(SET_MAX));
-        mask_any(bytes, set, std::slice::from_raw_parts_mut(bits, bytes.len().div_ceil(64)));
+        let set = std::slice::from_raw_parts(set, (set_n as usize).min(masks::SET_MAX));
+        masks::mask_any(bytes, set, std::slice::from_raw_parts_mut(bits, bytes.len().div_ceil(64)));
+    }
+}
+
+unsafe extern "C" fn edges(
+    p: *const u8,
+    n: u64,
+    set: *const u8,
+    set_n: u32,
+    base: u32,
+    before: *mut u32,
+    to: *mut u32,
+) -> u64 {
+    if n == 0 {
+        return 0;
+    }
+    // SAFETY: the ABI: n bytes at p, set_n (at most 8) at set, one number at before, n + 64 (which need not be initialised, and
+    // are only written) at `to`.
+    unsafe {
+        let bytes = std::slice::from_raw_parts(p, n as usize);
+        let set = std::slice::from_raw_parts(set, (set_n as usize).min(masks::SET_MAX));
+        let to = std::slice::from_raw_parts_mut(to, bytes.len() + masks::EDGES_SLACK);
+        let mut inside = *before != 0;
+        let found = masks::edges(bytes, set, base, &mut inside, to);
+        *before = u32::from(inside);
+        found as u64
     }
 }

@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_void};
 use crate::operator::cursor::{Out, RawStr};
 
 pub const ABI_MAJOR: u32 = 0;
-pub const ABI_MINOR: u32 = 1;
+pub const ABI_MINOR: u32 = 2;
 
 pub const FLAG_PURE: u32 = 1;
 pub const FLAG_EMITS_REFS: u32 = 2;
@@ -29,7 +29,8 @@ pub struct Context {
     pub task: u32,
     pub partitions: u32,
     pub pad: u32,
-    pub reserved: [u64; 8],
+    pub edges: unsafe extern "C" fn(*const u8, u64, *const u8, u32, u32, *mut u32, *mut u32) -> u64,
+    pub reserved: [u64; 7],
 }
 
 pub type Create = unsafe extern "C" fn(*const Context, *mut *mut c_void) -> Status;

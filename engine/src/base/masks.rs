@@ -24,31 +24,119 @@ pub fn mask_any(bytes: &[u8], set: &[u8], bits: &mut [u64]) {
     plain(bytes, set, bits);
 }
 
-/// Positions of the bits set in `bits`, ascending, counted from `base`, into `to`; how many there were. `to` has room for all bits
-/// and 64 more, which may be overwritten.
-pub fn positions(bits: &[u64], base: u32, to: &mut [u32]) -> usize {
-    assert!(to.len() >= bits.len() * 64 + 64);
+/// How many numbers behind the last one `edges` may overwrite.
+pub const EDGES_SLACK: usize = 64;
+
+/// Where a byte of `set` follows one that is not in it, or the other way round: positions in `bytes`, ascending, counted from `base`, into
+/// `to`; how many there were. `before`: whether the byte before the first one was in the set; afterwards, whether the last one is.
+/// `to` has room for as many numbers as there are bytes, and `EDGES_SLACK` more.
+pub fn edges(bytes: &[u8], set: &[u8], base: u32, before: &mut bool, to: &mut [u32]) -> usize {
+    assert!(set.len() <= SET_MAX && to.len() >= bytes.len() + EDGES_SLACK);
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512vbmi2") {
-        // SAFETY: the feature was just detected, and the room asserted.
-        return unsafe { positions_avx512(bits, base, to) };
+    if is_x86_feature_detected!("avx512vbmi2") && is_x86_feature_detected!("avx512bw") {
+        // SAFETY: the features were just detected, and the room asserted.
+        return unsafe {
+            match NibbleTable::of(set) {
+                Some(table) => edges_avx512(bytes, base, before, to, |v| table.mask(v)),
+                None => edges_avx512(bytes, base, before, to, |v| Wanted::of(set).mask(v)),
+            }
+        };
     }
-    let mut n = 0;
-    for (w, &word) in bits.iter().enumerate() {
-        let (mut word, at) = (word, base + w as u32 * 64);
-        while word != 0 {
-            to[n] = at + word.trailing_zeros();
-            word &= word - 1;
-            n += 1;
+    let mut bits = [0u64; 16];
+    let (mut n, mut at) = (0, base);
+    for piece in bytes.chunks(64 * bits.len()) {
+        let bits = &mut bits[..piece.len().div_ceil(64)];
+        mask_any(piece, set, bits);
+        for (word, chunk) in bits.iter().zip(piece.chunks(64)) {
+            let mut left = (word ^ (word << 1 | u64::from(*before))) & u64::MAX >> (64 - chunk.len());
+            *before = word >> (chunk.len() - 1) & 1 == 1;
+            while left != 0 {
+                to[n] = at.wrapping_add(left.trailing_zeros());
+                left &= left - 1;
+                n += 1;
+            }
+            at = at.wrapping_add(64);
         }
     }
     n
 }
 
-/// Compresses the numbers 0 to 63 by each mask: no branch depends on where the bits are.
+/// A set of bytes below 128 no two of which share their lower four bits: one shuffle finds the only candidate for each byte.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
-unsafe fn positions_avx512(bits: &[u64], base: u32, to: &mut [u32]) -> usize {
+#[derive(Clone, Copy)]
+struct NibbleTable([u8; 16]);
+
+#[cfg(target_arch = "x86_64")]
+impl NibbleTable {
+    fn of(set: &[u8]) -> Option<NibbleTable> {
+        // At a place without a candidate stands a byte that belongs to another place (0 at place 0 would find the byte 0).
+        let mut table = [0u8; 16];
+        table[0] = 1;
+        let mut taken = 0u16;
+        for &b in set {
+            let place = usize::from(b & 15);
+            if b >= 128 || taken >> place & 1 == 1 && table[place] != b {
+                return None;
+            }
+            table[place] = b;
+            taken |= 1 << place;
+        }
+        Some(NibbleTable(table))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn mask(self, v: std::arch::x86_64::__m512i) -> u64 {
+        use std::arch::x86_64::*;
+        // SAFETY: the table has 16 bytes.
+        let table = _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(self.0.as_ptr().cast()) });
+        // A byte from 128 on is looked up as 0, which it is not.
+        _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(table, v), v)
+    }
+}
+
+/// Any set, by a comparison for each of its bytes.
+#[cfg(target_arch = "x86_64")]
+struct Wanted {
+    bytes: [std::arch::x86_64::__m512i; SET_MAX],
+    n: usize,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Wanted {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn of(set: &[u8]) -> Wanted {
+        use std::arch::x86_64::*;
+        let mut bytes = [_mm512_setzero_si512(); SET_MAX];
+        for (w, &s) in bytes.iter_mut().zip(set) {
+            *w = _mm512_set1_epi8(s as i8);
+        }
+        Wanted { bytes, n: set.len() }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    fn mask(&self, v: std::arch::x86_64::__m512i) -> u64 {
+        let equal = |w: &_| std::arch::x86_64::_mm512_cmpeq_epi8_mask(v, *w);
+        self.bytes[..self.n].iter().fold(0, |mask, w| mask | equal(w))
+    }
+}
+
+/// Compresses the numbers 0 to 63 by the mask of each 64 bytes: no branch depends on where the edges are.
+///
+/// # Safety
+/// The processor has the features; `to` has room as `edges` says.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt,bmi2")]
+unsafe fn edges_avx512(
+    bytes: &[u8],
+    base: u32,
+    before: &mut bool,
+    to: &mut [u32],
+    mask: impl Fn(std::arch::x86_64::__m512i) -> u64,
+) -> usize {
     use std::arch::x86_64::*;
     const IOTA: [u8; 64] = {
         let mut iota = [0; 64];
@@ -59,19 +147,21 @@ unsafe fn positions_avx512(bits: &[u64], base: u32, to: &mut [u32]) -> usize {
         }
         iota
     };
-    // SAFETY: `positions` asserted room for 64 numbers behind every `n` that is reached; the loads read IOTA's 64 bytes.
+    // SAFETY: loads of IOTA and of chunks have 64 bytes, or as many as the mask says. Before the chunk number w there are at most
+    // 64 w edges, and `to` has room for all bytes of this chunk and the 64 numbers that are stored at most.
     unsafe {
         let iota = _mm512_loadu_si512(IOTA.as_ptr().cast());
+        let mut last = u64::from(*before);
         let mut n = 0;
-        for (w, &word) in bits.iter().enumerate() {
-            let at = _mm512_set1_epi32((base + w as u32 * 64) as i32);
-            let packed = _mm512_maskz_compress_epi8(word, iota);
+        let mut put = |edge: u64, base: u32| {
+            let at = _mm512_set1_epi32(base as i32);
+            let packed = _mm512_maskz_compress_epi8(edge, iota);
             let p = to.as_mut_ptr().add(n);
             let first = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(packed));
             let second = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<1>(packed));
             _mm512_storeu_si512(p.cast(), _mm512_add_epi32(at, first));
             _mm512_storeu_si512(p.add(16).cast(), _mm512_add_epi32(at, second));
-            let count = word.count_ones() as usize;
+            let count = edge.count_ones() as usize;
             if count > 32 {
                 let third = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<2>(packed));
                 let fourth = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32::<3>(packed));
@@ -79,7 +169,23 @@ unsafe fn positions_avx512(bits: &[u64], base: u32, to: &mut [u32]) -> usize {
                 _mm512_storeu_si512(p.add(48).cast(), _mm512_add_epi32(at, fourth));
             }
             n += count;
+        };
+        let mut at = base;
+        let chunks = bytes.chunks_exact(64);
+        let rest = chunks.remainder();
+        for chunk in chunks {
+            let inside = mask(_mm512_loadu_si512(chunk.as_ptr().cast()));
+            put(inside ^ (inside << 1 | last), at);
+            last = inside >> 63;
+            at = at.wrapping_add(64);
         }
+        if !rest.is_empty() {
+            let here = _bzhi_u64(u64::MAX, rest.len() as u32);
+            let inside = mask(_mm512_maskz_loadu_epi8(here, rest.as_ptr().cast()));
+            put((inside ^ (inside << 1 | last)) & here, at);
+            last = inside >> (rest.len() - 1) & 1;
+        }
+        *before = last == 1;
         n
     }
 }
@@ -159,28 +265,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn positions_of_every_density() {
+    fn edges_of_every_density() {
         let mut random = 88172645463325252u64;
-        for density in 0..6 {
-            let bits: Vec<u64> = (0..50)
-                .map(|_| {
-                    let mut word = u64::MAX;
-                    for _ in 0..density {
-                        random ^= random << 13;
-                        random ^= random >> 7;
-                        random ^= random << 17;
-                        word &= random;
+        let mut bytes = vec![0u8; 700];
+        for set in [&b"\t\n\x0c\r "[..], b"\0", b"\x01\x11", b"\x80a", b""] {
+            for density in 1..6 {
+                for byte in &mut bytes {
+                    random ^= random << 13;
+                    random ^= random >> 7;
+                    random ^= random << 17;
+                    let hit = random % (1 << density) == 0 && !set.is_empty();
+                    *byte = if hit { set[(random >> 32) as usize % set.len()] } else { (random >> 40) as u8 };
+                }
+                for len in (0..140).chain([bytes.len()]) {
+                    for start in [false, true] {
+                        let (mut before, mut to) = (start, vec![7; len + EDGES_SLACK]);
+                        let n = edges(&bytes[..len], set, 1000, &mut before, &mut to);
+                        let inside = |i: usize| if i == 0 { start } else { set.contains(&bytes[i - 1]) };
+                        let expect: Vec<u32> =
+                            (0..len).filter(|&i| inside(i) != inside(i + 1)).map(|i| i as u32 + 1000).collect();
+                        assert_eq!(to[..n], expect, "{set:?} {len}");
+                        assert_eq!(before, inside(len));
                     }
-                    word
-                })
-                .collect();
-            let mut to = vec![7; bits.len() * 64 + 64];
-            let n = positions(&bits, 1000, &mut to);
-            let expect: Vec<u32> = (0..bits.len() as u32 * 64)
-                .filter(|i| bits[*i as usize / 64] >> (i % 64) & 1 == 1)
-                .map(|i| i + 1000)
-                .collect();
-            assert_eq!(&to[..n], expect);
+                }
+            }
         }
     }
 

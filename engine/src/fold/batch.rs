@@ -13,6 +13,8 @@ pub(super) struct Key {
     pub k0: u64,
     pub k1: u64,
     pub meta: u64,
+    /// The first slot of its home, in the array that the batch was hashed for.
+    pub home: u64,
 }
 
 impl Key {
@@ -38,6 +40,8 @@ pub(super) struct Batch {
     /// Offset and length of the keys in the data.
     pub spans: [[u32; 2]; FOLD_BATCH],
     pub keys: [Key; FOLD_BATCH],
+    /// Of the slots that the keys were hashed for.
+    pub log2: u32,
     /// Which keys have more than 16 bytes, how many, and the bytes of all of them.
     pub long: [u8; FOLD_BATCH],
     pub n_long: usize,
@@ -52,7 +56,8 @@ impl Batch {
         Batch {
             n: 0,
             spans: [[0; 2]; FOLD_BATCH],
-            keys: [Key { k0: 0, k1: 0, meta: 0 }; FOLD_BATCH],
+            keys: [Key { k0: 0, k1: 0, meta: 0, home: 0 }; FOLD_BATCH],
+            log2: 0,
             long: [0; FOLD_BATCH],
             n_long: 0,
             long_bytes: 0,
@@ -65,23 +70,16 @@ impl Batch {
     /// Hashes the keys of `spans[..n]` and asks for their homes. Spans outside of the data are an error of user code.
     #[inline(never)]
     pub fn hash(&mut self, data: &[u8], hasher: &Hasher, slots: &Slots) -> Result<()> {
+        self.log2 = slots.log2();
         let spans = &self.spans[..self.n];
-        let (mut offset_max, mut len_max) = (0, 0);
-        for &[offset, len] in spans {
-            offset_max = offset_max.max(offset);
-            len_max = len_max.max(len);
-        }
-        if u64::from(offset_max) + u64::from(len_max) > data.len() as u64 {
-            // Perhaps not of one span: near the end of the data each is looked at.
-            let end = spans.iter().map(|s| u64::from(s[0]) + u64::from(s[1])).max().unwrap_or(0);
-            if end > data.len() as u64 {
-                return Err(outside(end, data.len()));
-            }
+        let (end, len_max) = extent(spans, hasher.has_masked_loads());
+        if end > data.len() as u64 {
+            return Err(outside(end, data.len()));
         }
         hash_short(&mut self.keys, spans, data, hasher, slots);
         self.long_bytes = 0;
         self.n_long = 0;
-        if len_max as usize > SHORT_BYTES {
+        if len_max > SHORT_BYTES as u64 {
             // First which, without a branch: lengths are hard to predict.
             let mut n_long = 0;
             for (i, &[_, len]) in spans.iter().enumerate() {
@@ -93,19 +91,35 @@ impl Batch {
             for &i in &self.long[..n_long] {
                 let (key, span) = (&mut self.keys[usize::from(i)], spans[usize::from(i)]);
                 let hash = hasher.long(slice(data, span));
-                *key = Key { k0: hash, k1: 0, meta: Slot::meta_of(hasher.order(hash), span[1]) };
-                prefetch(homes.wrapping_add(slots.home(key.meta)));
+                let meta = Slot::meta_of(hasher.order(hash), span[1]);
+                *key = Key { k0: hash, k1: 0, meta, home: slots.home(meta) as u64 };
+                prefetch(homes.wrapping_add(slots.home(meta)));
                 self.long_bytes += span[1] as usize;
             }
         }
         Ok(())
     }
 
+    /// Finds the homes again where the slots were replaced by a larger array since the keys were hashed.
+    #[inline]
+    pub fn move_to(&mut self, slots: &Slots) {
+        if self.log2 != slots.log2() {
+            self.log2 = slots.log2();
+            for key in &mut self.keys[..self.n] {
+                key.home = slots.home(key.meta) as u64;
+            }
+        }
+    }
+
     /// Takes keys with the value 1.
     #[inline]
     pub fn set_ones(&mut self, spans: &[[u32; 2]]) {
         self.n = spans.len();
-        self.spans[..spans.len()].copy_from_slice(spans);
+        match spans.try_into() {
+            // A known length is copied without a call.
+            Ok(whole) => self.spans = whole,
+            Err(_) => self.spans[..spans.len()].copy_from_slice(spans),
+        }
         if self.values != Values::Ones {
             self.values = Values::Ones;
             self.numbers = [1; FOLD_BATCH];
@@ -128,6 +142,35 @@ impl Batch {
     }
 }
 
+/// Where the span that reaches farthest ends, and the length of the longest one.
+#[inline(always)]
+fn extent(spans: &[[u32; 2]], wide: bool) -> (u64, u64) {
+    #[cfg(target_arch = "x86_64")]
+    if wide {
+        // SAFETY: the features were detected when the hasher was made.
+        return unsafe { extent_avx512(spans) };
+    }
+    let _ = wide;
+    extent_plain(spans)
+}
+
+#[inline(always)]
+fn extent_plain(spans: &[[u32; 2]]) -> (u64, u64) {
+    let (mut end, mut len_max) = (0, 0);
+    for &[offset, len] in spans {
+        end = end.max(u64::from(offset) + u64::from(len));
+        len_max = len_max.max(u64::from(len));
+    }
+    (end, len_max)
+}
+
+/// The same code, which the compiler makes vectors of.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+fn extent_avx512(spans: &[[u32; 2]]) -> (u64, u64) {
+    extent_plain(spans)
+}
+
 /// Loads and hashes keys as if all were short; the spans lie in the data.
 #[inline]
 fn hash_short(keys: &mut [Key; FOLD_BATCH], spans: &[[u32; 2]], data: &[u8], hasher: &Hasher, slots: &Slots) {
@@ -141,8 +184,9 @@ fn hash_short(keys: &mut [Key; FOLD_BATCH], spans: &[[u32; 2]], data: &[u8], has
     for (key, &[offset, len]) in keys.iter_mut().zip(spans) {
         let (k0, k1) = load_key(data, offset as usize, len as usize);
         let meta = Slot::meta_of(hasher.order(hasher.short(k0, k1, len)), len);
-        prefetch(homes.wrapping_add(slots.home(meta)));
-        *key = Key { k0, k1, meta };
+        let home = slots.home(meta);
+        prefetch(homes.wrapping_add(home));
+        *key = Key { k0, k1, meta, home: home as u64 };
     }
 }
 
@@ -172,10 +216,12 @@ unsafe fn hash_short_avx512(
         let once = _mm_aesenc_si128(bytes, _mm_xor_si128(seed, _mm_cvtsi32_si128(len as i32)));
         let hash = _mm_cvtsi128_si64(_mm_aesenc_si128(_mm_aesenc_si128(once, seed), seed)) as u64;
         let meta = Slot::meta_of(hasher.order(hash), len);
-        prefetch(homes.wrapping_add(slots.home(meta)));
+        let home = slots.home(meta);
+        prefetch(homes.wrapping_add(home));
         // SAFETY: the first 16 bytes of a Key are its two words.
         unsafe { _mm_store_si128(std::ptr::from_mut(key).cast(), bytes) };
         key.meta = meta;
+        key.home = home as u64;
     }
 }
 

@@ -48,9 +48,11 @@ pub mod merge;
 mod probe;
 mod slot;
 pub mod table;
+pub mod window;
 
 pub use merge::{Merge, Unmerged, Worker};
 pub use table::{FoldTable, Folded};
+pub use window::Window;
 
 #[cfg(test)]
 mod tests;

@@ -27,6 +27,8 @@ pub(super) struct Store {
     pub wide_bytes: usize,
     /// The state of a new key: a number that changes nothing.
     pub first: u64,
+    /// The state of a key is the number of keys before it, instead.
+    pub numbering: bool,
     pub used: usize,
     /// Whether the processor compares 32 bytes at once into a mask.
     pub wide_compare: bool,
@@ -69,7 +71,20 @@ impl Store {
         }
     }
 
-    /// The same for a folder of the user's.
+    /// Gives the numbers of the keys of the first `n` records, in a table that numbers them.
+    #[inline(never)]
+    pub fn numbers(&mut self, batch: &Batch, n: usize, data: &[u8]) -> [u32; FOLD_BATCH] {
+        debug_assert!(self.numbering);
+        let mut at = self.find_all(batch, n, data, |_| ());
+        let slots = self.slots.as_slice();
+        for at in &mut at[..n] {
+            // SAFETY: `find_all` returns numbers of slots.
+            *at = unsafe { slots.get_unchecked(*at as usize) }.state as u32;
+        }
+        at
+    }
+
+    /// `fold_known` for a folder of the user's.
     #[inline(never)]
     pub fn fold_user(
         &mut self,
@@ -129,7 +144,7 @@ impl Store {
         };
         let others = &others[..n_others];
         for &i in others {
-            let home = self.slots.home(batch.keys[usize::from(i)].meta);
+            let home = batch.keys[usize::from(i)].home as usize;
             prefetch(self.slots.as_slice().as_ptr().wrapping_add(home + 2));
         }
         for &i in others {
@@ -154,7 +169,8 @@ impl Store {
         self.at_home::<false>(keys, found, others)
     }
 
-    /// A slot and a key are compared as vectors of four numbers, of which the fourth (the state) does not count.
+    /// The two slots of a home are one vector of eight numbers, compared with the key twice; the fourth of each (the state) does
+    /// not count.
     ///
     /// # Safety
     /// The processor has the features.
@@ -170,19 +186,18 @@ impl Store {
         let mut n_others = 0;
         let slots = self.slots.as_slice();
         for (i, (key, found)) in keys.iter().zip(found).enumerate() {
-            let home = self.slots.home(key.meta);
-            debug_assert!(home + 1 < slots.len());
+            let home = key.home as usize;
+            debug_assert!(home == self.slots.home(key.meta) && home + 1 < slots.len());
             // SAFETY: a home is even and less than the capacity, which is even too; a Slot and a Key have 32 bytes.
-            let (differ_a, differ_b) = unsafe {
-                let key = _mm256_load_si256(std::ptr::from_ref(key).cast());
-                let pair = slots.as_ptr().add(home).cast::<__m256i>();
-                let a = _mm256_mask_cmpneq_epi64_mask(0b111, _mm256_loadu_si256(pair), key);
-                let b = _mm256_mask_cmpneq_epi64_mask(0b111, _mm256_loadu_si256(pair.add(1)), key);
-                (a, b)
+            let differ = unsafe {
+                let key = _mm512_broadcast_i64x4(_mm256_load_si256(std::ptr::from_ref(key).cast()));
+                let pair = _mm512_loadu_si512(slots.as_ptr().add(home).cast());
+                u32::from(_mm512_mask_cmpneq_epi64_mask(0b0111_0111, pair, key))
             };
-            *found = home as u32 + u32::from(differ_b == 0);
+            let (in_a, in_b) = (differ & 0b1111 == 0, differ >> 4 == 0);
+            *found = home as u32 + u32::from(in_b);
             others[n_others % FOLD_BATCH] = i as u8;
-            n_others += usize::from(differ_a != 0 && differ_b != 0);
+            n_others += usize::from(!(in_a | in_b));
         }
         n_others
     }
@@ -199,7 +214,8 @@ impl Store {
         let mut n_others = 0;
         let slots = self.slots.as_slice();
         for (i, (key, found)) in keys.iter().zip(found).enumerate() {
-            let home = self.slots.home(key.meta);
+            let home = key.home as usize;
+            debug_assert!(home == self.slots.home(key.meta));
             // SAFETY: a home is even and less than the capacity, which is even too.
             let (a, b) = unsafe { (slots.get_unchecked(home), slots.get_unchecked(home + 1)) };
             let k1_counts = if LONG && key.is_long() { 0 } else { u64::MAX };
@@ -281,7 +297,8 @@ impl Store {
         if !self.slots.as_slice()[at].is_empty() {
             return (at, false);
         }
-        let mut slot = Slot { k0: key.k0, k1: key.k1, meta: key.meta, state: self.first };
+        let state = if self.numbering { self.used as u64 } else { self.first };
+        let mut slot = Slot { k0: key.k0, k1: key.k1, meta: key.meta, state };
         if slot.is_long() {
             slot.k1 = self.keys.append(slice(data, span));
         }

@@ -22,10 +22,22 @@ pub struct Folded {
 }
 
 /// Slots of a new table: what a cache holds, so that few keys cost nothing; few when debugging, so that tests see growth.
-const FIRST_LOG2: u32 = if cfg!(debug_assertions) { 2 } else { 12 };
+const FIRST_LOG2: u32 = if cfg!(debug_assertions) { 2 } else { 13 };
 /// While a table is no larger than this, it grows by four.
 const SMALL_LOG2: u32 = 18;
 const LOG2_MAX: u32 = 31;
+
+/// What becomes of records whose slots are found.
+pub(super) enum How<'f> {
+    Fold(&'f mut dyn Folder),
+    /// The table numbers its keys; the records go on with those numbers.
+    Number(&'f mut dyn Numbered),
+}
+
+/// Takes records with the numbers of their keys.
+pub(super) trait Numbered {
+    fn take(&mut self, numbers: &[u32], batch: &Batch, data: &[u8]);
+}
 
 pub struct FoldTable {
     store: Store,
@@ -43,6 +55,13 @@ fn limit(log2: u32) -> usize {
 }
 
 impl FoldTable {
+    /// An empty table whose state of a key is the number of keys before it.
+    pub(super) fn numbering(eight: bool, seed: u64, budget: &Arc<Budget>) -> Result<FoldTable> {
+        let mut table = FoldTable::new(FoldShape { state_bytes: 8, known: None, exact: true, eight }, seed, budget)?;
+        table.store.numbering = true;
+        Ok(table)
+    }
+
     /// An empty table. Tables that are to be merged have the same seed.
     pub fn new(shape: FoldShape, seed: u64, budget: &Arc<Budget>) -> Result<FoldTable> {
         let Some(slots) = Slots::try_new(FIRST_LOG2, budget)? else {
@@ -56,6 +75,7 @@ impl FoldTable {
                 states: Arena::new(budget.clone()),
                 wide_bytes: if wide { shape.state_bytes.next_multiple_of(8) } else { 0 },
                 first: shape.known.map_or(0, identity),
+                numbering: false,
                 used: 0,
                 wide_compare: super::hash::masked_loads(),
                 counts: Box::new([0; 1 << RANGE_BITS]),
@@ -78,8 +98,22 @@ impl FoldTable {
 
     /// Folds entries of form ONE: keys are slices of `data`, each value is the number 1.
     pub fn fold_one(&mut self, folder: &mut dyn Folder, data: &[u8], entries: &[[u32; 2]]) -> Result<Folded> {
+        self.ones(How::Fold(folder), data, entries)
+    }
+
+    /// Folds entries of form REF: keys are slices of `data`, values are numbers.
+    pub fn fold_ref(&mut self, folder: &mut dyn Folder, data: &[u8], entries: &[RefEntry]) -> Result<Folded> {
+        self.references(How::Fold(folder), data, entries)
+    }
+
+    /// Folds a block of form COPY, of less than 4 GiB. `done` counts bytes.
+    pub fn fold_copied(&mut self, folder: &mut dyn Folder, block: &[u8]) -> Result<Folded> {
+        self.copied(How::Fold(folder), block)
+    }
+
+    pub(super) fn ones(&mut self, how: How<'_>, data: &[u8], entries: &[[u32; 2]]) -> Result<Folded> {
         let mut next = 0;
-        let left = self.run(folder, data, |batch| {
+        let left = self.run(how, data, |batch| {
             let n = (entries.len() - next).min(FOLD_BATCH);
             batch.set_ones(&entries[next..next + n]);
             next += n;
@@ -88,10 +122,9 @@ impl FoldTable {
         Ok(Folded { done: next - left.records })
     }
 
-    /// Folds entries of form REF: keys are slices of `data`, values are numbers.
-    pub fn fold_ref(&mut self, folder: &mut dyn Folder, data: &[u8], entries: &[RefEntry]) -> Result<Folded> {
+    pub(super) fn references(&mut self, how: How<'_>, data: &[u8], entries: &[RefEntry]) -> Result<Folded> {
         let mut next = 0;
-        let left = self.run(folder, data, |batch| {
+        let left = self.run(how, data, |batch| {
             let n = (entries.len() - next).min(FOLD_BATCH);
             batch.n = n;
             batch.values = Values::Numbers;
@@ -105,15 +138,14 @@ impl FoldTable {
         Ok(Folded { done: next - left.records })
     }
 
-    /// Folds a block of form COPY, of less than 4 GiB. `done` counts bytes.
-    pub fn fold_copied(&mut self, folder: &mut dyn Folder, block: &[u8]) -> Result<Folded> {
+    pub(super) fn copied(&mut self, how: How<'_>, block: &[u8]) -> Result<Folded> {
         let takes = match self.known {
             Some(KnownFold::Count) => Takes::Nothing,
             _ if self.eight => Takes::Numbers,
             _ => Takes::Slices,
         };
         let mut next = 0;
-        let left = self.run(folder, block, |batch| {
+        let left = self.run(how, block, |batch| {
             batch.n = 0;
             batch.values = if takes == Takes::Slices { Values::Spans } else { Values::Numbers };
             while batch.n < FOLD_BATCH && next < block.len() {
@@ -127,7 +159,7 @@ impl FoldTable {
     /// Folds what `fill` puts into batches until it gives an empty one, or the table is full.
     fn run(
         &mut self,
-        folder: &mut dyn Folder,
+        mut how: How<'_>,
         data: &[u8],
         mut fill: impl FnMut(&mut Batch) -> Result<()>,
     ) -> Result<Left> {
@@ -137,7 +169,7 @@ impl FoldTable {
         let left = loop {
             fill(fresh)?;
             self.hash(fresh, data)?;
-            if !self.settle(folder, hashed, data)? {
+            if !self.settle(&mut how, hashed, data)? {
                 break Left { records: hashed.n + fresh.n, key_offset: hashed.spans[0][0] };
             }
             if fresh.n == 0 {
@@ -158,15 +190,17 @@ impl FoldTable {
     }
 
     /// Folds a hashed batch; false, and what is left of it, where the table is full.
-    fn settle(&mut self, folder: &mut dyn Folder, batch: &mut Batch, data: &[u8]) -> Result<bool> {
+    fn settle(&mut self, how: &mut How<'_>, batch: &mut Batch, data: &[u8]) -> Result<bool> {
         while batch.n > 0 {
             let n = self.make_room(batch, data)?;
             if n == 0 {
                 return Ok(false);
             }
-            match self.known {
-                Some(known) => self.store.fold_known(known, batch, n, data),
-                None => self.store.fold_user(folder, self.eight, batch, n, data)?,
+            batch.move_to(&self.store.slots);
+            match (&mut *how, self.known) {
+                (How::Fold(_), Some(known)) => self.store.fold_known(known, batch, n, data),
+                (How::Fold(folder), None) => self.store.fold_user(*folder, self.eight, batch, n, data)?,
+                (How::Number(taker), _) => taker.take(&self.store.numbers(batch, n, data)[..n], batch, data),
             }
             if n < batch.n { batch.skip(n) } else { batch.n = 0 }
         }

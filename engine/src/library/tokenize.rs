@@ -1,13 +1,13 @@
 //! Words, as Hadoop's WordCount example cuts them: java.util.StringTokenizer's defaults, over bytes.
 
 use crate::base::Result;
-use crate::base::masks::{mask_any, positions};
+use crate::base::masks::{EDGES_SLACK, edges};
 use crate::operator::{Batch, Form, Mapper, Out};
 
 /// What lies between words.
 pub const DELIMITERS: &[u8] = b" \t\n\r\x0c";
 
-/// Data that is cut at a time: its masks and positions stay in the first-level cache.
+/// Data that is cut at a time: the positions stay in the first-level cache.
 const STEP_BYTES: usize = 4096;
 
 /// Emits each word with the number 1. Takes spans: line ends are delimiters like the others.
@@ -40,13 +40,12 @@ impl Mapper for Tokenizer {
 
 /// Finds words by their edges: where a delimiter follows a byte of a word, or the other way round.
 struct Edges {
-    bits: [u64; STEP_BYTES / 64],
-    positions: Box<[u32; STEP_BYTES + 66]>,
+    positions: Box<[u32; STEP_BYTES + EDGES_SLACK + 1]>,
 }
 
 impl Edges {
     fn new() -> Self {
-        Edges { bits: [0; STEP_BYTES / 64], positions: Box::new([0; STEP_BYTES + 66]) }
+        Edges { positions: Box::new([0; STEP_BYTES + EDGES_SLACK + 1]) }
     }
 
     /// Calls `found` with start, end, start, end .. of words, in order, a few hundred at a time.
@@ -56,30 +55,19 @@ impl Edges {
         mut found: impl FnMut(&[u32]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         // The byte before was a delimiter.
-        let mut before = 1u64;
+        let mut before = true;
         // A word's start, found in the step before, stands first.
         let mut open = 0;
         for (step, chunk) in data.chunks(STEP_BYTES).enumerate() {
-            let bits = &mut self.bits[..chunk.len().div_ceil(64)];
-            mask_any(chunk, DELIMITERS, bits);
-            if chunk.len() % 64 != 0 {
-                // What lies behind the end is a delimiter.
-                bits[chunk.len() / 64] |= u64::MAX << (chunk.len() % 64);
-            }
-            for word in bits.iter_mut() {
-                let delimiters = *word;
-                *word = delimiters ^ (delimiters << 1 | before);
-                before = delimiters >> 63;
-            }
             let base = (step * STEP_BYTES) as u32;
-            let n = open + positions(bits, base, &mut self.positions[open..]);
+            let n = open + edges(chunk, DELIMITERS, base, &mut before, &mut self.positions[open..]);
             let whole = n & !1;
             found(&self.positions[..whole])?;
             open = n - whole;
             self.positions[0] = self.positions[whole];
         }
         if open == 1 {
-            // The data ends at a step's end, in a word.
+            // The data ends in a word.
             found(&[self.positions[0], data.len() as u32])?;
         }
         Ok(())

@@ -186,7 +186,8 @@ impl Out {
             // SAFETY: the block has room for `now.len() / 2` entries of eight bytes, and is this cursor's alone.
             let to = unsafe { std::slice::from_raw_parts_mut(self.cur.cast::<[u8; 8]>(), now.len() / 2) };
             for (entry, span) in to.iter_mut().zip(now.chunks_exact(2)) {
-                *entry = (u64::from(span[0]) | u64::from(span[1].wrapping_sub(span[0])) << 32).to_le_bytes();
+                let both = u64::from(span[0]) | u64::from(span[1]) << 32;
+                *entry = both.wrapping_sub(both << 32).to_le_bytes();
             }
             self.cur = self.cur.wrapping_add(now.len() * 4);
             rest = later;

@@ -1,0 +1,214 @@
+//! A window of records grouped by key: what a combiner is called with.
+//!
+//! ```text
+//!   records ->  table: key -> number of its group
+//!               (group, value), in the order of emission
+//!               counted, scattered by group  ->  Groups
+//! ```
+//!
+//! Grouping costs about what folding does; sorting the records instead costs forty times as much. Groups come in no order.
+
+use std::sync::Arc;
+
+use super::batch::{Batch, Values as BatchValues, slice};
+use super::table::{Folded, FoldTable, How, Numbered};
+use crate::base::Result;
+use crate::memory::Budget;
+use crate::memory::buffer::SLACK_BYTES;
+use crate::operator::cursor::RefEntry;
+use crate::operator::folder::state_number;
+use crate::operator::groups::{Groups, Values};
+
+/// Records of a window. Their values lie in L2 while they are grouped.
+const WINDOW_RECORDS: usize = if cfg!(debug_assertions) { 300 } else { 64 << 10 };
+/// Bytes of values that are not numbers.
+const WINDOW_BYTES: usize = if cfg!(debug_assertions) { 4 << 10 } else { 1 << 20 };
+
+pub struct Window {
+    table: FoldTable,
+    records: Records,
+    columns: Columns,
+}
+
+/// The records so far: numbers of their groups, and their values.
+#[derive(Default)]
+struct Records {
+    groups: Vec<u32>,
+    /// Values are numbers of eight bytes.
+    eight: bool,
+    /// Empty as long as all of them are 1.
+    numbers: Vec<u64>,
+    /// Values that are not numbers: (offset, length) in `bytes`.
+    spans: Vec<[u32; 2]>,
+    bytes: Vec<u8>,
+}
+
+/// The groups as they are handed out; kept for their memory.
+#[derive(Default)]
+struct Columns {
+    /// Keys, then values that are not numbers.
+    data: Vec<u8>,
+    koff: Vec<u32>,
+    klen: Vec<u32>,
+    first: Vec<u32>,
+    /// Where the next value of each group is to stand.
+    next: Vec<u32>,
+    v8: Vec<u64>,
+    voff: Vec<u32>,
+    vlen: Vec<u32>,
+}
+
+impl Window {
+    /// `eight`: values are numbers of eight bytes. `budget` holds the table.
+    pub fn new(eight: bool, seed: u64, budget: &Arc<Budget>) -> Result<Window> {
+        let table = FoldTable::numbering(eight, seed, budget)?;
+        Ok(Window { table, records: Records { eight, ..Records::default() }, columns: Columns::default() })
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.records.groups.is_empty()
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.records.groups.len() >= WINDOW_RECORDS || self.records.bytes.len() >= WINDOW_BYTES
+    }
+
+    /// Takes entries of form ONE, as `FoldTable::fold_one` does.
+    pub fn take_one(&mut self, data: &[u8], entries: &[[u32; 2]]) -> Result<Folded> {
+        self.table.ones(How::Number(&mut self.records), data, entries)
+    }
+
+    /// Takes entries of form REF.
+    pub fn take_ref(&mut self, data: &[u8], entries: &[RefEntry]) -> Result<Folded> {
+        self.table.references(How::Number(&mut self.records), data, entries)
+    }
+
+    /// Takes a block of form COPY.
+    pub fn take_copied(&mut self, block: &[u8]) -> Result<Folded> {
+        self.table.copied(How::Number(&mut self.records), block)
+    }
+
+    /// Hands the groups out, all at once, and is empty afterwards.
+    pub fn hand_out(&mut self, each: impl FnOnce(&Groups<'_>) -> Result<()>) -> Result<()> {
+        let Window { table, records, columns } = self;
+        let groups = table.len();
+        columns.keys(table)?;
+        columns.count(&records.groups, groups);
+        let Columns { data, koff, klen, first, next, v8, voff, vlen } = columns;
+        let mut place = |group: u32| {
+            let at = next[group as usize];
+            next[group as usize] += 1;
+            at as usize
+        };
+        let total = records.groups.len();
+        let values = if !records.eight {
+            let base = data.len() as u32;
+            data.extend_from_slice(&records.bytes);
+            voff.resize(total, 0);
+            vlen.resize(total, 0);
+            for (&group, &[offset, len]) in records.groups.iter().zip(&records.spans) {
+                let at = place(group);
+                (voff[at], vlen[at]) = (base + offset, len);
+            }
+            Values::Slices { offsets: &voff[..total], lengths: &vlen[..total] }
+        } else if records.numbers.is_empty() {
+            // Ones need not be put in their places.
+            v8.clear();
+            v8.resize(total, 1);
+            Values::Eight(v8)
+        } else {
+            v8.resize(total, 0);
+            for (&group, &number) in records.groups.iter().zip(&records.numbers) {
+                v8[place(group)] = number;
+            }
+            Values::Eight(&v8[..total])
+        };
+        data.reserve(SLACK_BYTES);
+        let result = each(&Groups::new(data, koff, klen, first, values, 0));
+        records.clear();
+        columns.forget_large();
+        result
+    }
+}
+
+impl Columns {
+    /// The keys of the groups, in the order of their numbers; the table is empty afterwards.
+    fn keys(&mut self, table: &mut FoldTable) -> Result<()> {
+        let Columns { data, koff, klen, .. } = self;
+        data.clear();
+        koff.resize(table.len(), 0);
+        klen.resize(table.len(), 0);
+        table.drain(|keys, states| {
+            for (key, state) in keys.iter().zip(states) {
+                let group = state_number(state.cast_mut()) as usize;
+                (koff[group], klen[group]) = (data.len() as u32, key.len() as u32);
+                data.extend_from_slice(key);
+            }
+            Ok(())
+        })
+    }
+
+    /// Where the values of each group begin.
+    fn count(&mut self, groups: &[u32], n: usize) {
+        let Columns { first, next, .. } = self;
+        next.clear();
+        next.resize(n, 0);
+        for &group in groups {
+            next[group as usize] += 1;
+        }
+        first.clear();
+        let mut at = 0;
+        for count in next {
+            first.push(at);
+            at += std::mem::replace(count, at);
+        }
+        first.push(at);
+    }
+
+    fn forget_large(&mut self) {
+        self.data.clear();
+        self.data.shrink_to(2 * WINDOW_BYTES);
+    }
+}
+
+impl Records {
+    fn clear(&mut self) {
+        self.groups.clear();
+        self.numbers.clear();
+        self.spans.clear();
+        self.bytes.clear();
+        self.bytes.shrink_to(2 * WINDOW_BYTES);
+    }
+}
+
+impl Numbered for Records {
+    fn take(&mut self, numbers: &[u32], batch: &Batch, data: &[u8]) {
+        let before = self.groups.len();
+        self.groups.extend_from_slice(numbers);
+        match batch.values {
+            BatchValues::Ones if self.numbers.is_empty() && self.eight => {}
+            BatchValues::Spans => {
+                for &span in &batch.value_spans[..numbers.len()] {
+                    self.push(slice(data, span));
+                }
+            }
+            _ if self.eight => {
+                // All before were 1.
+                self.numbers.resize(before, 1);
+                self.numbers.extend_from_slice(&batch.numbers[..numbers.len()]);
+            }
+            _ => {
+                for number in &batch.numbers[..numbers.len()] {
+                    self.push(&number.to_le_bytes());
+                }
+            }
+        }
+    }
+}
+
+impl Records {
+    fn push(&mut self, value: &[u8]) {
+        self.spans.push([self.bytes.len() as u32, value.len() as u32]);
+        self.bytes.extend_from_slice(value);
+    }
+}
