@@ -21,6 +21,8 @@ use crate::operator::groups::{Groups, Values};
 
 /// Records of a window. Their values lie in L2 while they are grouped.
 const WINDOW_RECORDS: usize = if cfg!(debug_assertions) { 300 } else { 64 << 10 };
+/// Records of a window while all values are 1: nothing is grouped but their count.
+const WINDOW_ONES: usize = 4 * WINDOW_RECORDS;
 /// Bytes of values that are not numbers.
 const WINDOW_BYTES: usize = if cfg!(debug_assertions) { 4 << 10 } else { 1 << 20 };
 
@@ -70,7 +72,9 @@ impl Window {
     }
 
     pub fn is_full(&self) -> bool {
-        self.records.groups.len() >= WINDOW_RECORDS || self.records.bytes.len() >= WINDOW_BYTES
+        let ones = self.records.eight && self.records.numbers.is_empty();
+        let records_max = if ones { WINDOW_ONES } else { WINDOW_RECORDS };
+        self.records.groups.len() >= records_max || self.records.bytes.len() >= WINDOW_BYTES
     }
 
     /// Takes entries of form ONE, as `FoldTable::fold_one` does.
