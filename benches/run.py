@@ -12,23 +12,27 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
 from harness import data, machine, measure, opponents, report  # noqa: E402
-from harness.rows import ROWS  # noqa: E402
+from harness.bullets import BULLETS, Bullet  # noqa: E402
+from harness.rows import BY_NAME, ROWS  # noqa: E402
+
+CHOICES = [*ROWS, *BULLETS]
 
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--quick", action="store_true", help="chdb and the limit programs alone")
-    p.add_argument("--rows", default="", help="names, separated by commas; `all` takes in the 10 GB row: " + ", ".join(r.name for r in ROWS))
+    p.add_argument("--quick", action="store_true", help="the rows of the table alone, against chdb and the limit programs")
+    p.add_argument("--rows", default="", help="names, separated by commas; `all` takes in those of 10 GB: " + ", ".join(r.name for r in CHOICES))
     p.add_argument("--peers", default="", help="only these peers (chdb,duckdb,...); `none` for the limit programs alone")
     p.add_argument("--pairs", type=int, default=5, help="pairs of runs a series (default 5)")
     p.add_argument("--size", type=float, default=1.0, help="scale of the data, for trying the bench out; goals are for 1")
     p.add_argument("--no-save", action="store_true", help="keep no results file")
     a = p.parse_args()
     names = [n for n in a.rows.split(",") if n]
-    unknown = set(names) - {r.name for r in ROWS} - {"all"}
+    unknown = set(names) - {r.name for r in CHOICES} - {"all"}
     if unknown:
         p.error("no such row: " + ", ".join(sorted(unknown)))
-    a.rows = [r for r in ROWS if r.name in names or "all" in names or (not names and r.default)]
+    by_default = [r for r in (ROWS if a.quick else CHOICES) if r.default]
+    a.rows = [r for r in CHOICES if r.name in names or "all" in names] if names else by_default
     return a
 
 
@@ -39,9 +43,28 @@ def chosen_peers(options, row):
     return {m: goal for m, goal in row.peers.items() if not wanted or m.removesuffix("_peer").replace("_local", "") in wanted}
 
 
+def show(result):
+    print(report.table([result]).splitlines()[1], flush=True)
+
+
+def run_bullet(bullet, options):
+    """A result for each of its jobs; one that fails does not keep the others from being measured."""
+    results = []
+    for job in bullet.jobs:
+        name, row = f"{bullet.name} {job}", BY_NAME[job]
+        try:
+            built = opponents.ours(row, "") is not None
+            result = bullet.measure(name, row, options) if built else {"row": name, "opponent": "", "note": "not built: " + row.ours}
+        except measure.Failed as failure:
+            result = {"row": name, "opponent": "", "verdict": "FAILED", "detail": str(failure)}
+        results.append(result)
+        show(result)
+    return results
+
+
 def run_row(row, options, name):
     """The series of one row; each is printed as it ends."""
-    folder = data.prepare(row.data, max(6, int(row.bytes * options.size) // 100 * 100) if row.data != "six-bytes" else 6)
+    folder = data.of(row, options.size)
     limit = opponents.limit(row, folder)
     ours = opponents.ours(row, folder)
     subject = ours or limit  # before the engine is built, the limit program stands in, and the table says so
@@ -49,7 +72,7 @@ def run_row(row, options, name):
 
     def keep(result):
         results.append(result)
-        print(report.table([result]).splitlines()[1], flush=True)
+        show(result)
 
     if subject is None:
         return [{"row": row.name, "opponent": "", "note": "not built: " + row.ours}]
@@ -70,8 +93,7 @@ def run_row(row, options, name):
             result = {"row": row.name, "opponent": peer, "goal": goal, "note": str(failure)}
             kept = report.last_committed(name, row.name, peer)
             keep(report.judge(row, peer, result | kept, goal) if kept else result)
-    if os.path.getsize(data.files(folder)[0]) > 4e9:
-        shutil.rmtree(folder)  # too large to keep
+    data.remove_large(folder)
     return results
 
 
@@ -79,7 +101,7 @@ def main():
     options = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     held = measure.lock()
-    opponents.build_limits()
+    opponents.build()
     host = machine.describe()
     print(f"{host['name']}: {host['cores']} cores, {host['memory_gib']} GiB, load {host['load'][0]:.1f}")
     if host["load"][0] > 0.5:
@@ -89,7 +111,7 @@ def main():
     for row in options.rows:
         print(f"-- {row.title}", flush=True)
         try:
-            results += run_row(row, options, host["name"])
+            results += run_bullet(row, options) if isinstance(row, Bullet) else run_row(row, options, host["name"])
         except measure.Failed as failure:
             failed = True
             results.append({"row": row.name, "opponent": "", "note": str(failure), "verdict": "FAILED"})

@@ -1,6 +1,6 @@
 """The command lines of what is measured, all in one place: adjust them here when the yunti command changes.
 
-{input} and {output} are folders (a file where a row says so); {reduces} and {memory} come from the row.
+{input} and {output} are folders (a file where a row says so); {reduces} and {memory} come from the row, {threads} from the measurement.
 """
 
 import os
@@ -10,6 +10,7 @@ YUNTI = ROOT + "/dist/bin/yunti"
 LIMITS = ROOT + "/build/limits"
 WORD_COUNT_LIB = ROOT + "/build/examples/lib/libword_count.so"
 MAX_BY_KEY_LIB = ROOT + "/build/examples/lib/libmax_by_key.so"
+DOUBLE_BY_KEY_LIB = ROOT + "/build/bench-libraries/libdouble_by_key.so"
 
 IN_OUT = "--input {input} --output {output}"
 
@@ -22,15 +23,21 @@ OURS = {
     "terasort-budget": f"{YUNTI} run terasort {IN_OUT} --reduces 1 --memory {{memory}}",
     "sortlines": f"{YUNTI} run sort {IN_OUT}",
     "maxbykey": f"{YUNTI} run --lib {MAX_BY_KEY_LIB} --mapper MaxByKey.Parse --folder MaxByKey.Max --mode grouped {IN_OUT}",
+    "sumdouble": f"{YUNTI} run --lib {DOUBLE_BY_KEY_LIB} --mapper DoubleByKey.Parse --folder Yunti.SumDoubleFolder --mode grouped --deterministic {IN_OUT}",
     "empty": f"{YUNTI} run wordcount {IN_OUT} --mode grouped",
 }
 
+# Flags that a bullet adds to a command of ours.
+THREADS = " --threads {threads}"
+MEMORY = " --memory {memory}"
+SPLITS = " --split-size {split_bytes}"
+
 LIMIT = {
-    "wordcount": f"{LIMITS}/wordcount {{input}} {{output}} 2",
-    "terasort": f"{LIMITS}/terasort {{input}} {{output}} 2 {{reduces}}",
-    "extsort": f"{LIMITS}/extsort {{input}} {{output}} 2 {{memory}}",
-    "sortlines": f"{LIMITS}/sortlines {{input}} {{output}} 2",
-    "maxbykey": f"{LIMITS}/maxbykey {{input}} {{output}} 2",
+    "wordcount": f"{LIMITS}/wordcount {{input}} {{output}} {{threads}}",
+    "terasort": f"{LIMITS}/terasort {{input}} {{output}} {{threads}} {{reduces}}",
+    "extsort": f"{LIMITS}/extsort {{input}} {{output}} {{threads}} {{memory}}",
+    "sortlines": f"{LIMITS}/sortlines {{input}} {{output}} {{threads}}",
+    "maxbykey": f"{LIMITS}/maxbykey {{input}} {{output}} {{threads}}",
 }
 
 

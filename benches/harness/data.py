@@ -9,6 +9,11 @@ from . import commands
 DATA = os.path.join(commands.ROOT, "build/bench-data")
 
 
+def of(row, scale):
+    """The folder with the row's data, at that scale of its size."""
+    return prepare(row.data, 6 if row.data == "six-bytes" else max(6, int(row.bytes * scale) // 100 * 100))
+
+
 def prepare(kind, size):
     """The folder with that kind and size (bytes) of data; name and files stay the same from run to run."""
     folder = f"{DATA}/{kind}-{size}"
@@ -45,6 +50,21 @@ def maker(folder):
 
 def files(folder):
     return [f"{folder}/{n}" for n in sorted(os.listdir(folder)) if not n.startswith(("_", "."))]
+
+
+def bytes_of(folder):
+    return sum(os.path.getsize(path) for path in files(folder))
+
+
+def eighth(folder):
+    """A budget of an eighth of the data; not less than any job needs, which matters to tiny data alone."""
+    return max(4 << 20, bytes_of(folder) // 8)
+
+
+def remove_large(folder):
+    """What is over 4 GB is too large to keep."""
+    if bytes_of(folder) > 4e9:
+        shutil.rmtree(folder)
 
 
 def into_page_cache(folder):

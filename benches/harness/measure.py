@@ -35,7 +35,7 @@ class Sample:
     wall: float  # seconds from start to exit, which follows the rename
     cpu: float
     rss: int  # bytes, peak; counts mapped input too
-    anonymous: int  # bytes, highest of 20 looks a second, this process alone
+    anonymous: int  # bytes, the highest that was seen, this process alone
 
 
 @dataclass
@@ -64,7 +64,7 @@ def clean():
     os.makedirs(WORK)
 
 
-def run(program, timeout=3600):
+def run(program, timeout=3600, look_seconds=0.05):
     """One run into an empty place; the sample and the output's path."""
     clean()
     output = WORK + "/out"
@@ -75,7 +75,7 @@ def run(program, timeout=3600):
         child = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
         def watch():
-            while not done.wait(0.05):
+            while not done.wait(look_seconds):
                 peak[0] = max(peak[0], _anonymous_bytes(child.pid))
                 if time.monotonic() - begin > timeout:
                     child.kill()
@@ -125,6 +125,20 @@ def fastest_form(programs, row, folder):
     return min(close, key=lambda entry: entry[0])[1]
 
 
+def in_turn(programs, rounds):
+    """A B C A B C ...; the samples of each round."""
+    return [[run(p)[0] for p in programs] for _ in range(rounds)]
+
+
+def summary(program, samples):
+    walls = [s.wall for s in samples]
+    return {
+        "name": program.name, "form": program.form, "command": program.command("OUT"), "min": min(walls), "median": statistics.median(walls),
+        "cpu_median": statistics.median(s.cpu for s in samples), "rss_max": max(s.rss for s in samples),
+        "anonymous_max": max(s.anonymous for s in samples),
+    }
+
+
 def pairs(a, b, row, folder, count, seen):
     """A B A B ...; b may be None. `seen` keeps fingerprints by program, so that each is taken once for a row.
 
@@ -144,12 +158,7 @@ def pairs(a, b, row, folder, count, seen):
     clean()
     result = {"pairs": [[asdict(s) for s in pair] for pair in taken]}
     for i, p in enumerate(programs):
-        walls = [pair[i].wall for pair in taken]
-        result["ab"[i]] = {
-            "name": p.name, "form": p.form, "command": p.command("OUT"), "min": min(walls), "median": statistics.median(walls),
-            "cpu_median": statistics.median(pair[i].cpu for pair in taken), "rss_max": max(pair[i].rss for pair in taken),
-            "anonymous_max": max(pair[i].anonymous for pair in taken),
-        }
+        result["ab"[i]] = summary(p, [pair[i] for pair in taken])
     if b:
         result["ratio"] = statistics.median(y.wall / x.wall for x, y in taken)
         result["same"] = seen[a.name + a.form] == seen[b.name + b.form]

@@ -13,24 +13,28 @@ VENV = os.path.join(commands.ROOT, "build/bench-venv")
 sys.path.insert(0, PEERS)
 
 
-def ours(row, folder):
-    """None while the binary or the class library is not built."""
-    template = commands.OURS[row.ours]
+def ours(row, folder, flags="", **changed):
+    """With flags of commands.py behind the row's command. None while the binary or the class library is not built."""
+    template = commands.OURS[row.ours] + flags
     needed = [w for w in template.split() if w.startswith("/")]
     if not all(os.path.exists(p) for p in needed):
         return None
-    return Program("yunti", lambda output: commands.fill(template, input=folder, output=output, reduces=row.reduces, memory=row.memory), row.ours)
+    values = {"reduces": row.reduces, "memory": row.memory} | changed
+    return Program("yunti", lambda output: commands.fill(template, input=folder, output=output, **values), row.ours + flags.format(**values))
 
 
-def limit(row, folder):
+def limit(row, folder, threads=2):
     if not row.limit:
         return None
     template = commands.LIMIT[row.limit]
-    return Program("limit", lambda output: commands.fill(template, input=folder, output=output, reduces=row.reduces, memory=row.memory), row.limit)
+    values = {"reduces": row.reduces, "memory": row.memory, "threads": threads}
+    return Program("limit", lambda output: commands.fill(template, input=folder, output=output, **values), row.limit)
 
 
-def build_limits():
-    subprocess.run(["make", "-s", "-C", os.path.join(commands.ROOT, "benches/limits")], check=True)
+def build():
+    """The limit programs, and the class libraries that only the bench needs."""
+    for part in ("limits", "libraries"):
+        subprocess.run(["make", "-s", "-C", os.path.join(commands.ROOT, "benches", part)], check=True)
 
 
 def peer(module_name, row, folder):

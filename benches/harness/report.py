@@ -36,6 +36,16 @@ def judge_wall(row, result):
     return result
 
 
+def judge_bullet(name, opponent, result, figure, bound, at_least=False):
+    """A bullet has one bound, which is goal and must; with 0 it is shown and not judged. No figure: `detail` says why."""
+    result.update(row=name, opponent=opponent, figure=figure, bound=bound)
+    reached = figure is not None and (figure >= bound if at_least else figure <= bound)
+    result["verdict"] = "" if not bound or figure is None else "goal" if reached else "BELOW"
+    if not result.get("same", True):
+        result["verdict"] = "OUTPUTS DIFFER"
+    return result
+
+
 def limits_valid(results):
     """{row: (factor, needed)} for the rows where both a limit program and chdb were timed."""
     checks = {}
@@ -74,8 +84,10 @@ def table(results):
         if r.get("kept_from"):
             against += f" (kept: {r['kept_from']})"
         subject = "" if r.get("a", {}).get("name", "yunti") == "yunti" else " [limit program as ours]"
-        lines.append((r["row"], against, timed("a"), timed("b"), unit(r.get("figure")), unit(r.get("goal")), unit(r.get("must")),
-                      (r.get("verdict") or r.get("note", "")) + subject, memory + " MiB" if memory else ""))
+        goal, must = (r.get(key, r.get("bound")) for key in ("goal", "must"))
+        said = " ".join(filter(None, (r.get("verdict") or r.get("note"), f"({r['detail']})" if "detail" in r else "")))
+        lines.append((r["row"], against, timed("a"), timed("b"), unit(r.get("figure")), unit(goal), unit(must), said + subject,
+                      memory + " MiB" if memory else ""))
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(line, widths)).rstrip() for line in lines)
 

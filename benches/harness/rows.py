@@ -52,6 +52,8 @@ ROWS = [
     Row("empty", "empty job, start to exit", "six-bytes", 6, "empty", "unordered", wall_goal=0.020),
 ]
 
+BY_NAME = {row.name: row for row in ROWS}
+
 # A limit program counts as one only if its best time beats chdb's best in the same run by this factor.
 LIMIT_VALID = {"wordcount": 4, "zipf": 3, "terasort": 7}
 

@@ -61,6 +61,51 @@ pub fn edges(bytes: &[u8], set: &[u8], base: u32, before: &mut bool, to: &mut [u
     n
 }
 
+/// How many line ends there are in `bytes`: LF, CRLF, CR.
+pub fn line_ends(bytes: &[u8]) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512bw") {
+        // SAFETY: the feature was just detected.
+        return unsafe { line_ends_avx512(bytes) };
+    }
+    let mut bits = [[0u64; 16]; 2];
+    let (mut n, mut after_cr) = (0, 0);
+    for piece in bytes.chunks(64 * 16) {
+        mask_any(piece, b"\n", &mut bits[0]);
+        mask_any(piece, b"\r", &mut bits[1]);
+        for (&lf, &cr) in bits[0].iter().zip(&bits[1]).take(piece.len().div_ceil(64)) {
+            n += ends_of(lf, cr, &mut after_cr);
+        }
+    }
+    n
+}
+
+/// Ends among 64 bytes; of a CRLF the LF counts nothing. `after_cr`: whether the byte before them is a CR.
+#[inline(always)]
+fn ends_of(lf: u64, cr: u64, after_cr: &mut u64) -> u64 {
+    if cr | *after_cr == 0 {
+        return u64::from(lf.count_ones());
+    }
+    let second = lf & (cr << 1 | *after_cr);
+    *after_cr = cr >> 63;
+    u64::from((lf & !second).count_ones() + cr.count_ones())
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,popcnt,bmi2")]
+fn line_ends_avx512(bytes: &[u8]) -> u64 {
+    use std::arch::x86_64::*;
+    let (lf, cr) = (_mm512_set1_epi8(b'\n' as i8), _mm512_set1_epi8(b'\r' as i8));
+    let (mut n, mut after_cr) = (0, 0);
+    for chunk in bytes.chunks(64) {
+        let here = _bzhi_u64(u64::MAX, chunk.len() as u32);
+        // SAFETY: the load reads no more than the chunk has.
+        let v = unsafe { _mm512_maskz_loadu_epi8(here, chunk.as_ptr().cast()) };
+        n += ends_of(_mm512_cmpeq_epi8_mask(v, lf), _mm512_cmpeq_epi8_mask(v, cr), &mut after_cr);
+    }
+    n
+}
+
 /// A set of bytes below 128 no two of which share their lower four bits: one shuffle finds the only candidate for each byte.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
@@ -289,6 +334,24 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn line_ends_count_as_hadoop_reads_them() {
+        let mut random = 88172645463325252u64;
+        for n in (0..200).chain([1000, 5000]) {
+            let bytes: Vec<u8> = (0..n)
+                .map(|_| {
+                    random ^= random << 13;
+                    random ^= random >> 7;
+                    random ^= random << 17;
+                    b"a\r\n\n\r\0"[random as usize % 6]
+                })
+                .collect();
+            let lf = bytes.iter().enumerate().filter(|&(i, &b)| b == b'\n' && (i == 0 || bytes[i - 1] != b'\r')).count();
+            let cr = bytes.iter().filter(|&&b| b == b'\r').count();
+            assert_eq!(line_ends(&bytes), (lf + cr) as u64);
         }
     }
 

@@ -1,53 +1,129 @@
-//! Buckets: entries scattered by partition and key range, each bucket small enough to be sorted in cache.
+//! Buckets: entries scattered by partition and key range, each bucket small enough to be sorted in cache. What moves are 8 bytes
+//! a record: the key bits behind the bucket's base, and the place.
 //!
-//! Two passes over the entries: the first counts, so that the second can scatter into one array without locks or chains. What
-//! moves are 8 bytes a record: the key bits behind the bucket's base, and the place.
+//! Two ways there. With routes from a sample of the input, each worker chains its entries while it collects them (`chains.rs`).
+//! Else they are listed, and scattered when all are there, in two passes: the first counts, so that the second can scatter into
+//! one array without locks.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
+use super::chains::Chains;
+use super::collector::Collected;
 use super::entries::{Entry, EntryBlock, Numbers};
+use super::routes::{Routes, Shape};
 use super::splitters::Splitters;
 use super::store::Store;
 use crate::base::Result;
 use crate::env::Crew;
-use crate::memory::Grant;
+use crate::memory::{Grant, Pool};
 
-pub struct Buckets {
-    entries: Numbers,
-    /// Bucket b is entries[bounds[b]..bounds[b + 1]].
-    bounds: Vec<usize>,
+pub struct Buckets<'c> {
+    source: Source<'c>,
     partition: Vec<u32>,
-    /// Whether all 8 bytes of the prefix are in the key bits: equal key bits then mean equal prefixes.
-    whole_prefix: Vec<bool>,
-    place_bits: u32,
+    shapes: Vec<Shape>,
+    pool: &'c Pool,
     _grants: Vec<Grant>,
+}
+
+enum Source<'c> {
+    /// Bucket b is entries[bounds[b]..bounds[b + 1]].
+    Array { entries: Numbers, bounds: Vec<usize> },
+    Chains(&'c [Chains]),
 }
 
 /// One bucket, to be sorted by whoever takes it.
 pub struct Bucket<'a> {
     pub number: usize,
     pub partition: u32,
-    pub entries: &'a mut [u64],
-    pub whole_prefix: bool,
-    pub place_bits: u32,
+    pub shape: Shape,
+    entries: Entries<'a>,
+    pool: &'a Pool,
 }
 
-impl Buckets {
-    /// Bytes that `build` takes for `records` entries, beyond the entries themselves.
+enum Entries<'a> {
+    Slice(&'a mut [u64]),
+    Chained(&'a [Chains]),
+    Own(Vec<u64>),
+}
+
+impl Bucket<'_> {
+    pub fn len(&self) -> usize {
+        match &self.entries {
+            Entries::Slice(entries) => entries.len(),
+            Entries::Chained(chains) => chains.iter().map(|c| c.len(self.number)).sum(),
+            Entries::Own(entries) => entries.len(),
+        }
+    }
+
+    /// The entries, side by side; in `buffer` if they are chained.
+    pub fn entries<'b>(&'b mut self, buffer: &'b mut Vec<u64>) -> &'b mut [u64] {
+        let len = self.len();
+        match &mut self.entries {
+            Entries::Slice(entries) => entries,
+            Entries::Own(entries) => entries,
+            Entries::Chained(chains) => {
+                buffer.clear();
+                buffer.reserve_exact(len);
+                chains.iter().for_each(|c| c.copy(self.number, self.pool, buffer));
+                buffer
+            }
+        }
+    }
+
+    /// The entries, side by side, to stay so: chained ones are copied.
+    pub fn keep(&mut self) -> &mut [u64] {
+        if matches!(self.entries, Entries::Chained(_)) {
+            let mut own = Vec::new();
+            self.entries(&mut own);
+            self.entries = Entries::Own(own);
+        }
+        match &mut self.entries {
+            Entries::Slice(entries) => entries,
+            Entries::Own(entries) => entries,
+            Entries::Chained(_) => unreachable!("they were just copied"),
+        }
+    }
+}
+
+impl<'c> Buckets<'c> {
+    /// Bytes that sorting `records` entries takes, beyond what holds them.
     pub fn memory_bytes(records: u64) -> u64 {
         records * 8
     }
 
-    /// Scatters the entries of all blocks. `grants` hold `memory_bytes` for them, taken while they were collected.
+    /// The buckets of what was collected. `grants` hold `memory_bytes` for it, taken while it was collected.
     pub fn build(
-        store: &Store,
+        store: &'c Store,
+        collected: &'c Collected,
+        partitions: u32,
+        seed: u64,
+        grants: Vec<Grant>,
+        crew: &Crew<'_>,
+    ) -> Result<Buckets<'c>> {
+        if let Some(first) = collected.chains.first() {
+            debug_assert!(collected.entries.is_empty());
+            let routes = first.routes();
+            return Ok(Buckets {
+                source: Source::Chains(&collected.chains),
+                partition: routes.partition_of_buckets(),
+                shapes: (0..routes.buckets()).map(|b| routes.shape(b)).collect(),
+                pool: store.pool(),
+                _grants: grants,
+            });
+        }
+        Self::scatter(store, &collected.entries, partitions, seed, grants, crew)
+    }
+
+    /// Scatters the listed entries of all blocks.
+    fn scatter(
+        store: &'c Store,
         blocks: &[EntryBlock],
         partitions: u32,
         seed: u64,
         grants: Vec<Grant>,
         crew: &Crew<'_>,
-    ) -> Result<Buckets> {
+    ) -> Result<Buckets<'c>> {
         let pool = store.pool();
         let total: usize = blocks.iter().map(EntryBlock::len).sum();
         let starts: Vec<usize> = blocks
@@ -63,7 +139,8 @@ impl Buckets {
             // Blocks without entries share their start with the next one; the last of them holds the entry.
             blocks[block].entries(pool)[i - starts[block]]
         });
-        let n = splitters.buckets();
+        let routes = Routes::new(splitters, pool.place_bits());
+        let n = routes.buckets();
 
         // Each worker counts and scatters a stretch of blocks of its own.
         let stretches = stretches(blocks, crew.workers);
@@ -73,7 +150,7 @@ impl Buckets {
             let mut local = vec![0u32; n];
             for block in &blocks[stretches[s].clone()] {
                 for e in block.entries(pool) {
-                    local[splitters.bucket(*e)] += 1;
+                    local[routes.bucket(*e)] += 1;
                 }
             }
             for (to, from) in counts[s].iter().zip(local) {
@@ -96,35 +173,24 @@ impl Buckets {
 
         debug_assert!(grants.iter().map(Grant::bytes).sum::<u64>() >= Self::memory_bytes(total as u64));
         let entries = Numbers::new(total)?;
-        let place_bits = pool.place_bits();
-        let key_bits = 64 - place_bits;
-        let ranges: Vec<(u64, u32)> = (0..n)
-            .map(|b| {
-                let (low, bits) = splitters.range(b);
-                (low, bits.saturating_sub(key_bits))
-            })
-            .collect();
         let next: Vec<Mutex<Vec<usize>>> = next.into_iter().map(Mutex::new).collect();
         crew.each(stretches.len(), |_, s| {
             let mut next = next[s].lock().unwrap_or_else(|e| e.into_inner());
             let to: &[AtomicU64] = entries.shared();
             for block in &blocks[stretches[s].clone()] {
                 for &e in block.entries(pool) {
-                    let b = splitters.bucket(e);
-                    let (low, shift) = ranges[b];
-                    to[next[b]].store(((e.prefix - low) >> shift) << place_bits | e.place(), Ordering::Relaxed);
+                    let (b, number) = routes.route(e);
+                    to[next[b]].store(number, Ordering::Relaxed);
                     next[b] += 1;
                 }
             }
             Ok(())
         })?;
-        let whole_prefix = ranges.iter().map(|r| r.1 == 0).collect();
         Ok(Buckets {
-            entries,
-            bounds,
-            partition: splitters.partition_of_buckets(),
-            whole_prefix,
-            place_bits,
+            source: Source::Array { entries, bounds },
+            partition: routes.partition_of_buckets(),
+            shapes: (0..n).map(|b| routes.shape(b)).collect(),
+            pool,
             _grants: grants,
         })
     }
@@ -138,18 +204,23 @@ impl Buckets {
 
     /// All buckets, in order, each to be taken once.
     pub fn take(&mut self) -> Vec<Mutex<Option<Bucket<'_>>>> {
-        let mut rest = self.entries.numbers_mut();
         let mut result = Vec::with_capacity(self.partition.len());
-        for b in 0..self.partition.len() {
-            let (own, behind) = rest.split_at_mut(self.bounds[b + 1] - self.bounds[b]);
-            rest = behind;
-            result.push(Mutex::new(Some(Bucket {
-                number: b,
-                partition: self.partition[b],
-                entries: own,
-                whole_prefix: self.whole_prefix[b],
-                place_bits: self.place_bits,
-            })));
+        let mut put = |number: usize, entries| {
+            let (partition, shape) = (self.partition[number], self.shapes[number]);
+            result.push(Mutex::new(Some(Bucket { number, partition, shape, entries, pool: self.pool })));
+        };
+        match &mut self.source {
+            Source::Chains(chains) => {
+                (0..self.partition.len()).for_each(|b| put(b, Entries::Chained(chains)));
+            }
+            Source::Array { entries, bounds } => {
+                let mut rest = entries.numbers_mut();
+                for (b, bound) in bounds.windows(2).enumerate() {
+                    let (own, behind) = rest.split_at_mut(bound[1] - bound[0]);
+                    rest = behind;
+                    put(b, Entries::Slice(own));
+                }
+            }
         }
         result
     }
@@ -181,5 +252,5 @@ fn stretches(blocks: &[EntryBlock], workers: usize) -> Vec<std::ops::Range<usize
     result
 }
 
-// Entries are read in the order of emission and written once; see the module text for what was rejected.
+// Entries are read in the order of emission and written once; see docs/decisions for what was rejected.
 const _: () = assert!(size_of::<Entry>() == 16);

@@ -3,15 +3,17 @@
 //! ```text
 //!   mapper --cursor--> block | block | block ..      records, in the order of emission
 //!                        \ filled: walk the headers while the block is in cache
-//!                         entry block | entry block ..
+//!                         entry block | entry block ..      or, where the input could be sampled, chains by bucket
 //! ```
 //!
 //! When the budget or the worker's share of it is used up, `Spill` sorts what is there into a run, and the blocks are used again.
 
 use std::sync::Arc;
 
+use super::chains::Chains;
 use super::entries::{Entry, EntryBlock};
 use super::partition::Partition;
+use super::routes::Routes;
 use super::store::{Layout, STUB, Store};
 use crate::base::{Code, Error, KeyOrder, Result};
 use crate::memory::buffer::SLACK_BYTES;
@@ -26,6 +28,8 @@ use crate::operator::{Sink, Type};
 pub struct Collected {
     pub blocks: Vec<Block>,
     pub entries: Vec<EntryBlock>,
+    /// Entries in their buckets already, in place of `entries`: one a worker.
+    pub chains: Vec<Chains>,
     /// Memory for sorting the entries, taken while they were collected.
     pub grants: Vec<Grant>,
     pub bigs: Vec<u32>,
@@ -39,6 +43,7 @@ impl Collected {
     pub fn release(&mut self, store: &Store) {
         store.pool().put(self.blocks.drain(..));
         store.pool().put(self.entries.drain(..).map(EntryBlock::into_block));
+        store.pool().put(self.chains.drain(..).flat_map(Chains::into_blocks));
         self.bigs.drain(..).for_each(|n| store.drop_big(n));
         self.grants.clear();
         (self.records, self.bytes) = (0, 0);
@@ -47,6 +52,7 @@ impl Collected {
     pub fn append(&mut self, mut other: Collected) {
         self.blocks.append(&mut other.blocks);
         self.entries.append(&mut other.entries);
+        self.chains.append(&mut other.chains);
         self.grants.append(&mut other.grants);
         self.bigs.append(&mut other.bigs);
         self.records += other.records;
@@ -64,6 +70,7 @@ pub struct Collector<'a> {
     store: Arc<Store>,
     order: KeyOrder,
     partition: Partition,
+    routes: Option<Arc<Routes>>,
     spill: Box<dyn Spill + 'a>,
     collected: Collected,
     /// The block that is being filled (the last of `collected.blocks`) is used up to here.
@@ -83,11 +90,13 @@ pub struct Collector<'a> {
 
 impl<'a> Collector<'a> {
     /// `share_bytes`: how much of the budget this worker may fill before it spills.
-    /// `types`: of the keys and values that come.
+    /// `types`: of the keys and values that come. `routes`: to the buckets of the records, if they are known; all collectors of a
+    /// job have the same.
     pub fn new(
         store: Arc<Store>,
         types: (Type, Type),
         partition: Partition,
+        routes: Option<Arc<Routes>>,
         spill: Box<dyn Spill + 'a>,
         share_bytes: u64,
     ) -> Collector<'a> {
@@ -98,6 +107,7 @@ impl<'a> Collector<'a> {
             store,
             order,
             partition,
+            routes,
             spill,
             collected: Collected::default(),
             used: usize::MAX,
@@ -132,7 +142,8 @@ impl<'a> Collector<'a> {
 
     /// Blocks that this worker holds, the memory for sorting their entries counted in.
     fn held(&self) -> usize {
-        self.collected.blocks.len() + self.collected.entries.len() * 3 / 2
+        let chained: usize = self.collected.chains.iter().map(Chains::blocks).sum();
+        self.collected.blocks.len() + self.collected.entries.len() * 3 / 2 + chained * 2
     }
 
     fn room_of(&self) -> usize {
@@ -180,28 +191,41 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Makes room for entries; the records of the block being filled are indexed before, so that a spill may take them.
-    fn entry_block(&mut self) -> Result<()> {
-        let full = |b: &EntryBlock| b.len() == EntryBlock::capacity(self.store.pool());
-        if self.collected.entries.last().is_some_and(|b| !full(b)) {
-            return Ok(());
-        }
-        let capacity = EntryBlock::capacity(self.store.pool()) as u64;
-        let sort_bytes = super::Buckets::memory_bytes(capacity);
-        let taken = (self.held() < self.blocks_max + 1)
-            .then(|| {
-                let grant = self.store.budget().try_grant(sort_bytes)?;
-                Some((grant, self.store.pool().try_block()?))
-            })
-            .flatten();
-        match taken {
-            Some((grant, block)) => {
-                self.collected.grants.push(grant);
-                self.collected.entries.push(EntryBlock::new(block));
-                Ok(())
+    /// Makes room for entries, and says for how many; none: there is no memory for them.
+    fn entry_room(&mut self) -> Option<usize> {
+        let pool = self.store.pool();
+        let capacity = match &self.routes {
+            Some(routes) => {
+                let Collected { chains, .. } = &mut self.collected;
+                if chains.is_empty() {
+                    chains.push(Chains::new(routes.clone()));
+                }
+                if chains[0].room() > 0 {
+                    return Some(chains[0].room());
+                }
+                Chains::capacity(pool)
             }
-            None => Err(Error::new(Code::Memory, "no memory for entries")),
+            None => match self.collected.entries.last() {
+                Some(last) if last.len() < EntryBlock::capacity(pool) => {
+                    return Some(EntryBlock::capacity(pool) - last.len());
+                }
+                _ => EntryBlock::capacity(pool),
+            },
+        };
+        if self.held() > self.blocks_max {
+            return None;
         }
+        let grant = self.store.budget().try_grant(super::Buckets::memory_bytes(capacity as u64))?;
+        let block = pool.try_block()?;
+        self.collected.grants.push(grant);
+        match self.collected.chains.first_mut() {
+            Some(chains) => chains.extend(block, pool),
+            None => self.collected.entries.push(EntryBlock::new(block)),
+        }
+        Some(match self.collected.chains.first() {
+            Some(chains) => chains.room(),
+            None => capacity,
+        })
     }
 
     /// Indexes the `len` bytes of records from `used` on. `stub`: they are one stub, whose partition is chosen already.
@@ -213,74 +237,50 @@ impl<'a> Collector<'a> {
         let pool = store.pool();
         let start = self.used;
         let Some(last) = self.collected.blocks.len().checked_sub(1) else { return Ok(()) };
-        let block_place = pool.place(&self.collected.blocks[last], 0);
         if !stub {
             let bytes = &pool.bytes_mut(&mut self.collected.blocks[last])[start..start + len];
             self.partition.choose(bytes, copied(bytes))?;
         }
-        let mut at = start;
-        let end = start + len;
+        let (mut at, end) = (start, start + len);
         let mut number = 0;
         while at < end {
-            if self.entry_block().is_err() {
+            let Some(room) = self.entry_room() else {
                 // Everything before `at` is indexed: it can go. The rest moves to a fresh block.
-                return self.index_after_spill(at, end, stub);
-            }
-            let (order, types, wants_raw) = (self.order, self.types, self.partition.wants_raw());
-            let Collected { blocks, entries, .. } = &mut self.collected;
-            let bytes = pool.bytes_mut(&mut blocks[last]);
-            let entry_block = entries.last_mut().unwrap_or_else(|| unreachable!("entry_block left one"));
-            let free = entry_block.free(pool);
-            let mut filled = 0;
-            let mut total = 0;
-            while at < end && filled < free.len() {
-                let header = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or([0; 8]));
-                let (klen, vlen) = (header as u32, (header >> 32) as u32);
-                let place = block_place + (at / UNIT_BYTES) as u64;
-                let entry;
-                if klen == STUB {
-                    let (big, big_klen) = store.bytes(place);
-                    total += big.len();
-                    let key = &big[..big_klen as usize];
-                    self.scratch.clear();
-                    if wants_raw {
-                        self.scratch.extend_from_slice(key);
-                        order.denormalise(&mut self.scratch);
-                    }
-                    entry = Entry::new(order.prefix(key, 0), self.partition.of(number, &self.scratch, key), place);
-                    at += HEADER_BYTES;
-                } else {
-                    if !types.0.fits(klen as usize) || !types.1.fits(vlen as usize) {
-                        return Err(wrong_length(types, klen as usize, vlen as usize));
-                    }
-                    let key_at = at + HEADER_BYTES;
-                    let key = &mut bytes[key_at..key_at + klen as usize];
-                    let partition = if order.is_bytes() {
-                        self.partition.of(number, key, key)
-                    } else {
-                        self.scratch.clear();
-                        if wants_raw {
-                            self.scratch.extend_from_slice(key);
-                        }
-                        order.normalise(key);
-                        self.partition.of(number, &self.scratch, key)
-                    };
-                    entry = Entry::new(order.prefix(key, 0), partition, place);
-                    total += (klen + vlen) as usize;
-                    at = (key_at + klen as usize + vlen as usize).next_multiple_of(8);
+                return self.index_after_spill(at, end, |own, len| own.index(len, stub), stub);
+            };
+            let walk = Walk {
+                store: &store,
+                order: self.order,
+                types: self.types,
+                partition: &self.partition,
+                scratch: &mut self.scratch,
+                place: pool.place(&self.collected.blocks[last], 0),
+                number,
+            };
+            let bytes = &mut pool.bytes_mut(&mut self.collected.blocks[last])[..end];
+            let (next, filled, total) = match (self.collected.chains.first_mut(), self.collected.entries.last_mut()) {
+                (Some(chains), _) => walk.records(bytes, at, room, |_, entry| chains.add(entry, pool))?,
+                (None, Some(entries)) => {
+                    let free = entries.free(pool);
+                    let walked = walk.records(bytes, at, room, |i, entry| free[i] = entry)?;
+                    entries.add_len(walked.1, pool);
+                    walked
                 }
-                free[filled] = entry;
-                filled += 1;
-                number += 1;
-            }
-            entry_block.add_len(filled, pool);
-            self.collected.records += filled as u64;
-            self.collected.bytes += total as u64;
-            self.records += filled as u64;
-            self.bytes += total as u64;
+                (None, None) => return Ok(()),
+            };
+            at = next;
+            number += filled;
+            self.count(filled, total);
         }
         self.used = end;
         Ok(())
+    }
+
+    fn count(&mut self, records: usize, bytes: usize) {
+        self.collected.records += records as u64;
+        self.collected.bytes += bytes as u64;
+        self.records += records as u64;
+        self.bytes += bytes as u64;
     }
 
     /// Takes records of the store's fixed layout where `fill` puts them: it is given room in a block, and says how many bytes of
@@ -297,47 +297,43 @@ impl<'a> Collector<'a> {
         let (from, to) = (self.used, self.used + room);
         let len = fill(&mut store.pool().bytes_mut(&mut self.collected.blocks[last])[from..to])?;
         debug_assert!(len.is_multiple_of(record_bytes));
-        self.index_fixed(len, record_bytes)?;
+        self.index_fixed(len)?;
         Ok(len)
     }
 
     /// As `index`, for records of the store's fixed layout.
-    fn index_fixed(&mut self, len: usize, record_bytes: usize) -> Result<()> {
-        let Layout::Fixed { key_bytes, .. } = self.store.layout() else { return Ok(()) };
+    fn index_fixed(&mut self, len: usize) -> Result<()> {
+        let Layout::Fixed { key_bytes, record_bytes } = self.store.layout() else { return Ok(()) };
+        let (key_bytes, record_bytes) = (key_bytes as usize, record_bytes as usize);
         let store = self.store.clone();
         let pool = store.pool();
         let (mut at, end) = (self.used, self.used + len);
         while at < end {
-            let last = self.collected.blocks.len() - 1;
-            if self.entry_block().is_err() {
-                let rest = pool.bytes_mut(&mut self.collected.blocks[last])[at..end].to_vec();
-                if self.collected.records == 0 {
-                    return Err(store.budget().too_small(2 * pool.block_bytes() as u64, "collecting records"));
+            let Some(room) = self.entry_room() else {
+                return self.index_after_spill(at, end, Self::index_fixed, false);
+            };
+            let Some(block) = self.collected.blocks.last_mut() else { return Ok(()) };
+            let mut place = pool.place(block, at);
+            let n = room.min((end - at) / record_bytes);
+            let records = pool.bytes_mut(block)[at..at + n * record_bytes].chunks_exact(record_bytes);
+            let (order, partition) = (self.order, &self.partition);
+            let entries = records.enumerate().map(|(i, record)| {
+                let key = &record[..key_bytes];
+                let prefix = order.prefix(key, 0);
+                let entry = Entry::new(prefix, partition.of(i, key, key, prefix), place);
+                place += (record_bytes / UNIT_BYTES) as u64;
+                entry
+            });
+            match (self.collected.chains.first_mut(), self.collected.entries.last_mut()) {
+                (Some(chains), _) => entries.for_each(|entry| chains.add(entry, pool)),
+                (None, Some(block)) => {
+                    block.free(pool).iter_mut().zip(entries).for_each(|(to, entry)| *to = entry);
+                    block.add_len(n, pool);
                 }
-                self.spill_all()?;
-                self.give(rest.len())?;
-                let (at, last) = (self.used, self.collected.blocks.len() - 1);
-                pool.bytes_mut(&mut self.collected.blocks[last])[at..at + rest.len()].copy_from_slice(&rest);
-                return self.index_fixed(rest.len(), record_bytes);
+                (None, None) => return Ok(()),
             }
-            let Collected { blocks, entries, .. } = &mut self.collected;
-            let place = pool.place(&blocks[last], at);
-            let bytes = pool.bytes_mut(&mut blocks[last]);
-            let Some(entry_block) = entries.last_mut() else { return Ok(()) };
-            let free = entry_block.free(pool);
-            let n = free.len().min((end - at) / record_bytes);
-            let records = bytes[at..at + n * record_bytes].chunks_exact(record_bytes);
-            for (i, (entry, record)) in free.iter_mut().zip(records).enumerate() {
-                let key = &record[..key_bytes as usize];
-                let place = place + (i * record_bytes / UNIT_BYTES) as u64;
-                *entry = Entry::new(self.order.prefix(key, 0), self.partition.of(i, key, key), place);
-            }
-            entry_block.add_len(n, pool);
             at += n * record_bytes;
-            self.collected.records += n as u64;
-            self.collected.bytes += (n * record_bytes) as u64;
-            self.records += n as u64;
-            self.bytes += (n * record_bytes) as u64;
+            self.count(n, n * record_bytes);
         }
         self.used = end;
         Ok(())
@@ -345,7 +341,13 @@ impl<'a> Collector<'a> {
 
     /// The entries have no memory: saves the records of [at, end), spills all before them, and starts again with them.
     #[cold]
-    fn index_after_spill(&mut self, at: usize, end: usize, stub: bool) -> Result<()> {
+    fn index_after_spill(
+        &mut self,
+        at: usize,
+        end: usize,
+        again: impl FnOnce(&mut Self, usize) -> Result<()>,
+        stub: bool,
+    ) -> Result<()> {
         let store = self.store.clone();
         let Some(last) = self.collected.blocks.len().checked_sub(1) else { return Ok(()) };
         let rest = store.pool().bytes_mut(&mut self.collected.blocks[last])[at..end].to_vec();
@@ -360,7 +362,80 @@ impl<'a> Collector<'a> {
         let at = self.used;
         let last = self.collected.blocks.len() - 1;
         store.pool().bytes_mut(&mut self.collected.blocks[last])[at..at + rest.len()].copy_from_slice(&rest);
-        self.index(rest.len(), stub)
+        again(self, rest.len())
+    }
+}
+
+/// A walk over records with headers, from which entries are made. Keys are normalised where they stand.
+struct Walk<'w> {
+    store: &'w Store,
+    order: KeyOrder,
+    types: (Type, Type),
+    partition: &'w Partition,
+    scratch: &'w mut Vec<u8>,
+    /// Of the block's first byte.
+    place: u64,
+    /// Of the first record among those that the partitioner was asked about.
+    number: usize,
+}
+
+impl Walk<'_> {
+    /// Gives the entries of at most `room` records from `at` on to `put`, with their numbers. Returns where the next record stands,
+    /// how many there were, and the bytes of their keys and values.
+    #[inline(always)]
+    fn records(
+        self,
+        bytes: &mut [u8],
+        mut at: usize,
+        room: usize,
+        mut put: impl FnMut(usize, Entry),
+    ) -> Result<(usize, usize, usize)> {
+        let Walk { store, order, types, partition, scratch, .. } = self;
+        let wants_raw = partition.wants_raw();
+        let (mut filled, mut total) = (0, 0);
+        while at < bytes.len() && filled < room {
+            let number = self.number + filled;
+            let header = u64::from_le_bytes(bytes[at..at + 8].try_into().unwrap_or([0; 8]));
+            let (klen, vlen) = (header as u32, (header >> 32) as u32);
+            let place = self.place + (at / UNIT_BYTES) as u64;
+            if klen == STUB {
+                let (big, big_klen) = store.bytes(place);
+                total += big.len();
+                let key = &big[..big_klen as usize];
+                scratch.clear();
+                if wants_raw {
+                    scratch.extend_from_slice(key);
+                    order.denormalise(scratch);
+                }
+                let prefix = order.prefix(key, 0);
+                put(filled, Entry::new(prefix, partition.of(number, scratch, key, prefix), place));
+                at += HEADER_BYTES;
+            } else {
+                if !types.0.fits(klen as usize) || !types.1.fits(vlen as usize) {
+                    return Err(wrong_length(types, klen as usize, vlen as usize));
+                }
+                let key_at = at + HEADER_BYTES;
+                let key = &mut bytes[key_at..key_at + klen as usize];
+                let prefix;
+                let part = if order.is_bytes() {
+                    prefix = order.prefix(key, 0);
+                    partition.of(number, key, key, prefix)
+                } else {
+                    scratch.clear();
+                    if wants_raw {
+                        scratch.extend_from_slice(key);
+                    }
+                    order.normalise(key);
+                    prefix = order.prefix(key, 0);
+                    partition.of(number, scratch, key, prefix)
+                };
+                put(filled, Entry::new(prefix, part, place));
+                total += (klen + vlen) as usize;
+                at = (key_at + klen as usize + vlen as usize).next_multiple_of(8);
+            }
+            filled += 1;
+        }
+        Ok((at, filled, total))
     }
 }
 

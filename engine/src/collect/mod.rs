@@ -1,10 +1,12 @@
 //! Floor 6: collecting emitted records: blocks, entries, buckets, sort, combine, spill.
 
 pub mod bucket;
+pub mod chains;
 pub mod collector;
 pub mod entries;
 pub mod grouper;
 pub mod partition;
+pub mod routes;
 pub mod sort;
 pub mod spill;
 pub mod splitters;

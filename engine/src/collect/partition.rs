@@ -18,6 +18,8 @@ pub enum Partition {
     /// The least normalised key of each partition but the first, ascending; fewer than `parts` - 1 where keys are few.
     Ranges {
         bounds: std::sync::Arc<Vec<Vec<u8>>>,
+        /// The prefixes of `bounds`.
+        prefixes: Vec<u64>,
         order: KeyOrder,
         parts: u32,
     },
@@ -118,17 +120,29 @@ impl Partition {
         }
     }
 
-    /// The partition of record `i` of the block prepared last, with its key before (`raw`) and after normalisation.
+    /// The partition of record `i` of the block prepared last, with its key before (`raw`) and after normalisation, and the prefix of
+    /// the latter.
     #[inline]
-    pub fn of(&self, i: usize, raw: &[u8], normal: &[u8]) -> u32 {
+    pub fn of(&self, i: usize, raw: &[u8], normal: &[u8], prefix: u64) -> u32 {
         match self {
             Partition::One => 0,
             Partition::Hash { parts, key_type } => (hadoop_hash(raw, *key_type) & i32::MAX) as u32 % parts,
-            Partition::Ranges { bounds, order, .. } => {
-                bounds.partition_point(|b| order.compare(b, normal) != std::cmp::Ordering::Greater) as u32
+            Partition::Ranges { bounds, prefixes, order, .. } => {
+                let below = prefixes.partition_point(|&b| b < prefix);
+                // Equal prefixes say nothing.
+                let unsure = prefixes[below..].iter().take_while(|&&b| b == prefix).count();
+                let more = bounds[below..below + unsure]
+                    .partition_point(|b| order.compare(b, normal) != std::cmp::Ordering::Greater);
+                (below + more) as u32
             }
             Partition::Class { chosen, .. } => chosen[i],
         }
+    }
+
+    /// Ranges between bounds: the least normalised key of each partition but the first.
+    pub fn ranges(bounds: std::sync::Arc<Vec<Vec<u8>>>, order: KeyOrder, parts: u32) -> Partition {
+        let prefixes = bounds.iter().map(|b| order.prefix(b, 0)).collect();
+        Partition::Ranges { bounds, prefixes, order, parts }
     }
 
     /// Whether `of` looks at the key before normalisation.

@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use super::bucket::Bucket;
+use super::routes::Shape;
 use super::store::Store;
 use super::vsort::{Simd, sort_u64};
 
@@ -16,13 +16,18 @@ const SHORT_TIE: usize = 16;
 /// Levels of eight bytes after which comparing goes on: bounds the recursion for keys made to hurt.
 const LEVELS_MAX: u32 = 48;
 
-/// Sorts a bucket in place and leaves bare places in it.
-pub fn sort_bucket(store: &Store, simd: Simd, bucket: &mut Bucket<'_>, scratch: &mut Vec<(u64, u64)>) {
-    let entries = &mut *bucket.entries;
+/// Sorts the entries of a bucket in place and leaves bare places in them.
+pub fn sort_bucket(
+    store: &Store,
+    simd: Simd,
+    shape: Shape,
+    entries: &mut [u64],
+    scratch: &mut Vec<(u64, u64)>,
+) {
     sort_u64(simd, entries);
-    let bits = bucket.place_bits;
+    let bits = shape.place_bits;
     let mask = (1u64 << bits) - 1;
-    let depth = if bucket.whole_prefix { 8 } else { 0 };
+    let depth = if shape.whole_prefix { 8 } else { 0 };
     let mut start = 0;
     while start < entries.len() {
         let key_bits = entries[start] >> bits;

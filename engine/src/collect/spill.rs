@@ -84,19 +84,21 @@ impl Spill for RunSpill<'_> {
         let start = setup.clock.now_ns();
         let crew = Crew { threads: setup.threads, workers: 1, cancel: setup.cancel };
         let grants = std::mem::take(&mut collected.grants);
-        let mut buckets = Buckets::build(store, &collected.entries, setup.partitions, setup.seed, grants, &crew)?;
+        let mut buckets = Buckets::build(store, collected, setup.partitions, setup.seed, grants, &crew)?;
         let builder = RunBuilder::new(setup.scratch.clone(), setup.settings);
         let mut writer = Some(builder.slice(0));
-        let mut scratch = Vec::new();
+        let (mut scratch, mut buffer) = (Vec::new(), Vec::new());
         let simd = Simd::detect();
         let mut combining: Option<Combining<'_>> = None;
         for taken in buckets.take() {
             setup.cancel.check()?;
             let Some(mut bucket) = taken.into_inner().unwrap_or_else(|e| e.into_inner()) else { continue };
-            sort_bucket(store, simd, &mut bucket, &mut scratch);
-            let places = &*bucket.entries;
+            let (shape, partition) = (bucket.shape, bucket.partition);
+            let places = bucket.entries(&mut buffer);
+            sort_bucket(store, simd, shape, places, &mut scratch);
+            let places = &*places;
             if let Some(make) = &mut self.combiner {
-                if combining.as_ref().is_none_or(|c| c.partition != bucket.partition) {
+                if combining.as_ref().is_none_or(|c| c.partition != partition) {
                     // Groups do not go over partitions.
                     let slice = match combining.take() {
                         Some(done) => Some(done.end()?),
@@ -104,10 +106,10 @@ impl Spill for RunSpill<'_> {
                     };
                     let Some(slice) = slice else { continue };
                     combining = Some(Combining {
-                        partition: bucket.partition,
+                        partition,
                         grouper: Grouper::new(store.order(), self.value_type),
                         combiner: make()?,
-                        emitter: Emitter::new(RunSink::new(slice, bucket.partition, store)?, false, false)?,
+                        emitter: Emitter::new(RunSink::new(slice, partition, store)?, false, false)?,
                     });
                 }
                 let Some(combining) = &mut combining else { continue };
@@ -118,7 +120,7 @@ impl Spill for RunSpill<'_> {
             } else if let Some(writer) = &mut writer {
                 for (i, &place) in places.iter().enumerate() {
                     prefetch_ahead(store, places, i);
-                    writer.append(bucket.partition, store.record_of_split(place))?;
+                    writer.append(partition, store.record_of_split(place))?;
                 }
             }
         }

@@ -32,9 +32,9 @@ struct Part {
 impl Splitters {
     /// From a seeded sample of `total` entries, which `at(i)` gives.
     pub fn sample(partitions: u32, total: usize, seed: u64, at: impl Fn(usize) -> Entry) -> Splitters {
-        let wanted = (total / BUCKET_ENTRIES).clamp(1, BUCKETS_MAX);
+        let wanted = Self::wanted(total as u64);
         let mut random = Random::new(seed);
-        let mut samples: Vec<(u32, u64)> = if wanted == 1 && partitions == 1 {
+        let samples = if wanted == 1 && partitions == 1 {
             Vec::new()
         } else {
             let n = (wanted * SAMPLES_A_BUCKET).min(total);
@@ -45,6 +45,16 @@ impl Splitters {
                 })
                 .collect()
         };
+        Self::of(samples, partitions, wanted)
+    }
+
+    /// How many buckets so many records make.
+    pub fn wanted(records: u64) -> usize {
+        (records / BUCKET_ENTRIES as u64).clamp(1, BUCKETS_MAX as u64) as usize
+    }
+
+    /// About `wanted` buckets from samples of (partition, prefix).
+    pub fn of(mut samples: Vec<(u32, u64)>, partitions: u32, wanted: usize) -> Splitters {
         samples.sort_unstable();
         let mut result =
             Splitters { partitions: Vec::with_capacity(partitions as usize), low: Vec::new(), table: Vec::new() };
@@ -95,7 +105,7 @@ impl Splitters {
         self.low.len()
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn bucket(&self, entry: Entry) -> usize {
         let part = &self.partitions[entry.partition() as usize];
         let cell = (entry.prefix.saturating_sub(part.base) >> part.shift).min(u64::from(part.cells) - 1);

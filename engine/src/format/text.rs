@@ -7,7 +7,7 @@
 //! the first line end that begins at or behind x. So each line is in one split, whatever the cuts, and both sides of a cut
 //! find the same place by looking forward only.
 
-use crate::base::masks::mask_any;
+use crate::base::masks::{line_ends, mask_any};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineEnd {
@@ -53,6 +53,22 @@ impl LineEnd {
             }
             LineEnd::Delimiter(d) => memchr::memmem::find(bytes, d).map(|at| (at, at + d.len())),
         }
+    }
+
+    /// How many lines `bytes` has, which begin at a line; the last one may lack its end.
+    pub fn count(&self, bytes: &[u8]) -> u64 {
+        let (ends, open) = match self {
+            LineEnd::Any => (line_ends(bytes), !matches!(bytes.last(), None | Some(b'\n' | b'\r'))),
+            LineEnd::Lf => (memchr::memchr_iter(b'\n', bytes).count() as u64, !matches!(bytes.last(), None | Some(b'\n'))),
+            LineEnd::Delimiter(d) => {
+                let (mut ends, mut behind) = (0, 0);
+                for at in memchr::memmem::find_iter(bytes, d) {
+                    (ends, behind) = (ends + 1, at + d.len());
+                }
+                (ends, behind < bytes.len())
+            }
+        };
+        ends + u64::from(open)
     }
 
     /// Where the last whole line of `bytes` ends (its line end included): 0 if there is none.
@@ -133,6 +149,7 @@ mod tests {
     fn lines(text: &str, end: &LineEnd) -> Vec<String> {
         let mut s = LineSplitter::default();
         s.split(text.as_bytes(), end);
+        assert_eq!(end.count(text.as_bytes()), s.offsets.len() as u64, "{text:?}");
         s.offsets.iter().zip(&s.lengths).map(|(&o, &l)| text[o as usize..(o + l) as usize].to_string()).collect()
     }
 

@@ -145,6 +145,11 @@ impl Pool {
         self.base
     }
 
+    /// The same for the holder of blocks, who writes there.
+    pub fn block_base(&self) -> *mut u8 {
+        self.base
+    }
+
     /// `len` bytes at a place.
     ///
     /// # Safety

@@ -244,7 +244,10 @@ impl SplitReader {
         let data = &self.buffer[self.from..self.from + len];
         self.from += len;
         let batch = match &self.setup.format {
-            RecordFormat::Lines { .. } if self.setup.spans => Batch::span(data),
+            RecordFormat::Lines { end } if self.setup.spans => {
+                self.records += end.count(data);
+                Batch::span(data)
+            }
             RecordFormat::Lines { end } => {
                 self.lines.split(data, end);
                 self.records += self.lines.offsets.len() as u64;

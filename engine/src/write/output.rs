@@ -164,15 +164,16 @@ impl<'a> OutputWriter<'a> {
     /// Writes the rest; gives the staging buffer back and says how long writing took.
     pub fn finish(mut self) -> Result<(Vec<u8>, u64)> {
         let start = self.clock.now_ns();
+        self.totals.bytes.fetch_add(self.staging.len() as u64, Ordering::Relaxed);
         if let Some(file) = self.file() {
             if self.ordered {
-                file.finish(self.ticket, &self.staging, self.cancel, self.stop)?;
+                let staging = std::mem::take(&mut self.staging);
+                self.staging = file.finish(self.ticket, staging, self.cancel, self.stop)?;
             } else if !self.staging.is_empty() {
                 file.append(&[&self.staging])?;
             }
         }
         self.write_ns += self.clock.now_ns() - start;
-        self.totals.bytes.fetch_add(self.staging.len() as u64, Ordering::Relaxed);
         self.totals.records.fetch_add(self.records, Ordering::Relaxed);
         self.totals.write_ns.fetch_add(self.write_ns, Ordering::Relaxed);
         Ok((self.staging, self.write_ns))

@@ -7,7 +7,11 @@
 //!
 //! A ticket's bytes are staged until the tickets before it have said how long they are; then it says where the next one starts
 //! and writes without holding anybody up. The first unfinished ticket never waits, so there is always progress.
+//!
+//! The system takes writes to one file one after the other. A worker that finds another one writing leaves its bytes to that
+//! one, and goes on with an empty buffer: nobody waits for a lock as long as few buffers are left.
 
+use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -20,6 +24,20 @@ pub struct PartFile {
     stream: bool,
     chain: Mutex<Chain>,
     moved: Condvar,
+    left: Mutex<Left>,
+    taken: Condvar,
+}
+
+/// Buffers that a file's writers may leave to one of them, at most.
+pub const LEFT_MAX: usize = 2;
+
+/// What is left to the worker that writes.
+#[derive(Default)]
+struct Left {
+    writing: bool,
+    buffers: VecDeque<(u64, Vec<u8>)>,
+    /// Written, to be filled again.
+    empty: Vec<Vec<u8>>,
 }
 
 struct Chain {
@@ -38,7 +56,8 @@ impl PartFile {
             file.allocate(expected)?;
         }
         let allocated = if stream { 0 } else { expected };
-        Ok(PartFile { file, stream, chain: Mutex::new(Chain { next: 0, offset: 0, allocated }), moved: Condvar::new() })
+        let chain = Mutex::new(Chain { next: 0, offset: 0, allocated });
+        Ok(PartFile { file, stream, chain, moved: Condvar::new(), left: Mutex::default(), taken: Condvar::new() })
     }
 
     /// Appends pieces, together, whose place among others does not matter.
@@ -70,18 +89,67 @@ impl PartFile {
         self.write_all(pieces, offset)
     }
 
-    /// Writes the last bytes of a ticket (or none).
-    pub fn finish(&self, ticket: usize, bytes: &[u8], cancel: &Cancel, stop: &(dyn Fn() -> bool + Sync)) -> Result<()> {
+    /// Writes the last bytes of a ticket (or none), or leaves them to another worker. Returns a buffer to be filled next.
+    pub fn finish(
+        &self,
+        ticket: usize,
+        mut bytes: Vec<u8>,
+        cancel: &Cancel,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<u8>> {
         let mut chain = self.wait(ticket, cancel, stop)?;
         let offset = chain.offset;
         if self.stream {
-            self.file.write_all(bytes, offset)?;
+            self.file.write_all(&bytes, offset)?;
         }
         chain.offset += bytes.len() as u64;
         chain.next = ticket + 1;
         drop(chain);
         self.moved.notify_all();
-        if self.stream { Ok(()) } else { self.file.write_all(bytes, offset) }
+        if self.stream || bytes.is_empty() {
+            bytes.clear();
+            return Ok(bytes);
+        }
+        self.write_or_leave(offset, bytes)
+    }
+
+    fn write_or_leave(&self, offset: u64, bytes: Vec<u8>) -> Result<Vec<u8>> {
+        let mut left = self.left();
+        while left.writing && left.buffers.len() >= LEFT_MAX {
+            left = self.taken.wait(left).unwrap_or_else(|e| e.into_inner());
+        }
+        if left.writing {
+            left.buffers.push_back((offset, bytes));
+            return Ok(left.empty.pop().unwrap_or_default());
+        }
+        left.writing = true;
+        drop(left);
+        let (mut offset, mut bytes) = (offset, bytes);
+        loop {
+            let written = self.file.write_all(&bytes, offset);
+            bytes.clear();
+            let mut left = self.left();
+            match left.buffers.pop_front() {
+                Some(next) if written.is_ok() => {
+                    let empty = std::mem::replace(&mut bytes, next.1);
+                    left.empty.push(empty);
+                    offset = next.0;
+                    drop(left);
+                    self.taken.notify_one();
+                }
+                _ => {
+                    // After a failure the job ends: nobody asks for what was left.
+                    left.writing = false;
+                    drop(left);
+                    self.taken.notify_all();
+                    return written.map(|()| bytes);
+                }
+            }
+        }
+    }
+
+    fn left(&self) -> MutexGuard<'_, Left> {
+        self.left.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// All tickets are done: cuts what was allocated too much; returns the length.

@@ -23,7 +23,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     let start = clock.now_ns();
     let grants = std::mem::take(&mut collected.grants);
     let partitions = running.plan.partitions;
-    let mut buckets = Buckets::build(&store, &collected.entries, partitions, running.seed(), grants, &running.crew)?;
+    let mut buckets = Buckets::build(&store, &collected, partitions, running.seed(), grants, &running.crew)?;
     let scattered = clock.now_ns();
     // All workers scatter together.
     running.meter.add(0, StageKind::Sort, (scattered - start) * running.crew.workers as u64, 0, 0);
@@ -40,8 +40,10 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
             let mut bucket = taken[b].lock().unwrap_or_else(|e| e.into_inner());
             let start = clock.now_ns();
             if let Some(bucket) = bucket.as_mut() {
-                sort_bucket(&store, simd, bucket, &mut Vec::new());
-                running.meter.add(worker, StageKind::Sort, clock.now_ns() - start, 0, bucket.entries.len() as u64);
+                let shape = bucket.shape;
+                let entries = bucket.keep();
+                sort_bucket(&store, simd, shape, entries, &mut Vec::new());
+                running.meter.add(worker, StageKind::Sort, clock.now_ns() - start, 0, entries.len() as u64);
             }
             Ok(())
         })?;
@@ -51,7 +53,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     let next = AtomicUsize::new(0);
     let bytes_a_record = collected.bytes.checked_div(collected.records).unwrap_or(0);
     running.crew.together(running.crew.workers.min(tasks), |worker, stop| {
-        let mut scratch = Vec::new();
+        let (mut scratch, mut buffer) = (Vec::new(), Vec::new());
         let mut staging = Vec::new();
         let setup = running.writer_setup(output, stop);
         let from_ns = clock.now_ns();
@@ -88,14 +90,16 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
             for b in numbers {
                 let bucket: Option<Bucket<'_>> = taken[b].lock().unwrap_or_else(|e| e.into_inner()).take();
                 let Some(mut bucket) = bucket else { continue };
+                let start = clock.now_ns();
+                let shape = bucket.shape;
+                let entries = bucket.entries(&mut buffer);
                 if pure {
-                    let start = clock.now_ns();
-                    sort_bucket(&store, simd, &mut bucket, &mut scratch);
+                    sort_bucket(&store, simd, shape, entries, &mut scratch);
                     sort_ns += clock.now_ns() - start;
                 }
-                records += bucket.entries.len() as u64;
-                for (i, &place) in bucket.entries.iter().enumerate() {
-                    prefetch_ahead(&store, bucket.entries, i);
+                records += entries.len() as u64;
+                for (i, &place) in entries.iter().enumerate() {
+                    prefetch_ahead(&store, entries, i);
                     reduce.push(store.record(place))?;
                 }
             }

@@ -84,11 +84,11 @@ impl PartSink<'_> {
     ) -> Result<()> {
         let part = match partition {
             Partition::One => 0,
-            p if order.is_bytes() => p.of(number, key, key),
+            p if order.is_bytes() => p.of(number, key, key, order.prefix(key, 0)),
             p => {
                 let mut normal = key.to_vec();
                 order.normalise(&mut normal);
-                p.of(number, key, &normal)
+                p.of(number, key, &normal, order.prefix(&normal, 0))
             }
         };
         writers[part as usize].write(key, value)

@@ -50,7 +50,7 @@ pub fn make_partition(
             chosen: Vec::new(),
         },
         (Partitioning::TotalOrder, _) => {
-            Partition::Ranges { bounds: bounds.clone(), order: plan.order, parts: plan.partitions }
+            Partition::ranges(bounds.clone(), plan.order, plan.partitions)
         }
         _ => Partition::Hash { parts: plan.partitions, key_type: plan.map_types.0 },
     })

@@ -1,57 +1,138 @@
-//! Bounds of a total order over the partitions, from a sample of what the mapper emits.
+//! A sample of what the mapper emits: the bounds of a total order over the partitions, and routes to buckets.
 //!
 //! The sample depends on the input, the split size and the seed alone, so that partitions are the same whatever the memory and the
-//! threads: the first bytes of up to 64 splits, evenly spread, through fresh mappers.
+//! threads. It is taken from up to 64 splits, evenly spread, at several places of each, so that input which is sorted already is
+//! sampled as well as any other; through fresh mappers.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex};
 
-use super::mapping::{make_mapper, read_setup};
+use super::mapping::{make_mapper, make_partition, read_setup};
 use super::running::Running;
 use crate::base::{KeyOrder, Result};
+use crate::collect::routes::Routes;
+use crate::collect::splitters::Splitters;
 use crate::env::random::Random;
 use crate::job::spec::Partitioning;
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
 use crate::operator::{Emitter, Sink, TaskContext};
-use crate::read::SplitReader;
+use crate::read::split::{Piece, RecordFormat};
+use crate::read::{Split, SplitReader};
 
 const SPLITS_MAX: usize = 64;
-/// Bytes that are read of a sampled split.
+/// Places of a split that are looked at, and bytes that are read at each; at the only place of a split that cannot be cut, more.
+const PLACES: u64 = 8;
+const PLACE_BYTES: u64 = if cfg!(debug_assertions) { 64 } else { 8 << 10 };
 const SAMPLE_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 64 << 10 };
-const KEYS_A_SPLIT: usize = 1000;
+/// Keys of a split that decide about the bounds of partitions.
+const KEYS_A_SPLIT: usize = 500;
 /// A longer key decides as well by its beginning.
 const KEY_BYTES_MAX: usize = 1024;
+/// Input from which on buckets are worth a sample.
+const ROUTED_BYTES: u64 = if cfg!(debug_assertions) { 4 << 10 } else { 32 << 20 };
+/// Samples a bucket below which routes would be a guess.
+const SAMPLES_A_BUCKET: usize = if cfg!(debug_assertions) { 2 } else { 8 };
 
-/// The least normalised key of each partition but the first.
-pub fn partition_bounds(running: &Running<'_>) -> Result<Arc<Vec<Vec<u8>>>> {
+#[derive(Default)]
+pub struct Sample {
+    /// The least normalised key of each partition but the first.
+    pub bounds: Arc<Vec<Vec<u8>>>,
+    /// To the buckets of the records to come, if they can be known.
+    pub routes: Option<Arc<Routes>>,
+}
+
+pub fn take(running: &Running<'_>, place_bits: u32) -> Result<Sample> {
     let plan = running.plan;
-    if plan.partitions == 1 || running.spec.partitioning != Partitioning::TotalOrder || plan.splits.is_empty() {
-        return Ok(Arc::default());
+    let bounded = plan.partitions > 1 && running.spec.partitioning == Partitioning::TotalOrder;
+    // User code is not asked twice about a record without need; a partitioner of the user's would be.
+    let routed = plan.mapper.as_ref().is_none_or(|m| m.info().is_identity)
+        && plan.combiner.is_none()
+        && plan.folder.is_none()
+        && plan.partitioner.is_none()
+        && plan.input_bytes >= ROUTED_BYTES;
+    if !(bounded || routed) || plan.splits.is_empty() {
+        return Ok(Sample::default());
     }
-    let mut setup = read_setup(running);
-    setup.read_bytes = SAMPLE_BYTES;
-    let mut random = Random::new(running.seed());
-    let mut keys: Vec<Vec<u8>> = Vec::new();
     let n = plan.splits.len().min(SPLITS_MAX);
-    for i in 0..n {
+    let found: Vec<Mutex<Found>> = (0..n).map(|_| Mutex::default()).collect();
+    running.crew.each(n, |_, i| {
         let split = &plan.splits[i * plan.splits.len() / n];
-        // A pipe can be read only once.
-        if split.pieces.iter().any(|p| plan.files[p.file as usize].is_stream) {
-            continue;
-        }
-        let mut reader = SplitReader::new(setup.clone())?;
-        reader.begin(split);
+        *found[i].lock().unwrap_or_else(|e| e.into_inner()) = look_into(running, split)?;
+        Ok(())
+    })?;
+    let mut found: Vec<Found> = found.into_iter().map(|f| f.into_inner().unwrap_or_else(|e| e.into_inner())).collect();
+    let mut sample = Sample::default();
+    if bounded {
+        sample.bounds = Arc::new(bounds(running, &mut found));
+    }
+    if routed {
+        sample.routes = routes(running, &sample.bounds, &found, place_bits)?;
+    }
+    Ok(sample)
+}
+
+/// Keys as they were emitted, and the bytes of their records.
+#[derive(Default)]
+struct Found {
+    keys: Vec<Vec<u8>>,
+    bytes: u64,
+}
+
+fn look_into(running: &Running<'_>, split: &Split) -> Result<Found> {
+    let plan = running.plan;
+    // A pipe can be read only once.
+    if split.pieces.iter().any(|p| plan.files[p.file as usize].is_stream) {
+        return Ok(Found::default());
+    }
+    let places = places(running, split);
+    let mut setup = read_setup(running);
+    setup.read_bytes = if places.len() > 1 { 2 * PLACE_BYTES as usize } else { SAMPLE_BYTES };
+    let mut reader = SplitReader::new(setup)?;
+    let mut emitter = Emitter::new(KeySink::new()?, false, false)?;
+    for place in places {
+        reader.begin(&place);
         let context = TaskContext::new(running.settings.clone(), false, split.number, plan.partitions);
         let (mut mapper, _) = make_mapper(plan, &context)?;
-        let mut emitter = Emitter::new(KeySink::new(plan.order)?, false, false)?;
         if let Some(batch) = reader.next_batch()? {
             emitter.run(batch.data(), |out| mapper.map(&batch, out))?;
         }
-        let mut found = emitter.finish()?.keys;
-        while found.len() > KEYS_A_SPLIT {
-            let out = random.below(found.len() as u64) as usize;
-            found.swap_remove(out);
+    }
+    Ok(emitter.finish()?.found)
+}
+
+/// Where a split is looked at.
+fn places(running: &Running<'_>, split: &Split) -> Vec<Split> {
+    let plan = running.plan;
+    let [piece] = split.pieces[..] else { return vec![split.clone()] };
+    let len = piece.end.saturating_sub(piece.start);
+    let file = &plan.files[piece.file as usize];
+    if file.codec.is_some() || piece.end == u64::MAX || !plan.format.splittable() || len < PLACES * PLACE_BYTES {
+        return vec![split.clone()];
+    }
+    let record = match plan.format {
+        RecordFormat::Fixed { record_bytes, .. } => u64::from(record_bytes),
+        _ => 1,
+    };
+    (0..PLACES)
+        .map(|i| {
+            let start = piece.start + i * len / PLACES / record * record;
+            let end = (start + PLACE_BYTES.next_multiple_of(record)).min(piece.end);
+            Split { number: split.number, pieces: vec![Piece { start, end, ..piece }], bytes: end - start }
+        })
+        .collect()
+}
+
+fn bounds(running: &Running<'_>, found: &mut [Found]) -> Vec<Vec<u8>> {
+    let plan = running.plan;
+    let mut random = Random::new(running.seed());
+    let mut keys: Vec<Vec<u8>> = Vec::new();
+    for split in found {
+        let own = split.keys.len();
+        for i in 0..own.min(KEYS_A_SPLIT) {
+            // The first ones, after the swaps, are a choice without repetition.
+            split.keys.swap(i, i + random.below((own - i) as u64) as usize);
+            keys.push(normal(plan.order, &split.keys[i]).into_owned());
         }
-        keys.append(&mut found);
     }
     keys.sort_unstable_by(|a, b| plan.order.compare(a, b));
     let mut bounds: Vec<Vec<u8>> = Vec::new();
@@ -62,24 +143,59 @@ pub fn partition_bounds(running: &Running<'_>) -> Result<Arc<Vec<Vec<u8>>>> {
             bounds.push(key.clone());
         }
     }
-    Ok(Arc::new(bounds))
+    bounds
+}
+
+fn normal(order: KeyOrder, key: &[u8]) -> Cow<'_, [u8]> {
+    if order.is_bytes() {
+        return Cow::Borrowed(key);
+    }
+    let mut key = key.to_vec();
+    order.normalise(&mut key);
+    Cow::Owned(key)
+}
+
+fn routes(
+    running: &Running<'_>,
+    bounds: &Arc<Vec<Vec<u8>>>,
+    found: &[Found],
+    place_bits: u32,
+) -> Result<Option<Arc<Routes>>> {
+    let plan = running.plan;
+    let context = TaskContext::new(running.settings.clone(), false, 0, plan.partitions);
+    let partition = make_partition(running, &context, bounds)?;
+    let samples: Vec<(u32, u64)> = found
+        .iter()
+        .flat_map(|f| &f.keys)
+        .enumerate()
+        .map(|(i, raw)| {
+            let key = normal(plan.order, raw);
+            let prefix = plan.order.prefix(&key, 0);
+            (partition.of(i, raw, &key, prefix), prefix)
+        })
+        .collect();
+    let bytes: u64 = found.iter().map(|f| f.bytes).sum();
+    let records = u128::from(plan.input_bytes) * samples.len() as u128 / u128::from(bytes.max(1));
+    let wanted = Splitters::wanted(records as u64);
+    if samples.len() < wanted * SAMPLES_A_BUCKET {
+        return Ok(None);
+    }
+    Ok(Some(Arc::new(Routes::new(Splitters::of(samples, plan.partitions, wanted), place_bits))))
 }
 
 struct KeySink {
-    order: KeyOrder,
     block: Scratch,
-    keys: Vec<Vec<u8>>,
+    found: Found,
 }
 
 impl KeySink {
-    fn new(order: KeyOrder) -> Result<Self> {
-        Ok(KeySink { order, block: Scratch::new()?, keys: Vec::new() })
+    fn new() -> Result<Self> {
+        Ok(KeySink { block: Scratch::new()?, found: Found::default() })
     }
 
-    fn add(&mut self, key: &[u8]) {
-        let mut key = key[..key.len().min(KEY_BYTES_MAX)].to_vec();
-        self.order.normalise(&mut key);
-        self.keys.push(key);
+    fn add(found: &mut Found, key: &[u8], value_len: usize) {
+        found.keys.push(key[..key.len().min(KEY_BYTES_MAX)].to_vec());
+        found.bytes += (key.len() + value_len) as u64;
     }
 }
 
@@ -88,16 +204,14 @@ impl Sink for KeySink {
         Ok(self.block.block())
     }
     fn filled(&mut self, len: usize, _: usize, _: &[u8]) -> Result<(*mut u8, usize)> {
-        let found: Vec<(usize, usize)> =
-            copied(self.block.bytes(len)).map(|(at, klen, _)| (at + HEADER_BYTES, klen)).collect();
-        for (at, klen) in found {
-            let key = self.block.bytes(len)[at..at + klen].to_vec();
-            self.add(&key);
+        let bytes = self.block.bytes(len);
+        for (at, klen, vlen) in copied(bytes) {
+            Self::add(&mut self.found, &bytes[at + HEADER_BYTES..][..klen], vlen);
         }
         Ok(self.block.block())
     }
-    fn big(&mut self, key: &[u8], _: &[u8]) -> Result<(*mut u8, usize)> {
-        self.add(key);
+    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        Self::add(&mut self.found, key, value.len());
         Ok(self.block.block())
     }
 }

@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex};
 
 use super::mapping::{TASK_COUNTERS, make_mapper, make_partition, read_setup};
 use super::running::{Running, show_output};
-use super::{finish_memory, finish_runs, finish_tables, sample};
+use super::sample::{self, Sample};
+use super::{finish_memory, finish_runs, finish_tables};
 use crate::base::Result;
 use crate::collect::collector::{Collected, Spill};
 use crate::collect::spill::{MakeCombiner, RunSpill, Runs, SpillSetup};
@@ -88,8 +89,8 @@ fn folds_early(running: &Running<'_>) -> Result<Option<Folding>> {
 fn map_phase(running: &Running<'_>) -> Result<Mapped> {
     let plan = running.plan;
     running.control.enter(StageNow::Map);
-    let bounds = sample::partition_bounds(running)?;
     let store = Arc::new(Store::new(running.budget.clone(), running.sizing.block_bytes, layout(running), plan.order)?);
+    let Sample { bounds, routes } = sample::take(running, store.pool().place_bits())?;
     let scratch = ScratchSpace::new(running.env.files.clone(), running.env.clock.clone(), running.scratch_dirs.clone());
     let folding = folds_early(running)?;
     let runs = Runs::default();
@@ -132,6 +133,7 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
             store.clone(),
             (plan.map_types.0, values),
             partition,
+            routes.clone(),
             Box::new(spill),
             if folding.is_some() { running.sizing.fold_shares().1 } else { running.sizing.share_bytes },
         );

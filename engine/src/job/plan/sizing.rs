@@ -4,6 +4,7 @@ use crate::base::{Code, Error, Result};
 use crate::memory::budget::size;
 use crate::operator::cursor::Scratch;
 use crate::read::reader::READ_BYTES;
+use crate::write::part_file::LEFT_MAX;
 
 #[derive(Clone, Copy, Debug)]
 pub struct Sizing {
@@ -35,8 +36,8 @@ impl Sizing {
             let staging_bytes = (each / 32).clamp(64 << 10, 1 << 20) as usize;
             let run_block_bytes = (each / 64).clamp(16 << 10, 256 << 10) as usize;
             let read_bytes = READ_BYTES;
-            // Reader, cursor, staging, and the blocks of the run writer.
-            let fixed = (read_bytes + Scratch::BYTES + staging_bytes + 4 * run_block_bytes) as u64;
+            // Reader, cursor, staging and what is left to another worker, and the blocks of the run writer.
+            let fixed = (read_bytes + Scratch::BYTES + (1 + LEFT_MAX) * staging_bytes + 4 * run_block_bytes) as u64;
             let least = fixed + 10 * block_bytes as u64;
             if each < least {
                 if workers > 1 {

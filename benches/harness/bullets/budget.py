@@ -1,0 +1,12 @@
+"""What little memory costs: the job with an eighth of its data against the same job with the default, which holds all of it."""
+
+from .. import commands, data, measure, opponents, report
+
+BOUND = 2.5
+
+
+def measure_at(name, row, options):
+    folder = data.of(row, options.size)
+    little = opponents.ours(row, folder, commands.MEMORY, memory=data.eighth(folder))
+    result = measure.pairs(little, opponents.ours(row, folder), row, folder, options.pairs, {})
+    return report.judge_bullet(name, "unlimited memory", result, 1 / result["ratio"], BOUND)

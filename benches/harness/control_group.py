@@ -1,0 +1,53 @@
+"""A control group (version 1 or 2) with a limit of memory and no swap, as cli/tests/memory.rs makes it."""
+
+import contextlib
+import os
+import subprocess
+
+ROOT = "/sys/fs/cgroup"
+
+
+@contextlib.contextmanager
+def limited(limit_bytes):
+    """The group's path; None where this user may not make one or it would not hold."""
+    second = os.path.exists(ROOT + "/cgroup.controllers")
+    group = f"{ROOT if second else ROOT + '/memory'}/yunti-bench-{os.getpid()}"
+    try:
+        os.mkdir(group)
+    except OSError:
+        yield None
+        return
+    try:
+        holds = _limit(group, second, limit_bytes) and subprocess.run(entering(group, ["true"]), stderr=subprocess.DEVNULL).returncode == 0
+        yield group if holds else None
+    finally:
+        with contextlib.suppress(OSError):  # an interrupted program may not have left it yet
+            os.rmdir(group)
+
+
+def entering(group, command):
+    """The command, in the group from its first page on."""
+    return ["sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', group, *command]
+
+
+def _limit(group, second, limit_bytes):
+    memory, swap = ("memory.max", "memory.swap.max") if second else ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes")
+    try:
+        _write(f"{group}/{memory}", limit_bytes)
+    except OSError:
+        return False
+    try:
+        _write(f"{group}/{swap}", 0 if second else limit_bytes)  # version 1 counts memory in
+        return True
+    except OSError:
+        return not _has_swap()
+
+
+def _write(path, number):
+    with open(path, "r+") as f:  # never made: a group without the file has no such limit
+        f.write(str(number))
+
+
+def _has_swap():
+    with open("/proc/swaps") as f:
+        return len(f.readlines()) > 1

@@ -1,0 +1,142 @@
+//! Chains: one worker's sorted-to-be entries, put into buckets as records are collected.
+//! One of the listed files with `unsafe`: it sees pool blocks as numbers.
+//!
+//! ```text
+//!   bucket 0   chunk 0 ------> chunk 9 --> ..       chunks of 64 entries, cut from pool blocks in the order in which
+//!   bucket 1   chunk 1 --> chunk 4 ..               they are needed: what is written at a time lies close together
+//! ```
+//!
+//! An entry is as in a sorted bucket: key bits behind the bucket's base, place.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::entries::Entry;
+use super::routes::Routes;
+use crate::memory::{Block, Pool};
+
+/// Entries of a chunk: a few cache lines, so that the chunks being filled, one a bucket, fit in L2 and few pages.
+const CHUNK: u64 = 64;
+const CHUNK_BYTES: usize = CHUNK as usize * size_of::<u64>();
+
+pub struct Chains {
+    routes: Arc<Routes>,
+    blocks: Vec<Block>,
+    /// The chunks of each bucket, numbered from the pool's base on.
+    chunks: Vec<Vec<u32>>,
+    /// Where the next entry of each bucket goes, in entries from the pool's base on; a multiple of CHUNK: into a new chunk.
+    next: Vec<u64>,
+    /// Chunks of the last block that are not taken yet.
+    fresh: Range<u32>,
+}
+
+impl Chains {
+    pub fn new(routes: Arc<Routes>) -> Chains {
+        let n = routes.buckets();
+        Chains { routes, blocks: Vec::new(), chunks: vec![Vec::new(); n], next: vec![0; n], fresh: 0..0 }
+    }
+
+    pub fn routes(&self) -> &Arc<Routes> {
+        &self.routes
+    }
+
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    pub fn into_blocks(self) -> Vec<Block> {
+        self.blocks
+    }
+
+    /// How many entries there is room for, whatever buckets they go to.
+    pub fn room(&self) -> usize {
+        self.fresh.len()
+    }
+
+    /// Entries that a block holds at most.
+    pub fn capacity(pool: &Pool) -> usize {
+        pool.block_bytes() / size_of::<u64>()
+    }
+
+    /// Adds a block of the pool to an instance without room.
+    pub fn extend(&mut self, block: Block, pool: &Pool) {
+        debug_assert!(self.fresh.is_empty() && pool.block_bytes().is_multiple_of(CHUNK_BYTES));
+        let chunks = (pool.block_bytes() / CHUNK_BYTES) as u32;
+        self.fresh = block.index() * chunks..(block.index() + 1) * chunks;
+        self.blocks.push(block);
+    }
+
+    /// Puts an entry in its bucket. There must be room.
+    #[inline(always)]
+    pub fn add(&mut self, entry: Entry, pool: &Pool) {
+        let (bucket, number) = self.routes.route(entry);
+        let mut at = self.next[bucket];
+        if at % CHUNK == 0 {
+            at = self.chunk(bucket);
+        }
+        // SAFETY: `at` lies in a chunk of a block that this instance holds alone; the pool's base is page-aligned.
+        unsafe { pool.block_base().cast::<u64>().add(at as usize).write(number) };
+        self.next[bucket] = at + 1;
+    }
+
+    #[inline(never)]
+    fn chunk(&mut self, bucket: usize) -> u64 {
+        let Some(chunk) = self.fresh.next() else { panic!("an entry is added without room") };
+        self.chunks[bucket].push(chunk);
+        u64::from(chunk) * CHUNK
+    }
+
+    /// Entries of a bucket.
+    pub fn len(&self, bucket: usize) -> usize {
+        // The last chunk may be full: its end looks like a start.
+        let missing = self.next[bucket].next_multiple_of(CHUNK) - self.next[bucket];
+        self.chunks[bucket].len() * CHUNK as usize - missing as usize
+    }
+
+    /// Appends the entries of a bucket to `to`, in the order of emission.
+    pub fn copy(&self, bucket: usize, pool: &Pool, to: &mut Vec<u64>) {
+        let mut left = self.len(bucket);
+        for &chunk in &self.chunks[bucket] {
+            let n = left.min(CHUNK as usize);
+            // SAFETY: the chunk was taken by `add`, which filled all but the last one to the end; nothing is added meanwhile.
+            let entries = unsafe {
+                std::slice::from_raw_parts(pool.base().cast::<u64>().add(chunk as usize * CHUNK as usize), n)
+            };
+            to.extend_from_slice(entries);
+            left -= n;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::splitters::Splitters;
+    use super::*;
+    use crate::memory::Budget;
+
+    #[test]
+    fn entries_come_back_from_their_buckets() {
+        let pool = Pool::new(Budget::new(1 << 20), 4096).unwrap();
+        let samples = (0..100).map(|i| (0, i << 50)).collect();
+        let routes = Arc::new(Routes::new(Splitters::of(samples, 1, 10), pool.place_bits()));
+        for n in [0u64, 1, 63, 64, 65, 128, 3000] {
+            let mut chains = Chains::new(routes.clone());
+            let mut expect = vec![Vec::new(); routes.buckets()];
+            for i in 0..n {
+                if chains.room() == 0 {
+                    chains.extend(pool.try_block().unwrap(), &pool);
+                }
+                let entry = Entry::new((i * 7 % 100) << 50, 0, i);
+                chains.add(entry, &pool);
+                let (bucket, number) = routes.route(entry);
+                expect[bucket].push(number);
+            }
+            for (bucket, expect) in expect.iter().enumerate() {
+                let mut got = Vec::new();
+                chains.copy(bucket, &pool, &mut got);
+                assert_eq!((&got, got.len()), (expect, chains.len(bucket)), "{n}");
+            }
+            pool.put(chains.into_blocks());
+        }
+    }
+}
