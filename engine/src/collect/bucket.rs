@@ -179,8 +179,8 @@ impl<'c> Buckets<'c> {
             let to: &[AtomicU64] = entries.shared();
             for block in &blocks[stretches[s].clone()] {
                 for &e in block.entries(pool) {
-                    let (b, number) = routes.route(e);
-                    to[next[b]].store(number, Ordering::Relaxed);
+                    let b = routes.bucket(e);
+                    to[next[b]].store(routes.number(b, e), Ordering::Relaxed);
                     next[b] += 1;
                 }
             }

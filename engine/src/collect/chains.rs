@@ -18,6 +18,8 @@ use crate::memory::{Block, Pool};
 /// Entries of a chunk: a few cache lines, so that the chunks being filled, one a bucket, fit in L2 and few pages.
 const CHUNK: u64 = 64;
 const CHUNK_BYTES: usize = CHUNK as usize * size_of::<u64>();
+/// Entries that are added at a time.
+pub const BATCH: usize = 64;
 
 pub struct Chains {
     routes: Arc<Routes>,
@@ -28,12 +30,28 @@ pub struct Chains {
     next: Vec<u64>,
     /// Chunks of the last block that are not taken yet.
     fresh: Range<u32>,
+    batch: Box<Batch>,
+}
+
+/// Entries on their way, with their buckets and what stands for them there.
+struct Batch {
+    entries: [Entry; BATCH],
+    buckets: [u32; BATCH],
+    numbers: [u64; BATCH],
 }
 
 impl Chains {
     pub fn new(routes: Arc<Routes>) -> Chains {
         let n = routes.buckets();
-        Chains { routes, blocks: Vec::new(), chunks: vec![Vec::new(); n], next: vec![0; n], fresh: 0..0 }
+        let batch = Batch { entries: [Entry::default(); BATCH], buckets: [0; BATCH], numbers: [0; BATCH] };
+        Chains {
+            routes,
+            blocks: Vec::new(),
+            chunks: vec![Vec::new(); n],
+            next: vec![0; n],
+            fresh: 0..0,
+            batch: Box::new(batch),
+        }
     }
 
     pub fn routes(&self) -> &Arc<Routes> {
@@ -66,17 +84,35 @@ impl Chains {
         self.blocks.push(block);
     }
 
-    /// Puts an entry in its bucket. There must be room.
-    #[inline(always)]
-    pub fn add(&mut self, entry: Entry, pool: &Pool) {
-        let (bucket, number) = self.routes.route(entry);
-        let mut at = self.next[bucket];
-        if at % CHUNK == 0 {
-            at = self.chunk(bucket);
+    /// Where the next entries are to be put, to be added by `add`.
+    pub fn batch(&mut self) -> &mut [Entry; BATCH] {
+        &mut self.batch.entries
+    }
+
+    /// Puts the first `n` entries of the batch in their buckets. There must be room. Step by step for all of them: reading a block
+    /// from a file drives tables and chunks out of the cache, and so their lines are waited for together.
+    #[inline]
+    pub fn add(&mut self, n: usize, pool: &Pool) {
+        let base = pool.block_base().cast::<u64>();
+        let Batch { entries, buckets, numbers } = &mut *self.batch;
+        let entries = &entries[..n];
+        for (bucket, &entry) in buckets.iter_mut().zip(entries) {
+            *bucket = self.routes.bucket(entry) as u32;
         }
-        // SAFETY: `at` lies in a chunk of a block that this instance holds alone; the pool's base is page-aligned.
-        unsafe { pool.block_base().cast::<u64>().add(at as usize).write(number) };
-        self.next[bucket] = at + 1;
+        for ((number, &bucket), &entry) in numbers.iter_mut().zip(&*buckets).zip(entries) {
+            *number = self.routes.number(bucket as usize, entry);
+            prefetch(base.wrapping_add(self.next[bucket as usize] as usize));
+        }
+        for i in 0..n {
+            let bucket = self.batch.buckets[i] as usize;
+            let mut at = self.next[bucket];
+            if at % CHUNK == 0 {
+                at = self.chunk(bucket);
+            }
+            // SAFETY: `at` lies in a chunk of a block that this instance holds alone; the pool's base is page-aligned.
+            unsafe { base.add(at as usize).write(self.batch.numbers[i]) };
+            self.next[bucket] = at + 1;
+        }
     }
 
     #[inline(never)]
@@ -108,6 +144,17 @@ impl Chains {
     }
 }
 
+#[inline(always)]
+fn prefetch(p: *mut u64) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch of any address is harmless.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(p.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = p;
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::splitters::Splitters;
@@ -127,9 +174,10 @@ mod tests {
                     chains.extend(pool.try_block().unwrap(), &pool);
                 }
                 let entry = Entry::new((i * 7 % 100) << 50, 0, i);
-                chains.add(entry, &pool);
-                let (bucket, number) = routes.route(entry);
-                expect[bucket].push(number);
+                chains.batch()[0] = entry;
+                chains.add(1, &pool);
+                let bucket = routes.bucket(entry);
+                expect[bucket].push(routes.number(bucket, entry));
             }
             for (bucket, expect) in expect.iter().enumerate() {
                 let mut got = Vec::new();

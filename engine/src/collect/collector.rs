@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use super::chains::Chains;
+use super::chains::{BATCH, Chains};
 use super::entries::{Entry, EntryBlock};
 use super::partition::Partition;
 use super::routes::Routes;
@@ -259,7 +259,12 @@ impl<'a> Collector<'a> {
             };
             let bytes = &mut pool.bytes_mut(&mut self.collected.blocks[last])[..end];
             let (next, filled, total) = match (self.collected.chains.first_mut(), self.collected.entries.last_mut()) {
-                (Some(chains), _) => walk.records(bytes, at, room, |_, entry| chains.add(entry, pool))?,
+                (Some(chains), _) => {
+                    let batch = chains.batch();
+                    let walked = walk.records(bytes, at, room.min(BATCH), |i, entry| batch[i] = entry)?;
+                    chains.add(walked.1, pool);
+                    walked
+                }
                 (None, Some(entries)) => {
                     let free = entries.free(pool);
                     let walked = walk.records(bytes, at, room, |i, entry| free[i] = entry)?;
@@ -315,6 +320,8 @@ impl<'a> Collector<'a> {
             let Some(block) = self.collected.blocks.last_mut() else { return Ok(()) };
             let mut place = pool.place(block, at);
             let n = room.min((end - at) / record_bytes);
+            // Chains take a batch at a time.
+            let n = if self.routes.is_some() { n.min(BATCH) } else { n };
             let records = pool.bytes_mut(block)[at..at + n * record_bytes].chunks_exact(record_bytes);
             let (order, partition) = (self.order, &self.partition);
             let entries = records.enumerate().map(|(i, record)| {
@@ -325,7 +332,10 @@ impl<'a> Collector<'a> {
                 entry
             });
             match (self.collected.chains.first_mut(), self.collected.entries.last_mut()) {
-                (Some(chains), _) => entries.for_each(|entry| chains.add(entry, pool)),
+                (Some(chains), _) => {
+                    chains.batch().iter_mut().zip(entries).for_each(|(to, entry)| *to = entry);
+                    chains.add(n, pool);
+                }
                 (None, Some(block)) => {
                     block.free(pool).iter_mut().zip(entries).for_each(|(to, entry)| *to = entry);
                     block.add_len(n, pool);

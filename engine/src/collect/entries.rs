@@ -20,7 +20,7 @@ pub const PLACE_MASK: u64 = (1 << PLACE_BITS) - 1;
 /// Partitions are numbered in the 24 bits above the place.
 pub const PARTITIONS_MAX: u32 = 1 << 24;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Entry {
     pub prefix: u64,

@@ -39,12 +39,11 @@ impl Routes {
         self.splitters.bucket(entry)
     }
 
-    /// The bucket, and the key bits behind its base with the place.
+    /// What stands for an entry in its bucket: the key bits behind the bucket's base, and the place.
     #[inline(always)]
-    pub fn route(&self, entry: Entry) -> (usize, u64) {
-        let bucket = self.splitters.bucket(entry);
+    pub fn number(&self, bucket: usize, entry: Entry) -> u64 {
         let (low, shift) = self.ranges[bucket];
-        (bucket, ((entry.prefix - low) >> shift) << self.place_bits | entry.place())
+        ((entry.prefix - low) >> shift) << self.place_bits | entry.place()
     }
 
     pub fn shape(&self, bucket: usize) -> Shape {

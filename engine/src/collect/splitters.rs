@@ -1,8 +1,8 @@
 //! Splitters: which bucket an entry belongs to, by its partition and the prefix of its key.
 //!
 //! The buckets of a partition follow each other in the order of keys. A table over the leading bits of the prefix finds the bucket
-//! at once where a cell lies within one bucket (1 ns, against 45 for a binary search over 1,023 splitters); where a
-//! splitter falls into the cell, a search between the cell's first and last bucket decides.
+//! at once where a cell lies within one bucket (1 ns, against 45 for a binary search over 1,023 splitters); where one splitter
+//! falls into the cell, a comparison decides, without a branch; where several do, a search between the cell's first and last bucket.
 
 use super::entries::Entry;
 use crate::env::random::Random;
@@ -81,10 +81,11 @@ impl Splitters {
         }
         let buckets = self.low.len() as u32 - first_bucket;
         let low = &self.low[first_bucket as usize..];
-        // Cells between the first and the last splitter, about 32 a bucket.
+        // Cells between the first and the last splitter, about 8 a bucket: few enough to stay in the cache, and several splitters
+        // rarely fall into one.
         let base = if buckets > 1 { low[1] } else { 0 };
         let span = low[low.len() - 1] - base;
-        let wanted_cells = (u64::from(buckets) * 32).next_power_of_two();
+        let wanted_cells = (u64::from(buckets) * 8).next_power_of_two();
         let shift = (64 - span.leading_zeros()).saturating_sub(wanted_cells.trailing_zeros());
         let cells = if buckets > 1 { (span >> shift) as u32 + 1 } else { 1 };
         let first_cell = self.table.len() as u32;
@@ -116,8 +117,10 @@ impl Splitters {
         // The bucket of the cell's first prefix, and the bucket of the next cell's: the answer lies between them.
         let from = self.table[part.first_cell as usize + cell as usize] as usize;
         let to = self.table[part.first_cell as usize + cell as usize + 1] as usize;
-        if from == to {
-            return first + from;
+        if to <= from + 1 {
+            // The bucket behind the last one of all is never asked for.
+            let next = self.low[(first + to).min(self.low.len() - 1)];
+            return first + from + usize::from(to > from && next <= entry.prefix);
         }
         first + from + self.low[first + from + 1..=first + to].partition_point(|&low| low <= entry.prefix)
     }

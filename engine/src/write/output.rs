@@ -114,7 +114,7 @@ impl<'a> OutputWriter<'a> {
                 return self.write_pieces(&[record, end]);
             }
         }
-        self.staging.extend_from_slice(record);
+        append(&mut self.staging, record);
         self.staging.extend_from_slice(end);
         Ok(())
     }
@@ -177,5 +177,19 @@ impl<'a> OutputWriter<'a> {
         self.totals.records.fetch_add(self.records, Ordering::Relaxed);
         self.totals.write_ns.fetch_add(self.write_ns, Ordering::Relaxed);
         Ok((self.staging, self.write_ns))
+    }
+}
+
+/// Appends bytes: 64 to 128 of them, a usual record, without a call, as two stretches of 64 that may overlap.
+#[inline(always)]
+fn append(to: &mut Vec<u8>, bytes: &[u8]) {
+    match (bytes.first_chunk::<64>(), bytes.last_chunk::<64>()) {
+        (Some(first), Some(last)) if bytes.len() <= 128 => {
+            let second = to.len() + bytes.len() - 64;
+            to.extend_from_slice(first);
+            to.truncate(second);
+            to.extend_from_slice(last);
+        }
+        _ => to.extend_from_slice(bytes),
     }
 }
