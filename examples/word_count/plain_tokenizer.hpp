@@ -1,7 +1,7 @@
-// What not to do: the mapper of word count as one writes it first. It is here to be measured against Tokenizer.
+// What not to do: the mapper of word count with words cut by a plain loop. It is here to be measured against Tokenizer.
 //
-// It loops over the bytes of a line (which mispredicts a branch at nearly every word) and promises nothing (so each word is copied):
-// the mapper then takes four to five times as long as Tokenizer does.
+// It makes the same promises as Tokenizer, so that no word is copied, but looks at one byte after the other, and mispredicts a branch
+// at the end of nearly every word: it takes five to ten times as long.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <yunti/yunti.hpp>
@@ -9,16 +9,20 @@
 namespace word_count {
 
 struct PlainTokenizer : yunti::Mapper<yunti::Bytes, int64_t> {
+  static constexpr bool keys_are_slices = true;
+  static constexpr bool value_is_one = true;
+
   static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f'; }
 
-  void map(std::string_view line, Out& out) {
-    size_t i = 0;
-    while (i < line.size()) {
-      while (i < line.size() && is_space(line[i])) ++i;
-      const size_t start = i;
-      while (i < line.size() && !is_space(line[i])) ++i;
-      if (i > start) out.emit(line.substr(start, i - start), 1);
+  template <class Out>
+  void map_span(const yunti::Span& span, Out& out) {
+    const char *p = span.text.data(), *const end = p + span.text.size(), *word = p;
+    for (; p != end; ++p) {
+      if (!is_space(*p)) continue;
+      if (p != word) out.emit(std::string_view(word, p - word));
+      word = p + 1;
     }
+    if (p != word) out.emit(std::string_view(word, p - word));
   }
 };
 

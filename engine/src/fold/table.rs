@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::arena::Arena;
-use super::batch::{Batch, Values, outside, slice};
+use super::batch::{Batch, Values, outside};
 use super::hash::Hasher;
 use super::probe::{RANGE_BITS, Store, identity};
 use super::slot::{Slots, bytes_of};
@@ -146,11 +146,18 @@ impl FoldTable {
         };
         let mut next = 0;
         let left = self.run(how, block, |batch| {
-            batch.n = 0;
+            next = match takes {
+                Takes::Nothing => take_copied(batch, block, next, |_, _, _| Ok(()))?,
+                Takes::Numbers => take_copied(batch, block, next, |batch, i, span| {
+                    batch.numbers[i] = number(block, span)?;
+                    Ok(())
+                })?,
+                Takes::Slices => take_copied(batch, block, next, |batch, i, span| {
+                    batch.value_spans[i] = span;
+                    Ok(())
+                })?,
+            };
             batch.values = if takes == Takes::Slices { Values::Spans } else { Values::Numbers };
-            while batch.n < FOLD_BATCH && next < block.len() {
-                next = take_copied(batch, block, next, takes)?;
-            }
             Ok(())
         })?;
         Ok(Folded { done: if left.records > 0 { left.key_offset as usize - HEADER_BYTES } else { next } })
@@ -348,32 +355,47 @@ enum Takes {
     Slices,
 }
 
-/// Appends the record at `at` of a block of form COPY to a batch, and says where the next one stands.
-fn take_copied(batch: &mut Batch, block: &[u8], at: usize, takes: Takes) -> Result<usize> {
-    let word = |at: usize| block.get(at..at + 4).and_then(|b| b.try_into().ok()).map(u32::from_le_bytes);
-    let (Some(klen), Some(vlen)) = (word(at), word(at + 4)) else {
-        return Err(outside((at + HEADER_BYTES) as u64, block.len()));
-    };
-    let value_at = at + HEADER_BYTES + klen as usize;
-    let end = value_at + vlen as usize;
-    if end > block.len() || end > u32::MAX as usize {
-        return Err(outside(end as u64, block.len()));
+/// Fills a batch with the records from `at` on of a block of form COPY, and says where the next one stands. `value` is told the number
+/// of each record in the batch, and where its value lies.
+#[inline(always)]
+fn take_copied(
+    batch: &mut Batch,
+    block: &[u8],
+    mut at: usize,
+    mut value: impl FnMut(&mut Batch, usize, [u32; 2]) -> Result<()>,
+) -> Result<usize> {
+    batch.n = 0;
+    if block.len() > u32::MAX as usize {
+        return Err(outside(block.len() as u64, u32::MAX as usize));
     }
-    let i = batch.n;
-    batch.spans[i] = [(at + HEADER_BYTES) as u32, klen];
-    match takes {
-        Takes::Nothing => {}
-        Takes::Slices => batch.value_spans[i] = [value_at as u32, vlen],
-        Takes::Numbers => match slice(block, [value_at as u32, vlen]).try_into() {
-            Ok(bytes) => batch.numbers[i] = u64::from_le_bytes(bytes),
-            Err(_) => {
-                return Err(Error::new(Code::UserCode, format!("a value of {vlen} bytes was emitted"))
-                    .hint("this folder takes numbers of eight bytes"));
-            }
-        },
+    while batch.n < FOLD_BATCH && at < block.len() {
+        let Some(header) = block[at..].first_chunk::<HEADER_BYTES>() else {
+            return Err(outside((at + HEADER_BYTES) as u64, block.len()));
+        };
+        let header = u64::from_le_bytes(*header);
+        let (klen, vlen) = (header as u32, (header >> 32) as u32);
+        let key_at = at + HEADER_BYTES;
+        let value_at = key_at + klen as usize;
+        let end = value_at + vlen as usize;
+        if end > block.len() {
+            return Err(outside(end as u64, block.len()));
+        }
+        let i = batch.n;
+        batch.spans[i] = [key_at as u32, klen];
+        value(batch, i, [value_at as u32, vlen])?;
+        batch.n += 1;
+        at = end.next_multiple_of(8);
     }
-    batch.n += 1;
-    Ok(end.next_multiple_of(8))
+    Ok(at)
+}
+
+#[inline(always)]
+fn number(block: &[u8], [offset, len]: [u32; 2]) -> Result<u64> {
+    match block[offset as usize..].first_chunk::<8>() {
+        Some(bytes) if len == 8 => Ok(u64::from_le_bytes(*bytes)),
+        _ => Err(Error::new(Code::UserCode, format!("a value of {len} bytes was emitted"))
+            .hint("this folder takes numbers of eight bytes")),
+    }
 }
 
 /// Keys and states that are handed out together.
