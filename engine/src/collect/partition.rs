@@ -1,5 +1,7 @@
 //! Which partition a record goes to: Hadoop's hash, ranges from a sample, or a class of the user's.
 
+use super::entries::Entry;
+use super::splitters::Splitters;
 use crate::base::{Code, Error, KeyOrder, Result};
 use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::batch::{Batch, Slices};
@@ -18,8 +20,9 @@ pub enum Partition {
     /// The least normalised key of each partition but the first, ascending; fewer than `parts` - 1 where keys are few.
     Ranges {
         bounds: std::sync::Arc<Vec<Vec<u8>>>,
-        /// The prefixes of `bounds`.
+        /// The prefixes of `bounds`, and where they cut; nothing where they do not tell all bounds apart.
         prefixes: Vec<u64>,
+        splitters: Option<Box<Splitters>>,
         order: KeyOrder,
         parts: u32,
     },
@@ -127,9 +130,16 @@ impl Partition {
         match self {
             Partition::One => 0,
             Partition::Hash { parts, key_type } => (hadoop_hash(raw, *key_type) & i32::MAX) as u32 % parts,
+            Partition::Ranges { bounds, prefixes, splitters: Some(splitters), order, .. } => {
+                let part = splitters.bucket(Entry { prefix, tag: 0 });
+                // Equal prefixes say nothing.
+                let before = part > 0
+                    && prefixes[part - 1] == prefix
+                    && order.compare(&bounds[part - 1], normal) == std::cmp::Ordering::Greater;
+                (part - usize::from(before)) as u32
+            }
             Partition::Ranges { bounds, prefixes, order, .. } => {
                 let below = prefixes.partition_point(|&b| b < prefix);
-                // Equal prefixes say nothing.
                 let unsure = prefixes[below..].iter().take_while(|&&b| b == prefix).count();
                 let more = bounds[below..below + unsure]
                     .partition_point(|b| order.compare(b, normal) != std::cmp::Ordering::Greater);
@@ -141,8 +151,10 @@ impl Partition {
 
     /// Ranges between bounds: the least normalised key of each partition but the first.
     pub fn ranges(bounds: std::sync::Arc<Vec<Vec<u8>>>, order: KeyOrder, parts: u32) -> Partition {
-        let prefixes = bounds.iter().map(|b| order.prefix(b, 0)).collect();
-        Partition::Ranges { bounds, prefixes, order, parts }
+        let prefixes: Vec<u64> = bounds.iter().map(|b| order.prefix(b, 0)).collect();
+        let apart = prefixes.first().is_some_and(|&p| p > 0) && prefixes.windows(2).all(|w| w[0] < w[1]);
+        let splitters = apart.then(|| Box::new(Splitters::at(&prefixes)));
+        Partition::Ranges { bounds, prefixes, splitters, order, parts }
     }
 
     /// Whether `of` looks at the key before normalisation.
@@ -154,6 +166,31 @@ impl Partition {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_agree_with_comparisons() {
+        let sets: [&[&str]; 4] = [
+            &["b", "bbbbbbbbb", "bbbbbbbbbc", "m"],
+            &["a", "abcdefgh", "abcdefgi", "zz"],
+            &["", "a"],
+            &["m"],
+        ];
+        for bounds in sets {
+            let bounds: Vec<Vec<u8>> = bounds.iter().map(|b| b.as_bytes().to_vec()).collect();
+            let parts = bounds.len() as u32 + 1;
+            for descending in [false, true] {
+                let order = KeyOrder { descending, ..KeyOrder::BYTES };
+                let mut bounds = bounds.clone();
+                bounds.sort_by(|a, b| order.compare(a, b));
+                let partition = Partition::ranges(std::sync::Arc::new(bounds.clone()), order, parts);
+                for key in ["", "a", "aa", "abcdefgh", "abcdefgha", "abcdefgi", "b", "bbbbbbbbb", "bbbbbbbbbd", "m", "zz", "zzz"] {
+                    let key = key.as_bytes();
+                    let expect = bounds.iter().filter(|b| order.compare(b, key) != std::cmp::Ordering::Greater).count();
+                    assert_eq!(partition.of(0, key, key, order.prefix(key, 0)), expect as u32, "{key:?} {bounds:?}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn hashes_are_hadoops() {

@@ -68,6 +68,14 @@ impl Splitters {
         result
     }
 
+    /// One partition, with splitters at these prefixes, which ascend and are not 0.
+    pub fn at(prefixes: &[u64]) -> Splitters {
+        let mut result = Splitters { partitions: Vec::new(), low: vec![0], table: Vec::new() };
+        result.low.extend_from_slice(prefixes);
+        result.add_table(0);
+        result
+    }
+
     fn add_partition(&mut self, samples: &[(u32, u64)], wanted: usize, all: usize) {
         let buckets = (samples.len() * wanted).div_ceil(all.max(1)).max(1);
         let first_bucket = self.low.len() as u32;
@@ -79,6 +87,11 @@ impl Splitters {
                 self.low.push(splitter);
             }
         }
+        self.add_table(first_bucket);
+    }
+
+    /// Makes the last buckets, from `first_bucket` on, a partition.
+    fn add_table(&mut self, first_bucket: u32) {
         let buckets = self.low.len() as u32 - first_bucket;
         let low = &self.low[first_bucket as usize..];
         // Cells between the first and the last splitter, about 8 a bucket: few enough to stay in the cache, and several splitters

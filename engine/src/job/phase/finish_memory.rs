@@ -1,5 +1,6 @@
 //! The end of a job whose records all lie in memory: sort bucket by bucket, reduce, write.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::reducing::{ReduceTask, is_pure};
@@ -31,8 +32,10 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
 
     let simd = Simd::detect();
     let pure = is_pure(running);
-    let ranges: Vec<std::ops::Range<usize>> = (0..partitions).map(|p| buckets.of_partition(p)).collect();
-    let of_bucket: Vec<usize> = ranges.iter().flat_map(|r| r.clone().map(|b| b - r.start)).collect();
+    let ranges: Vec<Range<usize>> = (0..partitions).map(|p| buckets.of_partition(p)).collect();
+    // A stream takes all parts one after the other.
+    let stream = matches!(output, Output::Stream(_));
+    let order = in_turn(&ranges, if stream { 1 } else { running.crew.workers });
     let taken = buckets.take();
     if !pure {
         // One reducer sees a whole partition: at least the sorting is shared by all.
@@ -77,12 +80,11 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
                 return Ok(());
             }
             let (numbers, part, ticket) = if pure {
-                let part = ranges.partition_point(|r| r.end <= task);
-                (task..task + 1, part, of_bucket[task])
+                let (part, bucket) = order[task];
+                (bucket..bucket + 1, part, if stream { bucket } else { bucket - ranges[part].start })
             } else {
-                (ranges[task].clone(), task, 0)
+                (ranges[task].clone(), task, if stream { task } else { 0 })
             };
-            let ticket = if matches!(output, Output::Stream(_)) && !pure { part } else { ticket };
             let writer = OutputWriter::new(setup, part, Some(ticket), std::mem::take(&mut staging));
             let mut reduce = ReduceTask::new(running, part as u32, fed, writer)?;
             let (mut sort_ns, mut records) = (0, 0);
@@ -127,4 +129,34 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     drop(buckets);
     collected.release(&store);
     Ok(())
+}
+
+/// The buckets with their partitions, in the order in which they are taken: as many partitions side by side as there are workers, who
+/// then seldom write to one file at once.
+fn in_turn(ranges: &[Range<usize>], workers: usize) -> Vec<(usize, usize)> {
+    let mut order = Vec::new();
+    for (group, first) in ranges.chunks(workers).zip((0..).step_by(workers)) {
+        let longest = group.iter().map(Range::len).max().unwrap_or(0);
+        for i in 0..longest {
+            let row = group.iter().enumerate().filter(|(_, r)| i < r.len());
+            order.extend(row.map(|(p, r)| (first + p, r.start + i)));
+        }
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bucket_once_and_those_of_a_partition_in_order() {
+        let ranges = [0..3, 3..4, 4..4, 4..9];
+        assert_eq!(in_turn(&ranges, 2), [(0, 0), (1, 3), (0, 1), (0, 2), (3, 4), (3, 5), (3, 6), (3, 7), (3, 8)]);
+        for workers in 1..6 {
+            let mut order = in_turn(&ranges, workers);
+            order.sort_unstable_by_key(|o| o.1);
+            assert!(order.iter().map(|o| o.1).eq(0..9), "{workers}");
+        }
+    }
 }

@@ -125,22 +125,25 @@ fn places(running: &Running<'_>, split: &Split) -> Vec<Split> {
 fn bounds(running: &Running<'_>, found: &mut [Found]) -> Vec<Vec<u8>> {
     let plan = running.plan;
     let mut random = Random::new(running.seed());
-    let mut keys: Vec<Vec<u8>> = Vec::new();
+    let mut keys: Vec<(u64, Cow<'_, [u8]>)> = Vec::new();
     for split in found {
         let own = split.keys.len();
         for i in 0..own.min(KEYS_A_SPLIT) {
             // The first ones, after the swaps, are a choice without repetition.
             split.keys.swap(i, i + random.below((own - i) as u64) as usize);
-            keys.push(normal(plan.order, &split.keys[i]).into_owned());
         }
+        keys.extend(split.keys.iter().take(KEYS_A_SPLIT).map(|key| {
+            let key = normal(plan.order, key);
+            (plan.order.prefix(&key, 0), key)
+        }));
     }
-    keys.sort_unstable_by(|a, b| plan.order.compare(a, b));
+    keys.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| plan.order.compare(&a.1, &b.1)));
     let mut bounds: Vec<Vec<u8>> = Vec::new();
     for p in 1..plan.partitions as usize {
-        if let Some(key) = keys.get(p * keys.len() / plan.partitions as usize)
-            && bounds.last() != Some(key)
+        if let Some((_, key)) = keys.get(p * keys.len() / plan.partitions as usize)
+            && bounds.last().is_none_or(|last| last[..] != key[..])
         {
-            bounds.push(key.clone());
+            bounds.push(key.to_vec());
         }
     }
     bounds
