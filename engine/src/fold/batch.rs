@@ -24,6 +24,24 @@ impl Key {
     }
 }
 
+/// A share of all keys, by bits of their hashes that do not place them in a table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Share {
+    mask: u32,
+    value: u32,
+}
+
+impl Share {
+    pub const ALL: Share = Share { mask: 0, value: 0 };
+
+    /// Two halves of it; none where no bits are left.
+    pub fn halves(self) -> Option<[Share; 2]> {
+        // The lowest bit of an order is always set.
+        let bit = (self.mask << 1 | 2) & !self.mask;
+        (bit < 1 << 16).then(|| [0, bit].map(|b| Share { mask: self.mask | bit, value: self.value | b }))
+    }
+}
+
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Values {
     /// Each is the number 1.
@@ -124,6 +142,28 @@ impl Batch {
             self.values = Values::Ones;
             self.numbers = [1; FOLD_BATCH];
         }
+    }
+
+    /// Keeps the records whose keys are in a share of all.
+    pub fn retain(&mut self, share: Share) {
+        let mut kept = 0;
+        (self.n_long, self.long_bytes) = (0, 0);
+        for i in 0..self.n {
+            if (self.keys[i].meta >> 32) as u32 & share.mask != share.value {
+                continue;
+            }
+            self.spans[kept] = self.spans[i];
+            self.keys[kept] = self.keys[i];
+            self.numbers[kept] = self.numbers[i];
+            self.value_spans[kept] = self.value_spans[i];
+            if self.keys[kept].is_long() {
+                self.long[self.n_long] = kept as u8;
+                self.n_long += 1;
+                self.long_bytes += self.spans[kept][1] as usize;
+            }
+            kept += 1;
+        }
+        self.n = kept;
     }
 
     /// Forgets the first `n` records.

@@ -5,7 +5,7 @@
 //!   of a sink             ------->  batch of 64  -------> batch of 64 -------> slots of the keys ----> states
 //!   table.rs                        batch.rs              hash.rs              probe.rs, slot.rs       known, or the user's
 //!
-//!   full, and the budget gives no more: `drain`, go on          all input folded: `Merge`, range by range (merge.rs)
+//!   full, and the budget gives no more: `drain`, or a run (spill.rs), go on          all input folded: `Merge`, range by range (merge.rs)
 //! ```
 //!
 //! A batch is hashed, and its cache lines asked for, before the batch ahead of it is folded: memory has the time of 64
@@ -47,10 +47,13 @@ mod hash;
 pub mod merge;
 mod probe;
 mod slot;
+pub mod spill;
 pub mod table;
 pub mod window;
 
+pub use batch::Share;
 pub use merge::{Merge, Unmerged, Worker};
+pub use spill::HashRanges;
 pub use table::{FoldTable, Folded};
 pub use window::Window;
 

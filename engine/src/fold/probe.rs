@@ -71,6 +71,49 @@ impl Store {
         }
     }
 
+    /// Merges the first `n` records of a batch, whose values are states; room for `n` new keys is there.
+    #[inline(never)]
+    pub fn merge_known(&mut self, known: KnownFold, batch: &Batch, n: usize, data: &[u8]) {
+        let at = self.find_all(batch, n, data, |_| ());
+        let slots = self.slots.as_mut_slice();
+        for (&at, &span) in at.iter().zip(&batch.value_spans[..n]) {
+            let state = slice(data, span).try_into().map_or(0, u64::from_le_bytes);
+            let there = &mut slots[at as usize].state;
+            *there = known.merge(*there, state);
+        }
+    }
+
+    /// The same for a folder of the user's.
+    #[inline(never)]
+    pub fn merge_user(&mut self, folder: &mut dyn Folder, batch: &Batch, n: usize, data: &[u8]) -> Result<()> {
+        let mut is_new = 0u64;
+        let mut fresh = [0u32; FOLD_BATCH];
+        let mut n_fresh = 0;
+        let at = self.find_all(batch, n, data, |at| {
+            fresh[n_fresh] = at;
+            n_fresh += 1;
+        });
+        for (i, at) in at[..n].iter().enumerate() {
+            is_new |= u64::from(fresh[..n_fresh].contains(at)) << i;
+        }
+        let mut states = [std::ptr::null_mut::<u8>(); FOLD_BATCH];
+        self.pointers(&at[..n], &mut states);
+        let (mut into, mut from) = ([std::ptr::null_mut(); FOLD_BATCH], [std::ptr::null(); FOLD_BATCH]);
+        let mut n_old = 0;
+        for (i, &state) in states[..n].iter().enumerate() {
+            let spilled = slice(data, batch.value_spans[i]);
+            if is_new >> i & 1 == 1 {
+                // SAFETY: `state` names the state of this slot, which has room for as many bytes as states have, and those of the
+                // spilled ones were compared with that by the caller.
+                unsafe { std::ptr::copy_nonoverlapping(spilled.as_ptr(), state, spilled.len()) };
+            } else {
+                (into[n_old], from[n_old]) = (state, spilled.as_ptr());
+                n_old += 1;
+            }
+        }
+        if n_old == 0 { Ok(()) } else { folder.merge(&into[..n_old], &from[..n_old]) }
+    }
+
     /// Gives the numbers of the keys of the first `n` records, in a table that numbers them.
     #[inline(never)]
     pub fn numbers(&mut self, batch: &Batch, n: usize, data: &[u8]) -> [u32; FOLD_BATCH] {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::arena::Arena;
-use super::batch::{Batch, Values, outside};
+use super::batch::{Batch, Share, Values, outside};
 use super::hash::Hasher;
 use super::probe::{RANGE_BITS, Store, identity};
 use super::slot::{Slots, bytes_of};
@@ -30,6 +30,8 @@ const LOG2_MAX: u32 = 31;
 /// What becomes of records whose slots are found.
 pub(super) enum How<'f> {
     Fold(&'f mut dyn Folder),
+    /// Their values are states, to be merged.
+    Merge(&'f mut dyn Folder),
     /// The table numbers its keys; the records go on with those numbers.
     Number(&'f mut dyn Numbered),
 }
@@ -44,6 +46,7 @@ pub struct FoldTable {
     hasher: Hasher,
     known: Option<KnownFold>,
     eight: bool,
+    state_bytes: usize,
     budget: Arc<Budget>,
     /// One batch is hashed, and its homes on their way from memory, while the one before is folded.
     batches: Option<Box<[Batch; 2]>>,
@@ -83,6 +86,7 @@ impl FoldTable {
             hasher: Hasher::new(seed),
             known: shape.known,
             eight: shape.eight,
+            state_bytes: shape.state_bytes,
             budget: budget.clone(),
             batches: None,
         })
@@ -109,6 +113,41 @@ impl FoldTable {
     /// Folds a block of form COPY, of less than 4 GiB. `done` counts bytes.
     pub fn fold_copied(&mut self, folder: &mut dyn Folder, block: &[u8]) -> Result<Folded> {
         self.copied(How::Fold(folder), block)
+    }
+
+    /// Merges states that were spilled: of each entry, where key and state lie in `data`. Takes those in a share of the keys; no key
+    /// occurs twice. False: the table is full, and holds some of them.
+    pub fn merge_states(
+        &mut self,
+        folder: &mut dyn Folder,
+        data: &[u8],
+        entries: &[[[u32; 2]; 2]],
+        share: Share,
+    ) -> Result<bool> {
+        let state_bytes = self.state_bytes;
+        let mut batches = self.take_batches();
+        let batch = &mut batches[0];
+        let mut all = true;
+        for some in entries.chunks(FOLD_BATCH) {
+            batch.n = some.len();
+            batch.values = Values::Spans;
+            for (i, &[key, state]) in some.iter().enumerate() {
+                if state[1] as usize != state_bytes {
+                    return Err(Error::new(Code::Internal, "a spilled state has the wrong length"));
+                }
+                (batch.spans[i], batch.value_spans[i]) = (key, state);
+            }
+            self.hash(batch, data)?;
+            if share != Share::ALL {
+                batch.retain(share);
+            }
+            all = self.settle(&mut How::Merge(folder), batch, data)?;
+            if !all {
+                break;
+            }
+        }
+        self.batches = Some(batches);
+        Ok(all)
     }
 
     pub(super) fn ones(&mut self, how: How<'_>, data: &[u8], entries: &[[u32; 2]]) -> Result<Folded> {
@@ -207,6 +246,8 @@ impl FoldTable {
             match (&mut *how, self.known) {
                 (How::Fold(_), Some(known)) => self.store.fold_known(known, batch, n, data),
                 (How::Fold(folder), None) => self.store.fold_user(*folder, self.eight, batch, n, data)?,
+                (How::Merge(_), Some(known)) => self.store.merge_known(known, batch, n, data),
+                (How::Merge(folder), None) => self.store.merge_user(*folder, batch, n, data)?,
                 (How::Number(taker), _) => taker.take(&self.store.numbers(batch, n, data)[..n], batch, data),
             }
             if n < batch.n { batch.skip(n) } else { batch.n = 0 }
@@ -325,6 +366,28 @@ impl FoldTable {
             self.store.slots = slots;
         }
         Ok(())
+    }
+
+    /// Gives an empty table twice the slots, where the budget has them once the old ones are gone.
+    pub fn enlarge(&mut self) -> Result<()> {
+        let log2 = self.store.slots.log2();
+        let more = bytes_of(log2 + 1) - bytes_of(log2);
+        if !self.is_empty() || log2 == LOG2_MAX || self.budget.free_bytes() < more {
+            return Ok(());
+        }
+        let Some(least) = Slots::try_new(1, &self.budget)? else { return Ok(()) };
+        self.store.slots = least;
+        for log2 in [log2 + 1, log2] {
+            if let Some(slots) = Slots::try_new(log2, &self.budget)? {
+                self.store.slots = slots;
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn state_bytes(&self) -> usize {
+        self.state_bytes
     }
 
     pub(super) fn known(&self) -> Option<KnownFold> {

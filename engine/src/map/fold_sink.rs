@@ -1,7 +1,7 @@
-//! The sink that folds: records go into the worker's table; what it cannot hold goes on to a collector.
+//! The sink that folds: records go into the worker's table; what it cannot hold goes on to a collector, or to a run as it stands.
 //!
-//! Two uses: a folder, whose evicted states are merged after the sort; and a combiner that is a fold, whose finished records
-//! go to the reducer.
+//! Three uses: a folder whose result has no order, whose tables are spilled by ranges of the hash; a folder whose result is sorted,
+//! whose evicted states are merged after the sort; and a combiner that is a fold, whose finished records go to the reducer.
 
 use crate::base::Result;
 use crate::collect::Collector;
@@ -24,25 +24,33 @@ pub enum Drained {
 pub struct FoldSink<'a> {
     table: FoldTable,
     folder: Box<dyn Folder>,
-    drained: Drained,
+    overflow: Overflow<'a>,
     form: Form,
     block: Scratch,
-    /// Made when the table is drained first.
-    collector: Option<Emitter<Timed<Collector<'a>>>>,
-    make: Box<dyn FnMut() -> Result<Emitter<Timed<Collector<'a>>>> + Send + 'a>,
     records: u64,
+}
+
+/// Where a table goes that is full.
+pub enum Overflow<'a> {
+    Collector {
+        drained: Drained,
+        /// Made when the table is drained first.
+        collector: Option<Collecting<'a>>,
+        make: Box<dyn FnMut() -> Result<Collecting<'a>> + Send + 'a>,
+    },
+    /// Written as a whole; whether one was.
+    Run { write: Box<dyn FnMut(&FoldTable) -> Result<()> + Send + 'a>, written: bool },
 }
 
 impl<'a> FoldSink<'a> {
     pub fn new(
         table: FoldTable,
         folder: Box<dyn Folder>,
-        drained: Drained,
+        overflow: Overflow<'a>,
         form: Form,
-        make: Box<dyn FnMut() -> Result<Emitter<Timed<Collector<'a>>>> + Send + 'a>,
     ) -> Result<Self> {
         let block = Scratch::new()?;
-        Ok(FoldSink { table, folder, drained, form, block, collector: None, make, records: 0 })
+        Ok(FoldSink { table, folder, overflow, form, block, records: 0 })
     }
 
     /// Records that came in the forms that refer to the batch.
@@ -56,21 +64,40 @@ impl<'a> FoldSink<'a> {
         (start, if self.form == Form::Copy { room } else { REFS_BYTES })
     }
 
-    /// Empties the table into the collector.
+    /// Empties the table.
     fn drain(&mut self) -> Result<()> {
-        drain(&mut self.table, &mut *self.folder, self.drained, &mut self.collector, &mut *self.make)
+        match &mut self.overflow {
+            Overflow::Collector { drained, collector, make } => {
+                drain(&mut self.table, &mut *self.folder, *drained, collector, &mut **make)
+            }
+            Overflow::Run { write, written } => {
+                if self.table.is_empty() {
+                    return Ok(());
+                }
+                write(&self.table)?;
+                *written = true;
+                self.table.clear();
+                self.table.enlarge()
+            }
+        }
     }
 
-    /// The table, if nothing was ever drained from it; else the collector that holds all.
+    /// The table, if nothing was ever drained from it; else the collector that holds all, or nothing where runs do.
     pub fn finish(mut self, drain: bool) -> Result<Finished<'a>> {
-        if !drain && self.collector.is_none() {
+        let nothing_left = matches!(
+            &self.overflow,
+            Overflow::Collector { collector: None, .. } | Overflow::Run { written: false, .. }
+        );
+        if !drain && nothing_left {
             return Ok(Finished::Table(self.table));
         }
         self.drain()?;
         drop(self.table);
-        match self.collector {
-            Some(emitter) => Ok(Finished::Collector(emitter.finish()?.into_inner())),
-            None => Ok(Finished::Empty),
+        match self.overflow {
+            Overflow::Collector { collector: Some(emitter), .. } => {
+                Ok(Finished::Collector(emitter.finish()?.into_inner()))
+            }
+            _ => Ok(Finished::Empty),
         }
     }
 }
@@ -81,7 +108,7 @@ pub enum Finished<'a> {
     Empty,
 }
 
-type Collecting<'a> = Emitter<Timed<Collector<'a>>>;
+pub type Collecting<'a> = Emitter<Timed<Collector<'a>>>;
 
 /// Empties a table into a collector, which is made when there is none yet.
 pub fn drain<'a>(

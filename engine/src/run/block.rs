@@ -402,6 +402,11 @@ impl Block {
         if at.index == self.end && at.offset == self.end_offset { Ok(()) } else { Err(damaged()) }
     }
 
+    /// What the entries' offsets count from.
+    pub fn data(&self) -> &[u8] {
+        &self.bytes[..self.data_len as usize]
+    }
+
     #[inline(always)]
     pub fn record(&self, entry: &Entry) -> Record<'_> {
         let bytes = &self.bytes[entry.offset as usize..][..entry.len as usize];

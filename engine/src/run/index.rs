@@ -111,12 +111,15 @@ impl Run {
         }
         blocks.entries.sort_by_key(|entry| entry.partition);
         blocks.freed.resize_with(blocks.entries.len().div_ceil(64), AtomicU64::default);
-        debug_assert!(
-            blocks.entries.windows(2).all(|pair| pair[0].partition != pair[1].partition
-                || (pair[0].first_prefix <= pair[0].last_prefix && pair[0].last_prefix <= pair[1].first_prefix)),
-            "slices are not in the run's order"
-        );
         Run { blocks, order, block_bytes, totals }
+    }
+
+    /// Whether the blocks of each partition are in the order of their keys.
+    pub(super) fn is_ordered(&self) -> bool {
+        self.blocks.entries.windows(2).all(|pair| {
+            pair[0].partition != pair[1].partition
+                || (pair[0].first_prefix <= pair[0].last_prefix && pair[0].last_prefix <= pair[1].first_prefix)
+        })
     }
 
     pub fn totals(&self) -> RunTotals {

@@ -42,6 +42,8 @@ pub fn writer_memory_bytes(block_bytes: usize) -> u64 {
 pub struct RunBuilder {
     scratch: Arc<ScratchSpace>,
     settings: RunSettings,
+    /// Records of a partition come in the order of their keys.
+    ordered: bool,
     /// Buffers of finished slices.
     idle: Mutex<Vec<Buffers>>,
 }
@@ -54,7 +56,12 @@ struct Buffers {
 
 impl RunBuilder {
     pub fn new(scratch: Arc<ScratchSpace>, settings: RunSettings) -> Self {
-        RunBuilder { scratch, settings, idle: Mutex::new(Vec::new()) }
+        RunBuilder { scratch, settings, ordered: true, idle: Mutex::new(Vec::new()) }
+    }
+
+    /// A run whose partitions are read whole, and whose records come in no order.
+    pub fn unordered(scratch: Arc<ScratchSpace>, settings: RunSettings) -> Self {
+        RunBuilder { ordered: false, ..Self::new(scratch, settings) }
     }
 
     /// Begins slice `number`. A thread writes one slice at a time.
@@ -78,7 +85,9 @@ impl RunBuilder {
         slices.sort_by_key(|slice| slice.number);
         assert!(slices.windows(2).all(|pair| pair[0].number < pair[1].number), "two slices have one number");
         let slices = slices.into_iter().map(|slice| (slice.blocks, slice.totals)).collect();
-        Run::of_slices(slices, self.scratch, self.settings.order, self.settings.block_bytes)
+        let run = Run::of_slices(slices, self.scratch, self.settings.order, self.settings.block_bytes);
+        debug_assert!(!self.ordered || run.is_ordered(), "slices are not in the run's order");
+        run
     }
 }
 
@@ -122,7 +131,9 @@ impl SliceWriter<'_> {
         }
         let block = &mut self.buffers.block;
         debug_assert!(
-            block.is_empty() || self.builder.settings.order.compare(block.last_key(), record.key()).is_le(),
+            block.is_empty()
+                || !self.builder.ordered
+                || self.builder.settings.order.compare(block.last_key(), record.key()).is_le(),
             "records are not in the run's order"
         );
         block.push(&record);

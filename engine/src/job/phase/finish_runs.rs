@@ -11,7 +11,7 @@ use crate::job::control::StageNow;
 use crate::job::report::meter::StageKind;
 use crate::reduce::fold_reduce::Fed;
 use crate::run::passes::{fan_in_of, merge_memory_bytes};
-use crate::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader};
+use crate::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader, ScratchSpace};
 use crate::write::output::WriterSetup;
 use crate::write::{Output, OutputWriter};
 
@@ -114,11 +114,14 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
             show_output(running);
         }
     })?;
-    let usage = scratch.usage();
-    let mut spill = running.spill.lock().unwrap_or_else(|e| e.into_inner());
-    spill.peak_bytes = usage.held_bytes_peak;
-    spill.failed_directories = scratch.retired().iter().map(|d| d.to_string_lossy().into_owned()).collect();
+    note_scratch(running, &scratch);
     Ok(())
+}
+
+pub(super) fn note_scratch(running: &Running<'_>, scratch: &ScratchSpace) {
+    let mut spill = running.spill.lock().unwrap_or_else(|e| e.into_inner());
+    spill.peak_bytes = scratch.usage().held_bytes_peak;
+    spill.failed_directories = scratch.retired().iter().map(|d| d.to_string_lossy().into_owned()).collect();
 }
 
 /// What a merge needs beyond its blocks where records are larger than a block: for the largest one, and for one of each run.
@@ -130,7 +133,7 @@ fn large_bytes(runs: &[Arc<Run>], block_bytes: usize) -> (usize, u64) {
     runs.iter().map(beyond).fold((0, 0), |(most, sum), n| (most.max(n), sum + n as u64))
 }
 
-fn note_runs(running: &Running<'_>, runs: &[Arc<Run>]) {
+pub(super) fn note_runs(running: &Running<'_>, runs: &[Arc<Run>]) {
     let mut spill = running.spill.lock().unwrap_or_else(|e| e.into_inner());
     spill.runs = runs.len() as u64;
     for run in runs {

@@ -1,10 +1,13 @@
 //! The end of a grouped job whose tables all lie in memory: merge hash range by hash range, finish the states, write.
 
+use std::sync::Arc;
+
 use super::mapping::{TASK_COUNTERS, make_partition};
 use super::running::{Running, show_output};
 use super::sorted::Mapped;
 use crate::base::Result;
 use crate::collect::partition::Partition;
+use crate::env::crew::Stop;
 use crate::fold::Merge;
 use crate::job::control::StageNow;
 use crate::job::report::meter::StageKind;
@@ -26,16 +29,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()>
         // Two instances: one merges states while the other finishes them.
         let mut folder = class.folder(&context)?;
         let mut finisher = class.folder(&context)?;
-        let setup = running.writer_setup(output, stop);
-        let parts = running.plan.partitions as usize;
-        let share = WriterSetup { staging_bytes: (setup.staging_bytes / parts).max(4 << 10), ..setup };
-        let writers = (0..parts).map(|p| OutputWriter::new(share, p, None, Vec::new())).collect();
-        let partition = make_partition(running, &context, &bounds)?;
-        let mut emitter = Emitter::new(
-            PartSink { writers, partition, order: running.plan.order, block: Scratch::new()? },
-            false,
-            false,
-        )?;
+        let mut emitter = Emitter::new(PartSink::new(running, &context, &bounds, output, stop)?, false, false)?;
         let mut worker_of_merge = merge.worker();
         let mut keys_seen = 0;
         while !stop() {
@@ -50,11 +44,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()>
             running.control.advance(each);
             show_output(running);
         }
-        let sink = emitter.finish()?;
-        let mut write_ns = 0;
-        for writer in sink.writers {
-            write_ns += writer.finish()?.1;
-        }
+        let write_ns = emitter.finish()?.finish()?;
         running.absorb(&context);
         running.count(TASK_COUNTERS, "REDUCE_INPUT_GROUPS", keys_seen);
         let to_ns = clock.now_ns();
@@ -66,14 +56,38 @@ pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()>
 }
 
 /// Divides finished records among the parts.
-struct PartSink<'a> {
+pub(super) struct PartSink<'a> {
     writers: Vec<OutputWriter<'a>>,
     partition: Partition,
     order: crate::base::KeyOrder,
     block: Scratch,
 }
 
-impl PartSink<'_> {
+impl<'a> PartSink<'a> {
+    pub fn new(
+        running: &'a Running<'_>,
+        context: &Arc<TaskContext>,
+        bounds: &Arc<Vec<Vec<u8>>>,
+        output: &'a Output,
+        stop: Stop<'a>,
+    ) -> Result<Self> {
+        let setup = running.writer_setup(output, stop);
+        let parts = running.plan.partitions as usize;
+        let share = WriterSetup { staging_bytes: (setup.staging_bytes / parts).max(4 << 10), ..setup };
+        let writers = (0..parts).map(|p| OutputWriter::new(share, p, None, Vec::new())).collect();
+        let partition = make_partition(running, context, bounds)?;
+        Ok(PartSink { writers, partition, order: running.plan.order, block: Scratch::new()? })
+    }
+
+    /// Writes the rest; says how long writing took.
+    pub fn finish(self) -> Result<u64> {
+        let mut write_ns = 0;
+        for writer in self.writers {
+            write_ns += writer.finish()?.1;
+        }
+        Ok(write_ns)
+    }
+
     fn write(
         writers: &mut [OutputWriter<'_>],
         partition: &Partition,

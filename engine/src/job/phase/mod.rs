@@ -2,6 +2,7 @@
 
 mod finish_memory;
 mod finish_runs;
+mod finish_table_runs;
 mod finish_tables;
 pub mod map_only;
 pub mod mapping;

@@ -5,6 +5,7 @@
 //!   collectors, nothing spilled    records in memory         sort buckets -> reduce -> write        (finish_memory)
 //!   collectors, runs spilled       runs on scratch           merge ranges -> reduce -> write        (finish_runs)
 //!   fold tables, grouped           tables that fit           merge hash ranges -> write             (finish_tables)
+//!                                  tables spilled as runs    the same, from scratch                 (finish_table_runs)
 //!   fold tables, else              drained into collectors   as the first two, states merged
 //! ```
 
@@ -14,18 +15,18 @@ use std::sync::{Arc, Mutex};
 use super::mapping::{TASK_COUNTERS, make_mapper, make_partition, read_setup};
 use super::running::{Running, show_output};
 use super::sample::{self, Sample};
-use super::{finish_memory, finish_runs, finish_tables};
+use super::{finish_memory, finish_runs, finish_table_runs, finish_tables};
 use crate::base::Result;
 use crate::collect::collector::{Collected, Spill};
 use crate::collect::spill::{MakeCombiner, RunSpill, Runs, SpillSetup};
 use crate::collect::store::Layout;
 use crate::collect::{Collector, Store};
-use crate::fold::FoldTable;
+use crate::fold::{FoldTable, HashRanges};
 use crate::job::control::StageNow;
 use crate::job::report::meter::StageKind;
 use crate::job::spec::Mode;
 use crate::map::combine_sink::CombineSink;
-use crate::map::fold_sink::{Drained, Finished, FoldSink, best_form};
+use crate::map::fold_sink::{Drained, Finished, FoldSink, Overflow, best_form};
 use crate::map::map_split;
 use crate::map::timed::Timed;
 use crate::memory::pool::UNIT_BYTES;
@@ -33,7 +34,7 @@ use crate::operator::{Class, Emitter, TaskContext, Type};
 use crate::read::split::RecordFormat;
 use crate::read::{FixedReader, SplitReader};
 use crate::reduce::fold_reduce::Fed;
-use crate::run::{RunSettings, ScratchSpace};
+use crate::run::{RunBuilder, RunSettings, RunTotals, ScratchSpace};
 use crate::write::Output;
 
 /// What the map phase left.
@@ -43,6 +44,9 @@ pub struct Mapped {
     pub tables: Vec<FoldTable>,
     pub scratch: Arc<ScratchSpace>,
     pub runs: Runs,
+    /// Runs of tables, by ranges of the hash.
+    pub table_runs: Runs,
+    pub hash_ranges: HashRanges,
     /// What a folder finds in the records: states of the map phase, or the mapper's values, to be folded now.
     pub fed: Fed,
     /// Bounds of a total order, as the map phase sampled them.
@@ -59,7 +63,9 @@ struct Folding {
 pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
     let mapped = map_phase(running)?;
     let fed = mapped.fed;
-    let result = if !mapped.tables.is_empty() {
+    let result = if !mapped.table_runs.is_empty() {
+        finish_table_runs::run(running, mapped, output)
+    } else if !mapped.tables.is_empty() {
         finish_tables::run(running, mapped, output)
     } else if !mapped.runs.is_empty() {
         finish_runs::run(running, mapped, fed, output)
@@ -93,7 +99,7 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
     let Sample { bounds, routes } = sample::take(running, store.pool().place_bits())?;
     let scratch = ScratchSpace::new(running.env.files.clone(), running.env.clock.clone(), running.scratch_dirs.clone());
     let folding = folds_early(running)?;
-    let runs = Runs::default();
+    let (runs, table_runs) = (Runs::default(), Runs::default());
     // What spilling took of each worker's time, to be told from collecting.
     let spilled_ns: Vec<AtomicU64> = (0..running.crew.workers).map(|_| AtomicU64::new(0)).collect();
     let told = |worker: usize, start: u64, end: u64, bytes: u64, records: u64| {
@@ -112,6 +118,20 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
         cancel: running.crew.cancel,
         clock: &*running.env.clock,
         told: &told,
+    };
+    // Without an order to keep, tables are spilled as they stand.
+    let spills_tables = folding.as_ref().is_some_and(|f| f.drained == Drained::States)
+        && running.spec.mode == Mode::Grouped
+        && !running.spec.deterministic;
+    let table_share = if spills_tables { running.sizing.share_bytes } else { running.sizing.fold_shares().0 };
+    let hash_ranges = HashRanges::for_tables(table_share);
+    let write_table = |worker: usize, table: &FoldTable| -> Result<()> {
+        let start = running.env.clock.now_ns();
+        let run = hash_ranges.write(table, RunBuilder::unordered(scratch.clone(), run_settings(running)))?;
+        let RunTotals { records, record_bytes, .. } = run.totals();
+        table_runs.push(run);
+        told(worker, start, running.env.clock.now_ns(), record_bytes, records);
+        Ok(())
     };
     // What the collectors hold: the mapper's values, or states of the folder.
     let values = match &folding {
@@ -157,10 +177,17 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
                 let flags = plan.mapper.as_ref().map_or_else(Default::default, |m| m.info().flags);
                 let context = TaskContext::new(running.settings.clone(), false, worker as u32, plan.partitions);
                 let folder = folding.class.folder(&context)?;
-                let share = running.budget.part(running.sizing.fold_shares().0);
+                let share = running.budget.part(table_share);
                 let table = FoldTable::new(folder.shape(), running.seed(), &share)?;
+                let overflow = if spills_tables {
+                    let write = Box::new(|table: &FoldTable| write_table(worker, table));
+                    Overflow::Run { write, written: false }
+                } else {
+                    let make = Box::new(|| make_collector(worker));
+                    Overflow::Collector { drained: folding.drained, collector: None, make }
+                };
                 let form = best_form(flags.emits_refs && folder.shape().eight, flags.emits_one && folder.shape().eight);
-                let sink = FoldSink::new(table, folder, folding.drained, form, Box::new(|| make_collector(worker)))?;
+                let sink = FoldSink::new(table, folder, overflow, form)?;
                 let mut emitter =
                     Emitter::new(Timed::new(sink, running.env.clock.clone()), flags.emits_refs, flags.emits_one)?;
                 while let Some(split) = take() {
@@ -239,7 +266,11 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
     let mut collected = collected.into_inner().unwrap_or_else(|e| e.into_inner());
     let mut tables = tables.into_inner().unwrap_or_else(|e| e.into_inner());
 
-    // One worker was short of memory and the other was not: all of it takes the way of the collectors.
+    // One worker was short of memory and the other was not: all of it takes the way of the one.
+    if !table_runs.is_empty() {
+        let left = std::mem::take(&mut tables);
+        running.crew.each(left.len(), |worker, i| write_table(worker, &left[i]))?;
+    }
     if !tables.is_empty() && (!runs.is_empty() || collected.iter().any(|c| c.records > 0)) {
         collected.push(drain_tables(running, &folding, std::mem::take(&mut tables), &make_collector)?);
     }
@@ -260,7 +291,7 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
         all
     });
     let fed = if folding.is_some() { Fed::States } else { Fed::Values };
-    Ok(Mapped { store, collected, tables, scratch, runs, fed, bounds })
+    Ok(Mapped { store, collected, tables, scratch, runs, table_runs, hash_ranges, fed, bounds })
 }
 
 /// Records that nothing changes before they are sorted stay as they were read.
