@@ -349,7 +349,8 @@ mod tests {
                     b"a\r\n\n\r\0"[random as usize % 6]
                 })
                 .collect();
-            let lf = bytes.iter().enumerate().filter(|&(i, &b)| b == b'\n' && (i == 0 || bytes[i - 1] != b'\r')).count();
+            let lf =
+                bytes.iter().enumerate().filter(|&(i, &b)| b == b'\n' && (i == 0 || bytes[i - 1] != b'\r')).count();
             let cr = bytes.iter().filter(|&&b| b == b'\r').count();
             assert_eq!(line_ends(&bytes), (lf + cr) as u64);
         }

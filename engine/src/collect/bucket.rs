@@ -28,7 +28,10 @@ pub struct Buckets<'c> {
 
 enum Source<'c> {
     /// Bucket b is entries[bounds[b]..bounds[b + 1]].
-    Array { entries: Numbers, bounds: Vec<usize> },
+    Array {
+        entries: Numbers,
+        bounds: Vec<usize>,
+    },
     Chains(&'c [Chains]),
 }
 

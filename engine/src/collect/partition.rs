@@ -169,12 +169,8 @@ mod tests {
 
     #[test]
     fn ranges_agree_with_comparisons() {
-        let sets: [&[&str]; 4] = [
-            &["b", "bbbbbbbbb", "bbbbbbbbbc", "m"],
-            &["a", "abcdefgh", "abcdefgi", "zz"],
-            &["", "a"],
-            &["m"],
-        ];
+        let sets: [&[&str]; 4] =
+            [&["b", "bbbbbbbbb", "bbbbbbbbbc", "m"], &["a", "abcdefgh", "abcdefgi", "zz"], &["", "a"], &["m"]];
         for bounds in sets {
             let bounds: Vec<Vec<u8>> = bounds.iter().map(|b| b.as_bytes().to_vec()).collect();
             let parts = bounds.len() as u32 + 1;
@@ -183,7 +179,20 @@ mod tests {
                 let mut bounds = bounds.clone();
                 bounds.sort_by(|a, b| order.compare(a, b));
                 let partition = Partition::ranges(std::sync::Arc::new(bounds.clone()), order, parts);
-                for key in ["", "a", "aa", "abcdefgh", "abcdefgha", "abcdefgi", "b", "bbbbbbbbb", "bbbbbbbbbd", "m", "zz", "zzz"] {
+                for key in [
+                    "",
+                    "a",
+                    "aa",
+                    "abcdefgh",
+                    "abcdefgha",
+                    "abcdefgi",
+                    "b",
+                    "bbbbbbbbb",
+                    "bbbbbbbbbd",
+                    "m",
+                    "zz",
+                    "zzz",
+                ] {
                     let key = key.as_bytes();
                     let expect = bounds.iter().filter(|b| order.compare(b, key) != std::cmp::Ordering::Greater).count();
                     assert_eq!(partition.of(0, key, key, order.prefix(key, 0)), expect as u32, "{key:?} {bounds:?}");

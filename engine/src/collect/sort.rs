@@ -17,13 +17,7 @@ const SHORT_TIE: usize = 16;
 const LEVELS_MAX: u32 = 48;
 
 /// Sorts the entries of a bucket in place and leaves bare places in them.
-pub fn sort_bucket(
-    store: &Store,
-    simd: Simd,
-    shape: Shape,
-    entries: &mut [u64],
-    scratch: &mut Vec<(u64, u64)>,
-) {
+pub fn sort_bucket(store: &Store, simd: Simd, shape: Shape, entries: &mut [u64], scratch: &mut Vec<(u64, u64)>) {
     sort_u64(simd, entries);
     let bits = shape.place_bits;
     let mask = (1u64 << bits) - 1;

@@ -203,12 +203,7 @@ impl FoldTable {
     }
 
     /// Folds what `fill` puts into batches until it gives an empty one, or the table is full.
-    fn run(
-        &mut self,
-        mut how: How<'_>,
-        data: &[u8],
-        mut fill: impl FnMut(&mut Batch) -> Result<()>,
-    ) -> Result<Left> {
+    fn run(&mut self, mut how: How<'_>, data: &[u8], mut fill: impl FnMut(&mut Batch) -> Result<()>) -> Result<Left> {
         let mut batches = self.take_batches();
         let [mut fresh, mut hashed] = batches.each_mut();
         hashed.n = 0;

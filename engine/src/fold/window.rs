@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use super::batch::{Batch, Values as BatchValues, slice};
-use super::table::{Folded, FoldTable, How, Numbered};
+use super::table::{FoldTable, Folded, How, Numbered};
 use crate::base::Result;
 use crate::memory::Budget;
 use crate::memory::buffer::SLACK_BYTES;

@@ -59,7 +59,9 @@ impl LineEnd {
     pub fn count(&self, bytes: &[u8]) -> u64 {
         let (ends, open) = match self {
             LineEnd::Any => (line_ends(bytes), !matches!(bytes.last(), None | Some(b'\n' | b'\r'))),
-            LineEnd::Lf => (memchr::memchr_iter(b'\n', bytes).count() as u64, !matches!(bytes.last(), None | Some(b'\n'))),
+            LineEnd::Lf => {
+                (memchr::memchr_iter(b'\n', bytes).count() as u64, !matches!(bytes.last(), None | Some(b'\n')))
+            }
             LineEnd::Delimiter(d) => {
                 let (mut ends, mut behind) = (0, 0);
                 for at in memchr::memmem::find_iter(bytes, d) {

@@ -43,12 +43,7 @@ pub enum Overflow<'a> {
 }
 
 impl<'a> FoldSink<'a> {
-    pub fn new(
-        table: FoldTable,
-        folder: Box<dyn Folder>,
-        overflow: Overflow<'a>,
-        form: Form,
-    ) -> Result<Self> {
+    pub fn new(table: FoldTable, folder: Box<dyn Folder>, overflow: Overflow<'a>, form: Form) -> Result<Self> {
         let block = Scratch::new()?;
         Ok(FoldSink { table, folder, overflow, form, block, records: 0 })
     }

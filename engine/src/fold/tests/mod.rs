@@ -13,6 +13,7 @@ use crate::operator::cursor::RefEntry;
 use crate::operator::folder::{FoldShape, FoldValues, Folder, KnownFold};
 
 mod merge;
+mod spill;
 mod table;
 
 type Key = Vec<u8>;

@@ -49,9 +49,7 @@ pub fn make_partition(
             name: class.info().name.clone(),
             chosen: Vec::new(),
         },
-        (Partitioning::TotalOrder, _) => {
-            Partition::ranges(bounds.clone(), plan.order, plan.partitions)
-        }
+        (Partitioning::TotalOrder, _) => Partition::ranges(bounds.clone(), plan.order, plan.partitions),
         _ => Partition::Hash { parts: plan.partitions, key_type: plan.map_types.0 },
     })
 }
