@@ -77,7 +77,8 @@ AT(yt_context, mask_any, 48);
 AT(yt_context, is_reduce, 56);
 AT(yt_context, task, 60);
 AT(yt_context, partitions, 64);
-AT(yt_context, reserved, 72);
+AT(yt_context, edges, 72);
+AT(yt_context, reserved, 80);
 
 ASSERT(sizeof(yt_class) == 136);
 AT(yt_class, size, 0);

@@ -140,6 +140,16 @@ inline void mask_any(const uint8_t* p, uint64_t n, const uint8_t* set, uint32_t 
     if (std::memchr(set, p[i], set_n)) bits[i / 64] |= uint64_t{1} << i % 64;
 }
 
+inline uint64_t edges(const uint8_t* p, uint64_t n, const uint8_t* set, uint32_t set_n, uint32_t base, uint32_t* before, uint32_t* to) {
+  uint64_t found = 0;
+  for (uint64_t i = 0; i < n; ++i) {
+    const uint32_t inside = std::memchr(set, p[i], set_n) != nullptr;
+    if (inside != *before) to[found++] = base + static_cast<uint32_t>(i);
+    *before = inside;
+  }
+  return found;
+}
+
 class Host {
  public:
   Host() {
@@ -158,6 +168,7 @@ class Host {
     context.error = [](void* e, yt_str message) { static_cast<Host*>(e)->error = text(message); };
     context.status = [](void* e, yt_str message) { static_cast<Host*>(e)->status = text(message); };
     context.mask_any = mask_any;
+    context.edges = edges;
     context.partitions = 1;
   }
 

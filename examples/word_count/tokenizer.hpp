@@ -10,15 +10,10 @@ struct Tokenizer : yunti::Mapper<yunti::Bytes, int64_t> {
   static constexpr bool keys_are_slices = true;
   static constexpr bool value_is_one = true;
 
-  explicit Tokenizer(yunti::Context& context) : context_(context) {}
-
   template <class Out>
   void map_span(const yunti::Span& span, Out& out) {
-    yunti::words(context_, span.text, out);
+    yunti::words(span.text, out);
   }
-
- private:
-  yunti::Context context_;
 };
 
 }  // namespace word_count

@@ -4,6 +4,7 @@
 // valid as long as the object itself.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <atomic>
 #include <optional>
 
 #include "error.hpp"
@@ -59,6 +60,14 @@ class Context {
 
 namespace detail {
 
+// yt_context.edges. It needs no context, so that words() and the like need none either.
+using FindEdges = decltype(yt_context::edges);
+
+YUNTI_HIDDEN inline std::atomic<FindEdges> edges_of_engine{nullptr};
+
+// The engine's, once it has made an object of this library; null where it is older than that, and in programs without one.
+YUNTI_INLINE FindEdges engine_edges() { return edges_of_engine.load(std::memory_order_relaxed); }
+
 // What `self` points to: the user's object with the context that its errors go to.
 template <class T>
 struct YUNTI_HIDDEN Instance {
@@ -80,6 +89,7 @@ struct YUNTI_HIDDEN Instance {
   static Instance& of(void* self) { return *static_cast<Instance*>(self); }
 
   static yt_status create(const yt_context* raw, void** self) noexcept {
+    if (raw->abi_minor >= 2) edges_of_engine.store(raw->edges, std::memory_order_relaxed);
     return guard(raw, [&] { *self = new Instance(raw); });
   }
 

@@ -5,7 +5,7 @@
 //
 // A byte loop in its place mispredicts once a word (8-10 ns); a mask costs about 1 ns for each separator it has. SIMD is chosen when
 // this header is compiled: AVX2 where the compiler may use it, else SSE2 (every x86-64), NEON, or eight bytes at a time.
-// The engine's yt_context.mask_any chooses at run time: words(context, ..).
+// The engine chooses at run time: yt_context.mask_any, and yt_context.edges, which words() asks about long texts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "type.hpp"

@@ -100,6 +100,9 @@ impl Files for WatchedFiles {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         self.inner.rename(from, to)
     }
+    fn exchange(&self, a: &Path, b: &Path) -> io::Result<()> {
+        self.inner.exchange(a, b)
+    }
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.inner.remove_file(path)
     }

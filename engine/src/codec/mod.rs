@@ -9,8 +9,8 @@
 //! ```
 //!
 //! All four formats may be *concatenated*: a file is any number of members (gzip), frames (zstd) or
-//! streams (bzip2, xz), and decodes to their contents, one after the other. A file of zero bytes is an empty
-//! input, as it is without compression. (Hadoop and the tools themselves refuse it.) Bytes after
+//! streams (bzip2, xz), and decodes to their contents, one after the other. A file of zero bytes has none: it is
+//! a cut file, as it is for Hadoop and for the tools. Bytes after
 //! the last member that do not start another one are an error, because what they were is not known
 //! (Hadoop refuses them too, `gzip -d` warns); only zero bytes after gzip members and the padding that
 //! the xz format defines are skipped.
@@ -168,7 +168,8 @@ struct Stream<F> {
 
 impl<F: Format> Stream<F> {
     fn new(format: F) -> Self {
-        Stream { format, offset: 0, state: State::End, drained: true, failed: None }
+        // A file has one member at least.
+        Stream { format, offset: 0, state: State::More, drained: true, failed: None }
     }
 
     fn advance(&mut self, input: &[u8], output: &mut [u8], last: bool) -> Result<Step> {

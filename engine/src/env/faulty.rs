@@ -169,6 +169,10 @@ impl Files for FaultyFiles {
         self.plan.errno()?;
         self.inner.rename(from, to)
     }
+    fn exchange(&self, a: &Path, b: &Path) -> io::Result<()> {
+        self.plan.errno()?;
+        self.inner.exchange(a, b)
+    }
     // Cleaning up is what the tests rely on after a fault: removals pass.
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         self.inner.remove_file(path)

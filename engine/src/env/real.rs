@@ -196,6 +196,23 @@ impl Files for RealFiles {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
     }
+    fn exchange(&self, a: &Path, b: &Path) -> io::Result<()> {
+        let c_string = |path: &Path| std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).map_err(io::Error::other);
+        let (a, b) = (c_string(a)?, c_string(b)?);
+        // SAFETY: two strings that end with NUL and outlive the call.
+        let result = unsafe {
+            libc::renameat2(libc::AT_FDCWD, a.as_ptr(), libc::AT_FDCWD, b.as_ptr(), libc::RENAME_EXCHANGE)
+        };
+        if result == 0 {
+            return Ok(());
+        }
+        let e = io::Error::last_os_error();
+        match e.raw_os_error() {
+            // File systems and kernels that do not know the flag.
+            Some(libc::EINVAL | libc::ENOSYS) => Err(io::ErrorKind::Unsupported.into()),
+            _ => Err(e),
+        }
+    }
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         fs::remove_file(path)
     }

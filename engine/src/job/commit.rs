@@ -99,33 +99,52 @@ impl Pending {
         if durable {
             self.files.sync_dir(&self.temporary).map_err(failed)?;
         }
-        let old = self.temporary.with_extension(format!("old-{}", std::process::id()));
-        let replaces = self.overwrite && self.files.meta(&self.output).is_ok();
-        if replaces {
-            self.files.rename(&self.output, &old).map_err(failed)?;
+        if self.overwrite && self.files.meta(&self.output).is_ok() {
+            self.replace().map_err(failed)?;
         } else if self.files.meta(&self.output).is_ok() {
             return Err(Error::new(Code::Exists, "the output appeared while the job ran")
                 .at_path(place)
                 .hint("name another, or use --overwrite"));
-        }
-        if let Err(e) = self.files.rename(&self.temporary, &self.output) {
-            if replaces {
-                let _ = self.files.rename(&old, &self.output);
-            }
-            return Err(failed(e));
-        }
-        self.done = true;
-        if replaces {
-            let removed = match self.files.meta(&old) {
-                Ok(meta) if meta.is_dir => self.files.remove_dir_all(&old),
-                _ => self.files.remove_file(&old),
-            };
-            removed.map_err(failed)?;
+        } else {
+            self.files.rename(&self.temporary, &self.output).map_err(failed)?;
+            self.done = true;
         }
         if durable && let Some(parent) = self.output.parent().filter(|p| !p.as_os_str().is_empty()) {
             self.files.sync_dir(parent).map_err(failed)?;
         }
         Ok(())
+    }
+}
+
+impl Pending {
+    /// Puts the output in the place of an older one, at once where the file system can: no moment is without either.
+    fn replace(&mut self) -> std::io::Result<()> {
+        match self.files.exchange(&self.temporary, &self.output) {
+            Err(e) if e.kind() == std::io::ErrorKind::Unsupported => {}
+            result => {
+                result?;
+                self.done = true;
+                self.forget(&self.temporary);
+                return Ok(());
+            }
+        }
+        let old = self.temporary.with_extension(format!("old-{}", std::process::id()));
+        self.files.rename(&self.output, &old)?;
+        if let Err(e) = self.files.rename(&self.temporary, &self.output) {
+            let _ = self.files.rename(&old, &self.output);
+            return Err(e);
+        }
+        self.done = true;
+        self.forget(&old);
+        Ok(())
+    }
+
+    /// Removes the older output. What cannot be removed does not make the new one less good: readers skip its name.
+    fn forget(&self, old: &Path) {
+        let _ = match self.files.meta(old) {
+            Ok(meta) if meta.is_dir => self.files.remove_dir_all(old),
+            _ => self.files.remove_file(old),
+        };
     }
 }
 

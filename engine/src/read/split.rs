@@ -80,7 +80,8 @@ pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64)
             close(&mut open, &mut open_bytes);
             continue;
         }
-        if file.len == 0 {
+        // A compressed file without a byte is damaged: whoever reads it says so.
+        if file.len == 0 && file.codec.is_none() {
             continue;
         }
         if whole || file.len as f64 <= target as f64 * SLOP {

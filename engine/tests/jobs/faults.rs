@@ -54,6 +54,9 @@ impl Files for Partly {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         RealFiles.rename(from, to)
     }
+    fn exchange(&self, a: &Path, b: &Path) -> io::Result<()> {
+        RealFiles.exchange(a, b)
+    }
     fn remove_file(&self, path: &Path) -> io::Result<()> {
         RealFiles.remove_file(path)
     }
