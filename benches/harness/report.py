@@ -97,6 +97,6 @@ def save(machine, report):
     os.makedirs(folder, exist_ok=True)
     path = f"{folder}/{time.strftime('%Y-%m-%dT%H%M')}.json"
     with open(path, "w") as f:
-        json.dump(report, f, indent=1)
-        f.write("\n")
+        # Commands by their paths in the checkout: where that lies is nobody's business.
+        f.write(json.dumps(report, indent=1).replace(commands.ROOT + "/", "") + "\n")
     return os.path.relpath(path, commands.ROOT)

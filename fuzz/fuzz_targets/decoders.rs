@@ -1,66 +1,7 @@
-//! Any bytes into every decoder, in slices of any size: no panic, no hang, no more memory than allowed, and the
-//! same result whatever the slices.
-//!
-//! The first byte picks the decoder, the second and third the slices; the rest is the file.
+//! Any bytes into every decoder.
 #![no_main]
 
-use libfuzzer_sys::fuzz_target;
-use std::collections::HashSet;
-use yunti_engine::base::{Code, Result};
-use yunti_engine::codec::{CodecKind, State, decoder, lz4_block};
+#[path = "../checks/decoders.rs"]
+mod check;
 
-/// Bombs are cut here: a few bytes may well mean terabytes of zeros.
-const OUTPUT_BYTES_MAX: usize = 1 << 20;
-const MEMORY_LIMIT_BYTES: u64 = 16 << 20;
-
-fuzz_target!(|bytes: &[u8]| {
-    let [pick, input_slice, output_slice, file @ ..] = bytes else { return };
-    let Some(&kind) = CodecKind::ALL.get(*pick as usize % 5) else {
-        return lz4(file, *output_slice as usize * 64);
-    };
-    let sliced = decode(kind, file, *input_slice as usize + 1, *output_slice as usize + 1);
-    let whole = decode(kind, file, file.len(), OUTPUT_BYTES_MAX);
-    match (sliced, whole) {
-        (Ok(a), Ok(b)) => assert!(a == b, "the slices changed the data"),
-        (Err(a), Err(b)) => {
-            assert_eq!(a.code(), b.code());
-            for error in [a, b] {
-                assert!(matches!(error.code(), Code::Corrupt | Code::Memory | Code::Input), "{error}");
-                assert!(error.offset().unwrap() <= file.len() as u64 && error.hint_text().is_some(), "{error}");
-            }
-        }
-        (a, b) => panic!("the slices changed the result: {:?}, {:?}", a.map(|d| d.len()), b.map(|d| d.len())),
-    }
-});
-
-/// The data, or its first `OUTPUT_BYTES_MAX` bytes.
-fn decode(kind: CodecKind, file: &[u8], input_slice: usize, output_slice: usize) -> Result<Vec<u8>> {
-    let mut decoder = decoder(kind, MEMORY_LIMIT_BYTES)?;
-    let mut output = vec![0; output_slice];
-    let (mut data, mut at) = (Vec::new(), 0);
-    let mut seen = HashSet::new();
-    loop {
-        let end = (at + input_slice).min(file.len());
-        let last = end == file.len();
-        let room = output.len().min(OUTPUT_BYTES_MAX - data.len());
-        let step = decoder.decode(&file[at..end], &mut output[..room], last)?;
-        data.extend(&output[..step.written]);
-        at += step.read;
-        if data.len() == OUTPUT_BYTES_MAX || (last && at == end && step.state == State::End) {
-            return Ok(data);
-        }
-        assert!(!last || seen.insert((at, data.len())), "stands still at {at}");
-    }
-}
-
-fn lz4(file: &[u8], room: usize) {
-    let mut output = vec![0; room];
-    if let Ok(written) = lz4_block::decompress(file, &mut output) {
-        assert!(written <= room);
-    }
-    let mut block = Vec::new();
-    lz4_block::compress(file, &mut block);
-    let mut back = vec![0; file.len()];
-    assert_eq!(lz4_block::decompress(&block, &mut back).unwrap(), file.len());
-    assert!(back == file);
-}
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| check::check(bytes));

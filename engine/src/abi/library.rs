@@ -51,7 +51,7 @@ pub fn load(path: &Path) -> Result<Arc<dyn ClassSource>> {
     // SAFETY: loading runs the library's initialisers: the user named it to be run. RTLD_LOCAL keeps its symbols to itself.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     if handle.is_null() {
-        let reason = dl_error().replace(&*path.to_string_lossy(), "it");
+        let reason = dl_error().replace(&*name.to_string_lossy(), "it");
         return Err(wrong(format!("cannot load the class library ({reason})")).hint("build it again for this machine"));
     }
     // SAFETY: a lookup in a library that is loaded.

@@ -71,6 +71,11 @@ impl Chains {
         self.fresh.len()
     }
 
+    /// Memory that is taken by the time each bucket has its first entry.
+    pub fn least_bytes(buckets: usize) -> u64 {
+        (buckets * CHUNK_BYTES) as u64
+    }
+
     /// Entries that a block holds at most.
     pub fn capacity(pool: &Pool) -> usize {
         pool.block_bytes() / size_of::<u64>()

@@ -123,12 +123,6 @@ impl File for FaultyFile {
         self.plan.errno()?;
         self.inner.sync()
     }
-    fn will_need(&self, offset: u64, len: u64) {
-        self.inner.will_need(offset, len);
-    }
-    fn write_behind(&self, offset: u64, len: u64) {
-        self.inner.write_behind(offset, len);
-    }
     fn punch(&self, offset: u64, len: u64) {
         self.inner.punch(offset, len);
     }

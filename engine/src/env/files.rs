@@ -28,10 +28,6 @@ pub trait File: Send + Sync {
     fn allocate(&self, len: u64) -> io::Result<()>;
     fn truncate(&self, len: u64) -> io::Result<()>;
     fn sync(&self) -> io::Result<()>;
-    /// Says that [offset, offset + len) will be read soon.
-    fn will_need(&self, offset: u64, len: u64);
-    /// Says that [offset, offset + len) is written and not needed in the cache: starts its way to the disk.
-    fn write_behind(&self, offset: u64, len: u64);
     /// Gives the blocks of [offset, offset + len) back to the file system, where it can.
     fn punch(&self, offset: u64, len: u64);
 }

@@ -50,16 +50,6 @@ impl File for RealFile {
     fn sync(&self) -> io::Result<()> {
         self.0.sync_data()
     }
-    fn will_need(&self, offset: u64, len: u64) {
-        // SAFETY: as above; advice whose failure changes nothing.
-        unsafe { libc::posix_fadvise(self.0.as_raw_fd(), offset as i64, len as i64, libc::POSIX_FADV_WILLNEED) };
-    }
-    fn write_behind(&self, offset: u64, len: u64) {
-        // SAFETY: as above; advice whose failure changes nothing.
-        unsafe {
-            libc::sync_file_range(self.0.as_raw_fd(), offset as i64, len as i64, libc::SYNC_FILE_RANGE_WRITE);
-        }
-    }
     fn punch(&self, offset: u64, len: u64) {
         let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
         // SAFETY: as above; a file system that cannot keeps the blocks until the file is closed.
@@ -86,8 +76,6 @@ impl File for Stream {
     fn sync(&self) -> io::Result<()> {
         Ok(())
     }
-    fn will_need(&self, _: u64, _: u64) {}
-    fn write_behind(&self, _: u64, _: u64) {}
     fn punch(&self, _: u64, _: u64) {}
 }
 
@@ -126,8 +114,6 @@ impl File for Closed {
     fn sync(&self) -> io::Result<()> {
         Ok(())
     }
-    fn will_need(&self, _: u64, _: u64) {}
-    fn write_behind(&self, _: u64, _: u64) {}
     fn punch(&self, _: u64, _: u64) {}
 }
 
@@ -197,12 +183,12 @@ impl Files for RealFiles {
         fs::rename(from, to)
     }
     fn exchange(&self, a: &Path, b: &Path) -> io::Result<()> {
-        let c_string = |path: &Path| std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).map_err(io::Error::other);
+        let c_string =
+            |path: &Path| std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).map_err(io::Error::other);
         let (a, b) = (c_string(a)?, c_string(b)?);
         // SAFETY: two strings that end with NUL and outlive the call.
-        let result = unsafe {
-            libc::renameat2(libc::AT_FDCWD, a.as_ptr(), libc::AT_FDCWD, b.as_ptr(), libc::RENAME_EXCHANGE)
-        };
+        let result =
+            unsafe { libc::renameat2(libc::AT_FDCWD, a.as_ptr(), libc::AT_FDCWD, b.as_ptr(), libc::RENAME_EXCHANGE) };
         if result == 0 {
             return Ok(());
         }

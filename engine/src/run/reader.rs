@@ -2,7 +2,7 @@
 //!
 //! Reading ahead is left to the kernel, which sees that each run is read in order. Measured for 4 to 64 interleaved
 //! runs of 256 KiB blocks (2 busy cores, a virtual disk): plain reads 0.9-1.7 GB/s cold and 1.9-3.6 cached. Rejected:
-//! `File::will_need` ahead of each block (0.6-1.2 cold: the advice itself waits); two threads that read ahead (0.95-1.5
+//! `posix_fadvise(WILLNEED)` ahead of each block (0.6-1.2 cold: the advice itself waits); two threads that read ahead (0.95-1.5
 //! cold, 1.9-2.4 cached), which takes two more buffers a reader, so that a budget would merge a third of the runs.
 
 use std::ops::Range;

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use super::mapping::{make_mapper, make_partition, read_setup};
 use super::running::Running;
 use crate::base::{KeyOrder, Result};
+use crate::collect::chains::Chains;
 use crate::collect::routes::Routes;
 use crate::collect::splitters::Splitters;
 use crate::env::random::Random;
@@ -183,7 +184,10 @@ fn routes(
     if samples.len() < wanted * SAMPLES_A_BUCKET {
         return Ok(None);
     }
-    Ok(Some(Arc::new(Routes::new(Splitters::of(samples, plan.partitions, wanted), place_bits))))
+    let routes = Routes::new(Splitters::of(samples, plan.partitions, wanted), place_bits);
+    // Many buckets in little memory would be chunks with few entries each.
+    let fits = Chains::least_bytes(routes.buckets()) * 8 <= running.sizing.share_bytes;
+    Ok(fits.then(|| Arc::new(routes)))
 }
 
 struct KeySink {

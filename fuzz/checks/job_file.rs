@@ -1,0 +1,16 @@
+//! Any bytes as a job file: read, or refused in one line that names the file.
+
+use std::path::Path;
+use yunti_engine::base::Code;
+use yunti_engine::job::spec::file::parse_job_file;
+
+pub fn check(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    if let Err(error) = parse_job_file(&text, Path::new("job.toml")) {
+        let line = error.to_string();
+        assert!(
+            error.code() == Code::Usage && line.contains("job.toml") && !line.trim_end().contains('\n'),
+            "{line:?}"
+        );
+    }
+}

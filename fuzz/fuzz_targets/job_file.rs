@@ -1,0 +1,7 @@
+//! Any bytes as a job file.
+#![no_main]
+
+#[path = "../checks/job_file.rs"]
+mod check;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| check::check(bytes));
