@@ -5,6 +5,7 @@ mod finish_runs;
 mod finish_table_runs;
 mod finish_tables;
 pub mod map_only;
+mod map_workers;
 pub mod mapping;
 mod reducing;
 pub mod running;

@@ -12,7 +12,8 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::mapping::{TASK_COUNTERS, make_mapper, make_partition, read_setup};
+use super::map_workers::{Folding, MakeCollector, MapWorkers};
+use super::mapping::{TASK_COUNTERS, make_partition, read_setup};
 use super::running::{Running, show_output};
 use super::sample::{self, Sample};
 use super::{finish_memory, finish_runs, finish_table_runs, finish_tables};
@@ -25,14 +26,11 @@ use crate::fold::{FoldTable, HashRanges};
 use crate::job::control::StageNow;
 use crate::job::report::meter::StageKind;
 use crate::job::spec::Mode;
-use crate::map::combine_sink::CombineSink;
-use crate::map::fold_sink::{Drained, Finished, FoldSink, Overflow, best_form};
-use crate::map::map_split;
+use crate::map::fold_sink::Drained;
 use crate::map::timed::Timed;
 use crate::memory::pool::UNIT_BYTES;
-use crate::operator::{Class, Emitter, TaskContext, Type};
+use crate::operator::{Emitter, TaskContext, Type};
 use crate::read::split::RecordFormat;
-use crate::read::{FixedReader, SplitReader};
 use crate::reduce::fold_reduce::Fed;
 use crate::run::{RunBuilder, RunSettings, RunTotals, ScratchSpace};
 use crate::write::Output;
@@ -51,13 +49,6 @@ pub struct Mapped {
     pub fed: Fed,
     /// Bounds of a total order, as the map phase sampled them.
     pub bounds: Arc<Vec<Vec<u8>>>,
-}
-
-/// How records are folded while they are mapped, if they are.
-#[derive(Clone)]
-struct Folding {
-    class: Arc<dyn Class>,
-    drained: Drained,
 }
 
 pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
@@ -160,111 +151,25 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
         Emitter::new(Timed::new(collector, running.env.clock.clone()), false, false)
     };
 
-    let setup = read_setup(running);
-    let next = AtomicUsize::new(0);
-    let collected: Mutex<Vec<Collected>> = Mutex::default();
-    let tables: Mutex<Vec<FoldTable>> = Mutex::default();
-    running.crew.together(running.crew.workers.min(plan.splits.len()), |worker, stop| {
-        let take = || plan.splits.get(next.fetch_add(1, Ordering::Relaxed)).filter(|_| !stop());
-        if let Layout::Fixed { record_bytes, .. } = store.layout() {
-            let collector = in_place(running, worker, record_bytes, &setup, take, make_collector(worker)?)?;
-            collected.lock().unwrap_or_else(|e| e.into_inner()).push(collector.into_collected());
-            return Ok(());
-        }
-        let mut reader = SplitReader::new(setup.clone())?;
-        match &folding {
-            Some(folding) => {
-                let flags = plan.mapper.as_ref().map_or_else(Default::default, |m| m.info().flags);
-                let context = TaskContext::new(running.settings.clone(), false, worker as u32, plan.partitions);
-                let folder = folding.class.folder(&context)?;
-                let share = running.budget.part(table_share);
-                let table = FoldTable::new(folder.shape(), running.seed(), &share)?;
-                let overflow = if spills_tables {
-                    let write = Box::new(|table: &FoldTable| write_table(worker, table));
-                    Overflow::Run { write, written: false }
-                } else {
-                    let make = Box::new(|| make_collector(worker));
-                    Overflow::Collector { drained: folding.drained, collector: None, make }
-                };
-                let form = best_form(flags.emits_refs && folder.shape().eight, flags.emits_one && folder.shape().eight);
-                let sink = FoldSink::new(table, folder, overflow, form)?;
-                let mut emitter =
-                    Emitter::new(Timed::new(sink, running.env.clock.clone()), flags.emits_refs, flags.emits_one)?;
-                while let Some(split) = take() {
-                    let before = emitter.sink().busy_ns;
-                    let cost = one_split(running, worker, split, &mut reader, &mut emitter)?;
-                    let fold_ns = emitter.sink().busy_ns - before;
-                    running.meter.add(worker, StageKind::Map, cost.map_ns.saturating_sub(fold_ns), cost.bytes, 0);
-                    running.meter.add(worker, StageKind::Fold, fold_ns, cost.bytes, 0);
-                }
-                let sink = emitter.finish()?.into_inner();
-                running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", sink.records());
-                // Grouped results may stay in the tables; a combiner's records must go to the reducer.
-                let drain = folding.drained == Drained::Finished
-                    || running.spec.mode == Mode::Sorted
-                    || running.spec.deterministic;
-                match sink.finish(drain)? {
-                    Finished::Table(table) => tables.lock().unwrap_or_else(|e| e.into_inner()).push(table),
-                    Finished::Collector(collector) => {
-                        collected.lock().unwrap_or_else(|e| e.into_inner()).push(collector.into_collected());
-                    }
-                    Finished::Empty => {}
-                }
-                running.absorb(&context);
-            }
-            None if plan.combiner.is_some() => {
-                let flags = plan.mapper.as_ref().map_or_else(Default::default, |m| m.info().flags);
-                let context = TaskContext::new(running.settings.clone(), false, worker as u32, plan.partitions);
-                let Some(class) = &plan.combiner else { return Ok(()) };
-                let eight = plan.map_types.1.fixed_bytes() == Some(8);
-                let form = best_form(flags.emits_refs && eight, flags.emits_one && eight);
-                let table = running.budget.part((running.sizing.share_bytes / 8).min(COMBINE_TABLE_BYTES));
-                let combiner = class.reducer(&context)?;
-                let collector = make_collector(worker)?;
-                let sink = CombineSink::new(&table, running.seed(), combiner, plan.map_types.1, form, collector)?;
-                let mut emitter =
-                    Emitter::new(Timed::new(sink, running.env.clock.clone()), flags.emits_refs, flags.emits_one)?;
-                while let Some(split) = take() {
-                    emitter.sink_mut().inner_mut().begin_split(split.number)?;
-                    let before = emitter.sink().busy_ns;
-                    let cost = one_split(running, worker, split, &mut reader, &mut emitter)?;
-                    emitter.sink_mut().inner_mut().end_split()?;
-                    let collect_ns = emitter.sink().busy_ns - before;
-                    running.meter.add(worker, StageKind::Map, cost.map_ns.saturating_sub(collect_ns), cost.bytes, 0);
-                    running.meter.add(worker, StageKind::Collect, collect_ns, cost.bytes, 0);
-                }
-                let collector = emitter.finish()?.into_inner().finish()?;
-                running.count(TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", collector.records);
-                collected.lock().unwrap_or_else(|e| e.into_inner()).push(collector.into_collected());
-                running.absorb(&context);
-            }
-            None => {
-                let mut emitter = make_collector(worker)?;
-                while let Some(split) = take() {
-                    emitter.sink_mut().inner_mut().begin_split(split.number);
-                    emitter.hand_over()?;
-                    let before = emitter.sink().busy_ns;
-                    let records = emitter.sink().inner().records;
-                    let cost = one_split(running, worker, split, &mut reader, &mut emitter)?;
-                    let collect_ns = emitter.sink().busy_ns - before;
-                    let records = emitter.sink().inner().records - records;
-                    running.meter.add(worker, StageKind::Map, cost.map_ns.saturating_sub(collect_ns), cost.bytes, 0);
-                    running.meter.add(worker, StageKind::Collect, collect_ns, cost.bytes, records);
-                }
-                let collector = emitter.finish()?.into_inner();
-                running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", collector.records);
-                running.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", collector.bytes);
-                collected.lock().unwrap_or_else(|e| e.into_inner()).push(collector.into_collected());
-            }
-        }
-        Ok(())
-    })?;
+    let workers = MapWorkers {
+        running,
+        store: &store,
+        folding: folding.as_ref(),
+        table_share,
+        spills_tables,
+        reading: read_setup(running),
+        make_collector: &make_collector,
+        write_table: &write_table,
+        next: AtomicUsize::new(0),
+        collected: Mutex::default(),
+        tables: Mutex::default(),
+    };
+    running.crew.together(running.crew.workers.min(plan.splits.len()), |worker, stop| workers.work(worker, stop))?;
+    let (mut collected, mut tables) = workers.into_results();
     for (worker, ns) in spilled_ns.iter().enumerate() {
         let stage = if folding.is_some() { StageKind::Fold } else { StageKind::Collect };
         running.meter.deduct(worker, stage, ns.load(Ordering::Relaxed));
     }
-    let mut collected = collected.into_inner().unwrap_or_else(|e| e.into_inner());
-    let mut tables = tables.into_inner().unwrap_or_else(|e| e.into_inner());
 
     // One worker was short of memory and the other was not: all of it takes the way of the one.
     if !table_runs.is_empty() {
@@ -314,51 +219,6 @@ fn layout(running: &Running<'_>) -> Layout {
     }
 }
 
-/// Reads splits straight into the collector's blocks.
-fn in_place<'a, 's>(
-    running: &Running<'_>,
-    worker: usize,
-    record_bytes: u32,
-    setup: &crate::read::ReadSetup,
-    take: impl Fn() -> Option<&'s crate::read::Split>,
-    mut emitter: Emitter<Timed<Collector<'a>>>,
-) -> Result<Collector<'a>> {
-    let clock = &*running.env.clock;
-    let mut reader = FixedReader::new(setup.clone(), record_bytes);
-    while let Some(split) = take() {
-        let from_ns = clock.now_ns();
-        let collector = emitter.sink_mut().inner_mut();
-        collector.begin_split(split.number);
-        reader.begin(split);
-        let (mut bytes, mut read_ns) = (0, 0);
-        loop {
-            running.crew.cancel.check()?;
-            let n = collector.fill_fixed(|to| {
-                let start = clock.now_ns();
-                let n = reader.read(to)?;
-                read_ns += clock.now_ns() - start;
-                Ok(n)
-            })?;
-            if n == 0 {
-                break;
-            }
-            bytes += n as u64;
-            running.control.advance(n as u64);
-        }
-        let records = bytes / u64::from(record_bytes);
-        let to_ns = clock.now_ns();
-        running.control.records.fetch_add(records, Ordering::Relaxed);
-        running.meter.add(worker, StageKind::Read, read_ns, bytes, records);
-        running.meter.add(worker, StageKind::Collect, (to_ns - from_ns).saturating_sub(read_ns), bytes, records);
-        running.meter.span(worker, "map", u64::from(split.number), from_ns, to_ns, bytes, records);
-        running.count(TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
-        running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records);
-        running.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", bytes);
-    }
-    // The emitter's cursor was never moved: nothing is handed over behind the collector's back.
-    Ok(emitter.into_sink().into_inner())
-}
-
 pub fn run_settings(running: &Running<'_>) -> RunSettings {
     use crate::job::spec::SpillCodec as Spec;
     use crate::run::SpillCodec as Codec;
@@ -372,11 +232,6 @@ pub fn run_settings(running: &Running<'_>) -> RunSettings {
         },
     }
 }
-
-/// Memory of the table that groups a combiner's window, at most.
-const COMBINE_TABLE_BYTES: u64 = 16 << 20;
-
-type MakeCollector<'m, 'a> = dyn Fn(usize) -> Result<Emitter<Timed<Collector<'a>>>> + Sync + 'm;
 
 fn drain_tables<'a>(
     running: &Running<'_>,
@@ -395,32 +250,4 @@ fn drain_tables<'a>(
         Some(emitter) => Ok(emitter.finish()?.into_inner().into_collected()),
         None => Ok(Collected::default()),
     }
-}
-
-/// Maps one split and writes down what reading cost.
-fn one_split<S: crate::operator::Sink>(
-    running: &Running<'_>,
-    worker: usize,
-    split: &crate::read::Split,
-    reader: &mut SplitReader,
-    emitter: &mut Emitter<S>,
-) -> Result<crate::map::MapTask> {
-    let clock = &*running.env.clock;
-    let from_ns = clock.now_ns();
-    let context = TaskContext::new(running.settings.clone(), false, split.number, running.plan.partitions);
-    let (mut mapper, _) = make_mapper(running.plan, &context)?;
-    let before = reader.records;
-    let cost = map_split(split, reader, &mut *mapper, emitter, clock, running.control.cancelled(), |n| {
-        running.control.advance(n)
-    })?;
-    drop(mapper);
-    running.absorb(&context);
-    let records = reader.records - before;
-    running.control.records.fetch_add(records, Ordering::Relaxed);
-    running.meter.add(worker, StageKind::Read, cost.read_ns, cost.bytes, records);
-    running.meter.span(worker, "map", u64::from(split.number), from_ns, clock.now_ns(), cost.bytes, records);
-    if records > 0 {
-        running.count(TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
-    }
-    Ok(cost)
 }

@@ -1,0 +1,259 @@
+//! The workers of the map phase: each takes splits and brings their records into a collector, or into a table of its own.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::mapping::{TASK_COUNTERS, make_mapper};
+use super::running::Running;
+use crate::base::Result;
+use crate::collect::collector::Collected;
+use crate::collect::store::Layout;
+use crate::collect::{Collector, Store};
+use crate::env::crew::Stop;
+use crate::fold::FoldTable;
+use crate::job::report::meter::StageKind;
+use crate::job::spec::Mode;
+use crate::map::combine_sink::CombineSink;
+use crate::map::fold_sink::{Collecting, Drained, Finished, FoldSink, Overflow, best_form};
+use crate::map::map_split;
+use crate::map::timed::Timed;
+use crate::operator::{Class, Emitter, Flags, Sink, TaskContext};
+use crate::read::{FixedReader, ReadSetup, Split, SplitReader};
+
+/// Memory of the table that groups a combiner's window, at most.
+const COMBINE_TABLE_BYTES: u64 = 16 << 20;
+
+/// How records are folded while they are mapped, if they are.
+#[derive(Clone)]
+pub struct Folding {
+    pub class: Arc<dyn Class>,
+    pub drained: Drained,
+}
+
+pub type MakeCollector<'m, 'a> = dyn Fn(usize) -> Result<Collecting<'a>> + Sync + 'm;
+pub type WriteTable<'m> = dyn Fn(usize, &FoldTable) -> Result<()> + Sync + 'm;
+
+pub struct MapWorkers<'m, 'a, 'r> {
+    pub running: &'m Running<'r>,
+    pub store: &'m Arc<Store>,
+    pub folding: Option<&'m Folding>,
+    /// Memory of a table.
+    pub table_share: u64,
+    /// Full tables are written as they stand; else they are drained into collectors.
+    pub spills_tables: bool,
+    pub reading: ReadSetup,
+    pub make_collector: &'m MakeCollector<'m, 'a>,
+    pub write_table: &'m WriteTable<'m>,
+    /// The next split to be taken.
+    pub next: AtomicUsize,
+    pub collected: Mutex<Vec<Collected>>,
+    pub tables: Mutex<Vec<FoldTable>>,
+}
+
+impl<'m, 'a> MapWorkers<'m, 'a, '_> {
+    /// One worker's part, until there are no more splits.
+    pub fn work(&self, worker: usize, stop: Stop<'_>) -> Result<()> {
+        let splits = &self.running.plan.splits;
+        let take = || splits.get(self.next.fetch_add(1, Ordering::Relaxed)).filter(|_| !stop());
+        if let Layout::Fixed { record_bytes, .. } = self.store.layout() {
+            return self.in_place(worker, record_bytes, take);
+        }
+        let reader = SplitReader::new(self.reading.clone())?;
+        match self.folding {
+            Some(folding) => self.fold(worker, folding, reader, take),
+            None => match &self.running.plan.combiner {
+                Some(class) => self.combine(worker, &**class, reader, take),
+                None => self.collect(worker, reader, take),
+            },
+        }
+    }
+
+    pub fn into_results(self) -> (Vec<Collected>, Vec<FoldTable>) {
+        let collected = self.collected.into_inner().unwrap_or_else(|e| e.into_inner());
+        (collected, self.tables.into_inner().unwrap_or_else(|e| e.into_inner()))
+    }
+
+    fn keep(&self, collector: Collector<'_>) {
+        self.collected.lock().unwrap_or_else(|e| e.into_inner()).push(collector.into_collected());
+    }
+
+    fn context(&self, worker: usize) -> Arc<TaskContext> {
+        TaskContext::new(self.running.settings.clone(), false, worker as u32, self.running.plan.partitions)
+    }
+
+    fn mapper_flags(&self) -> Flags {
+        self.running.plan.mapper.as_ref().map_or_else(Default::default, |m| m.info().flags)
+    }
+
+    /// Splits into a table.
+    fn fold<'s>(
+        &self,
+        worker: usize,
+        folding: &Folding,
+        mut reader: SplitReader,
+        take: impl Fn() -> Option<&'s Split>,
+    ) -> Result<()> {
+        let MapWorkers { running, make_collector, write_table, .. } = self;
+        let flags = self.mapper_flags();
+        let context = self.context(worker);
+        let folder = folding.class.folder(&context)?;
+        let share = running.budget.part(self.table_share);
+        let table = FoldTable::new(folder.shape(), running.seed(), &share)?;
+        let overflow = if self.spills_tables {
+            Overflow::Run { write: Box::new(|table: &FoldTable| write_table(worker, table)), written: false }
+        } else {
+            let make = Box::new(|| make_collector(worker));
+            Overflow::Collector { drained: folding.drained, collector: None, make }
+        };
+        let eight = folder.shape().eight;
+        let form = best_form(flags.emits_refs && eight, flags.emits_one && eight);
+        let sink = Timed::new(FoldSink::new(table, folder, overflow, form)?, running.env.clock.clone());
+        let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
+        while let Some(split) = take() {
+            let before = emitter.sink().busy_ns;
+            let cost = one_split(running, worker, split, &mut reader, &mut emitter)?;
+            let fold_ns = emitter.sink().busy_ns - before;
+            running.meter.add(worker, StageKind::Map, cost.map_ns.saturating_sub(fold_ns), cost.bytes, 0);
+            running.meter.add(worker, StageKind::Fold, fold_ns, cost.bytes, 0);
+        }
+        let sink = emitter.finish()?.into_inner();
+        running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", sink.records());
+        // Grouped results may stay in the tables; a combiner's records must go to the reducer.
+        let drain =
+            folding.drained == Drained::Finished || running.spec.mode == Mode::Sorted || running.spec.deterministic;
+        match sink.finish(drain)? {
+            Finished::Table(table) => self.tables.lock().unwrap_or_else(|e| e.into_inner()).push(table),
+            Finished::Collector(collector) => self.keep(collector),
+            Finished::Empty => {}
+        }
+        running.absorb(&context);
+        Ok(())
+    }
+
+    /// Splits through windows of a combiner into a collector.
+    fn combine<'s>(
+        &self,
+        worker: usize,
+        class: &dyn Class,
+        mut reader: SplitReader,
+        take: impl Fn() -> Option<&'s Split>,
+    ) -> Result<()> {
+        let running = self.running;
+        let value_type = running.plan.map_types.1;
+        let flags = self.mapper_flags();
+        let context = self.context(worker);
+        let eight = value_type.fixed_bytes() == Some(8);
+        let form = best_form(flags.emits_refs && eight, flags.emits_one && eight);
+        let table = running.budget.part((running.sizing.share_bytes / 8).min(COMBINE_TABLE_BYTES));
+        let combiner = class.reducer(&context)?;
+        let collector = (self.make_collector)(worker)?;
+        let sink = CombineSink::new(&table, running.seed(), combiner, value_type, form, collector)?;
+        let sink = Timed::new(sink, running.env.clock.clone());
+        let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
+        while let Some(split) = take() {
+            emitter.sink_mut().inner_mut().begin_split(split.number)?;
+            let before = emitter.sink().busy_ns;
+            let cost = one_split(running, worker, split, &mut reader, &mut emitter)?;
+            emitter.sink_mut().inner_mut().end_split()?;
+            let collect_ns = emitter.sink().busy_ns - before;
+            running.meter.add(worker, StageKind::Map, cost.map_ns.saturating_sub(collect_ns), cost.bytes, 0);
+            running.meter.add(worker, StageKind::Collect, collect_ns, cost.bytes, 0);
+        }
+        let collector = emitter.finish()?.into_inner().finish()?;
+        running.count(TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", collector.records);
+        self.keep(collector);
+        running.absorb(&context);
+        Ok(())
+    }
+
+    /// Splits into a collector.
+    fn collect<'s>(&self, worker: usize, mut reader: SplitReader, take: impl Fn() -> Option<&'s Split>) -> Result<()> {
+        let running = self.running;
+        let mut emitter = (self.make_collector)(worker)?;
+        while let Some(split) = take() {
+            emitter.sink_mut().inner_mut().begin_split(split.number);
+            emitter.hand_over()?;
+            let before = emitter.sink().busy_ns;
+            let records = emitter.sink().inner().records;
+            let cost = one_split(running, worker, split, &mut reader, &mut emitter)?;
+            let collect_ns = emitter.sink().busy_ns - before;
+            let records = emitter.sink().inner().records - records;
+            running.meter.add(worker, StageKind::Map, cost.map_ns.saturating_sub(collect_ns), cost.bytes, 0);
+            running.meter.add(worker, StageKind::Collect, collect_ns, cost.bytes, records);
+        }
+        let collector = emitter.finish()?.into_inner();
+        running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", collector.records);
+        running.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", collector.bytes);
+        self.keep(collector);
+        Ok(())
+    }
+
+    /// Splits of records of fixed length straight into the collector's blocks.
+    fn in_place<'s>(&self, worker: usize, record_bytes: u32, take: impl Fn() -> Option<&'s Split>) -> Result<()> {
+        let running = self.running;
+        let clock = &*running.env.clock;
+        let mut emitter = (self.make_collector)(worker)?;
+        let mut reader = FixedReader::new(self.reading.clone(), record_bytes);
+        while let Some(split) = take() {
+            let from_ns = clock.now_ns();
+            let collector = emitter.sink_mut().inner_mut();
+            collector.begin_split(split.number);
+            reader.begin(split);
+            let (mut bytes, mut read_ns) = (0, 0);
+            loop {
+                running.crew.cancel.check()?;
+                let n = collector.fill_fixed(|to| {
+                    let start = clock.now_ns();
+                    let n = reader.read(to)?;
+                    read_ns += clock.now_ns() - start;
+                    Ok(n)
+                })?;
+                if n == 0 {
+                    break;
+                }
+                bytes += n as u64;
+                running.control.advance(n as u64);
+            }
+            let records = bytes / u64::from(record_bytes);
+            let to_ns = clock.now_ns();
+            running.control.records.fetch_add(records, Ordering::Relaxed);
+            running.meter.add(worker, StageKind::Read, read_ns, bytes, records);
+            running.meter.add(worker, StageKind::Collect, (to_ns - from_ns).saturating_sub(read_ns), bytes, records);
+            running.meter.span(worker, "map", u64::from(split.number), from_ns, to_ns, bytes, records);
+            running.count(TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
+            running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records);
+            running.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", bytes);
+        }
+        // The emitter's cursor was never moved: nothing is handed over behind the collector's back.
+        self.keep(emitter.into_sink().into_inner());
+        Ok(())
+    }
+}
+
+/// Maps one split and writes down what reading cost.
+fn one_split<S: Sink>(
+    running: &Running<'_>,
+    worker: usize,
+    split: &Split,
+    reader: &mut SplitReader,
+    emitter: &mut Emitter<S>,
+) -> Result<crate::map::MapTask> {
+    let clock = &*running.env.clock;
+    let from_ns = clock.now_ns();
+    let context = TaskContext::new(running.settings.clone(), false, split.number, running.plan.partitions);
+    let (mut mapper, _) = make_mapper(running.plan, &context)?;
+    let before = reader.records;
+    let cost = map_split(split, reader, &mut *mapper, emitter, clock, running.control.cancelled(), |n| {
+        running.control.advance(n)
+    })?;
+    drop(mapper);
+    running.absorb(&context);
+    let records = reader.records - before;
+    running.control.records.fetch_add(records, Ordering::Relaxed);
+    running.meter.add(worker, StageKind::Read, cost.read_ns, cost.bytes, records);
+    running.meter.span(worker, "map", u64::from(split.number), from_ns, clock.now_ns(), cost.bytes, records);
+    if records > 0 {
+        running.count(TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
+    }
+    Ok(cost)
+}
