@@ -4,6 +4,7 @@ pub mod checksum;
 pub mod error;
 pub mod key_order;
 pub mod masks;
+pub mod prefetch;
 pub mod record;
 pub mod varint;
 

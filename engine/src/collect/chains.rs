@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use super::entries::Entry;
 use super::routes::Routes;
+use crate::base::prefetch::prefetch_to_write;
 use crate::memory::{Block, Pool};
 
 /// Entries of a chunk: a few cache lines, so that the chunks being filled, one a bucket, fit in L2 and few pages.
@@ -106,7 +107,7 @@ impl Chains {
         }
         for ((number, &bucket), &entry) in numbers.iter_mut().zip(&*buckets).zip(entries) {
             *number = self.routes.number(bucket as usize, entry);
-            prefetch(base.wrapping_add(self.next[bucket as usize] as usize));
+            prefetch_to_write(base.wrapping_add(self.next[bucket as usize] as usize));
         }
         for i in 0..n {
             let bucket = self.batch.buckets[i] as usize;
@@ -147,17 +148,6 @@ impl Chains {
             left -= n;
         }
     }
-}
-
-#[inline(always)]
-fn prefetch(p: *mut u64) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch of any address is harmless.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(p.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = p;
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
+use crate::base::prefetch::prefetch;
 use crate::base::{KeyOrder, Record, Result};
 use crate::memory::pool::UNIT_BYTES;
 use crate::memory::{Block, Budget, Buffer, Pool};
@@ -174,15 +175,4 @@ impl Store {
         // The last byte lies in one line more where the record does not start at a line.
         prefetch(first.wrapping_add(len - 1));
     }
-}
-
-#[inline]
-fn prefetch(p: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch of any address is harmless.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(p.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = p;
 }

@@ -2,7 +2,8 @@
 //! One of the listed files with `unsafe`: keys are loaded with masks where the processor can.
 
 use super::hash::Hasher;
-use super::slot::{SHORT_BYTES, Slot, Slots, load_key, prefetch};
+use super::slot::{SHORT_BYTES, Slot, Slots, load_key};
+use crate::base::prefetch::prefetch;
 use crate::base::{Code, Error, Result};
 use crate::operator::folder::FOLD_BATCH;
 

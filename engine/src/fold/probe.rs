@@ -9,8 +9,9 @@
 
 use super::arena::Arena;
 use super::batch::{Batch, Key, Values, slice};
-use super::slot::{SHORT_BYTES, Slot, Slots, prefetch};
+use super::slot::{SHORT_BYTES, Slot, Slots};
 use crate::base::Result;
+use crate::base::prefetch::prefetch;
 use crate::operator::folder::{FOLD_BATCH, FoldValues, Folder, KnownFold};
 
 /// Ranges of `order` in which a table counts its keys: what a merge is planned by.

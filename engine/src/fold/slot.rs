@@ -1,5 +1,5 @@
 //! Slots: the open-addressed array of keys and states.
-//! One of the listed files with `unsafe`: it sees a buffer's bytes as slots, and asks for cache lines.
+//! One of the listed files with `unsafe`: it sees a buffer's bytes as slots.
 //!
 //! ```text
 //!   bytes 0..16                         16..20    20..24    24..32
@@ -187,18 +187,6 @@ fn load_key_near_end(key: &[u8]) -> (u64, u64) {
     padded[..key.len()].copy_from_slice(key);
     let both = u128::from_le_bytes(padded);
     (both as u64, (both >> 64) as u64)
-}
-
-/// Asks for the line at `p` before it is needed.
-#[inline(always)]
-pub(super) fn prefetch<T>(p: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch of any address reads nothing that the program can see, and SSE is part of x86-64.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch(p.cast(), std::arch::x86_64::_MM_HINT_T0);
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = p;
 }
 
 #[cfg(test)]
