@@ -109,22 +109,21 @@ class Out {
     }
   }
 
-  // Form ONE: where a slice of the input batch begins in it.
-  YUNTI_INLINE uint64_t offset_of(std::string_view slice) const {
-    static_assert(Form == YT_FORM_ONE, "only keys that stay in the batch have offsets");
-    if (YUNTI_UNLIKELY(!input_.holds(detail::octets(slice.data()), slice.size()))) detail::not_a_slice();
-    return reinterpret_cast<uintptr_t>(slice.data()) - reinterpret_cast<uintptr_t>(base_);
+  // Form ONE: throws where the text is not a slice of the input batch.
+  YUNTI_INLINE void check_slice(std::string_view text) const {
+    if (YUNTI_UNLIKELY(!input_.holds(detail::octets(text.data()), text.size()))) detail::not_a_slice();
   }
 
-  // Form ONE: emits n slices, given as start, end, start, end .. in offsets of the batch.
-  YUNTI_INLINE void emit_slices(const uint32_t* edges, uint64_t n) {
+  // Form ONE: emits n slices of a checked text, given as start, end, start, end .. from p on.
+  YUNTI_INLINE void emit_slices(const uint8_t* p, const uint32_t* edges, uint64_t n) {
     static_assert(Form == YT_FORM_ONE, "only keys that stay in the batch have offsets");
+    const uint32_t offset = static_cast<uint32_t>(p - base_);
     while (n != 0) {
       if (YUNTI_UNLIKELY(room() < 8)) take(detail::next_block(raw_, cur_, 8));
       const uint64_t now = n < room() / 8 ? n : room() / 8;
       for (uint64_t i = 0; i < now; ++i) {
-        const uint64_t both = edges[2 * i] | static_cast<uint64_t>(edges[2 * i + 1]) << 32;
-        detail::store<uint64_t>(cur_ + 8 * i, both - (both << 32));  // start, length
+        const uint32_t start = edges[2 * i] + offset;
+        detail::store<uint64_t>(cur_ + 8 * i, start | static_cast<uint64_t>(edges[2 * i + 1] - edges[2 * i]) << 32);
       }
       cur_ += 8 * now;
       edges += 2 * now;

@@ -50,12 +50,13 @@ class WordWalk {
 // From so many bytes on the engine is asked.
 inline constexpr uint64_t kLongText = 512;
 
-// Calls f with each word of a long text. Edges are counted from the piece's first byte.
+// Calls f(p, edges, n) with the words of a long text, piece by piece: n words, given as start, end, start, end .. from p on. The first may
+// have begun before p: its start is negative.
 template <class F>
-YUNTI_INLINE void long_words(FindEdges find, std::string_view text, F&& f) {
+YUNTI_INLINE void each_piece(FindEdges find, std::string_view text, F&& f) {
   constexpr int32_t kPiece = 4096, kLongest = 1 << 30;
-  uint32_t edges[kPiece + 66];  // start, end, start, end .. of the words of a piece
-  uint64_t open = 0;            // 1: edges[0] is the start of a word that began in an earlier piece, before 0 then
+  uint32_t edges[kPiece + 66];
+  uint64_t open = 0;  // 1: edges[0] is the start of a word that goes on
   uint32_t before = 1;
   const uint8_t* p = octets(text.data());
   const uint8_t* const text_end = p + text.size();
@@ -64,10 +65,7 @@ YUNTI_INLINE void long_words(FindEdges find, std::string_view text, F&& f) {
     const bool last = left <= kPiece;
     uint64_t n = open + find(p, last ? left : kPiece, kSpaces, sizeof kSpaces, 0, &before, edges + open);
     if (last && n % 2 != 0) edges[n++] = static_cast<uint32_t>(left);
-    for (uint64_t i = 0; i + 1 < n; i += 2) {
-      const uint32_t start = edges[i];
-      f(view(p + static_cast<int32_t>(start), edges[i + 1] - start));
-    }
+    f(p, edges, n / 2);
     if (last) return;
     open = n % 2;
     const int32_t start = static_cast<int32_t>(edges[n - open]) - kPiece;
@@ -76,23 +74,14 @@ YUNTI_INLINE void long_words(FindEdges find, std::string_view text, F&& f) {
   }
 }
 
-// Emits each word of a long text in the form ONE, many at once: a quarter of the instructions.
-template <class O>
-YUNTI_INLINE void emit_long_words(FindEdges find, std::string_view text, O& out) {
-  constexpr uint64_t kPiece = 4096;
-  const uint64_t offset = out.offset_of(text);
-  uint32_t edges[kPiece + 66], before = 1;
-  uint64_t open = 0;
-  for (uint64_t at = 0; at < text.size(); at += kPiece) {
-    const uint64_t bytes = text.size() - at < kPiece ? text.size() - at : kPiece;
-    const uint64_t n = open + find(octets(text.data()) + at, bytes, kSpaces, sizeof kSpaces, static_cast<uint32_t>(offset + at), &before,
-                                   edges + open);
-    out.emit_slices(edges, n / 2);
-    open = n % 2;
-    edges[0] = edges[n - open];
-  }
-  edges[1] = static_cast<uint32_t>(offset + text.size());
-  out.emit_slices(edges, open);
+template <class F>
+YUNTI_INLINE void long_words(FindEdges find, std::string_view text, F&& f) {
+  each_piece(find, text, [&](const uint8_t* p, const uint32_t* edges, uint64_t n) {
+    for (uint64_t i = 0; i < n; ++i) {
+      const uint32_t start = edges[2 * i];
+      f(view(p + static_cast<int32_t>(start), edges[2 * i + 1] - start));
+    }
+  });
 }
 
 }  // namespace detail
@@ -117,7 +106,11 @@ template <class Key, class Value, yt_form Form, bool ValueIsOne>
 YUNTI_INLINE void words(std::string_view text, Out<Key, Value, Form, ValueIsOne>& out) {
   if constexpr (Form == YT_FORM_ONE) {
     if (text.size() >= detail::kLongText)
-      if (const auto find = detail::engine_edges()) return detail::emit_long_words(find, text, out);
+      if (const auto find = detail::engine_edges()) {
+        // Many at once: a quarter of the instructions.
+        out.check_slice(text);
+        return detail::each_piece(find, text, [&](const uint8_t* p, const uint32_t* edges, uint64_t n) { out.emit_slices(p, edges, n); });
+      }
   }
   words(text, [&](std::string_view word) {
     if constexpr (ValueIsOne || std::is_same_v<Value, None>) {

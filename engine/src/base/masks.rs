@@ -38,7 +38,10 @@ pub fn edges(bytes: &[u8], set: &[u8], base: u32, before: &mut bool, to: &mut [u
         return unsafe {
             match NibbleTable::of(set) {
                 Some(table) => edges_avx512(bytes, base, before, to, |v| table.mask(v)),
-                None => edges_avx512(bytes, base, before, to, |v| Wanted::of(set).mask(v)),
+                None => {
+                    let wanted = Wanted::of(set);
+                    edges_avx512(bytes, base, before, to, |v| wanted.mask(v))
+                }
             }
         };
     }
@@ -257,21 +260,13 @@ fn mask_of(chunk: &[u8], set: &[u8]) -> u64 {
 #[target_feature(enable = "avx512f,avx512bw")]
 unsafe fn avx512(bytes: &[u8], set: &[u8], bits: &mut [u64]) {
     use std::arch::x86_64::*;
-    let mut wanted = [_mm512_setzero_si512(); SET_MAX];
-    for (w, &s) in wanted.iter_mut().zip(set) {
-        *w = _mm512_set1_epi8(s as i8);
-    }
+    let wanted = Wanted::of(set);
     let chunks = bytes.chunks_exact(64);
     let rest = chunks.remainder();
     let whole = bytes.len() / 64;
     for (word, chunk) in bits.iter_mut().zip(chunks) {
         // SAFETY: the chunk has 64 bytes; unaligned load.
-        let v = unsafe { _mm512_loadu_si512(chunk.as_ptr().cast()) };
-        let mut mask = 0u64;
-        for w in &wanted[..set.len()] {
-            mask |= _mm512_cmpeq_epi8_mask(v, *w);
-        }
-        *word = mask;
+        *word = wanted.mask(unsafe { _mm512_loadu_si512(chunk.as_ptr().cast()) });
     }
     if !rest.is_empty() {
         bits[whole] = mask_of(rest, set);
@@ -309,6 +304,14 @@ unsafe fn avx2(bytes: &[u8], set: &[u8], bits: &mut [u64]) {
 mod tests {
     use super::*;
 
+    /// Marsaglia's xorshift: env::random is a floor above.
+    fn next(random: &mut u64) -> u64 {
+        *random ^= *random << 13;
+        *random ^= *random >> 7;
+        *random ^= *random << 17;
+        *random
+    }
+
     #[test]
     fn edges_of_every_density() {
         let mut random = 88172645463325252u64;
@@ -316,9 +319,7 @@ mod tests {
         for set in [&b"\t\n\x0c\r "[..], b"\0", b"\x01\x11", b"\x80a", b""] {
             for density in 1..6 {
                 for byte in &mut bytes {
-                    random ^= random << 13;
-                    random ^= random >> 7;
-                    random ^= random << 17;
+                    let random = next(&mut random);
                     let hit = random % (1 << density) == 0 && !set.is_empty();
                     *byte = if hit { set[(random >> 32) as usize % set.len()] } else { (random >> 40) as u8 };
                 }
@@ -341,14 +342,7 @@ mod tests {
     fn line_ends_count_as_hadoop_reads_them() {
         let mut random = 88172645463325252u64;
         for n in (0..200).chain([1000, 5000]) {
-            let bytes: Vec<u8> = (0..n)
-                .map(|_| {
-                    random ^= random << 13;
-                    random ^= random >> 7;
-                    random ^= random << 17;
-                    b"a\r\n\n\r\0"[random as usize % 6]
-                })
-                .collect();
+            let bytes: Vec<u8> = (0..n).map(|_| b"a\r\n\n\r\0"[next(&mut random) as usize % 6]).collect();
             let lf =
                 bytes.iter().enumerate().filter(|&(i, &b)| b == b'\n' && (i == 0 || bytes[i - 1] != b'\r')).count();
             let cr = bytes.iter().filter(|&&b| b == b'\r').count();

@@ -1,25 +1,31 @@
 //! Asks the processor for memory before it is needed.
 //! One of the listed files with `unsafe`: a prefetch is an intrinsic. It reads nothing that a program can see, at any address.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{_MM_HINT_ET0 as TO_WRITE, _MM_HINT_T0 as TO_READ};
+#[cfg(not(target_arch = "x86_64"))]
+const TO_READ: i32 = 0;
+#[cfg(not(target_arch = "x86_64"))]
+const TO_WRITE: i32 = 1;
+
 /// Asks for the line at `p`, to be read.
 #[inline(always)]
 pub fn prefetch<T>(p: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch of any address is harmless, and SSE is part of x86-64.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(p.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = p;
+    ask::<TO_READ>(p.cast());
 }
 
 /// Asks for the line at `p`, to be written.
 #[inline(always)]
 pub fn prefetch_to_write<T>(p: *mut T) {
+    ask::<TO_WRITE>(p.cast());
+}
+
+#[inline(always)]
+fn ask<const HINT: i32>(p: *const i8) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: as above.
+    // SAFETY: a prefetch of any address is harmless, and SSE is part of x86-64.
     unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_ET0 }>(p.cast());
+        std::arch::x86_64::_mm_prefetch::<HINT>(p);
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = p;

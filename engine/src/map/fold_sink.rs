@@ -32,13 +32,14 @@ pub struct FoldSink<'a> {
 
 /// Where a table goes that is full.
 pub enum Overflow<'a> {
+    /// Where all of it goes in the end, too: a result has an order, or a combiner's records a reducer.
     Collector {
         drained: Drained,
         /// Made when the table is drained first.
         collector: Option<Collecting<'a>>,
         make: Box<dyn FnMut() -> Result<Collecting<'a>> + Send + 'a>,
     },
-    /// Written as a whole; whether one was.
+    /// Written as a whole; whether one was. A table that never was full stays one.
     Run { write: Box<dyn FnMut(&FoldTable) -> Result<()> + Send + 'a>, written: bool },
 }
 
@@ -77,13 +78,9 @@ impl<'a> FoldSink<'a> {
         }
     }
 
-    /// The table, if nothing was ever drained from it; else the collector that holds all, or nothing where runs do.
-    pub fn finish(mut self, drain: bool) -> Result<Finished<'a>> {
-        let nothing_left = matches!(
-            &self.overflow,
-            Overflow::Collector { collector: None, .. } | Overflow::Run { written: false, .. }
-        );
-        if !drain && nothing_left {
+    /// The table, if it may stay and was never written; else the collector that holds all, or nothing where runs do.
+    pub fn finish(mut self) -> Result<Finished<'a>> {
+        if let Overflow::Run { written: false, .. } = &self.overflow {
             return Ok(Finished::Table(self.table));
         }
         self.drain()?;
@@ -106,7 +103,7 @@ pub enum Finished<'a> {
 pub type Collecting<'a> = Emitter<Timed<Collector<'a>>>;
 
 /// Empties a table into a collector, which is made when there is none yet.
-pub fn drain<'a>(
+fn drain<'a>(
     table: &mut FoldTable,
     folder: &mut dyn Folder,
     drained: Drained,

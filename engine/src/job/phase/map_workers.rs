@@ -12,7 +12,6 @@ use crate::collect::{Collector, Store};
 use crate::env::crew::Stop;
 use crate::fold::FoldTable;
 use crate::job::report::meter::StageKind;
-use crate::job::spec::Mode;
 use crate::map::combine_sink::CombineSink;
 use crate::map::fold_sink::{Collecting, Drained, Finished, FoldSink, Overflow, best_form};
 use crate::map::map_split;
@@ -39,7 +38,7 @@ pub struct MapWorkers<'m, 'a, 'r> {
     pub folding: Option<&'m Folding>,
     /// Memory of a table.
     pub table_share: u64,
-    /// Full tables are written as they stand; else they are drained into collectors.
+    /// Full tables are written as they stand, others stay tables; else all are drained into collectors.
     pub spills_tables: bool,
     pub reading: ReadSetup,
     pub make_collector: &'m MakeCollector<'m, 'a>,
@@ -118,10 +117,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         }
         let sink = emitter.finish()?.into_inner();
         running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", sink.records());
-        // Grouped results may stay in the tables; a combiner's records must go to the reducer.
-        let drain =
-            folding.drained == Drained::Finished || running.spec.mode == Mode::Sorted || running.spec.deterministic;
-        match sink.finish(drain)? {
+        match sink.finish()? {
             Finished::Table(table) => self.tables.lock().unwrap_or_else(|e| e.into_inner()).push(table),
             Finished::Collector(collector) => self.keep(collector),
             Finished::Empty => {}

@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::map_workers::{Folding, MakeCollector, MapWorkers};
+use super::map_workers::{Folding, MapWorkers};
 use super::mapping::{TASK_COUNTERS, make_partition, read_setup};
 use super::running::{Running, show_output};
 use super::sample::{self, Sample};
@@ -171,13 +171,10 @@ fn map_phase(running: &Running<'_>) -> Result<Mapped> {
         running.meter.deduct(worker, stage, ns.load(Ordering::Relaxed));
     }
 
-    // One worker was short of memory and the other was not: all of it takes the way of the one.
+    // One worker was short of memory and the other was not: its table takes the same way.
     if !table_runs.is_empty() {
         let left = std::mem::take(&mut tables);
         running.crew.each(left.len(), |worker, i| write_table(worker, &left[i]))?;
-    }
-    if !tables.is_empty() && (!runs.is_empty() || collected.iter().any(|c| c.records > 0)) {
-        collected.push(drain_tables(running, &folding, std::mem::take(&mut tables), &make_collector)?);
     }
     if !runs.is_empty() {
         // What is left in memory becomes runs too, each worker's by itself.
@@ -230,24 +227,5 @@ pub fn run_settings(running: &Running<'_>) -> RunSettings {
             Spec::None => Codec::None,
             Spec::Lz4 => Codec::Lz4,
         },
-    }
-}
-
-fn drain_tables<'a>(
-    running: &Running<'_>,
-    folding: &Option<Folding>,
-    tables: Vec<FoldTable>,
-    make: &MakeCollector<'_, 'a>,
-) -> Result<Collected> {
-    let Some(folding) = folding else { return Ok(Collected::default()) };
-    let context = TaskContext::new(running.settings.clone(), false, 0, running.plan.partitions);
-    let mut folder = folding.class.folder(&context)?;
-    let mut collector = None;
-    for mut table in tables {
-        crate::map::fold_sink::drain(&mut table, &mut *folder, folding.drained, &mut collector, &mut || make(0))?;
-    }
-    match collector {
-        Some(emitter) => Ok(emitter.finish()?.into_inner().into_collected()),
-        None => Ok(Collected::default()),
     }
 }
