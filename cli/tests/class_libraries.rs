@@ -90,6 +90,7 @@ fn classes_that_fail() {
         ("--mapper Broken.Huge", "a record of 3221225472 bytes was emitted"),
         ("--mapper Broken.HugePair", "a record of 2147483648 bytes was emitted"),
         ("--mapper Broken.HugeOverflow", "a record of 18446744073709551615 bytes was emitted"),
+        ("--mapper Broken.Deaf", "a record of 3221225472 bytes was emitted"),
         ("--mapper Broken.Room", "full() was asked for 1048576 bytes"),
         ("--mapper Broken.ShortKey", "a key of 3 bytes and a value of 8 bytes were emitted"),
         ("--mapper Broken.LongValue", "a key of 8 bytes and a value of 9 bytes were emitted"),
