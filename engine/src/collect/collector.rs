@@ -246,6 +246,7 @@ impl<'a> Collector<'a> {
         while at < end {
             let Some(room) = self.entry_room() else {
                 // Everything before `at` is indexed: it can go. The rest moves to a fresh block.
+                self.partition.pass(number);
                 return self.index_after_spill(at, end, |own, len| own.index(len, stub), stub);
             };
             let walk = Walk {
@@ -279,6 +280,40 @@ impl<'a> Collector<'a> {
         }
         self.used = end;
         Ok(())
+    }
+
+    /// Takes `len` bytes of records with headers, padded to 8 each, that `fill` writes, and the partition of each. For whoever has
+    /// them ready in memory of its own, in batches that fit a block.
+    pub fn put(&mut self, len: usize, partitions: &[u32], fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        if len > self.room_of() {
+            return Err(Error::new(Code::Internal, format!("a batch of {len} bytes is larger than a block")));
+        }
+        self.partition.give(partitions)?;
+        self.give(len)?;
+        let store = self.store.clone();
+        let last = self.collected.blocks.len() - 1;
+        fill(&mut store.pool().bytes_mut(&mut self.collected.blocks[last])[self.used..self.used + len])?;
+        self.index(len, false)
+    }
+
+    /// Takes one record that is larger than a batch.
+    pub fn put_big(&mut self, key: &[u8], value: &[u8], partition: u32) -> Result<()> {
+        self.partition.give(&[partition])?;
+        self.big(key, value).map(drop)
+    }
+
+    /// Spills what is there, so that the budget is free for something else.
+    pub fn spill(&mut self) -> Result<()> {
+        self.spill_all()?;
+        self.store.pool().shrink();
+        Ok(())
+    }
+
+    pub fn collected(&self) -> &Collected {
+        &self.collected
     }
 
     fn count(&mut self, records: usize, bytes: usize) {

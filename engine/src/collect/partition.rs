@@ -32,6 +32,11 @@ pub enum Partition {
         name: String,
         chosen: Vec<u32>,
     },
+    /// Chosen by whoever gives the records (`Collector::put`): one a record, in their order.
+    Given {
+        parts: u32,
+        chosen: Vec<u32>,
+    },
 }
 
 /// `WritableComparator.hashBytes`: what Hadoop's Text and BytesWritable have as hash code.
@@ -77,7 +82,10 @@ impl Partition {
     pub fn parts(&self) -> u32 {
         match self {
             Partition::One => 1,
-            Partition::Hash { parts, .. } | Partition::Class { parts, .. } | Partition::Ranges { parts, .. } => *parts,
+            Partition::Hash { parts, .. }
+            | Partition::Class { parts, .. }
+            | Partition::Ranges { parts, .. }
+            | Partition::Given { parts, .. } => *parts,
         }
     }
 
@@ -145,7 +153,25 @@ impl Partition {
                     .partition_point(|b| order.compare(b, normal) != std::cmp::Ordering::Greater);
                 (below + more) as u32
             }
-            Partition::Class { chosen, .. } => chosen[i],
+            Partition::Class { chosen, .. } | Partition::Given { chosen, .. } => chosen[i],
+        }
+    }
+
+    /// Takes the choice for the records that follow.
+    pub fn give(&mut self, given: &[u32]) -> Result<()> {
+        let Partition::Given { parts, chosen } = self else { return Ok(()) };
+        if let Some(wrong) = given.iter().find(|&&p| p >= *parts) {
+            return Err(Error::new(Code::Internal, format!("a record was given to partition {wrong} of {parts}")));
+        }
+        chosen.clear();
+        chosen.extend_from_slice(given);
+        Ok(())
+    }
+
+    /// The first `records` of those prepared last are passed: record 0 is the one behind them.
+    pub fn pass(&mut self, records: usize) {
+        if let Partition::Given { chosen, .. } = self {
+            chosen.drain(..records);
         }
     }
 

@@ -6,9 +6,8 @@ use std::sync::{Arc, Mutex};
 use super::bucket::Buckets;
 use super::collector::{Collected, Spill};
 use super::grouper::Grouper;
-use super::sort::sort_bucket;
+use super::sorted_buckets::SortedBuckets;
 use super::store::Store;
-use super::vsort::Simd;
 use crate::base::{Code, Error, KeyOrder, Record, Result};
 use crate::env::{Cancel, Clock, Crew, Threads};
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
@@ -87,16 +86,10 @@ impl Spill for RunSpill<'_> {
         let mut buckets = Buckets::build(store, collected, setup.partitions, setup.seed, grants, &crew)?;
         let builder = RunBuilder::new(setup.scratch.clone(), setup.settings);
         let mut writer = Some(builder.slice(0));
-        let (mut scratch, mut buffer) = (Vec::new(), Vec::new());
-        let simd = Simd::detect();
         let mut combining: Option<Combining<'_>> = None;
-        for taken in buckets.take() {
+        let mut sorted = SortedBuckets::new(store, &mut buckets);
+        while let Some((partition, places)) = sorted.next_bucket() {
             setup.cancel.check()?;
-            let Some(mut bucket) = taken.into_inner().unwrap_or_else(|e| e.into_inner()) else { continue };
-            let (shape, partition) = (bucket.shape, bucket.partition);
-            let places = bucket.entries(&mut buffer);
-            sort_bucket(store, simd, shape, places, &mut scratch);
-            let places = &*places;
             if let Some(make) = &mut self.combiner {
                 if combining.as_ref().is_none_or(|c| c.partition != partition) {
                     // Groups do not go over partitions.
@@ -132,6 +125,7 @@ impl Spill for RunSpill<'_> {
             let slice = writer.finish()?;
             setup.runs.push(builder.finish(vec![slice]));
         }
+        drop(sorted);
         drop(buckets);
         collected.release(store);
         (setup.told)(self.worker, start, setup.clock.now_ns(), bytes, records);

@@ -1,0 +1,47 @@
+//! The buckets of what was collected one after the other, each sorted when its turn comes: for one worker that takes all.
+
+use std::sync::Mutex;
+
+use super::bucket::{Bucket, Buckets};
+use super::sort::sort_bucket;
+use super::store::Store;
+use super::vsort::Simd;
+
+pub struct SortedBuckets<'b> {
+    store: &'b Store,
+    simd: Simd,
+    taken: std::vec::IntoIter<Mutex<Option<Bucket<'b>>>>,
+    current: Option<Bucket<'b>>,
+    buffer: Vec<u64>,
+    scratch: Vec<(u64, u64)>,
+}
+
+impl<'b> SortedBuckets<'b> {
+    pub fn new(store: &'b Store, buckets: &'b mut Buckets<'_>) -> Self {
+        SortedBuckets {
+            store,
+            simd: Simd::detect(),
+            taken: buckets.take().into_iter(),
+            current: None,
+            buffer: Vec::new(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The partition and the places of the next bucket that holds any: partitions ascend, and within one the places are in the
+    /// order of the records.
+    pub fn next_bucket(&mut self) -> Option<(u32, &[u64])> {
+        loop {
+            let next = self.taken.next()?.into_inner().unwrap_or_else(|e| e.into_inner());
+            if next.as_ref().is_some_and(|bucket| bucket.len() > 0) {
+                self.current = next;
+                break;
+            }
+        }
+        let bucket = self.current.as_mut()?;
+        let (shape, partition) = (bucket.shape, bucket.partition);
+        let places = bucket.entries(&mut self.buffer);
+        sort_bucket(self.store, self.simd, shape, places, &mut self.scratch);
+        Some((partition, places))
+    }
+}

@@ -1,0 +1,172 @@
+//! The output of one map task, from the mapper's batches to the file that reducers fetch.
+//!
+//! ```text
+//!   put, put_big --> collector --full--> Spiller --> run, run, ...
+//!                       | finish                        |
+//!                       +-- nothing spilled: sorted ----+-- merged --> OutputFile (IFile)
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use yunti_engine::base::{Code, KeyOrder, Record, Result};
+use yunti_engine::collect::partition::Partition;
+use yunti_engine::collect::store::Layout;
+use yunti_engine::collect::{Collector, Store};
+use yunti_engine::env::{Cancel, Env, NamedFile};
+use yunti_engine::memory::Budget;
+use yunti_engine::operator::Type;
+use yunti_engine::run::passes::{fan_in_of, merge_memory_bytes};
+use yunti_engine::run::{MergePasses, ReadContext, ScratchSpace, writer_memory_bytes};
+
+use super::combine::Combine;
+use super::sorted::{Merged, Sorted};
+use super::spill::{Counts, SpillSpace, Spiller};
+use crate::compress::Codec;
+use crate::ifile::{OutputFile, Segment};
+use crate::key::KeyForm;
+
+/// Less would not hold the blocks of a collector and of a run.
+const MEMORY_BYTES_MIN: u64 = 4 << 20;
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    pub partitions: u32,
+    pub form: KeyForm,
+    pub codec: Codec,
+    /// `mapreduce.task.io.sort.mb`, in bytes.
+    pub memory_bytes: u64,
+    /// Where runs are spilled.
+    pub scratch: Vec<PathBuf>,
+    /// `mapreduce.map.combine.minspills`: with fewer spills they are merged without the combiner.
+    pub combine_spills_min: usize,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, Default)]
+pub struct Finished {
+    pub segments: Vec<Segment>,
+    pub spills: u64,
+    /// To runs, and to the file.
+    pub spilled_records: u64,
+}
+
+pub struct MapOutput {
+    settings: Settings,
+    space: Arc<SpillSpace>,
+    budget: Arc<Budget>,
+    store: Arc<Store>,
+    collector: Collector<'static>,
+    /// A second combiner object for the end: the first is the spiller's.
+    combiner: Option<Box<dyn Combine>>,
+    /// Of a record that did not go through the collector.
+    largest: u64,
+}
+
+impl MapOutput {
+    /// `combiners`: one for the spills, one for the end.
+    pub fn new(settings: Settings, env: Env, combiners: Option<[Box<dyn Combine>; 2]>) -> Result<MapOutput> {
+        let memory = settings.memory_bytes.max(MEMORY_BYTES_MIN);
+        let budget = Budget::new(memory);
+        let block_bytes = if memory < 64 << 20 { 128 << 10 } else { 1 << 20 };
+        let run_block_bytes = (memory / 64).clamp(16 << 10, 256 << 10) as usize;
+        let store = Arc::new(Store::new(budget.clone(), block_bytes, Layout::Headers, KeyOrder::BYTES)?);
+        let scratch = ScratchSpace::new(env.files.clone(), env.clock.clone(), settings.scratch.clone());
+        let space = Arc::new(SpillSpace {
+            env,
+            scratch,
+            runs: Default::default(),
+            partitions: settings.partitions,
+            form: settings.form,
+            run_block_bytes,
+            counts: Counts::default(),
+            cancel: Cancel::default(),
+        });
+        let (first, second) = combiners.map(|[a, b]| (a, b)).unzip();
+        let spiller = Spiller { space: space.clone(), combiner: first };
+        let partition = match settings.partitions {
+            1 => Partition::One,
+            parts => Partition::Given { parts, chosen: Vec::new() },
+        };
+        let share = memory - writer_memory_bytes(run_block_bytes);
+        let types = (Type::Bytes, Type::Bytes);
+        let mut collector = Collector::new(store.clone(), types, partition, None, Box::new(spiller), share);
+        collector.begin_split(0);
+        Ok(MapOutput { combiner: second, settings, space, budget, store, collector, largest: 0 })
+    }
+
+    /// Bytes that a batch may have.
+    pub fn batch_bytes(&self) -> usize {
+        (self.store.pool().block_bytes() / 8).min(64 << 10)
+    }
+
+    /// Takes a batch of records in normal form, as the collector has them: `fill` writes `len` bytes.
+    pub fn put(&mut self, len: usize, partitions: &[u32], fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
+        self.collector.put(len, partitions, fill)
+    }
+
+    /// Takes one record that is larger than a batch.
+    pub fn put_big(&mut self, key: &[u8], value: &[u8], partition: u32) -> Result<()> {
+        let len = (key.len() + value.len()) as u64;
+        if len <= self.budget.limit_bytes() / 8 {
+            return self.collector.put_big(key, value, partition);
+        }
+        // A run of its own: nothing else would fit beside it.
+        self.collector.spill()?;
+        self.largest = self.largest.max(len);
+        let bytes = [key, value].concat();
+        let record = Record { bytes: &bytes, key_len: key.len() as u32, split: 0 };
+        self.space.write_run(|to| to(partition, record))
+    }
+
+    /// For whoever looks at `ticks` while another thread is in `finish`.
+    pub fn space(&self) -> Arc<SpillSpace> {
+        self.space.clone()
+    }
+
+    /// Writes the output file. Nothing can be put afterwards.
+    pub fn finish(self, path: &Path) -> Result<Finished> {
+        let MapOutput { settings, space, budget, store, mut collector, mut combiner, largest } = self;
+        let file = NamedFile::create(&*space.env.files, path, Code::Output)?;
+        let mut out = OutputFile::new(file, settings.form, settings.codec)?;
+        let to_file = |out: &mut OutputFile, sorted: &mut dyn Sorted, combiner: Option<&mut Box<dyn Combine>>| {
+            space.drain(sorted, combiner, &mut |partition, record| {
+                out.advance_to(partition)?;
+                out.append(record.key(), record.value())
+            })
+        };
+        if space.runs.is_empty() {
+            let mut collected = collector.into_collected();
+            space.sorted(&store, &mut collected, |sorted| to_file(&mut out, sorted, combiner.as_mut()))?;
+        } else {
+            collector.spill()?;
+            drop((collector, store));
+            let runs = space.runs.take();
+            let combiner = combiner.as_mut().filter(|_| runs.len() >= settings.combine_spills_min);
+            // Each of two giants that meet in a merge needs its own memory.
+            let memory = Budget::new(budget.limit_bytes() + largest * (runs.len() as u64 + 1));
+            let context = ReadContext { budget: memory.clone(), cancelled: space.cancel.flag() };
+            let block_bytes = space.run_block_bytes;
+            let passes = MergePasses {
+                scratch: space.scratch.clone(),
+                settings: space.run_settings(),
+                context: context.clone(),
+                threads: &*space.env.threads,
+                workers: 1,
+                fan_in: fan_in_of(budget.limit_bytes() * 3 / 4, block_bytes).max(2),
+            };
+            let runs = passes.reduce(runs)?;
+            let _memory = memory.grant(merge_memory_bytes(runs.len(), block_bytes), "merging runs")?;
+            to_file(&mut out, &mut Merged::new(&runs, settings.partitions, context), combiner)?;
+        }
+        let (segments, records) = out.finish(settings.partitions)?;
+        let read = |n: &std::sync::atomic::AtomicU64| n.load(Ordering::Relaxed);
+        let counts = &space.counts;
+        Ok(Finished {
+            segments,
+            spills: read(&counts.spills),
+            spilled_records: read(&counts.spilled_records) + records,
+        })
+    }
+}

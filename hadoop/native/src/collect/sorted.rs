@@ -1,0 +1,127 @@
+//! Sorted records, partition after partition: from memory, or merged from runs.
+
+use std::sync::Arc;
+
+use yunti_engine::base::{Record, Result};
+use yunti_engine::collect::spill::prefetch_ahead;
+use yunti_engine::collect::{SortedBuckets, Store};
+use yunti_engine::run::{BlockSource, KeyRange, Merger, ReadContext, Run, RunReader};
+
+/// Records that are handed out at once, at most.
+const BATCH_RECORDS: usize = 256;
+
+/// What gives the sorted records of one partition after another.
+///
+/// Call order: `next_partition`, then `next_batch` until it is false; and again, until there is no partition.
+pub trait Sorted {
+    /// The next partition that has records; partitions ascend.
+    fn next_partition(&mut self) -> Result<Option<u32>>;
+    /// Gives the next records of the partition to `each`; false if there were none left.
+    fn next_batch(&mut self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<bool>;
+}
+
+/// Records that lie in memory.
+pub struct InMemory<'b> {
+    store: &'b Store,
+    buckets: SortedBuckets<'b>,
+    /// Of the current bucket; those before `at` were given.
+    places: Vec<u64>,
+    at: usize,
+    partition: Option<u32>,
+    /// The bucket is the first of a partition that `next_partition` has yet to tell.
+    ahead: bool,
+}
+
+impl<'b> InMemory<'b> {
+    pub fn new(store: &'b Store, buckets: SortedBuckets<'b>) -> Self {
+        InMemory { store, buckets, places: Vec::new(), at: 0, partition: None, ahead: false }
+    }
+
+    /// Goes to the next bucket; false at the end.
+    fn advance(&mut self) -> bool {
+        self.places.clear();
+        self.at = 0;
+        let before = self.partition;
+        self.partition = self.buckets.next_bucket().map(|(partition, places)| {
+            self.places.extend_from_slice(places);
+            partition
+        });
+        self.ahead = self.partition != before;
+        self.partition.is_some()
+    }
+}
+
+impl Sorted for InMemory<'_> {
+    fn next_partition(&mut self) -> Result<Option<u32>> {
+        while !self.ahead {
+            if !self.advance() {
+                return Ok(None);
+            }
+        }
+        self.ahead = false;
+        Ok(self.partition)
+    }
+
+    fn next_batch(&mut self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<bool> {
+        if self.at == self.places.len() && !self.ahead {
+            self.advance();
+        }
+        if self.ahead || self.partition.is_none() {
+            return Ok(false);
+        }
+        let end = (self.at + BATCH_RECORDS).min(self.places.len());
+        for i in self.at..end {
+            prefetch_ahead(self.store, &self.places, i);
+            each(self.store.record_of_split(self.places[i]))?;
+        }
+        self.at = end;
+        Ok(true)
+    }
+}
+
+/// Records merged from runs.
+pub struct Merged<'r> {
+    runs: &'r [Arc<Run>],
+    context: ReadContext,
+    partitions: std::ops::Range<u32>,
+    merger: Option<Merger<'static>>,
+}
+
+impl<'r> Merged<'r> {
+    pub fn new(runs: &'r [Arc<Run>], partitions: u32, context: ReadContext) -> Self {
+        Merged { runs, context, partitions: 0..partitions, merger: None }
+    }
+}
+
+impl Sorted for Merged<'_> {
+    fn next_partition(&mut self) -> Result<Option<u32>> {
+        for partition in self.partitions.by_ref() {
+            let range = KeyRange::whole(partition);
+            let sources: Vec<Box<dyn BlockSource>> = self
+                .runs
+                .iter()
+                .filter(|run| !run.blocks_of(&range).is_empty())
+                .map(|run| Box::new(RunReader::open(run, range, true, &self.context)) as Box<dyn BlockSource>)
+                .collect();
+            if let Some(first) = self.runs.first().filter(|_| !sources.is_empty()) {
+                self.merger = Some(Merger::new(sources, first.order())?);
+                return Ok(Some(partition));
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_batch(&mut self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<bool> {
+        let Some(merger) = &mut self.merger else { return Ok(false) };
+        match merger.next_batch()? {
+            Some(batch) => {
+                batch.iter().try_for_each(|record| each(*record))?;
+                Ok(true)
+            }
+            None => {
+                self.merger = None;
+                Ok(false)
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Writes the segments of a map output file, one a partition.
+//!
+//! ```text
+//!   segment   | through the codec, one stream:                                              | CRC-32: u32 |
+//!             | vint key length | vint value length | key | value | ... | vint -1 | vint -1 |
+//! ```
+//!
+//! The checksum is over the bytes as they stand in the file. What Hadoop calls a segment's raw length counts the records and the end
+//! markers before the codec.
+
+use yunti_engine::base::Result;
+use yunti_engine::env::NamedFile;
+
+use crate::compress::{Codec, Compressor, compressor};
+use crate::key::KeyForm;
+use crate::vint;
+
+/// Bytes that are collected before they go through the codec, and of the file before they are written.
+const STAGING_BYTES: usize = 256 << 10;
+
+/// Where a partition's segment stands (Hadoop's `IndexRecord`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    pub start: u64,
+    pub raw_bytes: u64,
+    pub file_bytes: u64,
+}
+
+/// A map output file in the making: the segments of all partitions in order, one open at a time.
+pub struct OutputFile {
+    file: NamedFile,
+    form: KeyForm,
+    compressor: Option<Box<dyn Compressor>>,
+    segments: Vec<Segment>,
+    /// Records that are not through the codec yet.
+    staging: Vec<u8>,
+    /// Bytes that are not in the file yet.
+    ready: Vec<u8>,
+    written: u64,
+    /// Of the open segment.
+    checksum: crc32fast::Hasher,
+    raw_bytes: u64,
+    pub records: u64,
+}
+
+impl OutputFile {
+    pub fn new(file: NamedFile, form: KeyForm, codec: Codec) -> Result<OutputFile> {
+        Ok(OutputFile {
+            file,
+            form,
+            compressor: compressor(codec)?,
+            segments: Vec::new(),
+            staging: Vec::with_capacity(STAGING_BYTES),
+            ready: Vec::new(),
+            written: 0,
+            checksum: crc32fast::Hasher::new(),
+            raw_bytes: 0,
+            records: 0,
+        })
+    }
+
+    /// Partitions whose segments are finished.
+    pub fn finished(&self) -> u32 {
+        self.segments.len() as u32
+    }
+
+    /// Ends segments, empty ones too, until that of `partition` is open.
+    pub fn advance_to(&mut self, partition: u32) -> Result<()> {
+        while self.finished() < partition {
+            self.end_segment()?;
+        }
+        Ok(())
+    }
+
+    /// Appends a record in normal form to the open segment.
+    #[inline]
+    pub fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if self.staging.len() + key.len() + value.len() > STAGING_BYTES - 64 {
+            self.flush_staging()?;
+        }
+        let (klen, vlen) = self.form.lengths(key, value);
+        vint::put(klen as i64, &mut self.staging);
+        vint::put(vlen as i64, &mut self.staging);
+        self.form.put(key, value, &mut self.staging);
+        self.records += 1;
+        Ok(())
+    }
+
+    /// Ends all segments up to `partitions`, and the file.
+    pub fn finish(mut self, partitions: u32) -> Result<(Vec<Segment>, u64)> {
+        self.advance_to(partitions)?;
+        self.write_ready()?;
+        Ok((self.segments, self.records))
+    }
+
+    fn end_segment(&mut self) -> Result<()> {
+        vint::put(-1, &mut self.staging);
+        vint::put(-1, &mut self.staging);
+        self.flush_staging()?;
+        let from = self.ready.len();
+        if let Some(compressor) = &mut self.compressor {
+            compressor.finish(&mut self.ready)?;
+        }
+        self.checksum.update(&self.ready[from..]);
+        let checksum = std::mem::take(&mut self.checksum).finalize();
+        self.ready.extend_from_slice(&checksum.to_be_bytes());
+        let start = self.segments.last().map_or(0, |s| s.start + s.file_bytes);
+        let end = self.written + self.ready.len() as u64;
+        self.segments.push(Segment { start, raw_bytes: self.raw_bytes, file_bytes: end - start });
+        self.raw_bytes = 0;
+        Ok(())
+    }
+
+    /// Puts what is staged through the codec.
+    fn flush_staging(&mut self) -> Result<()> {
+        self.raw_bytes += self.staging.len() as u64;
+        let from = self.ready.len();
+        match &mut self.compressor {
+            Some(compressor) => {
+                compressor.write(&self.staging, &mut self.ready)?;
+                self.staging.clear();
+            }
+            None if self.ready.is_empty() => std::mem::swap(&mut self.ready, &mut self.staging),
+            None => self.ready.append(&mut self.staging),
+        }
+        self.checksum.update(&self.ready[from..]);
+        if self.ready.len() >= STAGING_BYTES / 2 {
+            self.write_ready()?;
+        }
+        Ok(())
+    }
+
+    fn write_ready(&mut self) -> Result<()> {
+        self.file.write_all(&self.ready, self.written)?;
+        self.written += self.ready.len() as u64;
+        self.ready.clear();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compress::CodecKind;
+    use std::path::Path;
+    use yunti_engine::base::Code;
+    use yunti_engine::env::Env;
+
+    fn write(name: &str, parts: &[&[(&[u8], &[u8])]]) -> (Vec<u8>, Vec<Segment>) {
+        let path = std::env::temp_dir().join(format!("yunti-ifile-{}-{name}", std::process::id()));
+        let file = NamedFile::create(&*Env::real().files, Path::new(&path), Code::Output).unwrap();
+        let codec = Codec { kind: CodecKind::None, level: -1, buffer_bytes: 0 };
+        let mut out = OutputFile::new(file, KeyForm::Same, codec).unwrap();
+        for (p, records) in parts.iter().enumerate() {
+            if !records.is_empty() {
+                out.advance_to(p as u32).unwrap();
+            }
+            records.iter().for_each(|(k, v)| out.append(k, v).unwrap());
+        }
+        let (segments, records) = out.finish(parts.len() as u32).unwrap();
+        assert_eq!(records as usize, parts.iter().map(|p| p.len()).sum::<usize>());
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        (bytes, segments)
+    }
+
+    #[test]
+    fn bytes_are_hadoops() {
+        let (bytes, segments) = write("small", &[&[], &[(b"k", b"vw"), (b"", b"")], &[]]);
+        let empty = [&[0xff, 0xff][..], &crc32fast::hash(&[0xff, 0xff]).to_be_bytes()].concat();
+        let body = b"\x01\x02kvw\x00\x00\xff\xff";
+        let middle = [&body[..], &crc32fast::hash(body).to_be_bytes()].concat();
+        assert_eq!(bytes, [&empty[..], &middle, &empty].concat());
+        let is = |start, raw_bytes, file_bytes| Segment { start, raw_bytes, file_bytes };
+        assert_eq!(segments, [is(0, 2, 6), is(6, 9, 13), is(19, 2, 6)]);
+    }
+
+    #[test]
+    fn records_larger_than_what_is_staged() {
+        let large = vec![7u8; 3 * STAGING_BYTES];
+        let (bytes, segments) = write("large", &[&[(b"a", b"b"), (&large, &large), (b"c", b"")]]);
+        assert_eq!(bytes.len() as u64, segments[0].file_bytes);
+        assert_eq!(segments[0].raw_bytes, 4 + 2 * (4 + 3 * STAGING_BYTES as u64) + 3 + 2);
+        let body = &bytes[..bytes.len() - 4];
+        assert_eq!(bytes[bytes.len() - 4..], crc32fast::hash(body).to_be_bytes());
+    }
+}

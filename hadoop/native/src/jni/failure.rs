@@ -1,0 +1,72 @@
+//! From errors to Java exceptions.
+
+use jni::Env;
+use jni::errors::ErrorPolicy;
+use jni::strings::JNIString;
+use jni::{jni_str, strings::JNIStr};
+
+pub type Result<T> = std::result::Result<T, Failure>;
+
+#[derive(Debug)]
+pub enum Failure {
+    Engine(yunti_engine::base::Error),
+    Jni(jni::errors::Error),
+    /// A call after `close`, or before `create`.
+    NoHandle,
+}
+
+impl From<yunti_engine::base::Error> for Failure {
+    fn from(error: yunti_engine::base::Error) -> Self {
+        Failure::Engine(error)
+    }
+}
+
+impl From<jni::errors::Error> for Failure {
+    fn from(error: jni::errors::Error) -> Self {
+        Failure::Jni(error)
+    }
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Engine(error) => write!(f, "Yunti: {error}"),
+            Failure::Jni(error) => write!(f, "Yunti: {error}"),
+            Failure::NoHandle => f.write_str("Yunti: the native map output is closed"),
+        }
+    }
+}
+
+/// Throws an IOException; a panic becomes a RuntimeException. One that is under way is left alone.
+#[derive(Debug)]
+pub struct Throw;
+
+fn throw(env: &mut Env<'_>, class: &'static JNIStr, message: String) {
+    if !env.exception_check() {
+        // It says that it threw, as an error: that is what was asked for.
+        let _ = env.throw_new(class, JNIString::from(message));
+    }
+}
+
+impl<T: Default> ErrorPolicy<T, Failure> for Throw {
+    type Captures<'unowned: 'native, 'native> = ();
+
+    fn on_error<'unowned: 'native, 'native>(
+        env: &mut Env<'unowned>,
+        _: &mut Self::Captures<'unowned, 'native>,
+        failure: Failure,
+    ) -> jni::errors::Result<T> {
+        throw(env, jni_str!("java/io/IOException"), failure.to_string());
+        Ok(T::default())
+    }
+
+    fn on_panic<'unowned: 'native, 'native>(
+        env: &mut Env<'unowned>,
+        _: &mut Self::Captures<'unowned, 'native>,
+        payload: Box<dyn std::any::Any + Send + 'static>,
+    ) -> jni::errors::Result<T> {
+        let error = yunti_engine::base::error::of_panic(&*payload);
+        throw(env, jni_str!("java/lang/RuntimeException"), format!("Yunti: {error}"));
+        Ok(T::default())
+    }
+}

@@ -1,0 +1,200 @@
+//! `org.yunti.hadoop.collect.NativeMapOutput`: a map task's collector.
+//! One of the listed files with `unsafe`: handles are boxes that Java holds as numbers.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use jni::objects::{JByteArray, JClass, JIntArray, JLongArray, JObject, JObjectArray, JString};
+use jni::sys::{jint, jlong};
+use jni::{Env, EnvUnowned};
+use yunti_engine::base::{Code, Error};
+
+use super::combine_feed::JavaCombiner;
+use super::failure::{Failure, Result, Throw};
+use super::{Handle, bytes_of_java, of_java};
+use crate::collect::spill::SpillSpace;
+use crate::collect::{Combine, MapOutput, Settings};
+use crate::compress::{Codec, CodecKind};
+use crate::key::KeyForm;
+
+struct Output {
+    output: Handle<MapOutput>,
+    /// For `ticks`, which another thread calls while `finish` runs.
+    space: Arc<SpillSpace>,
+}
+
+impl Output {
+    fn with<T>(&self, act: impl FnOnce(&mut MapOutput) -> Result<T>) -> Result<T> {
+        let mut output = self.output.value.lock().unwrap_or_else(|e| e.into_inner());
+        act(output.as_mut().ok_or(Failure::NoHandle)?)
+    }
+}
+
+fn usage(what: &str) -> Failure {
+    Error::new(Code::Usage, what).into()
+}
+
+/// `static native long create(int partitions, int form, int codec, int level, int codecBuffer, long memory, String[] directories,
+/// int combineSpillsMin, Object combiner)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_create<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    partitions: jint,
+    form: jint,
+    codec: jint,
+    level: jint,
+    codec_buffer: jint,
+    memory: jlong,
+    directories: JObjectArray<'local, JString<'local>>,
+    combine_spills_min: jint,
+    combiner: JObject<'local>,
+) -> jlong {
+    env.with_env(|env| -> Result<jlong> {
+        let number = |n: jint| u8::try_from(n).ok();
+        let settings = Settings {
+            partitions: partitions as u32,
+            form: number(form).and_then(KeyForm::from_number).ok_or_else(|| usage("no such key form"))?,
+            codec: Codec {
+                kind: number(codec).and_then(CodecKind::from_number).ok_or_else(|| usage("no such codec"))?,
+                level,
+                buffer_bytes: codec_buffer.max(0) as usize,
+            },
+            memory_bytes: memory.max(0) as u64,
+            scratch: paths(env, &directories)?,
+            combine_spills_min: combine_spills_min.max(0) as usize,
+        };
+        let combiners = if combiner.is_null() {
+            None
+        } else {
+            // One object serves the spills and the end, which never overlap.
+            let one = |env: &Env<'_>| -> Result<Box<dyn Combine>> {
+                Ok(Box::new(JavaCombiner(env.new_global_ref(&combiner)?)))
+            };
+            Some([one(env)?, one(env)?])
+        };
+        let env = yunti_engine::env::Env::real();
+        let output = MapOutput::new(settings, env, combiners)?;
+        let space = output.space();
+        let output = Output { output: Handle { value: Mutex::new(Some(output)) }, space };
+        Ok(Box::into_raw(Box::new(output)) as jlong)
+    })
+    .resolve::<Throw>()
+}
+
+fn paths(env: &mut Env<'_>, directories: &JObjectArray<'_, JString<'_>>) -> Result<Vec<PathBuf>> {
+    let n = directories.len(env)?;
+    (0..n)
+        .map(|i| {
+            let name = directories.get_element(env, i)?;
+            Ok(PathBuf::from(name.try_to_string(env)?))
+        })
+        .collect()
+}
+
+/// `static native int batchBytes(long handle)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_batchBytes<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+) -> jint {
+    env.with_env(|_| of_java::<Output>(handle)?.with(|output| Ok(output.batch_bytes() as jint))).resolve::<Throw>()
+}
+
+/// `static native void put(long handle, byte[] records, int length, int[] partitions, int count)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_put<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    records: JByteArray<'local>,
+    length: jint,
+    partitions: JIntArray<'local>,
+    count: jint,
+) {
+    env.with_env(|env| -> Result<()> {
+        let mut chosen = vec![0i32; count as usize];
+        partitions.get_region(env, 0, &mut chosen)?;
+        let chosen: Vec<u32> = chosen.into_iter().map(|p| p as u32).collect();
+        of_java::<Output>(handle)?.with(|output| {
+            output.put(length as usize, &chosen, |to| {
+                let copied = records.get_region(env, 0, bytes_of_java(to));
+                copied.map_err(|e| Error::new(Code::Internal, format!("a batch cannot be read: {e}")))
+            })?;
+            Ok(())
+        })
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native void putBig(long handle, byte[] record, int from, int keyLength, int valueLength, int partition)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_putBig<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    record: JByteArray<'local>,
+    from: jint,
+    key_length: jint,
+    value_length: jint,
+    partition: jint,
+) {
+    env.with_env(|env| -> Result<()> {
+        let mut bytes = vec![0; key_length as usize + value_length as usize];
+        record.get_region(env, from, bytes_of_java(&mut bytes))?;
+        let (key, value) = bytes.split_at(key_length as usize);
+        of_java::<Output>(handle)?.with(|output| Ok(output.put_big(key, value, partition as u32)?))
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native long ticks(long handle)`: grows while there is progress.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_ticks<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+) -> jlong {
+    env.with_env(|_| Ok(of_java::<Output>(handle)?.space.ticks() as jlong)).resolve::<Throw>()
+}
+
+/// `static native long[] finish(long handle, String path)`: spills, spilled records; then start, raw and file bytes of
+/// each partition.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_finish<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    path: JString<'local>,
+) -> JLongArray<'local> {
+    env.with_env(|env| -> Result<JLongArray<'local>> {
+        let path = PathBuf::from(path.try_to_string(env)?);
+        let output = of_java::<Output>(handle)?.output.value.lock().unwrap_or_else(|e| e.into_inner()).take();
+        let done = output.ok_or(Failure::NoHandle)?.finish(&path)?;
+        let mut numbers = vec![done.spills, done.spilled_records];
+        numbers.extend(done.segments.iter().flat_map(|s| [s.start, s.raw_bytes, s.file_bytes]));
+        let numbers: Vec<i64> = numbers.into_iter().map(|n| n as i64).collect();
+        let array = JLongArray::new(env, numbers.len())?;
+        array.set_region(env, 0, &numbers)?;
+        Ok(array)
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native void close(long handle)`: called once, and last.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_close<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+) {
+    env.with_env(|_| -> Result<()> {
+        if handle != 0 {
+            // SAFETY: the number is that of a box that `create` made, and Java calls nothing with it afterwards.
+            drop(unsafe { Box::from_raw(handle as *mut Output) });
+        }
+        Ok(())
+    })
+    .resolve::<Throw>()
+}

@@ -1,0 +1,19 @@
+//! Yunti inside Hadoop's tasks: the native half of yunti-hadoop.jar.
+//!
+//! The modules are floors; each imports only from floors below it, and all from the engine. `jni` is the only one that knows
+//! the Java VM: the others are tested without one.
+//!
+//! ```text
+//!   jni        one file a Java class
+//!   collect    a map task's output: the engine's collector in front, IFile behind
+//!   ifile      Hadoop's format of sorted map output
+//!   compress   Hadoop's codecs
+//!   key        keys in an order of bytes, and back to what Hadoop wrote
+//! ```
+
+pub mod collect;
+pub mod compress;
+pub mod ifile;
+pub mod jni;
+pub mod key;
+pub mod vint;

@@ -1,0 +1,289 @@
+package org.yunti.hadoop.collect;
+
+import java.io.File;
+import java.io.IOException;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.mapred.Counters;
+import org.apache.hadoop.mapred.IndexRecord;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.MapOutputCollector;
+import org.apache.hadoop.mapred.MapOutputFile;
+import org.apache.hadoop.mapred.MapTask;
+import org.apache.hadoop.mapred.SpillRecord;
+import org.apache.hadoop.mapred.Task.CombinerRunner;
+import org.apache.hadoop.mapred.Task.TaskReporter;
+import org.apache.hadoop.mapreduce.CryptoUtils;
+import org.apache.hadoop.mapreduce.JobContext;
+import org.apache.hadoop.mapreduce.MRConfig;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.TaskCounter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.yunti.hadoop.Declined;
+import org.yunti.hadoop.NativeLibrary;
+import org.yunti.hadoop.key.KeyWriter;
+import org.yunti.hadoop.key.KeyWriters;
+
+/**
+ * Map output through native code. Set
+ *
+ * <pre>
+ *   mapreduce.job.map.output.collector.class =
+ *       org.yunti.hadoop.collect.NativeMapOutputCollector,org.apache.hadoop.mapred.MapTask$MapOutputBuffer
+ * </pre>
+ *
+ * and Hadoop takes its own collector wherever this one declines. Records are written to a batch as they come; native code sorts,
+ * spills, merges and writes them. It takes the memory of {@code mapreduce.task.io.sort.mb} outside the Java heap.
+ */
+public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<K, V> {
+  /** The group of a task's counters: {@code native}, or {@code declined: reason}. */
+  public static final String COUNTERS = "Yunti";
+
+  private static final Logger LOG = LoggerFactory.getLogger(NativeMapOutputCollector.class);
+  /** Others than the owner may read map output: the ShuffleHandler is another user. */
+  private static final FsPermission OUTPUT_PERMISSION = new FsPermission((short) 0640);
+
+  private JobConf job;
+  private MapTask task;
+  private TaskReporter reporter;
+  private MapOutputFile files;
+  private Class<K> keyClass;
+  private Class<V> valueClass;
+  private KeyWriter<K> keys;
+  private ValueWriter<V> values;
+  private int partitions;
+
+  private long handle;
+  private RecordBatch batch;
+  private int batchBytes;
+  /** The partition of each record of the batch. */
+  private int[] chosen;
+  private int count;
+
+  private Counters.Counter recordCounter;
+  private Counters.Counter byteCounter;
+  private long bytes;
+
+  @Override
+  public void init(Context context) throws IOException {
+    TaskReporter reporter = context.getReporter();
+    try {
+      begin(context);
+      reporter.getCounter(COUNTERS, "native").increment(1);
+      LOG.info("Yunti collects the output of {}: native", task.getTaskID());
+    } catch (Throwable e) {
+      // Anything else but an exception would end the task in place of trying the next collector.
+      release();
+      String reason = e instanceof Declined ? e.getMessage() : String.valueOf(e);
+      reporter.getCounter(COUNTERS, "declined: " + reason).increment(1);
+      LOG.info("Yunti declines the output of {}: {}", context.getMapTask().getTaskID(), reason);
+      throw e instanceof IOException io ? io : new IOException(reason, e);
+    }
+  }
+
+  @SuppressWarnings("unchecked")
+  private void begin(Context context) throws IOException, ClassNotFoundException {
+    job = context.getJobConf();
+    task = context.getMapTask();
+    reporter = context.getReporter();
+    files = task.getMapOutputFile();
+    partitions = job.getNumReduceTasks();
+    if (CryptoUtils.isEncryptedSpillEnabled(job)) {
+      throw new Declined(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA + " is on");
+    }
+    keyClass = (Class<K>) job.getMapOutputKeyClass();
+    valueClass = (Class<V>) job.getMapOutputValueClass();
+    keys = KeyWriters.find(job, keyClass, job.getOutputKeyComparator());
+    CodecSetting codec = CodecSetting.of(job);
+    NativeLibrary.load();
+
+    batch = new RecordBatch(64 << 10);
+    values = ValueWriter.find(job, valueClass, batch);
+    handle =
+        NativeMapOutput.create(
+            partitions,
+            keys.form.number,
+            codec.number(),
+            codec.level(),
+            codec.bufferBytes(),
+            (long) job.getInt(MRJobConfig.IO_SORT_MB, MRJobConfig.DEFAULT_IO_SORT_MB) << 20,
+            directories(),
+            job.getInt(JobContext.MAP_COMBINE_MIN_SPILLS, 3),
+            combiner());
+    batchBytes = NativeMapOutput.batchBytes(handle);
+    chosen = new int[batchBytes / RecordBatch.HEADER_BYTES + 1];
+    recordCounter = reporter.getCounter(TaskCounter.MAP_OUTPUT_RECORDS);
+    byteCounter = reporter.getCounter(TaskCounter.MAP_OUTPUT_BYTES);
+  }
+
+  /** Where Hadoop would spill: in each of the local directories that it names. */
+  private String[] directories() throws IOException {
+    Set<String> found = new LinkedHashSet<>();
+    int local = Math.max(1, job.getTrimmedStrings(MRConfig.LOCAL_DIR).length);
+    for (int i = 0; i < local; i++) {
+      found.add(new File(files.getSpillFileForWrite(i, 1).toUri().getPath()).getParent());
+    }
+    for (String directory : found) {
+      if (!new File(directory).isDirectory() && !new File(directory).mkdirs()) {
+        throw new Declined("no local directory " + directory);
+      }
+    }
+    return found.toArray(new String[0]);
+  }
+
+  private CombineFeed<K, V> combiner() throws IOException, ClassNotFoundException {
+    Counters.Counter input = reporter.getCounter(TaskCounter.COMBINE_INPUT_RECORDS);
+    CombinerRunner<K, V> runner = CombinerRunner.create(job, task.getTaskID(), input, reporter, null);
+    if (runner == null) {
+      return null;
+    }
+    RecordBatch out = new RecordBatch(64 << 10);
+    KeyWriter<K> ownKeys = KeyWriters.find(job, keyClass, job.getOutputKeyComparator());
+    ValueWriter<V> ownValues = ValueWriter.find(job, valueClass, out);
+    Counters.Counter output = reporter.getCounter(TaskCounter.COMBINE_OUTPUT_RECORDS);
+    return new CombineFeed<>(runner, (k, v, to) -> append(k, v, to, ownKeys, ownValues), out, output, reporter);
+  }
+
+  /** Appends one record; returns the bytes that Hadoop has for its key and value. */
+  private int append(K key, V value, RecordBatch to, KeyWriter<K> keys, ValueWriter<V> values) throws IOException {
+    if (key.getClass() != keyClass) {
+      throw mismatch("key", keyClass, key);
+    }
+    if (value.getClass() != valueClass) {
+      throw mismatch("value", valueClass, value);
+    }
+    int start = to.begin();
+    int own = keys.write(key, to);
+    int keyLength = to.position() - start - RecordBatch.HEADER_BYTES;
+    int from = to.position();
+    keys.writeCarried(to);
+    values.write(value, to);
+    int rest = to.position() - from;
+    to.end(start, keyLength);
+    return own + rest;
+  }
+
+  private static IOException mismatch(String what, Class<?> expected, Object found) {
+    return new IOException(
+        "Type mismatch in "
+            + what
+            + " from map: expected "
+            + expected.getName()
+            + ", received "
+            + found.getClass().getName());
+  }
+
+  @Override
+  public synchronized void collect(K key, V value, int partition) throws IOException {
+    reporter.progress();
+    if (partition < 0 || partition >= partitions) {
+      throw new IOException("Illegal partition for " + key + " (" + partition + ")");
+    }
+    int before = batch.position();
+    int hadoop;
+    try {
+      hadoop = append(key, value, batch, keys, values);
+    } catch (IOException | RuntimeException | Error e) {
+      // Whatever was written of it is no record.
+      batch.position(before);
+      throw e;
+    }
+    if (batch.position() > batchBytes) {
+      overflow((before + 7) & ~7, before, partition);
+    } else {
+      chosen[count++] = partition;
+    }
+    bytes += hadoop;
+    recordCounter.increment(1);
+  }
+
+  /** The batch is full: hands over what was before the record that begins at {@code start}. */
+  private void overflow(int start, int end, int partition) throws IOException {
+    if (count > 0) {
+      int last = batch.position();
+      batch.position(end);
+      handOver();
+      batch.position(last);
+      batch.keepFrom(start);
+    }
+    if (batch.position() <= batchBytes) {
+      chosen[count++] = partition;
+      return;
+    }
+    int keyLength = batch.header(0);
+    int valueLength = batch.header(4);
+    NativeMapOutput.putBig(
+        handle, batch.bytes(), RecordBatch.HEADER_BYTES, keyLength, valueLength, partition);
+    batch.shrink(batchBytes);
+  }
+
+  private void handOver() throws IOException {
+    if (count > 0) {
+      int length = batch.padded(batch.position());
+      NativeMapOutput.put(handle, batch.bytes(), length, chosen, count);
+      count = 0;
+    }
+    batch.position(0);
+    byteCounter.increment(bytes);
+    bytes = 0;
+  }
+
+  @Override
+  public synchronized void flush() throws IOException, InterruptedException, ClassNotFoundException {
+    if (handle == 0) {
+      return;
+    }
+    try {
+      handOver();
+      finish();
+    } finally {
+      release();
+    }
+    task.getSortPhase().complete();
+  }
+
+  private void finish() throws IOException {
+    long expected = byteCounter.getValue() + partitions * 150L;
+    Path output = files.getOutputFileForWrite(expected);
+    Path index = files.getOutputIndexFileForWrite(partitions * (long) MapTask.MAP_OUTPUT_INDEX_RECORD_LENGTH);
+    new File(output.toUri().getPath()).getParentFile().mkdirs();
+    long[] done;
+    ProgressTicker ticker = new ProgressTicker(handle, reporter);
+    try {
+      done = NativeMapOutput.finish(handle, output.toUri().getPath());
+    } finally {
+      ticker.close();
+    }
+    SpillRecord segments = new SpillRecord(partitions);
+    for (int p = 0, at = NativeMapOutput.SEGMENTS; p < partitions; p++, at += 3) {
+      segments.putIndex(new IndexRecord(done[at], done[at + 1], done[at + 2]), p);
+    }
+    segments.writeToFile(index, job);
+    FileSystem local = FileSystem.getLocal(job).getRaw();
+    reporter.getCounter(TaskCounter.SPILLED_RECORDS).increment(done[NativeMapOutput.SPILLED_RECORDS]);
+    reporter.getCounter(TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES).increment(local.getFileStatus(output).getLen());
+    if (!OUTPUT_PERMISSION.equals(OUTPUT_PERMISSION.applyUMask(FsPermission.getUMask(job)))) {
+      local.setPermission(output, OUTPUT_PERMISSION);
+      local.setPermission(index, OUTPUT_PERMISSION);
+    }
+    LOG.info("Yunti wrote {} after {} spills", output, done[NativeMapOutput.SPILLS]);
+  }
+
+  @Override
+  public synchronized void close() {
+    release();
+  }
+
+  private void release() {
+    long handle = this.handle;
+    this.handle = 0;
+    batch = null;
+    if (handle != 0) {
+      NativeMapOutput.close(handle);
+    }
+  }
+}

@@ -1,0 +1,152 @@
+package org.yunti.hadoop.collect;
+
+import java.io.DataOutputStream;
+import java.io.OutputStream;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+
+/**
+ * Records on their way to native code, side by side in one array that is used again: no object and no native call a record.
+ *
+ * <pre>
+ *   | key length: u32 | value length: u32 | key | value | padding to 8 | ...      lengths little-endian
+ * </pre>
+ */
+public final class RecordBatch extends OutputStream {
+  static final int HEADER_BYTES = 8;
+
+  private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.BIG_ENDIAN);
+  private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+  private static final VarHandle HEADER = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+
+  /** An array may not be larger on every JVM. */
+  private static final int BYTES_MAX = Integer.MAX_VALUE - 16;
+
+  private final DataOutputStream data = new DataOutputStream(this);
+  private byte[] bytes;
+  private int position;
+
+  RecordBatch(int capacity) {
+    bytes = new byte[capacity];
+  }
+
+  /** For serializers: what is written there is appended here at once. */
+  public DataOutputStream data() {
+    return data;
+  }
+
+  public int position() {
+    return position;
+  }
+
+  byte[] bytes() {
+    return bytes;
+  }
+
+  void position(int to) {
+    position = to;
+  }
+
+  /** Begins a record at a multiple of 8; returns where. */
+  int begin() {
+    int start = (position + 7) & ~7;
+    room(start - position + HEADER_BYTES);
+    position = start + HEADER_BYTES;
+    return start;
+  }
+
+  /** Writes the header of the record that began at {@code start}. */
+  void end(int start, int keyLength) {
+    int valueLength = position - start - HEADER_BYTES - keyLength;
+    HEADER.set(bytes, start, keyLength);
+    HEADER.set(bytes, start + 4, valueLength);
+  }
+
+  /** Length of the batch up to a record that ends at {@code end}, padded. */
+  int padded(int end) {
+    int to = (end + 7) & ~7;
+    if (to > bytes.length) {
+      room(to - position);
+    }
+    return to;
+  }
+
+  /** Makes the record that began at {@code start} the first one. */
+  void keepFrom(int start) {
+    System.arraycopy(bytes, start, bytes, 0, position - start);
+    position -= start;
+  }
+
+  /** Gives back what a large record took. */
+  void shrink(int capacity) {
+    position = 0;
+    if (bytes.length > 4 * capacity) {
+      bytes = new byte[capacity];
+    }
+  }
+
+  private void room(int more) {
+    int need = position + more;
+    if (need > bytes.length || need < 0) {
+      grow(need);
+    }
+  }
+
+  private void grow(int need) {
+    if (need < 0 || need > BYTES_MAX) {
+      throw new IllegalArgumentException("a record is larger than 2 GiB");
+    }
+    bytes = Arrays.copyOf(bytes, (int) Math.min(BYTES_MAX, Math.max(need, 2L * bytes.length)));
+  }
+
+  public void put(byte[] from, int offset, int length) {
+    room(length);
+    System.arraycopy(from, offset, bytes, position, length);
+    position += length;
+  }
+
+  public void putByte(byte b) {
+    room(1);
+    bytes[position++] = b;
+  }
+
+  public void putShort(short n) {
+    room(2);
+    bytes[position++] = (byte) (n >> 8);
+    bytes[position++] = (byte) n;
+  }
+
+  /** Big-endian, as DataOutput has it. */
+  public void putInt(int n) {
+    room(4);
+    INT.set(bytes, position, n);
+    position += 4;
+  }
+
+  public void putLong(long n) {
+    room(8);
+    LONG.set(bytes, position, n);
+    position += 8;
+  }
+
+  public void setInt(int at, int n) {
+    INT.set(bytes, at, n);
+  }
+
+  /** A number of the header that is at the start of the batch. */
+  int header(int at) {
+    return (int) HEADER.get(bytes, at);
+  }
+
+  @Override
+  public void write(int b) {
+    putByte((byte) b);
+  }
+
+  @Override
+  public void write(byte[] from, int offset, int length) {
+    put(from, offset, length);
+  }
+}
