@@ -176,7 +176,27 @@ impl BlockBuilder {
 
     #[inline]
     pub fn push(&mut self, record: &Record) {
-        let frame = frame_of(record);
+        self.push_frame(frame_of(record));
+        self.data.extend_from_slice(record.bytes);
+    }
+
+    /// The same for a record of split 0 whose bytes `write` appends; it returns the length of the key.
+    #[inline]
+    pub fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<usize>) -> Result<()> {
+        let from = self.data.len();
+        let key_len = match write(&mut self.data) {
+            Ok(key_len) => key_len,
+            Err(error) => {
+                self.data.truncate(from);
+                return Err(error);
+            }
+        };
+        let record = Record { bytes: &self.data[from..], key_len: key_len as u32, split: 0 };
+        self.push_frame(frame_of(&record));
+        Ok(())
+    }
+
+    fn push_frame(&mut self, frame: [u32; 3]) {
         if self.frames.is_empty() {
             (self.min, self.max) = (frame, frame);
         } else {
@@ -186,7 +206,6 @@ impl BlockBuilder {
             }
         }
         self.frames.push(frame);
-        self.data.extend_from_slice(record.bytes);
     }
 
     pub fn first_key(&self) -> &[u8] {

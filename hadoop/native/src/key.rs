@@ -3,6 +3,8 @@
 //! The Java side writes each key so that comparing bytes is comparing keys (its normal form); the engine sorts nothing else. Where
 //! the record leaves for Hadoop again, the key's own bytes are made from it.
 
+use yunti_engine::base::{Code, Error, Result};
+
 use crate::vint;
 
 /// How a key's own bytes come from its normal form. The numbers are those of `org.yunti.hadoop.key.KeyForm`.
@@ -100,6 +102,48 @@ impl KeyForm {
         }
         out.extend_from_slice(value);
     }
+
+    /// Appends the normal form of a key's own bytes. A carried key has none without the class that made it.
+    #[inline]
+    pub fn normalise(self, own: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let start = out.len();
+        let content = match self {
+            KeyForm::Text => {
+                let (length, n) = vint::get(own).ok_or_else(broken)?;
+                let content = &own[n..];
+                if length != content.len() as i64 {
+                    return Err(broken());
+                }
+                content
+            }
+            KeyForm::Bytes => own.get(4..).ok_or_else(broken)?,
+            KeyForm::Utf8 => own.get(2..).ok_or_else(broken)?,
+            KeyForm::Vint => {
+                let (n, _) = vint::get(own).ok_or_else(broken)?;
+                out.extend_from_slice(&(n ^ i64::MIN).to_be_bytes());
+                return Ok(());
+            }
+            KeyForm::Carried => return Err(broken()),
+            KeyForm::Same | KeyForm::Signed | KeyForm::SignedDown | KeyForm::Float => own,
+        };
+        out.extend_from_slice(content);
+        let key = &mut out[start..];
+        match self {
+            KeyForm::Signed => turn_sign(key),
+            KeyForm::SignedDown => {
+                key.iter_mut().for_each(|b| *b = !*b);
+                turn_sign(key);
+            }
+            KeyForm::Float if own.first().is_some_and(|b| b & 0x80 != 0) => key.iter_mut().for_each(|b| *b = !*b),
+            KeyForm::Float => turn_sign(key),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn broken() -> Error {
+    Error::new(Code::Corrupt, "a key is not what its class writes")
 }
 
 fn turn_sign(key: &mut [u8]) {
@@ -131,6 +175,11 @@ mod tests {
         form.put(normal, value, &mut out);
         assert_eq!(out, [expect.0, expect.1].concat(), "{form:?}");
         assert_eq!(form.lengths(normal, value), (expect.0.len(), expect.1.len()), "{form:?}");
+        if form != KeyForm::Carried {
+            let mut back = Vec::new();
+            form.normalise(expect.0, &mut back).unwrap();
+            assert_eq!(back, normal, "{form:?}");
+        }
     }
 
     #[test]

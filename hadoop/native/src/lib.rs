@@ -5,7 +5,9 @@
 //!
 //! ```text
 //!   jni        one file a Java class
+//!   shuffle    a reduce task's input: fetched segments, merged
 //!   collect    a map task's output: the engine's collector in front, IFile behind
+//!   sorted     sorted records, and the user's combiner over them
 //!   ifile      Hadoop's format of sorted map output
 //!   compress   Hadoop's codecs
 //!   key        keys in an order of bytes, and back to what Hadoop wrote
@@ -16,4 +18,6 @@ pub mod compress;
 pub mod ifile;
 pub mod jni;
 pub mod key;
+pub mod shuffle;
+pub mod sorted;
 pub mod vint;

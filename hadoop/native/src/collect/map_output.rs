@@ -20,12 +20,11 @@ use yunti_engine::operator::Type;
 use yunti_engine::run::passes::{fan_in_of, merge_memory_bytes};
 use yunti_engine::run::{MergePasses, ReadContext, ScratchSpace, writer_memory_bytes};
 
-use super::combine::Combine;
-use super::sorted::{Merged, Sorted};
-use super::spill::{Counts, SpillSpace, Spiller};
+use super::spill::Spiller;
 use crate::compress::Codec;
 use crate::ifile::{OutputFile, Segment};
 use crate::key::KeyForm;
+use crate::sorted::{Combine, Counts, Merged, Sorted, TaskSpace};
 
 /// Less would not hold the blocks of a collector and of a run.
 const MEMORY_BYTES_MIN: u64 = 4 << 20;
@@ -54,7 +53,7 @@ pub struct Finished {
 
 pub struct MapOutput {
     settings: Settings,
-    space: Arc<SpillSpace>,
+    space: Arc<TaskSpace>,
     budget: Arc<Budget>,
     store: Arc<Store>,
     collector: Collector<'static>,
@@ -73,7 +72,7 @@ impl MapOutput {
         let run_block_bytes = (memory / 64).clamp(16 << 10, 256 << 10) as usize;
         let store = Arc::new(Store::new(budget.clone(), block_bytes, Layout::Headers, KeyOrder::BYTES)?);
         let scratch = ScratchSpace::new(env.files.clone(), env.clock.clone(), settings.scratch.clone());
-        let space = Arc::new(SpillSpace {
+        let space = Arc::new(TaskSpace {
             env,
             scratch,
             runs: Default::default(),
@@ -121,7 +120,7 @@ impl MapOutput {
     }
 
     /// For whoever looks at `ticks` while another thread is in `finish`.
-    pub fn space(&self) -> Arc<SpillSpace> {
+    pub fn space(&self) -> Arc<TaskSpace> {
         self.space.clone()
     }
 

@@ -1,7 +1,10 @@
 //! Hadoop's codecs, as its own streams write them: one stream a segment of map output.
 
 mod blocks;
+mod expand;
 mod streams;
+
+pub use expand::expanded;
 
 use yunti_engine::base::{Code, Error, Result};
 
@@ -66,7 +69,7 @@ mod tests {
     use super::*;
     use std::io::Read;
 
-    fn check(kind: CodecKind, back: impl Fn(&[u8]) -> Vec<u8>) {
+    fn check(kind: CodecKind) {
         let codec = Codec { kind, level: -1, buffer_bytes: 256 << 10 };
         let mut compressor = compressor(codec).unwrap().unwrap();
         // Two streams one after the other; pieces of all sizes, nothing at all, bytes that do not compress.
@@ -84,55 +87,38 @@ mod tests {
                 raw.extend(piece);
             }
             compressor.finish(&mut out).unwrap();
-            assert!(back(&out) == raw, "{kind:?} {pieces:?}");
-        }
-    }
-
-    /// Hadoop's BlockDecompressorStream.
-    fn unblock(mut stream: &[u8], chunk: impl Fn(&[u8], usize) -> Vec<u8>) -> Vec<u8> {
-        let mut raw = Vec::new();
-        let int = |s: &mut &[u8]| {
-            let (four, rest) = s.split_first_chunk::<4>().unwrap();
-            *s = rest;
-            u32::from_be_bytes(*four) as usize
-        };
-        while !stream.is_empty() {
-            let block = int(&mut stream);
-            assert!(block <= 218_422);
-            let end = raw.len() + block;
-            while raw.len() < end {
-                let n = int(&mut stream);
-                raw.extend(chunk(&stream[..n], end - raw.len()));
-                stream = &stream[n..];
+            // A stream that gives few bytes at a time.
+            struct Few<'a>(&'a [u8]);
+            impl Read for Few<'_> {
+                fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
+                    let n = to.len().min(1 + self.0.len() % 1000);
+                    self.0.read(&mut to[..n])
+                }
             }
-            assert_eq!(raw.len(), end);
+            let mut back = Vec::new();
+            expanded(codec, Few(&out)).unwrap().read_to_end(&mut back).unwrap();
+            assert!(back == raw, "{kind:?} {pieces:?}");
+            // Cut short, it is an error or fewer bytes, and never a panic.
+            for cut in [0, 1, 3, 5, out.len() / 2, out.len().saturating_sub(1)] {
+                let mut back = Vec::new();
+                let read = expanded(codec, &out[..cut.min(out.len())]).unwrap().read_to_end(&mut back);
+                assert!(cut >= out.len() || read.is_err() || back.len() <= raw.len());
+            }
         }
-        raw
     }
 
     #[test]
     fn every_codec_comes_back() {
-        let read = |mut r: Box<dyn Read + '_>| {
-            let mut raw = Vec::new();
-            r.read_to_end(&mut raw).unwrap();
-            raw
-        };
-        check(CodecKind::Zlib, |b| read(Box::new(flate2::read::ZlibDecoder::new(b))));
-        check(CodecKind::Gzip, |b| read(Box::new(flate2::read::GzDecoder::new(b))));
-        check(CodecKind::Bzip2, |b| read(Box::new(bzip2::read::BzDecoder::new(b))));
-        check(CodecKind::Zstd, |b| {
-            let mut raw = Vec::with_capacity(2 << 20);
-            zstd_safe::decompress(&mut raw, b).unwrap();
-            raw
-        });
-        check(CodecKind::Snappy, |b| unblock(b, |c, _| snap::raw::Decoder::new().decompress_vec(c).unwrap()));
-        check(CodecKind::Lz4, |b| {
-            unblock(b, |c, room| {
-                let mut raw = vec![0; room];
-                let n = yunti_engine::codec::lz4_block::decompress(c, &mut raw).unwrap();
-                raw.truncate(n);
-                raw
-            })
-        });
+        use CodecKind::*;
+        [Zlib, Gzip, Bzip2, Snappy, Lz4, Zstd].into_iter().for_each(check);
+    }
+
+    #[test]
+    fn blocks_fit_hadoops_buffers() {
+        let codec = Codec { kind: CodecKind::Snappy, level: -1, buffer_bytes: 16 << 10 };
+        let (mut snappy, mut out) = (compressor(codec).unwrap().unwrap(), Vec::new());
+        snappy.write(&[5; 100_000], &mut out).unwrap();
+        let first = u32::from_be_bytes(out[..4].try_into().unwrap()) as usize;
+        assert!(first + first / 6 + 32 <= 16 << 10, "{first}");
     }
 }

@@ -1,5 +1,7 @@
 //! IFile: Hadoop's format of sorted map output, as ShuffleHandlers serve it and reducers merge it.
 
+pub mod reader;
 pub mod writer;
 
+pub use reader::SegmentReader;
 pub use writer::{OutputFile, Segment};

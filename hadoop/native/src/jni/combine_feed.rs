@@ -7,9 +7,9 @@ use jni::sys::{jint, jlong};
 use jni::{EnvUnowned, JavaVM, jni_sig, jni_str};
 use yunti_engine::base::{Code, Error};
 
-use super::bytes_of_java;
 use super::failure::{Failure, Result, Throw};
-use crate::collect::{Combine, Feed};
+use super::{bytes_of_java, java_of_bytes};
+use crate::sorted::{Combine, Feed};
 
 /// A Java object with a method `void combine(long feed)`.
 pub struct JavaCombiner(pub Global<JObject<'static>>);
@@ -48,9 +48,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_CombineFeed_next<'local>(
         let records = feed(handle)?.next_batch(room)?;
         match records {
             Ok(records) => {
-                // SAFETY: u8 and i8 have the same layout.
-                let bytes = unsafe { std::slice::from_raw_parts(records.as_ptr().cast::<i8>(), records.len()) };
-                into.set_region(env, 0, bytes)?;
+                into.set_region(env, 0, java_of_bytes(records))?;
                 Ok(records.len() as jint)
             }
             Err(need) => Ok(-(need as jint)),

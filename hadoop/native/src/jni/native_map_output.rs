@@ -11,27 +11,22 @@ use yunti_engine::base::{Code, Error};
 
 use super::combine_feed::JavaCombiner;
 use super::failure::{Failure, Result, Throw};
-use super::{Handle, bytes_of_java, of_java};
-use crate::collect::spill::SpillSpace;
-use crate::collect::{Combine, MapOutput, Settings};
-use crate::compress::{Codec, CodecKind};
-use crate::key::KeyForm;
+use super::{bytes_of_java, codec_of_java, form_of_java, of_java, paths_of_java};
+use crate::collect::{MapOutput, Settings};
+use crate::sorted::{Combine, TaskSpace};
 
 struct Output {
-    output: Handle<MapOutput>,
+    /// None once it is finished.
+    output: Mutex<Option<MapOutput>>,
     /// For `ticks`, which another thread calls while `finish` runs.
-    space: Arc<SpillSpace>,
+    space: Arc<TaskSpace>,
 }
 
 impl Output {
     fn with<T>(&self, act: impl FnOnce(&mut MapOutput) -> Result<T>) -> Result<T> {
-        let mut output = self.output.value.lock().unwrap_or_else(|e| e.into_inner());
+        let mut output = self.output.lock().unwrap_or_else(|e| e.into_inner());
         act(output.as_mut().ok_or(Failure::NoHandle)?)
     }
-}
-
-fn usage(what: &str) -> Failure {
-    Error::new(Code::Usage, what).into()
 }
 
 /// `static native long create(int partitions, int form, int codec, int level, int codecBuffer, long memory, String[] directories,
@@ -51,17 +46,12 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_create<'loc
     combiner: JObject<'local>,
 ) -> jlong {
     env.with_env(|env| -> Result<jlong> {
-        let number = |n: jint| u8::try_from(n).ok();
         let settings = Settings {
             partitions: partitions as u32,
-            form: number(form).and_then(KeyForm::from_number).ok_or_else(|| usage("no such key form"))?,
-            codec: Codec {
-                kind: number(codec).and_then(CodecKind::from_number).ok_or_else(|| usage("no such codec"))?,
-                level,
-                buffer_bytes: codec_buffer.max(0) as usize,
-            },
+            form: form_of_java(form)?,
+            codec: codec_of_java(codec, level, codec_buffer)?,
             memory_bytes: memory.max(0) as u64,
-            scratch: paths(env, &directories)?,
+            scratch: paths_of_java(env, &directories)?,
             combine_spills_min: combine_spills_min.max(0) as usize,
         };
         let combiners = if combiner.is_null() {
@@ -76,20 +66,10 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_create<'loc
         let env = yunti_engine::env::Env::real();
         let output = MapOutput::new(settings, env, combiners)?;
         let space = output.space();
-        let output = Output { output: Handle { value: Mutex::new(Some(output)) }, space };
+        let output = Output { output: Mutex::new(Some(output)), space };
         Ok(Box::into_raw(Box::new(output)) as jlong)
     })
     .resolve::<Throw>()
-}
-
-fn paths(env: &mut Env<'_>, directories: &JObjectArray<'_, JString<'_>>) -> Result<Vec<PathBuf>> {
-    let n = directories.len(env)?;
-    (0..n)
-        .map(|i| {
-            let name = directories.get_element(env, i)?;
-            Ok(PathBuf::from(name.try_to_string(env)?))
-        })
-        .collect()
 }
 
 /// `static native int batchBytes(long handle)`
@@ -170,7 +150,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_finish<'loc
 ) -> JLongArray<'local> {
     env.with_env(|env| -> Result<JLongArray<'local>> {
         let path = PathBuf::from(path.try_to_string(env)?);
-        let output = of_java::<Output>(handle)?.output.value.lock().unwrap_or_else(|e| e.into_inner()).take();
+        let output = of_java::<Output>(handle)?.output.lock().unwrap_or_else(|e| e.into_inner()).take();
         let done = output.ok_or(Failure::NoHandle)?.finish(&path)?;
         let mut numbers = vec![done.spills, done.spilled_records];
         numbers.extend(done.segments.iter().flat_map(|s| [s.start, s.raw_bytes, s.file_bytes]));

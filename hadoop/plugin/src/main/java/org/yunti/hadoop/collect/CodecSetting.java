@@ -15,10 +15,10 @@ import org.apache.hadoop.mapred.JobConf;
 import org.yunti.hadoop.Declined;
 
 /** The codec of a job's map output, as native code is told of it. The numbers are those of {@code compress/mod.rs}. */
-record CodecSetting(int number, int level, int bufferBytes) {
+public record CodecSetting(int number, int level, int bufferBytes) {
   private static final int OWN_LEVEL = -1;
 
-  static CodecSetting of(JobConf job) throws Declined {
+  public static CodecSetting of(JobConf job) throws Declined {
     if (!job.getCompressMapOutput()) {
       return new CodecSetting(0, OWN_LEVEL, 0);
     }

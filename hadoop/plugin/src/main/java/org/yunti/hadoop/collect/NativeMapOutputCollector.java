@@ -2,8 +2,6 @@ package org.yunti.hadoop.collect;
 
 import java.io.File;
 import java.io.IOException;
-import java.util.LinkedHashSet;
-import java.util.Set;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -18,15 +16,15 @@ import org.apache.hadoop.mapred.Task.CombinerRunner;
 import org.apache.hadoop.mapred.Task.TaskReporter;
 import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.mapreduce.JobContext;
-import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskCounter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.yunti.hadoop.Declined;
+import org.yunti.hadoop.LocalDirectories;
 import org.yunti.hadoop.NativeLibrary;
-import org.yunti.hadoop.key.KeyWriter;
-import org.yunti.hadoop.key.KeyWriters;
+import org.yunti.hadoop.ProgressTicker;
+import org.yunti.hadoop.Verdict;
 
 /**
  * Map output through native code. Set
@@ -40,9 +38,6 @@ import org.yunti.hadoop.key.KeyWriters;
  * spills, merges and writes them. It takes the memory of {@code mapreduce.task.io.sort.mb} outside the Java heap.
  */
 public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<K, V> {
-  /** The group of a task's counters: {@code native}, or {@code declined: reason}. */
-  public static final String COUNTERS = "Yunti";
-
   private static final Logger LOG = LoggerFactory.getLogger(NativeMapOutputCollector.class);
   /** Others than the owner may read map output: the ShuffleHandler is another user. */
   private static final FsPermission OUTPUT_PERMISSION = new FsPermission((short) 0640);
@@ -51,10 +46,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   private MapTask task;
   private TaskReporter reporter;
   private MapOutputFile files;
-  private Class<K> keyClass;
-  private Class<V> valueClass;
-  private KeyWriter<K> keys;
-  private ValueWriter<V> values;
+  private RecordWriter<K, V> writer;
   private int partitions;
 
   private long handle;
@@ -73,19 +65,15 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     TaskReporter reporter = context.getReporter();
     try {
       begin(context);
-      reporter.getCounter(COUNTERS, "native").increment(1);
-      LOG.info("Yunti collects the output of {}: native", task.getTaskID());
+      Verdict.nativeCode(reporter, "the output of " + task.getTaskID());
     } catch (Throwable e) {
       // Anything else but an exception would end the task in place of trying the next collector.
       release();
-      String reason = e instanceof Declined ? e.getMessage() : String.valueOf(e);
-      reporter.getCounter(COUNTERS, "declined: " + reason).increment(1);
-      LOG.info("Yunti declines the output of {}: {}", context.getMapTask().getTaskID(), reason);
+      String reason = Verdict.declined(reporter, "the output of " + context.getMapTask().getTaskID(), e);
       throw e instanceof IOException io ? io : new IOException(reason, e);
     }
   }
 
-  @SuppressWarnings("unchecked")
   private void begin(Context context) throws IOException, ClassNotFoundException {
     job = context.getJobConf();
     task = context.getMapTask();
@@ -95,18 +83,15 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     if (CryptoUtils.isEncryptedSpillEnabled(job)) {
       throw new Declined(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA + " is on");
     }
-    keyClass = (Class<K>) job.getMapOutputKeyClass();
-    valueClass = (Class<V>) job.getMapOutputValueClass();
-    keys = KeyWriters.find(job, keyClass, job.getOutputKeyComparator());
+    writer = new RecordWriter<>(job);
     CodecSetting codec = CodecSetting.of(job);
     NativeLibrary.load();
 
     batch = new RecordBatch(64 << 10);
-    values = ValueWriter.find(job, valueClass, batch);
     handle =
         NativeMapOutput.create(
             partitions,
-            keys.form.number,
+            writer.keyForm().number,
             codec.number(),
             codec.level(),
             codec.bufferBytes(),
@@ -122,17 +107,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
 
   /** Where Hadoop would spill: in each of the local directories that it names. */
   private String[] directories() throws IOException {
-    Set<String> found = new LinkedHashSet<>();
-    int local = Math.max(1, job.getTrimmedStrings(MRConfig.LOCAL_DIR).length);
-    for (int i = 0; i < local; i++) {
-      found.add(new File(files.getSpillFileForWrite(i, 1).toUri().getPath()).getParent());
-    }
-    for (String directory : found) {
-      if (!new File(directory).isDirectory() && !new File(directory).mkdirs()) {
-        throw new Declined("no local directory " + directory);
-      }
-    }
-    return found.toArray(new String[0]);
+    return LocalDirectories.of(job, i -> files.getSpillFileForWrite(i, 1));
   }
 
   private CombineFeed<K, V> combiner() throws IOException, ClassNotFoundException {
@@ -141,40 +116,8 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     if (runner == null) {
       return null;
     }
-    RecordBatch out = new RecordBatch(64 << 10);
-    KeyWriter<K> ownKeys = KeyWriters.find(job, keyClass, job.getOutputKeyComparator());
-    ValueWriter<V> ownValues = ValueWriter.find(job, valueClass, out);
     Counters.Counter output = reporter.getCounter(TaskCounter.COMBINE_OUTPUT_RECORDS);
-    return new CombineFeed<>(runner, (k, v, to) -> append(k, v, to, ownKeys, ownValues), out, output, reporter);
-  }
-
-  /** Appends one record; returns the bytes that Hadoop has for its key and value. */
-  private int append(K key, V value, RecordBatch to, KeyWriter<K> keys, ValueWriter<V> values) throws IOException {
-    if (key.getClass() != keyClass) {
-      throw mismatch("key", keyClass, key);
-    }
-    if (value.getClass() != valueClass) {
-      throw mismatch("value", valueClass, value);
-    }
-    int start = to.begin();
-    int own = keys.write(key, to);
-    int keyLength = to.position() - start - RecordBatch.HEADER_BYTES;
-    int from = to.position();
-    keys.writeCarried(to);
-    values.write(value, to);
-    int rest = to.position() - from;
-    to.end(start, keyLength);
-    return own + rest;
-  }
-
-  private static IOException mismatch(String what, Class<?> expected, Object found) {
-    return new IOException(
-        "Type mismatch in "
-            + what
-            + " from map: expected "
-            + expected.getName()
-            + ", received "
-            + found.getClass().getName());
+    return new CombineFeed<>(runner, new RecordWriter<>(job), output, reporter);
   }
 
   @Override
@@ -186,7 +129,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     int before = batch.position();
     int hadoop;
     try {
-      hadoop = append(key, value, batch, keys, values);
+      hadoop = writer.write(key, value, batch);
     } catch (IOException | RuntimeException | Error e) {
       // Whatever was written of it is no record.
       batch.position(before);
@@ -252,11 +195,11 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     Path index = files.getOutputIndexFileForWrite(partitions * (long) MapTask.MAP_OUTPUT_INDEX_RECORD_LENGTH);
     new File(output.toUri().getPath()).getParentFile().mkdirs();
     long[] done;
-    ProgressTicker ticker = new ProgressTicker(handle, reporter);
+    ProgressTicker ticker = new ProgressTicker(() -> NativeMapOutput.ticks(handle), reporter);
     try {
       done = NativeMapOutput.finish(handle, output.toUri().getPath());
     } finally {
-      ticker.close();
+      ticker.stop();
     }
     SpillRecord segments = new SpillRecord(partitions);
     for (int p = 0, at = NativeMapOutput.SEGMENTS; p < partitions; p++, at += 3) {

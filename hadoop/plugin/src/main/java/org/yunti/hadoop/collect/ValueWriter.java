@@ -15,8 +15,7 @@ import org.yunti.hadoop.Declined;
 interface ValueWriter<V> {
   void write(V value, RecordBatch to) throws IOException;
 
-  @SuppressWarnings("unchecked")
-  static <V> ValueWriter<V> find(JobConf job, Class<V> valueClass, RecordBatch to) throws IOException {
+  static <V> ValueWriter<V> find(JobConf job, Class<V> valueClass) throws IOException {
     if (valueClass == IntWritable.class) {
       return (value, batch) -> batch.putInt(((IntWritable) value).get());
     }
@@ -41,7 +40,17 @@ interface ValueWriter<V> {
     if (serializer == null) {
       throw new Declined("no serializer for " + valueClass.getName());
     }
-    serializer.open(to.data());
-    return (value, batch) -> serializer.serialize(value);
+    return new ValueWriter<V>() {
+      private RecordBatch opened;
+
+      @Override
+      public void write(V value, RecordBatch to) throws IOException {
+        if (opened != to) {
+          serializer.open(to.data());
+          opened = to;
+        }
+        serializer.serialize(value);
+      }
+    };
   }
 }

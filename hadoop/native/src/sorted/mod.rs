@@ -1,11 +1,19 @@
 //! Sorted records, partition after partition: from memory, or merged from runs.
 
+pub mod combine;
+pub mod frames;
+pub mod task_space;
+
 use std::sync::Arc;
 
 use yunti_engine::base::{Record, Result};
 use yunti_engine::collect::spill::prefetch_ahead;
 use yunti_engine::collect::{SortedBuckets, Store};
 use yunti_engine::run::{BlockSource, KeyRange, Merger, ReadContext, Run, RunReader};
+
+pub use combine::{Combine, Feed};
+pub use frames::Frames;
+pub use task_space::{Counts, TaskSpace};
 
 /// Records that are handed out at once, at most.
 const BATCH_RECORDS: usize = 256;
@@ -123,5 +131,29 @@ impl Sorted for Merged<'_> {
                 Ok(false)
             }
         }
+    }
+}
+
+/// The records of a merger, all of one partition.
+pub struct OfMerger<'s> {
+    merger: Merger<'s>,
+    told: bool,
+}
+
+impl<'s> OfMerger<'s> {
+    pub fn new(merger: Merger<'s>) -> Self {
+        OfMerger { merger, told: false }
+    }
+}
+
+impl Sorted for OfMerger<'_> {
+    fn next_partition(&mut self) -> Result<Option<u32>> {
+        Ok((!std::mem::replace(&mut self.told, true)).then_some(0))
+    }
+
+    fn next_batch(&mut self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<bool> {
+        let Some(batch) = self.merger.next_batch()? else { return Ok(false) };
+        batch.iter().try_for_each(|record| each(*record))?;
+        Ok(true)
     }
 }

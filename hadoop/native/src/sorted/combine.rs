@@ -4,11 +4,8 @@
 use yunti_engine::base::{Code, Error, KeyOrder, Record, Result};
 use yunti_engine::operator::cursor::{HEADER_BYTES, copied};
 
-use super::sorted::Sorted;
+use super::{Frames, Sorted};
 use crate::key::KeyForm;
-
-/// Bytes of records that are handed to a combiner at once, about.
-const FEED_BYTES: usize = 64 << 10;
 
 /// A combiner of the user's.
 pub trait Combine: Send {
@@ -18,47 +15,20 @@ pub trait Combine: Send {
 
 /// One partition on its way through a combiner.
 pub struct Feed<'f> {
-    form: KeyForm,
     from: &'f mut dyn Sorted,
     to: &'f mut dyn FnMut(Record<'_>) -> Result<()>,
-    pending: Vec<u8>,
-    /// What is pending was asked for with too little room.
-    again: bool,
+    frames: Frames,
     last_key: Vec<u8>,
 }
 
 impl<'f> Feed<'f> {
     pub fn new(form: KeyForm, from: &'f mut dyn Sorted, to: &'f mut dyn FnMut(Record<'_>) -> Result<()>) -> Feed<'f> {
-        Feed { form, from, to, pending: Vec::new(), again: false, last_key: Vec::new() }
+        Feed { from, to, frames: Frames::new(form), last_key: Vec::new() }
     }
 
-    /// The next records as Hadoop has them, each behind its lengths (two big-endian u32); none: the partition is at its end.
-    /// `Err`: the bytes that they need, if it is more than `room`; they are given again.
+    /// The next records, as `Frames::next_batch` has them.
     pub fn next_batch(&mut self, room: usize) -> Result<std::result::Result<&[u8], usize>> {
-        if !std::mem::take(&mut self.again) {
-            self.fill()?;
-        }
-        self.again = self.pending.len() > room;
-        Ok(if self.again { Err(self.pending.len()) } else { Ok(&self.pending) })
-    }
-
-    fn fill(&mut self) -> Result<()> {
-        self.pending.clear();
-        let Feed { form, from, pending, .. } = self;
-        while pending.len() < FEED_BYTES {
-            let more = from.next_batch(&mut |record| {
-                let (key, value) = (record.key(), record.value());
-                let (klen, vlen) = form.lengths(key, value);
-                pending.extend_from_slice(&(klen as u32).to_be_bytes());
-                pending.extend_from_slice(&(vlen as u32).to_be_bytes());
-                form.put(key, value, pending);
-                Ok(())
-            })?;
-            if !more {
-                break;
-            }
-        }
-        Ok(())
+        self.frames.next_batch(self.from, room)
     }
 
     /// Takes combined records in normal form, as the collector takes a mapper's. Their keys must ascend: what comes out is

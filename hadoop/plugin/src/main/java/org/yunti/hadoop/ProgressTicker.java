@@ -1,25 +1,30 @@
-package org.yunti.hadoop.collect;
+package org.yunti.hadoop;
 
 import java.io.IOException;
 import org.apache.hadoop.mapred.Reporter;
 
 /** Tells Hadoop of progress while the task's own thread is in one long native call. No progress there is none told here. */
-final class ProgressTicker {
+public final class ProgressTicker {
   private static final long PERIOD_MS = 1000;
 
   private final Thread thread;
 
-  ProgressTicker(long handle, Reporter reporter) {
-    thread = new Thread(() -> tick(handle, reporter), "yunti progress");
+  /** A number that grows while there is progress. */
+  public interface Ticks {
+    long now() throws IOException;
+  }
+
+  public ProgressTicker(Ticks ticks, Reporter reporter) {
+    thread = new Thread(() -> tick(ticks, reporter), "yunti progress");
     thread.setDaemon(true);
     thread.start();
   }
 
-  private static void tick(long handle, Reporter reporter) {
+  private static void tick(Ticks ticks, Reporter reporter) {
     long before = -1;
     try {
       while (!Thread.currentThread().isInterrupted()) {
-        long now = NativeMapOutput.ticks(handle);
+        long now = ticks.now();
         if (now != before) {
           reporter.progress();
           before = now;
@@ -32,8 +37,8 @@ final class ProgressTicker {
     }
   }
 
-  /** Returns when nothing is told any more: the handle may be closed then. */
-  void close() {
+  /** Returns when nothing is told any more: what {@code ticks} asks may be closed then. */
+  public void stop() {
     thread.interrupt();
     boolean interrupted = false;
     while (thread.isAlive()) {

@@ -1,0 +1,227 @@
+//! Reads the records of a segment, in blocks that a merge takes (the format is in `writer.rs`).
+
+use std::io::Read;
+
+use yunti_engine::base::{Code, Error, Result};
+use yunti_engine::run::BlockSource;
+use yunti_engine::run::block::{Block, BlockBuilder};
+
+use crate::compress::{Codec, expanded};
+use crate::key::KeyForm;
+use crate::vint;
+
+/// Lengths of a record, at most: more is no record.
+const RECORD_BYTES_MAX: i64 = i32::MAX as i64;
+
+/// Bytes of the checksum behind a segment.
+pub const CHECKSUM_BYTES: usize = 4;
+
+/// Whether the checksum behind a segment is that of its bytes.
+pub fn is_sound(segment: &[u8]) -> bool {
+    let Some((body, checksum)) = segment.split_last_chunk::<CHECKSUM_BYTES>() else { return false };
+    crc32fast::hash(body) == u32::from_be_bytes(*checksum)
+}
+
+/// The records of one segment, in normal form.
+pub struct SegmentReader<'r> {
+    stream: Box<dyn Read + Send + 'r>,
+    form: KeyForm,
+    /// Of the records that are read at once, and of the blocks.
+    block_bytes: usize,
+    name: String,
+    buffer: Vec<u8>,
+    /// [from, to) of the buffer was read and not taken.
+    from: usize,
+    to: usize,
+    /// Raw bytes before `from`.
+    position: u64,
+    ended: bool,
+    builder: BlockBuilder,
+}
+
+impl<'r> SegmentReader<'r> {
+    /// `stream`: the segment without its checksum. `name`: what an error calls it.
+    pub fn new(
+        stream: impl Read + Send + 'r,
+        codec: Codec,
+        form: KeyForm,
+        block_bytes: usize,
+        name: String,
+    ) -> Result<SegmentReader<'r>> {
+        let stream = expanded(codec, stream).map_err(|e| of_io(e).at_path(&name))?;
+        Ok(SegmentReader {
+            stream,
+            form,
+            block_bytes,
+            name,
+            buffer: vec![0; block_bytes],
+            from: 0,
+            to: 0,
+            position: 0,
+            ended: false,
+            builder: BlockBuilder::default(),
+        })
+    }
+
+    /// Memory that one takes, about.
+    pub fn memory_bytes(block_bytes: usize) -> u64 {
+        3 * block_bytes as u64 + (16 << 10)
+    }
+
+    /// Reads until `need` bytes are there; false at the end of the stream.
+    fn fill(&mut self, need: usize) -> Result<bool> {
+        while self.to - self.from < need {
+            if self.from > 0 {
+                self.buffer.copy_within(self.from..self.to, 0);
+                (self.from, self.to) = (0, self.to - self.from);
+            }
+            if self.buffer.len() < need {
+                self.buffer.resize(need, 0);
+            }
+            match self.stream.read(&mut self.buffer[self.to..]) {
+                Ok(0) => return Ok(false),
+                Ok(n) => self.to += n,
+                Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(of_io(e)),
+            }
+        }
+        Ok(true)
+    }
+
+    /// A length, and the bytes that it takes, at `at` bytes behind `from`.
+    fn length(&mut self, at: usize) -> Result<(i64, usize)> {
+        for need in [at + 1, at + 9] {
+            let there = self.fill(need)?;
+            if let Some(found) = vint::get(&self.buffer[(self.from + at).min(self.to)..self.to]) {
+                return Ok(found);
+            }
+            if !there {
+                break;
+            }
+        }
+        Err(Error::new(Code::Corrupt, "a segment of map output has no end"))
+    }
+
+    /// Adds the next record to the block; false at the end.
+    fn push(&mut self) -> Result<bool> {
+        let (klen, k) = self.length(0)?;
+        let (vlen, v) = self.length(k)?;
+        if (klen, vlen) == (-1, -1) {
+            self.from += k + v;
+            self.ended = true;
+            if self.fill(1)? {
+                return Err(Error::new(Code::Corrupt, "a segment of map output goes on behind its end"));
+            }
+            return Ok(false);
+        }
+        let sane = 0..=RECORD_BYTES_MAX;
+        if !sane.contains(&klen) || !sane.contains(&vlen) || !sane.contains(&(klen + vlen)) {
+            return Err(Error::new(Code::Corrupt, format!("a record has a key of {klen} bytes and a value of {vlen}")));
+        }
+        let (klen, len) = (klen as usize, (klen + vlen) as usize);
+        if !self.fill(k + v + len)? {
+            return Err(Error::new(Code::Corrupt, "a segment of map output ends within a record"));
+        }
+        let record = &self.buffer[self.from + k + v..][..len];
+        let form = self.form;
+        self.builder.push_with(|to| {
+            let from = to.len();
+            form.normalise(&record[..klen], to)?;
+            let key_len = to.len() - from;
+            to.extend_from_slice(&record[klen..]);
+            Ok(key_len)
+        })?;
+        self.from += k + v + len;
+        self.position += (k + v + len) as u64;
+        Ok(true)
+    }
+}
+
+fn of_io(error: std::io::Error) -> Error {
+    Error::new(Code::Corrupt, error.to_string())
+}
+
+impl BlockSource for SegmentReader<'_> {
+    fn next_block(&mut self, block: &mut Block, _: &mut Vec<u8>) -> Result<bool> {
+        if self.ended {
+            return Ok(false);
+        }
+        while self.builder.weight_bytes() < self.block_bytes {
+            if !self.push().map_err(|e| self.locate(e))? {
+                break;
+            }
+        }
+        if self.builder.is_empty() {
+            return Ok(false);
+        }
+        self.builder.swap_into(block);
+        Ok(true)
+    }
+
+    fn locate(&self, error: Error) -> Error {
+        error.at_path(self.name.clone()).at_offset(self.position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compress::CodecKind;
+    use yunti_engine::base::KeyOrder;
+    use yunti_engine::run::Merger;
+
+    fn segment(records: &[(&str, &[u8])], end: bool) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (k, v) in records {
+            vint::put(k.len() as i64 + 1, &mut bytes);
+            vint::put(v.len() as i64, &mut bytes);
+            bytes.push(k.len() as u8);
+            bytes.extend_from_slice(k.as_bytes());
+            bytes.extend_from_slice(v);
+        }
+        if end {
+            bytes.extend([0xff, 0xff]);
+        }
+        bytes
+    }
+
+    fn read(bytes: &[u8], block_bytes: usize) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
+        let codec = Codec { kind: CodecKind::None, level: -1, buffer_bytes: 0 };
+        let reader = SegmentReader::new(bytes, codec, KeyForm::Text, block_bytes, "map 1".into())?;
+        let mut merger = Merger::new(vec![Box::new(reader)], KeyOrder::BYTES)?;
+        let mut all = Vec::new();
+        while let Some(batch) = merger.next_batch()? {
+            all.extend(batch.iter().map(|r| (r.key().to_vec(), r.value().to_vec())));
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn records_come_back_whatever_the_block() {
+        let large = vec![3u8; 5000];
+        let records = [("", &b""[..]), ("a", b"1"), ("a", &large), ("bc", b""), ("d", &large)];
+        let expect: Vec<_> = records.iter().map(|(k, v)| (k.as_bytes().to_vec(), v.to_vec())).collect();
+        for block_bytes in [16, 100, 4096, 1 << 20] {
+            assert_eq!(read(&segment(&records, true), block_bytes).unwrap(), expect, "{block_bytes}");
+        }
+        assert_eq!(read(&segment(&[], true), 64).unwrap(), []);
+    }
+
+    #[test]
+    fn what_is_broken_is_told() {
+        let whole = segment(&[("abc", b"value"), ("b", b"")], true);
+        for cut in 0..whole.len() {
+            assert!(read(&whole[..cut], 64).is_err(), "{cut}");
+        }
+        assert!(read(&[&whole[..], b"x"].concat(), 64).unwrap_err().to_string().contains("behind its end"));
+        // Lengths of no record, and a key that does not have the length that it says.
+        let mut bad = Vec::new();
+        vint::put(-5, &mut bad);
+        vint::put(1, &mut bad);
+        assert!(read(&bad, 64).unwrap_err().to_string().contains("a key of -5 bytes"));
+        let mut bad = segment(&[("abc", b"v")], true);
+        bad[2] = 9;
+        let error = read(&bad, 64).unwrap_err().to_string();
+        assert!(error.contains("map 1") && error.contains("not what its class writes"), "{error}");
+    }
+}

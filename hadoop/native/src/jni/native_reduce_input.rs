@@ -1,0 +1,198 @@
+//! `org.yunti.hadoop.shuffle.NativeReduceInput`: a reduce task's segments.
+//! One of the listed files with `unsafe`: handles are boxes that Java holds as numbers.
+
+use jni::EnvUnowned;
+use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JString};
+use jni::sys::{jboolean, jint, jlong};
+use yunti_engine::env::Env;
+
+use super::combine_feed::JavaCombiner;
+use super::failure::{Result, Throw};
+use super::{bytes_of_java, codec_of_java, form_of_java, java_of_bytes, of_java, paths_of_java};
+use crate::shuffle::{ReduceInput, ReduceSettings};
+use crate::sorted::Combine;
+
+fn input<'a>(handle: jlong) -> Result<&'a ReduceInput> {
+    of_java(handle)
+}
+
+/// `static native long create(int form, int codec, int level, int codecBuffer, long memory, String[] directories, Object combiner)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    form: jint,
+    codec: jint,
+    level: jint,
+    codec_buffer: jint,
+    memory: jlong,
+    directories: JObjectArray<'local, JString<'local>>,
+    combiner: JObject<'local>,
+) -> jlong {
+    env.with_env(|env| -> Result<jlong> {
+        let settings = ReduceSettings {
+            form: form_of_java(form)?,
+            codec: codec_of_java(codec, level, codec_buffer)?,
+            memory_bytes: memory.max(0) as u64,
+            scratch: paths_of_java(env, &directories)?,
+        };
+        let combiner: Option<Box<dyn Combine>> = match combiner.is_null() {
+            true => None,
+            false => Some(Box::new(JavaCombiner(env.new_global_ref(&combiner)?))),
+        };
+        Ok(Box::into_raw(Box::new(ReduceInput::new(settings, Env::real(), combiner))) as jlong)
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native long begin(long handle, String name, long length, boolean onDisk)`: the segment's number.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_begin<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    name: JString<'local>,
+    length: jlong,
+    on_disk: jboolean,
+) -> jlong {
+    env.with_env(|env| -> Result<jlong> {
+        let name = name.try_to_string(env)?;
+        Ok(input(handle)?.begin(name, length.max(0) as u64, on_disk)? as jlong)
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native void append(long handle, long segment, byte[] bytes, int length)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_append<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    segment: jlong,
+    bytes: JByteArray<'local>,
+    length: jint,
+) {
+    env.with_env(|env| -> Result<()> {
+        let mut copy = vec![0; length as usize];
+        bytes.get_region(env, 0, bytes_of_java(&mut copy))?;
+        Ok(input(handle)?.append(segment as u64, &copy)?)
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native void seal(long handle, long segment)`: throws if it must be fetched again.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_seal<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    segment: jlong,
+) {
+    env.with_env(|_| -> Result<()> { Ok(input(handle)?.seal(segment as u64)?) }).resolve::<Throw>()
+}
+
+/// `static native void commit(long handle, long segment)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_commit<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    segment: jlong,
+) {
+    env.with_env(|_| -> Result<()> { Ok(input(handle)?.commit(segment as u64)?) }).resolve::<Throw>()
+}
+
+/// `static native void abort(long handle, long segment)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_abort<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    segment: jlong,
+) {
+    env.with_env(|_| -> Result<()> {
+        input(handle)?.abort(segment as u64);
+        Ok(())
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native long merge(long handle)`: the bytes that merging what is in memory into a run has freed.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_merge<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+) -> jlong {
+    env.with_env(|_| -> Result<jlong> { Ok(input(handle)?.merge_memory()?.1 as jlong) }).resolve::<Throw>()
+}
+
+/// `static native void open(long handle)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_open<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+) {
+    env.with_env(|_| -> Result<()> { Ok(input(handle)?.open()?) }).resolve::<Throw>()
+}
+
+/// `static native int next(long handle, byte[] into)`: as CombineFeed's.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_next<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    into: JByteArray<'local>,
+) -> jint {
+    env.with_env(|env| -> Result<jint> {
+        let room = into.len(env)?;
+        input(handle)?.next_batch(room, |batch| -> Result<jint> {
+            match batch {
+                Ok(records) => {
+                    into.set_region(env, 0, java_of_bytes(records))?;
+                    Ok(records.len() as jint)
+                }
+                Err(need) => Ok(-(need as jint)),
+            }
+        })?
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native long ticks(long handle)`: grows while there is progress.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_ticks<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+) -> jlong {
+    env.with_env(|_| -> Result<jlong> { Ok(input(handle)?.space().ticks() as jlong) }).resolve::<Throw>()
+}
+
+/// `static native long spilledRecords(long handle)`
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_spilledRecords<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+) -> jlong {
+    env.with_env(|_| -> Result<jlong> { Ok(input(handle)?.space().spilled_records() as jlong) }).resolve::<Throw>()
+}
+
+/// `static native void close(long handle)`: called once, and last.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_close<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+) {
+    env.with_env(|_| -> Result<()> {
+        if handle != 0 {
+            // SAFETY: the number is that of a box that `create` made, and Java calls nothing with it afterwards.
+            drop(unsafe { Box::from_raw(handle as *mut ReduceInput) });
+        }
+        Ok(())
+    })
+    .resolve::<Throw>()
+}

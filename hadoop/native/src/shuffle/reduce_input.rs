@@ -1,0 +1,362 @@
+//! The input of one reduce task.
+//!
+//! ```text
+//!   begin, append, seal, commit --> segments in memory --merge_memory--> run
+//!        (by several fetchers)      segments on disk                      |
+//!                                        +------------ open ---- merged --+--> next_batch
+//! ```
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use yunti_engine::base::{Code, Error, KeyOrder, Result};
+use yunti_engine::env::{Cancel, Env};
+use yunti_engine::memory::Budget;
+use yunti_engine::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader, ScratchSpace};
+
+use super::fetched::Fetched;
+use crate::compress::Codec;
+use crate::ifile::SegmentReader;
+use crate::key::KeyForm;
+use crate::sorted::{Combine, Counts, Frames, OfMerger, TaskSpace};
+
+/// Sources that are merged at once, at most: behind that another pass costs less than caches that are too small for all.
+const FAN_IN_MAX: usize = 512;
+const BLOCK_BYTES_MIN: usize = 16 << 10;
+const BLOCK_BYTES_MAX: usize = 256 << 10;
+
+#[derive(Clone, Debug)]
+pub struct ReduceSettings {
+    pub form: KeyForm,
+    pub codec: Codec,
+    /// What the task may hold of segments; merging takes a part of it.
+    pub memory_bytes: u64,
+    pub scratch: Vec<PathBuf>,
+}
+
+pub struct ReduceInput {
+    settings: ReduceSettings,
+    space: Arc<TaskSpace>,
+    segments: Mutex<Segments>,
+    combiner: Mutex<Option<Box<dyn Combine>>>,
+    merged: Mutex<Option<Merging>>,
+    directory: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Segments {
+    next: u64,
+    open: HashMap<u64, Arc<Mutex<Fetched>>>,
+    memory: Vec<Arc<Fetched>>,
+    disk: Vec<Arc<Fetched>>,
+}
+
+struct Merging {
+    records: OfMerger<'static>,
+    frames: Frames,
+    /// Who holds the runs until all is read.
+    _runs: Vec<Arc<Run>>,
+}
+
+impl ReduceInput {
+    pub fn new(settings: ReduceSettings, env: Env, combiner: Option<Box<dyn Combine>>) -> ReduceInput {
+        let scratch = ScratchSpace::new(env.files.clone(), env.clock.clone(), settings.scratch.clone());
+        let run_block_bytes = (settings.memory_bytes / 64).clamp(16 << 10, BLOCK_BYTES_MAX as u64) as usize;
+        let space = Arc::new(TaskSpace {
+            env,
+            scratch,
+            runs: Default::default(),
+            partitions: 1,
+            form: settings.form,
+            run_block_bytes,
+            counts: Counts::default(),
+            cancel: Cancel::default(),
+        });
+        ReduceInput {
+            settings,
+            space,
+            segments: Mutex::default(),
+            combiner: Mutex::new(combiner),
+            merged: Mutex::default(),
+            directory: AtomicUsize::new(0),
+        }
+    }
+
+    pub fn space(&self) -> &TaskSpace {
+        &self.space
+    }
+
+    fn segments(&self) -> MutexGuard<'_, Segments> {
+        self.segments.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Begins a segment of `length` bytes in the file it comes from; its number.
+    pub fn begin(&self, name: String, length: u64, on_disk: bool) -> Result<u64> {
+        let fetched = if on_disk {
+            let turn = self.directory.fetch_add(1, Ordering::Relaxed);
+            let directories = &self.settings.scratch;
+            let directory = directories.get(turn % directories.len().max(1)).ok_or_else(no_directory)?;
+            Fetched::on_disk(name, length, &*self.space.env.files, directory)?
+        } else {
+            Fetched::in_memory(name, length)
+        };
+        let mut segments = self.segments();
+        segments.next += 1;
+        let number = segments.next;
+        segments.open.insert(number, Arc::new(Mutex::new(fetched)));
+        Ok(number)
+    }
+
+    fn with<T>(&self, number: u64, act: impl FnOnce(&mut Fetched) -> Result<T>) -> Result<T> {
+        let open = self.segments().open.get(&number).cloned().ok_or_else(no_segment)?;
+        let mut fetched = open.lock().unwrap_or_else(|e| e.into_inner());
+        act(&mut fetched)
+    }
+
+    pub fn append(&self, number: u64, bytes: &[u8]) -> Result<()> {
+        Counts::add(&self.space.counts.ticks, 1);
+        self.with(number, |fetched| fetched.append(bytes))
+    }
+
+    /// All of it came: checks it. An error says that it must be fetched again.
+    pub fn seal(&self, number: u64) -> Result<()> {
+        self.with(number, Fetched::seal)
+    }
+
+    /// It is wanted.
+    pub fn commit(&self, number: u64) -> Result<()> {
+        let mut segments = self.segments();
+        let open = segments.open.remove(&number).ok_or_else(no_segment)?;
+        let fetched = Arc::into_inner(open).ok_or_else(no_segment)?;
+        let fetched = Arc::new(fetched.into_inner().unwrap_or_else(|e| e.into_inner()));
+        match fetched.is_in_memory() {
+            true => segments.memory.push(fetched),
+            false => segments.disk.push(fetched),
+        }
+        Ok(())
+    }
+
+    /// It is not wanted.
+    pub fn abort(&self, number: u64) {
+        self.segments().open.remove(&number);
+    }
+
+    /// Merges the segments that are in memory into a run; how many, and the bytes that this frees.
+    pub fn merge_memory(&self) -> Result<(usize, u64)> {
+        let segments = std::mem::take(&mut self.segments().memory);
+        if segments.is_empty() {
+            return Ok((0, 0));
+        }
+        let freed = segments.iter().map(|s| s.length()).sum();
+        for group in segments.chunks(FAN_IN_MAX) {
+            self.merge_to_run(group)?;
+        }
+        Ok((segments.len(), freed))
+    }
+
+    fn merge_to_run(&self, segments: &[Arc<Fetched>]) -> Result<()> {
+        let mut sorted = OfMerger::new(Merger::new(self.sources(segments)?, KeyOrder::BYTES)?);
+        let mut combiner = self.combiner.lock().unwrap_or_else(|e| e.into_inner());
+        self.space.write_run(|to| self.space.drain(&mut sorted, combiner.as_mut(), to))
+    }
+
+    /// Readers of segments, all together in a quarter of the memory.
+    fn sources(&self, segments: &[Arc<Fetched>]) -> Result<Vec<Box<dyn BlockSource>>> {
+        let each = self.settings.memory_bytes / 4 / segments.len().max(1) as u64;
+        let block_bytes = (each as usize / 3).clamp(BLOCK_BYTES_MIN, BLOCK_BYTES_MAX);
+        segments
+            .iter()
+            .map(|fetched| {
+                let ReduceSettings { codec, form, .. } = self.settings;
+                let name = format!("output of {}", fetched.name());
+                let reader = SegmentReader::new(fetched.read(), codec, form, block_bytes, name)?;
+                Ok(Box::new(reader) as Box<dyn BlockSource>)
+            })
+            .collect()
+    }
+
+    /// All segments are there: what follows is `next_batch`.
+    pub fn open(&self) -> Result<()> {
+        let (memory, mut disk) = {
+            let mut segments = self.segments();
+            (std::mem::take(&mut segments.memory), std::mem::take(&mut segments.disk))
+        };
+        // Too many at once: the first ones become runs.
+        while memory.len() + disk.len() > FAN_IN_MAX && disk.len() > 1 {
+            let group: Vec<_> = disk.drain(..disk.len().min(FAN_IN_MAX)).collect();
+            self.merge_to_run(&group)?;
+        }
+        let mut groups = memory.chunks(FAN_IN_MAX).peekable();
+        let mut last = &[][..];
+        while let Some(group) = groups.next() {
+            match groups.peek() {
+                Some(_) => self.merge_to_run(group)?,
+                None => last = group,
+            }
+        }
+        let budget = Budget::new(u64::MAX / 2);
+        let context = ReadContext { budget, cancelled: self.space.cancel.flag() };
+        let passes = MergePasses {
+            scratch: self.space.scratch.clone(),
+            settings: self.space.run_settings(),
+            context: context.clone(),
+            threads: &*self.space.env.threads,
+            workers: 1,
+            fan_in: (self.settings.memory_bytes / 4 / self.space.run_block_bytes as u64).clamp(4, 256) as usize,
+        };
+        let runs = passes.reduce(self.space.runs.take())?;
+        let together: Vec<Arc<Fetched>> = last.iter().chain(&disk).cloned().collect();
+        let mut sources = self.sources(&together)?;
+        for run in &runs {
+            sources.push(Box::new(RunReader::open(run, KeyRange::whole(0), true, &context)));
+        }
+        let records = OfMerger::new(Merger::new(sources, KeyOrder::BYTES)?);
+        let merging = Merging { records, frames: Frames::new(self.settings.form), _runs: runs };
+        *self.merged.lock().unwrap_or_else(|e| e.into_inner()) = Some(merging);
+        Ok(())
+    }
+
+    /// Gives the next records to `take`, as `Frames::next_batch` has them.
+    pub fn next_batch<T>(&self, room: usize, take: impl FnOnce(std::result::Result<&[u8], usize>) -> T) -> Result<T> {
+        let mut merged = self.merged.lock().unwrap_or_else(|e| e.into_inner());
+        let Merging { records, frames, .. } = merged.as_mut().ok_or_else(no_segment)?;
+        Ok(take(frames.next_batch(records, room)?))
+    }
+}
+
+fn no_segment() -> Error {
+    Error::new(Code::Internal, "a segment is used before it began or after it ended")
+}
+
+fn no_directory() -> Error {
+    Error::new(Code::Output, "there is no local directory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compress::{CodecKind, compressor};
+    use crate::vint;
+
+    fn segment(codec: Codec, mut records: Vec<(Vec<u8>, Vec<u8>)>) -> Vec<u8> {
+        records.sort();
+        let mut raw = Vec::new();
+        for (k, v) in &records {
+            vint::put(k.len() as i64, &mut raw);
+            vint::put(v.len() as i64, &mut raw);
+            raw.extend_from_slice(k);
+            raw.extend_from_slice(v);
+        }
+        raw.extend([0xff, 0xff]);
+        let mut bytes = Vec::new();
+        match compressor(codec).unwrap() {
+            None => bytes = raw,
+            Some(mut c) => {
+                c.write(&raw, &mut bytes).unwrap();
+                c.finish(&mut bytes).unwrap();
+            }
+        }
+        let checksum = crc32fast::hash(&bytes);
+        bytes.extend(checksum.to_be_bytes());
+        bytes
+    }
+
+    #[test]
+    fn merged_whatever_the_way() {
+        let dir = std::env::temp_dir().join(format!("yunti-shuffle-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let mut number = 7u64;
+        let mut draw = |below: u64| {
+            number = number.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (number >> 33) % below
+        };
+        for kind in [CodecKind::None, CodecKind::Snappy, CodecKind::Gzip] {
+            let codec = Codec { kind, level: -1, buffer_bytes: 256 << 10 };
+            let settings =
+                ReduceSettings { form: KeyForm::Same, codec, memory_bytes: 1 << 20, scratch: vec![dir.clone()] };
+            let input = ReduceInput::new(settings, Env::real(), None);
+            let mut expect = Vec::new();
+            for map in 0..40 {
+                let records: Vec<_> = (0..draw(300))
+                    .map(|_| {
+                        let key: Vec<u8> = (0..draw(6)).map(|_| draw(4) as u8 + b'a').collect();
+                        (key, vec![map as u8; draw(200) as usize])
+                    })
+                    .collect();
+                expect.extend(records.iter().cloned());
+                let bytes = segment(codec, records);
+                let n = input.begin(format!("map {map}"), bytes.len() as u64, map % 3 == 0).unwrap();
+                bytes.chunks(1000).for_each(|c| input.append(n, c).unwrap());
+                input.seal(n).unwrap();
+                if map % 7 == 6 {
+                    input.abort(n);
+                    expect.retain(|(_, v)| v.first().is_none_or(|&m| m != map as u8));
+                    expect.retain(|(_, v)| !v.is_empty());
+                    continue;
+                }
+                input.commit(n).unwrap();
+                if map % 10 == 9 {
+                    input.merge_memory().unwrap();
+                }
+            }
+            input.open().unwrap();
+            let mut all = Vec::new();
+            let mut room = 100;
+            loop {
+                let done = input
+                    .next_batch(room, |batch| match batch {
+                        Err(need) => {
+                            room = need;
+                            false
+                        }
+                        Ok(mut bytes) => {
+                            let end = bytes.is_empty();
+                            while !bytes.is_empty() {
+                                let n = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;
+                                let (k, v) = (n(0), n(4));
+                                all.push((bytes[8..8 + k].to_vec(), bytes[8 + k..8 + k + v].to_vec()));
+                                bytes = &bytes[8 + k + v..];
+                            }
+                            end
+                        }
+                    })
+                    .unwrap();
+                if done {
+                    break;
+                }
+            }
+            assert!(all.windows(2).all(|w| w[0].0 <= w[1].0));
+            // Values that are empty do not say of which map they are.
+            all.retain(|(_, v)| !v.is_empty());
+            expect.retain(|(_, v)| !v.is_empty());
+            all.sort();
+            expect.sort();
+            assert!(all == expect, "{kind:?}: {} of {}", all.len(), expect.len());
+        }
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn what_came_broken_is_refused_before_it_is_wanted() {
+        let codec = Codec { kind: CodecKind::None, level: -1, buffer_bytes: 0 };
+        let good = segment(codec, vec![(b"k".to_vec(), b"v".to_vec())]);
+        let settings =
+            ReduceSettings { form: KeyForm::Same, codec, memory_bytes: 1 << 20, scratch: vec![std::env::temp_dir()] };
+        let input = ReduceInput::new(settings, Env::real(), None);
+        for on_disk in [false, true] {
+            for flip in 0..good.len() {
+                let mut bad = good.clone();
+                bad[flip] ^= 1;
+                let n = input.begin("map 1".into(), bad.len() as u64, on_disk).unwrap();
+                input.append(n, &bad).unwrap();
+                assert!(input.seal(n).unwrap_err().to_string().contains("checksum"));
+                input.abort(n);
+            }
+            let n = input.begin("map 1".into(), good.len() as u64, on_disk).unwrap();
+            input.append(n, &good[..good.len() - 1]).unwrap();
+            assert!(input.seal(n).unwrap_err().to_string().contains("map 1 has"));
+        }
+    }
+}

@@ -1,0 +1,33 @@
+package org.yunti.hadoop;
+
+import org.apache.hadoop.mapred.Reporter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells, by one counter and one line of the log, whether native code serves a task or why not. */
+public final class Verdict {
+  /** The group of the counters: {@code native}, or {@code declined: reason}. */
+  public static final String COUNTERS = "Yunti";
+
+  private static final Logger LOG = LoggerFactory.getLogger(Verdict.class);
+
+  private Verdict() {}
+
+  /** Native code serves {@code what}. */
+  public static void nativeCode(Reporter reporter, String what) {
+    reporter.getCounter(COUNTERS, "native").increment(1);
+    LOG.info("Yunti serves {} natively", what);
+  }
+
+  /** Native code declines {@code what}; returns the reason. */
+  public static String declined(Reporter reporter, String what, Throwable why) {
+    String reason = why instanceof Declined ? why.getMessage() : String.valueOf(why);
+    reporter.getCounter(COUNTERS, "declined: " + reason).increment(1);
+    if (why instanceof Declined) {
+      LOG.info("Yunti declines {}: {}", what, reason);
+    } else {
+      LOG.warn("Yunti declines {}: {}", what, reason, why);
+    }
+    return reason;
+  }
+}

@@ -1,0 +1,57 @@
+package org.yunti.hadoop.collect;
+
+import java.io.IOException;
+import org.apache.hadoop.mapred.JobConf;
+import org.yunti.hadoop.key.KeyForm;
+import org.yunti.hadoop.key.KeyWriter;
+import org.yunti.hadoop.key.KeyWriters;
+
+/** Writes a job's map output records to batches: keys in normal form, values as Hadoop has them. One for each thread. */
+public final class RecordWriter<K, V> {
+  private final Class<K> keyClass;
+  private final Class<V> valueClass;
+  private final KeyWriter<K> keys;
+  private final ValueWriter<V> values;
+
+  /** Declines what it cannot write. */
+  @SuppressWarnings("unchecked")
+  public RecordWriter(JobConf job) throws IOException {
+    keyClass = (Class<K>) job.getMapOutputKeyClass();
+    valueClass = (Class<V>) job.getMapOutputValueClass();
+    keys = KeyWriters.find(job, keyClass, job.getOutputKeyComparator());
+    values = ValueWriter.find(job, valueClass);
+  }
+
+  public KeyForm keyForm() {
+    return keys.form;
+  }
+
+  /** Appends one record; returns the bytes that Hadoop has for its key and value. */
+  int write(K key, V value, RecordBatch to) throws IOException {
+    if (key.getClass() != keyClass) {
+      throw mismatch("key", keyClass, key);
+    }
+    if (value.getClass() != valueClass) {
+      throw mismatch("value", valueClass, value);
+    }
+    int start = to.begin();
+    int own = keys.write(key, to);
+    int keyLength = to.position() - start - RecordBatch.HEADER_BYTES;
+    int from = to.position();
+    keys.writeCarried(to);
+    values.write(value, to);
+    int rest = to.position() - from;
+    to.end(start, keyLength);
+    return own + rest;
+  }
+
+  private static IOException mismatch(String what, Class<?> expected, Object found) {
+    return new IOException(
+        "Type mismatch in "
+            + what
+            + " from map: expected "
+            + expected.getName()
+            + ", received "
+            + found.getClass().getName());
+  }
+}

@@ -1,0 +1,208 @@
+package org.yunti.hadoop.shuffle;
+
+import java.io.IOException;
+import java.lang.ref.Cleaner;
+import org.apache.hadoop.mapred.Counters;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.MapOutputFile;
+import org.apache.hadoop.mapred.RawKeyValueIterator;
+import org.apache.hadoop.mapred.ShuffleConsumerPlugin.Context;
+import org.apache.hadoop.mapred.Task.CombinerRunner;
+import org.apache.hadoop.mapred.Task.TaskReporter;
+import org.apache.hadoop.mapreduce.CryptoUtils;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskCounter;
+import org.apache.hadoop.mapreduce.task.reduce.ExceptionReporter;
+import org.apache.hadoop.mapreduce.task.reduce.MapOutput;
+import org.apache.hadoop.mapreduce.task.reduce.MergeManager;
+import org.apache.hadoop.util.Progress;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.yunti.hadoop.Declined;
+import org.yunti.hadoop.LocalDirectories;
+import org.yunti.hadoop.NativeLibrary;
+import org.yunti.hadoop.ProgressTicker;
+import org.yunti.hadoop.RecordFrames;
+import org.yunti.hadoop.collect.CodecSetting;
+import org.yunti.hadoop.collect.CombineFeed;
+import org.yunti.hadoop.collect.RecordWriter;
+import org.yunti.hadoop.key.KeyForm;
+
+/**
+ * Decides what of the map outputs is held in memory and when it is merged to disk, by Hadoop's own rules and settings; native code
+ * holds and merges.
+ */
+final class NativeMergeManager<K, V> implements MergeManager<K, V> {
+  private static final Logger LOG = LoggerFactory.getLogger(NativeMergeManager.class);
+  private static final Cleaner CLEANER = Cleaner.create();
+
+  private final Context<K, V> context;
+  private final ExceptionReporter failures;
+  private final ReduceMemory memory;
+  private final Handle handle;
+  private final Cleaner.Cleanable cleanable;
+
+  /** Of segments that are fetched or there; all that follows is guarded by this. */
+  private long used;
+
+  private long committed;
+  private long total;
+  private boolean merging;
+
+  /** The native side; freed once, when nobody is in a call. */
+  private static final class Handle implements Runnable {
+    private final long number;
+
+    Handle(long number) {
+      this.number = number;
+    }
+
+    @Override
+    public void run() {
+      NativeReduceInput.close(number);
+    }
+  }
+
+  NativeMergeManager(Context<K, V> context, ExceptionReporter failures) throws IOException, ClassNotFoundException {
+    this.context = context;
+    this.failures = failures;
+    JobConf job = context.getJobConf();
+    if (CryptoUtils.isEncryptedSpillEnabled(job)) {
+      throw new Declined(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA + " is on");
+    }
+    RecordWriter<K, V> writer = new RecordWriter<>(job);
+    if (writer.keyForm() == KeyForm.CARRIED) {
+      throw new Declined("keys with a normaliser are merged by Hadoop");
+    }
+    CodecSetting codec = CodecSetting.of(job);
+    NativeLibrary.load();
+    memory = ReduceMemory.of(job);
+    MapOutputFile files = context.getMapOutputFile();
+    files.setConf(job);
+    String[] directories = LocalDirectories.of(job, i -> files.getSpillFileForWrite(i, 1));
+    handle =
+        new Handle(
+            NativeReduceInput.create(
+                writer.keyForm().number,
+                codec.number(),
+                codec.level(),
+                codec.bufferBytes(),
+                memory.limitBytes(),
+                directories,
+                combiner(job)));
+    cleanable = CLEANER.register(this, handle);
+    LOG.info("Yunti merges in {} bytes of native memory", memory.limitBytes());
+  }
+
+  /** As Hadoop: of the combiners of a job, only one of the old API is run by its reducers too. */
+  private CombineFeed<K, V> combiner(JobConf job) throws IOException, ClassNotFoundException {
+    if (context.getCombinerClass() == null) {
+      return null;
+    }
+    TaskReporter reporter = (TaskReporter) context.getReporter();
+    TaskAttemptID task = context.getReduceId();
+    CombinerRunner<K, V> runner =
+        CombinerRunner.create(
+            job,
+            org.apache.hadoop.mapred.TaskAttemptID.downgrade(task),
+            context.getReduceCombineInputCounter(),
+            reporter,
+            null);
+    Counters.Counter output = reporter.getCounter(TaskCounter.COMBINE_OUTPUT_RECORDS);
+    return new CombineFeed<>(runner, new RecordWriter<>(job), output, reporter);
+  }
+
+  @Override
+  public synchronized void waitForResource() throws InterruptedException {
+    while (merging) {
+      wait();
+    }
+  }
+
+  @Override
+  public MapOutput<K, V> reserve(TaskAttemptID mapId, long requestedSize, int fetcher) throws IOException {
+    boolean onDisk = requestedSize > memory.singleBytes();
+    synchronized (this) {
+      // One may go past the limit, so that there always is one that ends and brings on a merge.
+      if (!onDisk && used > memory.limitBytes()) {
+        return null;
+      }
+      total += requestedSize;
+      if (!onDisk) {
+        used += requestedSize;
+      }
+    }
+    return new NativeSegment<>(this, mapId, requestedSize, onDisk);
+  }
+
+  long number() {
+    return handle.number;
+  }
+
+  /** A segment takes {@code more} bytes than were reserved for it, or fewer. */
+  synchronized void reserveMore(long more) {
+    used += more;
+  }
+
+  /** A segment of so many bytes in memory (0: it is on disk) is there. */
+  synchronized void committed(long bytes) {
+    context.getMergedMapOutputsCounter().increment(1);
+    committed += bytes;
+    if (committed >= memory.mergeBytes() && !merging) {
+      merging = true;
+      Thread thread = new Thread(this::merge, "yunti merge");
+      thread.setDaemon(true);
+      thread.start();
+    }
+  }
+
+  private void merge() {
+    long freed = 0;
+    try {
+      freed = NativeReduceInput.merge(number());
+      context.getReporter().progress();
+    } catch (IOException | RuntimeException | Error e) {
+      failures.reportException(e);
+    } finally {
+      synchronized (this) {
+        used -= freed;
+        committed -= freed;
+        merging = false;
+        notifyAll();
+      }
+    }
+  }
+
+  @Override
+  public RawKeyValueIterator close() throws IOException, InterruptedException {
+    waitForResource();
+    long number = number();
+    ProgressTicker ticker = new ProgressTicker(() -> NativeReduceInput.ticks(number), context.getReporter());
+    try {
+      NativeReduceInput.open(number);
+    } finally {
+      ticker.stop();
+    }
+    context.getSpilledRecordsCounter().increment(NativeReduceInput.spilledRecords(number));
+    return new RecordFrames(into -> NativeReduceInput.next(number(), into), new Progress(), total);
+  }
+
+  /** Nobody reads or fetches any more. */
+  void release() {
+    boolean interrupted = false;
+    synchronized (this) {
+      while (merging) {
+        try {
+          wait();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    }
+    cleanable.clean();
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package org.yunti.hadoop.shuffle;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import org.apache.hadoop.mapred.Reporter;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.task.reduce.MapHost;
+import org.apache.hadoop.mapreduce.task.reduce.MapOutput;
+import org.apache.hadoop.mapreduce.task.reduce.ShuffleClientMetrics;
+
+/** One map's output for this reduce task, on its way from a fetcher to native code, as it came: nothing is decompressed here. */
+final class NativeSegment<K, V> extends MapOutput<K, V> {
+  private static final int CHUNK_BYTES = 64 << 10;
+
+  private final NativeMergeManager<K, V> manager;
+  private final boolean onDisk;
+  /** What is taken of the manager's memory for it. */
+  private long reserved;
+
+  private long segment;
+
+  NativeSegment(NativeMergeManager<K, V> manager, TaskAttemptID mapId, long size, boolean onDisk) {
+    super(mapId, size, true);
+    this.manager = manager;
+    this.onDisk = onDisk;
+    reserved = onDisk ? 0 : size;
+  }
+
+  @Override
+  public void shuffle(
+      MapHost host,
+      InputStream input,
+      long compressedLength,
+      long decompressedLength,
+      ShuffleClientMetrics metrics,
+      Reporter reporter)
+      throws IOException {
+    if (!onDisk) {
+      manager.reserveMore(compressedLength - reserved);
+      reserved = compressedLength;
+    }
+    long number = manager.number();
+    segment = NativeReduceInput.begin(number, getMapId().toString(), compressedLength, onDisk);
+    byte[] chunk = new byte[(int) Math.min(CHUNK_BYTES, Math.max(1, compressedLength))];
+    long left = compressedLength;
+    while (left > 0) {
+      int n = input.read(chunk, 0, (int) Math.min(chunk.length, left));
+      if (n < 0) {
+        throw new EOFException("the output of " + getMapId() + " ends " + left + " bytes early");
+      }
+      NativeReduceInput.append(number, segment, chunk, n);
+      left -= n;
+      metrics.inputBytes(n);
+      reporter.progress();
+    }
+    NativeReduceInput.seal(number, segment);
+  }
+
+  @Override
+  public void commit() throws IOException {
+    NativeReduceInput.commit(manager.number(), segment);
+    manager.committed(reserved);
+  }
+
+  @Override
+  public void abort() {
+    if (segment != 0) {
+      try {
+        NativeReduceInput.abort(manager.number(), segment);
+      } catch (IOException e) {
+        throw new IllegalStateException(e);
+      }
+    }
+    manager.reserveMore(-reserved);
+    reserved = 0;
+  }
+
+  @Override
+  public String getDescription() {
+    return onDisk ? "NATIVE DISK" : "NATIVE MEMORY";
+  }
+}

@@ -1,0 +1,40 @@
+package org.yunti.hadoop.shuffle;
+
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.MRConfig;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.TaskType;
+
+/**
+ * What a reduce task may hold of map outputs, outside the Java heap. Hadoop's own shuffle holds them in the heap, which it was given
+ * for that; here they must fit beside it.
+ */
+record ReduceMemory(long limitBytes, long singleBytes, long mergeBytes) {
+  /** Megabytes; unset or 0: what the container has beside the heap and the JVM's own needs. */
+  static final String SETTING = "yunti.hadoop.reduce.memory.mb";
+
+  /** Code cache, metaspace, thread stacks and collector of a JVM that runs a reducer. */
+  private static final long JVM_BYTES = 104L << 20;
+
+  /** Hadoop's default, which it keeps to itself. */
+  private static final float SINGLE_SHARE = 0.25f;
+
+  private static final long LEAST_BYTES = 32L << 20;
+
+  static ReduceMemory of(JobConf job) {
+    long heap = Runtime.getRuntime().maxMemory();
+    float share =
+        job.getFloat(MRJobConfig.SHUFFLE_INPUT_BUFFER_PERCENT, MRJobConfig.DEFAULT_SHUFFLE_INPUT_BUFFER_PERCENT);
+    long limit = (long) (job.getLong(MRJobConfig.REDUCE_MEMORY_TOTAL_BYTES, heap) * share);
+    long set = job.getLong(SETTING, 0) << 20;
+    if (set > 0) {
+      limit = set;
+    } else if (MRConfig.YARN_FRAMEWORK_NAME.equals(job.get(MRConfig.FRAMEWORK_NAME))) {
+      long container = (long) job.getMemoryRequired(TaskType.REDUCE) << 20;
+      limit = Math.min(limit, Math.max(LEAST_BYTES, container - heap - JVM_BYTES));
+    }
+    float single = job.getFloat(MRJobConfig.SHUFFLE_MEMORY_LIMIT_PERCENT, SINGLE_SHARE);
+    float merge = job.getFloat(MRJobConfig.SHUFFLE_MERGE_PERCENT, MRJobConfig.DEFAULT_SHUFFLE_MERGE_PERCENT);
+    return new ReduceMemory(limit, Math.min((long) (limit * single), Integer.MAX_VALUE - 64), (long) (limit * merge));
+  }
+}
