@@ -27,6 +27,9 @@ help:
 	@echo 'make bench               against all peers and the limit programs; bench-quick: chdb and the limit programs'
 	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates'
 	@echo 'make install PREFIX=DIR  copies dist/ (default /usr/local)'
+	@echo 'make hadoop              yunti-hadoop.jar: plug-ins for stock Hadoop (JDK 17, Maven)'
+	@echo "make cluster-up          HDFS, YARN, MapReduce in a namespace of their own (ARGS='--nodes 2'); then: . cluster.env"
+	@echo 'make cluster-down        ends it and removes its data (ARGS=--keep keeps HDFS)'
 	@echo 'make lint                rustfmt and clippy'
 	@echo 'make clean               removes target/, build/ and dist/'
 
@@ -59,6 +62,31 @@ test-full-engine:
 lint:
 	$(CARGO) fmt --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+# ---- Hadoop ----
+
+.PHONY: hadoop hadoop-native cluster-up cluster-down
+
+HADOOP_NATIVE := build/hadoop/native-resources/org/yunti/hadoop/native/linux-$(shell uname -m)
+
+# The jar that carries the native library, and `yunti hadoop`.
+hadoop: hadoop-native yunti
+	mvn -q -B -f hadoop/plugin/pom.xml package
+	@install -D -m 644 build/hadoop/yunti-hadoop/yunti-hadoop.jar $(DIST)/java/yunti-hadoop.jar
+	@install -D hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop
+
+hadoop-native:
+	$(CARGO) build --release --locked --package yunti-hadoop
+	@mkdir -p $(HADOOP_NATIVE)
+	strip -o $(HADOOP_NATIVE)/libyunti_hadoop.so $(TARGET)/release/libyunti_hadoop.so
+
+# A Hadoop of one machine: hadoop/cluster/README.md. ARGS='--nodes 2 --tls'
+cluster-up:
+	@tools/setup test
+	@hadoop/cluster/up $(ARGS)
+
+cluster-down:
+	@hadoop/cluster/down $(ARGS)
 
 # ---- measurements ----
 
