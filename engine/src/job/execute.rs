@@ -61,23 +61,7 @@ fn run_with(
         _ => None,
     };
     let plan = Plan::make(spec, env, classes)?;
-    let limit = spec.memory_bytes.unwrap_or_else(super::machine::default_budget_bytes);
-    let sizing = Sizing::make(limit, threads, plan.splits.len())?;
-    let running = Running {
-        spec,
-        plan: &plan,
-        env,
-        control,
-        crew: Crew { threads: &*env.threads, workers: sizing.workers, cancel: control.cancelled() },
-        budget: Budget::new(limit),
-        meter: Meter::new(sizing.workers, &*env.clock),
-        sizing,
-        totals: OutputTotals::default(),
-        counters: Mutex::default(),
-        settings: Arc::new(spec.settings.clone()),
-        scratch_dirs: if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() },
-        spill: Mutex::default(),
-    };
+    let running = start(spec, &plan, threads, env, control)?;
     // Map and reduce read and write the data about once each: progress counts both.
     control.expect(plan.input_bytes * 2);
     let output = open_output(&running, pending.as_ref())?;
@@ -108,6 +92,33 @@ fn run_with(
     }
     report.job.wall_ms = (env.clock.now_ns() - running.meter.start_ns()) as f64 / 1e6;
     Ok(Outcome { report, top })
+}
+
+/// A job or task that begins: its memory divided, nothing counted.
+pub(super) fn start<'a>(
+    spec: &'a JobSpec,
+    plan: &'a Plan,
+    threads: usize,
+    env: &'a Env,
+    control: &'a Control,
+) -> Result<Running<'a>> {
+    let limit = spec.memory_bytes.unwrap_or_else(super::machine::default_budget_bytes);
+    let sizing = Sizing::make(limit, threads, plan.splits.len())?;
+    Ok(Running {
+        spec,
+        plan,
+        env,
+        control,
+        crew: Crew { threads: &*env.threads, workers: sizing.workers, cancel: control.cancelled() },
+        budget: Budget::new(limit),
+        meter: Meter::new(sizing.workers, &*env.clock),
+        sizing,
+        totals: OutputTotals::default(),
+        counters: Mutex::default(),
+        settings: Arc::new(spec.settings.clone()),
+        scratch_dirs: if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() },
+        spill: Mutex::default(),
+    })
 }
 
 fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Output> {

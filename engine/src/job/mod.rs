@@ -8,6 +8,7 @@ mod phase;
 mod plan;
 pub mod report;
 pub mod spec;
+pub mod task;
 
 pub use control::{Control, Progress};
 pub use execute::{Outcome, run};

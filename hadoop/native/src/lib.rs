@@ -5,6 +5,7 @@
 //!
 //! ```text
 //!   jni        one file a Java class
+//!   task       whole tasks of a job of the fat node
 //!   shuffle    a reduce task's input: fetched segments, merged
 //!   collect    a map task's output: the engine's collector in front, IFile behind
 //!   sorted     sorted records, and the user's combiner over them
@@ -20,4 +21,5 @@ pub mod jni;
 pub mod key;
 pub mod shuffle;
 pub mod sorted;
+pub mod task;
 pub mod vint;

@@ -7,7 +7,7 @@ mod finish_tables;
 pub mod map_only;
 mod map_workers;
 pub mod mapping;
-mod reducing;
+pub mod reducing;
 pub mod running;
 mod sample;
 pub mod sorted;

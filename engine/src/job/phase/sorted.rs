@@ -67,6 +67,11 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
     result
 }
 
+/// What a folder finds in what the map phase leaves, which the plan alone decides.
+pub fn fed(running: &Running<'_>) -> Result<Fed> {
+    Ok(if folds_early(running)?.is_some() { Fed::States } else { Fed::Values })
+}
+
 /// The fold of the map phase: a folder whose partial states may be merged in any order, or a combiner that is one.
 fn folds_early(running: &Running<'_>) -> Result<Option<Folding>> {
     let plan = running.plan;
@@ -83,7 +88,7 @@ fn folds_early(running: &Running<'_>) -> Result<Option<Folding>> {
     }
 }
 
-fn map_phase(running: &Running<'_>) -> Result<Mapped> {
+pub fn map_phase(running: &Running<'_>) -> Result<Mapped> {
     let plan = running.plan;
     running.control.enter(StageNow::Map);
     let store = Arc::new(Store::new(running.budget.clone(), running.sizing.block_bytes, layout(running), plan.order)?);

@@ -18,13 +18,13 @@ use yunti_engine::env::{Cancel, Env, NamedFile};
 use yunti_engine::memory::Budget;
 use yunti_engine::operator::Type;
 use yunti_engine::run::passes::{fan_in_of, merge_memory_bytes};
-use yunti_engine::run::{MergePasses, ReadContext, ScratchSpace, writer_memory_bytes};
+use yunti_engine::run::{MergePasses, ReadContext, Run, ScratchSpace, writer_memory_bytes};
 
 use super::spill::Spiller;
 use crate::compress::Codec;
 use crate::ifile::{OutputFile, Segment};
 use crate::key::KeyForm;
-use crate::sorted::{Combine, Counts, Merged, Sorted, TaskSpace};
+use crate::sorted::{Combine, Merged, TaskSpace};
 
 /// Less would not hold the blocks of a collector and of a run.
 const MEMORY_BYTES_MIN: u64 = 4 << 20;
@@ -78,8 +78,9 @@ impl MapOutput {
             runs: Default::default(),
             partitions: settings.partitions,
             form: settings.form,
+            order: KeyOrder::BYTES,
             run_block_bytes,
-            counts: Counts::default(),
+            counts: Default::default(),
             cancel: Cancel::default(),
         });
         let (first, second) = combiners.map(|[a, b]| (a, b)).unzip();
@@ -129,35 +130,15 @@ impl MapOutput {
         let MapOutput { settings, space, budget, store, mut collector, mut combiner, largest } = self;
         let file = NamedFile::create(&*space.env.files, path, Code::Output)?;
         let mut out = OutputFile::new(file, settings.form, settings.codec)?;
-        let to_file = |out: &mut OutputFile, sorted: &mut dyn Sorted, combiner: Option<&mut Box<dyn Combine>>| {
-            space.drain(sorted, combiner, &mut |partition, record| {
-                out.advance_to(partition)?;
-                out.append(record.key(), record.value())
-            })
-        };
         if space.runs.is_empty() {
             let mut collected = collector.into_collected();
-            space.sorted(&store, &mut collected, |sorted| to_file(&mut out, sorted, combiner.as_mut()))?;
+            space.sorted(&store, &mut collected, |sorted| space.drain_to_file(sorted, combiner.as_mut(), &mut out))?;
         } else {
             collector.spill()?;
             drop((collector, store));
             let runs = space.runs.take();
             let combiner = combiner.as_mut().filter(|_| runs.len() >= settings.combine_spills_min);
-            // Each of two giants that meet in a merge needs its own memory.
-            let memory = Budget::new(budget.limit_bytes() + largest * (runs.len() as u64 + 1));
-            let context = ReadContext { budget: memory.clone(), cancelled: space.cancel.flag() };
-            let block_bytes = space.run_block_bytes;
-            let passes = MergePasses {
-                scratch: space.scratch.clone(),
-                settings: space.run_settings(),
-                context: context.clone(),
-                threads: &*space.env.threads,
-                workers: 1,
-                fan_in: fan_in_of(budget.limit_bytes() * 3 / 4, block_bytes).max(2),
-            };
-            let runs = passes.reduce(runs)?;
-            let _memory = memory.grant(merge_memory_bytes(runs.len(), block_bytes), "merging runs")?;
-            to_file(&mut out, &mut Merged::new(&runs, settings.partitions, context), combiner)?;
+            write_merged(&space, runs, budget.limit_bytes(), largest, combiner, &mut out)?;
         }
         let (segments, records) = out.finish(settings.partitions)?;
         let read = |n: &std::sync::atomic::AtomicU64| n.load(Ordering::Relaxed);
@@ -168,4 +149,30 @@ impl MapOutput {
             spilled_records: read(&counts.spilled_records) + records,
         })
     }
+}
+
+/// Merges runs into a map output file. `largest`: the bytes of the largest record, if it did not go through a collector.
+pub fn write_merged(
+    space: &TaskSpace,
+    runs: Vec<Arc<Run>>,
+    memory_bytes: u64,
+    largest: u64,
+    combiner: Option<&mut Box<dyn Combine>>,
+    out: &mut OutputFile,
+) -> Result<()> {
+    // Each of two giants that meet in a merge needs its own memory.
+    let memory = Budget::new(memory_bytes + largest * (runs.len() as u64 + 1));
+    let context = ReadContext { budget: memory.clone(), cancelled: space.cancel.flag() };
+    let block_bytes = space.run_block_bytes;
+    let passes = MergePasses {
+        scratch: space.scratch.clone(),
+        settings: space.run_settings(),
+        context: context.clone(),
+        threads: &*space.env.threads,
+        workers: 1,
+        fan_in: fan_in_of(memory_bytes * 3 / 4, block_bytes).max(2),
+    };
+    let runs = passes.reduce(runs)?;
+    let _memory = memory.grant(merge_memory_bytes(runs.len(), block_bytes), "merging runs")?;
+    space.drain_to_file(&mut Merged::new(&runs, space.partitions, context), combiner, out)
 }

@@ -6,8 +6,10 @@
 
 mod combine_feed;
 mod failure;
+mod java_files;
 mod native_map_output;
 mod native_reduce_input;
+mod native_task;
 
 use std::path::PathBuf;
 

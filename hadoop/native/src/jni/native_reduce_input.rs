@@ -4,6 +4,7 @@
 use jni::EnvUnowned;
 use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong};
+use yunti_engine::base::KeyOrder;
 use yunti_engine::env::Env;
 
 use super::combine_feed::JavaCombiner;
@@ -12,11 +13,11 @@ use super::{bytes_of_java, codec_of_java, form_of_java, java_of_bytes, of_java, 
 use crate::shuffle::{ReduceInput, ReduceSettings};
 use crate::sorted::Combine;
 
-fn input<'a>(handle: jlong) -> Result<&'a ReduceInput> {
+pub(super) fn input<'a>(handle: jlong) -> Result<&'a ReduceInput> {
     of_java(handle)
 }
 
-/// `static native long create(int form, int codec, int level, int codecBuffer, long memory, String[] directories, Object combiner)`
+/// `static native long create(int form, int codec, int level, int codecBuffer, boolean reversed, long memory, String[] directories, Object combiner)`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'local>(
     mut env: EnvUnowned<'local>,
@@ -25,6 +26,7 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'l
     codec: jint,
     level: jint,
     codec_buffer: jint,
+    reversed: jboolean,
     memory: jlong,
     directories: JObjectArray<'local, JString<'local>>,
     combiner: JObject<'local>,
@@ -32,6 +34,7 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'l
     env.with_env(|env| -> Result<jlong> {
         let settings = ReduceSettings {
             form: form_of_java(form)?,
+            order: KeyOrder { descending: reversed, ..KeyOrder::BYTES },
             codec: codec_of_java(codec, level, codec_buffer)?,
             memory_bytes: memory.max(0) as u64,
             scratch: paths_of_java(env, &directories)?,

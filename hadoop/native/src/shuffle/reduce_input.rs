@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use yunti_engine::base::{Code, Error, KeyOrder, Result};
+use yunti_engine::base::{Code, Error, KeyOrder, Record, Result};
 use yunti_engine::env::{Cancel, Env};
 use yunti_engine::memory::Budget;
 use yunti_engine::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader, ScratchSpace};
@@ -20,7 +20,7 @@ use super::fetched::Fetched;
 use crate::compress::Codec;
 use crate::ifile::SegmentReader;
 use crate::key::KeyForm;
-use crate::sorted::{Combine, Counts, Frames, OfMerger, TaskSpace};
+use crate::sorted::{Combine, Counts, Frames, OfMerger, Sorted, TaskSpace};
 
 /// Sources that are merged at once, at most: behind that another pass costs less than caches that are too small for all.
 const FAN_IN_MAX: usize = 512;
@@ -30,6 +30,8 @@ const BLOCK_BYTES_MAX: usize = 256 << 10;
 #[derive(Clone, Debug)]
 pub struct ReduceSettings {
     pub form: KeyForm,
+    /// Of the keys in normal form.
+    pub order: KeyOrder,
     pub codec: Codec,
     /// What the task may hold of segments; merging takes a part of it.
     pub memory_bytes: u64,
@@ -70,8 +72,9 @@ impl ReduceInput {
             runs: Default::default(),
             partitions: 1,
             form: settings.form,
+            order: settings.order,
             run_block_bytes,
-            counts: Counts::default(),
+            counts: Default::default(),
             cancel: Cancel::default(),
         });
         ReduceInput {
@@ -157,7 +160,7 @@ impl ReduceInput {
     }
 
     fn merge_to_run(&self, segments: &[Arc<Fetched>]) -> Result<()> {
-        let mut sorted = OfMerger::new(Merger::new(self.sources(segments)?, KeyOrder::BYTES)?);
+        let mut sorted = OfMerger::new(Merger::new(self.sources(segments)?, self.settings.order)?);
         let mut combiner = self.combiner.lock().unwrap_or_else(|e| e.into_inner());
         self.space.write_run(|to| self.space.drain(&mut sorted, combiner.as_mut(), to))
     }
@@ -212,7 +215,7 @@ impl ReduceInput {
         for run in &runs {
             sources.push(Box::new(RunReader::open(run, KeyRange::whole(0), true, &context)));
         }
-        let records = OfMerger::new(Merger::new(sources, KeyOrder::BYTES)?);
+        let records = OfMerger::new(Merger::new(sources, self.settings.order)?);
         let merging = Merging { records, frames: Frames::new(self.settings.form), _runs: runs };
         *self.merged.lock().unwrap_or_else(|e| e.into_inner()) = Some(merging);
         Ok(())
@@ -223,6 +226,16 @@ impl ReduceInput {
         let mut merged = self.merged.lock().unwrap_or_else(|e| e.into_inner());
         let Merging { records, frames, .. } = merged.as_mut().ok_or_else(no_segment)?;
         Ok(take(frames.next_batch(records, room)?))
+    }
+
+    /// Gives all records, in normal form, to `each`.
+    pub fn drain(&self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<()> {
+        let mut merged = self.merged.lock().unwrap_or_else(|e| e.into_inner());
+        let Merging { records, .. } = merged.as_mut().ok_or_else(no_segment)?;
+        while records.next_batch(each)? {
+            Counts::add(&self.space.counts.ticks, 1);
+        }
+        Ok(())
     }
 }
 
@@ -275,7 +288,7 @@ mod tests {
         for kind in [CodecKind::None, CodecKind::Snappy, CodecKind::Gzip] {
             let codec = Codec { kind, level: -1, buffer_bytes: 256 << 10 };
             let settings =
-                ReduceSettings { form: KeyForm::Same, codec, memory_bytes: 1 << 20, scratch: vec![dir.clone()] };
+                ReduceSettings { form: KeyForm::Same, order: KeyOrder::BYTES, codec, memory_bytes: 1 << 20, scratch: vec![dir.clone()] };
             let input = ReduceInput::new(settings, Env::real(), None);
             let mut expect = Vec::new();
             for map in 0..40 {
@@ -343,7 +356,7 @@ mod tests {
         let codec = Codec { kind: CodecKind::None, level: -1, buffer_bytes: 0 };
         let good = segment(codec, vec![(b"k".to_vec(), b"v".to_vec())]);
         let settings =
-            ReduceSettings { form: KeyForm::Same, codec, memory_bytes: 1 << 20, scratch: vec![std::env::temp_dir()] };
+            ReduceSettings { form: KeyForm::Same, order: KeyOrder::BYTES, codec, memory_bytes: 1 << 20, scratch: vec![std::env::temp_dir()] };
         let input = ReduceInput::new(settings, Env::real(), None);
         for on_disk in [false, true] {
             for flip in 0..good.len() {

@@ -15,15 +15,16 @@ pub trait Combine: Send {
 
 /// One partition on its way through a combiner.
 pub struct Feed<'f> {
+    order: KeyOrder,
     from: &'f mut dyn Sorted,
     to: &'f mut dyn FnMut(Record<'_>) -> Result<()>,
     frames: Frames,
-    last_key: Vec<u8>,
+    last_key: Option<Vec<u8>>,
 }
 
 impl<'f> Feed<'f> {
-    pub fn new(form: KeyForm, from: &'f mut dyn Sorted, to: &'f mut dyn FnMut(Record<'_>) -> Result<()>) -> Feed<'f> {
-        Feed { from, to, frames: Frames::new(form), last_key: Vec::new() }
+    pub fn new(form: KeyForm, order: KeyOrder, from: &'f mut dyn Sorted, to: &'f mut dyn FnMut(Record<'_>) -> Result<()>) -> Feed<'f> {
+        Feed { order, from, to, frames: Frames::new(form), last_key: None }
     }
 
     /// The next records, as `Frames::next_batch` has them.
@@ -37,15 +38,16 @@ impl<'f> Feed<'f> {
         for (at, klen, vlen) in copied(records) {
             let bytes = &records[at + HEADER_BYTES..at + HEADER_BYTES + klen + vlen];
             let record = Record { bytes, key_len: klen as u32, split: 0 };
-            if KeyOrder::BYTES.compare(record.key(), &self.last_key).is_lt() {
+            let last_key = self.last_key.get_or_insert_with(|| record.key().to_vec());
+            if self.order.compare(record.key(), last_key).is_lt() {
                 return Err(Error::new(
                     Code::UserCode,
                     "the combiner gave a key that comes before the one it gave last",
                 )
                 .hint("a combiner must emit its keys in the order in which it is given them"));
             }
-            self.last_key.clear();
-            self.last_key.extend_from_slice(record.key());
+            last_key.clear();
+            last_key.extend_from_slice(record.key());
             (self.to)(record)?;
         }
         Ok(())

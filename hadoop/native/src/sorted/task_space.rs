@@ -10,6 +10,7 @@ use yunti_engine::env::{Cancel, Crew, Env};
 use yunti_engine::run::{RunBuilder, RunSettings, ScratchSpace, SpillCodec};
 
 use super::{Combine, Feed, InMemory, Sorted};
+use crate::ifile::OutputFile;
 use crate::key::KeyForm;
 
 /// What a task counts, in Hadoop's terms.
@@ -34,6 +35,8 @@ pub struct TaskSpace {
     pub runs: Runs,
     pub partitions: u32,
     pub form: KeyForm,
+    /// Of the keys in normal form.
+    pub order: KeyOrder,
     pub run_block_bytes: usize,
     pub counts: Counts,
     pub cancel: Cancel,
@@ -50,7 +53,7 @@ impl TaskSpace {
     }
 
     pub fn run_settings(&self) -> RunSettings {
-        RunSettings { order: KeyOrder::BYTES, block_bytes: self.run_block_bytes, codec: SpillCodec::Auto }
+        RunSettings { order: self.order, block_bytes: self.run_block_bytes, codec: SpillCodec::Auto }
     }
 
     /// Sorts what was collected, and gives it to `take`.
@@ -84,7 +87,7 @@ impl TaskSpace {
                     }
                 }
                 Some(combiner) => {
-                    let mut feed = Feed::new(self.form, sorted, &mut put);
+                    let mut feed = Feed::new(self.form, self.order, sorted, &mut put);
                     combiner.combine(&mut feed)?;
                     Counts::add(&self.counts.ticks, 1);
                     // A combiner need not read to the end.
@@ -93,6 +96,19 @@ impl TaskSpace {
             }
         }
         Ok(())
+    }
+
+    /// Takes all records of `sorted` to a map output file.
+    pub fn drain_to_file(
+        &self,
+        sorted: &mut dyn Sorted,
+        combiner: Option<&mut Box<dyn Combine>>,
+        out: &mut OutputFile,
+    ) -> Result<()> {
+        self.drain(sorted, combiner, &mut |partition, record| {
+            out.advance_to(partition)?;
+            out.append(record.key(), record.value())
+        })
     }
 
     /// Writes one run.

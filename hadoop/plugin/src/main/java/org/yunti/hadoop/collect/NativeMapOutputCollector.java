@@ -1,17 +1,11 @@
 package org.yunti.hadoop.collect;
 
-import java.io.File;
 import java.io.IOException;
-import org.apache.hadoop.fs.FileSystem;
-import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.mapred.Counters;
-import org.apache.hadoop.mapred.IndexRecord;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputCollector;
 import org.apache.hadoop.mapred.MapOutputFile;
 import org.apache.hadoop.mapred.MapTask;
-import org.apache.hadoop.mapred.SpillRecord;
 import org.apache.hadoop.mapred.Task.CombinerRunner;
 import org.apache.hadoop.mapred.Task.TaskReporter;
 import org.apache.hadoop.mapreduce.CryptoUtils;
@@ -39,8 +33,6 @@ import org.yunti.hadoop.Verdict;
  */
 public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(NativeMapOutputCollector.class);
-  /** Others than the owner may read map output: the ShuffleHandler is another user. */
-  private static final FsPermission OUTPUT_PERMISSION = new FsPermission((short) 0640);
 
   private JobConf job;
   private MapTask task;
@@ -190,30 +182,17 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   }
 
   private void finish() throws IOException {
-    long expected = byteCounter.getValue() + partitions * 150L;
-    Path output = files.getOutputFileForWrite(expected);
-    Path index = files.getOutputIndexFileForWrite(partitions * (long) MapTask.MAP_OUTPUT_INDEX_RECORD_LENGTH);
-    new File(output.toUri().getPath()).getParentFile().mkdirs();
+    OutputIndex output = new OutputIndex(job, files, byteCounter.getValue());
     long[] done;
     ProgressTicker ticker = new ProgressTicker(() -> NativeMapOutput.ticks(handle), reporter);
     try {
-      done = NativeMapOutput.finish(handle, output.toUri().getPath());
+      done = NativeMapOutput.finish(handle, output.file());
     } finally {
       ticker.stop();
     }
-    SpillRecord segments = new SpillRecord(partitions);
-    for (int p = 0, at = NativeMapOutput.SEGMENTS; p < partitions; p++, at += 3) {
-      segments.putIndex(new IndexRecord(done[at], done[at + 1], done[at + 2]), p);
-    }
-    segments.writeToFile(index, job);
-    FileSystem local = FileSystem.getLocal(job).getRaw();
+    output.write(done, NativeMapOutput.SEGMENTS, reporter);
     reporter.getCounter(TaskCounter.SPILLED_RECORDS).increment(done[NativeMapOutput.SPILLED_RECORDS]);
-    reporter.getCounter(TaskCounter.MAP_OUTPUT_MATERIALIZED_BYTES).increment(local.getFileStatus(output).getLen());
-    if (!OUTPUT_PERMISSION.equals(OUTPUT_PERMISSION.applyUMask(FsPermission.getUMask(job)))) {
-      local.setPermission(output, OUTPUT_PERMISSION);
-      local.setPermission(index, OUTPUT_PERMISSION);
-    }
-    LOG.info("Yunti wrote {} after {} spills", output, done[NativeMapOutput.SPILLS]);
+    LOG.info("Yunti wrote {} after {} spills", output.file(), done[NativeMapOutput.SPILLS]);
   }
 
   @Override

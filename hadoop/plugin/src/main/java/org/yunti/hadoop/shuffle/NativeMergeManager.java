@@ -2,10 +2,13 @@ package org.yunti.hadoop.shuffle;
 
 import java.io.IOException;
 import java.lang.ref.Cleaner;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputFile;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
+import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.ShuffleConsumerPlugin.Context;
 import org.apache.hadoop.mapred.Task.CombinerRunner;
 import org.apache.hadoop.mapred.Task.TaskReporter;
@@ -28,18 +31,24 @@ import org.yunti.hadoop.collect.CodecSetting;
 import org.yunti.hadoop.collect.CombineFeed;
 import org.yunti.hadoop.collect.RecordWriter;
 import org.yunti.hadoop.key.KeyForm;
+import org.yunti.hadoop.task.NativeJob;
 
 /**
  * Decides what of the map outputs is held in memory and when it is merged to disk, by Hadoop's own rules and settings; native code
  * holds and merges.
  */
-final class NativeMergeManager<K, V> implements MergeManager<K, V> {
+public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(NativeMergeManager.class);
   private static final Cleaner CLEANER = Cleaner.create();
+
+  private static final Map<String, NativeMergeManager<?, ?>> OF_ATTEMPTS = new ConcurrentHashMap<>();
 
   private final Context<K, V> context;
   private final ExceptionReporter failures;
   private final ReduceMemory memory;
+  private final String[] directories;
+  /** The reducer is native too: no record comes through Java. */
+  private final boolean isNative;
   private final Handle handle;
   private final Cleaner.Cleanable cleanable;
 
@@ -71,8 +80,9 @@ final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     if (CryptoUtils.isEncryptedSpillEnabled(job)) {
       throw new Declined(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA + " is on");
     }
-    RecordWriter<K, V> writer = new RecordWriter<>(job);
-    if (writer.keyForm() == KeyForm.CARRIED) {
+    isNative = NativeJob.of(job) != null;
+    KeyForm form = isNative ? KeyForm.SAME : new RecordWriter<K, V>(job).keyForm();
+    if (form == KeyForm.CARRIED) {
       throw new Declined("keys with a normaliser are merged by Hadoop");
     }
     CodecSetting codec = CodecSetting.of(job);
@@ -80,18 +90,20 @@ final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     memory = ReduceMemory.of(job);
     MapOutputFile files = context.getMapOutputFile();
     files.setConf(job);
-    String[] directories = LocalDirectories.of(job, i -> files.getSpillFileForWrite(i, 1));
+    directories = LocalDirectories.of(job, i -> files.getSpillFileForWrite(i, 1));
     handle =
         new Handle(
             NativeReduceInput.create(
-                writer.keyForm().number,
+                form.number,
                 codec.number(),
                 codec.level(),
                 codec.bufferBytes(),
+                isNative && NativeJob.reversed(job),
                 memory.limitBytes(),
                 directories,
-                combiner(job)));
+                isNative ? null : combiner(job)));
     cleanable = CLEANER.register(this, handle);
+    OF_ATTEMPTS.put(context.getReduceId().toString(), this);
     LOG.info("Yunti merges in {} bytes of native memory", memory.limitBytes());
   }
 
@@ -136,8 +148,30 @@ final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     return new NativeSegment<>(this, mapId, requestedSize, onDisk);
   }
 
-  long number() {
+  /** The input of a reduce attempt in this JVM, for a reducer that is native. */
+  public static NativeMergeManager<?, ?> of(TaskAttemptID attempt) throws IOException {
+    NativeMergeManager<?, ?> found = OF_ATTEMPTS.get(attempt.toString());
+    if (found == null) {
+      throw new IOException("Yunti: a native reducer runs with NativeShuffle as shuffle plug-in alone");
+    }
+    return found;
+  }
+
+  /** What native code knows this input by. */
+  public long number() {
     return handle.number;
+  }
+
+  public Reporter reporter() {
+    return context.getReporter();
+  }
+
+  public long memoryBytes() {
+    return memory.limitBytes();
+  }
+
+  public String[] directories() {
+    return directories.clone();
   }
 
   /** A segment takes {@code more} bytes than were reserved for it, or fewer. */
@@ -185,6 +219,9 @@ final class NativeMergeManager<K, V> implements MergeManager<K, V> {
       ticker.stop();
     }
     context.getSpilledRecordsCounter().increment(NativeReduceInput.spilledRecords(number));
+    if (isNative) {
+      return new RecordFrames(into -> 0, new Progress(), 0);
+    }
     return new RecordFrames(into -> NativeReduceInput.next(number(), into), new Progress(), total);
   }
 
@@ -200,6 +237,7 @@ final class NativeMergeManager<K, V> implements MergeManager<K, V> {
         }
       }
     }
+    OF_ATTEMPTS.remove(context.getReduceId().toString());
     cleanable.clean();
     if (interrupted) {
       Thread.currentThread().interrupt();

@@ -7,7 +7,14 @@ final class NativeReduceInput {
   private NativeReduceInput() {}
 
   static native long create(
-      int form, int codec, int level, int codecBuffer, long memoryBytes, String[] directories, Object combiner)
+      int form,
+      int codec,
+      int level,
+      int codecBuffer,
+      boolean reversed,
+      long memoryBytes,
+      String[] directories,
+      Object combiner)
       throws IOException;
 
   /** Begins a segment of {@code length} bytes, checksum counted in; returns its number. From any thread, as those that follow. */

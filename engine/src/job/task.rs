@@ -1,0 +1,123 @@
+//! One task of a job whose tasks a cluster runs: the phases of `execute`, cut where the cluster's shuffle lies.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::control::{Control, StageNow};
+use super::execute::start;
+use super::phase::reducing::ReduceTask;
+use super::phase::running::Running;
+use super::phase::sorted;
+use super::plan::Plan;
+use super::spec::{JobSpec, Mode, Partitioning};
+use crate::base::{Code, Error, KeyOrder, Record, Result};
+use crate::collect::{Collected, Store};
+use crate::env::{Env, NamedFile};
+use crate::operator::ClassSource;
+use crate::read::split::{Piece, RecordFormat, Split};
+use crate::run::{Run, ScratchSpace};
+use crate::write::{Output, OutputWriter, PartFile};
+
+/// What a map task reads: [start, end) of one file, in whole records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskSplit {
+    pub path: PathBuf,
+    pub start: u64,
+    pub end: u64,
+    /// Of the task among the job's map tasks.
+    pub number: u32,
+}
+
+/// What a map task leaves: records in memory, or runs, not both.
+pub struct MapTaskOutput {
+    pub store: Arc<Store>,
+    pub collected: Collected,
+    pub runs: Vec<Arc<Run>>,
+    pub scratch: Arc<ScratchSpace>,
+    pub partitions: u32,
+    pub counters: Counters,
+}
+
+/// Group, name and number of what a task counted.
+pub type Counters = Vec<(String, String, u64)>;
+
+fn counters(running: &Running<'_>) -> Counters {
+    let counters = running.counters.lock().unwrap_or_else(|e| e.into_inner());
+    counters.iter().map(|((group, name), n)| (group.to_string(), name.to_string(), *n)).collect()
+}
+
+/// The order in which a job's keys are merged once they are normalised.
+pub fn merge_order(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<KeyOrder> {
+    Ok(Plan::make(&for_task(spec, None), env, classes)?.order)
+}
+
+/// Between map and reduce there always are sorted records.
+fn for_task(spec: &JobSpec, path: Option<&Path>) -> JobSpec {
+    let inputs = path.map(|p| p.to_string_lossy().into_owned()).into_iter().collect();
+    JobSpec { inputs, mode: Mode::Sorted, ..spec.clone() }
+}
+
+/// Maps one split, and sorts and spills what comes out.
+pub fn map(
+    spec: &JobSpec,
+    env: &Env,
+    classes: &[Arc<dyn ClassSource>],
+    control: &Control,
+    split: &TaskSplit,
+) -> Result<MapTaskOutput> {
+    let spec = for_task(spec, Some(&split.path));
+    if spec.partitioning == Partitioning::TotalOrder && spec.reduces > 1 {
+        return Err(Error::new(Code::Usage, "a total order over several reduces needs a sample of the whole input")
+            .hint("use one reduce"));
+    }
+    let mut plan = Plan::make(&spec, env, classes)?;
+    let whole = !plan.format.splittable() || plan.files.first().is_some_and(|f| f.codec.is_some());
+    let (mut from, mut to) = (split.start, if whole { u64::MAX } else { split.end });
+    if let RecordFormat::Fixed { record_bytes, .. } = plan.format {
+        // The cluster cuts anywhere: a record belongs to the split in which it begins.
+        from = from.next_multiple_of(u64::from(record_bytes));
+        to = to.checked_next_multiple_of(u64::from(record_bytes)).unwrap_or(to);
+        let len = plan.files.first().map_or(0, |f| f.len);
+        to = to.min(len.max(split.end));
+    }
+    let piece = Piece { file: 0, start: from, end: to };
+    let bytes = split.end - split.start;
+    plan.splits = vec![Split { number: split.number, pieces: vec![piece], bytes }];
+    plan.input_bytes = bytes;
+    let running = start(&spec, &plan, spec.threads.unwrap_or(1), env, control)?;
+    control.expect(bytes);
+    let mapped = sorted::map_phase(&running)?;
+    Ok(MapTaskOutput {
+        store: mapped.store,
+        collected: mapped.collected,
+        runs: mapped.runs.take(),
+        scratch: mapped.scratch,
+        partitions: plan.partitions,
+        counters: counters(&running),
+    })
+}
+
+/// Reduces one partition, whose sorted records `records` gives to what it is given, to `file`, which is written from start to end.
+pub fn reduce(
+    spec: &JobSpec,
+    env: &Env,
+    classes: &[Arc<dyn ClassSource>],
+    control: &Control,
+    partition: u32,
+    records: impl FnOnce(&mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<()>,
+    file: NamedFile,
+) -> Result<Counters> {
+    let spec = for_task(spec, None);
+    let plan = Plan::make(&spec, env, classes)?;
+    let running = start(&spec, &plan, 1, env, control)?;
+    control.enter(StageNow::Reduce);
+    let output = Output::Stream(PartFile::new(file, true, 0)?);
+    let writer = OutputWriter::new(running.writer_setup(&output, &|| false), 0, Some(0), Vec::new());
+    let mut reduce = ReduceTask::new(&running, partition, sorted::fed(&running)?, writer)?;
+    records(&mut |record| reduce.push(record))?;
+    reduce.finish(&running)?;
+    if let Output::Stream(file) = output {
+        file.close(false)?;
+    }
+    Ok(counters(&running))
+}

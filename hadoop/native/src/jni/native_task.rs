@@ -1,0 +1,122 @@
+//! `org.yunti.hadoop.task.NativeTask`: whole tasks.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jni::objects::{JClass, JObject, JObjectArray, JString};
+use jni::sys::{jint, jlong};
+use jni::{Env, EnvUnowned};
+use yunti_engine::base::Code;
+use yunti_engine::env::NamedFile;
+use yunti_engine::job::Control;
+use yunti_engine::job::task::{Counters, TaskSplit, merge_order};
+
+use super::failure::{Result, Throw};
+use super::java_files::JavaFiles;
+use super::native_reduce_input::input;
+use super::{codec_of_java, paths_of_java};
+use crate::task::{TaskJob, map_task, reduce_task};
+
+/// The engine's outside world, with Hadoop's files in it.
+fn env_of_java(env: &mut Env<'_>, files: &JObject<'_>) -> Result<yunti_engine::env::Env> {
+    let mut outside = yunti_engine::env::Env::real();
+    outside.files = Arc::new(JavaFiles::new(env.new_global_ref(files)?));
+    Ok(outside)
+}
+
+/// Counters as lines `group TAB name TAB number`.
+fn lines<'local>(
+    env: &mut Env<'local>,
+    first: Option<String>,
+    counters: Counters,
+) -> Result<JObjectArray<'local, JString<'local>>> {
+    let counters = counters.into_iter().map(|(group, name, n)| format!("{group}\t{name}\t{n}"));
+    let lines: Vec<String> = first.into_iter().chain(counters).collect();
+    let array = JObjectArray::<JString>::new(env, lines.len(), JString::null())?;
+    for (i, line) in lines.iter().enumerate() {
+        let line = env.new_string(line)?;
+        array.set_element(env, i, &line)?;
+    }
+    Ok(array)
+}
+
+/// `static native String[] map(String job, TaskFiles files, String path, long start, long end, int number, long memory,
+/// String[] directories, int codec, int level, int codecBuffer, String output)`: start, raw and file bytes of each partition in the
+/// first line, separated by spaces; then the counters.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    job: JString<'local>,
+    files: JObject<'local>,
+    path: JString<'local>,
+    start: jlong,
+    end: jlong,
+    number: jint,
+    memory: jlong,
+    directories: JObjectArray<'local, JString<'local>>,
+    codec: jint,
+    level: jint,
+    codec_buffer: jint,
+    output: JString<'local>,
+) -> JObjectArray<'local, JString<'local>> {
+    env.with_env(|env| -> Result<JObjectArray<'local, JString<'local>>> {
+        let outside = env_of_java(env, &files)?;
+        let directories = paths_of_java(env, &directories)?;
+        let job = TaskJob::new(&job.try_to_string(env)?, memory.max(0) as u64, directories)?;
+        let split = TaskSplit {
+            path: PathBuf::from(path.try_to_string(env)?),
+            start: start as u64,
+            end: end as u64,
+            number: number as u32,
+        };
+        let output = PathBuf::from(output.try_to_string(env)?);
+        let codec = codec_of_java(codec, level, codec_buffer)?;
+        let (segments, counters) = map_task::run(&job, &outside, &Control::new(), &split, codec, &output)?;
+        let numbers = segments.iter().flat_map(|s| [s.start, s.raw_bytes, s.file_bytes]);
+        let first = numbers.map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
+        lines(env, Some(first), counters)
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native boolean reversed(String job)`: whether keys are merged against the order of their bytes.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reversed<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    job: JString<'local>,
+) -> jni::sys::jboolean {
+    env.with_env(|env| -> Result<jni::sys::jboolean> {
+        let job = TaskJob::new(&job.try_to_string(env)?, 0, Vec::new())?;
+        Ok(merge_order(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?.reversed())
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native String[] reduce(String job, TaskFiles files, long input, int partition, long memory, String[] directories,
+/// String output)`: the counters.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reduce<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    job: JString<'local>,
+    files: JObject<'local>,
+    handle: jlong,
+    partition: jint,
+    memory: jlong,
+    directories: JObjectArray<'local, JString<'local>>,
+    output: JString<'local>,
+) -> JObjectArray<'local, JString<'local>> {
+    env.with_env(|env| -> Result<JObjectArray<'local, JString<'local>>> {
+        let outside = env_of_java(env, &files)?;
+        let directories = paths_of_java(env, &directories)?;
+        let job = TaskJob::new(&job.try_to_string(env)?, memory.max(0) as u64, directories)?;
+        let output = output.try_to_string(env)?;
+        let file = NamedFile::create(&*outside.files, Path::new(&output), Code::Output)?;
+        let counters =
+            reduce_task::run(&job, &outside, &Control::new(), input(handle)?, partition as u32, file)?;
+        lines(env, None, counters)
+    })
+    .resolve::<Throw>()
+}

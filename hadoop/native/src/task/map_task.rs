@@ -1,0 +1,53 @@
+//! A native map task: one split through the engine's map phase, and what comes out as IFile.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use yunti_engine::base::{Code, Result};
+use yunti_engine::env::{Cancel, Env, NamedFile};
+use yunti_engine::job::Control;
+use yunti_engine::job::task::{self, Counters, MapTaskOutput, TaskSplit};
+
+use super::TaskJob;
+use crate::collect::map_output::write_merged;
+use crate::compress::Codec;
+use crate::ifile::{OutputFile, Segment};
+use crate::key::KeyForm;
+use crate::sorted::TaskSpace;
+
+/// Maps the split and writes the file that reducers fetch. Keys stand there as the engine orders them.
+pub fn run(
+    job: &TaskJob,
+    env: &Env,
+    control: &Arc<Control>,
+    split: &TaskSplit,
+    codec: Codec,
+    output: &Path,
+) -> Result<(Vec<Segment>, Counters)> {
+    let mapped = task::map(&job.spec, env, &job.classes, control, split)?;
+    let MapTaskOutput { store, mut collected, runs, scratch, partitions, counters } = mapped;
+    let budget = store.budget().clone();
+    let order = store.order();
+    let space = TaskSpace {
+        env: env.clone(),
+        scratch,
+        runs: Default::default(),
+        partitions,
+        form: KeyForm::Same,
+        order,
+        run_block_bytes: runs.first().map_or(256 << 10, |r| r.block_bytes()),
+        counts: Default::default(),
+        cancel: Cancel::default(),
+    };
+    let file = NamedFile::create(&*env.files, output, Code::Output)?;
+    let mut out = OutputFile::new(file, KeyForm::Same, codec)?;
+    if runs.is_empty() {
+        space.sorted(&store, &mut collected, |sorted| space.drain_to_file(sorted, None, &mut out))?;
+    } else {
+        collected.release(&store);
+        drop(store);
+        write_merged(&space, runs, budget.limit_bytes(), 0, None, &mut out)?;
+    }
+    let (segments, _) = out.finish(partitions)?;
+    Ok((segments, counters))
+}

@@ -1,0 +1,58 @@
+package org.yunti.hadoop.task;
+
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.MapOutputCollector;
+import org.apache.hadoop.mapred.MapTask;
+import org.apache.hadoop.mapred.Task.TaskReporter;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.yunti.hadoop.NativeLibrary;
+import org.yunti.hadoop.Verdict;
+
+/**
+ * The collector of a native map task: it collects nothing, since {@link NativeMapper} writes the map output itself, and is there for
+ * what only a collector is told.
+ */
+public final class NativeTaskCollector<K, V> implements MapOutputCollector<K, V> {
+  private static final Map<String, NativeTaskCollector<?, ?>> OF_ATTEMPTS = new ConcurrentHashMap<>();
+
+  JobConf job;
+  MapTask task;
+  TaskReporter reporter;
+
+  /** The collector of a task attempt in this JVM. */
+  static NativeTaskCollector<?, ?> of(TaskAttemptID attempt) throws IOException {
+    NativeTaskCollector<?, ?> found = OF_ATTEMPTS.get(attempt.toString());
+    if (found == null) {
+      throw new IOException("Yunti: a native mapper runs with NativeTaskCollector as collector alone");
+    }
+    return found;
+  }
+
+  @Override
+  public void init(Context context) throws IOException {
+    job = context.getJobConf();
+    task = context.getMapTask();
+    reporter = context.getReporter();
+    NativeLibrary.load();
+    Verdict.nativeCode(reporter, "all of " + task.getTaskID());
+    OF_ATTEMPTS.put(task.getTaskID().toString(), this);
+  }
+
+  @Override
+  public void collect(K key, V value, int partition) throws IOException {
+    throw new IOException("Yunti: a native map task emits no Java records");
+  }
+
+  @Override
+  public void flush() {
+    task.getSortPhase().complete();
+  }
+
+  @Override
+  public void close() {
+    OF_ATTEMPTS.remove(task.getTaskID().toString());
+  }
+}
