@@ -26,17 +26,15 @@ pub fn execute(arguments: &[OsString]) -> Outcome {
     let name = arguments.first().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     // A name and nothing that leads out of libexec.
     let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-    let program = libexec().map(|dir| dir.join(format!("yunti-{name}")));
-    if let Some(program) = program.filter(|p| is_name && p.is_file()) {
+    if let Some(program) = find(&name).filter(|_| is_name) {
         let error = Command::new(&program).args(&arguments[1..]).exec();
         return Err(Error::io(Code::Usage, &format!("cannot execute the part {name}"), &error)
             .at_path(program.to_string_lossy())
             .hint("install it anew")
             .into());
     }
-    let error = match PARTS.iter().find(|(part, _)| *part == name) {
-        Some((_, what)) => Error::new(Code::Usage, format!("the part '{name}' ({what}) is not installed"))
-            .hint(format!("put yunti-{name} into {}", libexec().unwrap_or_default().display())),
+    let error = match missing(&name) {
+        Some(error) => error,
         None => {
             let flags = Flags::command();
             let commands: Vec<&str> = flags.get_subcommands().map(|c| c.get_name()).collect();
@@ -45,6 +43,21 @@ pub fn execute(arguments: &[OsString]) -> Outcome {
         }
     };
     Err(error.into())
+}
+
+/// The program of a part that another command needs.
+pub fn installed(name: &str) -> yunti_engine::base::Result<PathBuf> {
+    find(name).ok_or_else(|| missing(name).unwrap_or_else(|| Error::new(Code::Internal, format!("no part '{name}'"))))
+}
+
+fn find(name: &str) -> Option<PathBuf> {
+    libexec().map(|dir| dir.join(format!("yunti-{name}"))).filter(|program| program.is_file())
+}
+
+fn missing(name: &str) -> Option<Error> {
+    let (_, what) = PARTS.iter().find(|(part, _)| *part == name)?;
+    let error = Error::new(Code::Usage, format!("the part '{name}' ({what}) is not installed"));
+    Some(error.hint(format!("put yunti-{name} into {}", libexec().unwrap_or_default().display())))
 }
 
 /// `../libexec` beside the directory of this program.

@@ -51,6 +51,15 @@ pub fn merge_order(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) 
     Ok(Plan::make(&for_task(spec, None), env, classes)?.order)
 }
 
+/// What cannot run as tasks of a cluster, and what does not fit together.
+pub fn check(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<()> {
+    if spec.partitioning == Partitioning::TotalOrder && spec.reduces > 1 {
+        return Err(Error::new(Code::Usage, "a total order over several reduces needs a sample of the whole input")
+            .hint("use one reduce"));
+    }
+    merge_order(spec, env, classes).map(drop)
+}
+
 /// Between map and reduce there always are sorted records.
 fn for_task(spec: &JobSpec, path: Option<&Path>) -> JobSpec {
     let inputs = path.map(|p| p.to_string_lossy().into_owned()).into_iter().collect();
@@ -66,10 +75,7 @@ pub fn map(
     split: &TaskSplit,
 ) -> Result<MapTaskOutput> {
     let spec = for_task(spec, Some(&split.path));
-    if spec.partitioning == Partitioning::TotalOrder && spec.reduces > 1 {
-        return Err(Error::new(Code::Usage, "a total order over several reduces needs a sample of the whole input")
-            .hint("use one reduce"));
-    }
+    check(&spec, env, classes)?;
     let mut plan = Plan::make(&spec, env, classes)?;
     let whole = !plan.format.splittable() || plan.files.first().is_some_and(|f| f.codec.is_some());
     let (mut from, mut to) = (split.start, if whole { u64::MAX } else { split.end });

@@ -141,9 +141,23 @@ pub struct RunFlags {
     #[arg(short, long, help_heading = "What is told")]
     pub quiet: bool,
 
+    /// Where to run: here, or on the cluster of the `hadoop` in PATH, where inputs and output are Hadoop's paths
+    #[arg(long, value_name = "WHERE", value_enum, default_value_t = Cluster::Here, help_heading = "The job")]
+    pub on: Cluster,
+
     /// Print the job as a job file and run nothing
     #[arg(long, help_heading = "What is told")]
     pub print_job: bool,
+}
+
+/// Where a job runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Cluster {
+    /// On this machine
+    #[default]
+    Here,
+    /// On a Hadoop cluster
+    Yarn,
 }
 
 /// The applications with their settings, and examples.

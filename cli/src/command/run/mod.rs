@@ -1,6 +1,7 @@
 //! `yunti run`: from flags to a job, the job itself, and what is told of it.
 
 pub mod flags;
+mod on_yarn;
 mod spec;
 
 use std::fs;
@@ -21,7 +22,7 @@ use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
 use crate::failure::{Failure, Outcome};
 use crate::text::table::{Side, Table, cut};
 use crate::text::{numbers, report};
-use flags::RunFlags;
+use flags::{Cluster, RunFlags};
 
 pub fn run(flags: RunFlags) -> Outcome {
     let (env, closed) = stdout_watch::watch(Env::real());
@@ -30,6 +31,9 @@ pub fn run(flags: RunFlags) -> Outcome {
         return stdout::print(&spec_to_toml(&spec)?);
     }
     spec.check()?;
+    if flags.on == Cluster::Yarn {
+        return on_yarn::run(&spec, &env, &classes_of(&spec)?);
+    }
     if flags.json && spec.output == OutputTarget::Stdout {
         let error = Error::new(Code::Usage, "standard output cannot take both the records and the report");
         return Err(error.hint("leave out --json and use --report FILE").into());
@@ -51,13 +55,17 @@ pub fn run(flags: RunFlags) -> Outcome {
 }
 
 /// Libraries come first, so that a class of the user's may have any name.
-fn run_job(spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_engine::base::Result<JobOutcome> {
+fn classes_of(spec: &JobSpec) -> yunti_engine::base::Result<Vec<Arc<dyn ClassSource>>> {
     let mut classes: Vec<Arc<dyn ClassSource>> = Vec::new();
     for path in &spec.libraries {
         classes.push(abi::load(path)?);
     }
     classes.push(library::builtin_classes());
-    job::run(spec, env, &classes, control)
+    Ok(classes)
+}
+
+fn run_job(spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_engine::base::Result<JobOutcome> {
+    job::run(spec, env, &classes_of(spec)?, control)
 }
 
 fn tell(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome) -> Outcome {

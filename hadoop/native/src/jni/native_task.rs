@@ -114,8 +114,7 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reduce<'local>(
         let job = TaskJob::new(&job.try_to_string(env)?, memory.max(0) as u64, directories)?;
         let output = output.try_to_string(env)?;
         let file = NamedFile::create(&*outside.files, Path::new(&output), Code::Output)?;
-        let counters =
-            reduce_task::run(&job, &outside, &Control::new(), input(handle)?, partition as u32, file)?;
+        let counters = reduce_task::run(&job, &outside, &Control::new(), input(handle)?, partition as u32, file)?;
         lines(env, None, counters)
     })
     .resolve::<Throw>()

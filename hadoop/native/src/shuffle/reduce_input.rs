@@ -287,8 +287,13 @@ mod tests {
         };
         for kind in [CodecKind::None, CodecKind::Snappy, CodecKind::Gzip] {
             let codec = Codec { kind, level: -1, buffer_bytes: 256 << 10 };
-            let settings =
-                ReduceSettings { form: KeyForm::Same, order: KeyOrder::BYTES, codec, memory_bytes: 1 << 20, scratch: vec![dir.clone()] };
+            let settings = ReduceSettings {
+                form: KeyForm::Same,
+                order: KeyOrder::BYTES,
+                codec,
+                memory_bytes: 1 << 20,
+                scratch: vec![dir.clone()],
+            };
             let input = ReduceInput::new(settings, Env::real(), None);
             let mut expect = Vec::new();
             for map in 0..40 {
@@ -355,8 +360,13 @@ mod tests {
     fn what_came_broken_is_refused_before_it_is_wanted() {
         let codec = Codec { kind: CodecKind::None, level: -1, buffer_bytes: 0 };
         let good = segment(codec, vec![(b"k".to_vec(), b"v".to_vec())]);
-        let settings =
-            ReduceSettings { form: KeyForm::Same, order: KeyOrder::BYTES, codec, memory_bytes: 1 << 20, scratch: vec![std::env::temp_dir()] };
+        let settings = ReduceSettings {
+            form: KeyForm::Same,
+            order: KeyOrder::BYTES,
+            codec,
+            memory_bytes: 1 << 20,
+            scratch: vec![std::env::temp_dir()],
+        };
         let input = ReduceInput::new(settings, Env::real(), None);
         for on_disk in [false, true] {
             for flip in 0..good.len() {

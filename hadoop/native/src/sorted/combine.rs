@@ -23,7 +23,12 @@ pub struct Feed<'f> {
 }
 
 impl<'f> Feed<'f> {
-    pub fn new(form: KeyForm, order: KeyOrder, from: &'f mut dyn Sorted, to: &'f mut dyn FnMut(Record<'_>) -> Result<()>) -> Feed<'f> {
+    pub fn new(
+        form: KeyForm,
+        order: KeyOrder,
+        from: &'f mut dyn Sorted,
+        to: &'f mut dyn FnMut(Record<'_>) -> Result<()>,
+    ) -> Feed<'f> {
         Feed { order, from, to, frames: Frames::new(form), last_key: None }
     }
 

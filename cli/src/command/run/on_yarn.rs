@@ -1,0 +1,97 @@
+//! `yunti run .. --on yarn`: the job goes to the cluster of the `hadoop` in PATH, as a job file that its tasks read.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use yunti_engine::base::{Code, Error, Result};
+use yunti_engine::env::Env;
+use yunti_engine::job::spec::file::spec_to_toml;
+use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget};
+use yunti_engine::job::task;
+use yunti_engine::operator::ClassSource;
+
+use crate::command::part;
+use crate::failure::{Failure, Outcome};
+
+/// A job file that is removed when the job was submitted.
+struct JobFile(PathBuf);
+
+impl Drop for JobFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Outcome {
+    let output = check(spec)?;
+    // What does not fit together is told here, and not by a task that fails four times.
+    task::check(spec, env, classes)?;
+    let program = part::installed("hadoop")?;
+    let job = write_job(spec)?;
+    let mut command = Command::new(program);
+    command.arg("run-job");
+    // Hadoop's names mean the same there; the others are for the classes, which find them in the job.
+    command.args(spec.settings.iter().map(|(key, value)| format!("-D{key}={value}")));
+    command.arg("--job").arg(&job.0).args(["--name", &spec.name]);
+    for input in &spec.inputs {
+        command.args(["--input", input]);
+    }
+    command.arg("--output").arg(output).args(["--reduces", &spec.reduces.to_string()]);
+    for library in &spec.libraries {
+        command.arg("--lib").arg(library);
+    }
+    if spec.overwrite {
+        command.arg("--overwrite");
+    }
+    let status = command.status().map_err(|e| Error::io(Code::Usage, "cannot execute the part hadoop", &e))?;
+    match status.code() {
+        Some(0) => Ok(()),
+        // It said why.
+        Some(code) => Err(Failure::Told(code_of(code))),
+        None => Err(Failure::Told(Code::Cancelled)),
+    }
+}
+
+fn code_of(code: i32) -> Code {
+    [Code::Usage, Code::Input, Code::Exists].into_iter().find(|c| *c as i32 == code).unwrap_or(Code::Internal)
+}
+
+/// What a cluster cannot do, before it is asked; else the output.
+fn check(spec: &JobSpec) -> Result<&Path> {
+    let usage = |what: &str, hint: &str| Err(Error::new(Code::Usage, what).hint(hint));
+    let OutputTarget::Directory(output) = &spec.output else {
+        return usage("on a cluster the output is a directory", "name one with --output DIR");
+    };
+    if spec.mode == Mode::None {
+        return usage("a job of maps alone cannot run on a cluster yet", "leave out --on yarn, or --mode none");
+    }
+    if spec.inputs.iter().any(|i| i == "-") {
+        return usage("a cluster cannot read this program's standard input", "put the data into HDFS first");
+    }
+    Ok(output)
+}
+
+/// The job as its tasks see it: libraries lie beside them, memory and directories are the container's.
+fn write_job(spec: &JobSpec) -> Result<JobFile> {
+    let beside = |library: &PathBuf| Path::new(".").join(library.file_name().unwrap_or(library.as_os_str()));
+    let job = JobSpec {
+        inputs: Vec::new(),
+        output: OutputTarget::Stdout,
+        libraries: spec.libraries.iter().map(beside).collect(),
+        memory_bytes: None,
+        threads: None,
+        scratch_dirs: Vec::new(),
+        ..spec.clone()
+    };
+    let path = std::env::temp_dir().join(format!("yunti-job-{}.toml", std::process::id()));
+    let text = spec_to_toml(&job)?;
+    let written = File::create(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+    let file = JobFile(path);
+    match written {
+        Ok(()) => Ok(file),
+        Err(e) => Err(Error::io(Code::Output, "cannot write the job", &e).at_path(file.0.to_string_lossy())),
+    }
+}
