@@ -23,6 +23,7 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
   private final RecordFrames in = new RecordFrames(this::nextBatch, null, 0);
 
   private long feed;
+  private Throwable failure;
   private long emitted;
 
   /** {@code outputRecords} may be null. */
@@ -41,10 +42,32 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
     try {
       runner.combine(in, this);
       handOver();
+    } catch (Throwable e) {
+      failure = e;
+      throw e;
     } finally {
       this.feed = 0;
       out.shrink(BATCH_BYTES);
     }
+  }
+
+  /** What a native call failed with in the end: what the combiner threw, if it did, as it threw it. */
+  public static IOException of(CombineFeed<?, ?> feed, IOException failure) {
+    if (feed == null || feed.failure == null) {
+      return failure;
+    }
+    if (feed.failure instanceof RuntimeException e) {
+      throw e;
+    }
+    if (feed.failure instanceof Error e) {
+      throw e;
+    }
+    return feed.failure instanceof IOException e ? e : new IOException(feed.failure);
+  }
+
+  /** The same while records are still collected: Hadoop spills in another thread, and wraps what fails there. */
+  static IOException ofSpill(CombineFeed<?, ?> feed, IOException failure) {
+    return feed == null || feed.failure == null ? failure : new IOException("Spill failed", feed.failure);
   }
 
   private int nextBatch(byte[] into) throws IOException {

@@ -42,6 +42,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   private int partitions;
 
   private long handle;
+  private CombineFeed<K, V> combiner;
   private RecordBatch batch;
   private int batchBytes;
   /** The partition of each record of the batch. */
@@ -75,11 +76,13 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     if (CryptoUtils.isEncryptedSpillEnabled(job)) {
       throw new Declined(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA + " is on");
     }
-    writer = new RecordWriter<>(job);
+    checkSettings();
+    writer = new RecordWriter<>(job, RecordWriter.From.MAPPER);
     CodecSetting codec = CodecSetting.of(job);
     NativeLibrary.load();
 
     batch = new RecordBatch(64 << 10);
+    combiner = combiner();
     handle =
         NativeMapOutput.create(
             partitions,
@@ -90,11 +93,23 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
             (long) job.getInt(MRJobConfig.IO_SORT_MB, MRJobConfig.DEFAULT_IO_SORT_MB) << 20,
             directories(),
             job.getInt(JobContext.MAP_COMBINE_MIN_SPILLS, 3),
-            combiner());
+            combiner);
     batchBytes = NativeMapOutput.batchBytes(handle);
     chosen = new int[batchBytes / RecordBatch.HEADER_BYTES + 1];
     recordCounter = reporter.getCounter(TaskCounter.MAP_OUTPUT_RECORDS);
     byteCounter = reporter.getCounter(TaskCounter.MAP_OUTPUT_BYTES);
+  }
+
+  /** What Hadoop's own collector would refuse is left to it. */
+  private void checkSettings() throws Declined {
+    float share = job.getFloat(JobContext.MAP_SORT_SPILL_PERCENT, 0.8f);
+    if (share > 1 || share <= 0) {
+      throw new Declined("invalid " + JobContext.MAP_SORT_SPILL_PERCENT);
+    }
+    int megabytes = job.getInt(MRJobConfig.IO_SORT_MB, MRJobConfig.DEFAULT_IO_SORT_MB);
+    if ((megabytes & 0x7FF) != megabytes) {
+      throw new Declined("invalid " + MRJobConfig.IO_SORT_MB);
+    }
   }
 
   /** Where Hadoop would spill: in each of the local directories that it names. */
@@ -109,7 +124,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       return null;
     }
     Counters.Counter output = reporter.getCounter(TaskCounter.COMBINE_OUTPUT_RECORDS);
-    return new CombineFeed<>(runner, new RecordWriter<>(job), output, reporter);
+    return new CombineFeed<>(runner, new RecordWriter<>(job, RecordWriter.From.COMBINER), output, reporter);
   }
 
   @Override
@@ -151,15 +166,22 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     }
     int keyLength = batch.header(0);
     int valueLength = batch.header(4);
-    NativeMapOutput.putBig(
-        handle, batch.bytes(), RecordBatch.HEADER_BYTES, keyLength, valueLength, partition);
+    try {
+      NativeMapOutput.putBig(handle, batch.bytes(), RecordBatch.HEADER_BYTES, keyLength, valueLength, partition);
+    } catch (IOException e) {
+      throw CombineFeed.ofSpill(combiner, e);
+    }
     batch.shrink(batchBytes);
   }
 
   private void handOver() throws IOException {
     if (count > 0) {
       int length = batch.padded(batch.position());
-      NativeMapOutput.put(handle, batch.bytes(), length, chosen, count);
+      try {
+        NativeMapOutput.put(handle, batch.bytes(), length, chosen, count);
+      } catch (IOException e) {
+        throw CombineFeed.ofSpill(combiner, e);
+      }
       count = 0;
     }
     batch.position(0);
@@ -187,6 +209,8 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     ProgressTicker ticker = new ProgressTicker(() -> NativeMapOutput.ticks(handle), reporter);
     try {
       done = NativeMapOutput.finish(handle, output.file());
+    } catch (IOException e) {
+      throw CombineFeed.of(combiner, e);
     } finally {
       ticker.stop();
     }

@@ -13,9 +13,18 @@ public final class RecordWriter<K, V> {
   private final KeyWriter<K> keys;
   private final ValueWriter<V> values;
 
+  /** Whose records they are: a wrong class is told as Hadoop tells it there. */
+  public enum From {
+    MAPPER,
+    COMBINER
+  }
+
+  private final From from;
+
   /** Declines what it cannot write. */
   @SuppressWarnings("unchecked")
-  public RecordWriter(JobConf job) throws IOException {
+  public RecordWriter(JobConf job, From from) throws IOException {
+    this.from = from;
     keyClass = (Class<K>) job.getMapOutputKeyClass();
     valueClass = (Class<V>) job.getMapOutputValueClass();
     keys = KeyWriters.find(job, keyClass, job.getOutputKeyComparator());
@@ -37,15 +46,18 @@ public final class RecordWriter<K, V> {
     int start = to.begin();
     int own = keys.write(key, to);
     int keyLength = to.position() - start - RecordBatch.HEADER_BYTES;
-    int from = to.position();
+    int end = to.position();
     keys.writeCarried(to);
     values.write(value, to);
-    int rest = to.position() - from;
+    int rest = to.position() - end;
     to.end(start, keyLength);
     return own + rest;
   }
 
-  private static IOException mismatch(String what, Class<?> expected, Object found) {
+  private IOException mismatch(String what, Class<?> expected, Object found) {
+    if (from == From.COMBINER) {
+      return new IOException("wrong " + what + " class: " + found.getClass() + " is not " + expected);
+    }
     return new IOException(
         "Type mismatch in "
             + what

@@ -49,6 +49,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   private final String[] directories;
   /** The reducer is native too: no record comes through Java. */
   private final boolean isNative;
+  private final CombineFeed<K, V> combiner;
   private final Handle handle;
   private final Cleaner.Cleanable cleanable;
 
@@ -81,7 +82,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
       throw new Declined(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA + " is on");
     }
     isNative = NativeJob.of(job) != null;
-    KeyForm form = isNative ? KeyForm.SAME : new RecordWriter<K, V>(job).keyForm();
+    KeyForm form = isNative ? KeyForm.SAME : new RecordWriter<K, V>(job, RecordWriter.From.MAPPER).keyForm();
     if (form == KeyForm.CARRIED) {
       throw new Declined("keys with a normaliser are merged by Hadoop");
     }
@@ -91,6 +92,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     MapOutputFile files = context.getMapOutputFile();
     files.setConf(job);
     directories = LocalDirectories.of(job, i -> files.getSpillFileForWrite(i, 1));
+    combiner = isNative ? null : combiner(job);
     handle =
         new Handle(
             NativeReduceInput.create(
@@ -101,7 +103,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
                 isNative && NativeJob.reversed(job),
                 memory.limitBytes(),
                 directories,
-                isNative ? null : combiner(job)));
+                combiner));
     cleanable = CLEANER.register(this, handle);
     OF_ATTEMPTS.put(context.getReduceId().toString(), this);
     LOG.info("Yunti merges in {} bytes of native memory", memory.limitBytes());
@@ -122,7 +124,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
             reporter,
             null);
     Counters.Counter output = reporter.getCounter(TaskCounter.COMBINE_OUTPUT_RECORDS);
-    return new CombineFeed<>(runner, new RecordWriter<>(job), output, reporter);
+    return new CombineFeed<>(runner, new RecordWriter<>(job, RecordWriter.From.COMBINER), output, reporter);
   }
 
   @Override
@@ -194,7 +196,11 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   private void merge() {
     long freed = 0;
     try {
-      freed = NativeReduceInput.merge(number());
+      try {
+        freed = NativeReduceInput.merge(number());
+      } catch (IOException e) {
+        throw CombineFeed.of(combiner, e);
+      }
       context.getReporter().progress();
     } catch (IOException | RuntimeException | Error e) {
       failures.reportException(e);
@@ -215,6 +221,8 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     ProgressTicker ticker = new ProgressTicker(() -> NativeReduceInput.ticks(number), context.getReporter());
     try {
       NativeReduceInput.open(number);
+    } catch (IOException e) {
+      throw CombineFeed.of(combiner, e);
     } finally {
       ticker.stop();
     }

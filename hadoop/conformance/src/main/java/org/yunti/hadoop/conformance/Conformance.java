@@ -1,0 +1,140 @@
+package org.yunti.hadoop.conformance;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.log4j.FileAppender;
+import org.apache.log4j.Level;
+import org.apache.log4j.LogManager;
+import org.apache.log4j.Logger;
+import org.apache.log4j.PatternLayout;
+import org.yunti.hadoop.conformance.cases.AllCases;
+import org.yunti.hadoop.conformance.compare.Comparison;
+import org.yunti.hadoop.conformance.runner.Outcome;
+import org.yunti.hadoop.conformance.runner.Runner;
+import org.yunti.hadoop.conformance.runner.Settings;
+import org.yunti.hadoop.conformance.suite.Case;
+
+/**
+ * Runs every case with stock Hadoop and with a variant, and says where they differ.
+ *
+ * <pre>
+ *   cases -> prepare input -> run stock   -> outcome \
+ *                          -> run variant -> outcome  > differences -> one line
+ * </pre>
+ */
+public final class Conformance {
+  private final Options options;
+  private final PrintStream out;
+  private int passed;
+  private int failed;
+  private int skipped;
+
+  private Conformance(Options options, PrintStream out) {
+    this.options = options;
+    this.out = out;
+  }
+
+  public static void main(String[] arguments) throws Exception {
+    int status = run(Arrays.asList(arguments), System.out);
+    // Threads of failed tasks may be left, and are no reason to wait.
+    System.exit(status);
+  }
+
+  /** @return the exit status */
+  static int run(List<String> arguments, PrintStream out) throws Exception {
+    if (arguments.contains("--help")) {
+      out.print(Options.USAGE);
+      return 0;
+    }
+    Options options;
+    try {
+      options = Options.parse(arguments);
+      options.variant();
+    } catch (IllegalArgumentException e) {
+      System.err.println("conformance: " + e.getMessage() + " (--help lists the options)");
+      return 2;
+    }
+    return new Conformance(options, out).run();
+  }
+
+  private int run() throws Exception {
+    List<Case> chosen = AllCases.list().stream()
+        .filter(c -> options.chooses(c.name()) && (!options.cluster() || c.runsOnCluster())).toList();
+    if (options.list()) {
+      chosen.forEach(c -> out.println(c.name()));
+      return 0;
+    }
+    Map<String, String> settings =
+        options.cluster() ? Settings.cluster() : Settings.local(options.work());
+    Variant variant = options.variant();
+    if (options.cluster() && options.plugin() != null) {
+      variant = variant.with(Map.of("tmpjars", options.plugin()), false);
+    }
+    logTo(options.cluster() ? null : new File(options.work(), "log"));
+    Path work = new Path(options.work());
+    try (Runner runner = new Runner(settings, work)) {
+      for (Case testCase : chosen) {
+        judge(testCase, variant, runner);
+      }
+      if (!options.keep()) {
+        FileSystem fs = work.getFileSystem(runner.configuration());
+        fs.delete(work, true);
+      }
+    }
+    out.println(passed + " passed, " + failed + " failed, " + skipped + " skipped");
+    return failed == 0 ? 0 : 1;
+  }
+
+  private void judge(Case testCase, Variant variant, Runner runner) throws InterruptedException, IOException {
+    String obstacle = testCase.obstacle().find(runner.configuration());
+    if (obstacle != null) {
+      skipped++;
+      out.println("skip " + testCase.name() + ": " + obstacle);
+      return;
+    }
+    long start_ns = System.nanoTime();
+    List<String> differences;
+    try {
+      runner.delete(testCase);
+      runner.prepare(testCase);
+      Outcome stock = runner.run(testCase, Map.of(), "a");
+      Outcome other = runner.run(testCase, variant.overlay(), "b");
+      differences = Comparison.differences(testCase, stock, other, variant.judged());
+    } catch (InterruptedException e) {
+      throw e;
+    } catch (Exception e) {
+      // A case that cannot be written or read is one failure, not the end of the others.
+      differences = List.of("the suite itself failed: " + e);
+    }
+    String time = options.times()
+        ? String.format(Locale.ROOT, " (%.1f s)", (System.nanoTime() - start_ns) / 1e9) : "";
+    if (differences.isEmpty()) {
+      passed++;
+      out.println("ok " + testCase.name() + time);
+    } else {
+      failed++;
+      out.println("FAIL " + testCase.name() + time + ": " + String.join("; ", differences));
+    }
+    if (!options.keep()) {
+      runner.delete(testCase);
+    }
+  }
+
+  /** What Hadoop logs goes to a file: a case that must fail would fill the report with stacks. */
+  private void logTo(File file) throws IOException {
+    LogManager.resetConfiguration();
+    Logger root = LogManager.getRootLogger();
+    root.setLevel(file == null ? Level.OFF : options.keep() ? Level.INFO : Level.WARN);
+    if (file != null) {
+      file.getParentFile().mkdirs();
+      root.addAppender(new FileAppender(new PatternLayout("%d{ISO8601} %-5p [%t] %c{1}: %m%n"), file.getPath()));
+    }
+  }
+}

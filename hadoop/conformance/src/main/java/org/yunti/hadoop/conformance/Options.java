@@ -1,0 +1,128 @@
+package org.yunti.hadoop.conformance;
+
+import java.io.File;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+
+/** The command line, parsed. Parsing never acts. */
+final class Options {
+  static final String USAGE = """
+      usage: conformance [options]
+        --variant NAME   what is compared with stock: stock (the default), collector
+        -Dkey=value      one more setting of the variant
+        --conf FILE      more settings of the variant, a Hadoop configuration file
+        --judged         the variant's tasks must report counter group Yunti (implied by named variants)
+        --only PATTERN   only cases whose name contains this regular expression; may be repeated
+        --list           print the names of the cases
+        --times          print the seconds of each case behind its name
+        --keep           keep inputs, outputs and the log of the tasks
+        --work FOLDER    where runs leave their files (default: a folder below the temporary folder)
+        --cluster        run on the cluster of the configuration on the class path; only the cases marked for it
+        --plugin JAR     the plug-in that a cluster's tasks need; a local run takes it from the class path
+      The last line is "N passed, N failed, N skipped". Exit status: 0, 1 if a case failed, 2 if the command is wrong.
+      """;
+
+  private String variant = "stock";
+  private final Map<String, String> overlay = new LinkedHashMap<>();
+  private boolean judged;
+  private Pattern only = Pattern.compile("");
+  private boolean list;
+  private boolean times;
+  private boolean keep;
+  private String work;
+  private boolean cluster;
+  private String plugin;
+
+  private Options() {}
+
+  /** @throws IllegalArgumentException with a line for the user */
+  static Options parse(List<String> arguments) {
+    Options options = new Options();
+    Iterator<String> rest = arguments.iterator();
+    while (rest.hasNext()) {
+      String argument = rest.next();
+      switch (argument) {
+        case "--variant" -> options.variant = value(argument, rest);
+        case "--conf" -> options.addFile(value(argument, rest));
+        case "--judged" -> options.judged = true;
+        case "--only" -> options.addPattern(value(argument, rest));
+        case "--list" -> options.list = true;
+        case "--times" -> options.times = true;
+        case "--keep" -> options.keep = true;
+        case "--work" -> options.work = value(argument, rest);
+        case "--cluster" -> options.cluster = true;
+        case "--plugin" -> options.plugin = value(argument, rest);
+        default -> options.addSetting(argument);
+      }
+    }
+    return options;
+  }
+
+  private static String value(String option, Iterator<String> rest) {
+    if (!rest.hasNext()) {
+      throw new IllegalArgumentException(option + " needs a value");
+    }
+    return rest.next();
+  }
+
+  private void addFile(String name) {
+    if (!new File(name).isFile()) {
+      throw new IllegalArgumentException("no file " + name);
+    }
+    Configuration file = new Configuration(false);
+    file.addResource(new Path(new File(name).toURI()));
+    file.forEach(setting -> overlay.put(setting.getKey(), setting.getValue()));
+  }
+
+  private void addPattern(String pattern) {
+    String before = only.pattern();
+    only = Pattern.compile(before.isEmpty() ? pattern : before + "|" + pattern);
+  }
+
+  private void addSetting(String argument) {
+    int equals = argument.indexOf('=');
+    if (!argument.startsWith("-D") || equals < 3) {
+      throw new IllegalArgumentException("unknown option " + argument);
+    }
+    overlay.put(argument.substring(2, equals), argument.substring(equals + 1));
+  }
+
+  Variant variant() {
+    return Variant.named(variant).with(overlay, judged);
+  }
+
+  boolean chooses(String caseName) {
+    return only.matcher(caseName).find();
+  }
+
+  boolean list() {
+    return list;
+  }
+
+  boolean times() {
+    return times;
+  }
+
+  boolean keep() {
+    return keep;
+  }
+
+  String work() {
+    String temporary = cluster ? "/tmp" : System.getProperty("java.io.tmpdir");
+    String folder = work == null ? temporary + "/yunti-conformance-" + ProcessHandle.current().pid() : work;
+    return cluster ? folder : new File(folder).getAbsolutePath();
+  }
+
+  boolean cluster() {
+    return cluster;
+  }
+
+  String plugin() {
+    return plugin == null ? null : new File(plugin).toURI().toString();
+  }
+}

@@ -1,0 +1,55 @@
+package org.yunti.hadoop.conformance.compare;
+
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.yunti.hadoop.conformance.runner.Outcome.JobResult;
+import org.yunti.hadoop.conformance.suite.Case;
+
+/**
+ * What the tasks of a variant said of themselves: counter group {@code Yunti} with {@code native}, or with
+ * {@code declined: REASON} where a task was left to stock Hadoop. A plug-in that quietly declines everything
+ * gives the right output too, so a decline is a failure unless the case permits its reason, and so is silence.
+ */
+final class NativeClaim {
+  static final String GROUP = "Yunti";
+  private static final String NATIVE = GROUP + ":native";
+  private static final String DECLINED = GROUP + ":declined: ";
+
+  private NativeClaim() {}
+
+  /** @return what is wrong, or null */
+  static String fault(Case testCase, JobResult job) {
+    if (!job.succeeded() || !sorts(job)) {
+      return null; // The counters of failed tasks are lost.
+    }
+    boolean spoke = false;
+    for (Map.Entry<String, Long> counter : job.counters().entrySet()) {
+      if (counter.getValue() == 0) {
+        continue;
+      }
+      spoke |= counter.getKey().equals(NATIVE);
+      if (counter.getKey().startsWith(DECLINED)) {
+        spoke = true;
+        String reason = counter.getKey().substring(DECLINED.length());
+        if (!permitted(testCase, reason)) {
+          return "declined: " + reason;
+        }
+      }
+    }
+    return spoke ? null : "no task reported counter group " + GROUP + ": is the plug-in in use?";
+  }
+
+  /** Map tasks ran, and their output went to reduces: SPLIT_RAW_BYTES counts the split of every map task. */
+  private static boolean sorts(JobResult job) {
+    return job.reduces() > 0 && job.counters().getOrDefault("TaskCounter:SPLIT_RAW_BYTES", 0L) > 0;
+  }
+
+  private static boolean permitted(Case testCase, String reason) {
+    for (Pattern permitted : testCase.permittedDeclines()) {
+      if (permitted.matcher(reason).find()) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

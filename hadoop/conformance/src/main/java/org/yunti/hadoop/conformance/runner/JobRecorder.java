@@ -1,0 +1,97 @@
+package org.yunti.hadoop.conformance.runner;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapred.LocalJobRunner;
+import org.apache.hadoop.mapreduce.Counter;
+import org.apache.hadoop.mapreduce.CounterGroup;
+import org.apache.hadoop.mapreduce.Counters;
+import org.apache.hadoop.mapreduce.JobID;
+import org.apache.hadoop.mapreduce.JobStatus;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.TaskReport;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.protocol.ClientProtocol;
+
+/**
+ * The jobs that were submitted since the recording began.
+ *
+ * <p>Static, because Hadoop makes the {@link RecordingProvider} itself and hands it nothing of ours. One case
+ * runs at a time.
+ */
+final class JobRecorder {
+  private record Submitted(ClientProtocol client, JobID id, int reduces) {}
+
+  private static final List<Submitted> JOBS = new ArrayList<>();
+  private static Configuration base;
+
+  private JobRecorder() {}
+
+  /** @param newBase to find the file system of a job's folder with */
+  static synchronized void start(Configuration newBase) {
+    base = newBase;
+    JOBS.clear();
+  }
+
+  static synchronized void submitted(ClientProtocol client, JobID id, String submitFolder) throws IOException {
+    Configuration job = new Configuration(false);
+    Path file = new Path(submitFolder, "job.xml");
+    try (FSDataInputStream in = file.getFileSystem(base).open(file)) {
+      job.addResource(in);
+      JOBS.add(new Submitted(client, id, job.getInt(MRJobConfig.NUM_REDUCES, 1)));
+    }
+  }
+
+  /** Asks for the end state of every recorded job, in the order of submission. */
+  static synchronized List<Outcome.JobResult> results(TaskFailures failures)
+      throws IOException, InterruptedException {
+    List<Outcome.JobResult> results = new ArrayList<>();
+    for (Submitted job : JOBS) {
+      JobStatus status = job.client.getJobStatus(job.id);
+      boolean succeeded = status != null && status.getState() == JobStatus.State.SUCCEEDED;
+      List<String> causes = succeeded ? List.of() : causes(job, failures);
+      results.add(new Outcome.JobResult(job.reduces, succeeded, causes, counters(job.client.getJobCounters(job.id))));
+    }
+    return results;
+  }
+
+  private static List<String> causes(Submitted job, TaskFailures failures)
+      throws IOException, InterruptedException {
+    if (job.client instanceof LocalJobRunner) {
+      return failures.of(job.id.toString());
+    }
+    // A cluster: what the tasks reported. "Error: CLASS: MESSAGE" and a stack.
+    List<String> reported = new ArrayList<>();
+    for (TaskType type : new TaskType[] {TaskType.MAP, TaskType.REDUCE}) {
+      for (TaskReport report : job.client.getTaskReports(job.id, type)) {
+        for (String diagnostic : report.getDiagnostics()) {
+          for (String line : diagnostic.split("\n")) {
+            if (line.startsWith("Error: ") || line.startsWith("Caused by: ")) {
+              reported.add(line.substring(line.indexOf(' ', line.indexOf(':')) + 1));
+            }
+          }
+        }
+      }
+    }
+    return reported;
+  }
+
+  private static Map<String, Long> counters(Counters counters) {
+    Map<String, Long> values = new TreeMap<>();
+    if (counters != null) {
+      for (CounterGroup group : counters) {
+        String name = group.getName().substring(group.getName().lastIndexOf('.') + 1);
+        for (Counter counter : group) {
+          values.put(name + ":" + counter.getName(), counter.getValue());
+        }
+      }
+    }
+    return values;
+  }
+}

@@ -1,0 +1,180 @@
+package org.yunti.hadoop.conformance.suite;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapreduce.Job;
+
+/**
+ * One unit of the suite: a small program of one or a few jobs, its input, and what of its result is defined.
+ *
+ * <p>The same case object is run with stock Hadoop and with a variant. It must therefore be deterministic:
+ * input comes from seeded {@link Draw}s, and nothing may depend on the clock or on the name of the side.
+ */
+public final class Case {
+  /** Writes one deterministic part of the input below {@link Trial#input()}; called once for both sides. */
+  @FunctionalInterface
+  public interface Input {
+    void write(Trial trial) throws Exception;
+  }
+
+  /** Runs the jobs, from {@link Trial#input()} to {@link Trial#output()}; called once for each side. */
+  @FunctionalInterface
+  public interface Body {
+    void run(Trial trial) throws Exception;
+  }
+
+  /** Changes a job that a generic {@link Body} has built. */
+  @FunctionalInterface
+  public interface Tweak {
+    void apply(Job job) throws Exception;
+  }
+
+  /** Says why stock Hadoop cannot run the case here, or null when it can. */
+  @FunctionalInterface
+  public interface Obstacle {
+    String find(Configuration conf);
+  }
+
+  private final String name;
+  private final List<Input> inputs = new ArrayList<>();
+  private final List<Tweak> tweaks = new ArrayList<>();
+  private final Map<String, String> settings = new LinkedHashMap<>();
+  private final Map<String, String> freeCounters = new LinkedHashMap<>();
+  private final Set<Pattern> permittedDeclines = new LinkedHashSet<>();
+  private Body body;
+  private Order order = Order.VALUES_FREE;
+  private Obstacle obstacle = conf -> null;
+  private String mustFailWith;
+  private Pattern printed;
+  private boolean onCluster;
+
+  private Case(String name) {
+    this.name = name;
+  }
+
+  /** @param name {@code theme/case}, in lower case with dashes */
+  public static Case of(String name) {
+    return new Case(name);
+  }
+
+  // What the author of a case says.
+
+  public Case input(Input input) {
+    inputs.add(input);
+    return this;
+  }
+
+  public Case body(Body newBody) {
+    body = newBody;
+    return this;
+  }
+
+  public Case tweak(Tweak tweak) {
+    tweaks.add(tweak);
+    return this;
+  }
+
+  public Case set(String key, Object value) {
+    settings.put(key, String.valueOf(value));
+    return this;
+  }
+
+  public Case order(Order newOrder) {
+    order = newOrder;
+    return this;
+  }
+
+  /** A counter, as {@code NAME}, which both sides may count differently, with the reason why that is right. */
+  public Case counterMayDiffer(String counter, String reason) {
+    freeCounters.put(counter, reason);
+    return this;
+  }
+
+  /**
+   * A plug-in may leave this case to stock Hadoop, with a reason that contains this text, in upper or lower case.
+   * Hadoop cuts the names of counters after 64 characters, so the text must be near the beginning of the reason.
+   */
+  public Case mayDecline(String reason) {
+    permittedDeclines.add(Pattern.compile(Pattern.quote(reason), Pattern.CASE_INSENSITIVE));
+    return this;
+  }
+
+  /** A job of this case must fail, and the text be found in the stack of causes. */
+  public Case mustFail(String text) {
+    mustFailWith = text;
+    return this;
+  }
+
+  public Case skippedIf(Obstacle newObstacle) {
+    obstacle = newObstacle;
+    return this;
+  }
+
+  /** Lines on standard output that match are part of the result. */
+  public Case prints(String regex) {
+    printed = Pattern.compile(regex);
+    return this;
+  }
+
+  /** The case is also worth its time on a real cluster, where a job takes many seconds. */
+  public Case onCluster() {
+    onCluster = true;
+    return this;
+  }
+
+  // What the runner and the comparison ask.
+
+  public String name() {
+    return name;
+  }
+
+  public List<Input> inputs() {
+    return inputs;
+  }
+
+  public Body body() {
+    return body;
+  }
+
+  List<Tweak> tweaks() {
+    return tweaks;
+  }
+
+  public Map<String, String> settings() {
+    return settings;
+  }
+
+  public Order order() {
+    return order;
+  }
+
+  public Map<String, String> freeCounters() {
+    return freeCounters;
+  }
+
+  public Set<Pattern> permittedDeclines() {
+    return permittedDeclines;
+  }
+
+  public String mustFailWith() {
+    return mustFailWith;
+  }
+
+  public Obstacle obstacle() {
+    return obstacle;
+  }
+
+  public Pattern printed() {
+    return printed;
+  }
+
+  public boolean runsOnCluster() {
+    return onCluster;
+  }
+}
