@@ -117,6 +117,7 @@ pub(super) fn start<'a>(
         counters: Mutex::default(),
         settings: Arc::new(spec.settings.clone()),
         scratch_dirs: if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() },
+        bounds: None,
         spill: Mutex::default(),
     })
 }

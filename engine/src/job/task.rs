@@ -6,11 +6,12 @@ use std::sync::Arc;
 use super::control::{Control, StageNow};
 use super::execute::start;
 use super::phase::reducing::ReduceTask;
+use super::phase::sample;
 use super::phase::running::Running;
 use super::phase::sorted;
 use super::plan::Plan;
 use super::spec::{JobSpec, Mode, Partitioning};
-use crate::base::{Code, Error, KeyOrder, Record, Result};
+use crate::base::{KeyOrder, Record, Result};
 use crate::collect::{Collected, Store};
 use crate::env::{Env, NamedFile};
 use crate::operator::ClassSource;
@@ -51,13 +52,27 @@ pub fn merge_order(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) 
     Ok(Plan::make(&for_task(spec, None), env, classes)?.order)
 }
 
-/// What cannot run as tasks of a cluster, and what does not fit together.
+/// What does not fit together.
 pub fn check(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<()> {
-    if spec.partitioning == Partitioning::TotalOrder && spec.reduces > 1 {
-        return Err(Error::new(Code::Usage, "a total order over several reduces needs a sample of the whole input")
-            .hint("use one reduce"));
-    }
     merge_order(spec, env, classes).map(drop)
+}
+
+/// The bounds of a total order over the job's partitions, from a sample of its whole input; none where the job has no such order.
+/// Every map task is given them.
+pub fn bounds(
+    spec: &JobSpec,
+    env: &Env,
+    classes: &[Arc<dyn ClassSource>],
+    control: &Control,
+    paths: Vec<String>,
+) -> Result<Option<Vec<Vec<u8>>>> {
+    if spec.partitioning != Partitioning::TotalOrder || spec.reduces <= 1 {
+        return Ok(None);
+    }
+    let spec = JobSpec { inputs: paths, ..for_task(spec, None) };
+    let plan = Plan::make(&spec, env, classes)?;
+    let running = start(&spec, &plan, 1, env, control)?;
+    Ok(Some(sample::take(&running, 0)?.bounds.to_vec()))
 }
 
 /// Between map and reduce there always are sorted records.
@@ -73,9 +88,9 @@ pub fn map(
     classes: &[Arc<dyn ClassSource>],
     control: &Control,
     split: &TaskSplit,
+    bounds: Option<Vec<Vec<u8>>>,
 ) -> Result<MapTaskOutput> {
     let spec = for_task(spec, Some(&split.path));
-    check(&spec, env, classes)?;
     let mut plan = Plan::make(&spec, env, classes)?;
     let whole = !plan.format.splittable() || plan.files.first().is_some_and(|f| f.codec.is_some());
     let (mut from, mut to) = (split.start, if whole { u64::MAX } else { split.end });
@@ -90,7 +105,8 @@ pub fn map(
     let bytes = split.end - split.start;
     plan.splits = vec![Split { number: split.number, pieces: vec![piece], bytes }];
     plan.input_bytes = bytes;
-    let running = start(&spec, &plan, spec.threads.unwrap_or(1), env, control)?;
+    let mut running = start(&spec, &plan, spec.threads.unwrap_or(1), env, control)?;
+    running.bounds = bounds.map(Arc::new);
     control.expect(bytes);
     let mapped = sorted::map_phase(&running)?;
     Ok(MapTaskOutput {

@@ -9,5 +9,5 @@ mod map_workers;
 pub mod mapping;
 pub mod reducing;
 pub mod running;
-mod sample;
+pub mod sample;
 pub mod sorted;

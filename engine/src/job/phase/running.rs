@@ -30,6 +30,8 @@ pub struct Running<'a> {
     pub counters: Mutex<CounterTable>,
     pub settings: Arc<Settings>,
     pub scratch_dirs: Vec<PathBuf>,
+    /// Bounds of a total order that were sampled elsewhere.
+    pub bounds: Option<Arc<Vec<Vec<u8>>>>,
     pub spill: Mutex<Spill>,
 }
 

@@ -44,7 +44,8 @@ pub struct Sample {
 
 pub fn take(running: &Running<'_>, place_bits: u32) -> Result<Sample> {
     let plan = running.plan;
-    let bounded = plan.partitions > 1 && running.spec.partitioning == Partitioning::TotalOrder;
+    let total_order = plan.partitions > 1 && running.spec.partitioning == Partitioning::TotalOrder;
+    let bounded = total_order && running.bounds.is_none();
     // User code is not asked twice about a record without need; a partitioner of the user's would be.
     let routed = plan.mapper.as_ref().is_none_or(|m| m.info().is_identity)
         && plan.combiner.is_none()
@@ -52,7 +53,7 @@ pub fn take(running: &Running<'_>, place_bits: u32) -> Result<Sample> {
         && plan.partitioner.is_none()
         && plan.input_bytes >= ROUTED_BYTES;
     if !(bounded || routed) || plan.splits.is_empty() {
-        return Ok(Sample::default());
+        return Ok(Sample { bounds: running.bounds.clone().unwrap_or_default(), routes: None });
     }
     let n = plan.splits.len().min(SPLITS_MAX);
     let found: Vec<Mutex<Found>> = (0..n).map(|_| Mutex::default()).collect();
@@ -62,7 +63,7 @@ pub fn take(running: &Running<'_>, place_bits: u32) -> Result<Sample> {
         Ok(())
     })?;
     let mut found: Vec<Found> = found.into_iter().map(|f| f.into_inner().unwrap_or_else(|e| e.into_inner())).collect();
-    let mut sample = Sample::default();
+    let mut sample = Sample { bounds: running.bounds.clone().unwrap_or_default(), routes: None };
     if bounded {
         sample.bounds = Arc::new(bounds(running, &mut found));
     }

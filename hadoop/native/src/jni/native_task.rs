@@ -9,13 +9,16 @@ use jni::{Env, EnvUnowned};
 use yunti_engine::base::Code;
 use yunti_engine::env::NamedFile;
 use yunti_engine::job::Control;
-use yunti_engine::job::task::{Counters, TaskSplit, merge_order};
+use yunti_engine::job::task::{self, Counters, TaskSplit, merge_order};
 
 use super::failure::{Result, Throw};
 use super::java_files::JavaFiles;
 use super::native_reduce_input::input;
 use super::{codec_of_java, paths_of_java};
-use crate::task::{TaskJob, map_task, reduce_task};
+use crate::task::{TaskJob, bounds_of_text, bounds_to_text, map_task, reduce_task};
+
+/// For readers of a sample.
+const SAMPLE_MEMORY_BYTES: u64 = 64 << 20;
 
 /// The engine's outside world, with Hadoop's files in it.
 fn env_of_java(env: &mut Env<'_>, files: &JObject<'_>) -> Result<yunti_engine::env::Env> {
@@ -41,7 +44,7 @@ fn lines<'local>(
 }
 
 /// `static native String[] map(String job, TaskFiles files, String path, long start, long end, int number, long memory,
-/// String[] directories, int codec, int level, int codecBuffer, String output)`: start, raw and file bytes of each partition in the
+/// String[] directories, int codec, int level, int codecBuffer, String bounds, String output)`: start, raw and file bytes of each partition in the
 /// first line, separated by spaces; then the counters.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
@@ -58,9 +61,14 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
     codec: jint,
     level: jint,
     codec_buffer: jint,
+    bounds: JString<'local>,
     output: JString<'local>,
 ) -> JObjectArray<'local, JString<'local>> {
     env.with_env(|env| -> Result<JObjectArray<'local, JString<'local>>> {
+        let bounds = match bounds.is_null() {
+            true => None,
+            false => Some(bounds_of_text(&bounds.try_to_string(env)?)?),
+        };
         let outside = env_of_java(env, &files)?;
         let directories = paths_of_java(env, &directories)?;
         let job = TaskJob::new(&job.try_to_string(env)?, memory.max(0) as u64, directories)?;
@@ -72,10 +80,32 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
         };
         let output = PathBuf::from(output.try_to_string(env)?);
         let codec = codec_of_java(codec, level, codec_buffer)?;
-        let (segments, counters) = map_task::run(&job, &outside, &Control::new(), &split, codec, &output)?;
+        let (segments, counters) = map_task::run(&job, &outside, &Control::new(), &split, bounds, codec, &output)?;
         let numbers = segments.iter().flat_map(|s| [s.start, s.raw_bytes, s.file_bytes]);
         let first = numbers.map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
         lines(env, Some(first), counters)
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native String bounds(String job, TaskFiles files, String[] paths)`: of a total order, from a sample of the files; null where
+/// the job has none.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_bounds<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    job: JString<'local>,
+    files: JObject<'local>,
+    paths: JObjectArray<'local, JString<'local>>,
+) -> JString<'local> {
+    env.with_env(|env| -> Result<JString<'local>> {
+        let outside = env_of_java(env, &files)?;
+        let job = TaskJob::new(&job.try_to_string(env)?, SAMPLE_MEMORY_BYTES, Vec::new())?;
+        let paths = paths_of_java(env, &paths)?.iter().map(|p| p.to_string_lossy().into_owned()).collect();
+        match task::bounds(&job.spec, &outside, &job.classes, &Control::new(), paths)? {
+            Some(bounds) => Ok(env.new_string(bounds_to_text(&bounds))?),
+            None => Ok(JString::null()),
+        }
     })
     .resolve::<Throw>()
 }

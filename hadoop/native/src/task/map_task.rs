@@ -21,10 +21,11 @@ pub fn run(
     env: &Env,
     control: &Arc<Control>,
     split: &TaskSplit,
+    bounds: Option<Vec<Vec<u8>>>,
     codec: Codec,
     output: &Path,
 ) -> Result<(Vec<Segment>, Counters)> {
-    let mapped = task::map(&job.spec, env, &job.classes, control, split)?;
+    let mapped = task::map(&job.spec, env, &job.classes, control, split, bounds)?;
     let MapTaskOutput { store, mut collected, runs, scratch, partitions, counters } = mapped;
     let budget = store.budget().clone();
     let order = store.order();

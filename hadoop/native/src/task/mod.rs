@@ -6,7 +6,7 @@ pub mod reduce_task;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use yunti_engine::base::Result;
+use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::job::JobSpec;
 use yunti_engine::job::spec::file::parse_job_file;
 use yunti_engine::operator::ClassSource;
@@ -32,5 +32,42 @@ impl TaskJob {
         }
         classes.push(library::builtin_classes());
         Ok(TaskJob { spec, classes })
+    }
+}
+
+/// Bounds as text for a job's configuration: hexadecimal, separated by commas.
+pub fn bounds_to_text(bounds: &[Vec<u8>]) -> String {
+    let hex = |bound: &Vec<u8>| bound.iter().map(|b| format!("{b:02x}")).collect::<String>();
+    bounds.iter().map(hex).collect::<Vec<_>>().join(",")
+}
+
+/// The way back; a text that is no such thing is a mistake in the configuration.
+pub fn bounds_of_text(text: &str) -> Result<Vec<Vec<u8>>> {
+    let wrong = || Error::new(Code::Usage, "the job's bounds of partitions are not hexadecimal");
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    text.split(',')
+        .map(|hex| {
+            if hex.len() % 2 != 0 || !hex.is_ascii() {
+                return Err(wrong());
+            }
+            (0..hex.len() / 2).map(|i| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).map_err(|_| wrong())).collect()
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_come_back() {
+        for bounds in [vec![], vec![vec![0, 255, 16]], vec![vec![1], vec![2, 3], vec![b',']]] {
+            assert_eq!(bounds_of_text(&bounds_to_text(&bounds)).unwrap(), bounds);
+        }
+        for wrong in ["0", "zz", "00,1", "é"] {
+            assert!(bounds_of_text(wrong).is_err(), "{wrong}");
+        }
     }
 }

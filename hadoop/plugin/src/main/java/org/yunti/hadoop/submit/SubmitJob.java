@@ -121,6 +121,9 @@ public final class SubmitJob extends Configured implements Tool {
     FileInputFormat.setInputDirRecursive(job, true);
     FileOutputFormat.setOutputPath(job, output);
     configure(job, request);
+    if (request.reduces() > 1) {
+      NativeJob.sample(job);
+    }
     return job.waitForCompletion(true) ? 0 : FAILED;
   }
 

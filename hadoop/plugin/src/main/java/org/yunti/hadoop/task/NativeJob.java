@@ -1,9 +1,15 @@
 package org.yunti.hadoop.task;
 
 import java.io.IOException;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.Reporter;
+import org.apache.hadoop.mapreduce.InputSplit;
+import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.lib.input.FileSplit;
 import org.yunti.hadoop.NativeLibrary;
 
 /** What the tasks of a job that is native throughout find in its configuration. */
@@ -11,11 +17,29 @@ public final class NativeJob {
   /** The text of the job file (docs/formats/job-toml.md). */
   public static final String SETTING = "yunti.hadoop.job";
 
+  /** Where the partitions of a total order begin; set by {@link #sample}. */
+  static final String BOUNDS = "yunti.hadoop.bounds";
+
   private NativeJob() {}
 
   /** The job, or null if this one is not native. */
   public static String of(Configuration conf) {
     return conf.getRaw(SETTING);
+  }
+
+  /** Samples the input of a job that has a total order over several reduces; to be called before it is submitted. */
+  public static void sample(Job job) throws IOException {
+    Set<String> paths = new LinkedHashSet<>();
+    for (InputSplit split : new NativeInputFormat().getSplits(job)) {
+      paths.add(((FileSplit) split).getPath().toString());
+    }
+    NativeLibrary.load();
+    try (TaskFiles files = new TaskFiles(job.getConfiguration(), Reporter.NULL)) {
+      String bounds = NativeTask.bounds(of(job.getConfiguration()), files, paths.toArray(new String[0]));
+      if (bounds != null) {
+        job.getConfiguration().set(BOUNDS, bounds);
+      }
+    }
   }
 
   /** Whether the job's keys are merged against the order of their bytes. */

@@ -35,6 +35,7 @@ public final class NativeMapper extends Mapper<NullWritable, NullWritable, Bytes
               codec.number(),
               codec.level(),
               codec.bufferBytes(),
+              collector.job.get(NativeJob.BOUNDS),
               output.file());
     }
     output.write(Arrays.stream(done[0].split(" ")).mapToLong(Long::parseLong).toArray(), 0, collector.reporter);
