@@ -12,7 +12,7 @@ TOOLS   := $(CURDIR)/build/tools
 export PATH := $(TOOLS)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-full-engine \
+.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-full-engine \
         bench bench-quick dist install lint clean
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo 'make test-api            C ABI and C++ API; the examples, built by gcc and clang and run as jobs'
 	@echo 'make test-conformance    the same records and checksums as Hadoop (JDK 17, Maven)'
 	@echo 'make test-benches        every benchmark once, tiny'
+	@echo 'make test-hadoop         plug-ins for Hadoop: jobs that must come out the same, on a cluster too (JDK 17, Maven)'
 	@echo 'make test-house          what a user is given: layout, libraries at run time, pages'
 	@echo 'make test-full-engine    sanitizers and fuzzing; keeps its result in tests/results/ (MINUTES=10 a fuzz target)'
 	@echo 'make bench               against all peers and the limit programs; bench-quick: chdb and the limit programs'
@@ -51,7 +52,7 @@ test:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py
 
-test-engine test-api test-conformance test-benches test-house: test-%:
+test-engine test-api test-conformance test-benches test-house test-hadoop: test-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
 

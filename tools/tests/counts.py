@@ -88,6 +88,21 @@ def of_lines(text, code):
     return with_exit_code(counts, code)
 
 
+def of_conformance(text, code):
+    """hadoop/conformance/run: `ok NAME`, `FAIL NAME: what differs` or `skip NAME: REASON` a case, and a summary at the end."""
+    counts = Counts(
+        passed=len(re.findall(r"^ok \S+$", text, re.M)),
+        failures=re.findall(r"^FAIL (\S+): ", text, re.M),
+        skips=re.findall(r"^skip (\S+): (.*)$", text, re.M),
+    )
+    summary = re.search(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", text, re.M)
+    if not summary:
+        counts.failures.append("the suite crashed")
+    elif [int(n) for n in summary.groups()] != [counts.passed, len(counts.failures), len(counts.skips)]:
+        counts.failures.append("the suite's lines and its summary differ")
+    return with_exit_code(counts, code)
+
+
 def of_exit(text, code):
     """The program is one test."""
     return with_exit_code(Counts(passed=1 if code == 0 else 0), code)

@@ -22,6 +22,9 @@ PRECONDITIONS = [
     (r"pkg-config", lambda: _has("pkg-config")),
     # Permissions stop nobody who is root.
     (r"not as root|root may", lambda: os.geteuid() != 0),
+    # No package of Maven's has Hadoop's own native library.
+    (r"native zStandard library not available", lambda: False),
+    (r"network namespace", lambda: os.geteuid() == 0),
     (r"control group|cgroup", lambda: os.access("/sys/fs/cgroup/cgroup.procs", os.W_OK)),
 ]
 

@@ -15,7 +15,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.path.join(ROOT, "build")
 YUNTI = os.path.join(ROOT, "dist/bin/yunti")
 PYTHON = sys.executable
-PARTS = ("engine", "api", "conformance", "benches", "house")
+PARTS = ("engine", "api", "conformance", "benches", "house", "hadoop")
 
 
 @dataclass
@@ -84,5 +84,10 @@ SUITES = [
     *(engine_bench(name) for name in ("vsort", "fold", "merge")),
     Suite("benches", "limit programs", [["make", "-s", "-C", "benches/limits", "test"]], skip=no_avx512),
     Suite("benches", "make bench, tiny", cmake("examples", "examples", "gcc") + [[PYTHON, "tools/tests/tiny_bench.py"]], counts.of_lines, skip=no_avx512),
+    Suite("hadoop", "the same as stock, by settings", [["make", "-s", "hadoop"], ["hadoop/conformance/run", "--variant", "shuffle"]],
+          counts.of_conformance),
+    Suite("hadoop", "jobs on a cluster", cmake("examples", "examples", "gcc") + [[PYTHON, "hadoop/tests/jobs_test.py"]], counts.of_unittest,
+          {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib")}),
+    Suite("hadoop", "the cluster itself", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]], counts.of_unittest),
     Suite("house", "what a user is given", [unittest("tests/house")], counts.of_unittest, {"YUNTI": YUNTI}),
 ]

@@ -88,19 +88,21 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
     .resolve::<Throw>()
 }
 
-/// `static native String bounds(String job, TaskFiles files, String[] paths)`: of a total order, from a sample of the files; null where
-/// the job has none.
+/// `static native String bounds(String job, TaskFiles files, String[] libraries, String[] paths)`: of a total order, from a sample of the
+/// files; null where the job has none.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_bounds<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     job: JString<'local>,
     files: JObject<'local>,
+    libraries: JObjectArray<'local, JString<'local>>,
     paths: JObjectArray<'local, JString<'local>>,
 ) -> JString<'local> {
     env.with_env(|env| -> Result<JString<'local>> {
         let outside = env_of_java(env, &files)?;
-        let job = TaskJob::new(&job.try_to_string(env)?, SAMPLE_MEMORY_BYTES, Vec::new())?;
+        let libraries = paths_of_java(env, &libraries)?;
+        let job = TaskJob::submitted(&job.try_to_string(env)?, SAMPLE_MEMORY_BYTES, libraries)?;
         let paths = paths_of_java(env, &paths)?.iter().map(|p| p.to_string_lossy().into_owned()).collect();
         match task::bounds(&job.spec, &outside, &job.classes, &Control::new(), paths)? {
             Some(bounds) => Ok(env.new_string(bounds_to_text(&bounds))?),

@@ -26,6 +26,19 @@ impl TaskJob {
         spec.memory_bytes = Some(memory_bytes);
         spec.threads = Some(1);
         spec.scratch_dirs = scratch;
+        Self::of_spec(spec)
+    }
+
+    /// The same where it is submitted, with the libraries where they lie there.
+    pub fn submitted(text: &str, memory_bytes: u64, libraries: Vec<PathBuf>) -> Result<TaskJob> {
+        let mut spec = JobSpec::default();
+        parse_job_file(text, Path::new("the job"))?.change.apply(&mut spec)?;
+        spec.memory_bytes = Some(memory_bytes);
+        spec.libraries = libraries;
+        Self::of_spec(spec)
+    }
+
+    fn of_spec(spec: JobSpec) -> Result<TaskJob> {
         let mut classes: Vec<Arc<dyn ClassSource>> = Vec::new();
         for path in &spec.libraries {
             classes.push(abi::load(path)?);

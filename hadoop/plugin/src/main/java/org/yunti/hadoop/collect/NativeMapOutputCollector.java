@@ -34,6 +34,9 @@ import org.yunti.hadoop.Verdict;
 public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(NativeMapOutputCollector.class);
 
+  /** What Hadoop's own collector keeps of a record beside its bytes. */
+  private static final int META_BYTES = 16;
+
   private JobConf job;
   private MapTask task;
   private TaskReporter reporter;
@@ -210,13 +213,20 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     try {
       done = NativeMapOutput.finish(handle, output.file());
     } catch (IOException e) {
-      throw CombineFeed.of(combiner, e);
+      throw hadoopHadSpilled() ? CombineFeed.ofSpill(combiner, e) : CombineFeed.of(combiner, e);
     } finally {
       ticker.stop();
     }
     output.write(done, NativeMapOutput.SEGMENTS, reporter);
     reporter.getCounter(TaskCounter.SPILLED_RECORDS).increment(done[NativeMapOutput.SPILLED_RECORDS]);
     LOG.info("Yunti wrote {} after {} spills", output.file(), done[NativeMapOutput.SPILLS]);
+  }
+
+  /** Whether Hadoop's own collector would have met the combiner in its spilling thread, long before the end. */
+  private boolean hadoopHadSpilled() {
+    long buffer = (long) job.getInt(MRJobConfig.IO_SORT_MB, MRJobConfig.DEFAULT_IO_SORT_MB) << 20;
+    float share = job.getFloat(JobContext.MAP_SORT_SPILL_PERCENT, 0.8f);
+    return byteCounter.getValue() + META_BYTES * recordCounter.getValue() > buffer * share;
   }
 
   @Override

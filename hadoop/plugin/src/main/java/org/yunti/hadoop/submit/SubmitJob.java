@@ -122,7 +122,11 @@ public final class SubmitJob extends Configured implements Tool {
     FileOutputFormat.setOutputPath(job, output);
     configure(job, request);
     if (request.reduces() > 1) {
-      NativeJob.sample(job);
+      try {
+        NativeJob.sample(job, request.libraries().stream().map(Path::toString).toList());
+      } catch (IOException e) {
+        return fail(INPUT, "cannot sample the input: " + e.getMessage());
+      }
     }
     return job.waitForCompletion(true) ? 0 : FAILED;
   }

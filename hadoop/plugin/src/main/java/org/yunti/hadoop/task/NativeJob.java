@@ -2,6 +2,7 @@ package org.yunti.hadoop.task;
 
 import java.io.IOException;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.JobConf;
@@ -27,15 +28,20 @@ public final class NativeJob {
     return conf.getRaw(SETTING);
   }
 
-  /** Samples the input of a job that has a total order over several reduces; to be called before it is submitted. */
-  public static void sample(Job job) throws IOException {
+  /**
+   * Samples the input of a job that has a total order over several reduces; to be called before it is submitted. {@code libraries}
+   * are where they lie here.
+   */
+  public static void sample(Job job, List<String> libraries) throws IOException {
     Set<String> paths = new LinkedHashSet<>();
     for (InputSplit split : new NativeInputFormat().getSplits(job)) {
       paths.add(((FileSplit) split).getPath().toString());
     }
     NativeLibrary.load();
     try (TaskFiles files = new TaskFiles(job.getConfiguration(), Reporter.NULL)) {
-      String bounds = NativeTask.bounds(of(job.getConfiguration()), files, paths.toArray(new String[0]));
+      String bounds =
+          NativeTask.bounds(
+              of(job.getConfiguration()), files, libraries.toArray(new String[0]), paths.toArray(new String[0]));
       if (bounds != null) {
         job.getConfiguration().set(BOUNDS, bounds);
       }

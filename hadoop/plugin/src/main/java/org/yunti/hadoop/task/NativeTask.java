@@ -28,7 +28,7 @@ final class NativeTask {
       throws IOException;
 
   /** The bounds of a total order, from a sample of the files; null where the job has no such order. */
-  static native String bounds(String job, TaskFiles files, String[] paths) throws IOException;
+  static native String bounds(String job, TaskFiles files, String[] libraries, String[] paths) throws IOException;
 
   /** Whether keys are merged against the order of their bytes. */
   static native boolean reversed(String job) throws IOException;

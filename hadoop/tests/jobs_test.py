@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""Whole jobs on a real cluster, as a user runs them: the same results as stock Hadoop and as the fat node gives.
+
+    python3 hadoop/tests/jobs_test.py
+
+Starts a cluster of its own (hadoop/cluster) and ends it. Needs `make hadoop` and the examples' libraries (YUNTI_EXAMPLES).
+"""
+
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
+EXAMPLES = os.environ.get("YUNTI_EXAMPLES", os.path.join(ROOT, "build/examples/lib"))
+CLUSTER = os.path.join(ROOT, "build/cluster-jobs")
+JOB_SECONDS = 240
+# Small splits, so that there are several maps; the client looks more often than each five seconds.
+QUICK = ["-Dmapreduce.input.fileinputformat.split.maxsize=400000", "-Dmapreduce.client.progressmonitor.pollinterval=200",
+         "-Dmapreduce.client.completion.pollinterval=200"]
+
+
+def setUpModule():
+    made = subprocess.run([os.path.join(ROOT, "hadoop/cluster/up"), "--dir", CLUSTER], capture_output=True, text=True)
+    if made.returncode != 0:
+        if "no network namespace" in made.stderr:
+            raise unittest.SkipTest(made.stderr.strip())
+        raise AssertionError(made.stdout + made.stderr)
+
+
+def tearDownModule():
+    subprocess.run([os.path.join(ROOT, "hadoop/cluster/down"), "--dir", CLUSTER], capture_output=True)
+
+
+def execute(*command, env=None, seconds=JOB_SECONDS):
+    path = os.path.join(CLUSTER, "bin") + os.pathsep + os.environ["PATH"]
+    own = os.environ | {"PATH": path, "HADOOP_CONF_DIR": os.path.join(CLUSTER, "conf")} | (env or {})
+    return subprocess.run(command, env=own, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds)
+
+
+def ok(*command, env=None):
+    done = execute(*command, env=env)
+    assert done.returncode == 0, f"{command}: exit {done.returncode}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+    return done.stdout + done.stderr
+
+
+def counter(text, name):
+    found = re.findall(rf"^\s*{re.escape(name)}=(\d+)$", text, re.M)
+    return int(found[-1]) if found else 0
+
+
+def lines(directory):
+    return sorted(ok("hadoop", "fs", "-cat", directory + "/part*").splitlines())
+
+
+class Jobs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.files = tempfile.TemporaryDirectory()
+        draw = random.Random(7)
+        words = ["".join(draw.choice("abcdefgh") for _ in range(draw.randint(1, 9))) for _ in range(800)] + ["Ärger", "云梯"]
+        cls.text = os.path.join(cls.files.name, "text")
+        os.mkdir(cls.text)
+        cls.expect = {}
+        for name in ("a.txt", "b.txt"):
+            with open(os.path.join(cls.text, name), "w", encoding="utf-8") as file:
+                for _ in range(15_000):
+                    row = [draw.choice(words) for _ in range(draw.randint(0, 9))]
+                    file.write(" ".join(row) + "\n")
+                    for word in row:
+                        cls.expect[word] = cls.expect.get(word, 0) + 1
+        ok("hadoop", "fs", "-put", cls.text, "/text")
+        cls.jar = ok(YUNTI, "hadoop", "jar").strip()
+        folder = os.path.join(ROOT, "build/cluster/examples")
+        cls.examples = os.path.join(folder, next(n for n in os.listdir(folder) if "examples" in n))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.files.cleanup()
+
+    def counts(self, directory):
+        return {word: int(n) for word, n in (row.split("\t") for row in lines(directory))}
+
+    def test_an_unmodified_job_with_settings_alone(self):
+        site = os.path.join(self.files.name, "yunti-site.xml")
+        with open(site, "w", encoding="utf-8") as file:
+            file.write(ok(YUNTI, "hadoop", "site"))
+        snappy = ["-Dmapreduce.map.output.compress=true",
+                  "-Dmapreduce.map.output.compress.codec=org.apache.hadoop.io.compress.SnappyCodec"]
+        told = ok("hadoop", "jar", self.examples, "wordcount", "-conf", site, "-libjars", self.jar, *QUICK, *snappy,
+                  "-Dmapreduce.job.reduces=2", "/text", "/settings")
+        self.assertEqual(self.counts("/settings"), self.expect)
+        self.assertEqual(counter(told, "native"), counter(told, "Launched map tasks") + 2)
+        self.assertEqual(counter(told, "Reduce output records"), len(self.expect))
+
+    def test_the_environment_does_the_same(self):
+        shell = f'eval "$({YUNTI} hadoop env)"; exec hadoop jar "$0" "$@"'
+        told = ok("bash", "-c", shell, self.examples, "wordcount", *QUICK, "/text", "/environment")
+        self.assertEqual(self.counts("/environment"), self.expect)
+        self.assertGreater(counter(told, "native"), 1)
+
+    def test_the_fat_nodes_job_unchanged(self):
+        arguments = ["run", "wordcount", "--reduces", "3"]
+        told = ok(YUNTI, *arguments, "--on", "yarn", "--input", "/text", "--output", "/native", *QUICK)
+        self.assertEqual(self.counts("/native"), self.expect)
+        here = os.path.join(self.files.name, "here")
+        ok(YUNTI, *arguments, "--input", self.text, "--output", here)
+        for part in range(3):
+            name = f"part-r-0000{part}"
+            with open(os.path.join(here, name), encoding="utf-8") as file:
+                self.assertEqual(ok("hadoop", "fs", "-cat", "/native/" + name), file.read(), name)
+        self.assertGreater(counter(told, "native"), 3)
+
+    def test_a_class_library(self):
+        library = os.path.join(EXAMPLES, "libword_count.so")
+        job = os.path.join(self.files.name, "job.toml")
+        with open(job, "w", encoding="utf-8") as file:
+            file.write('format = "yunti-job/1"\nmapper = "WordCount.Tokenizer"\nreducer = "WordCount.SumReducer"\n'
+                       'combiner = "WordCount.SumCombiner"\nreduces = 2\n')
+        ok(YUNTI, "run", "-f", job, "--lib", library, "--on", "yarn", "--input", "/text", "--output", "/library", *QUICK)
+        self.assertEqual(self.counts("/library"), self.expect)
+
+    def test_terasort_in_total_order(self):
+        tera = os.path.join(self.files.name, "tera")
+        ok(YUNTI, "generate", "tera", "--records", "20000", "--output", tera)
+        ok("hadoop", "fs", "-put", tera, "/tera")
+        ok(YUNTI, "run", "terasort", "--on", "yarn", "--input", "/tera", "--output", "/sorted", "--reduces", "3", *QUICK)
+        there = os.path.join(self.files.name, "sorted")
+        ok("hadoop", "fs", "-get", "/sorted", there)
+        checked = ok(YUNTI, "validate", "tera", there)
+        self.assertRegex(checked, r"sorted\s+yes")
+        self.assertRegex(checked, r"records\s+20,000, in 3 files")
+        checksum = re.search(r"checksum\s+(\S+)", checked)[1]
+        self.assertIn(checksum, execute(YUNTI, "validate", "tera", tera).stdout)
+
+    def test_what_cannot_be_is_one_line(self):
+        for arguments, code, what in [
+            (["wordcount", "--input", "/text"], 2, "the output is a directory"),
+            (["wordcount", "--input", "/text", "--output", "/text"], 8, "the output exists already"),
+            (["wordcount", "--input", "/nothing", "--output", "/x"], 3, "cannot read the input: /nothing"),
+            (["identity", "--mode", "none", "--input", "/text", "--output", "/x"], 2, "maps alone"),
+            (["--mapper", "No.Such", "--input", "/text", "--output", "/x"], 6, "there is no class No.Such"),
+        ]:
+            done = execute(YUNTI, "run", *arguments, "--on", "yarn")
+            said = [line for line in done.stderr.splitlines() if line.startswith("yunti: ")]
+            self.assertEqual((done.returncode, len(said)), (code, 1), done.stderr)
+            self.assertIn(what, said[0])
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    unittest.main(verbosity=2)
