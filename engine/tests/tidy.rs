@@ -9,6 +9,9 @@ use std::path::Path;
 const LINES_MAX: usize = 700;
 const ENTRIES_MAX: usize = 14;
 const SOURCE: &str = "engine/src/";
+const NATIVE: &str = "hadoop/native/src/";
+/// Where ARCHITECTURE.md may leave out the beginning of a path.
+const SOURCES: [&str; 3] = [SOURCE, NATIVE, "hadoop/plugin/src/main/java/org/yunti/hadoop/"];
 
 /// All files by their path from the root; without a text where they are not UTF-8. Folders end in `/` and have none.
 #[derive(Default)]
@@ -18,6 +21,7 @@ type Rule = fn(&Tree) -> Vec<String>;
 
 const RULES: &[(&str, Rule)] = &[
     ("floors", floors),
+    ("floors of hadoop/native", native_floors),
     ("paths", paths),
     ("links", links),
     ("opening", opening),
@@ -56,7 +60,7 @@ fn load(dir: &Path, prefix: &str, tree: &mut Tree) {
                 tree.0.insert(format!("{path}/"), None);
                 load(&entry.path(), &format!("{path}/"), tree);
             }
-        } else {
+        } else if name != "cluster.env" {
             let bytes = fs::read(entry.path()).unwrap_or_default();
             tree.0.insert(path, String::from_utf8(bytes).ok());
         }
@@ -76,11 +80,11 @@ impl Tree {
         self.0.get("ARCHITECTURE.md").and_then(|t| t.as_deref()).unwrap_or_default()
     }
 
-    /// A file or a folder, named from the root or from the engine's sources.
+    /// A file or a folder, named from the root or from one of the sources.
     fn has(&self, path: &str) -> bool {
         let path = path.trim_end_matches('/');
-        ["", SOURCE]
-            .iter()
+        [""].iter()
+            .chain(&SOURCES)
             .any(|at| self.0.contains_key(&format!("{at}{path}")) || self.0.contains_key(&format!("{at}{path}/")))
     }
 }
@@ -158,6 +162,28 @@ fn floors(tree: &Tree) -> Vec<String> {
     complaints
 }
 
+/// The same for hadoop/native, where `lib.rs` lists the floors in its head, the highest first, one module each.
+fn native_floors(tree: &Tree) -> Vec<String> {
+    let lib = tree.0.get(&format!("{NATIVE}lib.rs")).and_then(|t| t.as_deref()).unwrap_or_default();
+    let list =
+        block(lib, "```text\n", "```").lines().filter_map(|l| l.trim_start_matches("//!").split_whitespace().next());
+    let floors: Vec<&str> = list.collect();
+    let floor_of = |module: &str| floors.iter().position(|floor| *floor == module);
+    let mut complaints = Vec::new();
+    for (path, text) in tree.rust() {
+        let Some((module, _)) = path.strip_prefix(NATIVE).and_then(|p| p.split_once(['/', '.'])) else { continue };
+        match floor_of(module) {
+            _ if module == "lib" => {}
+            None => complaints.push(format!("{path}: {module} has no floor in {NATIVE}lib.rs")),
+            own => complaints.extend(
+                (imports(text).iter().filter(|to| *to != module && floor_of(to) <= own))
+                    .map(|to| format!("{path}: {module} imports {to}, which does not lie below it")),
+            ),
+        }
+    }
+    complaints
+}
+
 /// What a file names behind `crate::`, alone or in braces.
 fn imports(text: &str) -> BTreeSet<String> {
     let code = code_of(text);
@@ -189,7 +215,7 @@ fn imports(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// A path in ARCHITECTURE.md exists, from the root or from engine/src.
+/// A path in ARCHITECTURE.md exists, from the root or from one of the sources.
 fn paths(tree: &Tree) -> Vec<String> {
     let named = quoted_paths(tree.architecture());
     let gone =
@@ -242,7 +268,8 @@ fn unsafe_files(tree: &Tree) -> Vec<String> {
     let mut complaints = Vec::new();
     let listed: BTreeSet<String> = quoted_paths(block(tree.architecture(), "## Files with `unsafe`", "\n## "));
     let full = |path: &String| {
-        if path.starts_with("engine/") || path.starts_with("cli/") { path.clone() } else { format!("{SOURCE}{path}") }
+        let whole = ["engine/", "cli/", "hadoop/"].iter().any(|part| path.starts_with(part));
+        if whole { path.clone() } else { format!("{SOURCE}{path}") }
     };
     let listed: BTreeSet<String> = listed.iter().map(full).collect();
     let mut used = BTreeSet::new();
@@ -358,11 +385,16 @@ fn machine_paths(tree: &Tree) -> Vec<String> {
     mentions(tree, &paths, "is a path of one machine")
 }
 
+/// A path of one machine begins there: within another path (`$out/..`) it is none.
 fn mentions(tree: &Tree, words: &[&str], what: &str) -> Vec<String> {
+    let goes_on = |before: &str| before.ends_with(|c: char| c.is_alphanumeric() || "_})".contains(c));
+    let found = |line: &str, word: &str| {
+        line.match_indices(word).any(|(at, _)| !word.starts_with('/') || !goes_on(&line[..at]))
+    };
     let mut complaints = Vec::new();
     for (path, text) in tree.texts().filter(|(path, _)| *path != "LICENSE" && !path.ends_with(".lock")) {
         for (n, line) in text.lines().enumerate() {
-            if let Some(word) = words.iter().find(|w| line.contains(**w)) {
+            if let Some(word) = words.iter().find(|w| found(line, w)) {
                 complaints.push(format!("{path}:{}: {word} {what}", n + 1));
             }
         }
@@ -582,6 +614,21 @@ fn imports_that_run_up_are_found() {
 }
 
 #[test]
+fn imports_that_run_up_in_hadoop_native_are_found() {
+    let lib = "//! A.\n//!\n//! ```text\n//!   jni   one\n//!   key   two\n//! ```\n";
+    let house = |path: &str, text: &str| small_house(&[("hadoop/native/src/lib.rs", lib), (path, text)]);
+    let found = |path: &str, text: &str| native_floors(&house(path, text));
+    assert!(found("hadoop/native/src/jni/a.rs", "use crate::key::Key;").is_empty());
+    for (path, text) in [
+        ("hadoop/native/src/key.rs", "use crate::jni::X;"),
+        ("hadoop/native/src/key.rs", "use crate::nothing::X;"),
+        ("hadoop/native/src/new.rs", ""),
+    ] {
+        assert_eq!(found(path, text).len(), 1, "{path}: {text}");
+    }
+}
+
+#[test]
 fn names_that_lead_nowhere_are_found() {
     let house = |text: &str| {
         tree(&[
@@ -643,6 +690,7 @@ fn marks_and_sizes_are_found() {
     finds(unfinished, &[("api/a.hpp", concat!("// TO", "DO: more"))], "is unfinished");
     finds(unfinished, &[("README.md", "# A\n@FIGURE@\n")], "not filled in");
     finds(machine_paths, &[("README.md", concat!("cd /wo", "rk/main"))], "a path of one machine");
+    assert!(machine_paths(&small_house(&[("a/run", concat!("\"$out/wo", "rk/x\""))])).is_empty());
     finds(long_files, &[("cli/src/a.rs", &"x\n".repeat(LINES_MAX + 1))], "lines");
     let files: Vec<(String, &str)> = (0..=ENTRIES_MAX).map(|n| (format!("cli/src/a{n}.rs"), "")).collect();
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, *text)).collect();

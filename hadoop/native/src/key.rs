@@ -31,6 +31,35 @@ pub enum KeyForm {
     Carried = 8,
 }
 
+/// How a value's own bytes come from what the engine holds. The numbers are those of `org.yunti.hadoop.collect.KnownSum`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ValueForm {
+    #[default]
+    Same = 0,
+    /// A sum of eight bytes, little-endian, as an IntWritable.
+    IntSum = 1,
+    /// The same as a LongWritable.
+    LongSum = 2,
+}
+
+impl ValueForm {
+    pub fn from_number(n: u8) -> Option<ValueForm> {
+        [ValueForm::Same, ValueForm::IntSum, ValueForm::LongSum].into_iter().find(|f| *f as u8 == n)
+    }
+
+    /// The value's own bytes; `room` is for those that are made.
+    #[inline]
+    pub fn own<'v>(self, value: &'v [u8], room: &'v mut [u8; 8]) -> &'v [u8] {
+        if self == ValueForm::Same {
+            return value;
+        }
+        let sum = value.first_chunk().map_or(0, |v| u64::from_le_bytes(*v));
+        *room = sum.to_be_bytes();
+        if self == ValueForm::IntSum { &room[4..] } else { room }
+    }
+}
+
 /// Bytes of the length before a carried key.
 const CARRIED_LENGTH_BYTES: usize = 4;
 

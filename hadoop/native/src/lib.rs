@@ -12,6 +12,7 @@
 //!   ifile      Hadoop's format of sorted map output
 //!   compress   Hadoop's codecs
 //!   key        keys in an order of bytes, and back to what Hadoop wrote
+//!   vint       Hadoop's integers of variable length
 //! ```
 
 pub mod collect;

@@ -21,9 +21,10 @@ use yunti_engine::run::passes::{fan_in_of, merge_memory_bytes};
 use yunti_engine::run::{MergePasses, ReadContext, Run, ScratchSpace, writer_memory_bytes};
 
 use super::spill::Spiller;
+use super::summed::{Summed, Summing};
 use crate::compress::Codec;
 use crate::ifile::{OutputFile, Segment};
-use crate::key::KeyForm;
+use crate::key::{KeyForm, ValueForm};
 use crate::sorted::{Combine, Merged, TaskSpace};
 
 /// Less would not hold the blocks of a collector and of a run.
@@ -33,6 +34,8 @@ const MEMORY_BYTES_MIN: u64 = 4 << 20;
 pub struct Settings {
     pub partitions: u32,
     pub form: KeyForm,
+    /// Other than `Same`: the combiner sums such values, and native code does that.
+    pub values: ValueForm,
     pub codec: Codec,
     /// `mapreduce.task.io.sort.mb`, in bytes.
     pub memory_bytes: u64,
@@ -49,6 +52,8 @@ pub struct Finished {
     pub spills: u64,
     /// To runs, and to the file.
     pub spilled_records: u64,
+    /// That left the table of a native combiner.
+    pub summed_records: u64,
 }
 
 pub struct MapOutput {
@@ -57,6 +62,7 @@ pub struct MapOutput {
     budget: Arc<Budget>,
     store: Arc<Store>,
     collector: Collector<'static>,
+    summed: Option<Summed>,
     /// A second combiner object for the end: the first is the spiller's.
     combiner: Option<Box<dyn Combine>>,
     /// Of a record that did not go through the collector.
@@ -84,26 +90,41 @@ impl MapOutput {
             cancel: Cancel::default(),
         });
         let (first, second) = combiners.map(|[a, b]| (a, b)).unzip();
-        let spiller = Spiller { space: space.clone(), combiner: first };
+        let sums = settings.values != ValueForm::Same;
+        let spiller = Spiller { space: space.clone(), combiner: first, sums };
         let partition = match settings.partitions {
             1 => Partition::One,
+            // What comes out of a table has to find its partition again.
+            parts if sums => Partition::Hash { parts, key_type: Type::Bytes },
             parts => Partition::Given { parts, chosen: Vec::new() },
         };
-        let share = memory - writer_memory_bytes(run_block_bytes);
+        let mut share = memory - writer_memory_bytes(run_block_bytes);
+        let batch_bytes = batch_bytes(block_bytes);
+        let summed = match sums {
+            true => {
+                let table = share / 3 * 2;
+                share -= table;
+                Some(Summed::new(&budget.part(table), space.env.seed, batch_bytes)?)
+            }
+            false => None,
+        };
         let types = (Type::Bytes, Type::Bytes);
         let mut collector = Collector::new(store.clone(), types, partition, None, Box::new(spiller), share);
         collector.begin_split(0);
-        Ok(MapOutput { combiner: second, settings, space, budget, store, collector, largest: 0 })
+        Ok(MapOutput { combiner: second, settings, space, budget, store, collector, summed, largest: 0 })
     }
 
     /// Bytes that a batch may have.
     pub fn batch_bytes(&self) -> usize {
-        (self.store.pool().block_bytes() / 8).min(64 << 10)
+        batch_bytes(self.store.pool().block_bytes())
     }
 
     /// Takes a batch of records in normal form, as the collector has them: `fill` writes `len` bytes.
     pub fn put(&mut self, len: usize, partitions: &[u32], fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
-        self.collector.put(len, partitions, fill)
+        match &mut self.summed {
+            Some(summed) => summed.put(len, fill, &mut self.collector),
+            None => self.collector.put(len, partitions, fill),
+        }
     }
 
     /// Takes one record that is larger than a batch.
@@ -127,18 +148,27 @@ impl MapOutput {
 
     /// Writes the output file. Nothing can be put afterwards.
     pub fn finish(self, path: &Path) -> Result<Finished> {
-        let MapOutput { settings, space, budget, store, mut collector, mut combiner, largest } = self;
+        let MapOutput { settings, space, budget, store, mut collector, summed, mut combiner, largest } = self;
+        let mut summed_records = 0;
+        if let Some(mut summed) = summed {
+            summed.drain(&mut collector)?;
+            summed_records = summed.records;
+        }
+        let sums = settings.values != ValueForm::Same;
         let file = NamedFile::create(&*space.env.files, path, Code::Output)?;
-        let mut out = OutputFile::new(file, settings.form, settings.codec)?;
+        let mut out = OutputFile::new(file, settings.form, settings.codec)?.with_values(settings.values);
         if space.runs.is_empty() {
             let mut collected = collector.into_collected();
-            space.sorted(&store, &mut collected, |sorted| space.drain_to_file(sorted, combiner.as_mut(), &mut out))?;
+            space.sorted(&store, &mut collected, |sorted| match sums {
+                true => space.drain_to_file(&mut Summing::new(sorted), None, &mut out),
+                false => space.drain_to_file(sorted, combiner.as_mut(), &mut out),
+            })?;
         } else {
             collector.spill()?;
             drop((collector, store));
             let runs = space.runs.take();
             let combiner = combiner.as_mut().filter(|_| runs.len() >= settings.combine_spills_min);
-            write_merged(&space, runs, budget.limit_bytes(), largest, combiner, &mut out)?;
+            write_merged(&space, runs, budget.limit_bytes(), largest, combiner, sums, &mut out)?;
         }
         let (segments, records) = out.finish(settings.partitions)?;
         let read = |n: &std::sync::atomic::AtomicU64| n.load(Ordering::Relaxed);
@@ -147,8 +177,14 @@ impl MapOutput {
             segments,
             spills: read(&counts.spills),
             spilled_records: read(&counts.spilled_records) + records,
+            summed_records,
         })
     }
+}
+
+/// Bytes that a batch may have: little of a block is left unused behind the last one.
+fn batch_bytes(block_bytes: usize) -> usize {
+    (block_bytes / 8).min(64 << 10)
 }
 
 /// Merges runs into a map output file. `largest`: the bytes of the largest record, if it did not go through a collector.
@@ -158,6 +194,7 @@ pub fn write_merged(
     memory_bytes: u64,
     largest: u64,
     combiner: Option<&mut Box<dyn Combine>>,
+    sums: bool,
     out: &mut OutputFile,
 ) -> Result<()> {
     // Each of two giants that meet in a merge needs its own memory.
@@ -174,5 +211,9 @@ pub fn write_merged(
     };
     let runs = passes.reduce(runs)?;
     let _memory = memory.grant(merge_memory_bytes(runs.len(), block_bytes), "merging runs")?;
-    space.drain_to_file(&mut Merged::new(&runs, space.partitions, context), combiner, out)
+    let mut merged = Merged::new(&runs, space.partitions, context);
+    match sums {
+        true => space.drain_to_file(&mut Summing::new(&mut merged), None, out),
+        false => space.drain_to_file(&mut merged, combiner, out),
+    }
 }

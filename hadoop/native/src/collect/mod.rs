@@ -1,6 +1,9 @@
 //! A map task's output: collected and sorted by the engine, written as IFile.
 
 pub mod map_output;
+#[cfg(test)]
+mod map_output_test;
 pub mod spill;
+pub mod summed;
 
 pub use map_output::{Finished, MapOutput, Settings};

@@ -12,7 +12,7 @@ use yunti_engine::base::Result;
 use yunti_engine::env::NamedFile;
 
 use crate::compress::{Codec, Compressor, compressor};
-use crate::key::KeyForm;
+use crate::key::{KeyForm, ValueForm};
 use crate::vint;
 
 /// Bytes that are collected before they go through the codec, and of the file before they are written.
@@ -30,6 +30,7 @@ pub struct Segment {
 pub struct OutputFile {
     file: NamedFile,
     form: KeyForm,
+    values: ValueForm,
     compressor: Option<Box<dyn Compressor>>,
     segments: Vec<Segment>,
     /// Records that are not through the codec yet.
@@ -48,6 +49,7 @@ impl OutputFile {
         Ok(OutputFile {
             file,
             form,
+            values: ValueForm::Same,
             compressor: compressor(codec)?,
             segments: Vec::new(),
             staging: Vec::with_capacity(STAGING_BYTES),
@@ -57,6 +59,11 @@ impl OutputFile {
             raw_bytes: 0,
             records: 0,
         })
+    }
+
+    /// The same for values that are not written as they stand.
+    pub fn with_values(self, values: ValueForm) -> OutputFile {
+        OutputFile { values, ..self }
     }
 
     /// Partitions whose segments are finished.
@@ -78,6 +85,8 @@ impl OutputFile {
         if self.staging.len() + key.len() + value.len() > STAGING_BYTES - 64 {
             self.flush_staging()?;
         }
+        let mut room = [0; 8];
+        let value = self.values.own(value, &mut room);
         let (klen, vlen) = self.form.lengths(key, value);
         vint::put(klen as i64, &mut self.staging);
         vint::put(vlen as i64, &mut self.staging);

@@ -20,7 +20,7 @@ use yunti_engine::base::{Code, Error};
 
 use self::failure::{Failure, Result};
 use crate::compress::{Codec, CodecKind};
-use crate::key::KeyForm;
+use crate::key::{KeyForm, ValueForm};
 
 fn of_java<'a, T>(handle: i64) -> Result<&'a T> {
     // SAFETY: Java holds a handle from `create` until `close`, of which it calls the latter once, and last (see the Java class).
@@ -40,6 +40,11 @@ fn java_of_bytes(bytes: &[u8]) -> &[i8] {
 fn form_of_java(number: jint) -> Result<KeyForm> {
     let form = u8::try_from(number).ok().and_then(KeyForm::from_number);
     form.ok_or_else(|| Error::new(Code::Usage, format!("there is no key form {number}")).into())
+}
+
+fn values_of_java(number: jint) -> Result<ValueForm> {
+    let form = u8::try_from(number).ok().and_then(ValueForm::from_number);
+    form.ok_or_else(|| Error::new(Code::Usage, format!("there is no value form {number}")).into())
 }
 
 fn codec_of_java(number: jint, level: jint, buffer_bytes: jint) -> Result<Codec> {

@@ -11,7 +11,7 @@ use yunti_engine::base::{Code, Error};
 
 use super::combine_feed::JavaCombiner;
 use super::failure::{Failure, Result, Throw};
-use super::{bytes_of_java, codec_of_java, form_of_java, of_java, paths_of_java};
+use super::{bytes_of_java, codec_of_java, form_of_java, of_java, paths_of_java, values_of_java};
 use crate::collect::{MapOutput, Settings};
 use crate::sorted::{Combine, TaskSpace};
 
@@ -30,7 +30,7 @@ impl Output {
 }
 
 /// `static native long create(int partitions, int form, int codec, int level, int codecBuffer, long memory, String[] directories,
-/// int combineSpillsMin, Object combiner)`
+/// int combineSpillsMin, int values, Object combiner)`
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_create<'local>(
     mut env: EnvUnowned<'local>,
@@ -43,12 +43,14 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_create<'loc
     memory: jlong,
     directories: JObjectArray<'local, JString<'local>>,
     combine_spills_min: jint,
+    values: jint,
     combiner: JObject<'local>,
 ) -> jlong {
     env.with_env(|env| -> Result<jlong> {
         let settings = Settings {
             partitions: partitions as u32,
             form: form_of_java(form)?,
+            values: values_of_java(values)?,
             codec: codec_of_java(codec, level, codec_buffer)?,
             memory_bytes: memory.max(0) as u64,
             scratch: paths_of_java(env, &directories)?,
@@ -139,7 +141,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_ticks<'loca
     env.with_env(|_| Ok(of_java::<Output>(handle)?.space.ticks() as jlong)).resolve::<Throw>()
 }
 
-/// `static native long[] finish(long handle, String path)`: spills, spilled records; then start, raw and file bytes of
+/// `static native long[] finish(long handle, String path)`: spills, spilled records, records of a native sum; then start, raw and file bytes of
 /// each partition.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_finish<'local>(
@@ -152,7 +154,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_finish<'loc
         let path = PathBuf::from(path.try_to_string(env)?);
         let output = of_java::<Output>(handle)?.output.lock().unwrap_or_else(|e| e.into_inner()).take();
         let done = output.ok_or(Failure::NoHandle)?.finish(&path)?;
-        let mut numbers = vec![done.spills, done.spilled_records];
+        let mut numbers = vec![done.spills, done.spilled_records, done.summed_records];
         numbers.extend(done.segments.iter().flat_map(|s| [s.start, s.raw_bytes, s.file_bytes]));
         let numbers: Vec<i64> = numbers.into_iter().map(|n| n as i64).collect();
         let array = JLongArray::new(env, numbers.len())?;

@@ -1,4 +1,5 @@
 //! `org.yunti.hadoop.task.NativeTask`: whole tasks.
+//! One of the listed files with `unsafe`: Java finds these functions by their names (`no_mangle`).
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -47,7 +47,7 @@ pub fn run(
     } else {
         collected.release(&store);
         drop(store);
-        write_merged(&space, runs, budget.limit_bytes(), 0, None, &mut out)?;
+        write_merged(&space, runs, budget.limit_bytes(), 0, None, false, &mut out)?;
     }
     let (segments, _) = out.finish(partitions)?;
     Ok((segments, counters))

@@ -8,7 +8,8 @@ final class NativeMapOutput {
   static final int SPILLS = 0;
 
   static final int SPILLED_RECORDS = 1;
-  static final int SEGMENTS = 2;
+  static final int SUMMED_RECORDS = 2;
+  static final int SEGMENTS = 3;
 
   private NativeMapOutput() {}
 
@@ -21,6 +22,7 @@ final class NativeMapOutput {
       long memoryBytes,
       String[] directories,
       int combineSpillsMin,
+      int values,
       Object combiner)
       throws IOException;
 

@@ -45,6 +45,9 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   private int partitions;
 
   private long handle;
+  /** The combiner, if it is native; else {@code combiner} is, if there is one. */
+  private KnownSum sum;
+
   private CombineFeed<K, V> combiner;
   private RecordBatch batch;
   private int batchBytes;
@@ -85,7 +88,12 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     NativeLibrary.load();
 
     batch = new RecordBatch(64 << 10);
-    combiner = combiner();
+    sum = KnownSum.of(job, writer.keyForm());
+    if (sum == KnownSum.NONE) {
+      combiner = combiner();
+    } else {
+      writer.sum(sum);
+    }
     handle =
         NativeMapOutput.create(
             partitions,
@@ -96,6 +104,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
             (long) job.getInt(MRJobConfig.IO_SORT_MB, MRJobConfig.DEFAULT_IO_SORT_MB) << 20,
             directories(),
             job.getInt(JobContext.MAP_COMBINE_MIN_SPILLS, 3),
+            sum.number,
             combiner);
     batchBytes = NativeMapOutput.batchBytes(handle);
     chosen = new int[batchBytes / RecordBatch.HEADER_BYTES + 1];
@@ -150,7 +159,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     } else {
       chosen[count++] = partition;
     }
-    bytes += hadoop;
+    bytes += sum == KnownSum.INT ? hadoop - Integer.BYTES : hadoop;
     recordCounter.increment(1);
   }
 
@@ -218,6 +227,10 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       ticker.stop();
     }
     output.write(done, NativeMapOutput.SEGMENTS, reporter);
+    if (sum != KnownSum.NONE) {
+      reporter.getCounter(TaskCounter.COMBINE_INPUT_RECORDS).increment(recordCounter.getValue());
+      reporter.getCounter(TaskCounter.COMBINE_OUTPUT_RECORDS).increment(done[NativeMapOutput.SUMMED_RECORDS]);
+    }
     reporter.getCounter(TaskCounter.SPILLED_RECORDS).increment(done[NativeMapOutput.SPILLED_RECORDS]);
     LOG.info("Yunti wrote {} after {} spills", output.file(), done[NativeMapOutput.SPILLS]);
   }

@@ -131,6 +131,11 @@ public final class RecordBatch extends OutputStream {
     position += 8;
   }
 
+  /** Little-endian, as native code adds numbers. */
+  void putSum(long n) {
+    putLong(Long.reverseBytes(n));
+  }
+
   public void setInt(int at, int n) {
     INT.set(bytes, at, n);
   }

@@ -1,6 +1,8 @@
 package org.yunti.hadoop.collect;
 
 import java.io.IOException;
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.mapred.JobConf;
 import org.yunti.hadoop.key.KeyForm;
 import org.yunti.hadoop.key.KeyWriter;
@@ -11,7 +13,7 @@ public final class RecordWriter<K, V> {
   private final Class<K> keyClass;
   private final Class<V> valueClass;
   private final KeyWriter<K> keys;
-  private final ValueWriter<V> values;
+  private ValueWriter<V> values;
 
   /** Whose records they are: a wrong class is told as Hadoop tells it there. */
   public enum From {
@@ -29,6 +31,14 @@ public final class RecordWriter<K, V> {
     valueClass = (Class<V>) job.getMapOutputValueClass();
     keys = KeyWriters.find(job, keyClass, job.getOutputKeyComparator());
     values = ValueWriter.find(job, valueClass);
+  }
+
+  /** From here on values are numbers that native code adds. */
+  void sum(KnownSum sum) {
+    values =
+        sum == KnownSum.INT
+            ? (value, to) -> to.putSum(((IntWritable) value).get())
+            : (value, to) -> to.putSum(((LongWritable) value).get());
   }
 
   public KeyForm keyForm() {

@@ -1,0 +1,252 @@
+//! Whatever the memory, the partitions and the combiner: what reducers would read is what was put, sorted.
+
+use std::collections::BTreeMap;
+
+use yunti_engine::base::KeyOrder;
+use yunti_engine::collect::partition::hash_bytes;
+use yunti_engine::env::Env;
+use yunti_engine::run::Merger;
+
+use super::map_output::{Finished, MapOutput, Settings};
+use crate::compress::{Codec, CodecKind};
+use crate::ifile::SegmentReader;
+use crate::ifile::reader::is_sound;
+use crate::key::{KeyForm, ValueForm};
+use crate::sorted::{Combine, Feed};
+
+type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
+
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % n
+    }
+}
+
+/// Appends a record as the collector takes it.
+fn record(key: &[u8], value: &[u8], batch: &mut Vec<u8>) {
+    batch.extend_from_slice(&(key.len() as u32).to_le_bytes());
+    batch.extend_from_slice(&(value.len() as u32).to_le_bytes());
+    batch.extend_from_slice(key);
+    batch.extend_from_slice(value);
+    batch.resize(batch.len().next_multiple_of(8), 0);
+}
+
+struct Trial {
+    output: MapOutput,
+    dir: std::path::PathBuf,
+    codec: Codec,
+    form: KeyForm,
+    partitions: u32,
+    batch: Vec<u8>,
+    chosen: Vec<u32>,
+}
+
+impl Trial {
+    fn new(
+        name: &str,
+        partitions: u32,
+        kind: CodecKind,
+        values: ValueForm,
+        memory: u64,
+        combiners: Option<[Box<dyn Combine>; 2]>,
+    ) -> Trial {
+        let dir = std::env::temp_dir().join(format!("yunti-map-output-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let codec = Codec { kind, level: -1, buffer_bytes: 256 << 10 };
+        let settings = Settings {
+            partitions,
+            form: KeyForm::Text,
+            values,
+            codec,
+            memory_bytes: memory,
+            scratch: vec![dir.clone()],
+            combine_spills_min: 3,
+        };
+        let output = MapOutput::new(settings, Env::real(), combiners).unwrap();
+        Trial { output, dir, codec, form: KeyForm::Text, partitions, batch: Vec::new(), chosen: Vec::new() }
+    }
+
+    fn put(&mut self, key: &[u8], value: &[u8], partition: u32) {
+        let max = self.output.batch_bytes();
+        if key.len() + value.len() + 16 > max {
+            self.flush();
+            return self.output.put_big(key, value, partition).unwrap();
+        }
+        if self.batch.len() + key.len() + value.len() + 16 > max {
+            self.flush();
+        }
+        record(key, value, &mut self.batch);
+        self.chosen.push(partition);
+    }
+
+    fn flush(&mut self) {
+        let batch = std::mem::take(&mut self.batch);
+        self.output
+            .put(batch.len(), &self.chosen, |to| {
+                to.copy_from_slice(&batch);
+                Ok(())
+            })
+            .unwrap();
+        self.chosen.clear();
+    }
+
+    /// The records of each partition, and what was counted.
+    fn finish(mut self) -> (Vec<Pairs>, Finished) {
+        self.flush();
+        let Trial { output, dir, codec, form, partitions, .. } = self;
+        let path = dir.join("file.out");
+        let done = output.finish(&path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        std::fs::remove_dir_all(&dir).unwrap();
+        assert_eq!(done.segments.len(), partitions as usize);
+        let end = done.segments.last().map_or(0, |s| s.start + s.file_bytes);
+        assert_eq!(end, bytes.len() as u64);
+        let parts = done
+            .segments
+            .iter()
+            .map(|s| {
+                let segment = &bytes[s.start as usize..(s.start + s.file_bytes) as usize];
+                assert!(is_sound(segment));
+                let body = &segment[..segment.len() - 4];
+                let reader = SegmentReader::new(body, codec, form, 4096, "segment".into()).unwrap();
+                let mut merger = Merger::new(vec![Box::new(reader)], KeyOrder::BYTES).unwrap();
+                let mut pairs = Vec::new();
+                while let Some(batch) = merger.next_batch().unwrap() {
+                    pairs.extend(batch.iter().map(|r| (r.key().to_vec(), r.value().to_vec())));
+                }
+                assert!(pairs.is_sorted_by(|a, b| a.0 <= b.0));
+                pairs
+            })
+            .collect();
+        (parts, done)
+    }
+}
+
+fn sorted(mut pairs: Pairs) -> Pairs {
+    pairs.sort();
+    pairs
+}
+
+#[test]
+fn what_was_put_comes_out_sorted() {
+    // Records of 5 MB in a memory of 4 MiB have runs of their own.
+    for (name, partitions, kind, large) in [
+        ("one", 1, CodecKind::None, 0),
+        ("many", 7, CodecKind::Snappy, 100_000),
+        ("giants", 3, CodecKind::Lz4, 5_000_000),
+    ] {
+        let mut draw = Draw(partitions.into());
+        let mut trial = Trial::new(name, partitions, kind, ValueForm::Same, 4 << 20, None);
+        let mut expect: Vec<Pairs> = vec![Vec::new(); partitions as usize];
+        for i in 0..60_000u64 {
+            let key: Vec<u8> = (0..draw.below(12)).map(|_| draw.below(256) as u8).collect();
+            let long = if large > 0 && i % 20_000 == 7 { large } else { 0 };
+            let value = vec![i as u8; draw.below(150) as usize + long];
+            let partition = draw.below(partitions.into()) as u32;
+            trial.put(&key, &value, partition);
+            expect[partition as usize].push((key, value));
+        }
+        let (parts, done) = trial.finish();
+        assert!(done.spills > 0, "{name} was to spill");
+        for (found, expect) in parts.into_iter().zip(expect) {
+            assert!(sorted(found) == sorted(expect), "{name}");
+        }
+    }
+}
+
+#[test]
+fn sums_are_those_of_java() {
+    for (name, keys, rows, values) in
+        [("few", 50, 40_000, ValueForm::IntSum), ("spilled", 300_000, 600_000, ValueForm::LongSum)]
+    {
+        let mut draw = Draw(3);
+        let mut trial = Trial::new(name, 4, CodecKind::None, values, 4 << 20, None);
+        let mut expect: BTreeMap<Vec<u8>, i64> = BTreeMap::new();
+        for _ in 0..rows {
+            let key = format!("key {}", draw.below(keys)).into_bytes();
+            let n = draw.below(1 << 31) as i64 - (1 << 30);
+            trial.put(&key, &n.to_le_bytes(), 0);
+            let sum = expect.entry(key).or_default();
+            *sum = sum.wrapping_add(n);
+        }
+        let (parts, done) = trial.finish();
+        assert_eq!(done.spills > 0, name == "spilled");
+        for (p, pairs) in parts.iter().enumerate() {
+            for (key, value) in pairs {
+                assert_eq!((hash_bytes(key) & i32::MAX) as usize % 4, p);
+                let sum = expect.remove(key).expect("a key comes once");
+                match values {
+                    ValueForm::IntSum => assert_eq!(value[..], (sum as i32).to_be_bytes()),
+                    _ => assert_eq!(value[..], sum.to_be_bytes()),
+                }
+            }
+        }
+        assert!(expect.is_empty(), "{name}: {} keys are lost", expect.len());
+    }
+}
+
+/// Keeps one record of each key: its values joined, as far as they come.
+struct Join;
+
+impl Combine for Join {
+    fn combine(&mut self, feed: &mut Feed<'_>) -> yunti_engine::base::Result<()> {
+        let mut joined: Pairs = Vec::new();
+        loop {
+            let mut room = 10;
+            let frames = loop {
+                match feed.next_batch(room)? {
+                    Ok(frames) => break frames.to_vec(),
+                    Err(need) => room = need,
+                }
+            };
+            if frames.is_empty() {
+                break;
+            }
+            let mut at = 0;
+            while at < frames.len() {
+                let n = |at: usize| u32::from_be_bytes(frames[at..at + 4].try_into().unwrap()) as usize;
+                let (klen, vlen) = (n(at), n(at + 4));
+                // A Text: one byte of length, as keys are short.
+                let key = &frames[at + 9..at + 8 + klen];
+                let value = &frames[at + 8 + klen..at + 8 + klen + vlen];
+                match joined.last_mut().filter(|(last, _)| last == key) {
+                    Some((_, all)) => all.extend_from_slice(value),
+                    None => joined.push((key.to_vec(), value.to_vec())),
+                }
+                at += 8 + klen + vlen;
+            }
+        }
+        let mut batch = Vec::new();
+        joined.iter().for_each(|(key, value)| record(key, value, &mut batch));
+        feed.put(&batch)
+    }
+}
+
+#[test]
+fn a_combiner_sees_every_record_once_a_pass() {
+    let mut draw = Draw(11);
+    let combiners: [Box<dyn Combine>; 2] = [Box::new(Join), Box::new(Join)];
+    let mut trial = Trial::new("combined", 2, CodecKind::Gzip, ValueForm::Same, 4 << 20, Some(combiners));
+    let mut expect: BTreeMap<(u32, Vec<u8>), Vec<u8>> = BTreeMap::new();
+    for i in 0..400_000u32 {
+        let key = format!("{}", draw.below(500)).into_bytes();
+        let value = [i as u8];
+        let partition = u32::from(key.len() > 2);
+        trial.put(&key, &value, partition);
+        expect.entry((partition, key)).or_default().push(i as u8);
+    }
+    let (parts, done) = trial.finish();
+    assert!(done.spills >= 3);
+    for (p, pairs) in parts.into_iter().enumerate() {
+        for (key, mut value) in pairs {
+            let mut all = expect.remove(&(p as u32, key)).expect("a key comes once");
+            all.sort_unstable();
+            value.sort_unstable();
+            assert!(value == all);
+        }
+    }
+    assert!(expect.is_empty());
+}

@@ -1,0 +1,56 @@
+package org.yunti.hadoop.collect;
+
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.lib.partition.HashPartitioner;
+import org.yunti.hadoop.key.KeyForm;
+
+/** Combiners of Hadoop's own that add numbers, which native code does while it collects. The numbers are those of {@code key.rs}. */
+enum KnownSum {
+  NONE(0),
+  INT(1),
+  LONG(2);
+
+  /** By name: its jar is not on the class path of every job. */
+  private static final String WORD_COUNT = "org.apache.hadoop.examples.WordCount$IntSumReducer";
+
+  final int number;
+
+  KnownSum(int number) {
+    this.number = number;
+  }
+
+  /** What the job's combiner adds, if it is one of them and keys find their partition again without Java. */
+  static KnownSum of(JobConf job, KeyForm keys) {
+    KnownSum sum = ofClass(job);
+    if (sum == NONE || job.get(MRJobConfig.COMBINER_GROUP_COMPARATOR_CLASS) != null) {
+      return NONE;
+    }
+    boolean hashed = (keys == KeyForm.TEXT || keys == KeyForm.BYTES) && isHashed(job);
+    return job.getNumReduceTasks() == 1 || hashed ? sum : NONE;
+  }
+
+  private static KnownSum ofClass(JobConf job) {
+    Class<?> old = job.getCombinerClass();
+    boolean isInt = job.getMapOutputValueClass() == IntWritable.class;
+    boolean isLong = job.getMapOutputValueClass() == LongWritable.class;
+    if (old != null) {
+      return isLong && old == org.apache.hadoop.mapred.lib.LongSumReducer.class ? LONG : NONE;
+    }
+    String name = job.get(MRJobConfig.COMBINE_CLASS_ATTR, "");
+    if (isInt && (name.equals(org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer.class.getName()) || name.equals(WORD_COUNT))) {
+      return INT;
+    }
+    return isLong && name.equals(org.apache.hadoop.mapreduce.lib.reduce.LongSumReducer.class.getName()) ? LONG : NONE;
+  }
+
+  private static boolean isHashed(JobConf job) {
+    if (job.getUseNewMapper()) {
+      String name = job.get(MRJobConfig.PARTITIONER_CLASS_ATTR, HashPartitioner.class.getName());
+      return name.equals(HashPartitioner.class.getName());
+    }
+    return job.getPartitionerClass() == org.apache.hadoop.mapred.lib.HashPartitioner.class;
+  }
+}
