@@ -26,6 +26,7 @@ help:
 	@echo 'make test-house          what a user is given: layout, libraries at run time, pages'
 	@echo 'make test-full-engine    sanitizers and fuzzing; keeps its result in tests/results/ (MINUTES=10 a fuzz target)'
 	@echo 'make bench               against all peers and the limit programs; bench-quick: chdb and the limit programs'
+	@echo 'make bench-hadoop        on a Hadoop cluster of one machine: stock against settings and native tasks'
 	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates'
 	@echo 'make install PREFIX=DIR  copies dist/ (default /usr/local)'
 	@echo 'make hadoop              yunti-hadoop.jar: plug-ins for stock Hadoop (JDK 17, Maven)'
@@ -71,7 +72,9 @@ lint:
 HADOOP_NATIVE := build/hadoop/native-resources/org/yunti/hadoop/native/linux-$(shell uname -m)
 
 # The jar that carries the native library, and `yunti hadoop`.
-hadoop: hadoop-native yunti
+hadoop:
+	@tools/setup test
+	@$(MAKE) --no-print-directory -s hadoop-native yunti
 	mvn -q -B -f hadoop/plugin/pom.xml package
 	@install -D -m 644 build/hadoop/yunti-hadoop/yunti-hadoop.jar $(DIST)/java/yunti-hadoop.jar
 	@install -D hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop
@@ -94,6 +97,13 @@ cluster-down:
 bench bench-quick: yunti examples-built
 	@tools/setup bench
 	$(PYTHON) benches/run.py $(if $(filter bench-quick,$@),--quick) $(ARGS)
+
+# Stock Hadoop against our plug-ins, on a cluster of one machine: benches/hadoop/README.md
+.PHONY: bench-hadoop
+bench-hadoop: hadoop
+	@tools/setup bench
+	@$(MAKE) -s -C benches/limits ../../build/limits/warm
+	$(PYTHON) benches/hadoop/run.py $(ARGS)
 
 .PHONY: examples-built
 examples-built:

@@ -2,16 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::control::{Control, StageNow};
 use super::execute::start;
+use super::phase::mapping::TASK_COUNTERS;
 use super::phase::reducing::ReduceTask;
-use super::phase::sample;
 use super::phase::running::Running;
+use super::phase::sample;
 use super::phase::sorted;
 use super::plan::Plan;
 use super::spec::{JobSpec, Mode, Partitioning};
-use crate::base::{KeyOrder, Record, Result};
+use crate::base::{Code, Error, KeyOrder, Record, Result};
 use crate::collect::{Collected, Store};
 use crate::env::{Env, NamedFile};
 use crate::operator::ClassSource;
@@ -57,6 +59,20 @@ pub fn check(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Res
     merge_order(spec, env, classes).map(drop)
 }
 
+/// How a cluster may cut a job's input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cutting {
+    Anywhere,
+    /// Each file is read whole.
+    Never,
+}
+
+/// How the job's records allow it, compression aside.
+pub fn cutting(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<Cutting> {
+    let splittable = Plan::make(&for_task(spec, None), env, classes)?.format.splittable();
+    Ok(if splittable { Cutting::Anywhere } else { Cutting::Never })
+}
+
 /// The bounds of a total order over the job's partitions, from a sample of its whole input; none where the job has no such order.
 /// Every map task is given them.
 pub fn bounds(
@@ -93,17 +109,20 @@ pub fn map(
     let spec = for_task(spec, Some(&split.path));
     let mut plan = Plan::make(&spec, env, classes)?;
     let whole = !plan.format.splittable() || plan.files.first().is_some_and(|f| f.codec.is_some());
+    if whole && split.start > 0 {
+        return Err(Error::new(Code::Internal, "a file that must be read whole was cut by the cluster")
+            .at_path(split.path.to_string_lossy())
+            .at_offset(split.start));
+    }
     let (mut from, mut to) = (split.start, if whole { u64::MAX } else { split.end });
     if let RecordFormat::Fixed { record_bytes, .. } = plan.format {
         // The cluster cuts anywhere: a record belongs to the split in which it begins.
         from = from.next_multiple_of(u64::from(record_bytes));
         to = to.checked_next_multiple_of(u64::from(record_bytes)).unwrap_or(to);
-        let len = plan.files.first().map_or(0, |f| f.len);
-        to = to.min(len.max(split.end));
     }
-    let piece = Piece { file: 0, start: from, end: to };
+    let pieces = if from < to { vec![Piece { file: 0, start: from, end: to }] } else { Vec::new() };
     let bytes = split.end - split.start;
-    plan.splits = vec![Split { number: split.number, pieces: vec![piece], bytes }];
+    plan.splits = vec![Split { number: split.number, pieces, bytes }];
     plan.input_bytes = bytes;
     let mut running = start(&spec, &plan, spec.threads.unwrap_or(1), env, control)?;
     running.bounds = bounds.map(Arc::new);
@@ -138,6 +157,7 @@ pub fn reduce(
     let mut reduce = ReduceTask::new(&running, partition, sorted::fed(&running)?, writer)?;
     records(&mut |record| reduce.push(record))?;
     reduce.finish(&running)?;
+    running.count(TASK_COUNTERS, "REDUCE_OUTPUT_RECORDS", running.totals.records.load(Ordering::Relaxed));
     if let Output::Stream(file) = output {
         file.close(false)?;
     }

@@ -32,6 +32,12 @@ pub fn run(flags: RunFlags) -> Outcome {
     }
     spec.check()?;
     if flags.on == Cluster::Yarn {
+        if flags.json || flags.report.is_some() {
+            let error = Error::new(Code::Usage, "a job on a cluster writes no report yet");
+            return Err(error.hint("leave out --json and --report").into());
+        }
+        // Hadoop's client has the signal too: this process stays to clean up.
+        signals::cancel_on_signals(&Control::new());
         return on_yarn::run(&spec, &env, &classes_of(&spec)?);
     }
     if flags.json && spec.output == OutputTarget::Stdout {

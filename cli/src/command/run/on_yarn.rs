@@ -9,7 +9,7 @@ use std::sync::Arc;
 use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::job::spec::file::spec_to_toml;
-use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget};
+use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget, SPLIT_BYTES_DEFAULT};
 use yunti_engine::job::task;
 use yunti_engine::operator::ClassSource;
 
@@ -35,6 +35,9 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Outco
     command.arg("run-job");
     // Hadoop's names mean the same there; the others are for the classes, which find them in the job.
     command.args(spec.settings.iter().map(|(key, value)| format!("-D{key}={value}")));
+    if spec.split_bytes != SPLIT_BYTES_DEFAULT {
+        command.arg(format!("-Dmapreduce.input.fileinputformat.split.maxsize={}", spec.split_bytes));
+    }
     command.arg("--job").arg(&job.0).args(["--name", &spec.name]);
     for input in &spec.inputs {
         command.args(["--input", input]);
@@ -56,7 +59,10 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Outco
 }
 
 fn code_of(code: i32) -> Code {
-    [Code::Usage, Code::Input, Code::Exists].into_iter().find(|c| *c as i32 == code).unwrap_or(Code::Internal)
+    [Code::Usage, Code::Input, Code::Exists, Code::Cancelled]
+        .into_iter()
+        .find(|c| *c as i32 == code)
+        .unwrap_or(Code::Internal)
 }
 
 /// What a cluster cannot do, before it is asked; else the output.
@@ -67,6 +73,14 @@ fn check(spec: &JobSpec) -> Result<&Path> {
     };
     if spec.mode == Mode::None {
         return usage("a job of maps alone cannot run on a cluster yet", "leave out --on yarn, or --mode none");
+    }
+    let mut names: Vec<_> = spec.libraries.iter().map(|l| l.file_name()).collect();
+    names.sort();
+    if names.windows(2).any(|pair| pair[0] == pair[1]) {
+        return usage(
+            "two class libraries have the same file name",
+            "they lie beside each other on the cluster: rename one",
+        );
     }
     if spec.inputs.iter().any(|i| i == "-") {
         return usage("a cluster cannot read this program's standard input", "put the data into HDFS first");
@@ -88,7 +102,11 @@ fn write_job(spec: &JobSpec) -> Result<JobFile> {
     };
     let path = std::env::temp_dir().join(format!("yunti-job-{}.toml", std::process::id()));
     let text = spec_to_toml(&job)?;
-    let written = File::create(&path).and_then(|mut file| file.write_all(text.as_bytes()));
+    // A name that can be guessed is not followed where somebody else put it.
+    let opened = File::options().write(true).create_new(true).open(&path);
+    let mut file =
+        opened.map_err(|e| Error::io(Code::Output, "cannot write the job", &e).at_path(path.to_string_lossy()))?;
+    let written = file.write_all(text.as_bytes());
     let file = JobFile(path);
     match written {
         Ok(()) => Ok(file),

@@ -33,6 +33,17 @@ pub enum CodecKind {
 }
 
 impl CodecKind {
+    /// Memory that reading a stream takes, about.
+    pub fn decoder_bytes(self) -> u64 {
+        match self {
+            CodecKind::None => 0,
+            CodecKind::Zlib | CodecKind::Gzip => 64 << 10,
+            CodecKind::Snappy | CodecKind::Lz4 => 512 << 10,
+            CodecKind::Zstd => 3 << 20,
+            CodecKind::Bzip2 => 4 << 20,
+        }
+    }
+
     pub fn from_number(n: u8) -> Option<CodecKind> {
         use CodecKind::*;
         [None, Zlib, Gzip, Bzip2, Snappy, Lz4, Zstd].into_iter().find(|k| *k as u8 == n)

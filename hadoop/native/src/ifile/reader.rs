@@ -6,7 +6,7 @@ use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::run::BlockSource;
 use yunti_engine::run::block::{Block, BlockBuilder};
 
-use crate::compress::{Codec, expanded};
+use crate::compress::{Codec, CodecKind, expanded};
 use crate::key::KeyForm;
 use crate::vint;
 
@@ -63,9 +63,9 @@ impl<'r> SegmentReader<'r> {
         })
     }
 
-    /// Memory that one takes, about.
-    pub fn memory_bytes(block_bytes: usize) -> u64 {
-        3 * block_bytes as u64 + (16 << 10)
+    /// Memory that one takes, about: its buffer, the block in the making and the one that is merged, the decoder.
+    pub fn memory_bytes(codec: CodecKind, block_bytes: usize) -> u64 {
+        3 * block_bytes as u64 + codec.decoder_bytes()
     }
 
     /// Reads until `need` bytes are there; false at the end of the stream.
@@ -166,7 +166,6 @@ impl BlockSource for SegmentReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compress::CodecKind;
     use yunti_engine::base::KeyOrder;
     use yunti_engine::run::Merger;
 

@@ -32,7 +32,7 @@ impl std::fmt::Display for Failure {
         match self {
             Failure::Engine(error) => write!(f, "Yunti: {error}"),
             Failure::Jni(error) => write!(f, "Yunti: {error}"),
-            Failure::NoHandle => f.write_str("Yunti: the native map output is closed"),
+            Failure::NoHandle => f.write_str("Yunti: a native object is used after it was closed"),
         }
     }
 }

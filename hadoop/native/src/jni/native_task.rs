@@ -10,7 +10,7 @@ use jni::{Env, EnvUnowned};
 use yunti_engine::base::Code;
 use yunti_engine::env::NamedFile;
 use yunti_engine::job::Control;
-use yunti_engine::job::task::{self, Counters, TaskSplit, merge_order};
+use yunti_engine::job::task::{self, Counters, Cutting, TaskSplit, merge_order};
 
 use super::failure::{Result, Throw};
 use super::java_files::JavaFiles;
@@ -109,6 +109,35 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_bounds<'local>(
             Some(bounds) => Ok(env.new_string(bounds_to_text(&bounds))?),
             None => Ok(JString::null()),
         }
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native boolean splittable(String job, String[] libraries)`: whether a file that is not compressed may be cut.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_splittable<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    job: JString<'local>,
+    libraries: JObjectArray<'local, JString<'local>>,
+) -> jni::sys::jboolean {
+    env.with_env(|env| -> Result<jni::sys::jboolean> {
+        let libraries = paths_of_java(env, &libraries)?;
+        let job = TaskJob::submitted(&job.try_to_string(env)?, SAMPLE_MEMORY_BYTES, libraries)?;
+        Ok(task::cutting(&job.spec, &yunti_engine::env::Env::real(), &job.classes)? == Cutting::Anywhere)
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native boolean compressed(String path)`: whether the engine reads a file of this name through a codec.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_compressed<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    path: JString<'local>,
+) -> jni::sys::jboolean {
+    env.with_env(|env| -> Result<jni::sys::jboolean> {
+        Ok(yunti_engine::codec::CodecKind::from_path(Path::new(&path.try_to_string(env)?)).is_some())
     })
     .resolve::<Throw>()
 }

@@ -153,10 +153,16 @@ impl ReduceInput {
             return Ok((0, 0));
         }
         let freed = segments.iter().map(|s| s.length()).sum();
-        for group in segments.chunks(FAN_IN_MAX) {
+        for group in segments.chunks(self.fan_in()) {
             self.merge_to_run(group)?;
         }
         Ok((segments.len(), freed))
+    }
+
+    /// How many segments may be read at once: in half of the memory, as the other half holds those that are there.
+    fn fan_in(&self) -> usize {
+        let each = SegmentReader::memory_bytes(self.settings.codec.kind, BLOCK_BYTES_MIN);
+        (self.settings.memory_bytes / 2 / each).clamp(4, FAN_IN_MAX as u64) as usize
     }
 
     fn merge_to_run(&self, segments: &[Arc<Fetched>]) -> Result<()> {
@@ -187,11 +193,12 @@ impl ReduceInput {
             (std::mem::take(&mut segments.memory), std::mem::take(&mut segments.disk))
         };
         // Too many at once: the first ones become runs.
-        while memory.len() + disk.len() > FAN_IN_MAX && disk.len() > 1 {
-            let group: Vec<_> = disk.drain(..disk.len().min(FAN_IN_MAX)).collect();
+        let fan_in = self.fan_in();
+        while memory.len() + disk.len() > fan_in && disk.len() > 1 {
+            let group: Vec<_> = disk.drain(..disk.len().min(fan_in)).collect();
             self.merge_to_run(&group)?;
         }
-        let mut groups = memory.chunks(FAN_IN_MAX).peekable();
+        let mut groups = memory.chunks(fan_in).peekable();
         let mut last = &[][..];
         while let Some(group) = groups.next() {
             match groups.peek() {

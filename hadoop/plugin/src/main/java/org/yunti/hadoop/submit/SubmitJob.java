@@ -8,9 +8,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.mapreduce.CryptoUtils;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
@@ -105,15 +107,17 @@ public final class SubmitJob extends Configured implements Tool {
     Configuration conf = job.getConfiguration();
     org.apache.hadoop.fs.Path output = new org.apache.hadoop.fs.Path(request.output());
     FileSystem outputs = output.getFileSystem(conf);
-    if (outputs.exists(output)) {
-      if (!request.overwrite()) {
-        return fail(EXISTS, "the output exists already: " + output + ": choose another one, or add --overwrite");
-      }
-      outputs.delete(output, true);
+    boolean exists = outputs.exists(output);
+    if (exists && !request.overwrite()) {
+      return fail(EXISTS, "the output exists already: " + output + ": choose another one, or add --overwrite");
+    }
+    if (CryptoUtils.isEncryptedSpillEnabled(conf)) {
+      return fail(USAGE, "native tasks do not encrypt: turn off " + MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA);
     }
     for (String input : request.inputs()) {
       org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path(input);
-      if (path.getFileSystem(conf).globStatus(path) == null) {
+      FileStatus[] found = path.getFileSystem(conf).globStatus(path);
+      if (found == null || found.length == 0) {
         return fail(INPUT, "cannot read the input: " + input + ": check the path");
       }
       FileInputFormat.addInputPath(job, path);
@@ -121,12 +125,13 @@ public final class SubmitJob extends Configured implements Tool {
     FileInputFormat.setInputDirRecursive(job, true);
     FileOutputFormat.setOutputPath(job, output);
     configure(job, request);
-    if (request.reduces() > 1) {
-      try {
-        NativeJob.sample(job, request.libraries().stream().map(Path::toString).toList());
-      } catch (IOException e) {
-        return fail(INPUT, "cannot sample the input: " + e.getMessage());
-      }
+    try {
+      NativeJob.prepare(job, request.libraries().stream().map(Path::toString).toList());
+    } catch (IOException e) {
+      return fail(INPUT, "cannot look into the input: " + e.getMessage());
+    }
+    if (exists) {
+      outputs.delete(output, true);
     }
     return job.waitForCompletion(true) ? 0 : FAILED;
   }

@@ -1,19 +1,49 @@
 package org.yunti.hadoop.task;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.io.compress.CompressionCodecFactory;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.yunti.hadoop.NativeLibrary;
 
 /** Hadoop's splits of files, for tasks that read them natively: there are no Java records. */
 public final class NativeInputFormat extends FileInputFormat<NullWritable, NullWritable> {
   @Override
   protected boolean isSplitable(JobContext context, Path file) {
-    return new CompressionCodecFactory(context.getConfiguration()).getCodec(file) == null;
+    return context.getConfiguration().getBoolean(NativeJob.SPLITTABLE, false) && !compressed(file);
+  }
+
+  private static boolean compressed(Path file) {
+    try {
+      return NativeTask.compressed(file.getName());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Files whose codec Hadoop knows and native code does not would be read as they stand: they are refused. */
+  @Override
+  protected List<FileStatus> listStatus(JobContext context) throws IOException {
+    NativeLibrary.load();
+    CompressionCodecFactory codecs = new CompressionCodecFactory(context.getConfiguration());
+    List<FileStatus> files = super.listStatus(context);
+    for (FileStatus file : files) {
+      CompressionCodec codec = codecs.getCodec(file.getPath());
+      if (codec != null && !compressed(file.getPath())) {
+        throw new IOException(
+            "native tasks cannot read " + codec.getClass().getSimpleName() + ": " + file.getPath() + ": decompress it first");
+      }
+    }
+    return files;
   }
 
   @Override

@@ -21,6 +21,9 @@ public final class NativeJob {
   /** Where the partitions of a total order begin; set by {@link #sample}. */
   static final String BOUNDS = "yunti.hadoop.bounds";
 
+  /** Whether files that are not compressed may be cut; set by {@link #prepare}. */
+  static final String SPLITTABLE = "yunti.hadoop.splittable";
+
   private NativeJob() {}
 
   /** The job, or null if this one is not native. */
@@ -29,19 +32,21 @@ public final class NativeJob {
   }
 
   /**
-   * Samples the input of a job that has a total order over several reduces; to be called before it is submitted. {@code libraries}
-   * are where they lie here.
+   * Looks into the input: how it may be cut, and, for a total order over several reduces, a sample. To be called before the job is
+   * submitted; {@code libraries} are where they lie here.
    */
-  public static void sample(Job job, List<String> libraries) throws IOException {
+  public static void prepare(Job job, List<String> libraries) throws IOException {
+    NativeLibrary.load();
+    String[] own = libraries.toArray(new String[0]);
+    job.getConfiguration().setBoolean(SPLITTABLE, NativeTask.splittable(of(job.getConfiguration()), own));
     Set<String> paths = new LinkedHashSet<>();
     for (InputSplit split : new NativeInputFormat().getSplits(job)) {
       paths.add(((FileSplit) split).getPath().toString());
     }
-    NativeLibrary.load();
     try (TaskFiles files = new TaskFiles(job.getConfiguration(), Reporter.NULL)) {
       String bounds =
           NativeTask.bounds(
-              of(job.getConfiguration()), files, libraries.toArray(new String[0]), paths.toArray(new String[0]));
+              of(job.getConfiguration()), files, own, paths.toArray(new String[0]));
       if (bounds != null) {
         job.getConfiguration().set(BOUNDS, bounds);
       }

@@ -30,6 +30,12 @@ final class NativeTask {
   /** The bounds of a total order, from a sample of the files; null where the job has no such order. */
   static native String bounds(String job, TaskFiles files, String[] libraries, String[] paths) throws IOException;
 
+  /** Whether a file that is not compressed may be cut anywhere. */
+  static native boolean splittable(String job, String[] libraries) throws IOException;
+
+  /** Whether a file of this name is read through a codec. */
+  static native boolean compressed(String path) throws IOException;
+
   /** Whether keys are merged against the order of their bytes. */
   static native boolean reversed(String job) throws IOException;
 

@@ -7,6 +7,8 @@ import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapred.MapOutputCollector;
 import org.apache.hadoop.mapred.MapTask;
 import org.apache.hadoop.mapred.Task.TaskReporter;
+import org.apache.hadoop.mapreduce.CryptoUtils;
+import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.yunti.hadoop.NativeLibrary;
 import org.yunti.hadoop.Verdict;
@@ -36,6 +38,9 @@ public final class NativeTaskCollector<K, V> implements MapOutputCollector<K, V>
     job = context.getJobConf();
     task = context.getMapTask();
     reporter = context.getReporter();
+    if (CryptoUtils.isEncryptedSpillEnabled(job)) {
+      throw new IOException("Yunti: native tasks do not encrypt: turn off " + MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA);
+    }
     NativeLibrary.load();
     Verdict.nativeCode(reporter, "all of " + task.getTaskID());
     OF_ATTEMPTS.put(task.getTaskID().toString(), this);

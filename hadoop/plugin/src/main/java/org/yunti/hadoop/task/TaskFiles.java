@@ -8,7 +8,10 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.Reporter;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
 
 /** Files of Hadoop's file systems for native code, which names them by numbers (java_files.rs). One thread uses it at a time. */
 final class TaskFiles implements Closeable {
@@ -56,11 +59,21 @@ final class TaskFiles implements Closeable {
       }
       all += n;
     }
+    count(FileInputFormatCounter.BYTES_READ, all);
     return all;
+  }
+
+  private void count(Enum<?> name, long n) {
+    Counters.Counter counter = reporter.getCounter(name);
+    // There are none where a job is submitted.
+    if (counter != null) {
+      counter.increment(n);
+    }
   }
 
   void write(int number, byte[] from, int length) throws IOException {
     reporter.progress();
+    count(FileOutputFormatCounter.BYTES_WRITTEN, length);
     ((FSDataOutputStream) streams.get(number)).write(from, 0, length);
   }
 

@@ -1,0 +1,123 @@
+"""The jobs, their variants with **every command line**, and what of GOALS.md ("Goals on a cluster") each is held against."""
+
+import glob
+import os
+import subprocess
+import zipfile
+from collections import namedtuple
+
+import inputs
+import outputs
+from cluster import BUILD, EXAMPLES
+from harness import commands
+from harness.measure import Failed
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILT = os.path.join(BUILD, "bench-hadoop-jobs")
+YUNTI_HADOOP = os.path.join(commands.ROOT, "dist/libexec/yunti-hadoop")
+REDUCES = 2
+
+STOCK = "stock"
+
+# `check` takes (cluster, output, local input files); `goals` is variant -> figure -> how many times less than stock.
+Job = namedtuple("Job", "name data title variants check goals")
+
+JOBS = [
+    Job("wordcount", "text", "word count, 1 GB of text", (STOCK, "stock-optimised", "nativetask", "settings", "native"), outputs.lines,
+        {"settings": {"map_cpu": 2.3}, "native": {"map_cpu": 6.0, "wall": 3.0}}),
+    Job("terasort", "tera", "TeraSort, 1 GB of records", (STOCK, "nativetask", "settings", "native"), outputs.records,
+        {"settings": {"map_cpu": 2.0, "reduce_cpu": 1.8}, "native": {"map_cpu": 3.5, "wall": 1.6}}),
+]
+VARIANTS = list(dict.fromkeys(v for job in JOBS for v in job.variants))
+# Of these, tasks that native code declines make the figures those of another program.
+NATIVE = ("settings", "native")
+
+
+class Missing(Exception):
+    """Why a variant cannot run here."""
+
+
+def common(more):
+    """What all variants are told, as KEY=VALUE."""
+    codec = "org.apache.hadoop.io.compress.SnappyCodec"
+    return ["mapreduce.map.output.compress=true", f"mapreduce.map.output.compress.codec={codec}", *more]
+
+
+def command(cluster, job, variant, more):
+    """What to append input and output to. Raises Missing where the variant cannot run."""
+    defined = [word for setting in common(more) for word in ("-D", setting)]
+    reduces = ["-D", f"mapreduce.job.reduces={REDUCES}"]
+    if variant == "native":
+        if not os.path.exists(commands.YUNTI):
+            raise Missing("dist/bin/yunti is not built: make dist")
+        _jar(cluster)
+        return lambda source, target: [commands.YUNTI, "run", job.name, "--on", "yarn", "--name", job.name, *defined, "--input", source,
+                                       "--output", target, "--reduces", str(REDUCES)]
+    program = ["hadoop", "jar", _examples(), job.name]
+    plug_in = []
+    if variant == "stock-optimised":
+        program = ["hadoop", "jar", _byte_word_count(cluster), "ByteWordCount"]
+    elif variant == "nativetask":
+        plug_in = _nativetask(cluster)
+    elif variant == "settings":
+        jar, site = _jar(cluster), os.path.join(BUILT, "yunti-site.xml")
+        os.makedirs(BUILT, exist_ok=True)
+        with open(site, "w") as f:
+            f.write(cluster.call(YUNTI_HADOOP, "site"))
+        plug_in = ["-conf", site, "-libjars", jar]
+    return lambda source, target: [*program, *plug_in, *defined, *reduces, source, target]
+
+
+def _one(pattern):
+    found = sorted(glob.glob(os.path.join(EXAMPLES, pattern)))
+    if not found:
+        raise Missing(f"there is no {pattern} in {os.path.relpath(EXAMPLES, commands.ROOT)}")
+    return found[-1]
+
+
+def _examples():
+    return _one("hadoop-mapreduce-examples-*.jar")
+
+
+def _jar(cluster):
+    if not os.path.exists(YUNTI_HADOOP):
+        raise Missing("dist/libexec/yunti-hadoop is not built: make hadoop")
+    try:
+        return cluster.call(YUNTI_HADOOP, "jar").strip()
+    except Failed as failure:
+        raise Missing(str(failure)) from None
+
+
+def _byte_word_count(cluster):
+    """The jar of java/ByteWordCount.java, built anew when the source is newer."""
+    source, jar, classes = os.path.join(HERE, "java/ByteWordCount.java"), os.path.join(BUILT, "byte-word-count.jar"), os.path.join(BUILT, "classes")
+    if os.path.exists(jar) and os.path.getmtime(jar) > os.path.getmtime(source):
+        return jar
+    os.makedirs(classes, exist_ok=True)
+    class_path = cluster.call("hadoop", "classpath").strip()
+    javac = os.path.join(os.environ["JAVA_HOME"], "bin/javac") if "JAVA_HOME" in os.environ else "javac"
+    try:
+        # Hadoop's classes name annotations that are not on its class path, which javac would warn of.
+        cluster.call(javac, "-nowarn", "-proc:none", "--release", "17", "-cp", class_path, "-d", classes, source)
+    except (OSError, Failed) as failure:
+        raise Missing(f"javac: {failure}") from None
+    with zipfile.ZipFile(jar, "w") as z:
+        for name in sorted(os.listdir(classes)):
+            z.write(os.path.join(classes, name), name)
+    return jar
+
+
+def _nativetask(cluster):
+    """Hadoop's own native collector, where somebody has its library: a distribution in BENCH_NATIVETASK, lib/native of which counts."""
+    jar = _one("hadoop-mapreduce-client-nativetask-*.jar")
+    folder = os.environ.get("BENCH_NATIVETASK", "")
+    folder = next((f for f in (folder, os.path.join(folder, "lib/native")) if folder and os.path.exists(f + "/libnativetask.so")), None)
+    if not folder:
+        with zipfile.ZipFile(jar) as z:
+            inside = any(name.endswith(".so") for name in z.namelist())
+        if not inside:
+            raise Missing(f"{os.path.basename(jar)} has no libnativetask.so in it, and BENCH_NATIVETASK names no folder with one")
+    plug_in = ["-libjars", jar, "-D", "mapreduce.job.map.output.collector.class=org.apache.hadoop.mapred.nativetask.NativeMapOutputCollectorDelegator"]
+    if folder:
+        plug_in += ["-D", f"mapreduce.admin.user.env=LD_LIBRARY_PATH={os.path.realpath(folder)}"]
+    return plug_in
