@@ -75,7 +75,7 @@ HADOOP_NATIVE := build/hadoop/native-resources/org/yunti/hadoop/native/linux-$(s
 hadoop:
 	@tools/setup test
 	@$(MAKE) --no-print-directory -s hadoop-native yunti
-	mvn -q -B -f hadoop/plugin/pom.xml package
+	mvn -q -B -f hadoop/plugin/pom.xml -DskipTests package
 	@install -D -m 644 build/hadoop/yunti-hadoop/yunti-hadoop.jar $(DIST)/java/yunti-hadoop.jar
 	@install -D hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop
 

@@ -137,6 +137,21 @@ class Jobs(unittest.TestCase):
         checksum = re.search(r"checksum\s+(\S+)", checked)[1]
         self.assertIn(checksum, execute(YUNTI, "validate", "tera", tera).stdout)
 
+    def test_the_cluster_is_checked(self):
+        told = ok(YUNTI, "hadoop", "check")
+        self.assertRegex(told, r"(?m)^  library, on this machine +native$")
+        self.assertRegex(told, r"(?m)^  Text +native$")
+        self.assertRegex(told, r"(?m)^  PassthroughCodec +declined: codec ")
+        self.assertRegex(told, r"(?m)^  native +2 tasks$")
+
+    def test_submitting_with_hadoops_spelling(self):
+        library = os.path.join(EXAMPLES, "libword_count.so")
+        ok(YUNTI, "hadoop", "submit", "-mapper", "WordCount.Tokenizer", "-reducer", "WordCount.SumReducer", "-lib", library,
+           "-reader", "text", "-writer", "text:=", "-input", "/text", "-output", "/submitted", "-reduces", "2")
+        self.assertEqual({row.partition("=")[0] for row in lines("/submitted")}, set(self.expect))
+        done = execute(YUNTI, "hadoop", "submit", "-maps", "3")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+
     def test_what_cannot_be_is_one_line(self):
         for arguments, code, what in [
             (["wordcount", "--input", "/text"], 2, "the output is a directory"),

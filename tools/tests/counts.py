@@ -103,6 +103,22 @@ def of_conformance(text, code):
     return with_exit_code(counts, code)
 
 
+def of_surefire(text, code):
+    """mvn test."""
+    counts = Counts()
+    # The last of them is the sum.
+    found = re.findall(r"Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)$", text, re.M)
+    if found:
+        run, failed, errors, skipped = (int(n) for n in found[-1])
+        counts.passed = run - failed - errors - skipped
+        counts.failures += re.findall(r"^\[ERROR\]\s+(\w+\.\w+):\d+", text, re.M)[: failed + errors]
+        counts.failures += ["a failure without a name"] * (failed + errors - len(counts.failures))
+        counts.skips += [("a test of Maven's", "skipped without a reason")] * skipped
+    if not counts.passed and not counts.failures:
+        counts.failures.append("no test was run")
+    return with_exit_code(counts, code)
+
+
 def of_exit(text, code):
     """The program is one test."""
     return with_exit_code(Counts(passed=1 if code == 0 else 0), code)

@@ -110,6 +110,13 @@ class Readers(unittest.TestCase):
         self.assertEqual(counts.of_conformance("ok keys/int\n2 passed, 0 failed, 0 skipped\n", 0).failures, ["the suite's lines and its summary differ"])
         self.assertEqual(counts.of_conformance("ok keys/int\n", 134).failures, ["the suite crashed"])
 
+    def test_surefire(self):
+        text = "[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s -- in A\n[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0\n"
+        self.check(counts.of_surefire(text, 0), 3, [], [])
+        text = "[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n[ERROR]   ATest.fails:12 expected\n"
+        self.check(counts.of_surefire(text, 1), 1, ["ATest.fails"], [])
+        self.check(counts.of_surefire("[ERROR] COMPILATION ERROR\n", 1), 0, ["no test was run"], [])
+
     def test_exit_code(self):
         self.check(counts.of_exit("", 0), 1, [], [])
         self.check(counts.of_exit("", -11), 0, ["ended with signal 11"], [])

@@ -1,0 +1,162 @@
+package org.yunti.hadoop.key;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.DataInput;
+import java.io.DataOutput;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.stream.StreamSupport;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.io.RawComparator;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.io.WritableComparable;
+import org.apache.hadoop.io.WritableComparator;
+import org.apache.hadoop.mapreduce.Counters;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.Mapper;
+import org.apache.hadoop.mapreduce.Reducer;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Keys of a user's own class, whole jobs in this JVM. */
+class KeyNormaliserTest {
+  private static final int ROWS = 20_000;
+
+  /** A name and a number: names ascend, the numbers of a name descend. */
+  public static final class Scored implements WritableComparable<Scored> {
+    private String name = "";
+    private int score;
+
+    @Override
+    public void write(DataOutput out) throws IOException {
+      // Not the order of bytes: the number comes first.
+      out.writeInt(score);
+      out.writeUTF(name);
+    }
+
+    @Override
+    public void readFields(DataInput in) throws IOException {
+      score = in.readInt();
+      name = in.readUTF();
+    }
+
+    @Override
+    public int compareTo(Scored other) {
+      int names = name.compareTo(other.name);
+      return names != 0 ? names : Integer.compare(other.score, score);
+    }
+
+    @Override
+    public int hashCode() {
+      return name.hashCode();
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Scored s && compareTo(s) == 0;
+    }
+  }
+
+  /** The normal form of that order, for names of ASCII without zeros. */
+  public static final class OfScored implements KeyNormaliser<Scored> {
+    @Override
+    public boolean serves(Class<?> keyClass, RawComparator<?> comparator) {
+      return keyClass == Scored.class && comparator.getClass() == WritableComparator.class;
+    }
+
+    @Override
+    public void normalise(Scored key, DataOutput to) throws IOException {
+      to.writeBytes(key.name);
+      to.writeByte(0);
+      to.writeInt(~key.score ^ Integer.MIN_VALUE);
+    }
+  }
+
+  public static final class Read extends Mapper<LongWritable, Text, Scored, Text> {
+    private final Scored key = new Scored();
+
+    @Override
+    protected void map(LongWritable at, Text line, Context context) throws IOException, InterruptedException {
+      String[] parts = line.toString().split(" ");
+      key.name = parts[0];
+      key.score = Integer.parseInt(parts[1]);
+      context.write(key, line);
+    }
+  }
+
+  public static final class Write extends Reducer<Scored, Text, Text, NullWritable> {
+    @Override
+    protected void reduce(Scored key, Iterable<Text> lines, Context context) throws IOException, InterruptedException {
+      for (Text line : lines) {
+        assertEquals(key.name + " " + key.score, line.toString());
+        context.write(line, NullWritable.get());
+      }
+    }
+  }
+
+  private static Counters run(Path folder, String output, Configuration conf) throws Exception {
+    conf.set(
+        "mapreduce.job.map.output.collector.class",
+        "org.yunti.hadoop.collect.NativeMapOutputCollector,org.apache.hadoop.mapred.MapTask$MapOutputBuffer");
+    conf.set("mapreduce.job.reduce.shuffle.consumer.plugin.class", "org.yunti.hadoop.shuffle.NativeShuffle");
+    conf.set("hadoop.tmp.dir", folder.resolve("tmp").toString());
+    conf.setInt("mapreduce.task.io.sort.mb", 1);
+    conf.setInt("mapreduce.client.completion.pollinterval", 50);
+    conf.setLong("mapreduce.input.fileinputformat.split.maxsize", 100_000);
+    Job job = Job.getInstance(conf);
+    job.setMapperClass(Read.class);
+    job.setReducerClass(Write.class);
+    job.setMapOutputKeyClass(Scored.class);
+    job.setMapOutputValueClass(Text.class);
+    job.setOutputKeyClass(Text.class);
+    job.setOutputValueClass(NullWritable.class);
+    FileInputFormat.addInputPath(job, new org.apache.hadoop.fs.Path(folder.resolve("in").toUri()));
+    FileOutputFormat.setOutputPath(job, new org.apache.hadoop.fs.Path(folder.resolve(output).toUri()));
+    assertTrue(job.waitForCompletion(false));
+    return job.getCounters();
+  }
+
+  @Test
+  void ownKeysAreSortedNativelyWithANormaliserAndByHadoopWithout(@TempDir Path folder) throws Exception {
+    Random random = new Random(5);
+    List<String> rows = new ArrayList<>();
+    for (int i = 0; i < ROWS; i++) {
+      rows.add("n" + random.nextInt(40) + " " + (random.nextInt(2000) - 1000));
+    }
+    Files.createDirectories(folder.resolve("in"));
+    Files.writeString(folder.resolve("in/rows"), String.join("\n", rows) + "\n");
+    rows.sort((a, b) -> {
+      String[] x = a.split(" ");
+      String[] y = b.split(" ");
+      int names = x[0].compareTo(y[0]);
+      return names != 0 ? names : Integer.compare(Integer.parseInt(y[1]), Integer.parseInt(x[1]));
+    });
+
+    Configuration with = new Configuration();
+    with.set(KeyNormaliser.SETTING, OfScored.class.getName());
+    Counters counters = run(folder, "with", with);
+    long maps = counters.getGroup("Yunti").findCounter("native").getValue();
+    assertTrue(maps > 1, "maps are native: " + counters.getGroup("Yunti"));
+    assertEquals(rows, Files.readAllLines(folder.resolve("with/part-r-00000")));
+
+    counters = run(folder, "without", new Configuration());
+    assertEquals(0, counters.getGroup("Yunti").findCounter("native").getValue());
+    assertEquals(rows, Files.readAllLines(folder.resolve("without/part-r-00000")));
+    String reasons =
+        StreamSupport.stream(counters.getGroup("Yunti").spliterator(), false)
+            .map(counter -> counter.getName())
+            .collect(Collectors.joining(", "));
+    assertTrue(reasons.contains("declined: key type"), reasons);
+  }
+}
