@@ -12,7 +12,7 @@ TOOLS   := $(CURDIR)/build/tools
 export PATH := $(TOOLS)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-full-engine \
+.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-full-engine test-full-hadoop \
         bench bench-quick dist install lint clean
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo 'make test-hadoop         plug-ins for Hadoop: jobs that must come out the same, on a cluster too (JDK 17, Maven)'
 	@echo 'make test-house          what a user is given: layout, libraries at run time, pages'
 	@echo 'make test-full-engine    sanitizers and fuzzing; keeps its result in tests/results/ (MINUTES=10 a fuzz target)'
+	@echo 'make test-full-hadoop    the same for the plug-ins for Hadoop: all variants, JNI checked, a JVM with a sanitizer'
 	@echo 'make bench               against all peers and the limit programs; bench-quick: chdb and the limit programs'
 	@echo 'make bench-hadoop        on a Hadoop cluster of one machine: stock against settings and native tasks'
 	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates'
@@ -57,9 +58,9 @@ test-engine test-api test-conformance test-benches test-house test-hadoop: test-
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
 
-test-full-engine:
+test-full-engine test-full-hadoop: test-full-%:
 	@tools/setup test
-	@$(PYTHON) tools/tests/full_engine.py --minutes $(or $(MINUTES),10)
+	@$(PYTHON) tools/tests/full.py $* --minutes $(or $(MINUTES),10)
 
 lint:
 	$(CARGO) fmt --check

@@ -95,6 +95,9 @@ public final class KeyWriters {
     if (keyClass == NullWritable.class && comparator == NullWritable.Comparator.class) {
       return new OfNull();
     }
+    if (OfUtf8.serves(keyClass, comparator)) {
+      return new OfUtf8();
+    }
     // These have no comparator of their own: the general one reads both keys and asks them.
     if (keyClass == VIntWritable.class && comparator == WritableComparator.class) {
       return new OfVInt();
@@ -127,6 +130,24 @@ public final class KeyWriters {
     public int write(BytesWritable key, RecordBatch to) {
       to.put(key.getBytes(), 0, key.getLength());
       return 4 + key.getLength();
+    }
+  }
+
+  /** Hadoop 0.x had it for strings, and still does. */
+  @SuppressWarnings("deprecation")
+  private static final class OfUtf8 extends KeyWriter<org.apache.hadoop.io.UTF8> {
+    OfUtf8() {
+      super(KeyForm.UTF8);
+    }
+
+    static boolean serves(Class<?> keyClass, Class<?> comparator) {
+      return keyClass == org.apache.hadoop.io.UTF8.class && comparator == org.apache.hadoop.io.UTF8.Comparator.class;
+    }
+
+    @Override
+    public int write(org.apache.hadoop.io.UTF8 key, RecordBatch to) {
+      to.put(key.getBytes(), 0, key.getLength());
+      return 2 + key.getLength();
     }
   }
 

@@ -38,8 +38,7 @@ public final class WrittenKeys {
         IntWritable.class, numbers).mayDecline("key type"));
     cases.add(Traced.of("keys/generic", AnyKey.class, WrittenKeys::anyKey, IntWritable.class, numbers)
         .mayDecline("key type"));
-    cases.add(Traced.of("keys/legacy-utf8", legacyUtf8(), legacyUtf8Keys(), IntWritable.class, numbers)
-        .mayDecline("key type"));
+    cases.add(Traced.of("keys/legacy-utf8", legacyUtf8(), legacyUtf8Keys(), IntWritable.class, numbers));
     return cases;
   }
 

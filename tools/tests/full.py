@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""What takes too long for every change: the engine's tests under sanitizers, and every fuzz target for some minutes.
+"""What takes too long for every change, for one part:
 
-    full_engine.py [--minutes N] [--only NAME,..]     N minutes a fuzz target
+    full.py engine [--minutes N] [--only NAME,..]     tests under sanitizers; every fuzz target for N minutes
+    full.py hadoop [--only NAME,..]                   the native half under sanitizers; the jobs that must come out the same, in all
+                                                      variants, with the JVM's checks of JNI and in a JVM with the address sanitizer
 
-The compiler's unstable flags are reached through RUSTC_BOOTSTRAP=1. Writes tests/results/engine-full.md, unless --only is given.
+The compiler's unstable flags are reached through RUSTC_BOOTSTRAP=1. Writes tests/results/PART-full.md, unless --only is given.
 The last line is `N passed, N failed, N skipped`.
 """
 
@@ -11,6 +13,7 @@ import argparse
 import glob
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -24,15 +27,14 @@ from suites import BUILD, ROOT, Suite  # noqa: E402
 
 HOST = next(line.split()[1] for line in subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout.splitlines()
             if line.startswith("host:"))
-RESULT = os.path.join(ROOT, "tests/results/engine-full.md")
 COVERAGE = ("-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters "
             "-Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1")
 
 
-def sanitized(name, flags, environment, target_folder):
+def sanitized(package, name, flags, environment, target_folder):
     # With --target, build scripts and macros are compiled without these flags.
     env = {"RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": flags, "CARGO_TARGET_DIR": os.path.join(BUILD, target_folder)} | environment
-    command = ["cargo", "test", "--locked", "-p", "yunti-engine", "--lib", "--tests", "--target", HOST, "--no-fail-fast", "--", "--show-output"]
+    command = ["cargo", "test", "--locked", "-p", package, "--lib", "--tests", "--target", HOST, "--no-fail-fast", "--", "--show-output"]
     return Suite("full", name, [command], counts.of_cargo, env, minutes=90)
 
 
@@ -50,13 +52,57 @@ def fuzzing(target, minutes):
     return Suite("full", f"fuzz {target}, {minutes:g} minutes", [build, fuzz], counts.of_exit, env, minutes=minutes + 30)
 
 
-def suites(minutes):
-    found = [
-        sanitized("address sanitizer", "-Zsanitizer=address", {"ASAN_OPTIONS": "detect_leaks=1"}, "full-address"),
-        sanitized("careful: debug assertions of the optimised build", "-Copt-level=3 -Cdebug-assertions -Coverflow-checks", {}, "full-careful"),
+def twice_sanitized(package):
+    return [
+        sanitized(package, "address sanitizer", "-Zsanitizer=address", {"ASAN_OPTIONS": "detect_leaks=1"}, "full-address"),
+        sanitized(package, "careful: debug assertions of the optimised build", "-Copt-level=3 -Cdebug-assertions -Coverflow-checks", {},
+                  "full-careful"),
     ]
+
+
+def engine(minutes):
     targets = sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/*.rs")))
-    return found + [fuzzing(target, minutes) for target in targets]
+    return twice_sanitized("yunti-engine") + [fuzzing(target, minutes) for target in targets]
+
+
+def of_checked_jobs(text, code):
+    """The conformance suite under -Xcheck:jni or a sanitizer: what these say is a failure, whatever the jobs give."""
+    found = counts.of_conformance(text, code)
+    said = re.findall(r"^(?:WARNING in native method|FATAL ERROR in native method|WARNING: JNI|.*ERROR: AddressSanitizer).*$", text, re.M)
+    found.failures += sorted(set(said))
+    return found
+
+
+def jobs(name, variant, env, more=(), steps=()):
+    command = ["hadoop/conformance/run", "--variant", variant, *more]
+    return Suite("full", name, [*steps, command], of_checked_jobs, env, minutes=60)
+
+
+def in_a_sanitized_jvm():
+    """The plug-in's library with the address sanitizer, whose runtime the JVM must have before anything else. The JVM uses
+    segmentation faults of its own, and frees little at its end."""
+    folder = os.path.join(BUILD, "full-address-jvm")
+    runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
+    library = os.path.join(folder, HOST, "release/libyunti_hadoop.so")
+    build = ["env", "RUSTC_BOOTSTRAP=1", "RUSTFLAGS=-Zsanitizer=address", f"CARGO_TARGET_DIR={folder}", "cargo", "build", "--release", "--locked",
+             "-p", "yunti-hadoop", "--target", HOST]
+    env = {"JAVA_OPTS": f"-Dyunti.hadoop.library={library}", "YUNTI_PRELOAD": runtime,
+           "ASAN_OPTIONS": "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:allow_user_segv_handler=1:detect_leaks=0:verify_asan_link_order=0"}
+    themes = [word for theme in ("keys/", "combine/", "codecs/", "shape/") for word in ("--only", theme)]
+    return jobs("jobs in a JVM with the address sanitizer", "shuffle", env, themes, [["make", "-s", "hadoop"], build])
+
+
+def hadoop(_):
+    checked = {"JAVA_OPTS": "-Xcheck:jni"}
+    return twice_sanitized("yunti-hadoop") + [
+        jobs("stock against stock", "stock", {}, steps=[["make", "-s", "hadoop"]]),
+        jobs("collector, JNI checked", "collector", checked),
+        jobs("collector and shuffle, JNI checked", "shuffle", checked),
+        in_a_sanitized_jvm(),
+    ]
+
+
+PARTS = {"engine": engine, "hadoop": hadoop}
 
 
 def git(*words):
@@ -64,13 +110,14 @@ def git(*words):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", choices=PARTS)
     parser.add_argument("--minutes", type=float, default=10, help="minutes a fuzz target (default 10)")
     parser.add_argument("--only", default="", help="suites whose names begin so, separated by commas")
     options = parser.parse_args()
     only = tuple(n for n in options.only.split(",") if n)
     total, rows = counts.Counts(), []
-    for suite in suites(options.minutes):
+    for suite in PARTS[options.part](options.minutes):
         if only and not suite.name.startswith(only):
             continue
         print(f"{suite.name} ..", flush=True)
@@ -83,10 +130,10 @@ def main():
     line = f"{total.passed} passed, {len(total.failures)} failed, {len(total.skips)} skipped"
     if not only:
         commit = git("rev-parse", "HEAD") + (" with changes that were not committed" if git("status", "--porcelain") else "")
-        head = ["# The engine's long tests, last run", "", f"{time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC, commit {commit},",
+        head = [f"# Long tests of the part {options.part}, last run", "", f"{time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC, commit {commit},",
                 f"{platform.machine()}, {os.cpu_count()} cores, {subprocess.run(['rustc', '--version'], capture_output=True, text=True).stdout.strip()}.",
                 "", "| suite | passed | failed | skipped | seconds |", "|---|---|---|---|---|"]
-        with open(RESULT, "w") as f:
+        with open(os.path.join(ROOT, f"tests/results/{options.part}-full.md"), "w") as f:
             f.write("\n".join(head + rows + ["", line] + [f"* failed: {name}" for name in total.failures]) + "\n")
     print(line, flush=True)
     return 1 if total.failures else 0
