@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::mapped::Mapped;
 use super::reducing::{ReduceTask, is_pure};
 use super::running::{Running, show_output};
-use super::sorted::Mapped;
 use crate::base::Result;
 use crate::collect::Buckets;
 use crate::collect::bucket::Bucket;

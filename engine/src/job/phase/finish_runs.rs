@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::mapped::{Mapped, run_settings};
 use super::reducing::{ReduceTask, is_pure};
 use super::running::{Running, show_output};
-use super::sorted::{Mapped, run_settings};
 use crate::base::Result;
 use crate::job::control::StageNow;
 use crate::job::report::meter::StageKind;

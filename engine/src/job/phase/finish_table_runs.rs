@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::finish_runs::{note_runs, note_scratch};
 use super::finish_tables::PartSink;
+use super::mapped::Mapped;
 use super::mapping::TASK_COUNTERS;
 use super::running::{Running, show_output};
-use super::sorted::Mapped;
 use crate::base::Result;
 use crate::fold::spill::RangeMerge;
 use crate::fold::{FoldTable, Share};

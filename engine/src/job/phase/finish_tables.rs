@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::mapped::Mapped;
 use super::mapping::{TASK_COUNTERS, make_partition};
 use super::running::{Running, show_output};
-use super::sorted::Mapped;
 use crate::base::Result;
 use crate::collect::partition::Partition;
 use crate::env::crew::Stop;

@@ -6,6 +6,7 @@ mod finish_table_runs;
 mod finish_tables;
 pub mod map_only;
 mod map_workers;
+mod mapped;
 pub mod mapping;
 pub mod reducing;
 pub mod running;

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::map_workers::{Folding, MapWorkers};
+use super::mapped::{Mapped, run_settings};
 use super::mapping::{TASK_COUNTERS, make_partition, read_setup};
 use super::running::{Running, show_output};
 use super::sample::{self, Sample};
@@ -32,24 +33,8 @@ use crate::memory::pool::UNIT_BYTES;
 use crate::operator::{Emitter, TaskContext, Type};
 use crate::read::split::RecordFormat;
 use crate::reduce::fold_reduce::Fed;
-use crate::run::{RunBuilder, RunSettings, RunTotals, ScratchSpace};
+use crate::run::{RunBuilder, RunTotals, ScratchSpace};
 use crate::write::Output;
-
-/// What the map phase left.
-pub struct Mapped {
-    pub store: Arc<Store>,
-    pub collected: Collected,
-    pub tables: Vec<FoldTable>,
-    pub scratch: Arc<ScratchSpace>,
-    pub runs: Runs,
-    /// Runs of tables, by ranges of the hash.
-    pub table_runs: Runs,
-    pub hash_ranges: HashRanges,
-    /// What a folder finds in the records: states of the map phase, or the mapper's values, to be folded now.
-    pub fed: Fed,
-    /// Bounds of a total order, as the map phase sampled them.
-    pub bounds: Arc<Vec<Vec<u8>>>,
-}
 
 pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
     let mapped = map_phase(running)?;
@@ -218,19 +203,5 @@ fn layout(running: &Running<'_>) -> Layout {
             Layout::Fixed { record_bytes, key_bytes }
         }
         _ => Layout::Headers,
-    }
-}
-
-pub fn run_settings(running: &Running<'_>) -> RunSettings {
-    use crate::job::spec::SpillCodec as Spec;
-    use crate::run::SpillCodec as Codec;
-    RunSettings {
-        order: running.plan.order,
-        block_bytes: running.sizing.run_block_bytes,
-        codec: match running.spec.spill_codec {
-            Spec::Auto => Codec::Auto,
-            Spec::None => Codec::None,
-            Spec::Lz4 => Codec::Lz4,
-        },
     }
 }
