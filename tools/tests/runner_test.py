@@ -104,7 +104,7 @@ class Readers(unittest.TestCase):
         self.check(counts.of_lines("", 0), 0, ["no test was run"], [])
 
     def test_conformance(self):
-        text = "ok keys/int\nFAIL codecs/gzip: file out/part-r-00001 differs\nskip codecs/zstandard: not here\n1 passed, 1 failed, 1 skipped\n"
+        text = "\x1b[0m\x1b[0mok keys/int\nFAIL codecs/gzip: file out/part-r-00001 differs\nskip codecs/zstandard: not here\n1 passed, 1 failed, 1 skipped\n"
         found = counts.of_conformance(text, 1)
         self.assertEqual((found.passed, found.failures, found.skips), (1, ["codecs/gzip"], [("codecs/zstandard", "not here")]))
         self.assertEqual(counts.of_conformance("ok keys/int\n2 passed, 0 failed, 0 skipped\n", 0).failures, ["the suite's lines and its summary differ"])
