@@ -8,4 +8,15 @@ mod context;
 mod layout;
 mod library;
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 pub use library::load;
+
+use crate::base::Result;
+use crate::operator::ClassSource;
+
+/// The classes of a job: those of its libraries come first, so that a class of the user's may have any name, then `others`.
+pub fn load_before(libraries: &[PathBuf], others: Arc<dyn ClassSource>) -> Result<Vec<Arc<dyn ClassSource>>> {
+    libraries.iter().map(|path| load(path)).chain([Ok(others)]).collect()
+}

@@ -312,10 +312,6 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    pub fn collected(&self) -> &Collected {
-        &self.collected
-    }
-
     fn count(&mut self, records: usize, bytes: usize) {
         self.collected.records += records as u64;
         self.collected.bytes += bytes as u64;

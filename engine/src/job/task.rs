@@ -59,18 +59,9 @@ pub fn check(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Res
     merge_order(spec, env, classes).map(drop)
 }
 
-/// How a cluster may cut a job's input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cutting {
-    Anywhere,
-    /// Each file is read whole.
-    Never,
-}
-
-/// How the job's records allow it, compression aside.
-pub fn cutting(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<Cutting> {
-    let splittable = Plan::make(&for_task(spec, None), env, classes)?.format.splittable();
-    Ok(if splittable { Cutting::Anywhere } else { Cutting::Never })
+/// Whether a cluster may cut a job's files anywhere, if they are not compressed.
+pub fn splittable(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<bool> {
+    Ok(Plan::make(&for_task(spec, None), env, classes)?.format.splittable())
 }
 
 /// The bounds of a total order over the job's partitions, from a sample of its whole input; none where the job has no such order.

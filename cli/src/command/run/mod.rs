@@ -15,7 +15,6 @@ use yunti_engine::job::report::Report;
 use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
 use yunti_engine::job::{Control, Outcome as JobOutcome};
-use yunti_engine::operator::ClassSource;
 use yunti_engine::{abi, job, library};
 
 use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
@@ -38,7 +37,7 @@ pub fn run(flags: RunFlags) -> Outcome {
         }
         // Hadoop's client has the signal too: this process stays to clean up.
         signals::cancel_on_signals(&Control::new());
-        return on_yarn::run(&spec, &env, &classes_of(&spec)?);
+        return on_yarn::run(&spec, &env, &abi::load_before(&spec.libraries, library::builtin_classes())?);
     }
     if flags.json && spec.output == OutputTarget::Stdout {
         let error = Error::new(Code::Usage, "standard output cannot take both the records and the report");
@@ -60,18 +59,8 @@ pub fn run(flags: RunFlags) -> Outcome {
     tell(&flags, &spec, &outcome)
 }
 
-/// Libraries come first, so that a class of the user's may have any name.
-fn classes_of(spec: &JobSpec) -> yunti_engine::base::Result<Vec<Arc<dyn ClassSource>>> {
-    let mut classes: Vec<Arc<dyn ClassSource>> = Vec::new();
-    for path in &spec.libraries {
-        classes.push(abi::load(path)?);
-    }
-    classes.push(library::builtin_classes());
-    Ok(classes)
-}
-
 fn run_job(spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_engine::base::Result<JobOutcome> {
-    job::run(spec, env, &classes_of(spec)?, control)
+    job::run(spec, env, &abi::load_before(&spec.libraries, library::builtin_classes())?, control)
 }
 
 fn tell(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome) -> Outcome {

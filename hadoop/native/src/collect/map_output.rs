@@ -21,11 +21,11 @@ use yunti_engine::run::passes::{fan_in_of, merge_memory_bytes};
 use yunti_engine::run::{MergePasses, ReadContext, Run, ScratchSpace, writer_memory_bytes};
 
 use super::spill::Spiller;
-use super::summed::{Summed, Summing};
+use super::summed::Summed;
 use crate::compress::Codec;
 use crate::ifile::{OutputFile, Segment};
 use crate::key::{KeyForm, ValueForm};
-use crate::sorted::{Combine, Merged, TaskSpace};
+use crate::sorted::{Combine, Combining, Merged, TaskSpace};
 
 /// Less would not hold the blocks of a collector and of a run.
 const MEMORY_BYTES_MIN: u64 = 4 << 20;
@@ -63,8 +63,8 @@ pub struct MapOutput {
     store: Arc<Store>,
     collector: Collector<'static>,
     summed: Option<Summed>,
-    /// A second combiner object for the end: the first is the spiller's.
-    combiner: Option<Box<dyn Combine>>,
+    /// At the end: the spiller has its own.
+    combining: Combining,
     /// Of a record that did not go through the collector.
     largest: u64,
 }
@@ -89,9 +89,13 @@ impl MapOutput {
             counts: Default::default(),
             cancel: Cancel::default(),
         });
-        let (first, second) = combiners.map(|[a, b]| (a, b)).unzip();
         let sums = settings.values != ValueForm::Same;
-        let spiller = Spiller { space: space.clone(), combiner: first, sums };
+        let [first, second] = match combiners {
+            Some(combiners) => combiners.map(Combining::User),
+            None if sums => [Combining::Sum, Combining::Sum],
+            None => [Combining::Nothing, Combining::Nothing],
+        };
+        let spiller = Spiller { space: space.clone(), combining: first };
         let partition = match settings.partitions {
             1 => Partition::One,
             // What comes out of a table has to find its partition again.
@@ -111,7 +115,7 @@ impl MapOutput {
         let types = (Type::Bytes, Type::Bytes);
         let mut collector = Collector::new(store.clone(), types, partition, None, Box::new(spiller), share);
         collector.begin_split(0);
-        Ok(MapOutput { combiner: second, settings, space, budget, store, collector, summed, largest: 0 })
+        Ok(MapOutput { combining: second, settings, space, budget, store, collector, summed, largest: 0 })
     }
 
     /// Bytes that a batch may have.
@@ -148,27 +152,25 @@ impl MapOutput {
 
     /// Writes the output file. Nothing can be put afterwards.
     pub fn finish(self, path: &Path) -> Result<Finished> {
-        let MapOutput { settings, space, budget, store, mut collector, summed, mut combiner, largest } = self;
+        let MapOutput { settings, space, budget, store, mut collector, summed, mut combining, largest } = self;
         let mut summed_records = 0;
         if let Some(mut summed) = summed {
             summed.drain(&mut collector)?;
             summed_records = summed.records;
         }
-        let sums = settings.values != ValueForm::Same;
         let file = NamedFile::create(&*space.env.files, path, Code::Output)?;
         let mut out = OutputFile::new(file, settings.form, settings.codec)?.with_values(settings.values);
         if space.runs.is_empty() {
             let mut collected = collector.into_collected();
-            space.sorted(&store, &mut collected, |sorted| match sums {
-                true => space.drain_to_file(&mut Summing::new(sorted), None, &mut out),
-                false => space.drain_to_file(sorted, combiner.as_mut(), &mut out),
-            })?;
+            space.sorted(&store, &mut collected, |sorted| space.drain_to_file(sorted, &mut combining, &mut out))?;
         } else {
             collector.spill()?;
             drop((collector, store));
             let runs = space.runs.take();
-            let combiner = combiner.as_mut().filter(|_| runs.len() >= settings.combine_spills_min);
-            write_merged(&space, runs, budget.limit_bytes(), largest, combiner, sums, &mut out)?;
+            if matches!(combining, Combining::User(_)) && runs.len() < settings.combine_spills_min {
+                combining = Combining::Nothing;
+            }
+            write_merged(&space, runs, budget.limit_bytes(), largest, &mut combining, &mut out)?;
         }
         let (segments, records) = out.finish(settings.partitions)?;
         let read = |n: &std::sync::atomic::AtomicU64| n.load(Ordering::Relaxed);
@@ -193,8 +195,7 @@ pub fn write_merged(
     runs: Vec<Arc<Run>>,
     memory_bytes: u64,
     largest: u64,
-    combiner: Option<&mut Box<dyn Combine>>,
-    sums: bool,
+    combining: &mut Combining,
     out: &mut OutputFile,
 ) -> Result<()> {
     // Each of two giants that meet in a merge needs its own memory.
@@ -211,9 +212,5 @@ pub fn write_merged(
     };
     let runs = passes.reduce(runs)?;
     let _memory = memory.grant(merge_memory_bytes(runs.len(), block_bytes), "merging runs")?;
-    let mut merged = Merged::new(&runs, space.partitions, context);
-    match sums {
-        true => space.drain_to_file(&mut Summing::new(&mut merged), None, out),
-        false => space.drain_to_file(&mut merged, combiner, out),
-    }
+    space.drain_to_file(&mut Merged::new(&runs, space.partitions, context), combining, out)
 }

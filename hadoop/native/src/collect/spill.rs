@@ -6,26 +6,18 @@ use yunti_engine::base::Result;
 use yunti_engine::collect::collector::Spill;
 use yunti_engine::collect::{Collected, Store};
 
-use super::summed::Summing;
-use crate::sorted::{Combine, TaskSpace};
+use crate::sorted::{Combining, TaskSpace};
 
 /// Spills a collector's records.
 pub struct Spiller {
     pub space: Arc<TaskSpace>,
-    pub combiner: Option<Box<dyn Combine>>,
-    /// The combiner is a native sum.
-    pub sums: bool,
+    pub combining: Combining,
 }
 
 impl Spill for Spiller {
     fn spill(&mut self, store: &Store, collected: &mut Collected) -> Result<()> {
-        let Spiller { space, combiner, sums } = self;
-        space.sorted(store, collected, |sorted| {
-            space.write_run(|to| match sums {
-                true => space.drain(&mut Summing::new(sorted), None, to),
-                false => space.drain(sorted, combiner.as_mut(), to),
-            })
-        })?;
+        let Spiller { space, combining } = self;
+        space.sorted(store, collected, |sorted| space.write_run(|to| space.drain(sorted, combining, to)))?;
         collected.release(store);
         Ok(())
     }

@@ -8,7 +8,7 @@ use jni::{EnvUnowned, JavaVM, jni_sig, jni_str};
 use yunti_engine::base::{Code, Error};
 
 use super::failure::{Failure, Result, Throw};
-use super::{bytes_of_java, java_of_bytes};
+use super::{bytes_of_java, hand_over};
 use crate::sorted::{Combine, Feed};
 
 /// A Java object with a method `void combine(long feed)`.
@@ -45,14 +45,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_CombineFeed_next<'local>(
 ) -> jint {
     env.with_env(|env| -> Result<jint> {
         let room = into.len(env)?;
-        let records = feed(handle)?.next_batch(room)?;
-        match records {
-            Ok(records) => {
-                into.set_region(env, 0, java_of_bytes(records))?;
-                Ok(records.len() as jint)
-            }
-            Err(need) => Ok(-(need as jint)),
-        }
+        hand_over(env, feed(handle)?.next_batch(room)?, &into)
     })
     .resolve::<Throw>()
 }

@@ -1,11 +1,12 @@
-//! The only floor that knows the Java VM: one file a Java class. One of the listed files with `unsafe`, with those beside it: a
-//! handle comes back from Java as a number.
+//! The only floor that knows the Java VM: one file a Java class. One of the listed files with `unsafe`, with some beside it: bytes
+//! are seen as Java sees them. What Java holds it holds as a number (`handles.rs`).
 //!
 //! Errors become exceptions here: an engine error an IOException of one line, a panic a RuntimeException. An exception that Java
 //! code threw in a call of ours stays as it is.
 
 mod combine_feed;
 mod failure;
+mod handles;
 mod java_files;
 mod native_map_output;
 mod native_reduce_input;
@@ -14,18 +15,13 @@ mod native_task;
 use std::path::PathBuf;
 
 use jni::Env;
-use jni::objects::{JObjectArray, JString};
+use jni::objects::{JByteArray, JObjectArray, JString};
 use jni::sys::jint;
 use yunti_engine::base::{Code, Error};
 
-use self::failure::{Failure, Result};
+use self::failure::Result;
 use crate::compress::{Codec, CodecKind};
 use crate::key::{KeyForm, ValueForm};
-
-fn of_java<'a, T>(handle: i64) -> Result<&'a T> {
-    // SAFETY: Java holds a handle from `create` until `close`, of which it calls the latter once, and last (see the Java class).
-    unsafe { (handle as *const T).as_ref() }.ok_or(Failure::NoHandle)
-}
 
 fn bytes_of_java(bytes: &mut [u8]) -> &mut [i8] {
     // SAFETY: u8 and i8 have the same layout, and every bit pattern is valid in both.
@@ -35,6 +31,17 @@ fn bytes_of_java(bytes: &mut [u8]) -> &mut [i8] {
 fn java_of_bytes(bytes: &[u8]) -> &[i8] {
     // SAFETY: as above.
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len()) }
+}
+
+/// Gives a batch of records to Java: its bytes, or, negative, the room that it needs (see `Frames::next_batch`).
+fn hand_over(env: &Env<'_>, batch: std::result::Result<&[u8], usize>, into: &JByteArray<'_>) -> Result<jint> {
+    match batch {
+        Ok(records) => {
+            into.set_region(env, 0, java_of_bytes(records))?;
+            Ok(records.len() as jint)
+        }
+        Err(need) => Ok(-(need as jint)),
+    }
 }
 
 fn form_of_java(number: jint) -> Result<KeyForm> {

@@ -1,5 +1,5 @@
 //! `org.yunti.hadoop.collect.NativeMapOutput`: a map task's collector.
-//! One of the listed files with `unsafe`: handles are boxes that Java holds as numbers.
+//! One of the listed files with `unsafe`: Java finds its functions by name.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -11,9 +11,12 @@ use yunti_engine::base::{Code, Error};
 
 use super::combine_feed::JavaCombiner;
 use super::failure::{Failure, Result, Throw};
-use super::{bytes_of_java, codec_of_java, form_of_java, of_java, paths_of_java, values_of_java};
+use super::handles::Handles;
+use super::{bytes_of_java, codec_of_java, form_of_java, paths_of_java, values_of_java};
 use crate::collect::{MapOutput, Settings};
 use crate::sorted::{Combine, TaskSpace};
+
+static OUTPUTS: Handles<Output> = Handles::new();
 
 struct Output {
     /// None once it is finished.
@@ -69,7 +72,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_create<'loc
         let output = MapOutput::new(settings, env, combiners)?;
         let space = output.space();
         let output = Output { output: Mutex::new(Some(output)), space };
-        Ok(Box::into_raw(Box::new(output)) as jlong)
+        Ok(OUTPUTS.add(output))
     })
     .resolve::<Throw>()
 }
@@ -81,7 +84,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_batchBytes<
     _: JClass<'local>,
     handle: jlong,
 ) -> jint {
-    env.with_env(|_| of_java::<Output>(handle)?.with(|output| Ok(output.batch_bytes() as jint))).resolve::<Throw>()
+    env.with_env(|_| OUTPUTS.get(handle)?.with(|output| Ok(output.batch_bytes() as jint))).resolve::<Throw>()
 }
 
 /// `static native void put(long handle, byte[] records, int length, int[] partitions, int count)`
@@ -99,7 +102,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_put<'local>
         let mut chosen = vec![0i32; count as usize];
         partitions.get_region(env, 0, &mut chosen)?;
         let chosen: Vec<u32> = chosen.into_iter().map(|p| p as u32).collect();
-        of_java::<Output>(handle)?.with(|output| {
+        OUTPUTS.get(handle)?.with(|output| {
             output.put(length as usize, &chosen, |to| {
                 let copied = records.get_region(env, 0, bytes_of_java(to));
                 copied.map_err(|e| Error::new(Code::Internal, format!("a batch cannot be read: {e}")))
@@ -126,7 +129,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_putBig<'loc
         let mut bytes = vec![0; key_length as usize + value_length as usize];
         record.get_region(env, from, bytes_of_java(&mut bytes))?;
         let (key, value) = bytes.split_at(key_length as usize);
-        of_java::<Output>(handle)?.with(|output| Ok(output.put_big(key, value, partition as u32)?))
+        OUTPUTS.get(handle)?.with(|output| Ok(output.put_big(key, value, partition as u32)?))
     })
     .resolve::<Throw>()
 }
@@ -138,7 +141,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_ticks<'loca
     _: JClass<'local>,
     handle: jlong,
 ) -> jlong {
-    env.with_env(|_| Ok(of_java::<Output>(handle)?.space.ticks() as jlong)).resolve::<Throw>()
+    env.with_env(|_| Ok(OUTPUTS.get(handle)?.space.ticks() as jlong)).resolve::<Throw>()
 }
 
 /// `static native long[] finish(long handle, String path)`: spills, spilled records, records of a native sum; then start, raw and file bytes of
@@ -152,7 +155,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_finish<'loc
 ) -> JLongArray<'local> {
     env.with_env(|env| -> Result<JLongArray<'local>> {
         let path = PathBuf::from(path.try_to_string(env)?);
-        let output = of_java::<Output>(handle)?.output.lock().unwrap_or_else(|e| e.into_inner()).take();
+        let output = OUTPUTS.get(handle)?.output.lock().unwrap_or_else(|e| e.into_inner()).take();
         let done = output.ok_or(Failure::NoHandle)?.finish(&path)?;
         let mut numbers = vec![done.spills, done.spilled_records, done.summed_records];
         numbers.extend(done.segments.iter().flat_map(|s| [s.start, s.raw_bytes, s.file_bytes]));
@@ -164,7 +167,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_finish<'loc
     .resolve::<Throw>()
 }
 
-/// `static native void close(long handle)`: called once, and last.
+/// `static native void close(long handle)`: calls that are under way end as they would have.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_close<'local>(
     mut env: EnvUnowned<'local>,
@@ -172,10 +175,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_close<'loca
     handle: jlong,
 ) {
     env.with_env(|_| -> Result<()> {
-        if handle != 0 {
-            // SAFETY: the number is that of a box that `create` made, and Java calls nothing with it afterwards.
-            drop(unsafe { Box::from_raw(handle as *mut Output) });
-        }
+        OUTPUTS.close(handle);
         Ok(())
     })
     .resolve::<Throw>()

@@ -1,5 +1,7 @@
 //! `org.yunti.hadoop.shuffle.NativeReduceInput`: a reduce task's segments.
-//! One of the listed files with `unsafe`: handles are boxes that Java holds as numbers.
+//! One of the listed files with `unsafe`: Java finds its functions by name.
+
+use std::sync::Arc;
 
 use jni::EnvUnowned;
 use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JString};
@@ -9,12 +11,15 @@ use yunti_engine::env::Env;
 
 use super::combine_feed::JavaCombiner;
 use super::failure::{Result, Throw};
-use super::{bytes_of_java, codec_of_java, form_of_java, java_of_bytes, of_java, paths_of_java};
+use super::handles::Handles;
+use super::{bytes_of_java, codec_of_java, form_of_java, hand_over, paths_of_java};
 use crate::shuffle::{ReduceInput, ReduceSettings};
 use crate::sorted::Combine;
 
-pub(super) fn input<'a>(handle: jlong) -> Result<&'a ReduceInput> {
-    of_java(handle)
+static INPUTS: Handles<ReduceInput> = Handles::new();
+
+pub(super) fn input(handle: jlong) -> Result<Arc<ReduceInput>> {
+    INPUTS.get(handle)
 }
 
 /// `static native long create(int form, int codec, int level, int codecBuffer, boolean reversed, long memory, String[] directories, Object combiner)`
@@ -43,7 +48,7 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_create<'l
             true => None,
             false => Some(Box::new(JavaCombiner(env.new_global_ref(&combiner)?))),
         };
-        Ok(Box::into_raw(Box::new(ReduceInput::new(settings, Env::real(), combiner))) as jlong)
+        Ok(INPUTS.add(ReduceInput::new(settings, Env::real(), combiner)))
     })
     .resolve::<Throw>()
 }
@@ -127,7 +132,7 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_merge<'lo
     _: JClass<'local>,
     handle: jlong,
 ) -> jlong {
-    env.with_env(|_| -> Result<jlong> { Ok(input(handle)?.merge_memory()?.1 as jlong) }).resolve::<Throw>()
+    env.with_env(|_| -> Result<jlong> { Ok(input(handle)?.merge_memory()? as jlong) }).resolve::<Throw>()
 }
 
 /// `static native void open(long handle)`
@@ -150,15 +155,7 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_next<'loc
 ) -> jint {
     env.with_env(|env| -> Result<jint> {
         let room = into.len(env)?;
-        input(handle)?.next_batch(room, |batch| -> Result<jint> {
-            match batch {
-                Ok(records) => {
-                    into.set_region(env, 0, java_of_bytes(records))?;
-                    Ok(records.len() as jint)
-                }
-                Err(need) => Ok(-(need as jint)),
-            }
-        })?
+        input(handle)?.next_batch(room, |batch| hand_over(env, batch, &into))?
     })
     .resolve::<Throw>()
 }
@@ -183,7 +180,7 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_spilledRe
     env.with_env(|_| -> Result<jlong> { Ok(input(handle)?.space().spilled_records() as jlong) }).resolve::<Throw>()
 }
 
-/// `static native void close(long handle)`: called once, and last.
+/// `static native void close(long handle)`: calls that are under way end as they would have.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_close<'local>(
     mut env: EnvUnowned<'local>,
@@ -191,10 +188,7 @@ pub extern "system" fn Java_org_yunti_hadoop_shuffle_NativeReduceInput_close<'lo
     handle: jlong,
 ) {
     env.with_env(|_| -> Result<()> {
-        if handle != 0 {
-            // SAFETY: the number is that of a box that `create` made, and Java calls nothing with it afterwards.
-            drop(unsafe { Box::from_raw(handle as *mut ReduceInput) });
-        }
+        INPUTS.close(handle);
         Ok(())
     })
     .resolve::<Throw>()

@@ -10,7 +10,7 @@ use jni::{Env, EnvUnowned};
 use yunti_engine::base::Code;
 use yunti_engine::env::NamedFile;
 use yunti_engine::job::Control;
-use yunti_engine::job::task::{self, Counters, Cutting, TaskSplit, merge_order};
+use yunti_engine::job::task::{self, Counters, TaskSplit, merge_order};
 
 use super::failure::{Result, Throw};
 use super::java_files::JavaFiles;
@@ -124,7 +124,7 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_splittable<'local>(
     env.with_env(|env| -> Result<jni::sys::jboolean> {
         let libraries = paths_of_java(env, &libraries)?;
         let job = TaskJob::submitted(&job.try_to_string(env)?, SAMPLE_MEMORY_BYTES, libraries)?;
-        Ok(task::cutting(&job.spec, &yunti_engine::env::Env::real(), &job.classes)? == Cutting::Anywhere)
+        Ok(task::splittable(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?)
     })
     .resolve::<Throw>()
 }
@@ -176,7 +176,7 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reduce<'local>(
         let job = TaskJob::new(&job.try_to_string(env)?, memory.max(0) as u64, directories)?;
         let output = output.try_to_string(env)?;
         let file = NamedFile::create(&*outside.files, Path::new(&output), Code::Output)?;
-        let counters = reduce_task::run(&job, &outside, &Control::new(), input(handle)?, partition as u32, file)?;
+        let counters = reduce_task::run(&job, &outside, &Control::new(), &*input(handle)?, partition as u32, file)?;
         lines(env, None, counters)
     })
     .resolve::<Throw>()

@@ -20,7 +20,7 @@ use super::fetched::Fetched;
 use crate::compress::Codec;
 use crate::ifile::SegmentReader;
 use crate::key::KeyForm;
-use crate::sorted::{Combine, Counts, Frames, OfMerger, Sorted, TaskSpace};
+use crate::sorted::{Combine, Combining, Counts, Frames, OfMerger, Sorted, TaskSpace};
 
 /// Sources that are merged at once, at most: behind that another pass costs less than caches that are too small for all.
 const FAN_IN_MAX: usize = 512;
@@ -42,7 +42,7 @@ pub struct ReduceInput {
     settings: ReduceSettings,
     space: Arc<TaskSpace>,
     segments: Mutex<Segments>,
-    combiner: Mutex<Option<Box<dyn Combine>>>,
+    combining: Mutex<Combining>,
     merged: Mutex<Option<Merging>>,
     directory: AtomicUsize,
 }
@@ -81,7 +81,7 @@ impl ReduceInput {
             settings,
             space,
             segments: Mutex::default(),
-            combiner: Mutex::new(combiner),
+            combining: Mutex::new(combiner.map_or(Combining::Nothing, Combining::User)),
             merged: Mutex::default(),
             directory: AtomicUsize::new(0),
         }
@@ -146,17 +146,13 @@ impl ReduceInput {
         self.segments().open.remove(&number);
     }
 
-    /// Merges the segments that are in memory into a run; how many, and the bytes that this frees.
-    pub fn merge_memory(&self) -> Result<(usize, u64)> {
+    /// Merges the segments that are in memory into a run; the bytes that this frees.
+    pub fn merge_memory(&self) -> Result<u64> {
         let segments = std::mem::take(&mut self.segments().memory);
-        if segments.is_empty() {
-            return Ok((0, 0));
-        }
-        let freed = segments.iter().map(|s| s.length()).sum();
         for group in segments.chunks(self.fan_in()) {
             self.merge_to_run(group)?;
         }
-        Ok((segments.len(), freed))
+        Ok(segments.iter().map(|s| s.length()).sum())
     }
 
     /// How many segments may be read at once: in half of the memory, as the other half holds those that are there.
@@ -167,8 +163,8 @@ impl ReduceInput {
 
     fn merge_to_run(&self, segments: &[Arc<Fetched>]) -> Result<()> {
         let mut sorted = OfMerger::new(Merger::new(self.sources(segments)?, self.settings.order)?);
-        let mut combiner = self.combiner.lock().unwrap_or_else(|e| e.into_inner());
-        self.space.write_run(|to| self.space.drain(&mut sorted, combiner.as_mut(), to))
+        let mut combining = self.combining.lock().unwrap_or_else(|e| e.into_inner());
+        self.space.write_run(|to| self.space.drain(&mut sorted, &mut combining, to))
     }
 
     /// Readers of segments, all together in a quarter of the memory.

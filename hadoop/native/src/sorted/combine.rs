@@ -13,6 +13,14 @@ pub trait Combine: Send {
     fn combine(&mut self, feed: &mut Feed<'_>) -> Result<()>;
 }
 
+/// What sorted records go through.
+pub enum Combining {
+    Nothing,
+    /// Values are numbers, and those of a key are added.
+    Sum,
+    User(Box<dyn Combine>),
+}
+
 /// One partition on its way through a combiner.
 pub struct Feed<'f> {
     order: KeyOrder,

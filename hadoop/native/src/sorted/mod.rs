@@ -2,6 +2,7 @@
 
 pub mod combine;
 pub mod frames;
+pub mod summing;
 pub mod task_space;
 
 use std::sync::Arc;
@@ -11,8 +12,9 @@ use yunti_engine::collect::spill::prefetch_ahead;
 use yunti_engine::collect::{SortedBuckets, Store};
 use yunti_engine::run::{BlockSource, KeyRange, Merger, ReadContext, Run, RunReader};
 
-pub use combine::{Combine, Feed};
+pub use combine::{Combine, Combining, Feed};
 pub use frames::Frames;
+pub use summing::Summing;
 pub use task_space::{Counts, TaskSpace};
 
 /// Records that are handed out at once, at most.

@@ -9,7 +9,7 @@ use yunti_engine::collect::{Buckets, Collected, SortedBuckets, Store};
 use yunti_engine::env::{Cancel, Crew, Env};
 use yunti_engine::run::{RunBuilder, RunSettings, ScratchSpace, SpillCodec};
 
-use super::{Combine, Feed, InMemory, Sorted};
+use super::{Combine, Combining, Feed, InMemory, Sorted, Summing};
 use crate::ifile::OutputFile;
 use crate::key::KeyForm;
 
@@ -70,30 +70,41 @@ impl TaskSpace {
         take(&mut sorted)
     }
 
-    /// Takes all records of `sorted`, through the combiner if there is one, to `to`.
+    /// Takes all records of `sorted`, combined, to `to`.
     pub fn drain(
         &self,
         sorted: &mut dyn Sorted,
-        combiner: Option<&mut Box<dyn Combine>>,
+        combining: &mut Combining,
         to: &mut dyn FnMut(u32, Record<'_>) -> Result<()>,
     ) -> Result<()> {
-        let mut combiner = combiner;
+        match combining {
+            Combining::Nothing => self.drain_plain(sorted, to),
+            Combining::Sum => self.drain_plain(&mut Summing::new(sorted), to),
+            Combining::User(combiner) => self.drain_combined(sorted, &mut **combiner, to),
+        }
+    }
+
+    fn drain_plain(&self, sorted: &mut dyn Sorted, to: &mut dyn FnMut(u32, Record<'_>) -> Result<()>) -> Result<()> {
+        while let Some(partition) = sorted.next_partition()? {
+            while sorted.next_batch(&mut |record| to(partition, record))? {
+                Counts::add(&self.counts.ticks, 1);
+            }
+        }
+        Ok(())
+    }
+
+    fn drain_combined(
+        &self,
+        sorted: &mut dyn Sorted,
+        combiner: &mut dyn Combine,
+        to: &mut dyn FnMut(u32, Record<'_>) -> Result<()>,
+    ) -> Result<()> {
         while let Some(partition) = sorted.next_partition()? {
             let mut put = |record: Record<'_>| to(partition, record);
-            match combiner.as_deref_mut() {
-                None => {
-                    while sorted.next_batch(&mut put)? {
-                        Counts::add(&self.counts.ticks, 1);
-                    }
-                }
-                Some(combiner) => {
-                    let mut feed = Feed::new(self.form, self.order, sorted, &mut put);
-                    combiner.combine(&mut feed)?;
-                    Counts::add(&self.counts.ticks, 1);
-                    // A combiner need not read to the end.
-                    while sorted.next_batch(&mut |_| Ok(()))? {}
-                }
-            }
+            combiner.combine(&mut Feed::new(self.form, self.order, sorted, &mut put))?;
+            Counts::add(&self.counts.ticks, 1);
+            // A combiner need not read to the end.
+            while sorted.next_batch(&mut |_| Ok(()))? {}
         }
         Ok(())
     }
@@ -102,10 +113,10 @@ impl TaskSpace {
     pub fn drain_to_file(
         &self,
         sorted: &mut dyn Sorted,
-        combiner: Option<&mut Box<dyn Combine>>,
+        combining: &mut Combining,
         out: &mut OutputFile,
     ) -> Result<()> {
-        self.drain(sorted, combiner, &mut |partition, record| {
+        self.drain(sorted, combining, &mut |partition, record| {
             out.advance_to(partition)?;
             out.append(record.key(), record.value())
         })

@@ -13,7 +13,7 @@ use crate::collect::map_output::write_merged;
 use crate::compress::Codec;
 use crate::ifile::{OutputFile, Segment};
 use crate::key::KeyForm;
-use crate::sorted::TaskSpace;
+use crate::sorted::{Combining, TaskSpace};
 
 /// Maps the split and writes the file that reducers fetch. Keys stand there as the engine orders them.
 pub fn run(
@@ -43,11 +43,12 @@ pub fn run(
     let file = NamedFile::create(&*env.files, output, Code::Output)?;
     let mut out = OutputFile::new(file, KeyForm::Same, codec)?;
     if runs.is_empty() {
-        space.sorted(&store, &mut collected, |sorted| space.drain_to_file(sorted, None, &mut out))?;
+        space
+            .sorted(&store, &mut collected, |sorted| space.drain_to_file(sorted, &mut Combining::Nothing, &mut out))?;
     } else {
         collected.release(&store);
         drop(store);
-        write_merged(&space, runs, budget.limit_bytes(), 0, None, false, &mut out)?;
+        write_merged(&space, runs, budget.limit_bytes(), 0, &mut Combining::Nothing, &mut out)?;
     }
     let (segments, _) = out.finish(partitions)?;
     Ok((segments, counters))

@@ -21,31 +21,22 @@ pub struct TaskJob {
 impl TaskJob {
     /// From the text of a job file. Its libraries are files that the cluster laid beside the task.
     pub fn new(text: &str, memory_bytes: u64, scratch: Vec<PathBuf>) -> Result<TaskJob> {
-        let mut spec = JobSpec::default();
-        parse_job_file(text, Path::new("the job"))?.change.apply(&mut spec)?;
-        spec.memory_bytes = Some(memory_bytes);
-        spec.threads = Some(1);
-        spec.scratch_dirs = scratch;
-        Self::of_spec(spec)
+        let spec = JobSpec { threads: Some(1), scratch_dirs: scratch, ..spec_of(text, memory_bytes)? };
+        Ok(TaskJob { classes: abi::load_before(&spec.libraries, library::builtin_classes())?, spec })
     }
 
     /// The same where it is submitted, with the libraries where they lie there.
     pub fn submitted(text: &str, memory_bytes: u64, libraries: Vec<PathBuf>) -> Result<TaskJob> {
-        let mut spec = JobSpec::default();
-        parse_job_file(text, Path::new("the job"))?.change.apply(&mut spec)?;
-        spec.memory_bytes = Some(memory_bytes);
-        spec.libraries = libraries;
-        Self::of_spec(spec)
+        let spec = JobSpec { libraries, ..spec_of(text, memory_bytes)? };
+        Ok(TaskJob { classes: abi::load_before(&spec.libraries, library::builtin_classes())?, spec })
     }
+}
 
-    fn of_spec(spec: JobSpec) -> Result<TaskJob> {
-        let mut classes: Vec<Arc<dyn ClassSource>> = Vec::new();
-        for path in &spec.libraries {
-            classes.push(abi::load(path)?);
-        }
-        classes.push(library::builtin_classes());
-        Ok(TaskJob { spec, classes })
-    }
+fn spec_of(text: &str, memory_bytes: u64) -> Result<JobSpec> {
+    let mut spec = JobSpec::default();
+    parse_job_file(text, Path::new("the job"))?.change.apply(&mut spec)?;
+    spec.memory_bytes = Some(memory_bytes);
+    Ok(spec)
 }
 
 /// Bounds as text for a job's configuration: hexadecimal, separated by commas.

@@ -26,7 +26,6 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
   private Throwable failure;
   private long emitted;
 
-  /** {@code outputRecords} may be null. */
   public CombineFeed(
       CombinerRunner<K, V> runner, RecordWriter<K, V> writer, Counters.Counter outputRecords, Reporter reporter) {
     this.runner = runner;
@@ -77,9 +76,7 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
   @Override
   public void collect(K key, V value) throws IOException {
     writer.write(key, value, out);
-    if (outputRecords != null) {
-      outputRecords.increment(1);
-    }
+    outputRecords.increment(1);
     if (++emitted % PROGRESS_RECORDS == 0) {
       reporter.progress();
     }

@@ -1,0 +1,58 @@
+//! Sums of equal keys in sorted records: values are eight bytes, little-endian, and wrap.
+
+use yunti_engine::base::{Record, Result};
+
+use super::Sorted;
+
+/// Sorted records of which those with equal keys become one: what a combiner does to spills that are merged.
+pub struct Summing<'s> {
+    from: &'s mut dyn Sorted,
+    /// Key and value side by side.
+    last: Vec<u8>,
+    sum: u64,
+    pending: bool,
+}
+
+impl<'s> Summing<'s> {
+    pub fn new(from: &'s mut dyn Sorted) -> Self {
+        Summing { from, last: Vec::new(), sum: 0, pending: false }
+    }
+}
+
+fn give(last: &mut Vec<u8>, sum: u64, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<()> {
+    let key_len = last.len() as u32;
+    last.extend_from_slice(&sum.to_le_bytes());
+    each(Record { bytes: last, key_len, split: 0 })
+}
+
+impl Sorted for Summing<'_> {
+    fn next_partition(&mut self) -> Result<Option<u32>> {
+        self.from.next_partition()
+    }
+
+    fn next_batch(&mut self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<bool> {
+        let Summing { from, last, sum, pending } = self;
+        let more = from.next_batch(&mut |record| {
+            let value = record.value().first_chunk().map_or(0, |v| u64::from_le_bytes(*v));
+            if *pending && last[..] == *record.key() {
+                *sum = sum.wrapping_add(value);
+                return Ok(());
+            }
+            if *pending {
+                give(last, *sum, each)?;
+            }
+            last.clear();
+            last.extend_from_slice(record.key());
+            (*sum, *pending) = (value, true);
+            Ok(())
+        })?;
+        if more {
+            return Ok(true);
+        }
+        if std::mem::take(pending) {
+            give(last, *sum, each)?;
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}
