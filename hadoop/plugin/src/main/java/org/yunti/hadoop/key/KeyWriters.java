@@ -290,6 +290,8 @@ public final class KeyWriters {
 
   /** A key of the user's own: its bytes go before the value. */
   private static final class Carried<K> extends KeyWriter<K> {
+    private static final int LENGTH_BYTES = 4;
+
     private final KeyNormaliser<K> normaliser;
     private final Serializer<K> serializer;
     private K key;
@@ -306,7 +308,8 @@ public final class KeyWriters {
     public int write(K key, RecordBatch to) throws IOException {
       this.key = key;
       normaliser.normalise(key, to.data());
-      return 0;
+      // Hadoop has no length there; its key is counted where it is carried.
+      return -LENGTH_BYTES;
     }
 
     @Override
@@ -318,7 +321,7 @@ public final class KeyWriters {
       int at = to.position();
       to.putInt(0);
       serializer.serialize(key);
-      to.setInt(at, to.position() - at - 4);
+      to.setInt(at, to.position() - at - LENGTH_BYTES);
       key = null;
     }
   }

@@ -24,6 +24,7 @@ import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Reducer;
+import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.junit.jupiter.api.Test;
@@ -150,7 +151,9 @@ class KeyNormaliserTest {
     assertTrue(maps > 1, "maps are native: " + counters.getGroup("Yunti"));
     assertEquals(rows, Files.readAllLines(folder.resolve("with/part-r-00000")));
 
+    long bytes = counters.findCounter(TaskCounter.MAP_OUTPUT_BYTES).getValue();
     counters = run(folder, "without", new Configuration());
+    assertEquals(counters.findCounter(TaskCounter.MAP_OUTPUT_BYTES).getValue(), bytes);
     assertEquals(0, counters.getGroup("Yunti").findCounter("native").getValue());
     assertEquals(rows, Files.readAllLines(folder.resolve("without/part-r-00000")));
     String reasons =
