@@ -31,6 +31,9 @@ public final class KeyWriters {
   /** The writer for keys of this class in the order of this comparator. */
   @SuppressWarnings({"unchecked", "rawtypes"})
   public static <K> KeyWriter<K> find(JobConf job, Class<K> keyClass, RawComparator<?> comparator) throws IOException {
+    if (!SortSetting.sorts(job)) {
+      return new Carried<>(new SortSetting.Unordered<>(), serializer(job, keyClass));
+    }
     for (Class<?> named : job.getClasses(KeyNormaliser.SETTING)) {
       KeyNormaliser<K> normaliser;
       try {
