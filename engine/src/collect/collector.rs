@@ -88,6 +88,11 @@ pub struct Collector<'a> {
     pub bytes: u64,
 }
 
+/// Blocks of a share: the last entry block, with the memory to sort it, may come on top.
+fn blocks_of(store: &Store, share_bytes: u64) -> usize {
+    (share_bytes as usize / store.pool().block_bytes()).saturating_sub(3).max(4)
+}
+
 impl<'a> Collector<'a> {
     /// `share_bytes`: how much of the budget this worker may fill before it spills.
     /// `types`: of the keys and values that come. `routes`: to the buckets of the records, if they are known; all collectors of a
@@ -101,8 +106,7 @@ impl<'a> Collector<'a> {
         share_bytes: u64,
     ) -> Collector<'a> {
         let order = store.order();
-        // The last entry block, with the memory to sort it, may come on top.
-        let blocks_max = (share_bytes as usize / store.pool().block_bytes()).saturating_sub(3).max(4);
+        let blocks_max = blocks_of(&store, share_bytes);
         Collector {
             store,
             order,
@@ -119,6 +123,11 @@ impl<'a> Collector<'a> {
             records: 0,
             bytes: 0,
         }
+    }
+
+    /// From here on it may fill so much.
+    pub fn set_share(&mut self, bytes: u64) {
+        self.blocks_max = blocks_of(&self.store, bytes);
     }
 
     /// What follows comes from this split.

@@ -20,7 +20,7 @@ use yunti_engine::operator::Type;
 use yunti_engine::run::passes::{fan_in_of, merge_memory_bytes};
 use yunti_engine::run::{MergePasses, ReadContext, Run, ScratchSpace, writer_memory_bytes};
 
-use super::spill::Spiller;
+use super::spill::{Spiller, Spilling};
 use super::summed::Summed;
 use crate::compress::Codec;
 use crate::ifile::{OutputFile, Segment};
@@ -62,6 +62,9 @@ pub struct MapOutput {
     budget: Arc<Budget>,
     store: Arc<Store>,
     collector: Collector<'static>,
+    spilling: Arc<Spilling>,
+    /// What the collector may fill while a spill is under way; none once it was told.
+    share_while_spilling: Option<u64>,
     summed: Option<Summed>,
     /// At the end: the spiller has its own.
     combining: Combining,
@@ -95,7 +98,8 @@ impl MapOutput {
             None if sums => [Combining::Sum, Combining::Sum],
             None => [Combining::Nothing, Combining::Nothing],
         };
-        let spiller = Spiller { space: space.clone(), combining: first };
+        let spilling = Spilling::new(space.clone(), first);
+        let spiller = Spiller { spilling: spilling.clone(), store: store.clone() };
         let partition = match settings.partitions {
             1 => Partition::One,
             // What comes out of a table has to find its partition again.
@@ -115,7 +119,28 @@ impl MapOutput {
         let types = (Type::Bytes, Type::Bytes);
         let mut collector = Collector::new(store.clone(), types, partition, None, Box::new(spiller), share);
         collector.begin_split(0);
-        Ok(MapOutput { combining: second, settings, space, budget, store, collector, summed, largest: 0 })
+        let share_while_spilling = Some(share / 2);
+        Ok(MapOutput {
+            combining: second,
+            settings,
+            space,
+            budget,
+            store,
+            collector,
+            spilling,
+            share_while_spilling,
+            summed,
+            largest: 0,
+        })
+    }
+
+    /// After the first spill the collector and the spill beside it share the memory.
+    fn share(&mut self) {
+        if !self.space.runs.is_empty()
+            && let Some(half) = self.share_while_spilling.take()
+        {
+            self.collector.set_share(half);
+        }
     }
 
     /// Bytes that a batch may have.
@@ -126,19 +151,24 @@ impl MapOutput {
     /// Takes a batch of records in normal form, as the collector has them: `fill` writes `len` bytes.
     pub fn put(&mut self, len: usize, partitions: &[u32], fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<()> {
         match &mut self.summed {
-            Some(summed) => summed.put(len, fill, &mut self.collector),
-            None => self.collector.put(len, partitions, fill),
+            Some(summed) => summed.put(len, fill, &mut self.collector)?,
+            None => self.collector.put(len, partitions, fill)?,
         }
+        self.share();
+        Ok(())
     }
 
     /// Takes one record that is larger than a batch.
     pub fn put_big(&mut self, key: &[u8], value: &[u8], partition: u32) -> Result<()> {
         let len = (key.len() + value.len()) as u64;
         if len <= self.budget.limit_bytes() / 8 {
-            return self.collector.put_big(key, value, partition);
+            self.collector.put_big(key, value, partition)?;
+            self.share();
+            return Ok(());
         }
         // A run of its own: nothing else would fit beside it.
         self.collector.spill()?;
+        self.spilling.wait()?;
         self.largest = self.largest.max(len);
         let bytes = [key, value].concat();
         let record = Record { bytes: &bytes, key_len: key.len() as u32, split: 0 };
@@ -152,7 +182,9 @@ impl MapOutput {
 
     /// Writes the output file. Nothing can be put afterwards.
     pub fn finish(self, path: &Path) -> Result<Finished> {
-        let MapOutput { settings, space, budget, store, mut collector, summed, mut combining, largest } = self;
+        let MapOutput {
+            settings, space, budget, store, mut collector, spilling, summed, mut combining, largest, ..
+        } = self;
         let mut summed_records = 0;
         if let Some(mut summed) = summed {
             summed.drain(&mut collector)?;
@@ -160,12 +192,14 @@ impl MapOutput {
         }
         let file = NamedFile::create(&*space.env.files, path, Code::Output)?;
         let mut out = OutputFile::new(file, settings.form, settings.codec)?.with_values(settings.values);
+        spilling.wait()?;
         if space.runs.is_empty() {
             let mut collected = collector.into_collected();
             space.sorted(&store, &mut collected, |sorted| space.drain_to_file(sorted, &mut combining, &mut out))?;
         } else {
             collector.spill()?;
-            drop((collector, store));
+            spilling.wait()?;
+            drop((collector, spilling, store));
             let runs = space.runs.take();
             if matches!(combining, Combining::User(_)) && runs.len() < settings.combine_spills_min {
                 combining = Combining::Nothing;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use yunti_engine::base::KeyOrder;
+use yunti_engine::base::{Code, Error, KeyOrder};
 use yunti_engine::collect::partition::hash_bytes;
 use yunti_engine::env::Env;
 use yunti_engine::run::Merger;
@@ -249,4 +249,35 @@ fn a_combiner_sees_every_record_once_a_pass() {
         }
     }
     assert!(expect.is_empty());
+}
+
+/// Fails in the third spill, which goes on beside the mapper.
+struct FailsLater(u32);
+
+impl Combine for FailsLater {
+    fn combine(&mut self, feed: &mut Feed<'_>) -> yunti_engine::base::Result<()> {
+        self.0 += 1;
+        if self.0 == 3 {
+            return Err(Error::new(Code::UserCode, "no more"));
+        }
+        Join.combine(feed)
+    }
+}
+
+#[test]
+fn a_spill_that_fails_beside_the_mapper_is_told() {
+    let combiners: [Box<dyn Combine>; 2] = [Box::new(FailsLater(0)), Box::new(Join)];
+    let mut trial = Trial::new("fails", 1, CodecKind::None, ValueForm::Same, 4 << 20, Some(combiners));
+    let mut batch = Vec::new();
+    (0..1000u32).for_each(|i| record(format!("{i}").as_bytes(), b"v", &mut batch));
+    let put = |output: &mut MapOutput| {
+        output.put(batch.len(), &[0; 1000], |to| {
+            to.copy_from_slice(&batch);
+            Ok(())
+        })
+    };
+    let error = (0..2000).find_map(|_| put(&mut trial.output).err()).expect("a put after it fails");
+    assert_eq!((error.code(), error.what()), (Code::UserCode, "no more"));
+    drop(trial.output);
+    std::fs::remove_dir_all(&trial.dir).unwrap();
 }

@@ -1,24 +1,92 @@
-//! Spilling: what was collected becomes a run on the task's local disks, sorted and combined.
+//! Spilling: what was collected becomes a run on the task's local disks, sorted and combined, while the mapper goes on.
+//!
+//! ```text
+//!   collector   | fills all | - - - - | fills half   | fills half   | ..    the mapper's thread
+//!   Spiller                 | spills  |  | spills      | spills           its own, from the second one on
+//! ```
+//!
+//! The first spill keeps the mapper waiting: the memory is full. What fits is never spilled for the sake of a spill at the same time.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::JoinHandle;
 
-use yunti_engine::base::Result;
+use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::collect::collector::Spill;
 use yunti_engine::collect::{Collected, Store};
 
 use crate::sorted::{Combining, TaskSpace};
 
+/// The spill that is under way, and what is needed for the next one.
+pub struct Spilling {
+    space: Arc<TaskSpace>,
+    combining: Mutex<Combining>,
+    under_way: Mutex<Option<JoinHandle<Result<()>>>>,
+}
+
+impl Spilling {
+    pub fn new(space: Arc<TaskSpace>, combining: Combining) -> Arc<Spilling> {
+        Arc::new(Spilling { space, combining: Mutex::new(combining), under_way: Mutex::default() })
+    }
+
+    fn under_way(&self) -> MutexGuard<'_, Option<JoinHandle<Result<()>>>> {
+        self.under_way.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    /// Waits for the spill that is under way, and tells how it ended.
+    pub fn wait(&self) -> Result<()> {
+        match self.under_way().take() {
+            Some(thread) => {
+                thread.join().unwrap_or_else(|_| Err(Error::new(Code::Internal, "a spill ended in a panic")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn spill(&self, store: &Store, mut collected: Collected) -> Result<()> {
+        let mut combining = self.combining.lock().unwrap_or_else(|e| e.into_inner());
+        let space = &self.space;
+        let done =
+            space.sorted(store, &mut collected, |sorted| space.write_run(|to| space.drain(sorted, &mut combining, to)));
+        collected.release(store);
+        done
+    }
+
+    fn begin(self: &Arc<Self>, store: Arc<Store>, collected: Collected) -> Result<()> {
+        let own = self.clone();
+        // Should there be no thread, the records would be lost with the closure: they wait beside it.
+        let waiting = Arc::new(Mutex::new(Some(collected)));
+        let taken = waiting.clone();
+        let take = |waiting: &Mutex<Option<Collected>>| waiting.lock().unwrap_or_else(|e| e.into_inner()).take();
+        let spilled = store.clone();
+        let body = move || take(&taken).map_or(Ok(()), |collected| own.spill(&spilled, collected));
+        match std::thread::Builder::new().name("yunti spill".into()).spawn(body) {
+            Ok(thread) => {
+                *self.under_way() = Some(thread);
+                Ok(())
+            }
+            Err(_) => take(&waiting).map_or(Ok(()), |collected| self.spill(&store, collected)),
+        }
+    }
+}
+
 /// Spills a collector's records.
 pub struct Spiller {
-    pub space: Arc<TaskSpace>,
-    pub combining: Combining,
+    pub spilling: Arc<Spilling>,
+    pub store: Arc<Store>,
+}
+
+impl Drop for Spiller {
+    fn drop(&mut self) {
+        // Of a task that failed: nobody asks how the spill ended, but nothing is written once the task is gone.
+        let _ = self.spilling.wait();
+    }
 }
 
 impl Spill for Spiller {
     fn spill(&mut self, store: &Store, collected: &mut Collected) -> Result<()> {
-        let Spiller { space, combining } = self;
-        space.sorted(store, collected, |sorted| space.write_run(|to| space.drain(sorted, combining, to)))?;
-        collected.release(store);
-        Ok(())
+        self.spilling.wait()?;
+        let first = self.spilling.space.runs.is_empty();
+        let collected = std::mem::take(collected);
+        if first { self.spilling.spill(store, collected) } else { self.spilling.begin(self.store.clone(), collected) }
     }
 }
