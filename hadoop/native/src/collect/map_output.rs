@@ -54,6 +54,8 @@ pub struct Finished {
     pub spilled_records: u64,
     /// That left the table of a native combiner.
     pub summed_records: u64,
+    /// Time of the spills before the end, and of the one at the end.
+    pub spill_ns: [u64; 2],
 }
 
 pub struct MapOutput {
@@ -153,6 +155,7 @@ impl MapOutput {
     /// Writes the output file. Nothing can be put afterwards.
     pub fn finish(self, path: &Path) -> Result<Finished> {
         let MapOutput { settings, space, budget, store, mut collector, summed, mut combining, largest } = self;
+        let spill_ns = space.counts.spill_ns.load(Ordering::Relaxed);
         let mut summed_records = 0;
         if let Some(mut summed) = summed {
             summed.drain(&mut collector)?;
@@ -180,6 +183,7 @@ impl MapOutput {
             spills: read(&counts.spills),
             spilled_records: read(&counts.spilled_records) + records,
             summed_records,
+            spill_ns: [spill_ns, read(&counts.spill_ns) - spill_ns],
         })
     }
 }

@@ -6,7 +6,7 @@ use yunti_engine::base::Result;
 use yunti_engine::collect::collector::Spill;
 use yunti_engine::collect::{Collected, Store};
 
-use crate::sorted::{Combining, TaskSpace};
+use crate::sorted::{Combining, Counts, TaskSpace};
 
 /// Spills a collector's records.
 pub struct Spiller {
@@ -17,8 +17,10 @@ pub struct Spiller {
 impl Spill for Spiller {
     fn spill(&mut self, store: &Store, collected: &mut Collected) -> Result<()> {
         let Spiller { space, combining } = self;
+        let start = space.env.clock.now_ns();
         space.sorted(store, collected, |sorted| space.write_run(|to| space.drain(sorted, combining, to)))?;
         collected.release(store);
+        Counts::add(&space.counts.spill_ns, space.env.clock.now_ns() - start);
         Ok(())
     }
 }

@@ -1,0 +1,77 @@
+package org.yunti.hadoop.report;
+
+import java.io.IOException;
+import java.net.URI;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.mapreduce.Counters;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.TaskCompletionEvent;
+import org.apache.hadoop.mapreduce.TaskReport;
+import org.apache.hadoop.mapreduce.TaskType;
+
+/**
+ * One attempt of a task. Times are the application master's: {@code start}, {@code shuffled} and {@code merged} in milliseconds since
+ * 1970, the latter two 0 where nobody knows them. No counters: it did not succeed.
+ */
+record AttemptFacts(
+    String id,
+    boolean isMap,
+    String state,
+    String node,
+    long start,
+    long elapsed,
+    long shuffled,
+    long merged,
+    Counters counters) {
+  private static final int EVENTS_AT_ONCE = 1000;
+
+  /** From what every client may ask. Of a task with several attempts it says when one of them began, and how long each took. */
+  static List<AttemptFacts> ofReports(Job job) throws IOException, InterruptedException {
+    Map<String, TaskReport> tasks = new HashMap<>();
+    for (TaskType type : new TaskType[] {TaskType.MAP, TaskType.REDUCE}) {
+      for (TaskReport report : job.getTaskReports(type)) {
+        tasks.put(report.getTaskId(), report);
+      }
+    }
+    List<AttemptFacts> attempts = new ArrayList<>();
+    for (int from = 0; ; ) {
+      TaskCompletionEvent[] events = job.getTaskCompletionEvents(from, EVENTS_AT_ONCE);
+      for (TaskCompletionEvent event : events) {
+        String task = event.getTaskAttemptId().getTaskID().toString();
+        attempts.add(of(event, tasks.get(task)));
+      }
+      from += events.length;
+      if (events.length == 0) {
+        return attempts;
+      }
+    }
+  }
+
+  private static AttemptFacts of(TaskCompletionEvent event, TaskReport task) {
+    boolean succeeded = event.getStatus() == TaskCompletionEvent.Status.SUCCEEDED;
+    long elapsed = event.getTaskRunTime();
+    long first = event.getTaskAttemptId().getId();
+    long start = task == null ? 0 : first == 0 ? task.getStartTime() : task.getFinishTime() - elapsed;
+    return new AttemptFacts(
+        event.getTaskAttemptId().toString(),
+        event.isMapTask(),
+        succeeded ? "succeeded" : event.getStatus() == TaskCompletionEvent.Status.KILLED ? "killed" : "failed",
+        host(event.getTaskTrackerHttp()),
+        start,
+        elapsed,
+        0,
+        0,
+        succeeded && task != null ? task.getTaskCounters() : null);
+  }
+
+  private static String host(String address) {
+    if (address == null || address.isEmpty()) {
+      return "";
+    }
+    String host = URI.create(address.contains("://") ? address : "http://" + address).getHost();
+    return host == null ? address : host;
+  }
+}

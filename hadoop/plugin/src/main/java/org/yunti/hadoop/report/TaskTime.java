@@ -1,0 +1,109 @@
+package org.yunti.hadoop.report;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.OperatingSystemMXBean;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.mapred.Reporter;
+
+/**
+ * The stopwatch of one task attempt. What it measured becomes counters when the task ends: the stages, which lie side by side in time,
+ * and their frame, {@code TOTAL}. Stages of native tasks, and the parts of Java tasks that native code alone can tell apart, are
+ * measured there (task.rs of the engine) and counted in the same group.
+ *
+ * <p>Clocks are read once a batch of records, never once a record.
+ */
+public final class TaskTime {
+  /** The group of the counters. */
+  public static final String COUNTERS = "Yunti time, ms";
+
+  /** What a counter measures. */
+  public enum Stage {
+    /** From the start of the JVM until records can flow. */
+    JVM_START,
+    MAP,
+    COLLECT,
+    SPILL,
+    SORT,
+    /** Until the last map output is there; waiting for map tasks that run yet is a part of it. */
+    SHUFFLE,
+    MERGE,
+    REDUCE,
+    WRITE,
+    /** From the start of the JVM to the end of the task. */
+    TOTAL,
+    /** Processor time of the JVM since its start. */
+    CPU
+  }
+
+  private final Reporter reporter;
+  private final Map<Stage, Long> sums = new EnumMap<>(Stage.class);
+  private final long begin;
+  private long last;
+  /** Of the lap that goes on, what other stages have of it. */
+  private long within;
+
+  private boolean ended;
+
+  /** Begins with {@link Stage#JVM_START}, which {@link #lap} ends. */
+  public TaskTime(Reporter reporter) {
+    this.reporter = reporter;
+    begin = System.nanoTime() - (ownsJvm() ? TimeUnit.MILLISECONDS.toNanos(uptimeMs()) : 0);
+    last = begin;
+  }
+
+  /** Whether the JVM was started for this task: one within an application master or a local job has others in it too. */
+  private static boolean ownsJvm() {
+    return System.getProperty("sun.java.command", "").startsWith("org.apache.hadoop.mapred.YarnChild");
+  }
+
+  private static long uptimeMs() {
+    return ManagementFactory.getRuntimeMXBean().getUptime();
+  }
+
+  /** What went by since the last lap belongs to {@code stage}, but for what {@link #within} has told. */
+  public synchronized void lap(Stage stage) {
+    long now = System.nanoTime();
+    if (stage != Stage.JVM_START || ownsJvm()) {
+      add(stage, Math.max(0, now - last - within));
+    }
+    last = now;
+    within = 0;
+  }
+
+  /** Time of another stage within the present lap; of any thread. */
+  public synchronized void within(Stage stage, long ns) {
+    add(stage, ns);
+    within += ns;
+  }
+
+  private void add(Stage stage, long ns) {
+    sums.merge(stage, ns, Long::sum);
+  }
+
+  /** So much of {@code from}, and no more than it has, was {@code to}. */
+  public synchronized void move(Stage from, Stage to, long ns) {
+    long moved = Math.max(0, Math.min(ns, sums.getOrDefault(from, 0L)));
+    add(from, -moved);
+    add(to, moved);
+  }
+
+  /** The task is at its end: counts. What went by since the last lap is the stages' that others measure. */
+  public synchronized void end() {
+    if (ended) {
+      return;
+    }
+    ended = true;
+    add(Stage.TOTAL, System.nanoTime() - begin);
+    if (ownsJvm() && cpuNs() > 0) {
+      add(Stage.CPU, cpuNs());
+    }
+    sums.forEach((stage, ns) -> reporter.getCounter(COUNTERS, stage.name()).increment(Math.round(ns / 1e6)));
+  }
+
+  private static long cpuNs() {
+    OperatingSystemMXBean system = ManagementFactory.getOperatingSystemMXBean();
+    return system instanceof com.sun.management.OperatingSystemMXBean own ? own.getProcessCpuTime() : 0;
+  }
+}
