@@ -28,8 +28,11 @@ record AttemptFacts(
     Counters counters) {
   private static final int EVENTS_AT_ONCE = 1000;
 
-  /** From what every client may ask. Of a task with several attempts it says when one of them began, and how long each took. */
-  static List<AttemptFacts> ofReports(Job job) throws IOException, InterruptedException {
+  /**
+   * The successful attempts, from what every client may ask. Of a task with several it says when the first one began and the last one
+   * ended, and of attempts that were lost it tells no time: then there is null if {@code complete}.
+   */
+  static List<AttemptFacts> ofReports(Job job, boolean complete) throws IOException, InterruptedException {
     Map<String, TaskReport> tasks = new HashMap<>();
     for (TaskType type : new TaskType[] {TaskType.MAP, TaskType.REDUCE}) {
       for (TaskReport report : job.getTaskReports(type)) {
@@ -40,8 +43,14 @@ record AttemptFacts(
     for (int from = 0; ; ) {
       TaskCompletionEvent[] events = job.getTaskCompletionEvents(from, EVENTS_AT_ONCE);
       for (TaskCompletionEvent event : events) {
-        String task = event.getTaskAttemptId().getTaskID().toString();
-        attempts.add(of(event, tasks.get(task)));
+        TaskReport task = tasks.get(event.getTaskAttemptId().getTaskID().toString());
+        boolean succeeded = event.getStatus() == TaskCompletionEvent.Status.SUCCEEDED && task != null;
+        if (complete && !(succeeded && event.getTaskAttemptId().getId() == 0)) {
+          return null;
+        }
+        if (succeeded) {
+          attempts.add(of(event, task));
+        }
       }
       from += events.length;
       if (events.length == 0) {
@@ -51,20 +60,21 @@ record AttemptFacts(
   }
 
   private static AttemptFacts of(TaskCompletionEvent event, TaskReport task) {
-    boolean succeeded = event.getStatus() == TaskCompletionEvent.Status.SUCCEEDED;
-    long elapsed = event.getTaskRunTime();
-    long first = event.getTaskAttemptId().getId();
-    long start = task == null ? 0 : first == 0 ? task.getStartTime() : task.getFinishTime() - elapsed;
+    long elapsed = task.getFinishTime() - task.getStartTime();
+    long total = TaskTime.total(task.getTaskCounters());
+    if (event.getTaskAttemptId().getId() > 0 && total > 0) {
+      elapsed = Math.min(elapsed, total);
+    }
     return new AttemptFacts(
         event.getTaskAttemptId().toString(),
         event.isMapTask(),
-        succeeded ? "succeeded" : event.getStatus() == TaskCompletionEvent.Status.KILLED ? "killed" : "failed",
+        "succeeded",
         host(event.getTaskTrackerHttp()),
-        start,
+        task.getFinishTime() - elapsed,
         elapsed,
         0,
         0,
-        succeeded && task != null ? task.getTaskCounters() : null);
+        task.getTaskCounters());
   }
 
   private static String host(String address) {

@@ -37,32 +37,54 @@ final class JobFacts {
       Set.of(TaskCounter.CPU_MILLISECONDS, TaskCounter.GC_TIME_MILLIS, TaskCounter.PHYSICAL_MEMORY_BYTES);
 
   private final Job job;
+  private final Configuration conf;
   private final JobStatus status;
   private final List<AttemptFacts> attempts;
   private final long submitted;
   private final long finished;
 
-  /** {@code submitted}: when, by the client's clock; 0: the history says. */
-  private JobFacts(Job job, long submitted, JobHistory history) throws IOException, InterruptedException {
+  private JobFacts(
+      Job job, Configuration conf, JobStatus status, List<AttemptFacts> attempts, long submitted, long finished) {
     this.job = job;
-    status = job.getStatus();
-    attempts = history == null ? AttemptFacts.ofReports(job) : history.attempts();
-    this.submitted = history == null ? Math.min(submitted, status.getStartTime()) : history.submitted();
-    finished = history == null ? status.getFinishTime() : history.finished();
+    this.conf = conf;
+    this.status = status;
+    this.attempts = attempts;
+    this.submitted = submitted;
+    this.finished = finished;
   }
 
-  /** Of a job that this client submitted a while ago and has seen ending: what the application master tells is enough. */
+  /**
+   * Of a job that this client submitted at {@code submitted}, by its own clock, and has seen ending. What the application master tells
+   * in its last seconds is enough, if each task had one attempt.
+   */
   static JobFacts ofSubmitted(Job job, long submitted) throws IOException, InterruptedException {
-    return new JobFacts(job, submitted, null);
+    List<AttemptFacts> attempts = AttemptFacts.ofReports(job, true);
+    JobStatus status = job.getStatus();
+    return attempts == null
+        ? ofHistory(job)
+        : new JobFacts(
+            job,
+            job.getConfiguration(),
+            status,
+            attempts,
+            Math.min(submitted, status.getStartTime()),
+            status.getFinishTime());
   }
 
-  /** Of any job that is done: its history has more, where this user may read it. */
+  /** Of any job that is done. */
   static JobFacts ofHistory(Job job) throws IOException, InterruptedException {
-    return new JobFacts(job, Long.MAX_VALUE, JobHistory.read(job));
+    JobHistory history = JobHistory.read(job);
+    if (history == null) {
+      JobStatus status = job.getStatus();
+      List<AttemptFacts> attempts = AttemptFacts.ofReports(job, false);
+      return new JobFacts(
+          job, job.getConfiguration(), status, attempts, status.getStartTime(), status.getFinishTime());
+    }
+    return new JobFacts(
+        job, history.conf(), job.getStatus(), history.attempts(), history.submitted(), history.finished());
   }
 
   void write(File file) throws IOException, InterruptedException {
-    Configuration conf = job.getConfiguration();
     try (JsonGenerator out = new JsonFactory().createGenerator(file, JsonEncoding.UTF8)) {
       out.writeStartObject();
       out.writeStringField("format", FORMAT);

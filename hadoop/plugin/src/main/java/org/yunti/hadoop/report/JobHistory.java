@@ -5,6 +5,9 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.TaskType;
@@ -14,8 +17,8 @@ import org.apache.hadoop.mapreduce.jobhistory.JobHistoryParser.TaskAttemptInfo;
 import org.apache.hadoop.mapreduce.jobhistory.JobHistoryParser.TaskInfo;
 import org.apache.hadoop.security.AccessControlException;
 
-/** The history file of a job, as {@code mapred job -history} reads it. */
-record JobHistory(List<AttemptFacts> attempts, long submitted, long finished) {
+/** The history file of a job, as {@code mapred job -history} reads it, and the job's configuration that lies beside it. */
+record JobHistory(List<AttemptFacts> attempts, long submitted, long finished, Configuration conf) {
   private static final long PERIOD_MS = 250;
   /** An application master answers for a job for a few seconds after its end, and does not know where the history will be. */
   private static final long WAIT_MS = 15_000;
@@ -27,7 +30,13 @@ record JobHistory(List<AttemptFacts> attempts, long submitted, long finished) {
       if (url != null && !url.isEmpty()) {
         Path file = new Path(url);
         try {
-          return of(new JobHistoryParser(file.getFileSystem(job.getConfiguration()), file).parse());
+          FileSystem files = file.getFileSystem(job.getConfiguration());
+          Configuration conf = new Configuration(false);
+          try (FSDataInputStream in = files.open(new Path(file.getParent(), job.getJobID() + "_conf.xml"))) {
+            conf.addResource(in);
+            conf.size();
+          }
+          return of(new JobHistoryParser(files, file).parse(), conf);
         } catch (AccessControlException e) {
           return null;
         } catch (FileNotFoundException e) {
@@ -43,7 +52,7 @@ record JobHistory(List<AttemptFacts> attempts, long submitted, long finished) {
     }
   }
 
-  private static JobHistory of(JobInfo info) {
+  private static JobHistory of(JobInfo info, Configuration conf) {
     List<AttemptFacts> attempts = new ArrayList<>();
     for (TaskInfo task : info.getAllTasks().values()) {
       if (task.getTaskType() == TaskType.MAP || task.getTaskType() == TaskType.REDUCE) {
@@ -51,7 +60,7 @@ record JobHistory(List<AttemptFacts> attempts, long submitted, long finished) {
       }
     }
     attempts.sort(Comparator.comparing(AttemptFacts::start).thenComparing(AttemptFacts::id));
-    return new JobHistory(attempts, info.getSubmitTime(), info.getFinishTime());
+    return new JobHistory(attempts, info.getSubmitTime(), info.getFinishTime(), conf);
   }
 
   private static AttemptFacts of(TaskAttemptInfo attempt) {

@@ -6,6 +6,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.mapred.Reporter;
+import org.apache.hadoop.mapreduce.Counters;
 
 /**
  * The stopwatch of one task attempt. What it measured becomes counters when the task ends: the stages, which lie side by side in time,
@@ -51,6 +52,11 @@ public final class TaskTime {
     this.reporter = reporter;
     begin = System.nanoTime() - (ownsJvm() ? TimeUnit.MILLISECONDS.toNanos(uptimeMs()) : 0);
     last = begin;
+  }
+
+  /** What the counters of an attempt say that it took; 0: nothing. */
+  static long total(Counters counters) {
+    return counters == null ? 0 : counters.findCounter(COUNTERS, Stage.TOTAL.name()).getValue();
   }
 
   /** Whether the JVM was started for this task: one within an application master or a local job has others in it too. */
