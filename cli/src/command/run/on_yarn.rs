@@ -116,8 +116,8 @@ fn private_file(name: &str, text: &str) -> Result<TempFile> {
     let path = std::env::temp_dir().join(name);
     // A name that can be guessed is not followed where somebody else put it.
     let opened = File::options().write(true).create_new(true).open(&path);
-    let mut file =
-        opened.map_err(|e| Error::io(Code::Output, "cannot write a temporary file", &e).at_path(path.to_string_lossy()))?;
+    let mut file = opened
+        .map_err(|e| Error::io(Code::Output, "cannot write a temporary file", &e).at_path(path.to_string_lossy()))?;
     let written = file.write_all(text.as_bytes());
     let file = TempFile(path);
     match written {

@@ -80,7 +80,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     job = context.getJobConf();
     task = context.getMapTask();
     reporter = context.getReporter();
-    time = new TaskTime(reporter);
+    time = new TaskTime(reporter, job);
     files = task.getMapOutputFile();
     partitions = job.getNumReduceTasks();
     if (CryptoUtils.isEncryptedSpillEnabled(job)) {

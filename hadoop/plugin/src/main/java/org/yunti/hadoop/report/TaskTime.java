@@ -5,8 +5,12 @@ import java.lang.management.OperatingSystemMXBean;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapreduce.Counters;
+import org.apache.hadoop.mapreduce.counters.LimitExceededException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The stopwatch of one task attempt. What it measured becomes counters when the task ends: the stages, which lie side by side in time,
@@ -18,6 +22,9 @@ import org.apache.hadoop.mapreduce.Counters;
 public final class TaskTime {
   /** The group of the counters. */
   public static final String COUNTERS = "Yunti time, ms";
+
+  /** Whether they are counted. False: for a job that itself has nearly as many counters as {@code mapreduce.job.counters.max} allows. */
+  static final String SETTING = "yunti.hadoop.times";
 
   /** What a counter measures. */
   public enum Stage {
@@ -38,7 +45,10 @@ public final class TaskTime {
     CPU
   }
 
+  private static final Logger LOG = LoggerFactory.getLogger(TaskTime.class);
+
   private final Reporter reporter;
+  private final boolean counted;
   private final Map<Stage, Long> sums = new EnumMap<>(Stage.class);
   private final long begin;
   private long last;
@@ -48,8 +58,9 @@ public final class TaskTime {
   private boolean ended;
 
   /** Begins with {@link Stage#JVM_START}, which {@link #lap} ends. */
-  public TaskTime(Reporter reporter) {
+  public TaskTime(Reporter reporter, Configuration conf) {
     this.reporter = reporter;
+    counted = conf.getBoolean(SETTING, true);
     begin = System.nanoTime() - (ownsJvm() ? TimeUnit.MILLISECONDS.toNanos(uptimeMs()) : 0);
     last = begin;
   }
@@ -85,7 +96,9 @@ public final class TaskTime {
   }
 
   private void add(Stage stage, long ns) {
-    sums.merge(stage, ns, Long::sum);
+    if (ns != 0) {
+      sums.merge(stage, ns, Long::sum);
+    }
   }
 
   /** So much of {@code from}, and no more than it has, was {@code to}. */
@@ -97,7 +110,7 @@ public final class TaskTime {
 
   /** The task is at its end: counts. What went by since the last lap is the stages' that others measure. */
   public synchronized void end() {
-    if (ended) {
+    if (ended || !counted) {
       return;
     }
     ended = true;
@@ -105,7 +118,11 @@ public final class TaskTime {
     if (ownsJvm() && cpuNs() > 0) {
       add(Stage.CPU, cpuNs());
     }
-    sums.forEach((stage, ns) -> reporter.getCounter(COUNTERS, stage.name()).increment(Math.round(ns / 1e6)));
+    try {
+      sums.forEach((stage, ns) -> reporter.getCounter(COUNTERS, stage.name()).increment(Math.round(ns / 1e6)));
+    } catch (LimitExceededException e) {
+      LOG.info("Yunti counts no times: {}", e.getMessage());
+    }
   }
 
   private static long cpuNs() {

@@ -80,8 +80,8 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   NativeMergeManager(Context<K, V> context, ExceptionReporter failures) throws IOException, ClassNotFoundException {
     this.context = context;
     this.failures = failures;
-    time = new TaskTime(context.getReporter());
     JobConf job = context.getJobConf();
+    time = new TaskTime(context.getReporter(), job);
     if (CryptoUtils.isEncryptedSpillEnabled(job)) {
       throw new Declined(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA + " is on");
     }

@@ -40,7 +40,7 @@ public final class NativeTaskCollector<K, V> implements MapOutputCollector<K, V>
     job = context.getJobConf();
     task = context.getMapTask();
     reporter = context.getReporter();
-    time = new TaskTime(reporter);
+    time = new TaskTime(reporter, job);
     if (CryptoUtils.isEncryptedSpillEnabled(job)) {
       throw new IOException("Yunti: native tasks do not encrypt: turn off " + MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA);
     }
