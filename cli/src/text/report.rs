@@ -166,6 +166,9 @@ fn tasks(report: &Report, width: usize, paint: Paint) -> String {
 fn memory(report: &Report, width: usize) -> String {
     let memory = &report.memory;
     if report.job.id.is_some() {
+        if memory.peak_resident_bytes == 0 {
+            return "  unknown\n".into();
+        }
         let (peak, container) = (numbers::memory(memory.peak_resident_bytes), numbers::memory(memory.budget_bytes));
         return wrap("  ", &format!("a task's processes had {peak} at most, in a container of {container}"), width);
     }

@@ -12,6 +12,7 @@ import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
+import org.yunti.hadoop.report.TaskTime;
 
 /** Files of Hadoop's file systems for native code, which names them by numbers (java_files.rs). One thread uses it at a time. */
 final class TaskFiles implements Closeable {
@@ -35,8 +36,11 @@ final class TaskFiles implements Closeable {
   }
 
   int create(String name) throws IOException {
+    long start = System.nanoTime();
     Path path = new Path(name);
-    return add(path.getFileSystem(conf).create(path, false));
+    int number = add(path.getFileSystem(conf).create(path, false));
+    TaskTime.count(reporter, TaskTime.Stage.WRITE, System.nanoTime() - start);
+    return number;
   }
 
   private int add(Closeable stream) {
@@ -86,6 +90,8 @@ final class TaskFiles implements Closeable {
 
   @Override
   public void close() throws IOException {
+    // What is written goes out to the last byte here.
+    long start = System.nanoTime();
     IOException first = null;
     for (Closeable stream : streams) {
       try {
@@ -95,6 +101,7 @@ final class TaskFiles implements Closeable {
       }
     }
     streams.clear();
+    TaskTime.count(reporter, TaskTime.Stage.WRITE, System.nanoTime() - start);
     if (first != null) {
       throw first;
     }
