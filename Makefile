@@ -70,7 +70,10 @@ lint:
 
 .PHONY: hadoop hadoop-native cluster-up cluster-down
 
-HADOOP_NATIVE := build/hadoop/native-resources/org/yunti/hadoop/native/linux-$(shell uname -m)
+HADOOP_RESOURCES := build/hadoop/native-resources
+HADOOP_NATIVE := $(HADOOP_RESOURCES)/org/yunti/hadoop/native
+# More platforms in the same jar, as Rust names them (their std and a linker must be there): HADOOP_TARGETS=aarch64-unknown-linux-gnu
+HADOOP_TARGETS ?=
 
 # The jar that carries the native library, and `yunti hadoop`.
 hadoop:
@@ -82,8 +85,17 @@ hadoop:
 
 hadoop-native:
 	$(CARGO) build --release --locked --package yunti-hadoop
-	@mkdir -p $(HADOOP_NATIVE)
-	strip -o $(HADOOP_NATIVE)/libyunti_hadoop.so $(TARGET)/release/libyunti_hadoop.so
+	@mkdir -p $(HADOOP_RESOURCES)/META-INF $(HADOOP_NATIVE)/linux-$(shell uname -m)
+	@strip -o $(HADOOP_NATIVE)/linux-$(shell uname -m)/libyunti_hadoop.so $(TARGET)/release/libyunti_hadoop.so
+	@$(MAKE) --no-print-directory -s $(addprefix hadoop-native-,$(HADOOP_TARGETS))
+	@cp LICENSE NOTICE $(HADOOP_RESOURCES)/META-INF/
+	@tools/licenses.py yunti-hadoop > $(HADOOP_RESOURCES)/META-INF/licenses.txt
+
+# For another platform: stripped by the linker, since this machine's strip knows its own only.
+hadoop-native-%:
+	@rustc --print target-libdir --target $* | xargs test -d || { echo 'hadoop: Rust has no std for $*: rustup target add $*' >&2; exit 1; }
+	$(CARGO) rustc --release --locked --package yunti-hadoop --lib --target $* -- -C strip=symbols
+	@install -D $(TARGET)/$*/release/libyunti_hadoop.so $(HADOOP_NATIVE)/linux-$(firstword $(subst -, ,$*))/libyunti_hadoop.so
 
 # A Hadoop of one machine: hadoop/cluster/README.md. ARGS='--nodes 2 --tls'
 cluster-up:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints the licences of all that is linked into yunti: the texts that its crates carry, the same text once.
+"""Prints the licences of all that is linked into a package: the texts that its crates carry, the same text once.
 
-    tools/licenses.py > dist/share/doc/yunti/licenses.txt
+    tools/licenses.py [yunti] > dist/share/doc/yunti/licenses.txt
 """
 
 import glob
@@ -17,10 +17,10 @@ TEXTS = ["LICEN[SC]E*", "COPYING*", "COPYRIGHT*", "NOTICE*", "UNLICENSE*"]
 CARRIED = ["zstd/LICENSE", "xz/COPYING", "xz/COPYING.0BSD"]
 
 
-def linked():
-    """Packages that are linked into the binary: neither build scripts' nor macros'."""
+def linked(root):
+    """Packages that are linked into this one: neither build scripts' nor macros'."""
     host = re.search(r"^host: (.*)$", subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout, re.M)[1]
-    command = ["cargo", "tree", "--locked", "--package", "yunti", "--edges", "normal,no-proc-macro", "--target", host, "--prefix", "none", "--format", "{p}"]
+    command = ["cargo", "tree", "--locked", "--package", root, "--edges", "normal,no-proc-macro", "--target", host, "--prefix", "none", "--format", "{p}"]
     tree = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = {tuple(line.split()[:2]) for line in tree.splitlines() if line}
     command = ["cargo", "metadata", "--locked", "--format-version", "1"]
@@ -29,8 +29,9 @@ def linked():
 
 
 def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else "yunti"
     texts, silent = {}, []
-    for package in sorted(linked(), key=lambda p: p["name"]):
+    for package in sorted(linked(root), key=lambda p: p["name"]):
         folder = os.path.dirname(package["manifest_path"])
         paths = sorted({path for pattern in TEXTS + CARRIED for path in glob.glob(os.path.join(folder, pattern)) if os.path.isfile(path)})
         title = f"{package['name']} {package['version']} ({package['license']})"
@@ -39,7 +40,7 @@ def main():
         for path in paths:
             with open(path, errors="replace") as f:
                 texts.setdefault(f.read().strip(), []).append(f"{title}: {os.path.relpath(path, folder)}")
-    print("Licences of what is linked into yunti\n")
+    print(f"Licences of what is linked into {root}\n")
     for text, titles in texts.items():
         print("=" * 100, *titles, "-" * 100, text, "", sep="\n")
     if silent:

@@ -58,6 +58,8 @@ def table(results):
     """Seconds as median; behind them, in brackets, how many times less than stock."""
     lines = [("job", "variant", "wall s", "map CPU s", "reduce CPU s", "tree CPU s", "native", "verdict")]
     for r in results:
+        if "mb_per_cpu_second" in r:
+            continue
         job = r["row"].removeprefix("hadoop-")
         if "median" not in r:
             lines.append((job, r["variant"], "-", "-", "-", "-", "-", r.get("note", "").split(":")[0]))
@@ -65,7 +67,7 @@ def table(results):
         cells = [f"{r['median'][key]:.2f}" + (f" ({r['ratios'][key]:.2f}x)" if "ratios" in r else "") for key in RATIOS]
         last = r["samples"][-1]
         lines.append((job, r["variant"], *cells, f"{last['native_tasks']}/{last['maps'] + last['reduces']}", r["verdict"]))
-    return _aligned(lines)
+    return _aligned(lines) if len(lines) > 1 else ""
 
 
 def phases(results):
@@ -80,7 +82,7 @@ def phases(results):
         memory = "/".join(f"{max(s[key] for s in some) / 2**20:.0f}" for key in ("map_memory_max", "reduce_memory_max"))
         lines.append((r["row"].removeprefix("hadoop-"), r["variant"], pair("map"), f"{mean_cpu:.2f}/{middle(some, 'map_cpu_best', min):.2f}",
                       pair("shuffle"), pair("sort"), pair("reduce"), memory + " MiB"))
-    return _aligned(lines)
+    return _aligned(lines) if len(lines) > 1 else ""
 
 
 def goals(results):

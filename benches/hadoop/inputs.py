@@ -30,11 +30,16 @@ def _made(kind, size_bytes):
     return folder
 
 
+def local(kind, scale):
+    """The files on this machine."""
+    folder = _made(kind, max(100 * FILES, int(FILES * FILE_BYTES * scale)))
+    return [f"{folder}/{name}" for name in sorted(os.listdir(folder)) if name.startswith("part")]
+
+
 def put(cluster, kind, scale):
     """(path in HDFS, local files)."""
-    folder = _made(kind, max(100 * FILES, int(FILES * FILE_BYTES * scale)))
-    files = [f"{folder}/{name}" for name in sorted(os.listdir(folder)) if name.startswith("part")]
-    target = f"{FOLDER}/{os.path.basename(folder)}"
+    files = local(kind, scale)
+    target = f"{FOLDER}/{os.path.basename(os.path.dirname(files[0]))}"
     cluster.hdfs("-mkdir", "-p", FOLDER)
     # A borrowed cluster may have half of it, from a bench that was interrupted.
     cluster.hdfs("-rm", "-r", "-f", "-skipTrash", target)

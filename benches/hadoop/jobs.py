@@ -50,7 +50,7 @@ def command(cluster, job, variant, more):
     if variant == "native":
         if not os.path.exists(commands.YUNTI):
             raise Missing("dist/bin/yunti is not built: make dist")
-        _jar(cluster)
+        plug_in_jar(cluster)
         return lambda source, target: [commands.YUNTI, "run", job.name, "--on", "yarn", "--name", job.name, *defined, "--input", source,
                                        "--output", target, "--reduces", str(REDUCES)]
     program = ["hadoop", "jar", _examples(), job.name]
@@ -60,7 +60,7 @@ def command(cluster, job, variant, more):
     elif variant == "nativetask":
         plug_in = _nativetask(cluster)
     elif variant == "settings":
-        jar, site = _jar(cluster), os.path.join(BUILT, "yunti-site.xml")
+        jar, site = plug_in_jar(cluster), os.path.join(BUILT, "yunti-site.xml")
         os.makedirs(BUILT, exist_ok=True)
         with open(site, "w") as f:
             f.write(cluster.call(YUNTI_HADOOP, "site"))
@@ -79,7 +79,7 @@ def _examples():
     return _one("hadoop-mapreduce-examples-*.jar")
 
 
-def _jar(cluster):
+def plug_in_jar(cluster):
     if not os.path.exists(YUNTI_HADOOP):
         raise Missing("dist/libexec/yunti-hadoop is not built: make hadoop")
     try:
@@ -90,21 +90,28 @@ def _jar(cluster):
 
 def _byte_word_count(cluster):
     """The jar of java/ByteWordCount.java, built anew when the source is newer."""
-    source, jar, classes = os.path.join(HERE, "java/ByteWordCount.java"), os.path.join(BUILT, "byte-word-count.jar"), os.path.join(BUILT, "classes")
+    source, jar = os.path.join(HERE, "java/ByteWordCount.java"), os.path.join(BUILT, "byte-word-count.jar")
     if os.path.exists(jar) and os.path.getmtime(jar) > os.path.getmtime(source):
         return jar
+    classes = compiled(cluster, source, "byte-word-count", [])
+    with zipfile.ZipFile(jar, "w") as z:
+        for name in sorted(os.listdir(classes)):
+            z.write(os.path.join(classes, name), name)
+    return jar
+
+
+def compiled(cluster, source, name, jars):
+    """The folder with the classes of a source."""
+    classes = os.path.join(BUILT, "classes", name)
     os.makedirs(classes, exist_ok=True)
-    class_path = cluster.call("hadoop", "classpath").strip()
+    class_path = os.pathsep.join([*jars, cluster.call("hadoop", "classpath").strip()])
     javac = os.path.join(os.environ["JAVA_HOME"], "bin/javac") if "JAVA_HOME" in os.environ else "javac"
     try:
         # Hadoop's classes name annotations that are not on its class path, which javac would warn of.
         cluster.call(javac, "-nowarn", "-proc:none", "--release", "17", "-cp", class_path, "-d", classes, source)
     except (OSError, Failed) as failure:
         raise Missing(f"javac: {failure}") from None
-    with zipfile.ZipFile(jar, "w") as z:
-        for name in sorted(os.listdir(classes)):
-            z.write(os.path.join(classes, name), name)
-    return jar
+    return classes
 
 
 def _nativetask(cluster):

@@ -16,6 +16,7 @@ import cluster as clusters  # noqa: E402
 import figures  # noqa: E402
 import inputs  # noqa: E402
 import jobs  # noqa: E402
+import map_path  # noqa: E402
 import sample  # noqa: E402
 from harness import commands, machine, measure  # noqa: E402
 from harness.measure import Failed  # noqa: E402
@@ -27,7 +28,7 @@ WARM_UP_SCALE = 0.001
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    p.add_argument("--jobs", default="", help="names, separated by commas: " + ", ".join(j.name for j in jobs.JOBS))
+    p.add_argument("--jobs", default="", help="names, separated by commas: " + ", ".join([j.name for j in jobs.JOBS] + [map_path.NAME]))
     p.add_argument("--variants", default="", help="likewise; stock always runs: " + ", ".join(jobs.VARIANTS))
     p.add_argument("--pairs", type=int, default=3, help="rounds; in each, every variant runs once (default 3)")
     p.add_argument("--size", type=float, default=1.0, help="scale of the data, for trying the bench out; goals are for 1")
@@ -37,7 +38,7 @@ def arguments():
     p.add_argument("-D", dest="define", metavar="KEY=VALUE", action="append", default=[], help="one more setting for every job")
     p.add_argument("--no-save", action="store_true", help="keep no results file")
     a = p.parse_args()
-    for given, known in ((a.jobs, [j.name for j in jobs.JOBS]), (a.variants, jobs.VARIANTS)):
+    for given, known in ((a.jobs, [j.name for j in jobs.JOBS] + [map_path.NAME]), (a.variants, jobs.VARIANTS)):
         unknown = [n for n in given.split(",") if n and n not in known]
         if unknown:
             p.error(f"there is no {', '.join(unknown)}: " + ", ".join(known))
@@ -45,6 +46,7 @@ def arguments():
         p.error("--pairs is at least 1, --size above 0")
     if a.use and a.cluster_set:
         p.error("--cluster-set is for the bench's own cluster, not for that of --use")
+    a.map_path = not a.jobs or map_path.NAME in a.jobs.split(",")
     a.jobs = [j for j in jobs.JOBS if not a.jobs or j.name in a.jobs.split(",")]
     a.variants = [v for v in jobs.VARIANTS if not a.variants or v == jobs.STOCK or v in a.variants.split(",")]
     return a
@@ -124,6 +126,9 @@ def main():
             for job in options.jobs:
                 print(f"-- {job.title}", flush=True)
                 results += run_job(cluster, job, options)
+            if options.map_path:
+                print("-- the native map path, in a JVM that is warm", flush=True)
+                results += map_path.run(cluster, options.size)
         finally:
             cluster.hdfs("-rm", "-r", "-f", "-skipTrash", inputs.FOLDER, check=False)
     for part in (figures.table(results), figures.phases(results), figures.goals(results)):

@@ -210,15 +210,51 @@ class Jobs(unittest.TestCase):
         ok(YUNTI, "hadoop", "submit", "-mapper", "WordCount.Tokenizer", "-reducer", "WordCount.SumReducer", "-lib", library,
            "-reader", "text", "-writer", "text:=", "-input", "/text", "-output", "/submitted", "-reduces", "2")
         self.assertEqual({row.partition("=")[0] for row in lines("/submitted")}, set(self.expect))
-        done = execute(YUNTI, "hadoop", "submit", "-maps", "3")
-        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+        for wrong in (["-maps", "none"], ["-reader", "csv"], ["-libjars", "/no/such.jar"], ["-input"]):
+            done = execute(YUNTI, "hadoop", "submit", *wrong)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+
+    def test_javas_readers_and_writers(self):
+        library = os.path.join(EXAMPLES, "libword_count.so")
+        told = ok(YUNTI, "hadoop", "submit", "-mapper", "WordCount.Tokenizer", "-reducer", "WordCount.SumReducer", "-lib", library,
+                  "-reader", "org.apache.hadoop.mapreduce.lib.input.TextInputFormat", "-maps", "3",
+                  "-writer", "org.apache.hadoop.mapreduce.lib.output.SequenceFileOutputFormat", "-input", "/text", "-output", "/sequence")
+        self.assertEqual(counter(told, "Map input records"), 30_000)
+        self.assertEqual(counter(told, "Reduce output records"), len(self.expect))
+        self.assertIn(int(re.search(r"number of splits:(\d+)", told)[1]), (3, 4))
+        rows = ok("hadoop", "fs", "-text", "/sequence/part-r-00000")
+        self.assertEqual({word: int(n) for word, n in re.findall(r"(?m)^(\S+)\t(\d+)$", rows)}, self.expect)
+        # And back: the numbers of a LongWritable come as the ABI's, and leave as a class that the job names.
+        told = ok(YUNTI, "run", "identity", "--mode", "sorted", "--partitioner", "total-order", "--reduces", "2", "--on", "yarn",
+                  "--input", "/sequence", "--output", "/back", *QUICK,
+                  "-Dyunti.hadoop.input.format=org.apache.hadoop.mapreduce.lib.input.SequenceFileInputFormat",
+                  "-Dyunti.hadoop.output.format=org.apache.hadoop.mapreduce.lib.output.TextOutputFormat",
+                  "-Dmapreduce.job.output.value.class=org.apache.hadoop.io.LongWritable")
+        parts = [ok("hadoop", "fs", "-cat", f"/back/part-r-0000{i}") for i in range(2)]
+        self.assertTrue(all(parts), "both partitions have keys")
+        words = [row.split("\t")[0].encode() for row in "".join(parts).splitlines()]
+        self.assertEqual(words, sorted(word.encode() for word in self.expect))
+        self.assertEqual(self.counts("/back"), self.expect)
+        self.assertEqual(counter(told, "Reduce output records"), len(self.expect))
+
+    def test_maps_alone(self):
+        told = ok(YUNTI, "run", "identity", "--on", "yarn", "--input", "/text", "--output", "/maps", *QUICK)
+        here = []
+        for name in ("a.txt", "b.txt"):
+            with open(os.path.join(self.text, name), encoding="utf-8") as file:
+                here += file.read().splitlines()
+        self.assertEqual(lines("/maps"), sorted(here))
+        self.assertIn("/maps/part-m-00000", ok("hadoop", "fs", "-ls", "/maps"))
+        self.assertEqual(counter(told, "native"), counter(told, "Launched map tasks"))
 
     def test_what_cannot_be_is_one_line(self):
         for arguments, code, what in [
             (["wordcount", "--input", "/text"], 2, "the output is a directory"),
             (["wordcount", "--input", "/text", "--output", "/text"], 8, "the output exists already"),
             (["wordcount", "--input", "/nothing", "--output", "/x"], 3, "cannot read the input: /nothing"),
-            (["identity", "--mode", "none", "--input", "/text", "--output", "/x"], 2, "maps alone"),
+            (["wordcount", "--input", "/text", "--output", "/x", "-Dyunti.hadoop.input.format=no.Such"], 2, "there is no class no.Such"),
+            (["wordcount", "--input", "/text", "--output", "/x", "-Dyunti.hadoop.output.format=org.apache.hadoop.mapred.TextOutputFormat"],
+             2, "is no org.apache.hadoop.mapreduce.OutputFormat"),
             (["--mapper", "No.Such", "--input", "/text", "--output", "/x"], 6, "there is no class No.Such"),
         ]:
             done = execute(YUNTI, "run", *arguments, "--on", "yarn")

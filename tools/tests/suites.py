@@ -87,6 +87,7 @@ SUITES = [
     Suite("hadoop", "the same as stock, by settings", [["make", "-s", "hadoop"], ["hadoop/conformance/run", "--variant", "shuffle"]],
           counts.of_conformance),
     Suite("hadoop", "classes of the plug-in", [["mvn", "-B", "-f", "hadoop/plugin/pom.xml", "test"]], counts.of_surefire),
+    Suite("hadoop", "licences of the jar and of Java libraries", [[PYTHON, "hadoop/tests/licences_test.py"]], counts.of_unittest),
     Suite("hadoop", "jobs on a cluster", cmake("examples", "examples", "gcc") + [[PYTHON, "hadoop/tests/jobs_test.py"]], counts.of_unittest,
           {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib")}),
     Suite("hadoop", "the cluster itself", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]], counts.of_unittest),

@@ -1,6 +1,7 @@
-//! Floor 4: how records stand in the bytes of files: lines of text, key/value lines, records of fixed length.
+//! Floor 4: how records stand in the bytes of files: lines of text, key/value lines, records of fixed length or in frames.
 
 pub mod fixed;
+pub mod framed;
 pub mod key_value;
 pub mod text;
 

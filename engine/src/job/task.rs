@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use super::control::{Control, StageNow};
 use super::execute::start;
+use super::phase::map_only;
 use super::phase::mapping::TASK_COUNTERS;
 use super::phase::reducing::ReduceTask;
 use super::phase::running::Running;
@@ -13,11 +14,11 @@ use super::phase::sample;
 use super::phase::sorted;
 use super::plan::Plan;
 use super::report::meter::StageKind;
-use super::spec::{JobSpec, Mode, Partitioning};
+use super::spec::{InputFormat, JobSpec, Mode, Partitioning};
 use crate::base::{Code, Error, KeyOrder, Record, Result};
 use crate::collect::{Collected, Store};
 use crate::env::{Env, NamedFile};
-use crate::operator::ClassSource;
+use crate::operator::{ClassSource, Type};
 use crate::read::split::{Piece, RecordFormat, Split};
 use crate::run::{Run, ScratchSpace};
 use crate::write::{Output, OutputWriter, PartFile};
@@ -75,6 +76,11 @@ pub fn check(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Res
     merge_order(spec, env, classes).map(drop)
 }
 
+/// What a job's records are that go to its output.
+pub fn output_types(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<(Type, Type)> {
+    Ok(Plan::make(&for_task(spec, None), env, classes)?.output_types)
+}
+
 /// Whether a cluster may cut a job's files anywhere, if they are not compressed.
 pub fn splittable(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<bool> {
     Ok(Plan::make(&for_task(spec, None), env, classes)?.format.splittable())
@@ -92,29 +98,24 @@ pub fn bounds(
     if spec.partitioning != Partitioning::TotalOrder || spec.reduces <= 1 {
         return Ok(None);
     }
-    let spec = JobSpec { inputs: paths, ..for_task(spec, None) };
+    // Streams of framed records are of one split each, so that each of them is looked into.
+    let split_bytes = if spec.input_format == InputFormat::Framed { 1 } else { spec.split_bytes };
+    let spec = JobSpec { inputs: paths, split_bytes, ..for_task(spec, None) };
     let plan = Plan::make(&spec, env, classes)?;
     let running = start(&spec, &plan, 1, env, control)?;
     Ok(Some(sample::take(&running, 0)?.bounds.to_vec()))
 }
 
-/// Between map and reduce there always are sorted records.
+/// Between map and reduce, where there is a reduce, there always are sorted records.
 fn for_task(spec: &JobSpec, path: Option<&Path>) -> JobSpec {
     let inputs = path.map(|p| p.to_string_lossy().into_owned()).into_iter().collect();
-    JobSpec { inputs, mode: Mode::Sorted, ..spec.clone() }
+    let mode = if spec.mode == Mode::None { Mode::None } else { Mode::Sorted };
+    JobSpec { inputs, mode, ..spec.clone() }
 }
 
-/// Maps one split, and sorts and spills what comes out.
-pub fn map(
-    spec: &JobSpec,
-    env: &Env,
-    classes: &[Arc<dyn ClassSource>],
-    control: &Control,
-    split: &TaskSplit,
-    bounds: Option<Vec<Vec<u8>>>,
-) -> Result<MapTaskOutput> {
-    let spec = for_task(spec, Some(&split.path));
-    let mut plan = Plan::make(&spec, env, classes)?;
+/// The plan of a task that maps this split.
+fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], split: &TaskSplit) -> Result<Plan> {
+    let mut plan = Plan::make(spec, env, classes)?;
     let whole = !plan.format.splittable() || plan.files.first().is_some_and(|f| f.codec.is_some());
     if whole && split.start > 0 {
         return Err(Error::new(Code::Internal, "a file that must be read whole was cut by the cluster")
@@ -131,10 +132,24 @@ pub fn map(
     let bytes = split.end - split.start;
     plan.splits = vec![Split { number: split.number, pieces, bytes }];
     plan.input_bytes = bytes;
+    Ok(plan)
+}
+
+/// Maps one split, and sorts and spills what comes out.
+pub fn map(
+    spec: &JobSpec,
+    env: &Env,
+    classes: &[Arc<dyn ClassSource>],
+    control: &Control,
+    split: &TaskSplit,
+    bounds: Option<Vec<Vec<u8>>>,
+) -> Result<MapTaskOutput> {
+    let spec = for_task(spec, Some(&split.path));
+    let plan = plan_of_split(&spec, env, classes, split)?;
     let mut running = start(&spec, &plan, spec.threads.unwrap_or(1), env, control)?;
     running.bounds = bounds.map(Arc::new);
-    control.expect(bytes);
-    running.count(INPUT_BYTES.0, INPUT_BYTES.1, bytes);
+    control.expect(plan.input_bytes);
+    running.count(INPUT_BYTES.0, INPUT_BYTES.1, plan.input_bytes);
     let mapped = sorted::map_phase(&running)?;
     Ok(MapTaskOutput {
         store: mapped.store,
@@ -144,6 +159,29 @@ pub fn map(
         partitions: plan.partitions,
         counters: counters(&running),
     })
+}
+
+/// Maps one split to `file`, which is written from start to end: a task of a job of maps alone.
+pub fn map_to_file(
+    spec: &JobSpec,
+    env: &Env,
+    classes: &[Arc<dyn ClassSource>],
+    control: &Control,
+    split: &TaskSplit,
+    file: NamedFile,
+) -> Result<Counters> {
+    let spec = for_task(spec, Some(&split.path));
+    let plan = plan_of_split(&spec, env, classes, split)?;
+    let running = start(&spec, &plan, 1, env, control)?;
+    control.expect(plan.input_bytes);
+    running.count(INPUT_BYTES.0, INPUT_BYTES.1, plan.input_bytes);
+    let output = Output::Stream(PartFile::new(file, true, 0)?);
+    map_only::run(&running, &output)?;
+    running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", running.totals.records.load(Ordering::Relaxed));
+    if let Output::Stream(file) = output {
+        file.close(false)?;
+    }
+    Ok(counters(&running))
 }
 
 /// Reduces one partition, whose sorted records `records` gives to what it is given, to `file`, which is written from start to end.

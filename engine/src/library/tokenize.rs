@@ -1,7 +1,10 @@
 //! Words, as Hadoop's WordCount example cuts them: java.util.StringTokenizer's defaults, over bytes.
 
+use std::ops::Range;
+
 use crate::base::Result;
 use crate::base::masks::{EDGES_SLACK, edges};
+use crate::operator::cursor::Stopped;
 use crate::operator::{Batch, Form, Mapper, Out};
 
 /// What lies between words.
@@ -10,7 +13,7 @@ pub const DELIMITERS: &[u8] = b" \t\n\r\x0c";
 /// Data that is cut at a time: the positions stay in the first-level cache.
 const STEP_BYTES: usize = 4096;
 
-/// Emits each word with the number 1. Takes spans: line ends are delimiters like the others.
+/// Emits each word of the values with the number 1. Takes spans: line ends are delimiters like the others.
 pub struct Tokenizer {
     edges: Edges,
 }
@@ -24,17 +27,31 @@ impl Default for Tokenizer {
 impl Mapper for Tokenizer {
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
         let data = batch.data();
-        if out.form() == Form::Copy {
-            self.edges.words(data, |edges| {
-                for word in edges.chunks_exact(2) {
-                    out.emit(&data[word[0] as usize..word[1] as usize], &1u64.to_le_bytes())?;
-                }
-                Ok::<(), crate::operator::cursor::Stopped>(())
-            })?;
-        } else {
-            self.edges.words(data, |edges| out.emit_spans(edges))?;
+        if batch.is_span() {
+            return Ok(self.stretch(data, 0..data.len(), out)?);
+        }
+        let values = batch.values();
+        for (&offset, &length) in values.offsets.iter().zip(values.lengths) {
+            self.stretch(data, offset as usize..(offset + length) as usize, out)?;
         }
         Ok(())
+    }
+}
+
+impl Tokenizer {
+    /// The words of one stretch of a batch.
+    fn stretch(&mut self, data: &[u8], stretch: Range<usize>, out: &mut Out) -> std::result::Result<(), Stopped> {
+        let from = stretch.start as u32;
+        let text = &data[stretch];
+        if out.form() != Form::Copy {
+            return self.edges.words(text, from, |edges| out.emit_spans(edges));
+        }
+        self.edges.words(text, from, |edges| {
+            for word in edges.chunks_exact(2) {
+                out.emit(&data[word[0] as usize..word[1] as usize], &1u64.to_le_bytes())?;
+            }
+            Ok(())
+        })
     }
 }
 
@@ -48,10 +65,11 @@ impl Edges {
         Edges { positions: Box::new([0; STEP_BYTES + EDGES_SLACK + 1]) }
     }
 
-    /// Calls `found` with start, end, start, end .. of words, in order, a few hundred at a time.
+    /// Calls `found` with start, end, start, end .. of words, in order, a few hundred at a time. `data` begins at `from`.
     fn words<E>(
         &mut self,
         data: &[u8],
+        from: u32,
         mut found: impl FnMut(&[u32]) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         // The byte before was a delimiter.
@@ -59,7 +77,7 @@ impl Edges {
         // A word's start, found in the step before, stands first.
         let mut open = 0;
         for (step, chunk) in data.chunks(STEP_BYTES).enumerate() {
-            let base = (step * STEP_BYTES) as u32;
+            let base = from + (step * STEP_BYTES) as u32;
             let n = open + edges(chunk, DELIMITERS, base, &mut before, &mut self.positions[open..]);
             let whole = n & !1;
             found(&self.positions[..whole])?;
@@ -68,7 +86,7 @@ impl Edges {
         }
         if open == 1 {
             // The data ends in a word.
-            found(&[self.positions[0], data.len() as u32])?;
+            found(&[self.positions[0], from + data.len() as u32])?;
         }
         Ok(())
     }
@@ -84,8 +102,8 @@ mod tests {
             let expect: Vec<&str> = text.split([' ', '\t', '\n', '\r', '\x0c']).filter(|w| !w.is_empty()).collect();
             let mut got = Vec::new();
             Edges::new()
-                .words(text.as_bytes(), |edges| {
-                    got.extend(edges.chunks_exact(2).map(|w| &text[w[0] as usize..w[1] as usize]));
+                .words(text.as_bytes(), 7, |edges| {
+                    got.extend(edges.chunks_exact(2).map(|w| &text[w[0] as usize - 7..w[1] as usize - 7]));
                     Ok::<(), ()>(())
                 })
                 .unwrap();

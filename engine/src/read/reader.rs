@@ -15,6 +15,7 @@ use crate::base::{Code, Error, Result};
 use crate::codec;
 use crate::env::{Files, NamedFile};
 use crate::format::fixed::FixedSplitter;
+use crate::format::framed::{self, FramedSplitter};
 use crate::format::key_value::KeyValueSplitter;
 use crate::format::text::LineSplitter;
 use crate::memory::{Budget, Buffer};
@@ -76,6 +77,7 @@ pub struct SplitReader {
     lines: LineSplitter,
     key_values: KeyValueSplitter,
     fixed: Option<FixedSplitter>,
+    framed: FramedSplitter,
     pub records: u64,
     pub bytes: u64,
 }
@@ -111,6 +113,7 @@ impl SplitReader {
             lines: LineSplitter::default(),
             key_values: KeyValueSplitter::default(),
             fixed,
+            framed: FramedSplitter::default(),
             records: 0,
             bytes: 0,
         })
@@ -275,6 +278,16 @@ impl SplitReader {
                     Slices { offsets: &fixed.value_offsets[..n], lengths: &fixed.value_lengths[..n] },
                 )
             }
+            RecordFormat::Framed => {
+                self.framed.split(data);
+                let columns = &self.framed;
+                self.records += columns.key_offsets.len() as u64;
+                Batch::records(
+                    data,
+                    Some(Slices { offsets: &columns.key_offsets, lengths: &columns.key_lengths }),
+                    Slices { offsets: &columns.value_offsets, lengths: &columns.value_lengths },
+                )
+            }
         };
         batch.at(file, position)
     }
@@ -310,6 +323,15 @@ fn whole_records(format: &RecordFormat, open: &Open, bytes: &[u8]) -> Result<(us
                 return Err(cut_record(&open.source, open.position + whole as u64, rest, record));
             }
             Ok((whole, open.at_end || to_end <= whole as u64))
+        }
+        RecordFormat::Framed => {
+            let place = |e: Error, at: usize| e.at_path(open.source.path()).at_offset(open.position + at as u64);
+            let whole = framed::whole(bytes).map_err(|e| place(e, 0))?;
+            if open.at_end && whole < bytes.len() {
+                let cut = Error::new(Code::Corrupt, "the file ends within a framed record").hint("copy the file again");
+                return Err(place(cut, whole));
+            }
+            Ok((whole, open.at_end))
         }
     }
 }

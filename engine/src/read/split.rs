@@ -11,6 +11,7 @@ pub enum RecordFormat {
     Lines { end: LineEnd },
     KeyValue { end: LineEnd, separator: u8 },
     Fixed { record_bytes: u32, key_bytes: u32 },
+    Framed,
 }
 
 impl RecordFormat {
@@ -18,6 +19,8 @@ impl RecordFormat {
         match self {
             RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } => end.splittable(),
             RecordFormat::Fixed { .. } => true,
+            // No place in the middle says where a record begins.
+            RecordFormat::Framed => false,
         }
     }
 }

@@ -1,8 +1,9 @@
-//! Emitted records as bytes of the output: text (key, separator, value, LF) or raw (key and value as they are).
+//! Emitted records as bytes of the output: text (key, separator, value, LF), raw (key and value as they are) or framed.
 
 use std::io::Write;
 
 use crate::base::Result;
+use crate::format::framed;
 use crate::operator::Type;
 use crate::operator::types::wrong_length;
 
@@ -10,17 +11,27 @@ use crate::operator::types::wrong_length;
 pub struct Encoder {
     key_type: Type,
     value_type: Type,
-    /// `None`: raw.
-    separator: Option<Vec<u8>>,
+    form: Form,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    Text { separator: Vec<u8> },
+    Raw,
+    Framed,
 }
 
 impl Encoder {
     pub fn text(key_type: Type, value_type: Type, separator: &[u8]) -> Encoder {
-        Encoder { key_type, value_type, separator: Some(separator.to_vec()) }
+        Encoder { key_type, value_type, form: Form::Text { separator: separator.to_vec() } }
     }
 
     pub fn raw(key_type: Type, value_type: Type) -> Encoder {
-        Encoder { key_type, value_type, separator: None }
+        Encoder { key_type, value_type, form: Form::Raw }
+    }
+
+    pub fn framed(key_type: Type, value_type: Type) -> Encoder {
+        Encoder { key_type, value_type, form: Form::Framed }
     }
 
     /// What a class declared that it emits, its output has.
@@ -35,25 +46,31 @@ impl Encoder {
     /// Bytes that a record takes at most.
     pub fn bytes_max(&self, key: &[u8], value: &[u8]) -> usize {
         let number = |t: Type, bytes: &[u8]| if t.fixed_bytes().is_some_and(|n| n > 0) { 32 } else { bytes.len() };
-        match &self.separator {
-            None => key.len() + value.len(),
-            Some(s) => number(self.key_type, key) + number(self.value_type, value) + s.len() + 1,
+        match &self.form {
+            Form::Raw => key.len() + value.len(),
+            Form::Framed => framed::HEADER_BYTES + key.len() + value.len(),
+            Form::Text { separator } => {
+                number(self.key_type, key) + number(self.value_type, value) + separator.len() + 1
+            }
         }
     }
 
     /// Whether a record whose key and value stand together is written as it stands, and what follows it: for those the key need
     /// not be told from the value.
     pub fn as_it_stands(&self) -> Option<&'static [u8]> {
-        match (&self.separator, self.key_type, self.value_type) {
-            (None, _, _) => Some(b""),
-            (Some(_), Type::Bytes, Type::None) => Some(b"\n"),
+        match (&self.form, self.key_type, self.value_type) {
+            (Form::Raw, _, _) => Some(b""),
+            (Form::Text { .. }, Type::Bytes, Type::None) => Some(b"\n"),
             _ => None,
         }
     }
 
     #[inline]
     pub fn encode(&self, key: &[u8], value: &[u8], out: &mut Vec<u8>) {
-        let Some(separator) = &self.separator else {
+        let Form::Text { separator } = &self.form else {
+            if let Form::Framed = self.form {
+                out.extend_from_slice(&framed::header(key, value));
+            }
             out.extend_from_slice(key);
             out.extend_from_slice(value);
             return;
@@ -68,9 +85,14 @@ impl Encoder {
 
     /// What `encode` gives, in pieces, for records that are too large to be copied. Numbers are printed to `printed`.
     pub fn pieces<'a>(&'a self, key: &'a [u8], value: &'a [u8], printed: &'a mut Vec<u8>) -> [&'a [u8]; 4] {
-        let Some(separator) = &self.separator else { return [key, value, b"", b""] };
-        let is_number = |t: Type| t.fixed_bytes().is_some_and(|n| n > 0);
         printed.clear();
+        let Form::Text { separator } = &self.form else {
+            if let Form::Framed = self.form {
+                printed.extend_from_slice(&framed::header(key, value));
+            }
+            return [printed, key, value, b""];
+        };
+        let is_number = |t: Type| t.fixed_bytes().is_some_and(|n| n > 0);
         if is_number(self.key_type) {
             put(self.key_type, key, printed);
         }

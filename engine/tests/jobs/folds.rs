@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use yunti_engine::job::{JobSpec, Mode, OutputTarget, applications};
+use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputTarget, applications};
 
 use crate::support::{Temp, noise, parts_of, run_in};
 
@@ -85,4 +85,21 @@ fn without_an_output_the_commonest_are_shown() {
     let outcome = run_in(&yunti_engine::env::Env::real(), &spec).unwrap();
     assert_eq!(outcome.top, [("a".to_string(), "4".to_string()), ("b".to_string(), "3".to_string())]);
     assert_eq!(temp.names(), ["in.txt"]);
+}
+
+#[test]
+fn words_are_those_of_the_values() {
+    let temp = Temp::new("words-of-values");
+    // Without the end of a line between them, words of two records are two; keys have none.
+    let spec = |name: &str, bytes: &[u8], input_format| JobSpec {
+        inputs: vec![temp.write(name, bytes)],
+        input_format,
+        mode: Mode::Sorted,
+        ..wordcount()
+    };
+    let pairs = spec("kv", b"x y,a b\nx,b\nnone\n", InputFormat::KeyValue { separator: b',' });
+    let fixed = spec("fixed", b"xab xbb ", InputFormat::Fixed { record_bytes: 4, key_bytes: 1 });
+    for (spec, expect) in [(pairs, "a\t1\nb\t2\n"), (fixed, "ab\t1\nbb\t1\n")] {
+        assert_eq!(parts_of(&spec, &temp.path("out")).unwrap().concat(), expect.as_bytes());
+    }
 }

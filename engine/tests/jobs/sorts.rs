@@ -1,5 +1,6 @@
 //! Sorting jobs give what a stable sort of the whole input gives.
 
+use yunti_engine::base::Code;
 use yunti_engine::env::random::Random;
 use yunti_engine::job::{InputFormat, JobSpec, OutputFormat, Partitioning, applications};
 
@@ -115,4 +116,37 @@ fn descending_and_key_value() {
     assert_eq!(parts_of(&spec, &temp.path("out")).unwrap().concat(), b"b\t1\nb\t0\nab\t3\na\t2\n\t4\n");
     let raw = JobSpec { output_format: OutputFormat::Raw, partitioning: Partitioning::Hash, descending: false, ..spec };
     assert_eq!(parts_of(&raw, &temp.path("out")).unwrap().concat(), b"4a2ab3b1b0");
+}
+
+#[test]
+fn framed_records_hold_any_bytes() {
+    let temp = Temp::new("framed");
+    let mut records: Vec<(Vec<u8>, Vec<u8>)> =
+        (0..3000u32).map(|i| (i.to_be_bytes().to_vec(), vec![i as u8; i as usize % 90])).collect();
+    records.push((b"\n\t\r".to_vec(), vec![b'\n'; 5 << 20]));
+    records.push((Vec::new(), Vec::new()));
+    let framed = |records: &[(Vec<u8>, Vec<u8>)]| {
+        let frame = |(k, v): &(Vec<u8>, Vec<u8>)| {
+            [&(k.len() as u32).to_be_bytes()[..], &(v.len() as u32).to_be_bytes(), k, v].concat()
+        };
+        records.iter().flat_map(frame).collect::<Vec<u8>>()
+    };
+    records.reverse();
+    let bytes = framed(&records);
+    let spec = JobSpec {
+        inputs: vec![temp.write("in", &bytes)],
+        input_format: InputFormat::Framed,
+        output_format: OutputFormat::Framed,
+        ..JobSpec::default()
+    };
+    records.sort();
+    assert!(parts_of(&spec, &temp.path("out")).unwrap().concat() == framed(&records));
+
+    for (cut, what) in [(bytes.len() - 1, "ends within"), (bytes.len() - 9, "ends within")] {
+        let spec = JobSpec { inputs: vec![temp.write("cut", &bytes[..cut])], ..spec.clone() };
+        let error = parts_of(&spec, &temp.path("cut-out")).unwrap_err();
+        assert_eq!((error.code(), error.what().contains(what)), (Code::Corrupt, true), "{error}");
+    }
+    let spec = JobSpec { inputs: vec![temp.write("text", b"these are lines of text\n")], ..spec };
+    assert_eq!(parts_of(&spec, &temp.path("text-out")).unwrap_err().code(), Code::Corrupt);
 }

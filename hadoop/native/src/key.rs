@@ -27,7 +27,8 @@ pub enum KeyForm {
     Vint = 6,
     /// UTF8: two bytes of length before the content.
     Utf8 = 7,
-    /// The value begins with the key's own bytes, behind their length (4 bytes, big-endian).
+    /// The value begins with the key's own bytes, behind their length (4 bytes, big-endian). An empty normal form leaves records in
+    /// the order in which they came.
     Carried = 8,
 }
 
@@ -132,9 +133,25 @@ impl KeyForm {
         out.extend_from_slice(value);
     }
 
-    /// Appends the normal form of a key's own bytes. A carried key has none without the class that made it.
+    /// The way back: appends the record in normal form, and gives the length of its key. That of a carried key is empty, since what
+    /// ordered it is not known here.
     #[inline]
-    pub fn normalise(self, own: &[u8], out: &mut Vec<u8>) -> Result<()> {
+    pub fn take(self, own: &[u8], value: &[u8], out: &mut Vec<u8>) -> Result<usize> {
+        let start = out.len();
+        if self == KeyForm::Carried {
+            out.extend_from_slice(&(own.len() as u32).to_be_bytes());
+            out.extend_from_slice(own);
+        } else {
+            self.normalise(own, out)?;
+        }
+        let key_len = if self == KeyForm::Carried { 0 } else { out.len() - start };
+        out.extend_from_slice(value);
+        Ok(key_len)
+    }
+
+    /// Appends the normal form of a key's own bytes.
+    #[inline]
+    fn normalise(self, own: &[u8], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         let content = match self {
             KeyForm::Text => {
@@ -204,11 +221,10 @@ mod tests {
         form.put(normal, value, &mut out);
         assert_eq!(out, [expect.0, expect.1].concat(), "{form:?}");
         assert_eq!(form.lengths(normal, value), (expect.0.len(), expect.1.len()), "{form:?}");
-        if form != KeyForm::Carried {
-            let mut back = Vec::new();
-            form.normalise(expect.0, &mut back).unwrap();
-            assert_eq!(back, normal, "{form:?}");
-        }
+        let mut back = Vec::new();
+        let key_len = form.take(expect.0, expect.1, &mut back).unwrap();
+        let normal = if form == KeyForm::Carried { b"" } else { normal };
+        assert_eq!((&back[..key_len], &back[key_len..]), (normal, value), "{form:?}");
     }
 
     #[test]

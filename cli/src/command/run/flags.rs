@@ -45,11 +45,11 @@ pub struct RunFlags {
     #[arg(long, help_heading = "Input and output")]
     pub durable: bool,
 
-    /// How bytes become records: text[:DELIMITER], kv[:SEPARATOR] or fixed:RECORD_BYTES:KEY_BYTES [default: text]
+    /// How bytes become records: text[:DELIMITER], kv[:SEPARATOR], fixed:RECORD_BYTES:KEY_BYTES or framed [default: text]
     #[arg(long, value_name = "FORMAT", value_parser = parse_input_format, help_heading = "Input and output")]
     pub input_format: Option<InputFormat>,
 
-    /// How records become bytes: text[:SEPARATOR] or raw [default: text]
+    /// How records become bytes: text[:SEPARATOR], raw or framed [default: text]
     #[arg(long, value_name = "FORMAT", value_parser = parse_output_format, help_heading = "Input and output")]
     pub output_format: Option<OutputFormat>,
 

@@ -43,7 +43,8 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Outco
     for input in &spec.inputs {
         command.args(["--input", input]);
     }
-    command.arg("--output").arg(output).args(["--reduces", &spec.reduces.to_string()]);
+    let reduces = if spec.mode == Mode::None { 0 } else { spec.reduces };
+    command.arg("--output").arg(output).args(["--reduces", &reduces.to_string()]);
     for library in &spec.libraries {
         command.arg("--lib").arg(library);
     }
@@ -79,9 +80,6 @@ fn check(spec: &JobSpec) -> Result<&Path> {
     let OutputTarget::Directory(output) = &spec.output else {
         return usage("on a cluster the output is a directory", "name one with --output DIR");
     };
-    if spec.mode == Mode::None {
-        return usage("a job of maps alone cannot run on a cluster yet", "leave out --on yarn, or --mode none");
-    }
     let mut names: Vec<_> = spec.libraries.iter().map(|l| l.file_name()).collect();
     names.sort();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {

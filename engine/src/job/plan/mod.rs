@@ -114,6 +114,7 @@ impl Plan {
             InputFormat::Fixed { record_bytes, key_bytes } => {
                 RecordFormat::Fixed { record_bytes: *record_bytes, key_bytes: *key_bytes }
             }
+            InputFormat::Framed => RecordFormat::Framed,
         };
         let files = inputs::find(&*env.files, &spec.inputs)?;
         let split_bytes = match spec.mode {
@@ -124,6 +125,7 @@ impl Plan {
         let encoder = match &spec.output_format {
             OutputFormat::Text { separator } => Encoder::text(output_types.0, output_types.1, separator),
             OutputFormat::Raw => Encoder::raw(output_types.0, output_types.1),
+            OutputFormat::Framed => Encoder::framed(output_types.0, output_types.1),
         };
         Ok(Plan {
             input_bytes: splits.iter().map(|s| s.bytes).sum(),

@@ -139,13 +139,14 @@ fn unknown(what: &str, text: &str, known: &str) -> Error {
     Error::new(Code::Usage, format!("unknown {what} '{text}'")).hint(format!("use {known}"))
 }
 
-/// `text`, `text:DELIMITER`, `kv`, `kv:SEPARATOR` or `fixed:RECORD_BYTES:KEY_BYTES`.
+/// `text`, `text:DELIMITER`, `kv`, `kv:SEPARATOR`, `fixed:RECORD_BYTES:KEY_BYTES` or `framed`.
 pub fn parse_input_format(text: &str) -> Result<InputFormat> {
-    let bad =
-        || unknown("input format", text, "text, text:DELIMITER, kv, kv:SEPARATOR or fixed:RECORD_BYTES:KEY_BYTES");
+    let known = "text, text:DELIMITER, kv, kv:SEPARATOR, fixed:RECORD_BYTES:KEY_BYTES or framed";
+    let bad = || unknown("input format", text, known);
     match text.split_once(':') {
         None if text == "text" => Ok(InputFormat::Text { delimiter: None }),
         None if text == "kv" => Ok(KV_DEFAULT),
+        None if text == "framed" => Ok(InputFormat::Framed),
         Some(("text", delimiter)) => Ok(InputFormat::Text { delimiter: Some(unescape(delimiter)?) }),
         Some(("kv", separator)) => match unescape(separator)?[..] {
             [separator] => Ok(InputFormat::KeyValue { separator }),
@@ -160,13 +161,14 @@ pub fn parse_input_format(text: &str) -> Result<InputFormat> {
     }
 }
 
-/// `text`, `text:SEPARATOR` or `raw`.
+/// `text`, `text:SEPARATOR`, `raw` or `framed`.
 pub fn parse_output_format(text: &str) -> Result<OutputFormat> {
     match text.split_once(':') {
         None if text == "text" => Ok(default_output_format()),
         None if text == "raw" => Ok(OutputFormat::Raw),
+        None if text == "framed" => Ok(OutputFormat::Framed),
         Some(("text", separator)) => Ok(OutputFormat::Text { separator: unescape(separator)? }),
-        _ => Err(unknown("output format", text, "text, text:SEPARATOR or raw")),
+        _ => Err(unknown("output format", text, "text, text:SEPARATOR, raw or framed")),
     }
 }
 
@@ -217,6 +219,7 @@ pub(super) fn input_format_text(format: &InputFormat) -> String {
         InputFormat::KeyValue { separator: b'\t' } => "kv".into(),
         InputFormat::KeyValue { separator } => format!("kv:{}", escape(&[*separator])),
         InputFormat::Fixed { record_bytes, key_bytes } => format!("fixed:{record_bytes}:{key_bytes}"),
+        InputFormat::Framed => "framed".into(),
     }
 }
 
@@ -225,6 +228,7 @@ pub(super) fn output_format_text(format: &OutputFormat) -> String {
         OutputFormat::Text { separator } if separator == b"\t" => "text".into(),
         OutputFormat::Text { separator } => format!("text:{}", escape(separator)),
         OutputFormat::Raw => "raw".into(),
+        OutputFormat::Framed => "framed".into(),
     }
 }
 
@@ -314,10 +318,10 @@ mod tests {
 
     #[test]
     fn formats_have_one_spelling() {
-        for text in ["text", "text:\\r\\n", "kv", "kv:,", "kv:\\x01", "fixed:100:10"] {
+        for text in ["text", "text:\\r\\n", "kv", "kv:,", "kv:\\x01", "fixed:100:10", "framed"] {
             assert_eq!(input_format_text(&parse_input_format(text).unwrap()), text);
         }
-        for text in ["text", "text: = ", "raw"] {
+        for text in ["text", "text: = ", "raw", "framed"] {
             assert_eq!(output_format_text(&parse_output_format(text).unwrap()), text);
         }
         for text in ["", "csv", "kv:ab", "kv:", "fixed", "fixed:1", "fixed:a:b", "fixed:-1:2", "text:\\q", "raw:1"] {

@@ -19,6 +19,8 @@ pub enum InputFormat {
     KeyValue { separator: u8 },
     /// Records of `record_bytes`, of which the first `key_bytes` are the key.
     Fixed { record_bytes: u32, key_bytes: u32 },
+    /// Any key and value, with their lengths before them (format::framed).
+    Framed,
 }
 
 /// How emitted records become bytes of the output.
@@ -28,6 +30,8 @@ pub enum OutputFormat {
     Text { separator: Vec<u8> },
     /// key and value as they are, nothing between them.
     Raw,
+    /// key and value as they are, their lengths before them (format::framed).
+    Framed,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -124,13 +124,7 @@ impl<'r> SegmentReader<'r> {
         }
         let record = &self.buffer[self.from + k + v..][..len];
         let form = self.form;
-        self.builder.push_with(|to| {
-            let from = to.len();
-            form.normalise(&record[..klen], to)?;
-            let key_len = to.len() - from;
-            to.extend_from_slice(&record[klen..]);
-            Ok(key_len)
-        })?;
+        self.builder.push_with(|to| form.take(&record[..klen], &record[klen..], to))?;
         self.from += k + v + len;
         self.position += (k + v + len) as u64;
         Ok(true)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jni::objects::{JClass, JObject, JObjectArray, JString};
-use jni::sys::{jint, jlong};
+use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned};
 use yunti_engine::base::Code;
 use yunti_engine::env::NamedFile;
@@ -16,7 +16,7 @@ use super::failure::{Result, Throw};
 use super::java_files::JavaFiles;
 use super::native_reduce_input::input;
 use super::{codec_of_java, paths_of_java};
-use crate::task::{TaskJob, bounds_of_text, bounds_to_text, map_task, reduce_task};
+use crate::task::{TaskJob, bounds_of_text, bounds_to_text, framed, map_task, reduce_task};
 
 /// For readers of a sample.
 const SAMPLE_MEMORY_BYTES: u64 = 64 << 20;
@@ -26,6 +26,11 @@ fn env_of_java(env: &mut Env<'_>, files: &JObject<'_>) -> Result<yunti_engine::e
     let mut outside = yunti_engine::env::Env::real();
     outside.files = Arc::new(JavaFiles::new(env.new_global_ref(files)?));
     Ok(outside)
+}
+
+fn split_of_java(env: &Env<'_>, path: &JString<'_>, (start, end): (jlong, jlong), number: jint) -> Result<TaskSplit> {
+    let path = PathBuf::from(path.try_to_string(env)?);
+    Ok(TaskSplit { path, start: start as u64, end: end as u64, number: number as u32 })
 }
 
 /// Counters as lines `group TAB name TAB number`.
@@ -73,18 +78,77 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
         let outside = env_of_java(env, &files)?;
         let directories = paths_of_java(env, &directories)?;
         let job = TaskJob::new(&job.try_to_string(env)?, memory.max(0) as u64, directories)?;
-        let split = TaskSplit {
-            path: PathBuf::from(path.try_to_string(env)?),
-            start: start as u64,
-            end: end as u64,
-            number: number as u32,
-        };
+        let split = split_of_java(env, &path, (start, end), number)?;
         let output = PathBuf::from(output.try_to_string(env)?);
         let codec = codec_of_java(codec, level, codec_buffer)?;
         let (segments, counters) = map_task::run(&job, &outside, &Control::new(), &split, bounds, codec, &output)?;
         let numbers = segments.iter().flat_map(|s| [s.start, s.raw_bytes, s.file_bytes]);
         let first = numbers.map(|n| n.to_string()).collect::<Vec<_>>().join(" ");
         lines(env, Some(first), counters)
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native String[] mapToFile(String job, TaskFiles files, String path, long start, long end, int number, long memory,
+/// String output)`: the counters.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_mapToFile<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    job: JString<'local>,
+    files: JObject<'local>,
+    path: JString<'local>,
+    start: jlong,
+    end: jlong,
+    number: jint,
+    memory: jlong,
+    output: JString<'local>,
+) -> JObjectArray<'local, JString<'local>> {
+    env.with_env(|env| -> Result<JObjectArray<'local, JString<'local>>> {
+        let outside = env_of_java(env, &files)?;
+        let job = TaskJob::new(&job.try_to_string(env)?, memory.max(0) as u64, Vec::new())?;
+        let split = split_of_java(env, &path, (start, end), number)?;
+        let output = output.try_to_string(env)?;
+        let file = NamedFile::create(&*outside.files, Path::new(&output), Code::Output)?;
+        let counters = task::map_to_file(&job.spec, &outside, &job.classes, &Control::new(), &split, file)?;
+        lines(env, None, counters)
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native String framed(String job, boolean input, boolean output)`: the job with framed records there.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_framed<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    job: JString<'local>,
+    input: jboolean,
+    output: jboolean,
+) -> JString<'local> {
+    env.with_env(|env| -> Result<JString<'local>> {
+        let text = framed(&job.try_to_string(env)?, input, output)?;
+        Ok(env.new_string(text)?)
+    })
+    .resolve::<Throw>()
+}
+
+/// `static native String outputTypes(String job, String[] libraries)`: names of key and value, separated by a space; without libraries
+/// those that the job names are loaded.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_outputTypes<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    job: JString<'local>,
+    libraries: JObjectArray<'local, JString<'local>>,
+) -> JString<'local> {
+    env.with_env(|env| -> Result<JString<'local>> {
+        let text = job.try_to_string(env)?;
+        let job = match libraries.is_null() {
+            true => TaskJob::new(&text, SAMPLE_MEMORY_BYTES, Vec::new())?,
+            false => TaskJob::submitted(&text, SAMPLE_MEMORY_BYTES, paths_of_java(env, &libraries)?)?,
+        };
+        let (key, value) = task::output_types(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?;
+        Ok(env.new_string(format!("{} {}", key.name(), value.name()))?)
     })
     .resolve::<Throw>()
 }
@@ -120,8 +184,8 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_splittable<'local>(
     _: JClass<'local>,
     job: JString<'local>,
     libraries: JObjectArray<'local, JString<'local>>,
-) -> jni::sys::jboolean {
-    env.with_env(|env| -> Result<jni::sys::jboolean> {
+) -> jboolean {
+    env.with_env(|env| -> Result<jboolean> {
         let libraries = paths_of_java(env, &libraries)?;
         let job = TaskJob::submitted(&job.try_to_string(env)?, SAMPLE_MEMORY_BYTES, libraries)?;
         Ok(task::splittable(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?)
@@ -135,8 +199,8 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_compressed<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     path: JString<'local>,
-) -> jni::sys::jboolean {
-    env.with_env(|env| -> Result<jni::sys::jboolean> {
+) -> jboolean {
+    env.with_env(|env| -> Result<jboolean> {
         Ok(yunti_engine::codec::CodecKind::from_path(Path::new(&path.try_to_string(env)?)).is_some())
     })
     .resolve::<Throw>()
@@ -148,8 +212,8 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reversed<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     job: JString<'local>,
-) -> jni::sys::jboolean {
-    env.with_env(|env| -> Result<jni::sys::jboolean> {
+) -> jboolean {
+    env.with_env(|env| -> Result<jboolean> {
         let job = TaskJob::new(&job.try_to_string(env)?, 0, Vec::new())?;
         Ok(merge_order(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?.reversed())
     })

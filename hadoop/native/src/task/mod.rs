@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use yunti_engine::base::{Code, Error, Result};
-use yunti_engine::job::JobSpec;
-use yunti_engine::job::spec::file::parse_job_file;
+use yunti_engine::job::spec::file::{parse_job_file, spec_to_toml};
+use yunti_engine::job::{InputFormat, JobSpec, OutputFormat};
 use yunti_engine::operator::ClassSource;
 use yunti_engine::{abi, library};
 
@@ -37,6 +37,19 @@ fn spec_of(text: &str, memory_bytes: u64) -> Result<JobSpec> {
     parse_job_file(text, Path::new("the job"))?.change.apply(&mut spec)?;
     spec.memory_bytes = Some(memory_bytes);
     Ok(spec)
+}
+
+/// The text of a job with framed records as its input, its output, or both.
+pub fn framed(text: &str, input: bool, output: bool) -> Result<String> {
+    let mut spec = JobSpec::default();
+    parse_job_file(text, Path::new("the job"))?.change.apply(&mut spec)?;
+    if input {
+        spec.input_format = InputFormat::Framed;
+    }
+    if output {
+        spec.output_format = OutputFormat::Framed;
+    }
+    spec_to_toml(&spec)
 }
 
 /// Bounds as text for a job's configuration: hexadecimal, separated by commas.

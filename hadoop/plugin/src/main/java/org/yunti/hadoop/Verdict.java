@@ -1,6 +1,8 @@
 package org.yunti.hadoop;
 
 import org.apache.hadoop.mapred.Reporter;
+import org.apache.hadoop.mapreduce.Counter;
+import org.apache.hadoop.mapreduce.TaskInputOutputContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -15,7 +17,16 @@ public final class Verdict {
 
   /** Native code serves {@code what}. */
   public static void nativeCode(Reporter reporter, String what) {
-    reporter.getCounter(COUNTERS, "native").increment(1);
+    nativeCode(reporter.getCounter(COUNTERS, "native"), what);
+  }
+
+  /** The same for a task that has no reporter. */
+  public static void nativeCode(TaskInputOutputContext<?, ?, ?, ?> context, String what) {
+    nativeCode(context.getCounter(COUNTERS, "native"), what);
+  }
+
+  private static void nativeCode(Counter counter, String what) {
+    counter.increment(1);
     LOG.info("Yunti serves {} natively", what);
   }
 

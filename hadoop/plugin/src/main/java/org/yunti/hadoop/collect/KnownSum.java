@@ -25,7 +25,8 @@ enum KnownSum {
   /** What the job's combiner adds, if it is one of them and keys find their partition again without Java. */
   static KnownSum of(JobConf job, KeyForm keys) {
     KnownSum sum = ofClass(job);
-    if (sum == NONE || job.get(MRJobConfig.COMBINER_GROUP_COMPARATOR_CLASS) != null) {
+    // A carried key stands in the value.
+    if (sum == NONE || keys == KeyForm.CARRIED || job.get(MRJobConfig.COMBINER_GROUP_COMPARATOR_CLASS) != null) {
       return NONE;
     }
     boolean hashed = (keys == KeyForm.TEXT || keys == KeyForm.BYTES) && isHashed(job);

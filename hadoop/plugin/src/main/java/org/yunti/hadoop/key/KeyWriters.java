@@ -31,6 +31,9 @@ public final class KeyWriters {
   /** The writer for keys of this class in the order of this comparator. */
   @SuppressWarnings({"unchecked", "rawtypes"})
   public static <K> KeyWriter<K> find(JobConf job, Class<K> keyClass, RawComparator<?> comparator) throws IOException {
+    if (!SortSetting.sorts(job)) {
+      return new Carried<>(new SortSetting.Unordered<>(), serializer(job, keyClass));
+    }
     for (Class<?> named : job.getClasses(KeyNormaliser.SETTING)) {
       KeyNormaliser<K> normaliser;
       try {
@@ -290,6 +293,8 @@ public final class KeyWriters {
 
   /** A key of the user's own: its bytes go before the value. */
   private static final class Carried<K> extends KeyWriter<K> {
+    private static final int LENGTH_BYTES = 4;
+
     private final KeyNormaliser<K> normaliser;
     private final Serializer<K> serializer;
     private K key;
@@ -306,7 +311,8 @@ public final class KeyWriters {
     public int write(K key, RecordBatch to) throws IOException {
       this.key = key;
       normaliser.normalise(key, to.data());
-      return 0;
+      // Hadoop has no length there; its key is counted where it is carried.
+      return -LENGTH_BYTES;
     }
 
     @Override
@@ -318,7 +324,7 @@ public final class KeyWriters {
       int at = to.position();
       to.putInt(0);
       serializer.serialize(key);
-      to.setInt(at, to.position() - at - 4);
+      to.setInt(at, to.position() - at - LENGTH_BYTES);
       key = null;
     }
   }

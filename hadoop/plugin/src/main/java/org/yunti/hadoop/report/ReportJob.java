@@ -76,8 +76,10 @@ public final class ReportJob extends Configured implements Tool {
     }
     try {
       JobFacts.ofSubmitted(job, now).write(new File(facts));
-      if (program != null) {
-        leave(output.getFileSystem(job.getConfiguration()), new Path(output, "_yunti/report.json"), facts, program);
+      FileSystem files = output.getFileSystem(job.getConfiguration());
+      // A writer of Java's may have put the records anywhere.
+      if (program != null && files.exists(output)) {
+        leave(files, new Path(output, "_yunti/report.json"), facts, program);
       }
     } catch (IOException | RuntimeException e) {
       System.err.println("yunti: the job is done, but has no report: " + e);

@@ -7,9 +7,10 @@ import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.mapred.Counters.Counter;
 import org.apache.hadoop.mapred.Reporter;
+import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.counters.LimitExceededException;
 import org.slf4j.Logger;
@@ -56,7 +57,9 @@ public final class TaskTime {
 
   private static final Logger LOG = LoggerFactory.getLogger(TaskTime.class);
 
-  private final Reporter reporter;
+  /** By their names within the group. */
+  private final Function<String, Counter> counters;
+
   private final boolean counted;
   private final Map<Stage, Long> sums = new EnumMap<>(Stage.class);
   private final long begin;
@@ -68,7 +71,12 @@ public final class TaskTime {
 
   /** Begins with {@link Stage#JVM_START}, which {@link #lap} ends. */
   public TaskTime(Reporter reporter, Configuration conf) {
-    this.reporter = reporter;
+    this(name -> reporter.getCounter(COUNTERS, name), conf);
+  }
+
+  /** The same of a task whose counters come from elsewhere. */
+  public TaskTime(Function<String, Counter> counters, Configuration conf) {
+    this.counters = counters;
     counted = conf.getBoolean(SETTING, true);
     begin = System.nanoTime() - (ownsJvm() ? TimeUnit.MILLISECONDS.toNanos(uptimeMs()) : 0);
     last = begin;
@@ -79,11 +87,10 @@ public final class TaskTime {
     return counters == null ? 0 : counters.findCounter(COUNTERS, Stage.TOTAL.name()).getValue();
   }
 
-  /** Time of a stage that no stopwatch is at; not where a job is submitted, where there are no counters. */
-  public static void count(Reporter reporter, Stage stage, long ns) {
-    Counter counter = ns < HALF_MS ? null : reporter.getCounter(COUNTERS, stage.name());
-    if (counter != null) {
-      counter.increment(Math.round(ns / 1e6));
+  /** Time of a stage that no stopwatch is at. */
+  public static void count(Function<String, Counter> counters, Stage stage, long ns) {
+    if (ns >= HALF_MS) {
+      counters.apply(stage.name()).increment(Math.round(ns / 1e6));
     }
   }
 
@@ -136,7 +143,7 @@ public final class TaskTime {
       add(Stage.CPU, cpuNs());
     }
     try {
-      sums.forEach((stage, ns) -> reporter.getCounter(COUNTERS, stage.name()).increment(Math.round(ns / 1e6)));
+      sums.forEach((stage, ns) -> counters.apply(stage.name()).increment(Math.round(ns / 1e6)));
     } catch (LimitExceededException e) {
       LOG.info("Yunti counts no times: {}", e.getMessage());
     }

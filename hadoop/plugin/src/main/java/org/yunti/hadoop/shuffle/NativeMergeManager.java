@@ -31,6 +31,7 @@ import org.yunti.hadoop.collect.CodecSetting;
 import org.yunti.hadoop.collect.CombineFeed;
 import org.yunti.hadoop.collect.RecordWriter;
 import org.yunti.hadoop.key.KeyForm;
+import org.yunti.hadoop.key.SortSetting;
 import org.yunti.hadoop.report.TaskTime;
 import org.yunti.hadoop.report.TaskTime.Stage;
 import org.yunti.hadoop.task.NativeJob;
@@ -87,7 +88,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     }
     isNative = NativeJob.of(job) != null;
     KeyForm form = isNative ? KeyForm.SAME : new RecordWriter<K, V>(job, RecordWriter.From.MAPPER).keyForm();
-    if (form == KeyForm.CARRIED) {
+    if (form == KeyForm.CARRIED && SortSetting.sorts(job)) {
       throw new Declined("keys with a normaliser are merged by Hadoop");
     }
     CodecSetting codec = CodecSetting.of(job);

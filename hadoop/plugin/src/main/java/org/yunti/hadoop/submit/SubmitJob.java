@@ -13,9 +13,11 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.mapreduce.CryptoUtils;
+import org.apache.hadoop.mapreduce.InputFormat;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.OutputFormat;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.util.Tool;
@@ -40,6 +42,14 @@ public final class SubmitJob extends Configured implements Tool {
   private static final int INPUT = 3;
   private static final int EXISTS = 8;
   private static final int FAILED = 1;
+
+  /** Java classes that read or write in place of native code. */
+  private static final String INPUT_FORMAT = "yunti.hadoop.input.format";
+
+  private static final String OUTPUT_FORMAT = "yunti.hadoop.output.format";
+
+  /** How many maps are wished for. */
+  private static final String MAPS = "yunti.hadoop.maps";
 
   /** What was asked for. */
   private record Request(
@@ -120,9 +130,15 @@ public final class SubmitJob extends Configured implements Tool {
     if (CryptoUtils.isEncryptedSpillEnabled(conf)) {
       return fail(USAGE, "native tasks do not encrypt: turn off " + MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA);
     }
+    try {
+      configure(job, request);
+    } catch (UsageException e) {
+      return fail(USAGE, e.getMessage());
+    }
+    boolean readsFiles = FileInputFormat.class.isAssignableFrom(job.getInputFormatClass());
     for (String input : request.inputs()) {
       org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path(input);
-      FileStatus[] found = path.getFileSystem(conf).globStatus(path);
+      FileStatus[] found = readsFiles ? path.getFileSystem(conf).globStatus(path) : new FileStatus[1];
       if (found == null || found.length == 0) {
         return fail(INPUT, "cannot read the input: " + input + ": check the path");
       }
@@ -130,8 +146,8 @@ public final class SubmitJob extends Configured implements Tool {
     }
     FileInputFormat.setInputDirRecursive(job, true);
     FileOutputFormat.setOutputPath(job, output);
-    configure(job, request);
     try {
+      cut(job, readsFiles);
       NativeJob.prepare(job, request.libraries().stream().map(Path::toString).toList());
     } catch (IOException e) {
       return fail(INPUT, "cannot look into the input: " + e.getMessage());
@@ -142,7 +158,40 @@ public final class SubmitJob extends Configured implements Tool {
     return ReportJob.submitted(job, output, request.facts(), request.program()) ? 0 : FAILED;
   }
 
-  private static void configure(Job job, Request request) throws IOException {
+  /** The wished number of maps, as the largest split that gives so many. */
+  private static void cut(Job job, boolean readsFiles) throws IOException {
+    int maps = job.getConfiguration().getInt(MAPS, 0);
+    if (maps <= 0 || !readsFiles) {
+      return;
+    }
+    long bytes = 0;
+    for (org.apache.hadoop.fs.Path path : FileInputFormat.getInputPaths(job)) {
+      FileSystem files = path.getFileSystem(job.getConfiguration());
+      for (FileStatus found : files.globStatus(path)) {
+        bytes += files.getContentSummary(found.getPath()).getLength();
+      }
+    }
+    FileInputFormat.setMaxInputSplitSize(job, Math.max(1, (bytes + maps - 1) / maps));
+  }
+
+  /** A class of Java's that the job names, or the native one. */
+  private static <F> Class<? extends F> format(Configuration conf, String setting, Class<F> kind, Class<? extends F> own)
+      throws UsageException {
+    String name = conf.get(setting);
+    if (name == null) {
+      return own;
+    }
+    Class<?> found = conf.getClassByNameOrNull(name);
+    if (found == null) {
+      throw new UsageException("there is no class " + name + " (" + setting + "): is its jar on HADOOP_CLASSPATH?");
+    }
+    if (!kind.isAssignableFrom(found)) {
+      throw new UsageException(name + " is no " + kind.getName() + " (" + setting + "): formats of the API org.apache.hadoop.mapred are not taken");
+    }
+    return found.asSubclass(kind);
+  }
+
+  private static void configure(Job job, Request request) throws IOException, UsageException {
     Configuration conf = job.getConfiguration();
     conf.set(NativeJob.SETTING, Files.readString(request.jobFile()));
     conf.set(MRJobConfig.MAP_OUTPUT_COLLECTOR_CLASS_ATTR, NativeTaskCollector.class.getName());
@@ -157,14 +206,20 @@ public final class SubmitJob extends Configured implements Tool {
       conf.set("tmpfiles", String.join(",", files));
     }
     job.setJarByClass(SubmitJob.class);
-    job.setInputFormatClass(NativeInputFormat.class);
-    job.setOutputFormatClass(NativeOutputFormat.class);
+    @SuppressWarnings("rawtypes")
+    Class<? extends InputFormat> input = format(conf, INPUT_FORMAT, InputFormat.class, NativeInputFormat.class);
+    @SuppressWarnings("rawtypes")
+    Class<? extends OutputFormat> output = format(conf, OUTPUT_FORMAT, OutputFormat.class, NativeOutputFormat.class);
+    job.setInputFormatClass(input);
+    job.setOutputFormatClass(output);
     job.setMapperClass(NativeMapper.class);
     job.setReducerClass(NativeReducer.class);
     job.setMapOutputKeyClass(BytesWritable.class);
     job.setMapOutputValueClass(BytesWritable.class);
-    job.setOutputKeyClass(NullWritable.class);
-    job.setOutputValueClass(NullWritable.class);
+    if (output == NativeOutputFormat.class) {
+      job.setOutputKeyClass(NullWritable.class);
+      job.setOutputValueClass(NullWritable.class);
+    }
     job.setNumReduceTasks(request.reduces());
   }
 

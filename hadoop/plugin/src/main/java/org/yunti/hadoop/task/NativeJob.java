@@ -5,12 +5,19 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.mapred.JobConf;
-import org.apache.hadoop.mapred.Reporter;
+import org.apache.hadoop.mapreduce.InputFormat;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.RecordReader;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskInputOutputContext;
+import org.apache.hadoop.mapreduce.TaskType;
 import org.apache.hadoop.mapreduce.lib.input.FileSplit;
+import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
+import org.apache.hadoop.util.ReflectionUtils;
 import org.yunti.hadoop.NativeLibrary;
 
 /** What the tasks of a job that is native throughout find in its configuration. */
@@ -18,7 +25,7 @@ public final class NativeJob {
   /** The text of the job file (docs/formats/job-toml.md). */
   public static final String SETTING = "yunti.hadoop.job";
 
-  /** Where the partitions of a total order begin; set by {@link #sample}. */
+  /** Where the partitions of a total order begin; set by {@link #prepare}. */
   static final String BOUNDS = "yunti.hadoop.bounds";
 
   /** Whether files that are not compressed may be cut; set by {@link #prepare}. */
@@ -31,26 +38,105 @@ public final class NativeJob {
     return conf.getRaw(SETTING);
   }
 
+  private static Class<?> inputFormat(JobContext job) throws IOException {
+    try {
+      return job.getInputFormatClass();
+    } catch (ClassNotFoundException e) {
+      throw new IOException("Yunti: there is no class " + e.getMessage() + " on the class path", e);
+    }
+  }
+
+  private static Class<?> outputFormat(JobContext job) throws IOException {
+    try {
+      return job.getOutputFormatClass();
+    } catch (ClassNotFoundException e) {
+      throw new IOException("Yunti: there is no class " + e.getMessage() + " on the class path", e);
+    }
+  }
+
+  /** Whether files are read natively, or a reader of Java's gives records. */
+  static boolean readsNatively(JobContext job) throws IOException {
+    return inputFormat(job) == NativeInputFormat.class;
+  }
+
+  static boolean writesNatively(JobContext job) throws IOException {
+    return outputFormat(job) == NativeOutputFormat.class;
+  }
+
+  /** The name under which a task's output is a file. */
+  static String output(TaskInputOutputContext<?, ?, Object, Object> context, TaskFiles files) throws IOException {
+    if (writesNatively(context)) {
+      return new NativeOutputFormat().file(context);
+    }
+    NativeValue[] types = outputTypes(context.getConfiguration(), null);
+    return files.output("output", new RecordSink(context, types[0], types[1]));
+  }
+
+  /** Types of keys and values of the output; {@code libraries}: where they lie, or null for as the job says. */
+  private static NativeValue[] outputTypes(Configuration conf, String[] libraries) throws IOException {
+    String[] names = NativeTask.outputTypes(of(conf), libraries).toUpperCase(java.util.Locale.ROOT).split(" ");
+    return new NativeValue[] {NativeValue.valueOf(names[0]), NativeValue.valueOf(names[1])};
+  }
+
   /**
-   * Looks into the input: how it may be cut, and, for a total order over several reduces, a sample. To be called before the job is
-   * submitted; {@code libraries} are where they lie here.
+   * Looks into the input: how it may be cut, and, for a total order over several reduces, a sample; and gives Java's writer the classes
+   * that fit, where the job names none. To be called before the job is submitted; {@code libraries} are where they lie here.
    */
-  public static void prepare(Job job, List<String> libraries) throws IOException {
+  public static void prepare(Job job, List<String> libraries) throws IOException, InterruptedException {
     NativeLibrary.load();
     String[] own = libraries.toArray(new String[0]);
-    job.getConfiguration().setBoolean(SPLITTABLE, NativeTask.splittable(of(job.getConfiguration()), own));
+    Configuration conf = job.getConfiguration();
+    conf.set(SETTING, NativeTask.framed(of(conf), !readsNatively(job), !writesNatively(job)));
+    if (!writesNatively(job)) {
+      NativeValue[] types = outputTypes(conf, own);
+      if (conf.get(MRJobConfig.OUTPUT_KEY_CLASS) == null) {
+        job.setOutputKeyClass(types[0].usual);
+      }
+      if (conf.get(MRJobConfig.OUTPUT_VALUE_CLASS) == null) {
+        job.setOutputValueClass(types[1].usual);
+      }
+    }
+    try (TaskFiles files = new TaskFiles(conf, null)) {
+      Set<String> paths = readsNatively(job) ? paths(job, own) : samples(job, files);
+      String bounds = NativeTask.bounds(of(conf), files, own, paths.toArray(new String[0]));
+      if (bounds != null) {
+        conf.set(BOUNDS, bounds);
+      }
+    }
+  }
+
+  private static Set<String> paths(Job job, String[] libraries) throws IOException {
+    Configuration conf = job.getConfiguration();
+    conf.setBoolean(SPLITTABLE, NativeTask.splittable(of(conf), libraries));
     Set<String> paths = new LinkedHashSet<>();
     for (InputSplit split : new NativeInputFormat().getSplits(job)) {
       paths.add(((FileSplit) split).getPath().toString());
     }
-    try (TaskFiles files = new TaskFiles(job.getConfiguration(), Reporter.NULL)) {
-      String bounds =
-          NativeTask.bounds(
-              of(job.getConfiguration()), files, own, paths.toArray(new String[0]));
-      if (bounds != null) {
-        job.getConfiguration().set(BOUNDS, bounds);
-      }
+    return paths;
+  }
+
+  /** Splits as streams, opened if they are looked into. */
+  private static Set<String> samples(Job job, TaskFiles files) throws IOException, InterruptedException {
+    Set<String> names = new LinkedHashSet<>();
+    InputFormat<?, ?> format = (InputFormat<?, ?>) ReflectionUtils.newInstance(inputFormat(job), job.getConfiguration());
+    TaskAttemptContext context =
+        new TaskAttemptContextImpl(job.getConfiguration(), new TaskAttemptID("sample", 0, TaskType.MAP, 0, 0));
+    for (InputSplit split : format.getSplits(job)) {
+      names.add(
+          files.input(
+              "sample/" + names.size(),
+              Math.max(1, split.getLength()),
+              () -> {
+                try {
+                  RecordReader<?, ?> reader = format.createRecordReader(split, context);
+                  reader.initialize(split, context);
+                  return RecordSource.of(reader);
+                } catch (InterruptedException e) {
+                  throw new IOException(e);
+                }
+              }));
     }
+    return names;
   }
 
   /** Whether the job's keys are merged against the order of their bytes. */
@@ -60,7 +146,7 @@ public final class NativeJob {
   }
 
   /** What a map task may take for records. */
-  static long mapMemoryBytes(JobConf job) {
-    return (long) job.getInt(MRJobConfig.IO_SORT_MB, MRJobConfig.DEFAULT_IO_SORT_MB) << 20;
+  static long mapMemoryBytes(Configuration conf) {
+    return (long) conf.getInt(MRJobConfig.IO_SORT_MB, MRJobConfig.DEFAULT_IO_SORT_MB) << 20;
   }
 }

@@ -2,43 +2,84 @@ package org.yunti.hadoop.task;
 
 import java.io.IOException;
 import java.util.Arrays;
-import org.apache.hadoop.io.BytesWritable;
-import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.MapOutputFile;
+import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.lib.input.FileSplit;
 import org.yunti.hadoop.LocalDirectories;
+import org.yunti.hadoop.NativeLibrary;
+import org.yunti.hadoop.Verdict;
 import org.yunti.hadoop.collect.CodecSetting;
 import org.yunti.hadoop.collect.OutputIndex;
+import org.yunti.hadoop.report.TaskTime;
 
-/** A map task that is native from reading its split to writing the map output. */
-public final class NativeMapper extends Mapper<NullWritable, NullWritable, BytesWritable, BytesWritable> {
+/** A map task that is native from reading its split, or from the records of a reader of Java's, to writing the map output. */
+public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
+  /** Of a file: [start, end). */
+  private record Source(String path, long start, long end) {}
+
   @Override
   public void run(Context context) throws IOException, InterruptedException {
-    NativeTaskCollector<?, ?> collector = NativeTaskCollector.of(context.getTaskAttemptID());
-    FileSplit split = (FileSplit) context.getInputSplit();
-    MapOutputFile files = collector.task.getMapOutputFile();
-    OutputIndex output = new OutputIndex(collector.job, files, split.getLength());
-    CodecSetting codec = CodecSetting.of(collector.job);
-    String[] done;
-    try (TaskFiles hadoop = new TaskFiles(collector.job, collector.reporter)) {
-      done =
-          NativeTask.map(
-              NativeJob.of(collector.job),
-              hadoop,
-              split.getPath().toString(),
-              split.getStart(),
-              split.getStart() + split.getLength(),
-              context.getTaskAttemptID().getTaskID().getId(),
-              NativeJob.mapMemoryBytes(collector.job),
-              LocalDirectories.of(collector.job, i -> files.getSpillFileForWrite(i, 1)),
-              codec.number(),
-              codec.level(),
-              codec.bufferBytes(),
-              collector.job.get(NativeJob.BOUNDS),
-              output.file());
+    Configuration conf = context.getConfiguration();
+    NativeLibrary.load();
+    // Of a job of maps alone; else the collector's counts.
+    TaskTime time = new TaskTime(name -> context.getCounter(TaskTime.COUNTERS, name), conf);
+    try (TaskFiles files = new TaskFiles(conf, context)) {
+      Source source = source(context, files);
+      if (context.getNumReduceTasks() == 0) {
+        Verdict.nativeCode(context, "all of " + context.getTaskAttemptID());
+        time.lap(TaskTime.Stage.JVM_START);
+        NativeTask.count(
+            NativeTask.mapToFile(
+                NativeJob.of(conf), files, source.path(), source.start(), source.end(), number(context), NativeJob.mapMemoryBytes(conf),
+                NativeJob.output(context, files)),
+            0,
+            context);
+      } else {
+        collect(context, files, source);
+      }
     }
+    if (context.getNumReduceTasks() == 0) {
+      time.end();
+    }
+  }
+
+  private static int number(Context context) {
+    return context.getTaskAttemptID().getTaskID().getId();
+  }
+
+  private static Source source(Context context, TaskFiles files) throws IOException, InterruptedException {
+    InputSplit split = context.getInputSplit();
+    if (NativeJob.readsNatively(context)) {
+      FileSplit file = (FileSplit) split;
+      return new Source(file.getPath().toString(), file.getStart(), file.getStart() + file.getLength());
+    }
+    long length = Math.max(1, split.getLength());
+    return new Source(files.input("records", length, () -> RecordSource.of(context)), 0, length);
+  }
+
+  private static void collect(Context context, TaskFiles hadoop, Source source) throws IOException {
+    NativeTaskCollector<?, ?> collector = NativeTaskCollector.of(context.getTaskAttemptID());
+    MapOutputFile files = collector.task.getMapOutputFile();
+    OutputIndex output = new OutputIndex(collector.job, files, source.end() - source.start());
+    CodecSetting codec = CodecSetting.of(collector.job);
+    String[] done =
+        NativeTask.map(
+            NativeJob.of(collector.job),
+            hadoop,
+            source.path(),
+            source.start(),
+            source.end(),
+            number(context),
+            NativeJob.mapMemoryBytes(collector.job),
+            LocalDirectories.of(collector.job, i -> files.getSpillFileForWrite(i, 1)),
+            codec.number(),
+            codec.level(),
+            codec.bufferBytes(),
+            collector.job.get(NativeJob.BOUNDS),
+            output.file());
     output.write(Arrays.stream(done[0].split(" ")).mapToLong(Long::parseLong).toArray(), 0, collector.reporter);
-    NativeTask.count(done, 1, collector.reporter);
+    NativeTask.count(done, 1, context);
   }
 }

@@ -1,30 +1,29 @@
 package org.yunti.hadoop.task;
 
 import java.io.IOException;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.BytesWritable;
-import org.apache.hadoop.io.NullWritable;
-import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapreduce.Reducer;
 import org.yunti.hadoop.shuffle.NativeMergeManager;
 
-/** A reduce task that is native from the merged map outputs to its output file. */
-public final class NativeReducer extends Reducer<BytesWritable, BytesWritable, NullWritable, NullWritable> {
+/** A reduce task that is native from the merged map outputs to its output file, or to a writer of Java's. */
+public final class NativeReducer extends Reducer<BytesWritable, BytesWritable, Object, Object> {
   @Override
   public void run(Context context) throws IOException, InterruptedException {
     NativeMergeManager<?, ?> input = NativeMergeManager.of(context.getTaskAttemptID());
-    Reporter reporter = input.reporter();
+    Configuration conf = context.getConfiguration();
     String[] counters;
-    try (TaskFiles hadoop = new TaskFiles(context.getConfiguration(), reporter)) {
+    try (TaskFiles files = new TaskFiles(conf, context)) {
       counters =
           NativeTask.reduce(
-              NativeJob.of(context.getConfiguration()),
-              hadoop,
+              NativeJob.of(conf),
+              files,
               input.number(),
               context.getTaskAttemptID().getTaskID().getId(),
               input.memoryBytes(),
               input.directories(),
-              new NativeOutputFormat().file(context));
+              NativeJob.output(context, files));
     }
-    NativeTask.count(counters, 0, reporter);
+    NativeTask.count(counters, 0, context);
   }
 }

@@ -1,7 +1,10 @@
 package org.yunti.hadoop.task;
 
 import java.io.IOException;
-import org.apache.hadoop.mapred.Reporter;
+import java.util.HashSet;
+import java.util.Set;
+import org.apache.hadoop.mapreduce.TaskCounter;
+import org.apache.hadoop.mapreduce.TaskInputOutputContext;
 
 /** Whole tasks in native code (native_task.rs). */
 final class NativeTask {
@@ -27,6 +30,17 @@ final class NativeTask {
       String output)
       throws IOException;
 
+  /** Maps [start, end) of a file to another one, in a job of maps alone; the counters. */
+  static native String[] mapToFile(
+      String job, TaskFiles files, String path, long start, long end, int number, long memoryBytes, String output)
+      throws IOException;
+
+  /** The job with framed records as its input, its output, or both. */
+  static native String framed(String job, boolean input, boolean output) throws IOException;
+
+  /** Types of keys and values of the output, as in {@code bytes i64}. */
+  static native String outputTypes(String job, String[] libraries) throws IOException;
+
   /** The bounds of a total order, from a sample of the files; null where the job has no such order. */
   static native String bounds(String job, TaskFiles files, String[] libraries, String[] paths) throws IOException;
 
@@ -50,11 +64,21 @@ final class NativeTask {
       String output)
       throws IOException;
 
-  /** Takes over what native code counted. */
-  static void count(String[] lines, int from, Reporter reporter) {
+  /** Takes over what native code counted, but for records that Java's readers and writers have counted. */
+  static void count(String[] lines, int from, TaskInputOutputContext<?, ?, ?, ?> context) throws IOException {
+    Set<String> counted = new HashSet<>();
+    if (!NativeJob.readsNatively(context)) {
+      counted.add(TaskCounter.MAP_INPUT_RECORDS.name());
+    }
+    if (!NativeJob.writesNatively(context)) {
+      boolean maps = context.getNumReduceTasks() == 0;
+      counted.add((maps ? TaskCounter.MAP_OUTPUT_RECORDS : TaskCounter.REDUCE_OUTPUT_RECORDS).name());
+    }
     for (int i = from; i < lines.length; i++) {
       String[] parts = lines[i].split("\t", 3);
-      reporter.getCounter(parts[0], parts[1]).increment(Long.parseLong(parts[2]));
+      if (!parts[0].equals(TaskCounter.class.getName()) || !counted.contains(parts[1])) {
+        context.getCounter(parts[0], parts[1]).increment(Long.parseLong(parts[2]));
+      }
     }
   }
 }

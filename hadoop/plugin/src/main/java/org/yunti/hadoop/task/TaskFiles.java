@@ -2,59 +2,102 @@ package org.yunti.hadoop.task;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.mapred.Counters;
-import org.apache.hadoop.mapred.Reporter;
+import org.apache.hadoop.mapreduce.Counter;
+import org.apache.hadoop.mapreduce.TaskInputOutputContext;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
 import org.yunti.hadoop.report.TaskTime;
 
-/** Files of Hadoop's file systems for native code, which names them by numbers (java_files.rs). One thread uses it at a time. */
+/**
+ * Files of Hadoop's file systems for native code, which names them by numbers (java_files.rs), and streams of records that Java reads
+ * or writes, which native code sees as files. One thread uses it at a time.
+ */
 final class TaskFiles implements Closeable {
-  private final Configuration conf;
-  private final Reporter reporter;
-  private final List<Closeable> streams = new ArrayList<>();
+  /** Before the names of streams: a scheme that no file system has. */
+  static final String STREAMS = "yunti:/";
 
-  TaskFiles(Configuration conf, Reporter reporter) {
+  /** A stream that is opened when native code wants it. */
+  interface Opener {
+    InputStream open() throws IOException;
+  }
+
+  private record Stream(Opener opener, long length) {}
+
+  private final Configuration conf;
+  private final TaskInputOutputContext<?, ?, ?, ?> context;
+  private final List<Closeable> open = new ArrayList<>();
+  private final Map<String, Stream> inputs = new HashMap<>();
+  private final Map<String, OutputStream> outputs = new HashMap<>();
+
+  /** {@code context}: of the task; null where a job is submitted. */
+  TaskFiles(Configuration conf, TaskInputOutputContext<?, ?, ?, ?> context) {
     this.conf = conf;
-    this.reporter = reporter;
+    this.context = context;
+  }
+
+  /** Makes a stream a file of about so many bytes; its name. */
+  String input(String name, long length, Opener opener) {
+    inputs.put(STREAMS + name, new Stream(opener, length));
+    return STREAMS + name;
+  }
+
+  String output(String name, OutputStream stream) {
+    outputs.put(STREAMS + name, stream);
+    return STREAMS + name;
   }
 
   long length(String name) throws IOException {
+    Stream stream = inputs.get(name);
+    if (stream != null) {
+      return stream.length();
+    }
     Path path = new Path(name);
     return path.getFileSystem(conf).getFileStatus(path).getLen();
   }
 
   int open(String name) throws IOException {
+    Stream stream = inputs.get(name);
+    if (stream != null) {
+      return add(stream.opener().open());
+    }
     Path path = new Path(name);
     return add(path.getFileSystem(conf).open(path));
   }
 
   int create(String name) throws IOException {
+    OutputStream stream = outputs.get(name);
+    if (stream != null) {
+      return add(stream);
+    }
     long start = System.nanoTime();
     Path path = new Path(name);
     int number = add(path.getFileSystem(conf).create(path, false));
-    TaskTime.count(reporter, TaskTime.Stage.WRITE, System.nanoTime() - start);
+    time(System.nanoTime() - start);
     return number;
   }
 
   private int add(Closeable stream) {
-    streams.add(stream);
-    return streams.size() - 1;
+    open.add(stream);
+    return open.size() - 1;
   }
 
   /** Reads until {@code length} bytes are there or the file ends; how many. */
   int read(int number, long offset, byte[] into, int length) throws IOException {
-    FSDataInputStream in = (FSDataInputStream) streams.get(number);
-    if (in.getPos() != offset) {
-      in.seek(offset);
+    InputStream in = (InputStream) open.get(number);
+    if (in instanceof FSDataInputStream file && file.getPos() != offset) {
+      file.seek(offset);
     }
-    reporter.progress();
+    progress();
     int all = 0;
     while (all < length) {
       int n = in.read(into, all, length - all);
@@ -63,27 +106,43 @@ final class TaskFiles implements Closeable {
       }
       all += n;
     }
-    count(FileInputFormatCounter.BYTES_READ, all);
+    if (in instanceof FSDataInputStream) {
+      count(FileInputFormatCounter.BYTES_READ, all);
+    }
     return all;
   }
 
+  private void progress() {
+    if (context != null) {
+      context.progress();
+    }
+  }
+
+  private void time(long ns) {
+    if (context != null) {
+      TaskTime.count(name -> context.getCounter(TaskTime.COUNTERS, name), TaskTime.Stage.WRITE, ns);
+    }
+  }
+
   private void count(Enum<?> name, long n) {
-    Counters.Counter counter = reporter.getCounter(name);
-    // There are none where a job is submitted.
+    Counter counter = context == null ? null : context.getCounter(name);
     if (counter != null) {
       counter.increment(n);
     }
   }
 
   void write(int number, byte[] from, int length) throws IOException {
-    reporter.progress();
-    count(FileOutputFormatCounter.BYTES_WRITTEN, length);
-    ((FSDataOutputStream) streams.get(number)).write(from, 0, length);
+    progress();
+    OutputStream out = (OutputStream) open.get(number);
+    if (out instanceof FSDataOutputStream) {
+      count(FileOutputFormatCounter.BYTES_WRITTEN, length);
+    }
+    out.write(from, 0, length);
   }
 
   /** Native code has no more use for it. What was written is closed in {@link #close}, where a failure is told. */
   void done(int number) throws IOException {
-    if (streams.get(number) instanceof FSDataInputStream in) {
+    if (open.get(number) instanceof InputStream in) {
       in.close();
     }
   }
@@ -93,15 +152,15 @@ final class TaskFiles implements Closeable {
     // What is written goes out to the last byte here.
     long start = System.nanoTime();
     IOException first = null;
-    for (Closeable stream : streams) {
+    for (Closeable stream : open) {
       try {
         stream.close();
       } catch (IOException e) {
         first = first == null ? e : first;
       }
     }
-    streams.clear();
-    TaskTime.count(reporter, TaskTime.Stage.WRITE, System.nanoTime() - start);
+    open.clear();
+    time(System.nanoTime() - start);
     if (first != null) {
       throw first;
     }

@@ -14,6 +14,7 @@ import java.util.Random;
 import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.RawComparator;
@@ -24,12 +25,14 @@ import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Reducer;
+import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Keys of a user's own class, whole jobs in this JVM. */
+/** Keys of a user's own class, sorted by a normaliser, by Hadoop, or not at all: whole jobs in this JVM. */
 class KeyNormaliserTest {
   private static final int ROWS = 20_000;
 
@@ -105,7 +108,7 @@ class KeyNormaliserTest {
     }
   }
 
-  private static Counters run(Path folder, String output, Configuration conf) throws Exception {
+  private static Job job(Path folder, String output, Configuration conf) throws Exception {
     conf.set(
         "mapreduce.job.map.output.collector.class",
         "org.yunti.hadoop.collect.NativeMapOutputCollector,org.apache.hadoop.mapred.MapTask$MapOutputBuffer");
@@ -115,14 +118,19 @@ class KeyNormaliserTest {
     conf.setInt("mapreduce.client.completion.pollinterval", 50);
     conf.setLong("mapreduce.input.fileinputformat.split.maxsize", 100_000);
     Job job = Job.getInstance(conf);
+    FileInputFormat.addInputPath(job, new org.apache.hadoop.fs.Path(folder.resolve("in").toUri()));
+    FileOutputFormat.setOutputPath(job, new org.apache.hadoop.fs.Path(folder.resolve(output).toUri()));
+    return job;
+  }
+
+  private static Counters run(Path folder, String output, Configuration conf) throws Exception {
+    Job job = job(folder, output, conf);
     job.setMapperClass(Read.class);
     job.setReducerClass(Write.class);
     job.setMapOutputKeyClass(Scored.class);
     job.setMapOutputValueClass(Text.class);
     job.setOutputKeyClass(Text.class);
     job.setOutputValueClass(NullWritable.class);
-    FileInputFormat.addInputPath(job, new org.apache.hadoop.fs.Path(folder.resolve("in").toUri()));
-    FileOutputFormat.setOutputPath(job, new org.apache.hadoop.fs.Path(folder.resolve(output).toUri()));
     assertTrue(job.waitForCompletion(false));
     return job.getCounters();
   }
@@ -150,7 +158,9 @@ class KeyNormaliserTest {
     assertTrue(maps > 1, "maps are native: " + counters.getGroup("Yunti"));
     assertEquals(rows, Files.readAllLines(folder.resolve("with/part-r-00000")));
 
+    long bytes = counters.findCounter(TaskCounter.MAP_OUTPUT_BYTES).getValue();
     counters = run(folder, "without", new Configuration());
+    assertEquals(counters.findCounter(TaskCounter.MAP_OUTPUT_BYTES).getValue(), bytes);
     assertEquals(0, counters.getGroup("Yunti").findCounter("native").getValue());
     assertEquals(rows, Files.readAllLines(folder.resolve("without/part-r-00000")));
     String reasons =
@@ -158,5 +168,85 @@ class KeyNormaliserTest {
             .map(counter -> counter.getName())
             .collect(Collectors.joining(", "));
     assertTrue(reasons.contains("declined: key type"), reasons);
+  }
+
+  /** Counts the rows of a key. */
+  public static final class Count extends Mapper<LongWritable, Text, Scored, IntWritable> {
+    private static final IntWritable ONE = new IntWritable(1);
+    private final Scored key = new Scored();
+
+    @Override
+    protected void map(LongWritable at, Text line, Context context) throws IOException, InterruptedException {
+      key.name = line.toString().split(" ")[0];
+      context.write(key, ONE);
+    }
+  }
+
+  public static final class Sum extends Reducer<Scored, IntWritable, Text, IntWritable> {
+    @Override
+    protected void reduce(Scored key, Iterable<IntWritable> ones, Context context)
+        throws IOException, InterruptedException {
+      int n = 0;
+      for (IntWritable one : ones) {
+        n += one.get();
+      }
+      context.write(new Text(key.name), new IntWritable(n));
+    }
+  }
+
+  @Test
+  void hadoopsSumOverOwnKeys(@TempDir Path folder) throws Exception {
+    Files.createDirectories(folder.resolve("in"));
+    Files.writeString(folder.resolve("in/rows"), "b 1\na 1\nb 2\n".repeat(5000));
+    Configuration conf = new Configuration();
+    conf.set(KeyNormaliser.SETTING, OfScored.class.getName());
+    Job job = job(folder, "out", conf);
+    job.setMapperClass(Count.class);
+    job.setCombinerClass(IntSumReducer.class);
+    job.setReducerClass(Sum.class);
+    job.setMapOutputKeyClass(Scored.class);
+    job.setMapOutputValueClass(IntWritable.class);
+    assertTrue(job.waitForCompletion(false));
+    assertTrue(job.getCounters().getGroup("Yunti").findCounter("native").getValue() > 0);
+    assertEquals(List.of("a\t5000", "b\t10000"), Files.readAllLines(folder.resolve("out/part-r-00000")));
+  }
+
+  @Test
+  void notSortedWhereTheJobSaysSo(@TempDir Path folder) throws Exception {
+    Random random = new Random(6);
+    List<String> rows = new ArrayList<>();
+    for (int i = 0; i < ROWS; i++) {
+      rows.add("n" + random.nextInt(9000) + " " + i);
+    }
+    Files.createDirectories(folder.resolve("in"));
+    Files.writeString(folder.resolve("in/rows"), String.join("\n", rows) + "\n");
+    Configuration conf = new Configuration();
+    conf.setBoolean(SortSetting.SETTING, false);
+    // Segments that do not fit, so that some are merged to disk.
+    conf.setInt("yunti.hadoop.reduce.memory.mb", 1);
+    Counters counters = run(folder, "unsorted", conf);
+    assertTrue(counters.getGroup("Yunti").findCounter("native").getValue() > 2, "maps and the reduce are native");
+    assertEquals(1, counters.getGroup("Yunti").size(), "nothing declined");
+    List<String> got = Files.readAllLines(folder.resolve("unsorted/part-r-00000"));
+    long ascents = 0;
+    for (int i = 1; i < got.size(); i++) {
+      ascents += got.get(i - 1).compareTo(got.get(i)) <= 0 ? 1 : 0;
+    }
+    assertTrue(ascents < got.size() * 3L / 4, "nothing was sorted: " + ascents);
+    got.sort(null);
+    rows.sort(null);
+    assertEquals(rows, got);
+
+    // Equal keys of a combiner must meet.
+    conf = new Configuration();
+    conf.setBoolean(SortSetting.SETTING, false);
+    Job job = job(folder, "combined", conf);
+    job.setMapperClass(Count.class);
+    job.setCombinerClass(IntSumReducer.class);
+    job.setReducerClass(Sum.class);
+    job.setMapOutputKeyClass(Scored.class);
+    job.setMapOutputValueClass(IntWritable.class);
+    assertTrue(job.waitForCompletion(false));
+    assertEquals(rows.stream().map(row -> row.split(" ")[0]).distinct().count(), Files.readAllLines(folder.resolve("combined/part-r-00000")).size());
   }
 }

@@ -1,0 +1,134 @@
+package org.yunti.hadoop.task;
+
+import java.io.IOException;
+import org.apache.hadoop.io.BytesWritable;
+import org.apache.hadoop.io.DataInputBuffer;
+import org.apache.hadoop.io.DataOutputBuffer;
+import org.apache.hadoop.io.DoubleWritable;
+import org.apache.hadoop.io.FloatWritable;
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.io.Writable;
+
+/**
+ * Keys and values of Java as native classes see them: {@code Text} and {@code BytesWritable} are their bytes, numbers are little-endian
+ * as in the C ABI, {@code NullWritable} is nothing, and every other class is what it writes.
+ */
+enum NativeValue {
+  NONE(NullWritable.class),
+  BYTES(Text.class),
+  I32(IntWritable.class),
+  I64(LongWritable.class),
+  U32(LongWritable.class),
+  U64(LongWritable.class),
+  F32(FloatWritable.class),
+  F64(DoubleWritable.class);
+
+  /** What holds such a value where the job does not say. */
+  final Class<? extends Writable> usual;
+
+  NativeValue(Class<? extends Writable> usual) {
+    this.usual = usual;
+  }
+
+  /** Appends what native code sees of it. */
+  static void append(Object value, DataOutputBuffer to) throws IOException {
+    if (value instanceof Text text) {
+      to.write(text.getBytes(), 0, text.getLength());
+    } else if (value instanceof BytesWritable bytes) {
+      to.write(bytes.getBytes(), 0, bytes.getLength());
+    } else if (value instanceof LongWritable n) {
+      to.writeLong(Long.reverseBytes(n.get()));
+    } else if (value instanceof IntWritable n) {
+      to.writeInt(Integer.reverseBytes(n.get()));
+    } else if (value instanceof DoubleWritable n) {
+      to.writeLong(Long.reverseBytes(Double.doubleToLongBits(n.get())));
+    } else if (value instanceof FloatWritable n) {
+      to.writeInt(Integer.reverseBytes(Float.floatToIntBits(n.get())));
+    } else if (value instanceof Writable other) {
+      other.write(to);
+    } else {
+      throw new IOException("Yunti: " + (value == null ? "null" : value.getClass().getName()) + " is no Writable");
+    }
+  }
+
+  /** Puts a value of this type into an object of Java's. */
+  void read(byte[] bytes, int offset, int length, Writable into, DataInputBuffer buffer) throws IOException {
+    if (into instanceof Text text) {
+      if (this == BYTES || this == NONE) {
+        text.set(bytes, offset, length);
+      } else {
+        text.set(printed(bytes, offset, length));
+      }
+    } else if (into instanceof BytesWritable holder) {
+      holder.set(bytes, offset, length);
+    } else if (into instanceof LongWritable holder) {
+      holder.set(whole(bytes, offset, length, into));
+    } else if (into instanceof IntWritable holder) {
+      long n = whole(bytes, offset, length, into);
+      if (n != (int) n) {
+        throw new IOException("Yunti: " + n + " does not fit into an IntWritable: use LongWritable");
+      }
+      holder.set((int) n);
+    } else if (into instanceof DoubleWritable holder) {
+      holder.set(real(bytes, offset, length, into));
+    } else if (into instanceof FloatWritable holder) {
+      holder.set((float) real(bytes, offset, length, into));
+    } else if (!(into instanceof NullWritable)) {
+      buffer.reset(bytes, offset, length);
+      into.readFields(buffer);
+    }
+  }
+
+  private String printed(byte[] bytes, int offset, int length) throws IOException {
+    return switch (this) {
+      case U64 -> Long.toUnsignedString(little(bytes, offset, length));
+      case F32 -> Float.toString(Float.intBitsToFloat((int) little(bytes, offset, length)));
+      case F64 -> Double.toString(Double.longBitsToDouble(little(bytes, offset, length)));
+      default -> Long.toString(whole(bytes, offset, length, null));
+    };
+  }
+
+  private long whole(byte[] bytes, int offset, int length, Writable into) throws IOException {
+    long n = little(bytes, offset, length);
+    switch (this) {
+      case F32, F64 -> throw mismatch(into);
+      case U64 -> {
+        if (n < 0) {
+          throw new IOException("Yunti: " + Long.toUnsignedString(n) + " does not fit into a LongWritable: use Text");
+        }
+      }
+      case U32 -> n &= 0xffff_ffffL;
+      default -> {}
+    }
+    return n;
+  }
+
+  private double real(byte[] bytes, int offset, int length, Writable into) throws IOException {
+    long n = little(bytes, offset, length);
+    return switch (this) {
+      case F32 -> Float.intBitsToFloat((int) n);
+      case F64 -> Double.longBitsToDouble(n);
+      // Bytes of a class that names no type: what the object would be on its way to native code.
+      case BYTES -> into instanceof FloatWritable ? Float.intBitsToFloat((int) n) : Double.longBitsToDouble(n);
+      default -> throw mismatch(into);
+    };
+  }
+
+  private IOException mismatch(Writable into) {
+    return new IOException("Yunti: a value of type " + name().toLowerCase(java.util.Locale.ROOT) + " is no " + into.getClass().getSimpleName());
+  }
+
+  private static long little(byte[] bytes, int offset, int length) throws IOException {
+    if (length != 4 && length != 8) {
+      throw new IOException("Yunti: " + length + " bytes are no number: choose another class with mapreduce.job.output.key.class or .value.class");
+    }
+    long n = 0;
+    for (int i = length - 1; i >= 0; i--) {
+      n = n << 8 | bytes[offset + i] & 0xff;
+    }
+    return length == 4 ? (int) n : n;
+  }
+}
