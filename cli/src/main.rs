@@ -2,6 +2,7 @@
 
 mod command;
 mod console;
+mod facts;
 mod failure;
 mod flags;
 mod text;

@@ -64,3 +64,43 @@ fn reports_are_as_their_schema_says() {
     }
     check(&dir.json("report sorted --json"), &schema, "report");
 }
+
+/// As Hadoop's client writes them (JobFacts.java), of one native map and one stock reduce, whose first attempt was lost.
+const FACTS: &str = r#"{
+    "format": "yunti-job-facts/1", "id": "job_7_0001", "name": "two tasks", "state": "succeeded", "failure": "",
+    "submitted_unix_ms": 1000, "finished_unix_ms": 9000, "reduces": 1, "output": "hdfs://here/out",
+    "map_container_bytes": 1073741824, "reduce_container_bytes": 2147483648,
+    "cluster": { "nodes": 1, "processors": 4, "memory_bytes": 8589934592 },
+    "counters": { "Yunti": { "INPUT_BYTES": 5000000 },
+        "org.apache.hadoop.mapreduce.TaskCounter": { "MAP_INPUT_RECORDS": 70, "REDUCE_OUTPUT_RECORDS": 30 } },
+    "attempts": [
+        { "id": "attempt_7_0001_m_000000_0", "kind": "map", "state": "succeeded", "node": "a",
+          "start_unix_ms": 2000, "elapsed_ms": 2000, "shuffled_unix_ms": 0, "merged_unix_ms": 0,
+          "counters": { "CPU_MILLISECONDS": 900, "GC_TIME_MILLIS": 5, "PHYSICAL_MEMORY_BYTES": 1000 },
+          "times_ms": { "JVM_START": 900, "READ": 100, "MAP": 500, "SORT": 200, "TOTAL": 1750, "CPU": 1600 } },
+        { "id": "attempt_7_0001_r_000000_0", "kind": "reduce", "state": "failed", "node": "a",
+          "start_unix_ms": 2500, "elapsed_ms": 500, "shuffled_unix_ms": 0, "merged_unix_ms": 0,
+          "counters": {}, "times_ms": {} },
+        { "id": "attempt_7_0001_r_000000_1", "kind": "reduce", "state": "succeeded", "node": "b",
+          "start_unix_ms": 4000, "elapsed_ms": 4000, "shuffled_unix_ms": 7000, "merged_unix_ms": 7100,
+          "counters": { "CPU_MILLISECONDS": 700, "GC_TIME_MILLIS": 5, "PHYSICAL_MEMORY_BYTES": 2000 }, "times_ms": {} } ] }"#;
+
+#[test]
+fn facts_of_a_cluster_become_a_report() {
+    let schema: Value = serde_json::from_str(include_str!("../../docs/formats/report.schema.json")).unwrap();
+    let dir = Dir::with_books();
+    std::fs::write(dir.path("facts.json"), FACTS).unwrap();
+    let report = dir.json("report facts.json --json");
+    check(&report, &schema, "report");
+    assert_eq!(report["job"]["input_bytes"], 5_000_000);
+    assert_eq!(report["tasks"][0]["stages_ms"]["launch"], 250.0);
+    assert_eq!(report["tasks"][2]["stages_ms"]["shuffle"], 3000.0);
+    std::fs::write(dir.path("report.json"), report.to_string()).unwrap();
+    let text = dir.ok("report report.json");
+    for part in ["two tasks  5 MB in 8 s", "2 containers at a time", "jvm-start", "reduce, lost", "is unknown"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    // A fact that is no fact.
+    std::fs::write(dir.path("facts.json"), r#"{"format": "yunti-job-facts/1", "id": 7}"#).unwrap();
+    dir.fails("report facts.json", 4, "this is no report of a job");
+}

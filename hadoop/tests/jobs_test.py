@@ -6,6 +6,7 @@
 Starts a cluster of its own (hadoop/cluster) and ends it. Needs `make hadoop` and the examples' libraries (YUNTI_EXAMPLES).
 """
 
+import json
 import os
 import random
 import re
@@ -57,6 +58,11 @@ def lines(directory):
     return sorted(ok("hadoop", "fs", "-cat", directory + "/part*").splitlines())
 
 
+def read_json(path):
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
 class Jobs(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -96,6 +102,30 @@ class Jobs(unittest.TestCase):
         self.assertEqual(self.counts("/settings"), self.expect)
         self.assertEqual(counter(told, "native"), counter(told, "Launched map tasks") + 2)
         self.assertEqual(counter(told, "Reduce output records"), len(self.expect))
+        job = re.search(r"job_\d+_\d+", told)[0]
+        path = os.path.join(self.files.name, "settings.json")
+        shown = ok(YUNTI, "hadoop", "report", job, "--output", path)
+        self.assertEqual(shown.strip(), "")
+        report = read_json(path)
+        self.check_report(report, {"jvm-start", "map", "collect", "sort", "shuffle", "merge", "reduce"})
+        self.assertEqual((report["job"]["state"], report["job"]["id"], report["job"]["reduces"]), ("succeeded", job, 2))
+        self.assertEqual(report["job"]["output_records"], len(self.expect))
+
+    def check_report(self, report, stages):
+        """The stages of each task fill its time, and the sums of the report are those of its tasks."""
+        self.assertEqual({s["name"] for s in report["stages"]} & stages, stages)
+        for task in report["tasks"]:
+            if task["state"] != "succeeded":
+                continue
+            missing = task["elapsed_ms"] - sum(task["stages_ms"].values())
+            self.assertLess(abs(missing), 0.15 * task["elapsed_ms"] + 300, task)
+            self.assertGreater(task["stages_ms"]["jvm-start"], 0)
+            self.assertLess(task["start_ms"] + task["elapsed_ms"], report["job"]["wall_ms"] + 1000)
+        for stage in report["stages"]:
+            of_tasks = sum(task["stages_ms"].get(stage["name"], 0) for task in report["tasks"])
+            self.assertAlmostEqual(stage["busy_ms"], of_tasks, places=3)
+        self.assertAlmostEqual(report["job"]["cpu_ms"], sum(task["cpu_ms"] for task in report["tasks"]), places=3)
+        self.assertIn(report["bottleneck"]["resource"], ("cpu", "input", "partitions", "start"))
 
     def test_the_environment_does_the_same(self):
         shell = f'eval "$({YUNTI} hadoop env)"; exec hadoop jar "$0" "$@"'
@@ -105,7 +135,9 @@ class Jobs(unittest.TestCase):
 
     def test_the_fat_nodes_job_unchanged(self):
         arguments = ["run", "wordcount", "--reduces", "3"]
-        told = ok(YUNTI, *arguments, "--on", "yarn", "--input", "/text", "--output", "/native", *QUICK)
+        told_there = os.path.join(self.files.name, "there.json")
+        told = ok(YUNTI, *arguments, "--on", "yarn", "--input", "/text", "--output", "/native", "--report", told_there, *QUICK)
+        self.assertRegex(told, r"(?m)^wordcount: .* records out; see yunti hadoop report job_")
         self.assertEqual(self.counts("/native"), self.expect)
         here = os.path.join(self.files.name, "here")
         ok(YUNTI, *arguments, "--input", self.text, "--output", here)
@@ -114,6 +146,29 @@ class Jobs(unittest.TestCase):
             with open(os.path.join(here, name), encoding="utf-8") as file:
                 self.assertEqual(ok("hadoop", "fs", "-cat", "/native/" + name), file.read(), name)
         self.assertGreater(counter(told, "native"), 3)
+        self.same_report(read_json(told_there), read_json(os.path.join(here, "_yunti/report.json")))
+        self.assertEqual(read_json(told_there), json.loads(ok("hadoop", "fs", "-cat", "/native/_yunti/report.json")))
+
+    def same_report(self, there, here):
+        """Of a job on the cluster and on one machine: what is of the data is equal."""
+        self.check_report(there, {"launch", "jvm-start", "read", "map", "fold", "sort", "shuffle", "merge", "reduce", "write"})
+        self.assertEqual(there["format"], here["format"])
+        for name in ("name", "reduces", "input_bytes", "input_records", "output_bytes", "output_records"):
+            self.assertEqual(there["job"][name], here["job"][name], name)
+        tasks = "org.apache.hadoop.mapreduce.TaskCounter"
+        for name in ("MAP_INPUT_RECORDS", "MAP_OUTPUT_RECORDS", "COMBINE_INPUT_RECORDS", "REDUCE_INPUT_GROUPS", "REDUCE_OUTPUT_RECORDS"):
+            self.assertEqual(there["counters"][tasks][name], here["counters"][tasks][name], name)
+
+    def test_a_report_needs_a_job(self):
+        for arguments, code, what in [
+            (["job_1_0001"], 3, "there is no job job_1_0001"),
+            (["no-job"], 2, "this is no job: no-job"),
+            ([], 2, "no job is named"),
+            (["job_1_0001", "--yes"], 2, "there is no option --yes"),
+        ]:
+            done = execute(YUNTI, "hadoop", "report", *arguments)
+            self.assertEqual((done.returncode, done.stderr.count("\n"), done.stdout), (code, 1, ""), done.stderr)
+            self.assertIn("yunti: " + what, done.stderr)
 
     def test_a_class_library(self):
         library = os.path.join(EXAMPLES, "libword_count.so")
@@ -121,7 +176,13 @@ class Jobs(unittest.TestCase):
         with open(job, "w", encoding="utf-8") as file:
             file.write('format = "yunti-job/1"\nmapper = "WordCount.Tokenizer"\nreducer = "WordCount.SumReducer"\n'
                        'combiner = "WordCount.SumCombiner"\nreduces = 2\n')
-        ok(YUNTI, "run", "-f", job, "--lib", library, "--on", "yarn", "--input", "/text", "--output", "/library", *QUICK)
+        done = execute(YUNTI, "run", "-f", job, "--lib", library, "--on", "yarn", "--input", "/text", "--output", "/library",
+                       "--json", *QUICK)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        counters = json.loads(done.stdout)["counters"]["org.apache.hadoop.mapreduce.TaskCounter"]
+        words = sum(self.expect.values())
+        self.assertEqual((counters["MAP_OUTPUT_RECORDS"], counters["COMBINE_INPUT_RECORDS"]), (words, words))
+        self.assertEqual(counters["COMBINE_OUTPUT_RECORDS"], counters["REDUCE_INPUT_RECORDS"])
         self.assertEqual(self.counts("/library"), self.expect)
 
     def test_terasort_in_total_order(self):

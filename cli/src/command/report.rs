@@ -8,6 +8,7 @@ use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::job::report::{REPORT_FORMAT, Report};
 
 use crate::console::{self, paint, stdout};
+use crate::facts::{self, FACTS_FORMAT, JobFacts};
 use crate::failure::Outcome;
 use crate::text;
 
@@ -16,7 +17,7 @@ use crate::text;
 /// Its stages, its workers' time, memory, spills, counters, and what bounded it.
 #[derive(Debug, Args)]
 pub struct ReportFlags {
-    /// An output directory of `yunti run`, or a report file
+    /// An output directory of `yunti run`, a report file, or a file of facts of a cluster's job
     pub path: PathBuf,
 
     /// Print the report as it is stored
@@ -32,8 +33,9 @@ pub fn report(flags: &ReportFlags) -> Outcome {
     stdout::print(&text::report::full(&report, console::width(), paint::for_stdout()))
 }
 
-/// The report and the document that it comes from, which may have fields that this version does not know.
-fn read(path: &Path) -> Result<(Report, serde_json::Value)> {
+/// The report and the document that it comes from, which may have fields that this version does not know. Facts of a cluster's job
+/// become their report.
+pub fn read(path: &Path) -> Result<(Report, serde_json::Value)> {
     let file = if path.is_dir() { path.join("_yunti/report.json") } else { path.to_path_buf() };
     let named = |e: Error| e.at_path(file.to_string_lossy());
     let bytes = std::fs::read(&file).map_err(|e| {
@@ -46,6 +48,11 @@ fn read(path: &Path) -> Result<(Report, serde_json::Value)> {
     };
     let document: serde_json::Value = serde_json::from_slice(&bytes).map_err(bad)?;
     let format = document["format"].as_str().unwrap_or("none").to_string();
+    if format == FACTS_FORMAT {
+        let report = facts::report_of(&JobFacts::deserialize(&document).map_err(bad)?);
+        let document = serde_json::to_value(&report).map_err(bad)?;
+        return Ok((report, document));
+    }
     if format != REPORT_FORMAT {
         let what = format!("the report has the format '{format}'");
         return Err(named(Error::new(Code::Corrupt, what)).hint(format!("this version reads {REPORT_FORMAT}")));

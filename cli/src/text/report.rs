@@ -1,6 +1,6 @@
 //! A job's report for people: what it did, where the time went, and what bounded it.
 
-use yunti_engine::job::report::{Report, Stage};
+use yunti_engine::job::report::{Report, Stage, TaskRow};
 
 use super::table::{Side, Table, wrap};
 use super::{numbers, timeline};
@@ -35,6 +35,10 @@ pub fn full(report: &Report, width: usize, paint: Paint) -> String {
         out += &heading("Workers");
         out += &timeline::print(report, width, paint);
     }
+    if !report.tasks.is_empty() {
+        out += &heading("Tasks");
+        out += &tasks(report, width, paint);
+    }
     out += &heading("Memory");
     out += &memory(report, width);
     let counters = counters(report, paint);
@@ -59,7 +63,9 @@ fn header(report: &Report, width: usize, paint: Paint) -> String {
     let machine = &report.machine;
     let title =
         format!("{} in {}{}", numbers::bytes(job.input_bytes), numbers::milliseconds(job.wall_ms), speed(report));
-    let mut out = format!("{}  {title}\n", paint.bold(&job.name));
+    let failed = job.state.as_ref().filter(|state| *state != "succeeded");
+    let failed = failed.map_or(String::new(), |state| format!("{state} after "));
+    let mut out = format!("{}  {failed}{title}\n", paint.bold(&job.name));
     let to = job.output.as_ref().map_or(String::new(), |path| format!(", in {path}"));
     out += &wrap(
         "  ",
@@ -72,15 +78,20 @@ fn header(report: &Report, width: usize, paint: Paint) -> String {
         width,
     );
     let cpu = if machine.cpu.is_empty() { String::new() } else { format!("; {}", machine.cpu) };
+    let simd = if machine.simd.is_empty() { String::new() } else { format!(", {}", machine.simd) };
+    let on_cluster = job.id.is_some();
     let facts = format!(
-        "mode {}, {}, {}, {}; processor time {}{cpu}, {}, {}",
+        "mode {}, {}, {}, {}; processor time {}{cpu}, {}{simd}",
         job.mode,
         numbers::several(job.splits, "split"),
         numbers::several(u64::from(job.reduces), "reduce"),
-        numbers::several(u64::from(job.threads), "thread"),
+        if on_cluster {
+            format!("{} at a time", numbers::several(u64::from(job.threads), "container"))
+        } else {
+            numbers::several(u64::from(job.threads), "thread")
+        },
         numbers::milliseconds(job.cpu_ms),
         numbers::several(u64::from(machine.processors), "processor"),
-        machine.simd,
     );
     out + &wrap("  ", &facts, width)
 }
@@ -112,8 +123,55 @@ fn stages(report: &Report, paint: Paint) -> String {
     if table.is_empty() { "  none\n".into() } else { table.print(paint) }
 }
 
+/// Of each kind the attempts that came to their end, with the stages of an average one; and those that were lost.
+fn tasks(report: &Report, width: usize, paint: Paint) -> String {
+    let mut table = Table::new(&[
+        ("task", Side::Left),
+        ("attempts", Side::Right),
+        ("average", Side::Right),
+        ("longest", Side::Right),
+        ("processor", Side::Right),
+        ("  of an average one", Side::Left),
+    ]);
+    for (kind, done) in [("map", true), ("reduce", true), ("map", false), ("reduce", false)] {
+        let of_kind = |t: &&TaskRow| t.kind == kind && (t.state == "succeeded") == done;
+        let rows: Vec<&TaskRow> = report.tasks.iter().filter(of_kind).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        let average = |of: &dyn Fn(&TaskRow) -> f64| rows.iter().map(|t| of(t)).sum::<f64>() / rows.len() as f64;
+        let longest = rows.iter().map(|t| t.elapsed_ms).fold(0.0, f64::max);
+        let mut parts = Vec::new();
+        for stage in &report.stages {
+            let ms = average(&|t| t.stages_ms.get(&stage.name).copied().unwrap_or(0.0));
+            if done && ms >= 0.5 {
+                parts.push(format!("{} {}", stage.name, numbers::milliseconds(ms)));
+            }
+        }
+        table.row(vec![
+            if done { kind.into() } else { format!("{kind}, lost") },
+            numbers::count(rows.len() as u64),
+            numbers::milliseconds(average(&|t| t.elapsed_ms)),
+            numbers::milliseconds(longest),
+            numbers::milliseconds(average(&|t| t.cpu_ms)),
+            format!("  {}", parts.join(", ")),
+        ]);
+    }
+    let stock = report.tasks.iter().any(|t| t.state == "succeeded" && !t.stages_ms.contains_key("jvm-start"));
+    let note = "what the start of the JVM took is unknown of tasks of stock Hadoop: it lies in map and shuffle, and their processor \
+                time is without it";
+    table.print(paint) + &if stock { wrap("  ", note, width) } else { String::new() }
+}
+
 fn memory(report: &Report, width: usize) -> String {
     let memory = &report.memory;
+    if report.job.id.is_some() {
+        if memory.peak_resident_bytes == 0 {
+            return "  unknown\n".into();
+        }
+        let (peak, container) = (numbers::memory(memory.peak_resident_bytes), numbers::memory(memory.budget_bytes));
+        return wrap("  ", &format!("a task's processes had {peak} at most, in a container of {container}"), width);
+    }
     let mut out = wrap(
         "  ",
         &format!(

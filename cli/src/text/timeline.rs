@@ -12,8 +12,19 @@ use super::numbers;
 use crate::console::paint::Paint;
 
 /// Kinds of spans, their letters and colours.
-const KINDS: [(&str, char, u8); 6] =
-    [("map", 'm', 2), ("spill", 'p', 1), ("sort", 's', 3), ("merge", 'g', 5), ("reduce", 'r', 4), ("commit", 'c', 6)];
+const KINDS: [(&str, char, u8); 10] = [
+    ("map", 'm', 2),
+    ("spill", 'p', 1),
+    ("sort", 's', 3),
+    ("merge", 'g', 5),
+    ("reduce", 'r', 4),
+    ("commit", 'c', 6),
+    // Of a cluster.
+    ("launch", 'l', 7),
+    ("jvm-start", 'j', 3),
+    ("shuffle", 'f', 5),
+    ("lost", 'x', 1),
+];
 const IDLE: char = '·';
 
 fn letter(kind: &str) -> Option<(char, u8)> {

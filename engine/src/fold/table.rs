@@ -50,6 +50,7 @@ pub struct FoldTable {
     budget: Arc<Budget>,
     /// One batch is hashed, and its homes on their way from memory, while the one before is folded.
     batches: Option<Box<[Batch; 2]>>,
+    records: u64,
 }
 
 /// Keys that a table of this size holds: at 5/8 nearly all keys stand in their home line.
@@ -89,7 +90,13 @@ impl FoldTable {
             state_bytes: shape.state_bytes,
             budget: budget.clone(),
             batches: None,
+            records: 0,
         })
+    }
+
+    /// Records that it took so far, those that were drained counted too.
+    pub fn records(&self) -> u64 {
+        self.records
     }
 
     /// Keys in the table.
@@ -245,6 +252,7 @@ impl FoldTable {
                 (How::Merge(folder), None) => self.store.merge_user(*folder, batch, n, data)?,
                 (How::Number(taker), _) => taker.take(&self.store.numbers(batch, n, data)[..n], batch, data),
             }
+            self.records += n as u64;
             if n < batch.n { batch.skip(n) } else { batch.n = 0 }
         }
         Ok(true)

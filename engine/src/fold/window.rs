@@ -67,6 +67,11 @@ impl Window {
         Ok(Window { table, records: Records { eight, ..Records::default() }, columns: Columns::default() })
     }
 
+    /// Records that it took so far, those that were handed out counted too.
+    pub fn taken(&self) -> u64 {
+        self.table.records()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.records.groups.is_empty()
     }

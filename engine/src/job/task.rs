@@ -13,6 +13,7 @@ use super::phase::running::Running;
 use super::phase::sample;
 use super::phase::sorted;
 use super::plan::Plan;
+use super::report::meter::StageKind;
 use super::spec::{InputFormat, JobSpec, Mode, Partitioning};
 use crate::base::{Code, Error, KeyOrder, Record, Result};
 use crate::collect::{Collected, Store};
@@ -45,9 +46,24 @@ pub struct MapTaskOutput {
 /// Group, name and number of what a task counted.
 pub type Counters = Vec<(String, String, u64)>;
 
+/// The group of the time that the task's stages took, in milliseconds; their names in capitals.
+pub const STAGE_TIMES: &str = "Yunti time, ms";
+
+/// Group and name of the bytes of a map task's split, as they are stored.
+pub const INPUT_BYTES: (&str, &str) = ("Yunti", "INPUT_BYTES");
+
+/// Adds a stage that was measured outside the engine.
+pub fn count_stage(counters: &mut Counters, stage: &str, ns: u64) {
+    counters.push((STAGE_TIMES.into(), stage.into(), (ns + 500_000) / 1_000_000));
+}
+
 fn counters(running: &Running<'_>) -> Counters {
-    let counters = running.counters.lock().unwrap_or_else(|e| e.into_inner());
-    counters.iter().map(|((group, name), n)| (group.to_string(), name.to_string(), *n)).collect()
+    let own = running.counters.lock().unwrap_or_else(|e| e.into_inner());
+    let mut counters = own.iter().map(|((group, name), n)| (group.to_string(), name.to_string(), *n)).collect();
+    for stage in running.meter.stages() {
+        count_stage(&mut counters, &stage.name.to_uppercase(), (stage.busy_ms * 1e6) as u64);
+    }
+    counters
 }
 
 /// The order in which a job's keys are merged once they are normalised.
@@ -133,6 +149,7 @@ pub fn map(
     let mut running = start(&spec, &plan, spec.threads.unwrap_or(1), env, control)?;
     running.bounds = bounds.map(Arc::new);
     control.expect(plan.input_bytes);
+    running.count(INPUT_BYTES.0, INPUT_BYTES.1, plan.input_bytes);
     let mapped = sorted::map_phase(&running)?;
     Ok(MapTaskOutput {
         store: mapped.store,
@@ -157,6 +174,7 @@ pub fn map_to_file(
     let plan = plan_of_split(&spec, env, classes, split)?;
     let running = start(&spec, &plan, 1, env, control)?;
     control.expect(plan.input_bytes);
+    running.count(INPUT_BYTES.0, INPUT_BYTES.1, plan.input_bytes);
     let output = Output::Stream(PartFile::new(file, true, 0)?);
     map_only::run(&running, &output)?;
     running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", running.totals.records.load(Ordering::Relaxed));
@@ -167,13 +185,14 @@ pub fn map_to_file(
 }
 
 /// Reduces one partition, whose sorted records `records` gives to what it is given, to `file`, which is written from start to end.
+/// `records` returns the time, in nanoseconds, that it took for merging them.
 pub fn reduce(
     spec: &JobSpec,
     env: &Env,
     classes: &[Arc<dyn ClassSource>],
     control: &Control,
     partition: u32,
-    records: impl FnOnce(&mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<()>,
+    records: impl FnOnce(&mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<u64>,
     file: NamedFile,
 ) -> Result<Counters> {
     let spec = for_task(spec, None);
@@ -183,8 +202,13 @@ pub fn reduce(
     let output = Output::Stream(PartFile::new(file, true, 0)?);
     let writer = OutputWriter::new(running.writer_setup(&output, &|| false), 0, Some(0), Vec::new());
     let mut reduce = ReduceTask::new(&running, partition, sorted::fed(&running)?, writer)?;
-    records(&mut |record| reduce.push(record))?;
-    reduce.finish(&running)?;
+    let start = env.clock.now_ns();
+    let merge_ns = records(&mut |record| reduce.push(record))?;
+    let (_, write_ns) = reduce.finish(&running)?;
+    let reduce_ns = (env.clock.now_ns() - start).saturating_sub(merge_ns + write_ns);
+    running.meter.add(0, StageKind::Merge, merge_ns, 0, 0);
+    running.meter.add(0, StageKind::Reduce, reduce_ns, 0, 0);
+    running.meter.add(0, StageKind::Write, write_ns, 0, 0);
     running.count(TASK_COUNTERS, "REDUCE_OUTPUT_RECORDS", running.totals.records.load(Ordering::Relaxed));
     if let Output::Stream(file) = output {
         file.close(false)?;

@@ -20,6 +20,8 @@ pub struct CombineSink<'a> {
     collector: Emitter<Timed<Collector<'a>>>,
     form: Form,
     block: Scratch,
+    /// Records that were too large for a window.
+    large: u64,
 }
 
 impl<'a> CombineSink<'a> {
@@ -34,7 +36,12 @@ impl<'a> CombineSink<'a> {
     ) -> Result<Self> {
         let window = Window::new(value_type.fixed_bytes() == Some(8), seed, budget)?;
         let block = Scratch::new()?;
-        Ok(CombineSink { window, combiner, collector, form, block })
+        Ok(CombineSink { window, combiner, collector, form, block, large: 0 })
+    }
+
+    /// Records so far that were combined, and those that were too large for it.
+    pub fn records(&self) -> (u64, u64) {
+        (self.window.taken(), self.large)
     }
 
     pub fn begin_split(&mut self, split: u32) -> Result<()> {
@@ -97,6 +104,7 @@ impl Sink for CombineSink<'_> {
     fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
         // It would not fit a window: it is collected as it is, behind what was emitted before it.
         self.combine()?;
+        self.large += 1;
         self.collector.run(&[], |out| Ok(out.emit(key, value)?))?;
         Ok(self.room())
     }

@@ -27,7 +27,7 @@ pub struct FoldSink<'a> {
     overflow: Overflow<'a>,
     form: Form,
     block: Scratch,
-    records: u64,
+    drained: u64,
 }
 
 /// Where a table goes that is full.
@@ -46,12 +46,17 @@ pub enum Overflow<'a> {
 impl<'a> FoldSink<'a> {
     pub fn new(table: FoldTable, folder: Box<dyn Folder>, overflow: Overflow<'a>, form: Form) -> Result<Self> {
         let block = Scratch::new()?;
-        Ok(FoldSink { table, folder, overflow, form, block, records: 0 })
+        Ok(FoldSink { table, folder, overflow, form, block, drained: 0 })
     }
 
-    /// Records that came in the forms that refer to the batch.
+    /// Records that were folded so far.
     pub fn records(&self) -> u64 {
-        self.records
+        self.table.records()
+    }
+
+    /// States that left the table, or are in it.
+    pub fn states(&self) -> u64 {
+        self.drained + self.table.len() as u64
     }
 
     /// The block to fill: references are few bytes and are folded while they lie in the first-level cache.
@@ -62,6 +67,7 @@ impl<'a> FoldSink<'a> {
 
     /// Empties the table.
     fn drain(&mut self) -> Result<()> {
+        self.drained += self.table.len() as u64;
         match &mut self.overflow {
             Overflow::Collector { drained, collector, make } => {
                 drain(&mut self.table, &mut *self.folder, *drained, collector, &mut **make)
@@ -151,9 +157,6 @@ impl Sink for FoldSink<'_> {
     }
 
     fn filled(&mut self, len: usize, _: usize, data: &[u8]) -> Result<(*mut u8, usize)> {
-        if self.form != Form::Copy {
-            self.records += (len / self.form.ref_bytes()) as u64;
-        }
         let mut done = 0;
         loop {
             let (table, folder, block) = (&mut self.table, &mut *self.folder, &self.block);
@@ -181,7 +184,6 @@ impl Sink for FoldSink<'_> {
         let len = block.len();
         // Readable slack, as behind every block.
         block.resize(len + 64, 0);
-        self.records += 1;
         while self.table.fold_copied(&mut *self.folder, &block[..len])?.done < len {
             self.drain()?;
         }

@@ -33,17 +33,6 @@ pub enum Form {
     Ref = 3,
 }
 
-impl Form {
-    /// Bytes of an entry in the forms that refer to the batch.
-    pub fn ref_bytes(self) -> usize {
-        match self {
-            Form::Copy => 0,
-            Form::One => 8,
-            Form::Ref => 16,
-        }
-    }
-}
-
 #[repr(C)]
 pub struct RawStr {
     pub p: *const u8,

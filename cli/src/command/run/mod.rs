@@ -31,13 +31,12 @@ pub fn run(flags: RunFlags) -> Outcome {
     }
     spec.check()?;
     if flags.on == Cluster::Yarn {
-        if flags.json || flags.report.is_some() {
-            let error = Error::new(Code::Usage, "a job on a cluster writes no report yet");
-            return Err(error.hint("leave out --json and --report").into());
-        }
         // Hadoop's client has the signal too: this process stays to clean up.
         signals::cancel_on_signals(&Control::new());
-        return on_yarn::run(&spec, &env, &abi::load_before(&spec.libraries, library::builtin_classes())?);
+        let classes = abi::load_before(&spec.libraries, library::builtin_classes())?;
+        let report = on_yarn::run(&spec, &env, &classes)?;
+        let more = report.job.id.as_ref().map_or(String::new(), |id| format!("; see yunti hadoop report {id}"));
+        return tell_all(&flags, &spec, &JobOutcome { report, top: Vec::new() }, &more);
     }
     if flags.json && spec.output == OutputTarget::Stdout {
         let error = Error::new(Code::Usage, "standard output cannot take both the records and the report");
@@ -53,17 +52,23 @@ pub fn run(flags: RunFlags) -> Outcome {
         let gone = closed.is_set() && spec.output == OutputTarget::Stdout && !control.is_cancelled();
         if gone { Failure::OutputClosed } else { e.into() }
     })?;
+    let output = &outcome.report.job.output;
+    let more = output.as_ref().map_or(String::new(), |path| format!("; see yunti report {path}"));
+    tell_all(&flags, &spec, &outcome, &more)
+}
+
+fn tell_all(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {
     if let Some(path) = &flags.report {
         write_report(&outcome.report, path)?;
     }
-    tell(&flags, &spec, &outcome)
+    tell(flags, spec, outcome, more)
 }
 
 fn run_job(spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_engine::base::Result<JobOutcome> {
     job::run(spec, env, &abi::load_before(&spec.libraries, library::builtin_classes())?, control)
 }
 
-fn tell(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome) -> Outcome {
+fn tell(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {
     let report = &outcome.report;
     if flags.json {
         let mut document = serde_json::to_value(report).expect("a report can be written as JSON");
@@ -77,7 +82,6 @@ fn tell(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome) -> Outcome {
         return stdout::print(&(top_table(&outcome.top, width) + "\n" + &report::brief(report, width, paint)));
     }
     if !flags.quiet {
-        let more = report.job.output.as_ref().map_or(String::new(), |path| format!("; see yunti report {path}"));
         eprintln_quietly(&(report::summary_line(report) + &more.replace(['\n', '\r'], " ")));
     }
     Ok(())

@@ -8,24 +8,25 @@ use std::sync::Arc;
 
 use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::env::Env;
+use yunti_engine::job::report::Report;
 use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget, SPLIT_BYTES_DEFAULT};
 use yunti_engine::job::task;
 use yunti_engine::operator::ClassSource;
 
-use crate::command::part;
+use crate::command::{part, report};
 use crate::failure::{Failure, Outcome};
 
-/// A job file that is removed when the job was submitted.
-struct JobFile(PathBuf);
+/// A file that is removed in the end.
+struct TempFile(PathBuf);
 
-impl Drop for JobFile {
+impl Drop for TempFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Outcome {
+pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Outcome<Report> {
     let output = check(spec)?;
     // What does not fit together is told here, and not by a task that fails four times.
     task::check(spec, env, classes)?;
@@ -50,9 +51,16 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Outco
     if spec.overwrite {
         command.arg("--overwrite");
     }
+    let facts = private_file(&format!("yunti-facts-{}.json", std::process::id()), "")?;
+    command.arg("--facts").arg(&facts.0);
+    if let Ok(own) = std::env::current_exe() {
+        command.arg("--report-by").arg(own);
+    }
     let status = command.status().map_err(|e| Error::io(Code::Usage, "cannot execute the part hadoop", &e))?;
     match status.code() {
-        Some(0) => Ok(()),
+        // The job is done; where there is no report, Hadoop's client said why.
+        Some(0) if facts.0.metadata().is_ok_and(|m| m.len() > 0) => Ok(report::read(&facts.0)?.0),
+        Some(0) => Err(Failure::Told(Code::Output)),
         // It said why.
         Some(code) => Err(Failure::Told(code_of(code))),
         None => Err(Failure::Told(Code::Cancelled)),
@@ -87,7 +95,7 @@ fn check(spec: &JobSpec) -> Result<&Path> {
 }
 
 /// The job as its tasks see it: libraries lie beside them, memory and directories are the container's.
-fn write_job(spec: &JobSpec) -> Result<JobFile> {
+fn write_job(spec: &JobSpec) -> Result<TempFile> {
     let beside = |library: &PathBuf| Path::new(".").join(library.file_name().unwrap_or(library.as_os_str()));
     let job = JobSpec {
         inputs: Vec::new(),
@@ -98,16 +106,20 @@ fn write_job(spec: &JobSpec) -> Result<JobFile> {
         scratch_dirs: Vec::new(),
         ..spec.clone()
     };
-    let path = std::env::temp_dir().join(format!("yunti-job-{}.toml", std::process::id()));
-    let text = spec_to_toml(&job)?;
+    private_file(&format!("yunti-job-{}.toml", std::process::id()), &spec_to_toml(&job)?)
+}
+
+/// A file beside the other temporary ones.
+fn private_file(name: &str, text: &str) -> Result<TempFile> {
+    let path = std::env::temp_dir().join(name);
     // A name that can be guessed is not followed where somebody else put it.
     let opened = File::options().write(true).create_new(true).open(&path);
-    let mut file =
-        opened.map_err(|e| Error::io(Code::Output, "cannot write the job", &e).at_path(path.to_string_lossy()))?;
+    let mut file = opened
+        .map_err(|e| Error::io(Code::Output, "cannot write a temporary file", &e).at_path(path.to_string_lossy()))?;
     let written = file.write_all(text.as_bytes());
-    let file = JobFile(path);
+    let file = TempFile(path);
     match written {
         Ok(()) => Ok(file),
-        Err(e) => Err(Error::io(Code::Output, "cannot write the job", &e).at_path(file.0.to_string_lossy())),
+        Err(e) => Err(Error::io(Code::Output, "cannot write a temporary file", &e).at_path(file.0.to_string_lossy())),
     }
 }

@@ -117,6 +117,8 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         }
         let sink = emitter.finish()?.into_inner();
         running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", sink.records());
+        running.count(TASK_COUNTERS, "COMBINE_INPUT_RECORDS", sink.records());
+        running.count(TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", sink.states());
         match sink.finish()? {
             Finished::Table(table) => self.tables.lock().unwrap_or_else(|e| e.into_inner()).push(table),
             Finished::Collector(collector) => self.keep(collector),
@@ -155,8 +157,12 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
             running.meter.add(worker, StageKind::Map, cost.map_ns.saturating_sub(collect_ns), cost.bytes, 0);
             running.meter.add(worker, StageKind::Collect, collect_ns, cost.bytes, 0);
         }
-        let collector = emitter.finish()?.into_inner().finish()?;
-        running.count(TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", collector.records);
+        let sink = emitter.finish()?.into_inner();
+        let (combined, large) = sink.records();
+        let collector = sink.finish()?;
+        running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", combined + large);
+        running.count(TASK_COUNTERS, "COMBINE_INPUT_RECORDS", combined);
+        running.count(TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", collector.records - large);
         self.keep(collector);
         running.absorb(&context);
         Ok(())

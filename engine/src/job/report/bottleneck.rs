@@ -100,7 +100,7 @@ fn resources(report: &Report, times: &ResourceTimes, wall_ms: f64) -> Vec<Resour
     let mut all = vec![
         Resource {
             name: "cpu",
-            stage: busiest(report, |_| true),
+            stage: busiest(report, takes_cpu),
             parallelism: f64::from(processors),
             in_use_ms: times.cpu_ms,
         },
@@ -131,6 +131,11 @@ fn resources(report: &Report, times: &ResourceTimes, wall_ms: f64) -> Vec<Resour
     all.extend(tasks(report, workers, "input", &["map"]));
     all.extend(tasks(report, workers, "partitions", &["reduce", "merge"]));
     all
+}
+
+/// On a cluster, stages of which the most is waiting for others have resources of their own.
+fn takes_cpu(resource: &str) -> bool {
+    !matches!(resource, "network" | "start")
 }
 
 /// The stage with the most worker time among those whose resource is asked for.

@@ -40,6 +40,8 @@ pub fn make(running: &Running<'_>, before: &Before, output_bytes: u64) -> Report
         format: REPORT_FORMAT.into(),
         job: JobInfo {
             name: spec.name.clone(),
+            id: None,
+            state: None,
             version: env!("CARGO_PKG_VERSION").into(),
             mode: match spec.mode {
                 Mode::Sorted => "sorted",
@@ -65,6 +67,7 @@ pub fn make(running: &Running<'_>, before: &Before, output_bytes: u64) -> Report
         machine: machine::describe(running.env.threads.processors()),
         stages: running.meter.stages(),
         workers: running.meter.workers(),
+        tasks: Vec::new(),
         memory: Memory {
             budget_bytes: running.budget.limit_bytes(),
             peak_bytes: running.budget.peak_bytes(),

@@ -30,6 +30,11 @@ const STAGES: [(StageKind, &str, &str); 9] = [
     (StageKind::Write, "write", "disk_write"),
 ];
 
+/// The resource that a stage uses; none for a name that is no stage.
+pub fn resource_of(stage: &str) -> Option<&'static str> {
+    STAGES.iter().find(|(_, name, _)| *name == stage).map(|(.., resource)| *resource)
+}
+
 #[derive(Clone, Copy, Default)]
 struct Sum {
     ns: u64,

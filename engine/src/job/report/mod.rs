@@ -20,6 +20,9 @@ pub struct Report {
     /// In the order of a record's journey.
     pub stages: Vec<Stage>,
     pub workers: Vec<Worker>,
+    /// Of a job on a cluster: each attempt of its tasks, and the worker is a place for one container.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<TaskRow>,
     pub memory: Memory,
     pub spill: Spill,
     /// Group, then name; Hadoop's own names where it has the counter.
@@ -30,6 +33,11 @@ pub struct Report {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct JobInfo {
     pub name: String,
+    /// On a cluster: what it calls the job, and how the job ended: succeeded, failed, killed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
     pub version: String,
     pub mode: String,
     pub reduces: u32,
@@ -88,6 +96,23 @@ pub struct Span {
     pub end_ms: f64,
     pub bytes: u64,
     pub records: u64,
+}
+
+/// One attempt of a task on a cluster.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct TaskRow {
+    pub id: String,
+    /// map, reduce.
+    pub kind: String,
+    /// succeeded, failed, killed.
+    pub state: String,
+    pub node: String,
+    /// Since the job began.
+    pub start_ms: f64,
+    pub elapsed_ms: f64,
+    pub cpu_ms: f64,
+    /// By the names of the stages. They lie side by side: what is missing of the elapsed time, nobody measured.
+    pub stages_ms: BTreeMap<String, f64>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

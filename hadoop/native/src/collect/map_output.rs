@@ -54,6 +54,8 @@ pub struct Finished {
     pub spilled_records: u64,
     /// That left the table of a native combiner.
     pub summed_records: u64,
+    /// Time of the spills before the end, and of the one at the end.
+    pub spill_ns: [u64; 2],
 }
 
 pub struct MapOutput {
@@ -168,7 +170,7 @@ impl MapOutput {
         }
         // A run of its own: nothing else would fit beside it.
         self.collector.spill()?;
-        self.spilling.wait()?;
+        self.spilling.waiting(|spilling| spilling.wait())?;
         self.largest = self.largest.max(len);
         let bytes = [key, value].concat();
         let record = Record { bytes: &bytes, key_len: key.len() as u32, split: 0 };
@@ -185,6 +187,7 @@ impl MapOutput {
         let MapOutput {
             settings, space, budget, store, mut collector, spilling, summed, mut combining, largest, ..
         } = self;
+        let spill_ns = space.counts.spill_ns.load(Ordering::Relaxed);
         let mut summed_records = 0;
         if let Some(mut summed) = summed {
             summed.drain(&mut collector)?;
@@ -192,13 +195,13 @@ impl MapOutput {
         }
         let file = NamedFile::create(&*space.env.files, path, Code::Output)?;
         let mut out = OutputFile::new(file, settings.form, settings.codec)?.with_values(settings.values);
-        spilling.wait()?;
+        spilling.waiting(|spilling| spilling.wait())?;
         if space.runs.is_empty() {
             let mut collected = collector.into_collected();
             space.sorted(&store, &mut collected, |sorted| space.drain_to_file(sorted, &mut combining, &mut out))?;
         } else {
             collector.spill()?;
-            spilling.wait()?;
+            spilling.waiting(|spilling| spilling.wait())?;
             drop((collector, spilling, store));
             let runs = space.runs.take();
             if matches!(combining, Combining::User(_)) && runs.len() < settings.combine_spills_min {
@@ -214,6 +217,7 @@ impl MapOutput {
             spills: read(&counts.spills),
             spilled_records: read(&counts.spilled_records) + records,
             summed_records,
+            spill_ns: [spill_ns, read(&counts.spill_ns) - spill_ns],
         })
     }
 }

@@ -14,7 +14,7 @@ use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::collect::collector::Spill;
 use yunti_engine::collect::{Collected, Store};
 
-use crate::sorted::{Combining, TaskSpace};
+use crate::sorted::{Combining, Counts, TaskSpace};
 
 /// The spill that is under way, and what is needed for the next one.
 pub struct Spilling {
@@ -40,6 +40,15 @@ impl Spilling {
             }
             None => Ok(()),
         }
+    }
+
+    /// Waits for whatever `act` does with it: time that the mapper has to spare for spills.
+    pub fn waiting(self: &Arc<Self>, act: impl FnOnce(&Arc<Self>) -> Result<()>) -> Result<()> {
+        let clock = &self.space.env.clock;
+        let start = clock.now_ns();
+        let done = act(self);
+        Counts::add(&self.space.counts.spill_ns, clock.now_ns() - start);
+        done
     }
 
     fn spill(&self, store: &Store, mut collected: Collected) -> Result<()> {
@@ -84,9 +93,13 @@ impl Drop for Spiller {
 
 impl Spill for Spiller {
     fn spill(&mut self, store: &Store, collected: &mut Collected) -> Result<()> {
-        self.spilling.wait()?;
-        let first = self.spilling.space.runs.is_empty();
-        let collected = std::mem::take(collected);
-        if first { self.spilling.spill(store, collected) } else { self.spilling.begin(self.store.clone(), collected) }
+        self.spilling.waiting(|spilling| {
+            spilling.wait()?;
+            let collected = std::mem::take(collected);
+            match spilling.space.runs.is_empty() {
+                true => spilling.spill(store, collected),
+                false => spilling.begin(self.store.clone(), collected),
+            }
+        })
     }
 }

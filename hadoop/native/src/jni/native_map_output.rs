@@ -144,7 +144,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_ticks<'loca
     env.with_env(|_| Ok(OUTPUTS.get(handle)?.space.ticks() as jlong)).resolve::<Throw>()
 }
 
-/// `static native long[] finish(long handle, String path)`: spills, spilled records, records of a native sum; then start, raw and file bytes of
+/// `static native long[] finish(long handle, String path)`: spills, spilled records, records of a native sum, times of spills; then start, raw and file bytes of
 /// each partition.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_finish<'local>(
@@ -157,7 +157,8 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_finish<'loc
         let path = PathBuf::from(path.try_to_string(env)?);
         let output = OUTPUTS.get(handle)?.output.lock().unwrap_or_else(|e| e.into_inner()).take();
         let done = output.ok_or(Failure::NoHandle)?.finish(&path)?;
-        let mut numbers = vec![done.spills, done.spilled_records, done.summed_records];
+        let [spill_ns, last_spill_ns] = done.spill_ns;
+        let mut numbers = vec![done.spills, done.spilled_records, done.summed_records, spill_ns, last_spill_ns];
         numbers.extend(done.segments.iter().flat_map(|s| [s.start, s.raw_bytes, s.file_bytes]));
         let numbers: Vec<i64> = numbers.into_iter().map(|n| n as i64).collect();
         let array = JLongArray::new(env, numbers.len())?;

@@ -20,7 +20,7 @@ use super::fetched::Fetched;
 use crate::compress::Codec;
 use crate::ifile::SegmentReader;
 use crate::key::KeyForm;
-use crate::sorted::{Combine, Combining, Counts, Frames, OfMerger, Sorted, TaskSpace};
+use crate::sorted::{Combine, Combining, Counts, Frames, OfMerger, TaskSpace};
 
 /// Sources that are merged at once, at most: behind that another pass costs less than caches that are too small for all.
 const FAN_IN_MAX: usize = 512;
@@ -231,14 +231,15 @@ impl ReduceInput {
         Ok(take(frames.next_batch(records, room)?))
     }
 
-    /// Gives all records, in normal form, to `each`.
-    pub fn drain(&self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<()> {
+    /// Gives all records, in normal form, to `each`; the nanoseconds that merging them took.
+    pub fn drain(&self, each: &mut dyn FnMut(Record<'_>) -> Result<()>) -> Result<u64> {
         let mut merged = self.merged.lock().unwrap_or_else(|e| e.into_inner());
         let Merging { records, .. } = merged.as_mut().ok_or_else(no_segment)?;
-        while records.next_batch(each)? {
+        let mut merge_ns = 0;
+        while records.next_batch_timed(&*self.space.env.clock, &mut merge_ns, each)? {
             Counts::add(&self.space.counts.ticks, 1);
         }
-        Ok(())
+        Ok(merge_ns)
     }
 }
 

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use yunti_engine::base::{Record, Result};
 use yunti_engine::collect::spill::prefetch_ahead;
 use yunti_engine::collect::{SortedBuckets, Store};
+use yunti_engine::env::Clock;
 use yunti_engine::run::{BlockSource, KeyRange, Merger, ReadContext, Run, RunReader};
 
 pub use combine::{Combine, Combining, Feed};
@@ -145,6 +146,21 @@ pub struct OfMerger<'s> {
 impl<'s> OfMerger<'s> {
     pub fn new(merger: Merger<'s>) -> Self {
         OfMerger { merger, told: false }
+    }
+
+    /// The same as `next_batch`; `merge_ns` grows by the time of merging, without that of `each`.
+    pub fn next_batch_timed(
+        &mut self,
+        clock: &dyn Clock,
+        merge_ns: &mut u64,
+        each: &mut dyn FnMut(Record<'_>) -> Result<()>,
+    ) -> Result<bool> {
+        let start = clock.now_ns();
+        let batch = self.merger.next_batch()?;
+        *merge_ns += clock.now_ns() - start;
+        let Some(batch) = batch else { return Ok(false) };
+        batch.iter().try_for_each(|record| each(*record))?;
+        Ok(true)
     }
 }
 

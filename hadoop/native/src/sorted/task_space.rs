@@ -18,6 +18,8 @@ use crate::key::KeyForm;
 pub struct Counts {
     pub spills: AtomicU64,
     pub spilled_records: AtomicU64,
+    /// Time that a collector had to spare for spills.
+    pub spill_ns: AtomicU64,
     /// Grows while there is progress.
     pub ticks: AtomicU64,
 }

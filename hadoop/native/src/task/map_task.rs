@@ -26,7 +26,9 @@ pub fn run(
     output: &Path,
 ) -> Result<(Vec<Segment>, Counters)> {
     let mapped = task::map(&job.spec, env, &job.classes, control, split, bounds)?;
-    let MapTaskOutput { store, mut collected, runs, scratch, partitions, counters } = mapped;
+    let MapTaskOutput { store, mut collected, runs, scratch, partitions, mut counters } = mapped;
+    let start = env.clock.now_ns();
+    let stage = if runs.is_empty() { "SORT" } else { "MERGE" };
     let budget = store.budget().clone();
     let order = store.order();
     let space = TaskSpace {
@@ -51,5 +53,6 @@ pub fn run(
         write_merged(&space, runs, budget.limit_bytes(), 0, &mut Combining::Nothing, &mut out)?;
     }
     let (segments, _) = out.finish(partitions)?;
+    task::count_stage(&mut counters, stage, env.clock.now_ns() - start);
     Ok((segments, counters))
 }

@@ -9,7 +9,11 @@ final class NativeMapOutput {
 
   static final int SPILLED_RECORDS = 1;
   static final int SUMMED_RECORDS = 2;
-  static final int SEGMENTS = 3;
+  /** Time that the calls of {@code put} took for spills, and {@code finish}. */
+  static final int SPILL_NS = 3;
+
+  static final int LAST_SPILL_NS = 4;
+  static final int SEGMENTS = 5;
 
   private NativeMapOutput() {}
 

@@ -19,6 +19,8 @@ import org.yunti.hadoop.LocalDirectories;
 import org.yunti.hadoop.NativeLibrary;
 import org.yunti.hadoop.ProgressTicker;
 import org.yunti.hadoop.Verdict;
+import org.yunti.hadoop.report.TaskTime;
+import org.yunti.hadoop.report.TaskTime.Stage;
 
 /**
  * Map output through native code. Set
@@ -58,6 +60,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   private Counters.Counter recordCounter;
   private Counters.Counter byteCounter;
   private long bytes;
+  private TaskTime time;
 
   @Override
   public void init(Context context) throws IOException {
@@ -77,6 +80,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     job = context.getJobConf();
     task = context.getMapTask();
     reporter = context.getReporter();
+    time = new TaskTime(reporter, job);
     files = task.getMapOutputFile();
     partitions = job.getNumReduceTasks();
     if (CryptoUtils.isEncryptedSpillEnabled(job)) {
@@ -110,6 +114,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     chosen = new int[batchBytes / RecordBatch.HEADER_BYTES + 1];
     recordCounter = reporter.getCounter(TaskCounter.MAP_OUTPUT_RECORDS);
     byteCounter = reporter.getCounter(TaskCounter.MAP_OUTPUT_BYTES);
+    time.lap(Stage.JVM_START);
   }
 
   /** What Hadoop's own collector would refuse is left to it. */
@@ -178,22 +183,26 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     }
     int keyLength = batch.header(0);
     int valueLength = batch.header(4);
+    long begin = System.nanoTime();
     try {
       NativeMapOutput.putBig(handle, batch.bytes(), RecordBatch.HEADER_BYTES, keyLength, valueLength, partition);
     } catch (IOException e) {
       throw CombineFeed.ofSpill(combiner, e);
     }
+    time.within(Stage.COLLECT, System.nanoTime() - begin);
     batch.shrink(batchBytes);
   }
 
   private void handOver() throws IOException {
     if (count > 0) {
       int length = batch.padded(batch.position());
+      long begin = System.nanoTime();
       try {
         NativeMapOutput.put(handle, batch.bytes(), length, chosen, count);
       } catch (IOException e) {
         throw CombineFeed.ofSpill(combiner, e);
       }
+      time.within(Stage.COLLECT, System.nanoTime() - begin);
       count = 0;
     }
     batch.position(0);
@@ -208,6 +217,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     }
     try {
       handOver();
+      time.lap(Stage.MAP);
       finish();
     } finally {
       release();
@@ -227,6 +237,9 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       ticker.stop();
     }
     output.write(done, NativeMapOutput.SEGMENTS, reporter);
+    time.move(Stage.COLLECT, Stage.SPILL, done[NativeMapOutput.SPILL_NS]);
+    time.within(Stage.SPILL, done[NativeMapOutput.LAST_SPILL_NS]);
+    time.lap(done[NativeMapOutput.SPILLS] > 0 ? Stage.MERGE : Stage.SORT);
     if (sum != KnownSum.NONE) {
       reporter.getCounter(TaskCounter.COMBINE_INPUT_RECORDS).increment(recordCounter.getValue());
       reporter.getCounter(TaskCounter.COMBINE_OUTPUT_RECORDS).increment(done[NativeMapOutput.SUMMED_RECORDS]);
@@ -245,6 +258,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   @Override
   public synchronized void close() {
     release();
+    time.end();
   }
 
   private void release() {

@@ -32,6 +32,8 @@ import org.yunti.hadoop.collect.CombineFeed;
 import org.yunti.hadoop.collect.RecordWriter;
 import org.yunti.hadoop.key.KeyForm;
 import org.yunti.hadoop.key.SortSetting;
+import org.yunti.hadoop.report.TaskTime;
+import org.yunti.hadoop.report.TaskTime.Stage;
 import org.yunti.hadoop.task.NativeJob;
 
 /**
@@ -53,6 +55,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   private final CombineFeed<K, V> combiner;
   private final Handle handle;
   private final Cleaner.Cleanable cleanable;
+  private final TaskTime time;
 
   /** Of segments that are fetched or there; all that follows is guarded by this. */
   private long used;
@@ -79,6 +82,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     this.context = context;
     this.failures = failures;
     JobConf job = context.getJobConf();
+    time = new TaskTime(context.getReporter(), job);
     if (CryptoUtils.isEncryptedSpillEnabled(job)) {
       throw new Declined(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA + " is on");
     }
@@ -107,6 +111,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
                 combiner));
     cleanable = CLEANER.register(this, handle);
     OF_ATTEMPTS.put(context.getReduceId().toString(), this);
+    time.lap(Stage.JVM_START);
     LOG.info("Yunti merges in {} bytes of native memory", memory.limitBytes());
   }
 
@@ -196,6 +201,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
 
   private void merge() {
     long freed = 0;
+    long start = System.nanoTime();
     try {
       try {
         freed = NativeReduceInput.merge(number());
@@ -206,6 +212,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     } catch (IOException | RuntimeException | Error e) {
       failures.reportException(e);
     } finally {
+      time.within(Stage.MERGE, System.nanoTime() - start);
       synchronized (this) {
         used -= freed;
         committed -= freed;
@@ -218,6 +225,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   @Override
   public RawKeyValueIterator close() throws IOException, InterruptedException {
     waitForResource();
+    time.lap(Stage.SHUFFLE);
     long number = number();
     ProgressTicker ticker = new ProgressTicker(() -> NativeReduceInput.ticks(number), context.getReporter());
     try {
@@ -228,10 +236,27 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
       ticker.stop();
     }
     context.getSpilledRecordsCounter().increment(NativeReduceInput.spilledRecords(number));
+    time.lap(Stage.MERGE);
     if (isNative) {
       return new RecordFrames(into -> 0, new Progress(), 0);
     }
-    return new RecordFrames(into -> NativeReduceInput.next(number(), into), new Progress(), total);
+    return new RecordFrames(this::next, new Progress(), total);
+  }
+
+  private int next(byte[] into) throws IOException {
+    long start = System.nanoTime();
+    int length = NativeReduceInput.next(number(), into);
+    time.within(Stage.MERGE, System.nanoTime() - start);
+    return length;
+  }
+
+  /** The task is at its end. */
+  void end() {
+    if (!isNative) {
+      time.lap(Stage.REDUCE);
+    }
+    time.end();
+    release();
   }
 
   /** Nobody reads or fetches any more. */

@@ -47,7 +47,7 @@ public final class NativeShuffle<K, V> extends Shuffle<K, V> {
   public void close() {
     super.close();
     if (manager != null) {
-      manager.release();
+      manager.end();
     }
   }
 }

@@ -22,6 +22,7 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
+import org.yunti.hadoop.report.ReportJob;
 import org.yunti.hadoop.shuffle.NativeShuffle;
 import org.yunti.hadoop.task.NativeInputFormat;
 import org.yunti.hadoop.task.NativeJob;
@@ -52,7 +53,8 @@ public final class SubmitJob extends Configured implements Tool {
 
   /** What was asked for. */
   private record Request(
-      Path jobFile, String name, List<String> inputs, String output, int reduces, List<Path> libraries, boolean overwrite) {}
+      Path jobFile, String name, List<String> inputs, String output, int reduces, List<Path> libraries, boolean overwrite,
+      String facts, String program) {}
 
   private static final class UsageException extends Exception {
     private static final long serialVersionUID = 1;
@@ -74,6 +76,8 @@ public final class SubmitJob extends Configured implements Tool {
     boolean overwrite = false;
     List<String> inputs = new ArrayList<>();
     List<Path> libraries = new ArrayList<>();
+    String facts = null;
+    String program = null;
     for (int i = 0; i < arguments.length; i++) {
       if (arguments[i].equals("--overwrite")) {
         overwrite = true;
@@ -88,6 +92,8 @@ public final class SubmitJob extends Configured implements Tool {
         case "--name" -> name = value;
         case "--input" -> inputs.add(value);
         case "--output" -> output = value;
+        case "--facts" -> facts = value;
+        case "--report-by" -> program = value;
         case "--lib" -> libraries.add(Path.of(value));
         case "--reduces" -> {
           try {
@@ -102,7 +108,7 @@ public final class SubmitJob extends Configured implements Tool {
     if (jobFile == null || inputs.isEmpty() || output == null) {
       throw new UsageException("--job, --input and --output are needed");
     }
-    return new Request(jobFile, name, inputs, output, reduces, libraries, overwrite);
+    return new Request(jobFile, name, inputs, output, reduces, libraries, overwrite, facts, program);
   }
 
   @Override
@@ -149,7 +155,7 @@ public final class SubmitJob extends Configured implements Tool {
     if (exists) {
       outputs.delete(output, true);
     }
-    return job.waitForCompletion(true) ? 0 : FAILED;
+    return ReportJob.submitted(job, output, request.facts(), request.program()) ? 0 : FAILED;
   }
 
   /** The wished number of maps, as the largest split that gives so many. */

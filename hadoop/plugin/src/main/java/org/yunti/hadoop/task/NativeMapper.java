@@ -12,6 +12,7 @@ import org.yunti.hadoop.NativeLibrary;
 import org.yunti.hadoop.Verdict;
 import org.yunti.hadoop.collect.CodecSetting;
 import org.yunti.hadoop.collect.OutputIndex;
+import org.yunti.hadoop.report.TaskTime;
 
 /** A map task that is native from reading its split, or from the records of a reader of Java's, to writing the map output. */
 public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
@@ -22,10 +23,13 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
   public void run(Context context) throws IOException, InterruptedException {
     Configuration conf = context.getConfiguration();
     NativeLibrary.load();
+    // Of a job of maps alone; else the collector's counts.
+    TaskTime time = new TaskTime(name -> context.getCounter(TaskTime.COUNTERS, name), conf);
     try (TaskFiles files = new TaskFiles(conf, context)) {
       Source source = source(context, files);
       if (context.getNumReduceTasks() == 0) {
         Verdict.nativeCode(context, "all of " + context.getTaskAttemptID());
+        time.lap(TaskTime.Stage.JVM_START);
         NativeTask.count(
             NativeTask.mapToFile(
                 NativeJob.of(conf), files, source.path(), source.start(), source.end(), number(context), NativeJob.mapMemoryBytes(conf),
@@ -35,6 +39,9 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
       } else {
         collect(context, files, source);
       }
+    }
+    if (context.getNumReduceTasks() == 0) {
+      time.end();
     }
   }
 

@@ -12,6 +12,7 @@ import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.yunti.hadoop.NativeLibrary;
 import org.yunti.hadoop.Verdict;
+import org.yunti.hadoop.report.TaskTime;
 
 /**
  * The collector of a native map task: it collects nothing, since {@link NativeMapper} writes the map output itself, and is there for
@@ -23,6 +24,7 @@ public final class NativeTaskCollector<K, V> implements MapOutputCollector<K, V>
   JobConf job;
   MapTask task;
   TaskReporter reporter;
+  private TaskTime time;
 
   /** The collector of a task attempt in this JVM. */
   static NativeTaskCollector<?, ?> of(TaskAttemptID attempt) throws IOException {
@@ -38,12 +40,14 @@ public final class NativeTaskCollector<K, V> implements MapOutputCollector<K, V>
     job = context.getJobConf();
     task = context.getMapTask();
     reporter = context.getReporter();
+    time = new TaskTime(reporter, job);
     if (CryptoUtils.isEncryptedSpillEnabled(job)) {
       throw new IOException("Yunti: native tasks do not encrypt: turn off " + MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA);
     }
     NativeLibrary.load();
     Verdict.nativeCode(reporter, "all of " + task.getTaskID());
     OF_ATTEMPTS.put(task.getTaskID().toString(), this);
+    time.lap(TaskTime.Stage.JVM_START);
   }
 
   @Override
@@ -59,5 +63,6 @@ public final class NativeTaskCollector<K, V> implements MapOutputCollector<K, V>
   @Override
   public void close() {
     OF_ATTEMPTS.remove(task.getTaskID().toString());
+    time.end();
   }
 }

@@ -16,6 +16,7 @@ import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.TaskInputOutputContext;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
+import org.yunti.hadoop.report.TaskTime;
 
 /**
  * Files of Hadoop's file systems for native code, which names them by numbers (java_files.rs), and streams of records that Java reads
@@ -78,8 +79,11 @@ final class TaskFiles implements Closeable {
     if (stream != null) {
       return add(stream);
     }
+    long start = System.nanoTime();
     Path path = new Path(name);
-    return add(path.getFileSystem(conf).create(path, false));
+    int number = add(path.getFileSystem(conf).create(path, false));
+    time(System.nanoTime() - start);
+    return number;
   }
 
   private int add(Closeable stream) {
@@ -114,6 +118,12 @@ final class TaskFiles implements Closeable {
     }
   }
 
+  private void time(long ns) {
+    if (context != null) {
+      TaskTime.count(name -> context.getCounter(TaskTime.COUNTERS, name), TaskTime.Stage.WRITE, ns);
+    }
+  }
+
   private void count(Enum<?> name, long n) {
     Counter counter = context == null ? null : context.getCounter(name);
     if (counter != null) {
@@ -139,6 +149,8 @@ final class TaskFiles implements Closeable {
 
   @Override
   public void close() throws IOException {
+    // What is written goes out to the last byte here.
+    long start = System.nanoTime();
     IOException first = null;
     for (Closeable stream : open) {
       try {
@@ -148,6 +160,7 @@ final class TaskFiles implements Closeable {
       }
     }
     open.clear();
+    time(System.nanoTime() - start);
     if (first != null) {
       throw first;
     }

@@ -39,6 +39,7 @@ final class CounterRules {
     FREE.put("JobCounter:DATA_LOCAL_MAPS", "where the scheduler places a task is its own affair");
     FREE.put("JobCounter:RACK_LOCAL_MAPS", "where the scheduler places a task is its own affair");
     FREE.put("JobCounter:OTHER_LOCAL_MAPS", "where the scheduler places a task is its own affair");
+    FREE.put("Yunti time, ms", TIME);
     FREE.put(NativeClaim.GROUP, "what the plug-in says of itself is judged apart");
   }
 

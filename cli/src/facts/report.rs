@@ -1,0 +1,347 @@
+//! From the facts of a cluster's job to the engine's report.
+//!
+//! ```text
+//!   attempt of a task    |<------------------------- elapsed (the cluster's clock) ------------------------->|
+//!   with our counters    | launch |<------------------------ TOTAL (the task's clock) ---------------------->|
+//!                                 | jvm-start | read, map, .., sort, merge         shuffle, merge, .., write |
+//!   without              | map                                            shuffle | merge | reduce         |
+//! ```
+//!
+//! `launch` is what the cluster took around the JVM: the container's start before it, commit and farewell behind it. Without our
+//! counters nobody knows what the JVM's start took: it lies in `map` and in `shuffle`, as in Hadoop's own pages.
+
+use std::collections::BTreeMap;
+
+use yunti_engine::job::report::bottleneck::{self, ResourceTimes};
+use yunti_engine::job::report::meter::resource_of;
+use yunti_engine::job::report::{
+    Bottleneck, JobInfo, Machine, Memory, REPORT_FORMAT, Report, Span, Spill, Stage, TaskRow, Worker,
+};
+
+use super::{Attempt, JobFacts};
+
+const TASK: &str = "org.apache.hadoop.mapreduce.TaskCounter";
+const FILE_INPUT: &str = "org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter";
+const FILE_OUTPUT: &str = "org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter";
+const YUNTI: &str = "Yunti";
+
+/// Stages in the order of a record's journey.
+const STAGES: [&str; 13] = [
+    "launch",
+    "jvm-start",
+    "read",
+    "map",
+    "collect",
+    "fold",
+    "spill",
+    "sort",
+    "shuffle",
+    "merge",
+    "reduce",
+    "write",
+    "lost",
+];
+
+/// Attempts that a report lists: beyond them only the sums are kept.
+const ROWS_MAX: usize = 10_000;
+
+pub fn report_of(facts: &JobFacts) -> Report {
+    let mut report = Report {
+        format: REPORT_FORMAT.into(),
+        job: job(facts),
+        machine: Machine {
+            cpu: match facts.cluster.nodes {
+                0 => "a Hadoop cluster".into(),
+                1 => "a Hadoop cluster of 1 node".into(),
+                n => format!("a Hadoop cluster of {n} nodes"),
+            },
+            processors: facts.cluster.processors,
+            memory_bytes: facts.cluster.memory_bytes,
+            simd: String::new(),
+        },
+        stages: Vec::new(),
+        workers: Vec::new(),
+        tasks: facts.attempts.iter().map(|attempt| row(facts, attempt)).collect(),
+        memory: memory(facts),
+        spill: Spill::default(),
+        counters: facts.counters.clone(),
+        bottleneck: Bottleneck::default(),
+    };
+    report.stages = stages(facts, &report);
+    report.workers = workers(&report.tasks);
+    report.job.threads = report.workers.len() as u32;
+    report.job.cpu_ms = cpu_ms(facts, &report.tasks);
+    // What disks and wires took of the time, the cluster does not tell: they are never named.
+    let times = ResourceTimes { cpu_ms: report.job.cpu_ms, ..ResourceTimes::default() };
+    report.bottleneck = bottleneck::find(&report, &times);
+    report.tasks.truncate(ROWS_MAX);
+    report
+}
+
+fn counter(facts: &JobFacts, group: &str, name: &str) -> Option<u64> {
+    facts.counters.get(group)?.get(name).copied()
+}
+
+fn task_counter(facts: &JobFacts, name: &str) -> u64 {
+    counter(facts, TASK, name).unwrap_or(0)
+}
+
+fn job(facts: &JobFacts) -> JobInfo {
+    let output_counter = if facts.reduces == 0 { "MAP_OUTPUT_RECORDS" } else { "REDUCE_OUTPUT_RECORDS" };
+    let mut maps: Vec<&str> = facts.attempts.iter().filter(|a| a.kind == "map").map(task_of).collect();
+    maps.sort_unstable();
+    maps.dedup();
+    JobInfo {
+        name: facts.name.clone(),
+        id: Some(facts.id.clone()),
+        state: Some(facts.state.clone()),
+        version: env!("CARGO_PKG_VERSION").into(),
+        mode: if facts.reduces == 0 { "none" } else { "sorted" }.into(),
+        reduces: facts.reduces,
+        splits: maps.len() as u64,
+        threads: 0,
+        started_unix_ms: facts.submitted_unix_ms,
+        wall_ms: facts.finished_unix_ms.saturating_sub(facts.submitted_unix_ms) as f64,
+        cpu_ms: 0.0,
+        // Native tasks know the bytes of their splits; Hadoop counts what was read, which is a little more.
+        input_bytes: counter(facts, YUNTI, "INPUT_BYTES").or(counter(facts, FILE_INPUT, "BYTES_READ")).unwrap_or(0),
+        input_records: task_counter(facts, "MAP_INPUT_RECORDS"),
+        output_bytes: counter(facts, FILE_OUTPUT, "BYTES_WRITTEN").unwrap_or(0),
+        output_records: task_counter(facts, output_counter),
+        output: facts.output.clone(),
+    }
+}
+
+/// `attempt_X_m_000001_0` is of the task `attempt_X_m_000001`.
+fn task_of(attempt: &Attempt) -> &str {
+    attempt.id.rsplit_once('_').map_or(&*attempt.id, |(task, _)| task)
+}
+
+/// The largest container, and the largest process in one.
+fn memory(facts: &JobFacts) -> Memory {
+    let most = |name: &str| facts.attempts.iter().filter_map(|a| a.counters.get(name)).copied().max().unwrap_or(0);
+    let peak = most("PHYSICAL_MEMORY_BYTES");
+    Memory {
+        budget_bytes: facts.map_container_bytes.max(if facts.reduces == 0 { 0 } else { facts.reduce_container_bytes }),
+        peak_bytes: peak,
+        peak_resident_bytes: peak,
+    }
+}
+
+/// Attempts with our counter know all of their processor time, the others what Hadoop began to count after their start.
+fn cpu_ms(facts: &JobFacts, tasks: &[TaskRow]) -> f64 {
+    let sum: f64 = tasks.iter().map(|t| t.cpu_ms).sum();
+    if sum > 0.0 { sum } else { task_counter(facts, "CPU_MILLISECONDS") as f64 }
+}
+
+fn row(facts: &JobFacts, attempt: &Attempt) -> TaskRow {
+    let own = |name: &str| attempt.times_ms.get(name).copied();
+    let cpu_ms = own("CPU").or(attempt.counters.get("CPU_MILLISECONDS").copied()).unwrap_or(0);
+    TaskRow {
+        id: attempt.id.clone(),
+        kind: attempt.kind.clone(),
+        state: attempt.state.clone(),
+        node: attempt.node.clone(),
+        start_ms: attempt.start_unix_ms.saturating_sub(facts.submitted_unix_ms) as f64,
+        elapsed_ms: attempt.elapsed_ms as f64,
+        cpu_ms: cpu_ms as f64,
+        stages_ms: stages_of(attempt).into_iter().map(|(name, ms)| (name, ms as f64)).collect(),
+    }
+}
+
+fn stages_of(attempt: &Attempt) -> BTreeMap<String, u64> {
+    let elapsed = attempt.elapsed_ms;
+    if attempt.state != "succeeded" {
+        return [("lost".to_string(), elapsed)].into();
+    }
+    if let Some(total) = attempt.times_ms.get("TOTAL") {
+        let measured = attempt.times_ms.iter().filter(|(name, _)| !matches!(&***name, "TOTAL" | "CPU"));
+        let stages = measured.map(|(name, ms)| (name.to_lowercase().replace('_', "-"), *ms));
+        return stages.chain([("launch".to_string(), elapsed.saturating_sub(*total))]).collect();
+    }
+    let (start, end) = (attempt.start_unix_ms, attempt.start_unix_ms + elapsed);
+    let (shuffled, merged) = (attempt.shuffled_unix_ms, attempt.merged_unix_ms);
+    if attempt.kind == "reduce" && (start..=end).contains(&shuffled) && (shuffled..=end).contains(&merged) {
+        let stages = [("shuffle", shuffled - start), ("merge", merged - shuffled), ("reduce", end - merged)];
+        return stages.map(|(name, ms)| (name.to_string(), ms)).into();
+    }
+    [(attempt.kind.clone(), elapsed)].into()
+}
+
+fn stages(facts: &JobFacts, report: &Report) -> Vec<Stage> {
+    let mut sums = BTreeMap::<&str, f64>::new();
+    for (name, ms) in report.tasks.iter().flat_map(|t| &t.stages_ms) {
+        *sums.entry(name).or_insert(0.0) += ms;
+    }
+    let known = STAGES.into_iter().filter(|name| sums.contains_key(name));
+    // A newer plug-in may have more.
+    let others = sums.keys().copied().filter(|name| !STAGES.contains(name));
+    let stage = |name: &str| {
+        let (bytes, records) = amounts(facts, report, name);
+        let busy_ms = sums[name];
+        Stage {
+            name: name.into(),
+            bytes,
+            records,
+            busy_ms,
+            mb_per_s: if busy_ms > 0.0 { bytes as f64 / 1000.0 / busy_ms } else { 0.0 },
+            limit_mb_per_s: None,
+            resource: match name {
+                "launch" | "lost" => "start",
+                "shuffle" => "network",
+                name => resource_of(name).unwrap_or("cpu"),
+            }
+            .into(),
+        }
+    };
+    known.chain(others).map(stage).collect()
+}
+
+/// Bytes and records that went through a stage, as the job's counters have them.
+fn amounts(facts: &JobFacts, report: &Report, stage: &str) -> (u64, u64) {
+    let count = |name| task_counter(facts, name);
+    let (job, shuffled) = (&report.job, count("REDUCE_SHUFFLE_BYTES"));
+    match stage {
+        "read" | "map" => (job.input_bytes, job.input_records),
+        "collect" | "fold" => (job.input_bytes, count("MAP_OUTPUT_RECORDS")),
+        "sort" => (count("MAP_OUTPUT_BYTES"), count("MAP_OUTPUT_RECORDS")),
+        "spill" => (0, count("SPILLED_RECORDS")),
+        "shuffle" => (shuffled, count("SHUFFLED_MAPS")),
+        "merge" | "reduce" => (shuffled, count("REDUCE_INPUT_RECORDS")),
+        "write" => (job.output_bytes, job.output_records),
+        _ => (0, 0),
+    }
+}
+
+/// The places in which containers ran: an attempt takes the first one that is free, as if no container ever moved.
+fn workers(tasks: &[TaskRow]) -> Vec<Worker> {
+    let mut order: Vec<&TaskRow> = tasks.iter().filter(|t| t.elapsed_ms > 0.0).collect();
+    order.sort_by(|a, b| a.start_ms.total_cmp(&b.start_ms));
+    let mut places: Vec<(f64, Vec<Span>)> = Vec::new();
+    for task in order {
+        let free = places.iter().position(|(until, _)| *until <= task.start_ms);
+        let place = free.unwrap_or_else(|| {
+            places.push((0.0, Vec::new()));
+            places.len() - 1
+        });
+        places[place].0 = task.start_ms + task.elapsed_ms;
+        places[place].1.extend(spans(task));
+    }
+    let worker = |(number, (_, spans)): (usize, (f64, Vec<Span>))| {
+        let busy_ms = spans.iter().map(|s| s.end_ms - s.start_ms).sum();
+        Worker { number: number as u32, busy_ms, spans }
+    };
+    places.into_iter().enumerate().map(worker).collect()
+}
+
+/// An attempt on the timeline: what comes before its work, and its work as one.
+fn spans(task: &TaskRow) -> Vec<Span> {
+    let number = task.id.rsplit('_').nth(1).and_then(|n| n.parse().ok()).unwrap_or(0);
+    let end_ms = task.start_ms + task.elapsed_ms;
+    let mut at = task.start_ms;
+    let mut spans = Vec::new();
+    let mut push = |kind: &str, ms: f64| {
+        let to = (at + ms).min(end_ms);
+        if to > at {
+            spans.push(Span { kind: kind.into(), task: number, start_ms: at, end_ms: to, bytes: 0, records: 0 });
+            at = to;
+        }
+    };
+    if task.state == "succeeded" {
+        for stage in ["launch", "jvm-start", "shuffle"] {
+            push(stage, task.stages_ms.get(stage).copied().unwrap_or(0.0));
+        }
+        push(&task.kind, task.elapsed_ms);
+    } else {
+        push("lost", task.elapsed_ms);
+    }
+    spans
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempt(id: &str, start: u64, elapsed: u64, times: &[(&str, u64)]) -> Attempt {
+        Attempt {
+            id: format!("attempt_7_0001_{id}"),
+            kind: if id.starts_with('m') { "map" } else { "reduce" }.into(),
+            state: "succeeded".into(),
+            start_unix_ms: start,
+            elapsed_ms: elapsed,
+            times_ms: times.iter().map(|(name, ms)| (name.to_string(), *ms)).collect(),
+            ..Attempt::default()
+        }
+    }
+
+    fn facts(attempts: Vec<Attempt>) -> JobFacts {
+        JobFacts {
+            id: "job_7_0001".into(),
+            state: "succeeded".into(),
+            submitted_unix_ms: 1000,
+            finished_unix_ms: 11_000,
+            reduces: 1,
+            cluster: Cluster { nodes: 1, processors: 2, memory_bytes: 1 << 30 },
+            attempts,
+            ..JobFacts::default()
+        }
+    }
+
+    use super::super::Cluster;
+
+    fn stage_sums(report: &Report) -> Vec<(&str, f64)> {
+        report.stages.iter().map(|s| (&*s.name, s.busy_ms)).collect()
+    }
+
+    #[test]
+    fn what_the_task_measured_and_what_is_around_it() {
+        let times = [("JVM_START", 400), ("READ", 50), ("MAP", 300), ("SORT", 200), ("TOTAL", 960), ("CPU", 1500)];
+        let report = report_of(&facts(vec![attempt("m_000000_0", 3000, 1100, &times)]));
+        let expect = [("launch", 140.0), ("jvm-start", 400.0), ("read", 50.0), ("map", 300.0), ("sort", 200.0)];
+        assert_eq!(stage_sums(&report), expect);
+        assert_eq!((report.job.cpu_ms, report.job.wall_ms, report.job.splits), (1500.0, 10_000.0, 1));
+        let spans: Vec<_> = report.workers[0].spans.iter().map(|s| (&*s.kind, s.start_ms, s.end_ms)).collect();
+        assert_eq!(spans, [("launch", 2000.0, 2140.0), ("jvm-start", 2140.0, 2540.0), ("map", 2540.0, 3100.0)]);
+    }
+
+    #[test]
+    fn stock_tasks_by_the_times_of_their_history() {
+        let known = Attempt { shuffled_unix_ms: 6000, merged_unix_ms: 6100, ..attempt("r_000000_0", 5000, 3000, &[]) };
+        let unknown = attempt("r_000001_0", 5000, 2000, &[]);
+        let report = report_of(&facts(vec![attempt("m_000000_0", 2000, 3000, &[]), known, unknown]));
+        let expect = [("map", 3000.0), ("shuffle", 1000.0), ("merge", 100.0), ("reduce", 3900.0)];
+        assert_eq!(stage_sums(&report), expect);
+    }
+
+    #[test]
+    fn attempts_that_were_lost_are_time_too() {
+        let lost = Attempt { state: "failed".into(), ..attempt("m_000000_0", 2000, 700, &[]) };
+        let report = report_of(&facts(vec![lost, attempt("m_000000_1", 2500, 900, &[])]));
+        assert_eq!(stage_sums(&report), [("map", 900.0), ("lost", 700.0)]);
+        // They overlap: two places; and both are of one split.
+        assert_eq!((report.workers.len(), report.job.splits), (2, 1));
+    }
+
+    #[test]
+    fn the_engines_rule_names_what_bounds_it() {
+        let busy = |id: &str, start| {
+            attempt(id, start, 4900, &[("JVM_START", 100), ("MAP", 4800), ("TOTAL", 4900), ("CPU", 4800)])
+        };
+        let maps = vec![
+            busy("m_000000_0", 1000),
+            busy("m_000001_0", 1000),
+            busy("m_000002_0", 6000),
+            busy("m_000003_0", 6000),
+        ];
+        let report = report_of(&facts(maps));
+        assert_eq!((&*report.bottleneck.resource, &*report.bottleneck.stage), ("cpu", "map"));
+        // A job whose only task is short waits for the cluster.
+        let report = report_of(&facts(vec![attempt("m_000000_0", 8000, 900, &[("TOTAL", 900), ("CPU", 500)])]));
+        assert_eq!(report.bottleneck.resource, "start");
+        // Waiting for maps is no work of the processors.
+        let waiting = attempt("r_000000_0", 1000, 9900, &[("SHUFFLE", 9800), ("TOTAL", 9900), ("CPU", 9000)]);
+        let mut one = facts(vec![busy("m_000000_0", 1000), waiting]);
+        one.cluster.processors = 1;
+        assert_eq!(report_of(&one).bottleneck.stage, "map");
+    }
+}

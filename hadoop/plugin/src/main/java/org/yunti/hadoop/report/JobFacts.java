@@ -1,0 +1,174 @@
+package org.yunti.hadoop.report;
+
+import com.fasterxml.jackson.core.JsonEncoding;
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonGenerator;
+import java.io.File;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapreduce.Counter;
+import org.apache.hadoop.mapreduce.CounterGroup;
+import org.apache.hadoop.mapreduce.Counters;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.JobStatus;
+import org.apache.hadoop.mapreduce.MRConfig;
+import org.apache.hadoop.mapreduce.TaskCounter;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.apache.hadoop.yarn.api.records.NodeReport;
+import org.apache.hadoop.yarn.api.records.NodeState;
+import org.apache.hadoop.yarn.client.api.YarnClient;
+import org.apache.hadoop.yarn.exceptions.YarnException;
+
+/**
+ * What the cluster knows of a job that is done, as one JSON document (docs/formats/job-facts.md), from which {@code yunti report} makes
+ * the report: the rules of the report are the engine's, and here are none.
+ */
+final class JobFacts {
+  private static final String FORMAT = "yunti-job-facts/1";
+
+  /** Of each attempt's counters, only these and the times are told. */
+  private static final Set<TaskCounter> OF_ATTEMPTS =
+      Set.of(TaskCounter.CPU_MILLISECONDS, TaskCounter.GC_TIME_MILLIS, TaskCounter.PHYSICAL_MEMORY_BYTES);
+
+  private final Job job;
+  private final Configuration conf;
+  private final JobStatus status;
+  private final List<AttemptFacts> attempts;
+  private final long submitted;
+  private final long finished;
+
+  private JobFacts(
+      Job job, Configuration conf, JobStatus status, List<AttemptFacts> attempts, long submitted, long finished) {
+    this.job = job;
+    this.conf = conf;
+    this.status = status;
+    this.attempts = attempts;
+    this.submitted = submitted;
+    this.finished = finished;
+  }
+
+  /**
+   * Of a job that this client submitted at {@code submitted}, by its own clock, and has seen ending. What the application master tells
+   * in its last seconds is enough, if each task had one attempt.
+   */
+  static JobFacts ofSubmitted(Job job, long submitted) throws IOException, InterruptedException {
+    List<AttemptFacts> attempts = AttemptFacts.ofReports(job, true);
+    JobStatus status = job.getStatus();
+    return attempts == null
+        ? ofHistory(job)
+        : new JobFacts(
+            job,
+            job.getConfiguration(),
+            status,
+            attempts,
+            Math.min(submitted, status.getStartTime()),
+            status.getFinishTime());
+  }
+
+  /** Of any job that is done. */
+  static JobFacts ofHistory(Job job) throws IOException, InterruptedException {
+    JobHistory history = JobHistory.read(job);
+    if (history == null) {
+      JobStatus status = job.getStatus();
+      List<AttemptFacts> attempts = AttemptFacts.ofReports(job, false);
+      return new JobFacts(
+          job, job.getConfiguration(), status, attempts, status.getStartTime(), status.getFinishTime());
+    }
+    return new JobFacts(
+        job, history.conf(), job.getStatus(), history.attempts(), history.submitted(), history.finished());
+  }
+
+  void write(File file) throws IOException, InterruptedException {
+    try (JsonGenerator out = new JsonFactory().createGenerator(file, JsonEncoding.UTF8)) {
+      out.writeStartObject();
+      out.writeStringField("format", FORMAT);
+      out.writeStringField("id", job.getJobID().toString());
+      out.writeStringField("name", job.getJobName());
+      out.writeStringField("state", status.getState().name().toLowerCase(Locale.ROOT));
+      out.writeStringField("failure", status.getState() == JobStatus.State.SUCCEEDED ? "" : status.getFailureInfo());
+      out.writeNumberField("submitted_unix_ms", submitted);
+      out.writeNumberField("finished_unix_ms", finished);
+      out.writeNumberField("reduces", conf.getInt("mapreduce.job.reduces", 1));
+      out.writeStringField("output", conf.get(FileOutputFormat.OUTDIR));
+      JobConf settings = new JobConf(conf);
+      out.writeNumberField("map_container_bytes", (long) settings.getMemoryRequired(TaskType.MAP) << 20);
+      out.writeNumberField("reduce_container_bytes", (long) settings.getMemoryRequired(TaskType.REDUCE) << 20);
+      writeCluster(out, conf);
+      writeCounters(out, job.getCounters());
+      out.writeArrayFieldStart("attempts");
+      for (AttemptFacts attempt : attempts) {
+        writeAttempt(out, attempt);
+      }
+      out.writeEndArray();
+      out.writeEndObject();
+    }
+  }
+
+  /** What the nodes offer now: a cluster does not remember what it was. */
+  private static void writeCluster(JsonGenerator out, Configuration conf) throws IOException {
+    List<NodeReport> nodes = new ArrayList<>();
+    if (MRConfig.YARN_FRAMEWORK_NAME.equals(conf.get(MRConfig.FRAMEWORK_NAME))) {
+      try (YarnClient yarn = YarnClient.createYarnClient()) {
+        yarn.init(conf);
+        yarn.start();
+        nodes = yarn.getNodeReports(NodeState.RUNNING);
+      } catch (YarnException e) {
+        throw new IOException(e);
+      }
+    }
+    out.writeObjectFieldStart("cluster");
+    out.writeNumberField("nodes", nodes.size());
+    out.writeNumberField("processors", nodes.stream().mapToLong(n -> n.getCapability().getVirtualCores()).sum());
+    out.writeNumberField("memory_bytes", nodes.stream().mapToLong(n -> n.getCapability().getMemorySize() << 20).sum());
+    out.writeEndObject();
+  }
+
+  private static void writeCounters(JsonGenerator out, Counters counters) throws IOException {
+    out.writeObjectFieldStart("counters");
+    if (counters != null) {
+      for (CounterGroup group : counters) {
+        out.writeObjectFieldStart(group.getName());
+        for (Counter counter : group) {
+          out.writeNumberField(counter.getName(), Math.max(0, counter.getValue()));
+        }
+        out.writeEndObject();
+      }
+    }
+    out.writeEndObject();
+  }
+
+  private static void writeAttempt(JsonGenerator out, AttemptFacts attempt) throws IOException {
+    out.writeStartObject();
+    out.writeStringField("id", attempt.id());
+    out.writeStringField("kind", attempt.isMap() ? "map" : "reduce");
+    out.writeStringField("state", attempt.state().toLowerCase(Locale.ROOT));
+    out.writeStringField("node", attempt.node());
+    out.writeNumberField("start_unix_ms", attempt.start());
+    out.writeNumberField("elapsed_ms", attempt.elapsed());
+    out.writeNumberField("shuffled_unix_ms", attempt.shuffled());
+    out.writeNumberField("merged_unix_ms", attempt.merged());
+    out.writeObjectFieldStart("counters");
+    if (attempt.counters() != null) {
+      for (TaskCounter name : TaskCounter.values()) {
+        if (OF_ATTEMPTS.contains(name)) {
+          out.writeNumberField(name.name(), Math.max(0, attempt.counters().findCounter(name).getValue()));
+        }
+      }
+    }
+    out.writeEndObject();
+    out.writeObjectFieldStart("times_ms");
+    if (attempt.counters() != null) {
+      for (Counter counter : attempt.counters().getGroup(TaskTime.COUNTERS)) {
+        out.writeNumberField(counter.getName(), counter.getValue());
+      }
+    }
+    out.writeEndObject();
+    out.writeEndObject();
+  }
+}

@@ -1,0 +1,83 @@
+package org.yunti.hadoop.report;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.jobhistory.JobHistoryParser;
+import org.apache.hadoop.mapreduce.jobhistory.JobHistoryParser.JobInfo;
+import org.apache.hadoop.mapreduce.jobhistory.JobHistoryParser.TaskAttemptInfo;
+import org.apache.hadoop.mapreduce.jobhistory.JobHistoryParser.TaskInfo;
+import org.apache.hadoop.security.AccessControlException;
+
+/** The history file of a job, as {@code mapred job -history} reads it, and the job's configuration that lies beside it. */
+record JobHistory(List<AttemptFacts> attempts, long submitted, long finished, Configuration conf) {
+  private static final long PERIOD_MS = 250;
+  /** An application master answers for a job for a few seconds after its end, and does not know where the history will be. */
+  private static final long WAIT_MS = 15_000;
+
+  /** Null where there is none that this user may read. */
+  static JobHistory read(Job job) throws IOException, InterruptedException {
+    for (long waited = 0; ; waited += PERIOD_MS) {
+      String url = job.getHistoryUrl();
+      if (url != null && !url.isEmpty()) {
+        Path file = new Path(url);
+        try {
+          FileSystem files = file.getFileSystem(job.getConfiguration());
+          Configuration conf = new Configuration(false);
+          try (FSDataInputStream in = files.open(new Path(file.getParent(), job.getJobID() + "_conf.xml"))) {
+            conf.addResource(in);
+            conf.size();
+          }
+          return of(new JobHistoryParser(files, file).parse(), conf);
+        } catch (AccessControlException e) {
+          return null;
+        } catch (FileNotFoundException e) {
+          // The history server has moved it meanwhile, and knows where to.
+          if (waited >= WAIT_MS) {
+            return null;
+          }
+        }
+      } else if (waited >= WAIT_MS) {
+        return null;
+      }
+      Thread.sleep(PERIOD_MS);
+    }
+  }
+
+  private static JobHistory of(JobInfo info, Configuration conf) {
+    List<AttemptFacts> attempts = new ArrayList<>();
+    for (TaskInfo task : info.getAllTasks().values()) {
+      if (task.getTaskType() == TaskType.MAP || task.getTaskType() == TaskType.REDUCE) {
+        task.getAllTaskAttempts().values().forEach(attempt -> attempts.add(of(attempt)));
+      }
+    }
+    attempts.sort(Comparator.comparing(AttemptFacts::start).thenComparing(AttemptFacts::id));
+    return new JobHistory(attempts, info.getSubmitTime(), info.getFinishTime(), conf);
+  }
+
+  private static AttemptFacts of(TaskAttemptInfo attempt) {
+    boolean succeeded = "SUCCEEDED".equals(attempt.getTaskStatus());
+    // Where the application master ended before the attempt did, nobody wrote down its end.
+    long end = Math.max(attempt.getStartTime(), attempt.getFinishTime());
+    String node = attempt.getHostname() == null ? "" : attempt.getHostname();
+    return new AttemptFacts(
+        attempt.getAttemptId().toString(),
+        attempt.getTaskType() == TaskType.MAP,
+        attempt.getTaskStatus() == null ? "killed" : attempt.getTaskStatus(),
+        // A rack stands before it.
+        node.substring(node.lastIndexOf('/') + 1),
+        attempt.getStartTime(),
+        end - attempt.getStartTime(),
+        succeeded ? Math.max(0, attempt.getShuffleFinishTime()) : 0,
+        succeeded ? Math.max(0, attempt.getSortFinishTime()) : 0,
+        succeeded ? attempt.getCounters() : null);
+  }
+}

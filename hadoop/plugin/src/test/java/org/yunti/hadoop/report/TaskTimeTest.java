@@ -1,0 +1,108 @@
+package org.yunti.hadoop.report;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.mapred.Counters;
+import org.apache.hadoop.mapred.InputSplit;
+import org.apache.hadoop.mapred.Reporter;
+import org.junit.jupiter.api.Test;
+import org.yunti.hadoop.report.TaskTime.Stage;
+
+/** Stages lie side by side: together they are no longer than the whole. This JVM is no task's, so its start is not counted. */
+class TaskTimeTest {
+  private static final class Counting implements Reporter {
+    final Counters counters = new Counters();
+
+    @Override
+    public Counters.Counter getCounter(String group, String name) {
+      return counters.findCounter(group, name);
+    }
+
+    @Override
+    public Counters.Counter getCounter(Enum<?> name) {
+      return counters.findCounter(name);
+    }
+
+    @Override
+    public void incrCounter(Enum<?> key, long amount) {}
+
+    @Override
+    public void incrCounter(String group, String counter, long amount) {}
+
+    @Override
+    public InputSplit getInputSplit() {
+      return null;
+    }
+
+    @Override
+    public float getProgress() {
+      return 0;
+    }
+
+    @Override
+    public void setStatus(String status) {}
+
+    @Override
+    public void progress() {}
+
+    long of(Stage stage) {
+      return counters.findCounter(TaskTime.COUNTERS, stage.name()).getCounter();
+    }
+  }
+
+  private static final long HOUR_NS = TimeUnit.HOURS.toNanos(1);
+
+  @Test
+  void whatLiesWithinIsTakenOut() throws InterruptedException {
+    Counting reporter = new Counting();
+    TaskTime time = new TaskTime(reporter, new Configuration(false));
+    time.lap(Stage.JVM_START);
+    Thread.sleep(60);
+    time.within(Stage.COLLECT, TimeUnit.MILLISECONDS.toNanos(40));
+    time.lap(Stage.MAP);
+    Thread.sleep(20);
+    time.lap(Stage.SORT);
+    // No more than there is.
+    time.move(Stage.COLLECT, Stage.SPILL, TimeUnit.MILLISECONDS.toNanos(10));
+    time.move(Stage.SORT, Stage.MERGE, HOUR_NS);
+    time.end();
+    assertEquals(0, reporter.of(Stage.JVM_START));
+    assertEquals(30, reporter.of(Stage.COLLECT));
+    assertEquals(10, reporter.of(Stage.SPILL));
+    assertEquals(0, reporter.of(Stage.SORT));
+    assertTrue(reporter.of(Stage.MAP) >= 20 && reporter.of(Stage.MERGE) >= 20, reporter.counters.toString());
+    long sum = 0;
+    for (Stage stage : new Stage[] {Stage.MAP, Stage.COLLECT, Stage.SPILL, Stage.MERGE}) {
+      sum += reporter.of(stage);
+    }
+    long total = reporter.of(Stage.TOTAL);
+    assertTrue(Math.abs(total - sum) <= 3, total + " and " + sum);
+  }
+
+  @Test
+  void anEndIsOne() {
+    Counting reporter = new Counting();
+    TaskTime time = new TaskTime(reporter, new Configuration(false));
+    // More than there is of the lap, as a merge beside a shuffle may take: nothing is negative.
+    time.within(Stage.MERGE, HOUR_NS);
+    time.lap(Stage.SHUFFLE);
+    time.end();
+    time.end();
+    assertEquals(0, reporter.of(Stage.SHUFFLE));
+    assertEquals(TimeUnit.HOURS.toMillis(1), reporter.of(Stage.MERGE));
+  }
+
+  @Test
+  void aJobMayDoWithout() {
+    Counting reporter = new Counting();
+    Configuration conf = new Configuration(false);
+    conf.setBoolean(TaskTime.SETTING, false);
+    TaskTime time = new TaskTime(reporter, conf);
+    time.lap(Stage.MAP);
+    time.end();
+    assertEquals(0, reporter.counters.countCounters());
+  }
+}
