@@ -128,7 +128,7 @@ class Jobs(unittest.TestCase):
     def test_a_reduce_task_that_is_killed_while_it_fetches(self):
         shell = f'eval "$({YUNTI} hadoop env)"; exec hadoop jar "$0" "$@"'
         job = cluster.begin("bash", "-c", shell, self.examples, "wordcount", *QUICK, "-Dmapreduce.job.reduce.slowstart.completedmaps=0",
-                            "/text", "/killed")
+                            "-Dmapreduce.map.speculative=false", "/text", "/killed")
         # A map that is held keeps the shuffle going.
         held = job.task("m", 0)
         held.signal(signal.SIGSTOP)

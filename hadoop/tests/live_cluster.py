@@ -138,7 +138,7 @@ class Job:
         self.told.seek(0)
         return self.told.read()
 
-    def task(self, kind, number, attempt=0, seconds=60):
+    def task(self, kind, number, attempt=0, seconds=120):
         """The JVM of a task attempt, once it is there: `m` or `r`, and its number."""
         name = re.compile(rf"attempt_\d+_\d+_{kind}_{number:06d}_{attempt}$")
 
@@ -149,7 +149,7 @@ class Job:
 
         return wait(name.pattern, seconds, there)
 
-    def says(self, task, pattern, log="", seconds=60):
+    def says(self, task, pattern, log="", seconds=120):
         """Waits for a line in the log of a task. `log`: `.shuffle` for what its fetchers say."""
 
         def there():

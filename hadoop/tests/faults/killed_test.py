@@ -18,14 +18,17 @@ from live_cluster import YUNTI, wait
 MAPS = 3
 FETCHED = r"about to shuffle output of map attempt"
 EXPIRY_MS = 6000
-SETTINGS = ["-Dmapreduce.job.reduce.slowstart.completedmaps=0", "-Dmapreduce.reduce.shuffle.connect.timeout=3000",
-            "-Dmapreduce.reduce.shuffle.retry-delay.max.ms=500"]
+# No other attempt takes the place of the one that is held.
+SETTINGS = ["-Dmapreduce.map.speculative=false", "-Dmapreduce.job.reduce.slowstart.completedmaps=0",
+            "-Dmapreduce.reduce.shuffle.connect.timeout=3000", "-Dmapreduce.reduce.shuffle.retry-delay.max.ms=500"]
 
 
 def setUpModule():
     global cluster, files
     flood.build()
-    cluster = flood.Cluster("cluster-killed", "--nodes", "2", "--set", f"yarn.nm.liveness-monitor.expiry-interval-ms={EXPIRY_MS}")
+    # The ApplicationMaster would wait three minutes for the dead NodeManager before it ends.
+    cluster = flood.Cluster("cluster-killed", "--nodes", "2", "--set", f"yarn.nm.liveness-monitor.expiry-interval-ms={EXPIRY_MS}", "--set",
+                            "yarn.client.nodemanager-connect.max-wait-ms=3000", "--set", "yarn.client.nodemanager-connect.retry-interval-ms=1000")
     unittest.addModuleCleanup(cluster.down)
     files = tempfile.TemporaryDirectory()
     unittest.addModuleCleanup(files.cleanup)
