@@ -10,52 +10,25 @@ import json
 import os
 import random
 import re
-import subprocess
+import signal
 import sys
 import tempfile
 import unittest
 
-ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
-YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from live_cluster import PROMPT, ROOT, YUNTI, Cluster, counter  # noqa: E402
+
 EXAMPLES = os.environ.get("YUNTI_EXAMPLES", os.path.join(ROOT, "build/examples/lib"))
-CLUSTER = os.path.join(ROOT, "build/cluster-jobs")
-JOB_SECONDS = 240
-# Small splits, so that there are several maps; the client looks more often than each five seconds.
-QUICK = ["-Dmapreduce.input.fileinputformat.split.maxsize=400000", "-Dmapreduce.client.progressmonitor.pollinterval=200",
-         "-Dmapreduce.client.completion.pollinterval=200"]
+# Small splits, so that there are several maps.
+QUICK = ["-Dmapreduce.input.fileinputformat.split.maxsize=400000", *PROMPT]
 
 
 def setUpModule():
-    made = subprocess.run([os.path.join(ROOT, "hadoop/cluster/up"), "--dir", CLUSTER], capture_output=True, text=True)
-    if made.returncode != 0:
-        if "no network namespace" in made.stderr:
-            raise unittest.SkipTest(made.stderr.strip())
-        raise AssertionError(made.stdout + made.stderr)
-
-
-def tearDownModule():
-    subprocess.run([os.path.join(ROOT, "hadoop/cluster/down"), "--dir", CLUSTER], capture_output=True)
-
-
-def execute(*command, env=None, seconds=JOB_SECONDS):
-    path = os.path.join(CLUSTER, "bin") + os.pathsep + os.environ["PATH"]
-    own = os.environ | {"PATH": path, "HADOOP_CONF_DIR": os.path.join(CLUSTER, "conf")} | (env or {})
-    return subprocess.run(command, env=own, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds)
-
-
-def ok(*command, env=None):
-    done = execute(*command, env=env)
-    assert done.returncode == 0, f"{command}: exit {done.returncode}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
-    return done.stdout + done.stderr
-
-
-def counter(text, name):
-    found = re.findall(rf"^\s*{re.escape(name)}=(\d+)$", text, re.M)
-    return int(found[-1]) if found else 0
-
-
-def lines(directory):
-    return sorted(ok("hadoop", "fs", "-cat", directory + "/part*").splitlines())
+    global cluster, execute, ok, lines
+    cluster = Cluster("cluster-jobs")
+    unittest.addModuleCleanup(cluster.down)
+    execute, ok, lines = cluster.execute, cluster.ok, cluster.lines
 
 
 def read_json(path):
@@ -246,6 +219,24 @@ class Jobs(unittest.TestCase):
         self.assertEqual(lines("/maps"), sorted(here))
         self.assertIn("/maps/part-m-00000", ok("hadoop", "fs", "-ls", "/maps"))
         self.assertEqual(counter(told, "native"), counter(told, "Launched map tasks"))
+
+    def test_a_reduce_task_that_is_killed_while_it_fetches(self):
+        shell = f'eval "$({YUNTI} hadoop env)"; exec hadoop jar "$0" "$@"'
+        job = cluster.begin("bash", "-c", shell, self.examples, "wordcount", *QUICK, "-Dmapreduce.job.reduce.slowstart.completedmaps=0",
+                            "-Dmapreduce.map.speculative=false", "/text", "/killed")
+        # A map that is held keeps the shuffle going.
+        held = job.task("m", 0)
+        held.signal(signal.SIGSTOP)
+        reduce = job.task("r", 0)
+        job.says(reduce, "about to shuffle output of map attempt", log=".shuffle")
+        reduce.signal(signal.SIGKILL)
+        held.signal(signal.SIGCONT)
+        code, told = job.end()
+        self.assertEqual(code, 0, told[-6000:])
+        self.assertEqual(self.counts("/killed"), self.expect)
+        self.assertEqual(counter(told, "Failed reduce tasks"), 1)
+        self.assertEqual(counter(told, "native"), counter(told, "Launched map tasks") + 1)
+        self.assertEqual(cluster.crashes(), [])
 
     def test_what_cannot_be_is_one_line(self):
         for arguments, code, what in [

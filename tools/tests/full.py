@@ -3,7 +3,8 @@
 
     full.py engine [--minutes N] [--only NAME,..]     tests under sanitizers; every fuzz target for N minutes
     full.py hadoop [--only NAME,..]                   the native half under sanitizers; the jobs that must come out the same, in all
-                                                      variants, with the JVM's checks of JNI and in a JVM with the address sanitizer
+                                                      variants, with the JVM's checks of JNI and in a JVM with the address sanitizer;
+                                                      faults on a cluster (hadoop/tests/faults)
 
 The compiler's unstable flags are reached through RUSTC_BOOTSTRAP=1. Writes tests/results/PART-full.md, unless --only is given.
 The last line is `N passed, N failed, N skipped`.
@@ -92,6 +93,11 @@ def in_a_sanitized_jvm():
     return jobs("jobs in a JVM with the address sanitizer", "shuffle", env, themes, [["make", "-s", "hadoop"], build])
 
 
+def faults(name, test):
+    """One file of hadoop/tests/faults; each has a cluster of its own, and what it measures is in its log."""
+    return Suite("full", name, [["make", "-s", "hadoop"], [sys.executable, f"hadoop/tests/faults/{test}_test.py"]], counts.of_unittest, minutes=60)
+
+
 def hadoop(_):
     checked = {"JAVA_OPTS": "-Xcheck:jni"}
     return twice_sanitized("yunti-hadoop") + [
@@ -99,6 +105,12 @@ def hadoop(_):
         jobs("collector, JNI checked", "collector", checked),
         jobs("collector and shuffle, JNI checked", "shuffle", checked),
         in_a_sanitized_jvm(),
+        faults("faults: killed tasks and nodes", "killed"),
+        faults("faults: ShuffleHandlers that fail, map outputs that rot", "shuffle_server"),
+        faults("faults: a full disk", "full_disk"),
+        faults("faults: TLS", "tls"),
+        faults("faults: memory of containers", "container_memory"),
+        faults("faults: many outputs, many tasks", "many_tasks"),
     ]
 
 

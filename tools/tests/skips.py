@@ -25,6 +25,7 @@ PRECONDITIONS = [
     # No package of Maven's has Hadoop's own native library.
     (r"native zStandard library not available", lambda: False),
     (r"network namespace", lambda: os.geteuid() == 0),
+    (r"cannot be mounted", lambda: os.geteuid() == 0),
     (r"control group|cgroup", lambda: os.access("/sys/fs/cgroup/cgroup.procs", os.W_OK)),
 ]
 

@@ -4,6 +4,7 @@ use jni::Env;
 use jni::errors::ErrorPolicy;
 use jni::strings::JNIString;
 use jni::{jni_str, strings::JNIStr};
+use yunti_engine::base::Code;
 
 pub type Result<T> = std::result::Result<T, Failure>;
 
@@ -37,6 +38,16 @@ impl std::fmt::Display for Failure {
     }
 }
 
+impl Failure {
+    /// A local disk that fails has a class of its own: nobody else is to blame, and Hadoop's shuffle asks.
+    fn class(&self) -> &'static JNIStr {
+        match self {
+            Failure::Engine(error) if error.code() == Code::Output => jni_str!("java/nio/file/FileSystemException"),
+            _ => jni_str!("java/io/IOException"),
+        }
+    }
+}
+
 /// Throws an IOException; a panic becomes a RuntimeException. One that is under way is left alone.
 #[derive(Debug)]
 pub struct Throw;
@@ -56,7 +67,7 @@ impl<T: Default> ErrorPolicy<T, Failure> for Throw {
         _: &mut Self::Captures<'unowned, 'native>,
         failure: Failure,
     ) -> jni::errors::Result<T> {
-        throw(env, jni_str!("java/io/IOException"), failure.to_string());
+        throw(env, failure.class(), failure.to_string());
         Ok(T::default())
     }
 

@@ -1,13 +1,15 @@
-//! One segment of a map's output while it is fetched, and afterwards: its bytes as they came, in memory or in a file of its own.
+//! One segment of a map's output while it is fetched, and afterwards: its bytes as they came, in memory or in the task's scratch files.
 
 use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 
 use yunti_engine::base::{Code, Error, Result};
-use yunti_engine::env::{Files, NamedFile};
+use yunti_engine::run::{Extent, ScratchSpace};
 
 use crate::ifile::reader::{CHECKSUM_BYTES, is_sound};
+
+/// What goes to disk at once: fetchers hand over what a socket gives, some kilobytes.
+const PIECE_BYTES: usize = 128 << 10;
 
 pub struct Fetched {
     /// Of the map task, for errors.
@@ -22,27 +24,33 @@ enum Place {
     Disk(OnDisk),
 }
 
+/// Pieces in the task's scratch files. A file of its own for each would be a thousand open files where a reduce has a thousand maps.
 struct OnDisk {
-    /// Without a name: nothing is left behind.
-    file: NamedFile,
+    scratch: Arc<ScratchSpace>,
+    extents: Vec<Extent>,
     written: u64,
     checksum: crc32fast::Hasher,
-    /// The last bytes, which may be the checksum.
-    tail: Vec<u8>,
+    /// What came last and is not written; the last bytes of it may be the checksum.
+    pending: Vec<u8>,
 }
 
 impl Fetched {
-    pub fn in_memory(name: String, length: u64) -> Fetched {
-        Fetched { name, length, place: Place::Memory(Vec::with_capacity(length as usize)) }
+    pub fn in_memory(name: String, length: u64) -> Result<Fetched> {
+        let mut bytes = Vec::new();
+        // The length is what somebody else says: where it is a lie, the process must not end.
+        if usize::try_from(length).map_or(true, |length| bytes.try_reserve_exact(length).is_err()) {
+            return Err(Error::new(
+                Code::Memory,
+                format!("the output of {name} has {length} bytes, too many for memory"),
+            ));
+        }
+        Ok(Fetched { name, length, place: Place::Memory(bytes) })
     }
 
-    pub fn on_disk(name: String, length: u64, files: &dyn Files, directory: &Path) -> Result<Fetched> {
-        let file = files.scratch(directory).map_err(|e| {
-            Error::io(Code::Output, "cannot make a file for map output", &e).at_path(directory.to_string_lossy())
-        })?;
-        let file = NamedFile::new(file, directory, Code::Output);
-        let on_disk = OnDisk { file, written: 0, checksum: crc32fast::Hasher::new(), tail: Vec::new() };
-        Ok(Fetched { name, length, place: Place::Disk(on_disk) })
+    pub fn on_disk(name: String, length: u64, scratch: Arc<ScratchSpace>) -> Fetched {
+        let (extents, pending) = (Vec::new(), Vec::new());
+        let on_disk = OnDisk { scratch, extents, written: 0, checksum: crc32fast::Hasher::new(), pending };
+        Fetched { name, length, place: Place::Disk(on_disk) }
     }
 
     pub fn is_in_memory(&self) -> bool {
@@ -75,7 +83,7 @@ impl Fetched {
     pub fn seal(&mut self) -> Result<()> {
         let (there, sound) = match &mut self.place {
             Place::Memory(all) => (all.len() as u64, is_sound(all)),
-            Place::Disk(disk) => (disk.written + disk.tail.len() as u64, disk.is_sound()),
+            Place::Disk(disk) => disk.seal()?,
         };
         if there != self.length {
             return Err(self.wrong(&format!("has {there} bytes of {}", self.length)));
@@ -92,41 +100,72 @@ impl Fetched {
 
     /// The segment without its checksum, from the start.
     pub fn read(self: &Arc<Self>) -> impl Read + Send + 'static {
-        Reader { fetched: self.clone(), at: 0 }
+        Reader { fetched: self.clone(), at: 0, extent: 0, within: 0 }
+    }
+
+    /// Gives its disk space back. It is not read afterwards, and this is called once.
+    pub fn free(&self) {
+        if let Place::Disk(disk) = &self.place {
+            disk.extents.iter().for_each(|&extent| disk.scratch.free(extent));
+        }
     }
 }
 
 impl OnDisk {
     fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        self.tail.extend_from_slice(bytes);
-        let ready = self.tail.len().saturating_sub(CHECKSUM_BYTES);
-        self.checksum.update(&self.tail[..ready]);
-        self.file.write_all(&self.tail[..ready], self.written)?;
-        self.written += ready as u64;
-        self.tail.drain(..ready);
+        self.pending.extend_from_slice(bytes);
+        if self.pending.len() >= PIECE_BYTES + CHECKSUM_BYTES {
+            self.write()?;
+        }
         Ok(())
     }
 
-    fn is_sound(&self) -> bool {
-        self.tail == self.checksum.clone().finalize().to_be_bytes()
+    /// Writes what came, but for what may be the checksum.
+    fn write(&mut self) -> Result<()> {
+        let ready = self.pending.len().saturating_sub(CHECKSUM_BYTES);
+        if ready > 0 {
+            self.extents.push(self.scratch.write(&[&self.pending[..ready]])?);
+            self.checksum.update(&self.pending[..ready]);
+            self.written += ready as u64;
+            self.pending.drain(..ready);
+        }
+        Ok(())
+    }
+
+    /// How many bytes came, and whether the last ones are their checksum.
+    fn seal(&mut self) -> Result<(u64, bool)> {
+        self.write()?;
+        self.pending.shrink_to_fit();
+        let sound = self.pending == self.checksum.clone().finalize().to_be_bytes();
+        Ok((self.written + self.pending.len() as u64, sound))
     }
 }
 
 struct Reader {
     fetched: Arc<Fetched>,
     at: u64,
+    /// On disk: which piece, and how much of it was read.
+    extent: usize,
+    within: u32,
 }
 
 impl Read for Reader {
     fn read(&mut self, to: &mut [u8]) -> std::io::Result<usize> {
         let end = self.fetched.length.saturating_sub(CHECKSUM_BYTES as u64);
-        let n = to.len().min((end - self.at) as usize);
+        let mut n = to.len().min((end - self.at) as usize);
         match &self.fetched.place {
             Place::Memory(all) => to[..n].copy_from_slice(&all[self.at as usize..][..n]),
-            Place::Disk(disk) => {
-                let read = disk.file.read_exact(&mut to[..n], self.at);
-                read.map_err(|e| std::io::Error::other(e.to_string()))?;
+            Place::Disk(disk) if n > 0 => {
+                let Extent { offset, len, file } = disk.extents[self.extent];
+                n = n.min((len - self.within) as usize);
+                let part = Extent { offset: offset + u64::from(self.within), len: n as u32, file };
+                disk.scratch.read(part, &mut to[..n]).map_err(|e| std::io::Error::other(e.to_string()))?;
+                self.within += n as u32;
+                if self.within == len {
+                    (self.extent, self.within) = (self.extent + 1, 0);
+                }
             }
+            Place::Disk(_) => {}
         }
         self.at += n as u64;
         Ok(n)

@@ -8,7 +8,6 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use yunti_engine::base::{Code, Error, KeyOrder, Record, Result};
@@ -44,7 +43,6 @@ pub struct ReduceInput {
     segments: Mutex<Segments>,
     combining: Mutex<Combining>,
     merged: Mutex<Option<Merging>>,
-    directory: AtomicUsize,
 }
 
 #[derive(Default)]
@@ -83,7 +81,6 @@ impl ReduceInput {
             segments: Mutex::default(),
             combining: Mutex::new(combiner.map_or(Combining::Nothing, Combining::User)),
             merged: Mutex::default(),
-            directory: AtomicUsize::new(0),
         }
     }
 
@@ -98,12 +95,9 @@ impl ReduceInput {
     /// Begins a segment of `length` bytes in the file it comes from; its number.
     pub fn begin(&self, name: String, length: u64, on_disk: bool) -> Result<u64> {
         let fetched = if on_disk {
-            let turn = self.directory.fetch_add(1, Ordering::Relaxed);
-            let directories = &self.settings.scratch;
-            let directory = directories.get(turn % directories.len().max(1)).ok_or_else(no_directory)?;
-            Fetched::on_disk(name, length, &*self.space.env.files, directory)?
+            Fetched::on_disk(name, length, self.space.scratch.clone())
         } else {
-            Fetched::in_memory(name, length)
+            Fetched::in_memory(name, length)?
         };
         let mut segments = self.segments();
         segments.next += 1;
@@ -143,7 +137,10 @@ impl ReduceInput {
 
     /// It is not wanted.
     pub fn abort(&self, number: u64) {
-        self.segments().open.remove(&number);
+        let open = self.segments().open.remove(&number);
+        if let Some(open) = open {
+            open.lock().unwrap_or_else(|e| e.into_inner()).free();
+        }
     }
 
     /// Merges the segments that are in memory into a run; the bytes that this frees.
@@ -193,6 +190,7 @@ impl ReduceInput {
         while memory.len() + disk.len() > fan_in && disk.len() > 1 {
             let group: Vec<_> = disk.drain(..disk.len().min(fan_in)).collect();
             self.merge_to_run(&group)?;
+            group.iter().for_each(|fetched| fetched.free());
         }
         let mut groups = memory.chunks(fan_in).peekable();
         let mut last = &[][..];
@@ -245,10 +243,6 @@ impl ReduceInput {
 
 fn no_segment() -> Error {
     Error::new(Code::Internal, "a segment is used before it began or after it ended")
-}
-
-fn no_directory() -> Error {
-    Error::new(Code::Output, "there is no local directory")
 }
 
 #[cfg(test)]
@@ -384,6 +378,15 @@ mod tests {
             let n = input.begin("map 1".into(), good.len() as u64, on_disk).unwrap();
             input.append(n, &good[..good.len() - 1]).unwrap();
             assert!(input.seal(n).unwrap_err().to_string().contains("map 1 has"));
+        }
+        // A header may say anything.
+        for length in [1 << 50, u64::MAX] {
+            let error = input.begin("map 1".into(), length, false).unwrap_err();
+            assert!(error.to_string().contains("too many for memory"), "{error}");
+            let n = input.begin("map 1".into(), length, true).unwrap();
+            input.append(n, &good).unwrap();
+            assert!(input.seal(n).unwrap_err().to_string().contains("map 1 has"));
+            input.abort(n);
         }
     }
 }

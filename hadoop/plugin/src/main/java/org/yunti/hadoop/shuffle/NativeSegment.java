@@ -1,8 +1,10 @@
 package org.yunti.hadoop.shuffle;
 
 import java.io.EOFException;
+import java.io.IOError;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.file.FileSystemException;
 import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapreduce.TaskAttemptID;
 import org.apache.hadoop.mapreduce.task.reduce.MapHost;
@@ -35,6 +37,17 @@ final class NativeSegment<K, V> extends MapOutput<K, V> {
       long decompressedLength,
       ShuffleClientMetrics metrics,
       Reporter reporter)
+      throws IOException {
+    try {
+      take(input, compressedLength, metrics, reporter);
+    } catch (FileSystemException e) {
+      // A disk of this node that fails is no fault of the map: an error, unlike an exception, makes Hadoop's fetcher end this attempt
+      // and not fetch again, as an error of Hadoop's own local file system does.
+      throw new IOError(e);
+    }
+  }
+
+  private void take(InputStream input, long compressedLength, ShuffleClientMetrics metrics, Reporter reporter)
       throws IOException {
     if (!onDisk) {
       manager.reserveMore(compressedLength - reserved);

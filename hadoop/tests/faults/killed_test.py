@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""kill -9 of task JVMs and of a NodeManager while reduces fetch: the job goes on, as with stock Hadoop.
+
+A map task that is held by SIGSTOP keeps the shuffle going for as long as a test needs.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import flood
+from live_cluster import YUNTI, wait
+
+MAPS = 3
+FETCHED = r"about to shuffle output of map attempt"
+EXPIRY_MS = 6000
+# No other attempt takes the place of the one that is held.
+SETTINGS = ["-Dmapreduce.map.speculative=false", "-Dmapreduce.job.reduce.slowstart.completedmaps=0",
+            "-Dmapreduce.reduce.shuffle.connect.timeout=3000", "-Dmapreduce.reduce.shuffle.retry-delay.max.ms=500"]
+
+
+def setUpModule():
+    global cluster, files
+    flood.build()
+    # The ApplicationMaster would wait three minutes for the dead NodeManager before it ends.
+    cluster = flood.Cluster("cluster-killed", "--nodes", "2", "--set", f"yarn.nm.liveness-monitor.expiry-interval-ms={EXPIRY_MS}", "--set",
+                            "yarn.client.nodemanager-connect.max-wait-ms=3000", "--set", "yarn.client.nodemanager-connect.retry-interval-ms=1000")
+    unittest.addModuleCleanup(cluster.down)
+    files = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(files.cleanup)
+
+
+class Killed(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        text = os.path.join(files.name, "text")
+        with open(text, "w", encoding="ascii") as file:
+            file.write("".join(f"w{i % 997} w{i % 31}\n" for i in range(20_000)))
+        cluster.ok("hadoop", "fs", "-put", text, "/text")
+
+    def tearDown(self):
+        self.assertEqual(cluster.crashes(), [])
+
+    def jobs(self):
+        """A flood, and a job that is native from reader to writer."""
+        yield "flood", flood.command("ours", {"flood.maps": MAPS, "flood.records": 20_000}) + SETTINGS
+        yield "native", [YUNTI, "run", "wordcount", "--on", "yarn", "--input", "/text", "--output", "/counted", "--overwrite", *SETTINGS,
+                         "-Dmapreduce.input.fileinputformat.split.maxsize=80000", *flood.PROMPT]
+
+    def succeeds(self, name, job):
+        code, told = job.end()
+        self.assertEqual(code, 0, told[-6000:])
+        flood.served(told, 3)
+        if name == "native":
+            counted = [line.split("\t") for line in cluster.lines("/counted")]
+            self.assertEqual(sum(int(n) for _, n in counted), 40_000)
+        return told
+
+    def begin_and_hold(self, command):
+        """A job whose first map is held, and whose reduce has fetched the output of another one."""
+        job = cluster.begin(*command)
+        held = job.task("m", 0)
+        held.signal(signal.SIGSTOP)
+        reduce = job.task("r", 0)
+        job.says(reduce, FETCHED, log=".shuffle")
+        return job, held, reduce
+
+    def test_a_reduce_task(self):
+        for name, command in self.jobs():
+            with self.subTest(job=name):
+                job, held, reduce = self.begin_and_hold(command)
+                reduce.signal(signal.SIGKILL)
+                held.signal(signal.SIGCONT)
+                told = self.succeeds(name, job)
+                self.assertEqual(flood.counter(told, "Failed reduce tasks"), 1)
+
+    def test_a_map_task(self):
+        for name, command in self.jobs():
+            with self.subTest(job=name):
+                job, held, _ = self.begin_and_hold(command)
+                held.signal(signal.SIGKILL)
+                told = self.succeeds(name, job)
+                self.assertEqual(flood.counter(told, "Failed map tasks"), 1)
+
+    def test_a_node_manager(self):
+        for name, command in self.jobs():
+            with self.subTest(job=name):
+                job, held, _ = self.begin_and_hold(command)
+                # The node of the application master goes on: to begin that anew is another story.
+                master, = cluster.tasks("MRAppMaster")
+                node = 3 - int(re.search(r"/containers/node(\d)/", master.syslog)[1])
+                again = killed_node(node)
+                try:
+                    held.signal(signal.SIGCONT)
+                    self.succeeds(name, job)
+                    self.assertRegex(cluster.log("resourcemanager"), r"Expired:localhost:\d+")
+                finally:
+                    again()
+
+
+def killed_node(node):
+    """Kills a NodeManager with all that runs on it, as if the machine had died. Returns what starts it anew."""
+    pid = cluster.pid(f"nodemanager{node}")
+    with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
+        command = file.read().split("\0")[:-1]
+    with open(f"/proc/{pid}/environ", encoding="utf-8") as file:
+        environment = dict(word.partition("=")[::2] for word in file.read().split("\0") if "=" in word)
+    os.kill(pid, signal.SIGKILL)
+    for task in cluster.tasks():
+        if f"/containers/node{node}/" in task.syslog:
+            task.signal(signal.SIGKILL)
+
+    def again():
+        active = r"NodeManager from node localhost"
+        before = len(re.findall(active, cluster.log("resourcemanager")))
+        with open(os.path.join(cluster.directory, "logs", f"nodemanager{node}.log"), "ab") as log:
+            process = subprocess.Popen([os.path.join(cluster.directory, "bin/in-cluster"), *command], env=environment, stdin=subprocess.DEVNULL,
+                                       stdout=log, stderr=log, start_new_session=True)
+        with open(os.path.join(cluster.directory, "run", f"nodemanager{node}.pid"), "w", encoding="ascii") as file:
+            file.write(f"{process.pid}\n")
+        wait("the NodeManager is back", 60, lambda: len(re.findall(active, cluster.log("resourcemanager"))) > before)
+
+    return again
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    unittest.main(verbosity=2)

@@ -1,0 +1,172 @@
+"""A cluster of hadoop/cluster for tests: up and down, commands in it, and jobs that are watched while they run."""
+
+import glob
+import os
+import re
+import subprocess
+import tempfile
+import time
+import unittest
+from dataclasses import dataclass
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
+JOB_SECONDS = 300
+# The client looks more often than each five seconds.
+PROMPT = ["-Dmapreduce.client.progressmonitor.pollinterval=200", "-Dmapreduce.client.completion.pollinterval=200"]
+# What the HotSpot JVM or Rust's runtime say when they end a process.
+CRASH = re.compile(r"fatal error has been detected by the Java Runtime|memory allocation of \d+ bytes failed|hs_err_pid\d+|"
+                   r"exit(?:ed with a non-zero exit)? ?code:? (?:134|136|139)\b", re.I)
+
+
+def counter(text, name):
+    found = re.findall(rf"^\s*{re.escape(name)}=(\d+)$", text, re.M)
+    return int(found[-1]) if found else 0
+
+
+def wait(what, seconds, of):
+    """What `of` gives, as soon as that is something."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        found = of()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"{what}: not within {seconds} s")
+
+
+@dataclass
+class Task:
+    """The JVM of a task attempt."""
+
+    pid: int
+    attempt: str
+    syslog: str
+
+    def signal(self, number):
+        os.kill(self.pid, number)
+
+
+class Cluster:
+    def __init__(self, name, *options, env=None):
+        self.directory = os.path.join(ROOT, "build", name)
+        # What a run that was killed has left has other settings.
+        self.down()
+        made = subprocess.run([os.path.join(ROOT, "hadoop/cluster/up"), "--dir", self.directory, *options],
+                              env=os.environ | (env or {}), capture_output=True, text=True)
+        if made.returncode != 0:
+            if "no network namespace" in made.stderr:
+                raise unittest.SkipTest(made.stderr.strip())
+            raise AssertionError(made.stdout + made.stderr)
+
+    def down(self):
+        subprocess.run([os.path.join(ROOT, "hadoop/cluster/down"), "--dir", self.directory], capture_output=True)
+
+    def environment(self, env=None):
+        path = os.path.join(self.directory, "bin") + os.pathsep + os.environ["PATH"]
+        return os.environ | {"PATH": path, "HADOOP_CONF_DIR": os.path.join(self.directory, "conf")} | (env or {})
+
+    def execute(self, *command, env=None, seconds=JOB_SECONDS):
+        return subprocess.run(command, env=self.environment(env), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds)
+
+    def ok(self, *command, env=None):
+        done = self.execute(*command, env=env)
+        assert done.returncode == 0, f"{command}: exit {done.returncode}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+        return done.stdout + done.stderr
+
+    def lines(self, directory):
+        return sorted(self.ok("hadoop", "fs", "-cat", directory + "/part*").splitlines())
+
+    def begin(self, *command):
+        return Job(self, command)
+
+    def log(self, daemon):
+        with open(os.path.join(self.directory, "logs", daemon + ".log"), errors="replace", encoding="utf-8") as file:
+            return file.read()
+
+    def pid(self, daemon):
+        with open(os.path.join(self.directory, "run", daemon + ".pid"), encoding="ascii") as file:
+            return int(file.read())
+
+    def tasks(self, java_class="YarnChild"):
+        """The JVMs of tasks (or of that class) that run now."""
+        found = []
+        for path in glob.glob("/proc/[0-9]*/cmdline"):
+            try:
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    words = file.read().split("\0")
+            except OSError:
+                continue
+            if self.directory not in " ".join(words) or not any(word.endswith("." + java_class) for word in words):
+                continue
+            if not words[0].endswith("java"):
+                continue  # The shell that waits for it.
+            folder = next(word.partition("=")[2] for word in words if word.startswith("-Dyarn.app.container.log.dir="))
+            attempt = next((word for word in words if word.startswith("attempt_")), "")
+            found.append(Task(int(path.split("/")[2]), attempt, os.path.join(folder, "syslog")))
+        return found
+
+    def why(self, told):
+        """The errors and causes of the task attempts of a job that failed; its client does not print the last ones."""
+        job = re.search(r"Running job: job_(\d+_\d+)", told)[1]
+        found = []
+        # The log of the application master, which is in the first container.
+        for path in glob.glob(os.path.join(self.directory, f"logs/containers/*/application_{job}/*_000001/syslog")):
+            with open(path, errors="replace", encoding="utf-8") as file:
+                found += re.findall(r"(?:attempt_\w+: Error: |^Caused by: )(.+)$", file.read(), re.M)
+        return found
+
+    def crashes(self):
+        """What JVMs say of their own violent end. Nothing, it is hoped."""
+        said = []
+        for path in glob.glob(os.path.join(self.directory, "logs/**/*"), recursive=True):
+            if os.path.isfile(path):
+                with open(path, errors="replace", encoding="utf-8") as file:
+                    said += [f"{path}: {line.strip()}" for line in file if CRASH.search(line)]
+        return said
+
+
+class Job:
+    """A job's client, in the background."""
+
+    def __init__(self, cluster, command):
+        self.cluster = cluster
+        self.told = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self.client = subprocess.Popen(command, env=cluster.environment(), stdin=subprocess.DEVNULL, stdout=self.told, stderr=subprocess.STDOUT)
+
+    def text(self):
+        self.told.seek(0)
+        return self.told.read()
+
+    def task(self, kind, number, attempt=0, seconds=120):
+        """The JVM of a task attempt, once it is there: `m` or `r`, and its number."""
+        name = re.compile(rf"attempt_\d+_\d+_{kind}_{number:06d}_{attempt}$")
+
+        def there():
+            if self.client.poll() is not None:
+                raise AssertionError(f"the job ended before {name.pattern} began:\n{self.text()[-4000:]}")
+            return next((task for task in self.cluster.tasks() if name.match(task.attempt)), None)
+
+        return wait(name.pattern, seconds, there)
+
+    def says(self, task, pattern, log="", seconds=120):
+        """Waits for a line in the log of a task. `log`: `.shuffle` for what its fetchers say."""
+
+        def there():
+            if not os.path.exists(task.syslog + log):
+                return False
+            with open(task.syslog + log, errors="replace", encoding="utf-8") as file:
+                return re.search(pattern, file.read())
+
+        return wait(f"{task.attempt}: {pattern}", seconds, there)
+
+    def end(self, seconds=JOB_SECONDS):
+        """The exit code and all that the client said."""
+        try:
+            self.client.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.client.kill()
+            raise AssertionError(f"the job did not end within {seconds} s:\n{self.text()[-4000:]}") from None
+        text = self.text()
+        self.told.close()
+        return self.client.returncode, text
