@@ -83,11 +83,10 @@ hadoop:
 	@install -D -m 644 build/hadoop/yunti-hadoop/yunti-hadoop.jar $(DIST)/java/yunti-hadoop.jar
 	@install -D hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop
 
-hadoop-native:
+hadoop-native: $(addprefix hadoop-native-,$(HADOOP_TARGETS))
 	$(CARGO) build --release --locked --package yunti-hadoop
 	@mkdir -p $(HADOOP_RESOURCES)/META-INF $(HADOOP_NATIVE)/linux-$(shell uname -m)
 	@strip -o $(HADOOP_NATIVE)/linux-$(shell uname -m)/libyunti_hadoop.so $(TARGET)/release/libyunti_hadoop.so
-	@$(MAKE) --no-print-directory -s $(addprefix hadoop-native-,$(HADOOP_TARGETS))
 	@cp LICENSE NOTICE $(HADOOP_RESOURCES)/META-INF/
 	@tools/licenses.py yunti-hadoop > $(HADOOP_RESOURCES)/META-INF/licenses.txt
 
