@@ -21,12 +21,12 @@ from live_cluster import PROMPT, ROOT, YUNTI, Cluster, counter  # noqa: E402
 
 EXAMPLES = os.environ.get("YUNTI_EXAMPLES", os.path.join(ROOT, "build/examples/lib"))
 # Small splits, so that there are several maps.
-QUICK = ["-Dmapreduce.input.fileinputformat.split.maxsize=400000", *PROMPT]
+QUICK = ["-Dmapreduce.input.fileinputformat.split.maxsize=400000"]
 
 
 def setUpModule():
     global cluster, execute, ok, lines
-    cluster = Cluster("cluster-jobs")
+    cluster = Cluster("cluster-jobs", *(word for setting in PROMPT for word in ("--set", setting.removeprefix("-D"))))
     unittest.addModuleCleanup(cluster.down)
     execute, ok, lines = cluster.execute, cluster.ok, cluster.lines
 
