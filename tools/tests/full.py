@@ -129,9 +129,9 @@ def main():
     options = parser.parse_args()
     only = tuple(n for n in options.only.split(",") if n)
     total, rows = counts.Counts(), []
-    for suite in PARTS[options.part](options.minutes):
-        if only and not suite.name.startswith(only):
-            continue
+    suites = [s for s in PARTS[options.part](options.minutes) if not only or s.name.startswith(only)]
+    commit = git("rev-parse", "HEAD") + (" with changes that were not committed" if git("status", "--porcelain") else "")
+    for number, suite in enumerate(suites, 1):
         print(f"{suite.name} ..", flush=True)
         begin = time.monotonic()
         found = run.run(suite)
@@ -139,16 +139,24 @@ def main():
         rows.append(f"| {suite.name} | {found.passed} | {len(found.failures)} | {len(found.skips)} | {time.monotonic() - begin:.0f} |")
         for failure in found.failures:
             print(f"  failed: {failure} ({suite.log})\n{run.tail(suite.log)}", flush=True)
-    line = f"{total.passed} passed, {len(total.failures)} failed, {len(total.skips)} skipped"
-    if not only:
-        commit = git("rev-parse", "HEAD") + (" with changes that were not committed" if git("status", "--porcelain") else "")
-        head = [f"# Long tests of the part {options.part}, last run", "", f"{time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC, commit {commit},",
-                f"{platform.machine()}, {os.cpu_count()} cores, {subprocess.run(['rustc', '--version'], capture_output=True, text=True).stdout.strip()}.",
-                "", "| suite | passed | failed | skipped | seconds |", "|---|---|---|---|---|"]
-        with open(os.path.join(ROOT, f"tests/results/{options.part}-full.md"), "w") as f:
-            f.write("\n".join(head + rows + ["", line] + [f"* failed: {name}" for name in total.failures]) + "\n")
-    print(line, flush=True)
+        if not only:
+            # After each: a run that is stopped has told what it found, and what it did not come to.
+            keep(options.part, commit, rows, total, [s.name for s in suites[number:]])
+    print(summary(total), flush=True)
     return 1 if total.failures else 0
+
+
+def summary(total):
+    return f"{total.passed} passed, {len(total.failures)} failed, {len(total.skips)} skipped"
+
+
+def keep(part, commit, rows, total, missing):
+    head = [f"# Long tests of the part {part}, last run", "", f"{time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC, commit {commit},",
+            f"{platform.machine()}, {os.cpu_count()} cores, {subprocess.run(['rustc', '--version'], capture_output=True, text=True).stdout.strip()}.",
+            "", "| suite | passed | failed | skipped | seconds |", "|---|---|---|---|---|"]
+    tail = ["", summary(total)] + [f"* failed: {name}" for name in total.failures] + [f"* not run: {name}" for name in missing]
+    with open(os.path.join(ROOT, f"tests/results/{part}-full.md"), "w") as f:
+        f.write("\n".join(head + rows + tail) + "\n")
 
 
 if __name__ == "__main__":
