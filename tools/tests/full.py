@@ -6,7 +6,7 @@
                                                       variants, with the JVM's checks of JNI and in a JVM with the address sanitizer;
                                                       faults on a cluster (hadoop/tests/faults)
 
-The compiler's unstable flags are reached through RUSTC_BOOTSTRAP=1. Writes tests/results/PART-full.md, unless --only is given.
+The compiler's unstable flags are reached through RUSTC_BOOTSTRAP=1. Each suite's last result is kept in tests/results/PART-full.md.
 The last line is `N passed, N failed, N skipped`.
 """
 
@@ -55,7 +55,7 @@ def fuzzing(target, minutes):
 
 def twice_sanitized(package):
     return [
-        sanitized(package, "address sanitizer", "-Zsanitizer=address", {"ASAN_OPTIONS": "detect_leaks=1"}, "full-address"),
+        sanitized(package, "address sanitizer", "-Zsanitizer=address", {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1"}, "full-address"),
         sanitized(package, "careful: debug assertions of the optimised build", "-Copt-level=3 -Cdebug-assertions -Coverflow-checks", {},
                   "full-careful"),
     ]
@@ -128,35 +128,48 @@ def main():
     parser.add_argument("--only", default="", help="suites whose names begin so, separated by commas")
     options = parser.parse_args()
     only = tuple(n for n in options.only.split(",") if n)
-    total, rows = counts.Counts(), []
-    suites = [s for s in PARTS[options.part](options.minutes) if not only or s.name.startswith(only)]
-    commit = git("rev-parse", "HEAD") + (" with changes that were not committed" if git("status", "--porcelain") else "")
-    for number, suite in enumerate(suites, 1):
+    total = counts.Counts()
+    suites = PARTS[options.part](options.minutes)
+    for suite in suites:
+        if only and not suite.name.startswith(only):
+            continue
         print(f"{suite.name} ..", flush=True)
-        begin = time.monotonic()
+        commit, begin = state(), time.monotonic()
         found = run.run(suite)
         total.add(found)
-        rows.append(f"| {suite.name} | {found.passed} | {len(found.failures)} | {len(found.skips)} | {time.monotonic() - begin:.0f} |")
         for failure in found.failures:
             print(f"  failed: {failure} ({suite.log})\n{run.tail(suite.log)}", flush=True)
-        if not only:
-            # After each: a run that is stopped has told what it found, and what it did not come to.
-            keep(options.part, commit, rows, total, [s.name for s in suites[number:]])
-    print(summary(total), flush=True)
+        # After each: a run that is stopped has told what it found.
+        keep(options.part, suite, found, f"{time.monotonic() - begin:.0f}", commit, [s.name for s in suites])
+    print(f"{total.passed} passed, {len(total.failures)} failed, {len(total.skips)} skipped", flush=True)
     return 1 if total.failures else 0
 
 
-def summary(total):
-    return f"{total.passed} passed, {len(total.failures)} failed, {len(total.skips)} skipped"
+def state():
+    return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!tests/results") else "")
 
 
-def keep(part, commit, rows, total, missing):
-    head = [f"# Long tests of the part {part}, last run", "", f"{time.strftime('%Y-%m-%d %H:%M', time.gmtime())} UTC, commit {commit},",
-            f"{platform.machine()}, {os.cpu_count()} cores, {subprocess.run(['rustc', '--version'], capture_output=True, text=True).stdout.strip()}.",
-            "", "| suite | passed | failed | skipped | seconds |", "|---|---|---|---|---|"]
-    tail = ["", summary(total)] + [f"* failed: {name}" for name in total.failures] + [f"* not run: {name}" for name in missing]
-    with open(os.path.join(ROOT, f"tests/results/{part}-full.md"), "w") as f:
-        f.write("\n".join(head + rows + tail) + "\n")
+def keep(part, suite, found, seconds, commit, names):
+    """Puts one suite's result in the place of its last one; suites that were never run are named."""
+    path = os.path.join(ROOT, f"tests/results/{part}-full.md")
+    rows, failures = {}, []
+    if os.path.exists(path):
+        with open(path) as f:
+            text = f.read()
+        rows = {line.split(" | ")[0][2:]: line for line in text.splitlines() if re.match(r"\| .* \| [0-9]", line)}
+        failures = [line for line in text.splitlines() if line.startswith("* ") and not line.startswith(f"* {suite.name}: ")]
+    when = time.strftime("%Y-%m-%d %H:%M", time.gmtime())
+    rows[suite.name] = f"| {suite.name} | {found.passed} | {len(found.failures)} | {len(found.skips)} | {seconds} | {commit} | {when} |"
+    failures = [line for line in failures if line[2:].split(": failed")[0] in names and ": failed" in line]
+    failures += [f"* {suite.name}: failed: {name}" for name in found.failures]
+    numbers = [[int(n) for n in rows[name].split(" | ")[1:4]] for name in names if name in rows]
+    passed, failed, skipped = (sum(column) for column in zip(*numbers))
+    rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.strip()
+    head = [f"# Long tests of the part {part}, last results", "", f"{platform.machine()}, {os.cpu_count()} cores, {rustc}. A commit with + had changes that were not committed.",
+            "", "| suite | passed | failed | skipped | seconds | commit | UTC |", "|---|---|---|---|---|---|---|"]
+    tail = ["", f"{passed} passed, {failed} failed, {skipped} skipped", *failures, *(f"* {name}: never run" for name in names if name not in rows)]
+    with open(path, "w") as f:
+        f.write("\n".join(head + [rows[name] for name in names if name in rows] + tail) + "\n")
 
 
 if __name__ == "__main__":
