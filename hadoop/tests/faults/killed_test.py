@@ -4,6 +4,7 @@
 A map task that is held by SIGSTOP keeps the shuffle going for as long as a test needs.
 """
 
+import contextlib
 import os
 import re
 import signal
@@ -95,7 +96,9 @@ class Killed(unittest.TestCase):
                 node = 3 - int(re.search(r"/containers/node(\d)/", master.syslog)[1])
                 again = killed_node(node)
                 try:
-                    held.signal(signal.SIGCONT)
+                    # It may have been on that node.
+                    with contextlib.suppress(ProcessLookupError):
+                        held.signal(signal.SIGCONT)
                     self.succeeds(name, job)
                     self.assertRegex(cluster.log("resourcemanager"), r"Expired:localhost:\d+")
                 finally:
@@ -112,7 +115,8 @@ def killed_node(node):
     os.kill(pid, signal.SIGKILL)
     for task in cluster.tasks():
         if f"/containers/node{node}/" in task.syslog:
-            task.signal(signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                task.signal(signal.SIGKILL)
 
     def again():
         active = r"NodeManager from node localhost"
