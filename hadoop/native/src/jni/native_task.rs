@@ -28,6 +28,33 @@ fn env_of_java(env: &mut Env<'_>, files: &JObject<'_>) -> Result<yunti_engine::e
     Ok(outside)
 }
 
+/// What every task has: its job, with `memory` bytes for records, and where its files lie.
+fn task_of_java(
+    env: &mut Env<'_>,
+    (job, files): (&JString<'_>, &JObject<'_>),
+    memory: jlong,
+    directories: Vec<PathBuf>,
+) -> Result<(TaskJob, yunti_engine::env::Env)> {
+    let outside = env_of_java(env, files)?;
+    let job = TaskJob::new(&job.try_to_string(env)?, memory.max(0) as u64, directories)?;
+    Ok((job, outside))
+}
+
+/// The job before it is submitted: its class libraries lie where `libraries` says.
+fn submitted_of_java(
+    env: &mut Env<'_>,
+    job: &JString<'_>,
+    libraries: &JObjectArray<'_, JString<'_>>,
+) -> Result<TaskJob> {
+    let libraries = paths_of_java(env, libraries)?;
+    Ok(TaskJob::submitted(&job.try_to_string(env)?, SAMPLE_MEMORY_BYTES, libraries)?)
+}
+
+fn output_of_java(env: &Env<'_>, outside: &yunti_engine::env::Env, name: &JString<'_>) -> Result<NamedFile> {
+    let name = name.try_to_string(env)?;
+    Ok(NamedFile::create(&*outside.files, Path::new(&name), Code::Output)?)
+}
+
 fn split_of_java(env: &Env<'_>, path: &JString<'_>, (start, end): (jlong, jlong), number: jint) -> Result<TaskSplit> {
     let path = PathBuf::from(path.try_to_string(env)?);
     Ok(TaskSplit { path, start: start as u64, end: end as u64, number: number as u32 })
@@ -75,9 +102,8 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
             true => None,
             false => Some(bounds_of_text(&bounds.try_to_string(env)?)?),
         };
-        let outside = env_of_java(env, &files)?;
         let directories = paths_of_java(env, &directories)?;
-        let job = TaskJob::new(&job.try_to_string(env)?, memory.max(0) as u64, directories)?;
+        let (job, outside) = task_of_java(env, (&job, &files), memory, directories)?;
         let split = split_of_java(env, &path, (start, end), number)?;
         let output = PathBuf::from(output.try_to_string(env)?);
         let codec = codec_of_java(codec, level, codec_buffer)?;
@@ -105,11 +131,9 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_mapToFile<'local>(
     output: JString<'local>,
 ) -> JObjectArray<'local, JString<'local>> {
     env.with_env(|env| -> Result<JObjectArray<'local, JString<'local>>> {
-        let outside = env_of_java(env, &files)?;
-        let job = TaskJob::new(&job.try_to_string(env)?, memory.max(0) as u64, Vec::new())?;
+        let (job, outside) = task_of_java(env, (&job, &files), memory, Vec::new())?;
         let split = split_of_java(env, &path, (start, end), number)?;
-        let output = output.try_to_string(env)?;
-        let file = NamedFile::create(&*outside.files, Path::new(&output), Code::Output)?;
+        let file = output_of_java(env, &outside, &output)?;
         let counters = task::map_to_file(&job.spec, &outside, &job.classes, &Control::new(), &split, file)?;
         lines(env, None, counters)
     })
@@ -142,10 +166,9 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_outputTypes<'local>
     libraries: JObjectArray<'local, JString<'local>>,
 ) -> JString<'local> {
     env.with_env(|env| -> Result<JString<'local>> {
-        let text = job.try_to_string(env)?;
         let job = match libraries.is_null() {
-            true => TaskJob::new(&text, SAMPLE_MEMORY_BYTES, Vec::new())?,
-            false => TaskJob::submitted(&text, SAMPLE_MEMORY_BYTES, paths_of_java(env, &libraries)?)?,
+            true => TaskJob::new(&job.try_to_string(env)?, SAMPLE_MEMORY_BYTES, Vec::new())?,
+            false => submitted_of_java(env, &job, &libraries)?,
         };
         let (key, value) = task::output_types(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?;
         Ok(env.new_string(format!("{} {}", key.name(), value.name()))?)
@@ -166,8 +189,7 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_bounds<'local>(
 ) -> JString<'local> {
     env.with_env(|env| -> Result<JString<'local>> {
         let outside = env_of_java(env, &files)?;
-        let libraries = paths_of_java(env, &libraries)?;
-        let job = TaskJob::submitted(&job.try_to_string(env)?, SAMPLE_MEMORY_BYTES, libraries)?;
+        let job = submitted_of_java(env, &job, &libraries)?;
         let paths = paths_of_java(env, &paths)?.iter().map(|p| p.to_string_lossy().into_owned()).collect();
         match task::bounds(&job.spec, &outside, &job.classes, &Control::new(), paths)? {
             Some(bounds) => Ok(env.new_string(bounds_to_text(&bounds))?),
@@ -186,8 +208,7 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_splittable<'local>(
     libraries: JObjectArray<'local, JString<'local>>,
 ) -> jboolean {
     env.with_env(|env| -> Result<jboolean> {
-        let libraries = paths_of_java(env, &libraries)?;
-        let job = TaskJob::submitted(&job.try_to_string(env)?, SAMPLE_MEMORY_BYTES, libraries)?;
+        let job = submitted_of_java(env, &job, &libraries)?;
         Ok(task::splittable(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?)
     })
     .resolve::<Throw>()
@@ -235,11 +256,9 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_reduce<'local>(
     output: JString<'local>,
 ) -> JObjectArray<'local, JString<'local>> {
     env.with_env(|env| -> Result<JObjectArray<'local, JString<'local>>> {
-        let outside = env_of_java(env, &files)?;
         let directories = paths_of_java(env, &directories)?;
-        let job = TaskJob::new(&job.try_to_string(env)?, memory.max(0) as u64, directories)?;
-        let output = output.try_to_string(env)?;
-        let file = NamedFile::create(&*outside.files, Path::new(&output), Code::Output)?;
+        let (job, outside) = task_of_java(env, (&job, &files), memory, directories)?;
+        let file = output_of_java(env, &outside, &output)?;
         let counters = reduce_task::run(&job, &outside, &Control::new(), &*input(handle)?, partition as u32, file)?;
         lines(env, None, counters)
     })

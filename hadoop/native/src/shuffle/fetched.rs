@@ -102,12 +102,12 @@ impl Fetched {
     pub fn read(self: &Arc<Self>) -> impl Read + Send + 'static {
         Reader { fetched: self.clone(), at: 0, extent: 0, within: 0 }
     }
+}
 
-    /// Gives its disk space back. It is not read afterwards, and this is called once.
-    pub fn free(&self) {
-        if let Place::Disk(disk) = &self.place {
-            disk.extents.iter().for_each(|&extent| disk.scratch.free(extent));
-        }
+/// Its disk space is given back.
+impl Drop for OnDisk {
+    fn drop(&mut self) {
+        self.extents.iter().for_each(|&extent| self.scratch.free(extent));
     }
 }
 

@@ -137,10 +137,7 @@ impl ReduceInput {
 
     /// It is not wanted.
     pub fn abort(&self, number: u64) {
-        let open = self.segments().open.remove(&number);
-        if let Some(open) = open {
-            open.lock().unwrap_or_else(|e| e.into_inner()).free();
-        }
+        self.segments().open.remove(&number);
     }
 
     /// Merges the segments that are in memory into a run; the bytes that this frees.
@@ -190,7 +187,6 @@ impl ReduceInput {
         while memory.len() + disk.len() > fan_in && disk.len() > 1 {
             let group: Vec<_> = disk.drain(..disk.len().min(fan_in)).collect();
             self.merge_to_run(&group)?;
-            group.iter().for_each(|fetched| fetched.free());
         }
         let mut groups = memory.chunks(fan_in).peekable();
         let mut last = &[][..];

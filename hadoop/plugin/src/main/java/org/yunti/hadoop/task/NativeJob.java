@@ -38,17 +38,13 @@ public final class NativeJob {
     return conf.getRaw(SETTING);
   }
 
-  private static Class<?> inputFormat(JobContext job) throws IOException {
-    try {
-      return job.getInputFormatClass();
-    } catch (ClassNotFoundException e) {
-      throw new IOException("Yunti: there is no class " + e.getMessage() + " on the class path", e);
-    }
+  private interface Named {
+    Class<?> load() throws ClassNotFoundException;
   }
 
-  private static Class<?> outputFormat(JobContext job) throws IOException {
+  private static Class<?> loaded(Named format) throws IOException {
     try {
-      return job.getOutputFormatClass();
+      return format.load();
     } catch (ClassNotFoundException e) {
       throw new IOException("Yunti: there is no class " + e.getMessage() + " on the class path", e);
     }
@@ -56,11 +52,11 @@ public final class NativeJob {
 
   /** Whether files are read natively, or a reader of Java's gives records. */
   static boolean readsNatively(JobContext job) throws IOException {
-    return inputFormat(job) == NativeInputFormat.class;
+    return loaded(job::getInputFormatClass) == NativeInputFormat.class;
   }
 
   static boolean writesNatively(JobContext job) throws IOException {
-    return outputFormat(job) == NativeOutputFormat.class;
+    return loaded(job::getOutputFormatClass) == NativeOutputFormat.class;
   }
 
   /** The name under which a task's output is a file. */
@@ -118,7 +114,7 @@ public final class NativeJob {
   /** Splits as streams, opened if they are looked into. */
   private static Set<String> samples(Job job, TaskFiles files) throws IOException, InterruptedException {
     Set<String> names = new LinkedHashSet<>();
-    InputFormat<?, ?> format = (InputFormat<?, ?>) ReflectionUtils.newInstance(inputFormat(job), job.getConfiguration());
+    InputFormat<?, ?> format = (InputFormat<?, ?>) ReflectionUtils.newInstance(loaded(job::getInputFormatClass), job.getConfiguration());
     TaskAttemptContext context =
         new TaskAttemptContextImpl(job.getConfiguration(), new TaskAttemptID("sample", 0, TaskType.MAP, 0, 0));
     for (InputSplit split : format.getSplits(job)) {

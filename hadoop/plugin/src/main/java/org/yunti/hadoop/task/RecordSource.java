@@ -1,5 +1,6 @@
 package org.yunti.hadoop.task;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
@@ -11,88 +12,49 @@ import org.apache.hadoop.mapreduce.RecordReader;
 final class RecordSource extends InputStream {
   private static final int HEADER_BYTES = 8;
 
-  /** What a task's context and a record reader have in common. */
-  private interface Records {
-    boolean next() throws IOException, InterruptedException;
-
-    Object key() throws IOException, InterruptedException;
-
-    Object value() throws IOException, InterruptedException;
-
-    void close() throws IOException;
+  private interface Call<T> {
+    T now() throws IOException, InterruptedException;
   }
 
-  private final Records records;
+  private final Call<Boolean> next;
+  private final Call<?> key;
+  private final Call<?> value;
+  private final Closeable end;
   /** The frame that is handed out, from {@code position} on. */
   private final DataOutputBuffer frame = new DataOutputBuffer();
 
   private int position;
 
-  private RecordSource(Records records) {
-    this.records = records;
+  private RecordSource(Call<Boolean> next, Call<?> key, Call<?> value, Closeable end) {
+    this.next = next;
+    this.key = key;
+    this.value = value;
+    this.end = end;
   }
 
   /** All records of a task. Hadoop counts them, and closes its reader. */
   static RecordSource of(MapContext<?, ?, ?, ?> context) {
     return new RecordSource(
-        new Records() {
-          @Override
-          public boolean next() throws IOException, InterruptedException {
-            return context.nextKeyValue();
-          }
-
-          @Override
-          public Object key() throws IOException, InterruptedException {
-            return context.getCurrentKey();
-          }
-
-          @Override
-          public Object value() throws IOException, InterruptedException {
-            return context.getCurrentValue();
-          }
-
-          @Override
-          public void close() {}
-        });
+        context::nextKeyValue, context::getCurrentKey, context::getCurrentValue, () -> {});
   }
 
   static RecordSource of(RecordReader<?, ?> reader) {
     return new RecordSource(
-        new Records() {
-          @Override
-          public boolean next() throws IOException, InterruptedException {
-            return reader.nextKeyValue();
-          }
-
-          @Override
-          public Object key() throws IOException, InterruptedException {
-            return reader.getCurrentKey();
-          }
-
-          @Override
-          public Object value() throws IOException, InterruptedException {
-            return reader.getCurrentValue();
-          }
-
-          @Override
-          public void close() throws IOException {
-            reader.close();
-          }
-        });
+        reader::nextKeyValue, reader::getCurrentKey, reader::getCurrentValue, reader);
   }
 
   /** Makes the next record the frame; false at the end. */
   private boolean advance() throws IOException {
     try {
-      if (!records.next()) {
+      if (!next.now()) {
         return false;
       }
       frame.reset();
       position = 0;
       frame.writeLong(0);
-      NativeValue.append(records.key(), frame);
+      NativeValue.append(key.now(), frame);
       int keyLength = frame.getLength() - HEADER_BYTES;
-      NativeValue.append(records.value(), frame);
+      NativeValue.append(value.now(), frame);
       frame.writeInt(keyLength, 0);
       frame.writeInt(frame.getLength() - HEADER_BYTES - keyLength, 4);
       return true;
@@ -125,6 +87,6 @@ final class RecordSource extends InputStream {
 
   @Override
   public void close() throws IOException {
-    records.close();
+    end.close();
   }
 }

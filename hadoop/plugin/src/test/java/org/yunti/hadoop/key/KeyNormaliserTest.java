@@ -194,19 +194,25 @@ class KeyNormaliserTest {
     }
   }
 
-  @Test
-  void hadoopsSumOverOwnKeys(@TempDir Path folder) throws Exception {
-    Files.createDirectories(folder.resolve("in"));
-    Files.writeString(folder.resolve("in/rows"), "b 1\na 1\nb 2\n".repeat(5000));
-    Configuration conf = new Configuration();
-    conf.set(KeyNormaliser.SETTING, OfScored.class.getName());
-    Job job = job(folder, "out", conf);
+  /** Rows by key, counted by Hadoop's sum as the combiner. */
+  private static Job counted(Path folder, String out, Configuration conf) throws Exception {
+    Job job = job(folder, out, conf);
     job.setMapperClass(Count.class);
     job.setCombinerClass(IntSumReducer.class);
     job.setReducerClass(Sum.class);
     job.setMapOutputKeyClass(Scored.class);
     job.setMapOutputValueClass(IntWritable.class);
     assertTrue(job.waitForCompletion(false));
+    return job;
+  }
+
+  @Test
+  void hadoopsSumOverOwnKeys(@TempDir Path folder) throws Exception {
+    Files.createDirectories(folder.resolve("in"));
+    Files.writeString(folder.resolve("in/rows"), "b 1\na 1\nb 2\n".repeat(5000));
+    Configuration conf = new Configuration();
+    conf.set(KeyNormaliser.SETTING, OfScored.class.getName());
+    Job job = counted(folder, "out", conf);
     assertTrue(job.getCounters().getGroup("Yunti").findCounter("native").getValue() > 0);
     assertEquals(List.of("a\t5000", "b\t10000"), Files.readAllLines(folder.resolve("out/part-r-00000")));
   }
@@ -240,13 +246,7 @@ class KeyNormaliserTest {
     // Equal keys of a combiner must meet.
     conf = new Configuration();
     conf.setBoolean(SortSetting.SETTING, false);
-    Job job = job(folder, "combined", conf);
-    job.setMapperClass(Count.class);
-    job.setCombinerClass(IntSumReducer.class);
-    job.setReducerClass(Sum.class);
-    job.setMapOutputKeyClass(Scored.class);
-    job.setMapOutputValueClass(IntWritable.class);
-    assertTrue(job.waitForCompletion(false));
+    counted(folder, "combined", conf);
     assertEquals(rows.stream().map(row -> row.split(" ")[0]).distinct().count(), Files.readAllLines(folder.resolve("combined/part-r-00000")).size());
   }
 }
