@@ -238,6 +238,17 @@ class Jobs(unittest.TestCase):
         self.assertEqual(counter(told, "native"), counter(told, "Launched map tasks") + 1)
         self.assertEqual(cluster.crashes(), [])
 
+    def test_a_job_that_is_cancelled_leaves_the_cluster(self):
+        job = cluster.begin(YUNTI, "run", "wordcount", "--on", "yarn", "--input", "/text", "--output", "/cancelled")
+        job.task("m", 0).signal(signal.SIGSTOP)
+        job.client.terminate()
+        code, told = job.end(60)
+        self.assertEqual(code, 130, told)
+        name = re.search(r"cancelled: the job (job_\d+_\d+) is taken off the cluster", told)
+        self.assertIsNotNone(name, told)
+        self.assertIn("Job state: KILLED", ok("mapred", "job", "-status", name[1]))
+        self.assertEqual(execute("hadoop", "fs", "-test", "-e", "/cancelled/_SUCCESS").returncode, 1)
+
     def test_what_cannot_be_is_one_line(self):
         for arguments, code, what in [
             (["wordcount", "--input", "/text"], 2, "the output is a directory"),

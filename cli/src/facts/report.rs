@@ -71,9 +71,7 @@ pub fn report_of(facts: &JobFacts) -> Report {
     report.workers = workers(&report.tasks);
     report.job.threads = report.workers.len() as u32;
     report.job.cpu_ms = cpu_ms(facts, &report.tasks);
-    // What disks and wires took of the time, the cluster does not tell: they are never named.
-    let times = ResourceTimes { cpu_ms: report.job.cpu_ms, ..ResourceTimes::default() };
-    report.bottleneck = bottleneck::find(&report, &times);
+    report.bottleneck = bottleneck::find(&report, &times(facts, &report));
     report.tasks.truncate(ROWS_MAX);
     report
 }
@@ -195,6 +193,44 @@ fn stages(facts: &JobFacts, report: &Report) -> Vec<Stage> {
         }
     };
     known.chain(others).map(stage).collect()
+}
+
+/// How long resources were in use. A cluster does not tell how long a task was blocked: what processor time does not explain of a task
+/// that measured itself is waiting for disks, as far as it was reading and writing, in the proportion of the two.
+fn times(facts: &JobFacts, report: &Report) -> ResourceTimes {
+    let (mut read_wait_ms, mut write_wait_ms) = (0.0, 0.0);
+    for task in facts.attempts.iter().filter(|a| a.state == "succeeded") {
+        let time = |name: &str| task.times_ms.get(name).map_or(0.0, |ms| *ms as f64);
+        let idle_ms = time("TOTAL") - time("SHUFFLE") - time("CPU");
+        let of = |resource: &str| -> f64 {
+            let stages = task.times_ms.keys().map(|name| (name, name.to_lowercase()));
+            stages.filter(|(_, stage)| resource_of(stage) == Some(resource)).map(|(name, _)| time(name)).sum()
+        };
+        let (read_ms, write_ms) = (of("disk_read"), of("disk_write"));
+        let share = if read_ms + write_ms > 0.0 { (idle_ms / (read_ms + write_ms)).clamp(0.0, 1.0) } else { 0.0 };
+        read_wait_ms += read_ms * share;
+        write_wait_ms += write_ms * share;
+    }
+    ResourceTimes {
+        cpu_ms: report.job.cpu_ms,
+        read_wait_ms: Some(read_wait_ms),
+        write_wait_ms: Some(write_wait_ms),
+        disks: facts.cluster.nodes,
+        network_wait_ms: network_wait_ms(facts, &report.tasks),
+        ..ResourceTimes::default()
+    }
+}
+
+/// Fetching when there is no map to wait for any more.
+fn network_wait_ms(facts: &JobFacts, tasks: &[TaskRow]) -> f64 {
+    let of = |kind: &'static str| tasks.iter().filter(move |t| t.kind == kind && t.state == "succeeded");
+    let mapped_ms = of("map").map(|t| t.start_ms + t.elapsed_ms).fold(0.0, f64::max);
+    let fetched = |task: &TaskRow| {
+        let stage = |name: &str| task.stages_ms.get(name).copied().unwrap_or(0.0);
+        let from_ms = task.start_ms + stage("launch") + stage("jvm-start");
+        (from_ms + stage("shuffle") - from_ms.max(mapped_ms)).max(0.0)
+    };
+    if facts.reduces == 0 { 0.0 } else { of("reduce").map(fetched).sum() }
 }
 
 /// Bytes and records that went through a stage, as the job's counters have them.
@@ -343,5 +379,22 @@ mod tests {
         let mut one = facts(vec![busy("m_000000_0", 1000), waiting]);
         one.cluster.processors = 1;
         assert_eq!(report_of(&one).bottleneck.stage, "map");
+    }
+
+    #[test]
+    fn disks_and_network_are_what_no_processor_time_explains() {
+        let times = [("JVM_START", 200), ("READ", 7000), ("MAP", 800), ("SPILL", 1000), ("TOTAL", 9000), ("CPU", 1200)];
+        let report = report_of(&facts(vec![attempt("m_000000_0", 1500, 9200, &times)]));
+        assert_eq!((&*report.bottleneck.resource, &*report.bottleneck.stage), ("disk_read", "read"));
+        // 7.8 of 8 s of reading and writing were waiting.
+        assert!((report.bottleneck.utilisation - 0.6825).abs() < 0.001, "{:?}", report.bottleneck);
+
+        let map = attempt("m_000000_0", 1000, 1000, &[("MAP", 900), ("TOTAL", 1000), ("CPU", 900)]);
+        let reduce =
+            attempt("r_000000_0", 1500, 9000, &[("SHUFFLE", 8500), ("REDUCE", 500), ("TOTAL", 9000), ("CPU", 700)]);
+        let report = report_of(&facts(vec![map, reduce]));
+        assert_eq!((&*report.bottleneck.resource, &*report.bottleneck.stage), ("network", "shuffle"));
+        // All but the half of a second in which the map ran.
+        assert!((report.bottleneck.utilisation - 0.8).abs() < 0.001, "{:?}", report.bottleneck);
     }
 }

@@ -31,10 +31,10 @@ pub fn run(flags: RunFlags) -> Outcome {
     }
     spec.check()?;
     if flags.on == Cluster::Yarn {
-        // Hadoop's client has the signal too: this process stays to clean up.
-        signals::cancel_on_signals(&Control::new());
+        let control = Control::new();
+        signals::cancel_on_signals(&control);
         let classes = abi::load_before(&spec.libraries, library::builtin_classes())?;
-        let report = on_yarn::run(&spec, &env, &classes)?;
+        let report = on_yarn::run(&spec, &env, &classes, &control)?;
         let more = report.job.id.as_ref().map_or(String::new(), |id| format!("; see yunti hadoop report {id}"));
         return tell_all(&flags, &spec, &JobOutcome { report, top: Vec::new() }, &more);
     }

@@ -3,11 +3,14 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
+use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::env::Env;
+use yunti_engine::job::Control;
 use yunti_engine::job::report::Report;
 use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget, SPLIT_BYTES_DEFAULT};
@@ -16,6 +19,9 @@ use yunti_engine::operator::ClassSource;
 
 use crate::command::{part, report};
 use crate::failure::{Failure, Outcome};
+
+/// How soon an end is noticed.
+const WAIT: Duration = Duration::from_millis(20);
 
 /// A file that is removed in the end.
 struct TempFile(PathBuf);
@@ -26,7 +32,7 @@ impl Drop for TempFile {
     }
 }
 
-pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Outcome<Report> {
+pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Outcome<Report> {
     let output = check(spec)?;
     // What does not fit together is told here, and not by a task that fails four times.
     task::check(spec, env, classes)?;
@@ -56,14 +62,32 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Outco
     if let Ok(own) = std::env::current_exe() {
         command.arg("--report-by").arg(own);
     }
-    let status = command.status().map_err(|e| Error::io(Code::Usage, "cannot execute the part hadoop", &e))?;
+    let ended = command.spawn().and_then(|client| wait(client, control));
+    let status = ended.map_err(|e| Error::io(Code::Usage, "cannot execute the part hadoop", &e))?;
     match status.code() {
+        _ if control.is_cancelled() => Err(Failure::Told(Code::Cancelled)),
         // The job is done; where there is no report, Hadoop's client said why.
         Some(0) if facts.0.metadata().is_ok_and(|m| m.len() > 0) => Ok(report::read(&facts.0)?.0),
         Some(0) => Err(Failure::Told(Code::Output)),
         // It said why.
         Some(code) => Err(Failure::Told(code_of(code))),
         None => Err(Failure::Told(Code::Cancelled)),
+    }
+}
+
+/// Waits for Hadoop's client; where the job is cancelled it is told, and takes it off the cluster.
+fn wait(mut client: Child, control: &Control) -> std::io::Result<ExitStatus> {
+    let mut told = false;
+    loop {
+        if let Some(status) = client.try_wait()? {
+            return Ok(status);
+        }
+        if control.is_cancelled() && !told {
+            told = true;
+            // ctrl-C has reached it too, other signals have not. Where it cannot be told it has ended.
+            let _ = kill_process(Pid::from_child(&client), Signal::TERM);
+        }
+        std::thread::sleep(WAIT);
     }
 }
 

@@ -30,8 +30,10 @@ pub struct ResourceTimes {
     pub lock_wait_ms: f64,
     /// Copy bandwidth of the memory with all threads, where `yunti limits` has measured it.
     pub memory_mb_per_s: Option<f64>,
-    /// Disks that can work at a time; 0 counts as 1.
+    /// Disks that can work at a time; 0 counts as 1. On a cluster, its nodes.
     pub disks: u32,
+    /// Time spent waiting for what other nodes had ready: fetching map output when all maps are done.
+    pub network_wait_ms: f64,
 }
 
 /// A resource, or a part of the job that acts as one.
@@ -64,7 +66,7 @@ pub fn find(report: &Report, times: &ResourceTimes) -> Bottleneck {
     let most = |among: &dyn Fn(&Resource) -> bool, bonus: f64| {
         let of = |r: &Resource| r.utilisation(wall_ms) + if r.name == "cpu" { bonus } else { 0.0 };
         let candidates = resources.iter().filter(|r| among(r));
-        candidates.max_by(|a, b| of(a).total_cmp(&of(b))).expect("the first four resources are always there")
+        candidates.max_by(|a, b| of(a).total_cmp(&of(b))).expect("the first resources are always there")
     };
     let first = most(&|_| true, NEARLY);
     // More processors do not shorten a task; less waiting (for a disk, a lock, the memory) does.
@@ -115,6 +117,12 @@ fn resources(report: &Report, times: &ResourceTimes, wall_ms: f64) -> Vec<Resour
             stage: busiest(report, |r| r == "disk_write"),
             parallelism: disks,
             in_use_ms: write_ms,
+        },
+        Resource {
+            name: "network",
+            stage: busiest(report, |r| r == "network"),
+            parallelism: disks,
+            in_use_ms: times.network_wait_ms,
         },
         start(report, wall_ms),
     ];
@@ -186,6 +194,7 @@ pub fn resource_text(name: &str) -> &str {
         "cpu" => "the processors",
         "disk_read" => "reading from the disk",
         "disk_write" => "writing to the disk",
+        "network" => "the network",
         "memory" => "the memory's bandwidth",
         "locks" => "waiting for locks",
         "input" => "the number of splits",
@@ -216,6 +225,7 @@ fn sentence(b: &Bottleneck, report: &Report, next_utilisation: f64) -> String {
         }
         "start" => format!("the job is so small that start and commit took {percent} % of its time"),
         "locks" => format!("locks bound it: workers waited for each other {percent} % of the time"),
+        "network" => format!("the network bound it: tasks waited for the output of others {percent} % of the time"),
         "memory" => format!("the memory's bandwidth bound it: in use {percent} % of the time{mostly}"),
         other => format!("{} bound it: the disk was busy {percent} % of the time{mostly}", resource_text(other)),
     };
@@ -224,6 +234,7 @@ fn sentence(b: &Bottleneck, report: &Report, next_utilisation: f64) -> String {
         "cpu" => "twice the processors",
         "disk_read" | "disk_write" => "a disk twice as fast",
         "memory" => "memory twice as fast",
+        "network" => "a network twice as fast",
         "locks" => "half of the waiting",
         "input" => "twice the splits",
         _ => "twice the partitions",

@@ -140,7 +140,8 @@ pub struct Spill {
 /// The one resource that bounds the job: throughput = parallelism of the resource / its time a unit of work.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Bottleneck {
-    /// cpu, disk_read, disk_write, memory, locks, input (one split or one file that could not be divided), start.
+    /// cpu, disk_read, disk_write, memory, locks, input (one split or one file that could not be divided), start; on a cluster
+    /// also network.
     pub resource: String,
     /// The stage in which most of that resource's time went.
     pub stage: String,

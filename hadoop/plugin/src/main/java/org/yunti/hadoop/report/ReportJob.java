@@ -10,6 +10,7 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.Cluster;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.JobID;
+import org.apache.hadoop.util.ShutdownHookManager;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
@@ -17,6 +18,12 @@ import org.apache.hadoop.util.ToolRunner;
 public final class ReportJob extends Configured implements Tool {
   private static final int USAGE = 2;
   private static final int INPUT = 3;
+
+  /** Before file systems are closed (10). */
+  private static final int KILL_PRIORITY = 50;
+
+  private static final int SUBMIT_TRIES = 30;
+  private static final int SUBMIT_WAIT_MS = 100;
 
   public static void main(String[] arguments) throws Exception {
     System.exit(ToolRunner.run(new Configuration(), new ReportJob(), arguments));
@@ -70,7 +77,14 @@ public final class ReportJob extends Configured implements Tool {
   public static boolean submitted(Job job, Path output, String facts, String program)
       throws IOException, InterruptedException, ClassNotFoundException {
     long now = System.currentTimeMillis();
-    boolean successful = job.waitForCompletion(true);
+    Runnable killer = () -> kill(job);
+    ShutdownHookManager.get().addShutdownHook(killer, KILL_PRIORITY);
+    boolean successful;
+    try {
+      successful = job.waitForCompletion(true);
+    } finally {
+      ShutdownHookManager.get().removeShutdownHook(killer);
+    }
     if (facts == null || !successful) {
       return successful;
     }
@@ -85,6 +99,22 @@ public final class ReportJob extends Configured implements Tool {
       System.err.println("yunti: the job is done, but has no report: " + e);
     }
     return true;
+  }
+
+  /** Whoever ends this client does not want the job any more. */
+  private static void kill(Job job) {
+    try {
+      // It may be on its way to the cluster.
+      for (int i = 0; i < SUBMIT_TRIES && job.getJobID() == null; i++) {
+        Thread.sleep(SUBMIT_WAIT_MS);
+      }
+      job.killJob();
+      System.err.println("yunti: cancelled: the job " + job.getJobID() + " is taken off the cluster");
+    } catch (IOException | IllegalStateException e) {
+      System.err.println("yunti: cancelled, but the job " + job.getJobID() + " may go on: " + e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private static void leave(FileSystem files, Path report, String facts, String program)
