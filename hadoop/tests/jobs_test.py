@@ -98,7 +98,7 @@ class Jobs(unittest.TestCase):
             of_tasks = sum(task["stages_ms"].get(stage["name"], 0) for task in report["tasks"])
             self.assertAlmostEqual(stage["busy_ms"], of_tasks, places=3)
         self.assertAlmostEqual(report["job"]["cpu_ms"], sum(task["cpu_ms"] for task in report["tasks"]), places=3)
-        self.assertIn(report["bottleneck"]["resource"], ("cpu", "input", "partitions", "start"))
+        self.assertIn(report["bottleneck"]["resource"], ("cpu", "disk_read", "disk_write", "network", "input", "partitions", "start"))
 
     def test_the_environment_does_the_same(self):
         shell = f'eval "$({YUNTI} hadoop env)"; exec hadoop jar "$0" "$@"'
@@ -210,6 +210,17 @@ class Jobs(unittest.TestCase):
         self.assertEqual(self.counts("/back"), self.expect)
         self.assertEqual(counter(told, "Reduce output records"), len(self.expect))
 
+    def test_readers_and_writers_of_the_old_api(self):
+        for package, output in ("mapreduce.lib.output", "/new"), ("mapred", "/old"):
+            reader = {"/new": "org.apache.hadoop.mapreduce.lib.input", "/old": "org.apache.hadoop.mapred"}[output]
+            told = ok(YUNTI, "hadoop", "submit", "-mapper", "WordCount.Tokenizer", "-reducer", "WordCount.SumReducer",
+                      "-lib", os.path.join(EXAMPLES, "libword_count.so"), "-reader", reader + ".TextInputFormat", "-maps", "3",
+                      "-writer", f"org.apache.hadoop.{package}.TextOutputFormat", "-input", "/text", "-output", output, "-reduces", "2")
+            self.assertEqual(self.counts(output), self.expect)
+            self.assertEqual(counter(told, "Map input records"), 30_000)
+            self.assertEqual(counter(told, "native"), counter(told, "Launched map tasks") + 2)
+        self.assertIn("/old/part-00001", ok("hadoop", "fs", "-ls", "/old"))
+
     def test_maps_alone(self):
         told = ok(YUNTI, "run", "identity", "--on", "yarn", "--input", "/text", "--output", "/maps", *QUICK)
         here = []
@@ -255,7 +266,7 @@ class Jobs(unittest.TestCase):
             (["wordcount", "--input", "/text", "--output", "/text"], 8, "the output exists already"),
             (["wordcount", "--input", "/nothing", "--output", "/x"], 3, "cannot read the input: /nothing"),
             (["wordcount", "--input", "/text", "--output", "/x", "-Dyunti.hadoop.input.format=no.Such"], 2, "there is no class no.Such"),
-            (["wordcount", "--input", "/text", "--output", "/x", "-Dyunti.hadoop.output.format=org.apache.hadoop.mapred.TextOutputFormat"],
+            (["wordcount", "--input", "/text", "--output", "/x", "-Dyunti.hadoop.output.format=org.apache.hadoop.io.Text"],
              2, "is no org.apache.hadoop.mapreduce.OutputFormat"),
             (["--mapper", "No.Such", "--input", "/text", "--output", "/x"], 6, "there is no class No.Such"),
         ]:

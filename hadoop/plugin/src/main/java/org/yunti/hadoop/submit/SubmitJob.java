@@ -22,6 +22,8 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
+import org.yunti.hadoop.oldapi.OldInputFormat;
+import org.yunti.hadoop.oldapi.OldOutputFormat;
 import org.yunti.hadoop.report.ReportJob;
 import org.yunti.hadoop.shuffle.NativeShuffle;
 import org.yunti.hadoop.task.NativeInputFormat;
@@ -135,7 +137,9 @@ public final class SubmitJob extends Configured implements Tool {
     } catch (UsageException e) {
       return fail(USAGE, e.getMessage());
     }
-    boolean readsFiles = FileInputFormat.class.isAssignableFrom(job.getInputFormatClass());
+    Class<?> reads = conf.getClass(OldInputFormat.SETTING, job.getInputFormatClass());
+    boolean readsFiles =
+        FileInputFormat.class.isAssignableFrom(reads) || org.apache.hadoop.mapred.FileInputFormat.class.isAssignableFrom(reads);
     for (String input : request.inputs()) {
       org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path(input);
       FileStatus[] found = readsFiles ? path.getFileSystem(conf).globStatus(path) : new FileStatus[1];
@@ -161,7 +165,12 @@ public final class SubmitJob extends Configured implements Tool {
   /** The wished number of maps, as the largest split that gives so many. */
   private static void cut(Job job, boolean readsFiles) throws IOException {
     int maps = job.getConfiguration().getInt(MAPS, 0);
-    if (maps <= 0 || !readsFiles) {
+    if (maps <= 0) {
+      return;
+    }
+    // What formats of the old API are asked for.
+    job.getConfiguration().setInt(MRJobConfig.NUM_MAPS, maps);
+    if (!readsFiles) {
       return;
     }
     long bytes = 0;
@@ -174,21 +183,27 @@ public final class SubmitJob extends Configured implements Tool {
     FileInputFormat.setMaxInputSplitSize(job, Math.max(1, (bytes + maps - 1) / maps));
   }
 
+  /** Where a format may come from: the class that the job is given for it. */
+  private record Kind<F>(String setting, Class<F> kind, Class<? extends F> own, Class<?> old, String oldSetting, Class<? extends F> adapter) {}
+
   /** A class of Java's that the job names, or the native one. */
-  private static <F> Class<? extends F> format(Configuration conf, String setting, Class<F> kind, Class<? extends F> own)
-      throws UsageException {
-    String name = conf.get(setting);
+  private static <F> Class<? extends F> format(Configuration conf, Kind<F> of) throws UsageException {
+    String name = conf.get(of.setting());
     if (name == null) {
-      return own;
+      return of.own();
     }
     Class<?> found = conf.getClassByNameOrNull(name);
     if (found == null) {
-      throw new UsageException("there is no class " + name + " (" + setting + "): is its jar on HADOOP_CLASSPATH?");
+      throw new UsageException("there is no class " + name + " (" + of.setting() + "): is its jar on HADOOP_CLASSPATH?");
     }
-    if (!kind.isAssignableFrom(found)) {
-      throw new UsageException(name + " is no " + kind.getName() + " (" + setting + "): formats of the API org.apache.hadoop.mapred are not taken");
+    if (of.old().isAssignableFrom(found) && !of.kind().isAssignableFrom(found)) {
+      conf.set(of.oldSetting(), name);
+      return of.adapter();
     }
-    return found.asSubclass(kind);
+    if (!of.kind().isAssignableFrom(found)) {
+      throw new UsageException(name + " is no " + of.kind().getName() + " (" + of.setting() + ")");
+    }
+    return found.asSubclass(of.kind());
   }
 
   private static void configure(Job job, Request request) throws IOException, UsageException {
@@ -207,9 +222,17 @@ public final class SubmitJob extends Configured implements Tool {
     }
     job.setJarByClass(SubmitJob.class);
     @SuppressWarnings("rawtypes")
-    Class<? extends InputFormat> input = format(conf, INPUT_FORMAT, InputFormat.class, NativeInputFormat.class);
+    Class<? extends InputFormat> input =
+        format(
+            conf,
+            new Kind<>(INPUT_FORMAT, InputFormat.class, NativeInputFormat.class,
+                org.apache.hadoop.mapred.InputFormat.class, OldInputFormat.SETTING, OldInputFormat.class));
     @SuppressWarnings("rawtypes")
-    Class<? extends OutputFormat> output = format(conf, OUTPUT_FORMAT, OutputFormat.class, NativeOutputFormat.class);
+    Class<? extends OutputFormat> output =
+        format(
+            conf,
+            new Kind<>(OUTPUT_FORMAT, OutputFormat.class, NativeOutputFormat.class,
+                org.apache.hadoop.mapred.OutputFormat.class, OldOutputFormat.SETTING, OldOutputFormat.class));
     job.setInputFormatClass(input);
     job.setOutputFormatClass(output);
     job.setMapperClass(NativeMapper.class);
