@@ -24,6 +24,8 @@ PRECONDITIONS = [
     (r"not as root|root may", lambda: os.geteuid() != 0),
     # No package of Maven's has Hadoop's own native library.
     (r"native zStandard library not available", lambda: False),
+    # Of the JDK's own zlib, in stock Hadoop.
+    (r"-Xcheck:jni damages", lambda: False),
     (r"network namespace", lambda: os.geteuid() == 0),
     (r"cannot be mounted", lambda: os.geteuid() == 0),
     (r"control group|cgroup", lambda: os.access("/sys/fs/cgroup/cgroup.procs", os.W_OK)),

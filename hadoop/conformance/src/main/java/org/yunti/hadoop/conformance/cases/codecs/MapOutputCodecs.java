@@ -5,6 +5,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -35,10 +36,11 @@ public final class MapOutputCodecs {
       String name = "codecs/" + codec.toLowerCase(java.util.Locale.ROOT);
       cases.add(compressed(codec, Traced.of(name, Text.class, MapOutputCodecs::key, BytesWritable.class,
           MapOutputCodecs::smallValue)));
-      cases.add(compressed(codec, Traced.of(name + "-merged", Text.class, MapOutputCodecs::key,
+      Case merged = compressed(codec, Traced.of(name + "-merged", Text.class, MapOutputCodecs::key,
           BytesWritable.class, MapOutputCodecs::mediumValue, 2, 400)
           .set("mapreduce.task.io.sort.mb", 1).set("mapreduce.map.sort.spill.percent", "0.05")
-          .set("mapreduce.task.io.sort.factor", 2)));
+          .set("mapreduce.task.io.sort.factor", 2));
+      cases.add(List.of("Default", "Gzip").contains(codec) ? merged.skippedIf(conf -> damageByChecks()) : merged);
       cases.add(compressed(codec, Traced.of(name + "-large-values", Text.class, MapOutputCodecs::key,
           BytesWritable.class, MapOutputCodecs::largeValue, 1, 4)));
     }
@@ -81,6 +83,15 @@ public final class MapOutputCodecs {
     random.nextBytes(bytes);
     Arrays.fill(bytes, length / 2, length, (byte) length);
     return new BytesWritable(bytes);
+  }
+
+  /**
+   * With -Xcheck:jni the JDK's Deflater works on a copy of its input, all of the sort buffer, and writes it back when it is done: stock
+   * Hadoop's mapper, which goes on beside the spill, loses what it collected meanwhile.
+   */
+  private static String damageByChecks() {
+    boolean checked = ManagementFactory.getRuntimeMXBean().getInputArguments().contains("-Xcheck:jni");
+    return checked ? "-Xcheck:jni damages what stock Hadoop collects while it spills through zlib" : null;
   }
 
   /** Tries the codec as stock Hadoop would use it: some need native libraries or jars that may be missing. */
