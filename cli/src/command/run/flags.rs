@@ -164,9 +164,9 @@ pub enum Cluster {
 fn after_help() -> String {
     let mut out = String::from("Applications:\n");
     for application in applications() {
-        out += &format!("  {:<10} {}\n", application.name, application.summary);
+        out += &format!("  {:<13} {}\n", application.name, application.summary);
         for (key, meaning) in application.settings {
-            out += &format!("  {:<10}   -D {key}: {meaning}\n", "");
+            out += &format!("  {:<13}   -D {key}: {meaning}\n", "");
         }
     }
     out + "\nExamples:\n  \
