@@ -181,3 +181,128 @@ fn pagerank() {
     // The commonest example has this order.
     assert!(ranks["c"] > ranks["a"] && ranks["a"] > ranks["b"] && ranks["b"] > ranks["d"]);
 }
+
+#[test]
+fn inverted_index() {
+    let dir = Dir::with_books();
+    dir.write("books/three.txt", b"the the cat");
+    dir.ok("run inverted-index books -o out --split-size 7 --threads 3");
+    let text = String::from_utf8_lossy(&dir.read("out/part-r-00000")).into_owned();
+    let of =
+        |word: &str| text.lines().find_map(|l| l.strip_prefix(&format!("{word}\t"))).unwrap_or_default().to_string();
+    assert_eq!(of("the"), "books/one.txt\tbooks/three.txt\tbooks/two.txt");
+    assert_eq!(of("cat"), "books/one.txt\tbooks/three.txt");
+    assert_eq!(of("bird"), "books/two.txt");
+    assert_eq!(text.lines().count(), 8);
+}
+
+/// People with a country in column 3, and countries by their code in column 1; both have codes that the other has not.
+fn people_and_countries() -> (Vec<String>, Vec<String>) {
+    let people = (0..900).map(|i| format!("p{i},{},c{},{}", i % 7, i * 31 % 45, i * i % 11)).collect();
+    let countries = (10..60).flat_map(|i| (0..1 + i % 3).map(move |k| format!("c{i},Country {i}/{k}"))).collect();
+    (people, countries)
+}
+
+#[test]
+fn joins() {
+    let dir = Dir::new();
+    std::fs::create_dir(dir.path("people")).unwrap();
+    let (people, countries) = people_and_countries();
+    dir.write("people/a", people[..400].join("\n").as_bytes());
+    dir.write("people/b", (people[400..].join("\n") + "\r\nshort\n").as_bytes());
+    dir.write("countries", (countries.join("\n") + "\n").as_bytes());
+    let row = |person: &str| {
+        let c: Vec<&str> = person.split(',').collect();
+        (c[2].to_string(), format!("{},{},{}", c[0], c[1], c[3]))
+    };
+    for kind in ["inner", "left", "right", "full"] {
+        let mut expect = Vec::new();
+        for (code, person) in people.iter().map(|p| row(p)) {
+            let partners: Vec<&str> = countries.iter().filter_map(|c| c.strip_prefix(&format!("{code},"))).collect();
+            expect.extend(partners.iter().map(|name| format!("{code},{person},{name}")));
+            if partners.is_empty() && matches!(kind, "left" | "full") {
+                expect.push(format!("{code},{person}"));
+            }
+        }
+        if matches!(kind, "right" | "full") {
+            let codes: BTreeSet<String> = people.iter().map(|p| row(p).0).collect();
+            expect.extend(countries.iter().filter(|c| !codes.contains(c.split(',').next().unwrap())).cloned());
+        }
+        expect.sort();
+        let settings = format!(
+            "-D separator=, -D join.left.column=3 -D join.kind={kind} --output-format text:, -q --split-size 3000"
+        );
+        dir.ok(&format!("run join countries people -o {kind} -D join.left=people {settings} --reduces 3"));
+        let mut found: Vec<String> = Vec::new();
+        for part in 0..3 {
+            let text = String::from_utf8(dir.read(&format!("{kind}/part-r-0000{part}"))).unwrap();
+            found.extend(text.lines().map(str::to_string));
+        }
+        found.sort();
+        assert_eq!(found, expect, "{kind}");
+        let hashed =
+            format!("run hash-join people -o hash-{kind} --side-file countries -D join.small=countries {settings}");
+        if matches!(kind, "right" | "full") {
+            dir.fails(&hashed, 2, "a hash join cannot tell");
+            continue;
+        }
+        dir.ok(&hashed);
+        let names = dir.names().into_iter().filter(|n| n.starts_with(&format!("hash-{kind}/part-m-")));
+        let mut found: Vec<String> = names
+            .flat_map(|n| String::from_utf8(dir.read(&n)).unwrap().lines().map(str::to_string).collect::<Vec<_>>())
+            .collect();
+        found.sort();
+        assert_eq!(found, expect, "hashed, {kind}");
+    }
+    let report = dir.json("report inner --json");
+    assert_eq!(report["counters"]["Yunti"]["LINES_PASSED_OVER"], 1);
+    dir.fails("run join people -o x", 2, "the setting join.left is missing");
+    dir.fails(
+        "run hash-join people -o x -D join.small=other",
+        2,
+        "join.small is other, and there is no such side file",
+    );
+    dir.fails("run hash-join people -o x --side-file none", 3, "none");
+    dir.fails("run hash-join people -o x --side-file people", 3, "a side file is a directory");
+    dir.fails(
+        "run hash-join people -o x --side-file people/a --side-file people/../people/a",
+        2,
+        "two side files have the name a",
+    );
+    dir.write("large", &vec![b'x'; 40 << 20]);
+    dir.fails("run hash-join people -o x --side-file large -D join.small=large -m 64MiB", 7, "side files");
+}
+
+#[test]
+fn k_means() {
+    let dir = Dir::new();
+    let center = [(0.0, 0.0), (10.0, 0.0), (0.0, 10.0)];
+    let points: Vec<(f64, f64)> = (0..600)
+        .map(|i| {
+            let (x, y) = center[i % 3];
+            (x + ((i * 7919) % 200) as f64 / 100.0 - 1.0, y + ((i * 104_729) % 200) as f64 / 100.0 - 1.0)
+        })
+        .collect();
+    let lines: Vec<String> = points.iter().map(|(x, y)| format!("{x},{y}")).collect();
+    dir.write("points", (lines.join("\n") + "\nno point\n1,2,3\n").as_bytes());
+    dir.write("centers0", b"1 1\n6 1\n1 6\n");
+    for step in 0..5 {
+        let here = format!("centers{step}");
+        dir.ok(&format!(
+            "run kmeans points -o out{step} --side-file {here} -D kmeans.centers={here} -q --split-size 2000"
+        ));
+        dir.write(&format!("centers{}", step + 1), &dir.read(&format!("out{step}/part-r-00000")));
+    }
+    let text = String::from_utf8(dir.read("centers5")).unwrap();
+    for (i, line) in text.lines().enumerate() {
+        let own: Vec<&(f64, f64)> = points.iter().skip(i).step_by(3).collect();
+        let mean = |of: &dyn Fn(&(f64, f64)) -> f64| own.iter().map(|p| of(p)).sum::<f64>() / own.len() as f64;
+        let found: Vec<f64> =
+            line.strip_prefix(&format!("{i}\t")).unwrap().split(' ').map(|n| n.parse().unwrap()).collect();
+        assert!((found[0] - mean(&|p| p.0)).abs() < 1e-9 && (found[1] - mean(&|p| p.1)).abs() < 1e-9, "{text}");
+    }
+    assert_eq!(text.lines().count(), 3);
+    assert_eq!(dir.json("report out0 --json")["counters"]["Yunti"]["LINES_PASSED_OVER"], 2);
+    dir.write("bad", b"1 2\n3\n");
+    dir.fails("run kmeans points -o x --side-file bad -D kmeans.centers=bad", 3, "line 2 is no center like the others");
+}

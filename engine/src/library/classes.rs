@@ -7,6 +7,9 @@ use super::distinct::{Distinct, DistinctReducer};
 use super::fold::{Known, KnownReducer};
 use super::grep::{Grep, Matches};
 use super::identity::IdentityReducer;
+use super::inverted_index::{DistinctValues, InvertedIndex};
+use super::join::{HashJoin, Join, JoinReducer};
+use super::k_means::{KMeans, KMeansReducer};
 use super::page_rank::{PageRank, PageRankCombiner, PageRankReducer};
 use super::sample::Sample;
 use super::tokenize::Tokenizer;
@@ -99,6 +102,14 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         ("CountColumnMapper", refs, (Type::Bytes, Type::I64), |context| Ok(Box::new(CountColumn::new(context)?))),
         ("MatchMapper", Flags::default(), (Type::Bytes, Type::I64), |context| Ok(Box::new(Matches::new(context)?))),
         ("TopMapper", Flags::default(), (Type::F64, Type::Bytes), |context| Ok(Box::new(Top::new(context)?))),
+        ("InvertedIndexMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
+            Ok(Box::new(InvertedIndex::new(context)))
+        }),
+        ("JoinMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| Ok(Box::new(Join::new(context)?))),
+        ("HashJoinMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
+            Ok(Box::new(HashJoin::new(context)?))
+        }),
+        ("KMeansMapper", Flags::default(), (Type::I64, Type::Bytes), |context| Ok(Box::new(KMeans::new(context)?))),
         ("PageRankMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
             Ok(Box::new(PageRank::new(context)))
         }),
@@ -123,6 +134,9 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
     add(info, Make::Reducer(|_| Ok(Box::new(IdentityReducer))));
     for (name, pure, value_type, new) in [
         ("DistinctReducer", true, Type::None, (|_| Ok(Box::new(DistinctReducer))) as New<dyn Reducer>),
+        ("DistinctValuesReducer", true, Type::Bytes, |_| Ok(Box::new(DistinctValues::one_by_one()))),
+        ("JoinedValuesReducer", true, Type::Bytes, |_| Ok(Box::new(DistinctValues::joined()))),
+        ("JoinReducer", true, Type::Bytes, |context| Ok(Box::new(JoinReducer::new(context)?))),
         // It counts what it has emitted: one for all keys.
         ("FirstReducer", false, Type::None, |context| Ok(Box::new(First::new(context)?))),
         ("PageRankCombiner", true, Type::Bytes, |_| Ok(Box::new(PageRankCombiner::default()))),
@@ -132,6 +146,9 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         (info.flags.pure, info.value_type) = (pure, value_type);
         add(info, Make::Reducer(new));
     }
+    let mut info = base("KMeansReducer", Kind::Reducer);
+    (info.key_type, info.flags.pure) = (Type::None, true);
+    add(info, Make::Reducer(|_| Ok(Box::new(KMeansReducer::default()))));
     let mut info = base("DistinctFolder", Kind::Folder);
     (info.key_type, info.value_type, info.is_fold, info.flags.pure) = (Type::None, Type::None, true, true);
     add(info, Make::Folder(|_| Ok(Box::new(Distinct))));

@@ -18,7 +18,12 @@ pub struct Column {
 impl Column {
     /// As the settings `column` and `separator` say.
     pub fn new(context: &TaskContext) -> Result<Self> {
-        let index = settings::ordinal(context, "column", 1)? - 1;
+        Column::named(context, "column")
+    }
+
+    /// The same by another setting than `column`.
+    pub fn named(context: &TaskContext, setting: &str) -> Result<Self> {
+        let index = settings::ordinal(context, setting, 1)? - 1;
         Ok(Column { index, separator: separator(context)? })
     }
 

@@ -7,7 +7,7 @@ use crate::base::{Code, Error, Result};
 use crate::operator::TaskContext;
 
 pub fn text<'a>(context: &'a TaskContext, key: &str) -> Option<&'a str> {
-    context.settings.get(key).map(String::as_str)
+    context.setting(key)
 }
 
 /// A setting without which the class can do nothing; `example`: a good value.

@@ -146,6 +146,57 @@ pub fn applications() -> &'static [Application] {
             settings: &[],
         },
         Application {
+            name: "inverted-index",
+            summary: "which files each word occurs in",
+            spec: || JobSpec {
+                name: "inverted-index".into(),
+                mapper: Some("Yunti.InvertedIndexMapper".into()),
+                combiner: Some("Yunti.DistinctValuesReducer".into()),
+                reducer: Some("Yunti.JoinedValuesReducer".into()),
+                ..JobSpec::default()
+            },
+            settings: &[],
+        },
+        Application {
+            name: "join",
+            summary: "lines of two inputs with the same text in a column, both sorted",
+            spec: || JobSpec {
+                name: "join".into(),
+                mapper: Some("Yunti.JoinMapper".into()),
+                reducer: Some("Yunti.JoinReducer".into()),
+                ..JobSpec::default()
+            },
+            settings: &[
+                ("join.left", "the file or directory of the left lines, as it is named as an input"),
+                JOIN[0],
+                JOIN[1],
+                JOIN[2],
+                COLUMN[1],
+            ],
+        },
+        Application {
+            name: "hash-join",
+            summary: "the same with the right lines in memory, from a side file",
+            spec: || JobSpec {
+                name: "hash-join".into(),
+                mapper: Some("Yunti.HashJoinMapper".into()),
+                mode: Mode::None,
+                ..JobSpec::default()
+            },
+            settings: &[("join.small", "the name of the side file"), JOIN[0], JOIN[1], JOIN[2], COLUMN[1]],
+        },
+        Application {
+            name: "kmeans",
+            summary: "a step of k-means over lines of numbers",
+            spec: || JobSpec {
+                name: "kmeans".into(),
+                mapper: Some("Yunti.KMeansMapper".into()),
+                reducer: Some("Yunti.KMeansReducer".into()),
+                ..JobSpec::default()
+            },
+            settings: &[("kmeans.centers", "the name of the side file with the centers")],
+        },
+        Application {
             name: "pagerank",
             summary: "a step of PageRank over lines of node, rank and links",
             spec: || JobSpec {
@@ -162,6 +213,15 @@ pub fn applications() -> &'static [Application] {
         },
     ]
 }
+
+const JOIN: [(&str, &str); 3] = [
+    ("join.left.column", "the column of the left lines, from 1 [default: 1]"),
+    ("join.right.column", "the column of the right lines, from 1 [default: 1]"),
+    (
+        "join.kind",
+        "inner, left, right or full: which lines without a partner are kept; a hash join has inner and left [default: inner]",
+    ),
+];
 
 const COLUMN: [(&str, &str); 2] = [
     ("column", "which one, from 1 [default: 1]"),

@@ -35,6 +35,7 @@ pub struct SpecChange {
     pub memory_bytes: Option<u64>,
     pub threads: Option<usize>,
     pub scratch_dirs: Option<Vec<PathBuf>>,
+    pub side_files: Option<Vec<PathBuf>>,
     pub spill_codec: Option<SpillCodec>,
     pub overwrite: Option<bool>,
     pub durable: Option<bool>,
@@ -86,6 +87,7 @@ impl SpecChange {
         set(&mut spec.memory_bytes, self.memory_bytes.map(Some));
         set(&mut spec.threads, self.threads.map(Some));
         set(&mut spec.scratch_dirs, self.scratch_dirs);
+        set(&mut spec.side_files, self.side_files);
         set(&mut spec.spill_codec, self.spill_codec);
         set(&mut spec.overwrite, self.overwrite);
         set(&mut spec.durable, self.durable);
