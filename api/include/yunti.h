@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 #define YT_ABI_MAJOR 0u
-#define YT_ABI_MINOR 2u
+#define YT_ABI_MINOR 3u
 #define YT_SLACK 64u
 
 typedef struct yt_str {
@@ -177,7 +177,11 @@ typedef struct yt_context {
    * to `to`, which has room for n + 64; how many there are is returned. *before is 1 where the byte before p is in the set (or there is
    * none), else 0, and tells the same of the last byte afterwards. set_n in 1..8. SIMD chosen at run time. Since minor 2. */
   uint64_t (*edges)(const uint8_t *p, uint64_t n, const uint8_t *set, uint32_t set_n, uint32_t base, uint32_t *before, uint32_t *to);
-  uint64_t reserved[7];
+  /* The content of a side file of the job, by its name without directories; p is NULL where there is none. Since minor 3. */
+  yt_str (*side_file)(void *engine, yt_str name);
+  /* The name of a file of the input, by yt_batch.file_index; p is NULL where there is none, as in a reduce. Since minor 3. */
+  yt_str (*input)(void *engine, uint32_t file_index);
+  uint64_t reserved[5];
 } yt_context;
 
 /* yt_class.flags */

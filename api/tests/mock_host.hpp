@@ -169,12 +169,23 @@ class Host {
     context.status = [](void* e, yt_str message) { static_cast<Host*>(e)->status = text(message); };
     context.mask_any = mask_any;
     context.edges = edges;
+    context.side_file = [](void* e, yt_str name) -> yt_str {
+      const auto& all = static_cast<Host*>(e)->side_files;
+      const auto it = all.find(std::string(text(name)));
+      return it == all.end() ? yt_str{nullptr, 0} : str(it->second);
+    };
+    context.input = [](void* e, uint32_t file) -> yt_str {
+      const auto& all = static_cast<Host*>(e)->inputs;
+      return file < all.size() ? str(all[file]) : yt_str{nullptr, 0};
+    };
     context.partitions = 1;
   }
 
   yt_context context{};
   std::map<std::string, std::string> settings;
   std::map<std::string, uint64_t> counters;
+  std::map<std::string, std::string> side_files;
+  std::vector<std::string> inputs;
   std::string error, status;
   bool no_memory = false;
 };

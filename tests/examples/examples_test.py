@@ -6,6 +6,7 @@ YUNTI names the binary, YUNTI_EXAMPLES the folder of lib*.so (built by gcc or by
 import collections
 import glob
 import gzip
+import json
 import os
 import pathlib
 import re
@@ -79,6 +80,30 @@ class Jobs(unittest.TestCase):
         for folder in ("MaxByKey.Max", "MaxByKey.KnownMax"):
             self.job("max_by_key", f"--mapper MaxByKey.Parse --folder {folder} --input {table} --output {folder}")
             self.assertEqual(self.output(folder), b"Lima\t28\nLondon\t31\nOslo\t-3\n", folder)
+
+    def test_inverted_index(self):
+        classes = "--mapper InvertedIndex.Words --combiner InvertedIndex.Files --reducer InvertedIndex.Line"
+        self.job("inverted_index", f"{classes} --input {BOOKS} --output out --memory 64MiB")
+        files = {}
+        for book in glob.glob(BOOKS + "/*.gz"):
+            for word in re.split(rb"[ \t\n\r\f]+", gzip.decompress(pathlib.Path(book).read_bytes())):
+                files.setdefault(word, set()).add(book.encode())
+        del files[b""]
+        self.assertEqual(self.output("out"), b"".join(b"%s\t%s\n" % (word, b", ".join(sorted(names))) for word, names in sorted(files.items())))
+        # The built-in one gives the same.
+        self.yunti(f"run inverted-index {BOOKS} --output own")
+        self.assertEqual(self.output("own").count(b"\n"), len(files))
+
+    def test_hash_join(self):
+        here = os.path.join(ROOT, "examples/hash_join")
+        words = f"--mapper HashJoin.Lookup --mode none --input {here}/cities.tsv"
+        self.job("hash_join", f"{words} --side-file {here}/countries.tsv --output out --report r.json")
+        self.assertEqual(self.output("out"), b"Norway\tOslo\nPeru\tLima\nNorway\tBergen\n")
+        with open(self.path("r.json")) as f:
+            self.assertEqual(json.load(f)["counters"]["HashJoin"]["UNKNOWN_CODES"], 1)
+        told = self.job("hash_join", f"{words} --output none", code=6).stderr.decode()
+        self.assertIn("there is no side file countries.tsv: add --side-file countries.tsv", told)
+        self.assertFalse(os.path.exists(self.path("none")))
 
     def test_a_bad_line_ends_the_job_or_is_counted(self):
         with open(self.path("bad.tsv"), "w") as f:

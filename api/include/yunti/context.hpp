@@ -37,6 +37,20 @@ class Context {
 
   std::string_view config(std::string_view key, std::string_view otherwise) const { return config(key).value_or(otherwise); }
 
+  // The content of a side file of the job, by its name without directories. It lives as long as the context.
+  std::optional<std::string_view> side_file(std::string_view name) const {
+    if (raw_->abi_minor < 3) return std::nullopt;
+    const yt_str content = raw_->side_file(raw_->engine, detail::str(name));
+    if (content.p == nullptr) return std::nullopt;
+    return detail::view(content);
+  }
+
+  // The name of a file of the input, by its index (Batch or Lines: file_index); empty where it is not known.
+  std::string_view input(uint32_t file_index) const {
+    if (raw_->abi_minor < 3) return {};
+    return detail::view(raw_->input(raw_->engine, file_index));
+  }
+
   // Look a counter up once, in the constructor, and keep it.
   Counter counter(std::string_view group, std::string_view name) const {
     uint64_t* slot = raw_->counter(raw_->engine, detail::str(group), detail::str(name));

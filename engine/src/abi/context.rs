@@ -42,7 +42,9 @@ impl ForeignContext {
             partitions: task.partitions,
             pad: 0,
             edges,
-            reserved: [0; 7],
+            side_file,
+            input,
+            reserved: [0; 5],
         };
         Box::new(ForeignContext { table, state })
     }
@@ -86,7 +88,7 @@ fn text(bytes: &[u8]) -> String {
 unsafe extern "C" fn config(engine: *mut c_void, key: RawStr) -> RawStr {
     // SAFETY: the ABI: `engine` is the context's, `key` a string of the caller's.
     let (state, key) = unsafe { (state(engine), key.bytes()) };
-    match std::str::from_utf8(key).ok().and_then(|k| state.task.settings.get(k)) {
+    match std::str::from_utf8(key).ok().and_then(|k| state.task.setting(k)) {
         // The settings outlive the instance.
         Some(value) => RawStr::of(value.as_bytes()),
         None => RawStr { p: std::ptr::null(), n: 0 },
@@ -110,6 +112,25 @@ unsafe extern "C" fn status(engine: *mut c_void, message: RawStr) {
     // SAFETY: as in `config`.
     let (state, message) = unsafe { (state(engine), message.bytes()) };
     *state.task.status.lock().unwrap_or_else(|e| e.into_inner()) = Some(text(message));
+}
+
+unsafe extern "C" fn side_file(engine: *mut c_void, name: RawStr) -> RawStr {
+    // SAFETY: as in `config`.
+    let (state, name) = unsafe { (state(engine), name.bytes()) };
+    match std::str::from_utf8(name).ok().and_then(|name| state.task.job.side_files.get(name)) {
+        // The job outlives the instance. An empty vector's pointer is not null.
+        Some(bytes) => RawStr::of(bytes),
+        None => RawStr { p: std::ptr::null(), n: 0 },
+    }
+}
+
+unsafe extern "C" fn input(engine: *mut c_void, file: u32) -> RawStr {
+    // SAFETY: as in `config`.
+    let state = unsafe { state(engine) };
+    match state.task.job.inputs.get(file as usize) {
+        Some(name) => RawStr::of(name.as_bytes()),
+        None => RawStr { p: std::ptr::null(), n: 0 },
+    }
 }
 
 unsafe extern "C" fn mask(p: *const u8, n: u64, set: *const u8, set_n: u32, bits: *mut u64) {

@@ -6,7 +6,7 @@ use std::ffi::{c_char, c_void};
 use crate::operator::cursor::{Out, RawStr};
 
 pub const ABI_MAJOR: u32 = 0;
-pub const ABI_MINOR: u32 = 2;
+pub const ABI_MINOR: u32 = 3;
 
 pub const FLAG_PURE: u32 = 1;
 pub const FLAG_EMITS_REFS: u32 = 2;
@@ -30,7 +30,9 @@ pub struct Context {
     pub partitions: u32,
     pub pad: u32,
     pub edges: unsafe extern "C" fn(*const u8, u64, *const u8, u32, u32, *mut u32, *mut u32) -> u64,
-    pub reserved: [u64; 7],
+    pub side_file: unsafe extern "C" fn(*mut c_void, RawStr) -> RawStr,
+    pub input: unsafe extern "C" fn(*mut c_void, u32) -> RawStr,
+    pub reserved: [u64; 5],
 }
 
 pub type Create = unsafe extern "C" fn(*const Context, *mut *mut c_void) -> Status;

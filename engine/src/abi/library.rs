@@ -184,6 +184,7 @@ impl ForeignClass {
             in_value_type,
             is_fold: folder.is_some(),
             is_identity: false,
+            selects: false,
             name: name.clone(),
         };
         Ok(ForeignClass { info, name: name.into(), table, folder })

@@ -2,6 +2,7 @@
 
 pub mod checksum;
 pub mod error;
+pub mod escape;
 pub mod key_order;
 pub mod masks;
 pub mod prefetch;

@@ -11,11 +11,13 @@ use super::plan::Plan;
 use super::plan::sizing::Sizing;
 use super::report::meter::Meter;
 use super::report::{Report, fill};
+use super::side_files;
 use super::spec::{JobSpec, Mode, OutputTarget};
 use crate::base::{Code, Error, Result};
 use crate::env::{Crew, Env, NamedFile};
 use crate::memory::Budget;
 use crate::operator::ClassSource;
+use crate::operator::context::JobContext;
 use crate::write::output::OutputTotals;
 use crate::write::top::Top;
 use crate::write::{Output, PartFile};
@@ -103,19 +105,23 @@ pub(super) fn start<'a>(
     control: &'a Control,
 ) -> Result<Running<'a>> {
     let limit = spec.memory_bytes.unwrap_or_else(super::machine::default_budget_bytes);
-    let sizing = Sizing::make(limit, threads, plan.splits.len())?;
+    let budget = Budget::new(limit);
+    let (side_files, side_memory) = side_files::load(&spec.side_files, &*env.files, &budget)?;
+    let sizing = Sizing::make(limit - side_memory.bytes(), threads, plan.splits.len())?;
+    let inputs = plan.files.iter().map(|f| f.path.to_string_lossy().into_owned()).collect();
     Ok(Running {
         spec,
         plan,
         env,
         control,
         crew: Crew { threads: &*env.threads, workers: sizing.workers, cancel: control.cancelled() },
-        budget: Budget::new(limit),
+        budget,
         meter: Meter::new(sizing.workers, &*env.clock),
         sizing,
         totals: OutputTotals::default(),
         counters: Mutex::default(),
-        settings: Arc::new(spec.settings.clone()),
+        job: JobContext::new(spec.settings.clone(), side_files, inputs),
+        side_memory,
         scratch_dirs: if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() },
         bounds: None,
         spill: Mutex::default(),

@@ -7,6 +7,7 @@ mod machine;
 mod phase;
 mod plan;
 pub mod report;
+mod side_files;
 pub mod spec;
 pub mod task;
 

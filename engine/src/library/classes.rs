@@ -2,9 +2,19 @@
 
 use std::sync::Arc;
 
+use super::columns::CountColumn;
+use super::distinct::{Distinct, DistinctReducer};
 use super::fold::{Known, KnownReducer};
+use super::grep::{Grep, Matches};
 use super::identity::IdentityReducer;
+use super::inverted_index::{DistinctValues, InvertedIndex};
+use super::join::{HashJoin, Join, JoinReducer};
+use super::k_means::{KMeans, KMeansReducer};
+use super::page_rank::{PageRank, PageRankCombiner, PageRankReducer};
+use super::sample::Sample;
 use super::tokenize::Tokenizer;
+use super::top::{First, Top};
+use super::word_lengths::WordLengths;
 use crate::base::Result;
 use crate::map::identity::Identity;
 use crate::operator::{
@@ -16,9 +26,12 @@ struct Builtin {
     make: Make,
 }
 
+type New<T> = fn(&Arc<TaskContext>) -> Result<Box<T>>;
+
 enum Make {
-    Mapper(fn() -> Box<dyn Mapper>),
-    Reducer(fn() -> Box<dyn Reducer>),
+    Mapper(New<dyn Mapper>),
+    Reducer(New<dyn Reducer>),
+    Folder(New<dyn Folder>),
     /// A folder under its own name, a fold under the name of a reducer.
     Fold(KnownFold),
 }
@@ -27,21 +40,22 @@ impl Class for Builtin {
     fn info(&self) -> &ClassInfo {
         &self.info
     }
-    fn mapper(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Mapper>> {
+    fn mapper(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Mapper>> {
         match self.make {
-            Make::Mapper(make) => Ok(make()),
+            Make::Mapper(new) => new(context),
             _ => Err(self.not_a(Kind::Mapper)),
         }
     }
-    fn reducer(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
+    fn reducer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
         match self.make {
-            Make::Reducer(make) => Ok(make()),
+            Make::Reducer(new) => new(context),
             Make::Fold(fold) if self.info.kind != Kind::Folder => Ok(Box::new(KnownReducer::new(fold))),
             _ => Err(self.not_a(Kind::Reducer)),
         }
     }
-    fn folder(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Folder>> {
+    fn folder(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Folder>> {
         match self.make {
+            Make::Folder(new) => new(context),
             Make::Fold(fold) => Ok(Box::new(Known(fold))),
             _ => Err(self.not_a(Kind::Folder)),
         }
@@ -70,20 +84,74 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         in_value_type: Type::None,
         is_fold: false,
         is_identity: false,
+        selects: false,
     };
     let mut all = Vec::new();
     let mut add = |info: ClassInfo, make: Make| all.push(Arc::new(Builtin { info, make }));
 
-    let words = Flags { emits_refs: true, emits_one: true, wants_span: true, ..Flags::default() };
-    let mut info = base("WordCountMapper", Kind::Mapper);
-    (info.flags, info.value_type) = (words, Type::I64);
-    add(info, Make::Mapper(|| Box::new(Tokenizer::default())));
+    let refs = Flags { emits_refs: true, emits_one: true, ..Flags::default() };
+    let words = Flags { wants_span: true, ..refs };
+    for (name, flags, (key_type, value_type), new) in [
+        (
+            "WordCountMapper",
+            words,
+            (Type::Bytes, Type::I64),
+            (|_| Ok(Box::new(Tokenizer::default()))) as New<dyn Mapper>,
+        ),
+        ("WordLengthMapper", Flags::default(), (Type::I64, Type::I64), |_| Ok(Box::new(WordLengths))),
+        ("CountColumnMapper", refs, (Type::Bytes, Type::I64), |context| Ok(Box::new(CountColumn::new(context)?))),
+        ("MatchMapper", Flags::default(), (Type::Bytes, Type::I64), |context| Ok(Box::new(Matches::new(context)?))),
+        ("TopMapper", Flags::default(), (Type::F64, Type::Bytes), |context| Ok(Box::new(Top::new(context)?))),
+        ("InvertedIndexMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
+            Ok(Box::new(InvertedIndex::new(context)))
+        }),
+        ("JoinMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| Ok(Box::new(Join::new(context)?))),
+        ("HashJoinMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
+            Ok(Box::new(HashJoin::new(context)?))
+        }),
+        ("KMeansMapper", Flags::default(), (Type::I64, Type::Bytes), |context| Ok(Box::new(KMeans::new(context)?))),
+        ("PageRankMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
+            Ok(Box::new(PageRank::new(context)))
+        }),
+    ] {
+        let mut info = base(name, Kind::Mapper);
+        (info.flags, info.key_type, info.value_type) = (flags, key_type, value_type);
+        add(info, Make::Mapper(new));
+    }
+    for (name, new) in [
+        ("GrepMapper", (|context| Ok(Box::new(Grep::new(context)?))) as New<dyn Mapper>),
+        ("SampleMapper", |context| Ok(Box::new(Sample::new(context)?))),
+    ] {
+        let mut info = base(name, Kind::Mapper);
+        info.selects = true;
+        add(info, Make::Mapper(new));
+    }
     let mut info = base("IdentityMapper", Kind::Mapper);
     info.is_identity = true;
-    add(info, Make::Mapper(|| Box::new(Identity)));
+    add(info, Make::Mapper(|_| Ok(Box::new(Identity))));
     let mut info = base("IdentityReducer", Kind::Reducer);
     (info.is_identity, info.flags.pure) = (true, true);
-    add(info, Make::Reducer(|| Box::new(IdentityReducer)));
+    add(info, Make::Reducer(|_| Ok(Box::new(IdentityReducer))));
+    for (name, pure, value_type, new) in [
+        ("DistinctReducer", true, Type::None, (|_| Ok(Box::new(DistinctReducer))) as New<dyn Reducer>),
+        ("DistinctValuesReducer", true, Type::Bytes, |_| Ok(Box::new(DistinctValues::one_by_one()))),
+        ("JoinedValuesReducer", true, Type::Bytes, |_| Ok(Box::new(DistinctValues::joined()))),
+        ("JoinReducer", true, Type::Bytes, |context| Ok(Box::new(JoinReducer::new(context)?))),
+        // It counts what it has emitted: one for all keys.
+        ("FirstReducer", false, Type::None, |context| Ok(Box::new(First::new(context)?))),
+        ("PageRankCombiner", true, Type::Bytes, |_| Ok(Box::new(PageRankCombiner::default()))),
+        ("PageRankReducer", true, Type::Bytes, |context| Ok(Box::new(PageRankReducer::new(context)?))),
+    ] {
+        let mut info = base(name, Kind::Reducer);
+        (info.flags.pure, info.value_type) = (pure, value_type);
+        add(info, Make::Reducer(new));
+    }
+    let mut info = base("KMeansReducer", Kind::Reducer);
+    (info.key_type, info.flags.pure) = (Type::None, true);
+    add(info, Make::Reducer(|_| Ok(Box::new(KMeansReducer::default()))));
+    let mut info = base("DistinctFolder", Kind::Folder);
+    (info.key_type, info.value_type, info.is_fold, info.flags.pure) = (Type::None, Type::None, true, true);
+    add(info, Make::Folder(|_| Ok(Box::new(Distinct))));
 
     for (name, fold, number) in [
         ("Count", KnownFold::Count, Type::I64),

@@ -48,6 +48,8 @@ pub struct ClassInfo {
     pub is_fold: bool,
     /// It passes each record on as it is: the engine may leave the call out.
     pub is_identity: bool,
+    /// A mapper that passes some records on: what it emits is what a job without a mapper has, whatever its types say.
+    pub selects: bool,
 }
 
 pub trait Class: Send + Sync {

@@ -1,7 +1,10 @@
 //! What a task's operators are given: settings, counters, a place for messages (yt_context of the C ABI).
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+
+use crate::base::Result;
 
 /// The job's settings (-D key=value, or the job file's `[settings]`).
 pub type Settings = BTreeMap<String, String>;
@@ -9,9 +12,38 @@ pub type Settings = BTreeMap<String, String>;
 /// Counters by (group, name); a job's are the sum over its tasks.
 pub type CounterTable = BTreeMap<(String, String), u64>;
 
+/// What all tasks of a job are given.
+#[derive(Default)]
+pub struct JobContext {
+    /// What tasks have made of it for each other.
+    shared: Mutex<BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>>,
+    pub settings: Settings,
+    /// The contents of the job's side files, by their names without directories.
+    pub side_files: BTreeMap<String, Vec<u8>>,
+    /// The files of the input, by the index that batches have. A task on a cluster knows its own alone.
+    pub inputs: Vec<String>,
+}
+
+impl JobContext {
+    pub fn new(settings: Settings, side_files: BTreeMap<String, Vec<u8>>, inputs: Vec<String>) -> Arc<Self> {
+        Arc::new(JobContext { shared: Mutex::default(), settings, side_files, inputs })
+    }
+
+    /// What the first task that asks makes, for all of the job.
+    pub fn shared<T: Any + Send + Sync>(&self, name: &'static str, make: impl FnOnce() -> Result<T>) -> Result<Arc<T>> {
+        let mut shared = self.shared.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some(found) = shared.get(name).and_then(|any| any.clone().downcast().ok()) {
+            return Ok(found);
+        }
+        let made = Arc::new(make()?);
+        shared.insert(name, made.clone());
+        Ok(made)
+    }
+}
+
 /// Made for one task. Operators of the task share it, on one thread at a time.
 pub struct TaskContext {
-    pub settings: Arc<Settings>,
+    pub job: Arc<JobContext>,
     pub is_reduce: bool,
     /// The number of the split, or of the partition.
     pub task: u32,
@@ -23,15 +55,19 @@ pub struct TaskContext {
 }
 
 impl TaskContext {
-    pub fn new(settings: Arc<Settings>, is_reduce: bool, task: u32, partitions: u32) -> Arc<Self> {
+    pub fn new(job: Arc<JobContext>, is_reduce: bool, task: u32, partitions: u32) -> Arc<Self> {
         Arc::new(TaskContext {
-            settings,
+            job,
             is_reduce,
             task,
             partitions,
             counters: Mutex::new(CounterTable::new()),
             status: Mutex::new(None),
         })
+    }
+
+    pub fn setting(&self, key: &str) -> Option<&str> {
+        self.job.settings.get(key).map(String::as_str)
     }
 
     pub fn count(&self, group: &str, name: &str, by: u64) {

@@ -131,6 +131,7 @@ pub fn test_classes() -> Arc<dyn ClassSource> {
         in_value_type: Type::None,
         is_fold: false,
         is_identity: false,
+        selects: false,
     };
     let mapper = |name: &str, key: Type, value: Type, map: MapBatch| -> Arc<dyn Class> {
         Arc::new(TestMapper { info: info(name, Kind::Mapper, key, value), map })

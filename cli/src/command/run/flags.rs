@@ -89,6 +89,10 @@ pub struct RunFlags {
     #[arg(short, long, value_name = "FILE.so", help_heading = "Classes (Yunti.X are built in)")]
     pub lib: Vec<PathBuf>,
 
+    /// A file that every task is given whole, found by its name; may be repeated
+    #[arg(long, value_name = "FILE", help_heading = "Classes")]
+    pub side_file: Vec<PathBuf>,
+
     /// Makes records of what is read [default: records go through as they are]
     #[arg(long, value_name = "CLASS", help_heading = "Classes (Yunti.X are built in)")]
     pub mapper: Option<String>,
@@ -164,9 +168,9 @@ pub enum Cluster {
 fn after_help() -> String {
     let mut out = String::from("Applications:\n");
     for application in applications() {
-        out += &format!("  {:<10} {}\n", application.name, application.summary);
+        out += &format!("  {:<13} {}\n", application.name, application.summary);
         for (key, meaning) in application.settings {
-            out += &format!("  {:<10}   -D {key}: {meaning}\n", "");
+            out += &format!("  {:<13}   -D {key}: {meaning}\n", "");
         }
     }
     out + "\nExamples:\n  \
@@ -209,6 +213,7 @@ impl RunFlags {
             memory_bytes: self.memory,
             threads: self.threads,
             scratch_dirs: list(&self.scratch),
+            side_files: list(&self.side_file),
             spill_codec: self.spill_codec,
             overwrite: self.overwrite.then_some(true),
             durable: self.durable.then_some(true),

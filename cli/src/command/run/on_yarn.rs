@@ -54,6 +54,9 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     for library in &spec.libraries {
         command.arg("--lib").arg(library);
     }
+    for file in &spec.side_files {
+        command.arg("--file").arg(file);
+    }
     if spec.overwrite {
         command.arg("--overwrite");
     }
@@ -104,7 +107,7 @@ fn check(spec: &JobSpec) -> Result<&Path> {
     let OutputTarget::Directory(output) = &spec.output else {
         return usage("on a cluster the output is a directory", "name one with --output DIR");
     };
-    let mut names: Vec<_> = spec.libraries.iter().map(|l| l.file_name()).collect();
+    let mut names: Vec<_> = spec.libraries.iter().chain(&spec.side_files).map(|l| l.file_name()).collect();
     names.sort();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {
         return usage(
@@ -120,7 +123,7 @@ fn check(spec: &JobSpec) -> Result<&Path> {
 
 /// The job as its tasks see it: libraries lie beside them, memory and directories are the container's.
 fn write_job(spec: &JobSpec) -> Result<TempFile> {
-    let beside = |library: &PathBuf| Path::new(".").join(library.file_name().unwrap_or(library.as_os_str()));
+    let beside = |file: &PathBuf| Path::new(".").join(file.file_name().unwrap_or(file.as_os_str()));
     let job = JobSpec {
         inputs: Vec::new(),
         output: OutputTarget::Stdout,
@@ -128,6 +131,7 @@ fn write_job(spec: &JobSpec) -> Result<TempFile> {
         memory_bytes: None,
         threads: None,
         scratch_dirs: Vec::new(),
+        side_files: spec.side_files.iter().map(beside).collect(),
         ..spec.clone()
     };
     private_file(&format!("yunti-job-{}.toml", std::process::id()), &spec_to_toml(&job)?)

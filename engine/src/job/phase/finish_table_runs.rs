@@ -12,7 +12,7 @@ use crate::fold::spill::RangeMerge;
 use crate::fold::{FoldTable, Share};
 use crate::job::control::StageNow;
 use crate::job::report::meter::StageKind;
-use crate::operator::{Emitter, TaskContext};
+use crate::operator::Emitter;
 use crate::run::{ReadContext, reader_memory_bytes};
 use crate::write::Output;
 
@@ -31,7 +31,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()>
     let next = AtomicU32::new(0);
     running.crew.together(workers, |worker, stop| {
         let Some(class) = &running.plan.folder else { return Ok(()) };
-        let task = TaskContext::new(running.settings.clone(), true, worker as u32, running.plan.partitions);
+        let task = running.context(true, worker as u32);
         let _reading = running.budget.grant(reading, "merging tables")?;
         // Two instances: one merges states while the other finishes them.
         let mut folder = class.folder(&task)?;

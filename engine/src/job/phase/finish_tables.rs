@@ -24,7 +24,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()>
     let each = running.plan.input_bytes / (merge.n_ranges().max(1) as u64);
     running.crew.together(running.crew.workers.min(merge.n_ranges()), |worker, stop| {
         let from_ns = clock.now_ns();
-        let context = TaskContext::new(running.settings.clone(), true, worker as u32, running.plan.partitions);
+        let context = running.context(true, worker as u32);
         let Some(class) = &running.plan.folder else { return Ok(()) };
         // Two instances: one merges states while the other finishes them.
         let mut folder = class.folder(&context)?;

@@ -9,7 +9,7 @@ use crate::job::control::StageNow;
 use crate::job::report::meter::StageKind;
 use crate::map::map_split;
 use crate::map::timed::Timed;
-use crate::operator::{Emitter, TaskContext};
+use crate::operator::Emitter;
 use crate::read::SplitReader;
 use crate::reduce::WriterSink;
 use crate::write::{Output, OutputWriter};
@@ -27,7 +27,7 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
             let Some(split) = plan.splits.get(number).filter(|_| !stop()) else { return Ok(()) };
             let clock = &*running.env.clock;
             let from_ns = clock.now_ns();
-            let context = TaskContext::new(running.settings.clone(), false, split.number, 0);
+            let context = running.context(false, split.number);
             let (mut mapper, flags) = make_mapper(plan, &context)?;
             let writer_setup = running.writer_setup(output, stop);
             let staging = std::mem::take(&mut *spare[worker].lock().unwrap_or_else(|e| e.into_inner()));

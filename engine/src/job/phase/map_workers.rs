@@ -77,7 +77,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
     }
 
     fn context(&self, worker: usize) -> Arc<TaskContext> {
-        TaskContext::new(self.running.settings.clone(), false, worker as u32, self.running.plan.partitions)
+        self.running.context(false, worker as u32)
     }
 
     fn mapper_flags(&self) -> Flags {
@@ -242,7 +242,7 @@ fn one_split<S: Sink>(
 ) -> Result<crate::map::MapTask> {
     let clock = &*running.env.clock;
     let from_ns = clock.now_ns();
-    let context = TaskContext::new(running.settings.clone(), false, split.number, running.plan.partitions);
+    let context = running.context(false, split.number);
     let (mut mapper, _) = make_mapper(running.plan, &context)?;
     let before = reader.records;
     let cost = map_split(split, reader, &mut *mapper, emitter, clock, running.control.cancelled(), |n| {

@@ -34,7 +34,7 @@ pub fn is_pure(running: &Running<'_>) -> bool {
 impl<'a> ReduceTask<'a> {
     pub fn new(running: &Running<'_>, partition: u32, fed: Fed, writer: OutputWriter<'a>) -> Result<ReduceTask<'a>> {
         let plan = running.plan;
-        let context = TaskContext::new(running.settings.clone(), true, partition, plan.partitions);
+        let context = running.context(true, partition);
         let (reducer, values): (Box<dyn Reducer>, Type) = match (&plan.reducer, &plan.folder) {
             (Some(class), _) if !class.info().is_identity => (class.reducer(&context)?, plan.map_types.1),
             (_, Some(class)) => {

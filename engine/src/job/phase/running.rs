@@ -11,9 +11,10 @@ use crate::job::plan::Plan;
 use crate::job::plan::sizing::Sizing;
 use crate::job::report::Spill;
 use crate::job::report::meter::Meter;
-use crate::job::spec::JobSpec;
-use crate::memory::Budget;
-use crate::operator::context::{CounterTable, Settings};
+use crate::job::spec::{JobSpec, Mode};
+use crate::memory::{Budget, Grant};
+use crate::operator::TaskContext;
+use crate::operator::context::{CounterTable, JobContext};
 use crate::write::Output;
 use crate::write::output::{OutputTotals, WriterSetup};
 
@@ -28,7 +29,9 @@ pub struct Running<'a> {
     pub meter: Meter,
     pub totals: OutputTotals,
     pub counters: Mutex<CounterTable>,
-    pub settings: Arc<Settings>,
+    pub job: Arc<JobContext>,
+    /// For the contents of side files.
+    pub side_memory: Grant,
     pub scratch_dirs: Vec<PathBuf>,
     /// Bounds of a total order that were sampled elsewhere.
     pub bounds: Option<Arc<Vec<Vec<u8>>>>,
@@ -36,13 +39,19 @@ pub struct Running<'a> {
 }
 
 impl Running<'_> {
+    /// Of a task: of its split, or of its partition.
+    pub fn context(&self, is_reduce: bool, task: u32) -> Arc<TaskContext> {
+        let partitions = if self.spec.mode == Mode::None { 0 } else { self.plan.partitions };
+        TaskContext::new(self.job.clone(), is_reduce, task, partitions)
+    }
+
     pub fn count(&self, group: &str, name: &str, by: u64) {
         let mut counters = self.counters.lock().unwrap_or_else(|e| e.into_inner());
         *counters.entry((group.into(), name.into())).or_insert(0) += by;
     }
 
     /// Takes over what a finished task counted.
-    pub fn absorb(&self, context: &crate::operator::TaskContext) {
+    pub fn absorb(&self, context: &TaskContext) {
         let own = std::mem::take(&mut *context.counters.lock().unwrap_or_else(|e| e.into_inner()));
         if !own.is_empty() {
             let mut counters = self.counters.lock().unwrap_or_else(|e| e.into_inner());

@@ -16,7 +16,7 @@ use crate::collect::splitters::Splitters;
 use crate::env::random::Random;
 use crate::job::spec::Partitioning;
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
-use crate::operator::{Emitter, Sink, TaskContext};
+use crate::operator::{Emitter, Sink};
 use crate::read::split::{Piece, RecordFormat};
 use crate::read::{Split, SplitReader};
 
@@ -93,7 +93,7 @@ fn look_into(running: &Running<'_>, split: &Split) -> Result<Found> {
     let mut emitter = Emitter::new(KeySink::new()?, false, false)?;
     for place in places {
         reader.begin(&place);
-        let context = TaskContext::new(running.settings.clone(), false, split.number, plan.partitions);
+        let context = running.context(false, split.number);
         let (mut mapper, _) = make_mapper(plan, &context)?;
         if let Some(batch) = reader.next_batch()? {
             emitter.run(batch.data(), |out| mapper.map(&batch, out))?;
@@ -167,7 +167,7 @@ fn routes(
     place_bits: u32,
 ) -> Result<Option<Arc<Routes>>> {
     let plan = running.plan;
-    let context = TaskContext::new(running.settings.clone(), false, 0, plan.partitions);
+    let context = running.context(false, 0);
     let partition = make_partition(running, &context, bounds)?;
     let samples: Vec<(u32, u64)> = found
         .iter()

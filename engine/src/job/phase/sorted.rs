@@ -30,7 +30,7 @@ use crate::job::spec::Mode;
 use crate::map::fold_sink::Drained;
 use crate::map::timed::Timed;
 use crate::memory::pool::UNIT_BYTES;
-use crate::operator::{Emitter, TaskContext, Type};
+use crate::operator::{Emitter, Type};
 use crate::read::split::RecordFormat;
 use crate::reduce::fold_reduce::Fed;
 use crate::run::{RunBuilder, RunTotals, ScratchSpace};
@@ -60,7 +60,7 @@ pub fn fed(running: &Running<'_>) -> Result<Fed> {
 /// The fold of the map phase: a folder whose partial states may be merged in any order, or a combiner that is one.
 fn folds_early(running: &Running<'_>) -> Result<Option<Folding>> {
     let plan = running.plan;
-    let context = TaskContext::new(running.settings.clone(), false, 0, plan.partitions);
+    let context = running.context(false, 0);
     if let Some(class) = &plan.folder {
         let exact = class.folder(&context)?.shape().exact;
         return Ok(exact.then(|| Folding { class: class.clone(), drained: Drained::States }));
@@ -120,7 +120,7 @@ pub fn map_phase(running: &Running<'_>) -> Result<Mapped> {
         _ => plan.map_types.1,
     };
     let make_collector = |worker: usize| -> Result<Emitter<Timed<Collector<'_>>>> {
-        let context = TaskContext::new(running.settings.clone(), false, worker as u32, plan.partitions);
+        let context = running.context(false, worker as u32);
         let combiner: Option<MakeCombiner<'_>> = match (&plan.combiner, &folding) {
             (Some(class), None) => {
                 let context = context.clone();

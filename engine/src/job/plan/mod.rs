@@ -67,9 +67,9 @@ impl Plan {
         }
 
         let map_types = match (&mapper, &spec.input_format) {
-            (Some(m), _) => (m.info().key_type, m.info().value_type),
-            (None, InputFormat::Text { .. }) => (Type::Bytes, Type::None),
-            (None, _) => (Type::Bytes, Type::Bytes),
+            (Some(m), _) if !m.info().selects => (m.info().key_type, m.info().value_type),
+            (_, InputFormat::Text { .. }) => (Type::Bytes, Type::None),
+            _ => (Type::Bytes, Type::Bytes),
         };
         for class in [&combiner, &reducer, &folder].into_iter().flatten() {
             let info = class.info();

@@ -52,5 +52,178 @@ pub fn applications() -> &'static [Application] {
             spec: || JobSpec { name: "identity".into(), mode: Mode::None, ..JobSpec::default() },
             settings: &[],
         },
+        Application {
+            name: "grep",
+            summary: "lines that match a regular expression",
+            spec: || JobSpec {
+                name: "grep".into(),
+                mapper: Some("Yunti.GrepMapper".into()),
+                mode: Mode::None,
+                ..JobSpec::default()
+            },
+            settings: &[
+                ("grep.pattern", "the expression (syntax: docs.rs/regex)"),
+                ("grep.ignore-case", "letters match in either case [default: false]"),
+                ("grep.invert", "the lines that do not match [default: false]"),
+            ],
+        },
+        Application {
+            name: "count-matches",
+            summary: "count what a regular expression matches",
+            spec: || JobSpec {
+                name: "count-matches".into(),
+                mapper: Some("Yunti.MatchMapper".into()),
+                folder: Some("Yunti.SumFolder".into()),
+                ..JobSpec::default()
+            },
+            settings: &[
+                ("grep.pattern", "the expression (syntax: docs.rs/regex)"),
+                ("grep.ignore-case", "letters match in either case [default: false]"),
+                ("grep.group", "the group of the match that is counted; 0: all of it [default: 0]"),
+            ],
+        },
+        Application {
+            name: "count-column",
+            summary: "count the values of a column",
+            spec: || JobSpec {
+                name: "count-column".into(),
+                mapper: Some("Yunti.CountColumnMapper".into()),
+                folder: Some("Yunti.SumFolder".into()),
+                ..JobSpec::default()
+            },
+            settings: &COLUMN,
+        },
+        Application {
+            name: "distinct",
+            summary: "each line once, in the order of bytes; as LC_ALL=C sort -u",
+            spec: || JobSpec {
+                name: "distinct".into(),
+                folder: Some("Yunti.DistinctFolder".into()),
+                ..JobSpec::default()
+            },
+            settings: &[],
+        },
+        Application {
+            name: "top",
+            summary: "the lines with the largest numbers in a column",
+            spec: || JobSpec {
+                name: "top".into(),
+                mapper: Some("Yunti.TopMapper".into()),
+                reducer: Some("Yunti.FirstReducer".into()),
+                descending: true,
+                ..JobSpec::default()
+            },
+            settings: &[
+                ("top.k", "how many lines [default: 10]"),
+                ("top.smallest", "the smallest numbers instead [default: false]"),
+                COLUMN[0],
+                COLUMN[1],
+            ],
+        },
+        Application {
+            name: "sample",
+            summary: "each line with the same probability; the same lines whatever the threads",
+            spec: || JobSpec {
+                name: "sample".into(),
+                mapper: Some("Yunti.SampleMapper".into()),
+                mode: Mode::None,
+                ..JobSpec::default()
+            },
+            settings: &[
+                ("sample.fraction", "the probability, from 0 to 1 [default: 0.01]"),
+                ("sample.seed", "a number: another one, another sample [default: 1]"),
+            ],
+        },
+        Application {
+            name: "word-lengths",
+            summary: "count words by their length in bytes",
+            spec: || JobSpec {
+                name: "word-lengths".into(),
+                mapper: Some("Yunti.WordLengthMapper".into()),
+                folder: Some("Yunti.SumFolder".into()),
+                ..JobSpec::default()
+            },
+            settings: &[],
+        },
+        Application {
+            name: "inverted-index",
+            summary: "which files each word occurs in",
+            spec: || JobSpec {
+                name: "inverted-index".into(),
+                mapper: Some("Yunti.InvertedIndexMapper".into()),
+                combiner: Some("Yunti.DistinctValuesReducer".into()),
+                reducer: Some("Yunti.JoinedValuesReducer".into()),
+                ..JobSpec::default()
+            },
+            settings: &[],
+        },
+        Application {
+            name: "join",
+            summary: "lines of two inputs with the same text in a column, both sorted",
+            spec: || JobSpec {
+                name: "join".into(),
+                mapper: Some("Yunti.JoinMapper".into()),
+                reducer: Some("Yunti.JoinReducer".into()),
+                ..JobSpec::default()
+            },
+            settings: &[
+                ("join.left", "the file or directory of the left lines, as it is named as an input"),
+                JOIN[0],
+                JOIN[1],
+                JOIN[2],
+                COLUMN[1],
+            ],
+        },
+        Application {
+            name: "hash-join",
+            summary: "the same with the right lines in memory, from a side file",
+            spec: || JobSpec {
+                name: "hash-join".into(),
+                mapper: Some("Yunti.HashJoinMapper".into()),
+                mode: Mode::None,
+                ..JobSpec::default()
+            },
+            settings: &[("join.small", "the name of the side file"), JOIN[0], JOIN[1], JOIN[2], COLUMN[1]],
+        },
+        Application {
+            name: "kmeans",
+            summary: "a step of k-means over lines of numbers",
+            spec: || JobSpec {
+                name: "kmeans".into(),
+                mapper: Some("Yunti.KMeansMapper".into()),
+                reducer: Some("Yunti.KMeansReducer".into()),
+                ..JobSpec::default()
+            },
+            settings: &[("kmeans.centers", "the name of the side file with the centers")],
+        },
+        Application {
+            name: "pagerank",
+            summary: "a step of PageRank over lines of node, rank and links",
+            spec: || JobSpec {
+                name: "pagerank".into(),
+                mapper: Some("Yunti.PageRankMapper".into()),
+                combiner: Some("Yunti.PageRankCombiner".into()),
+                reducer: Some("Yunti.PageRankReducer".into()),
+                ..JobSpec::default()
+            },
+            settings: &[
+                ("pagerank.damping", "the share of a rank that follows links [default: 0.85]"),
+                ("pagerank.nodes", "how many nodes there are, for ranks that add up to 1 [default: 1]"),
+            ],
+        },
     ]
 }
+
+const JOIN: [(&str, &str); 3] = [
+    ("join.left.column", "the column of the left lines, from 1 [default: 1]"),
+    ("join.right.column", "the column of the right lines, from 1 [default: 1]"),
+    (
+        "join.kind",
+        "inner, left, right or full: which lines without a partner are kept; a hash join has inner and left [default: inner]",
+    ),
+];
+
+const COLUMN: [(&str, &str); 2] = [
+    ("column", "which one, from 1 [default: 1]"),
+    ("separator", "the byte between columns; \\t and \\xNN are known [default: \\t]"),
+];

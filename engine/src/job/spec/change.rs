@@ -8,6 +8,7 @@
 use std::path::PathBuf;
 
 use super::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec, parse_size};
+use crate::base::escape::{escape, unescape};
 use crate::base::{Code, Error, Result};
 use crate::operator::Type;
 
@@ -34,6 +35,7 @@ pub struct SpecChange {
     pub memory_bytes: Option<u64>,
     pub threads: Option<usize>,
     pub scratch_dirs: Option<Vec<PathBuf>>,
+    pub side_files: Option<Vec<PathBuf>>,
     pub spill_codec: Option<SpillCodec>,
     pub overwrite: Option<bool>,
     pub durable: Option<bool>,
@@ -85,6 +87,7 @@ impl SpecChange {
         set(&mut spec.memory_bytes, self.memory_bytes.map(Some));
         set(&mut spec.threads, self.threads.map(Some));
         set(&mut spec.scratch_dirs, self.scratch_dirs);
+        set(&mut spec.side_files, self.side_files);
         set(&mut spec.spill_codec, self.spill_codec);
         set(&mut spec.overwrite, self.overwrite);
         set(&mut spec.durable, self.durable);
@@ -256,65 +259,9 @@ pub(super) fn spill_codec_text(codec: SpillCodec) -> &'static str {
     }
 }
 
-/// Bytes from text with `\t`, `\n`, `\r`, `\0`, `\\` and `\xNN`.
-fn unescape(text: &str) -> Result<Vec<u8>> {
-    let bad = || {
-        Error::new(Code::Usage, format!("'{text}' has an unknown escape")).hint("use \\t, \\n, \\r, \\0, \\\\ or \\xNN")
-    };
-    let mut out = Vec::new();
-    let mut rest = text.as_bytes();
-    while let [byte, tail @ ..] = rest {
-        rest = tail;
-        if *byte != b'\\' {
-            out.push(*byte);
-            continue;
-        }
-        let (kind, tail) = rest.split_first().ok_or_else(bad)?;
-        rest = tail;
-        out.push(match kind {
-            b't' => b'\t',
-            b'n' => b'\n',
-            b'r' => b'\r',
-            b'0' => 0,
-            b'\\' => b'\\',
-            b'x' => {
-                let digits = rest.get(..2).and_then(|d| std::str::from_utf8(d).ok()).ok_or_else(bad)?;
-                rest = &rest[2..];
-                u8::from_str_radix(digits, 16).map_err(|_| bad())?
-            }
-            _ => return Err(bad()),
-        });
-    }
-    Ok(out)
-}
-
-fn escape(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .map(|&byte| match byte {
-            b'\t' => "\\t".into(),
-            b'\n' => "\\n".into(),
-            b'\r' => "\\r".into(),
-            b'\\' => "\\\\".into(),
-            b' '..=b'~' => char::from(byte).to_string(),
-            _ => format!("\\x{byte:02x}"),
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_byte_can_be_written_as_a_separator() {
-        for byte in 0..=255u8 {
-            assert_eq!(unescape(&escape(&[byte, b'x', byte])).unwrap(), [byte, b'x', byte]);
-        }
-        for text in ["\\", "\\q", "\\x1", "\\xgg"] {
-            assert!(unescape(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn formats_have_one_spelling() {

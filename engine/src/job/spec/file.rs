@@ -132,6 +132,7 @@ fn set(file: &mut JobFile, key: &str, value: &Spanned<DeValue<'_>>) -> Result<()
         "memory" => change.memory_bytes = Some(size(value)?),
         "threads" => change.threads = Some(integer(value)? as usize),
         "scratch" => change.scratch_dirs = Some(paths(value)?),
+        "side-file" => change.side_files = Some(paths(value)?),
         "spill-codec" => change.spill_codec = Some(parse_spill_codec(&string(value)?)?),
         "overwrite" => change.overwrite = Some(boolean(value)?),
         "durable" => change.durable = Some(boolean(value)?),
@@ -264,6 +265,7 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
     if let Some(threads) = spec.threads {
         out.plain("threads", threads);
     }
+    out.strings("side-file", &spec.side_files.iter().map(|p| utf8(p)).collect::<Result<Vec<_>>>()?);
     out.strings("scratch", &spec.scratch_dirs.iter().map(|p| utf8(p)).collect::<Result<Vec<_>>>()?);
     out.string("spill-codec", spill_codec_text(spec.spill_codec));
     out.plain("overwrite", spec.overwrite);
@@ -372,6 +374,7 @@ mod tests {
             memory_bytes: Some(1 << 30),
             threads: Some(3),
             scratch_dirs: vec!["/a".into(), "/b".into()],
+            side_files: vec!["stop words.txt".into()],
             spill_codec: SpillCodec::Lz4,
             overwrite: true,
             durable: true,

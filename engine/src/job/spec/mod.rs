@@ -80,6 +80,8 @@ pub struct JobSpec {
     pub output: OutputTarget,
     pub output_format: OutputFormat,
     pub libraries: Vec<PathBuf>,
+    /// Files whose contents every task is given.
+    pub side_files: Vec<PathBuf>,
     /// Class names; no mapper: records go through as they are.
     pub mapper: Option<String>,
     pub combiner: Option<String>,
@@ -121,6 +123,7 @@ impl Default for JobSpec {
             output: OutputTarget::Top(20),
             output_format: OutputFormat::Text { separator: b"\t".to_vec() },
             libraries: Vec::new(),
+            side_files: Vec::new(),
             mapper: None,
             combiner: None,
             reducer: None,

@@ -25,9 +25,17 @@ impl TaskJob {
         Ok(TaskJob { classes: abi::load_before(&spec.libraries, library::builtin_classes())?, spec })
     }
 
-    /// The same where it is submitted, with the libraries where they lie there.
-    pub fn submitted(text: &str, memory_bytes: u64, libraries: Vec<PathBuf>) -> Result<TaskJob> {
-        let spec = JobSpec { libraries, ..spec_of(text, memory_bytes)? };
+    /// The same where it is submitted: libraries and side files are those of `local` with the same names.
+    pub fn submitted(text: &str, memory_bytes: u64, local: Vec<PathBuf>) -> Result<TaskJob> {
+        let mut spec = spec_of(text, memory_bytes)?;
+        for path in spec.libraries.iter_mut().chain(&mut spec.side_files) {
+            if let Some(here) = local.iter().find(|l| l.file_name() == path.file_name()) {
+                path.clone_from(here);
+                // Side files may fill half of the memory.
+                let bytes = here.metadata().map_or(0, |meta| meta.len());
+                spec.memory_bytes = spec.memory_bytes.map(|memory| memory + 2 * bytes);
+            }
+        }
         Ok(TaskJob { classes: abi::load_before(&spec.libraries, library::builtin_classes())?, spec })
     }
 }

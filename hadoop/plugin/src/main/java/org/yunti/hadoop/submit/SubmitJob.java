@@ -35,7 +35,7 @@ import org.yunti.hadoop.task.NativeTaskCollector;
 
 /**
  * Submits a job of the fat node to a cluster, where its tasks are native throughout. `yunti run --on yarn` calls it, with a job file
- * whose libraries are named as they lie beside a task.
+ * whose libraries and side files are named as they lie beside a task.
  */
 public final class SubmitJob extends Configured implements Tool {
   /** As the command line of Yunti has them. */
@@ -55,7 +55,7 @@ public final class SubmitJob extends Configured implements Tool {
 
   /** What was asked for. */
   private record Request(
-      Path jobFile, String name, List<String> inputs, String output, int reduces, List<Path> libraries, boolean overwrite,
+      Path jobFile, String name, List<String> inputs, String output, int reduces, List<Path> files, boolean overwrite,
       String facts, String program) {}
 
   private static final class UsageException extends Exception {
@@ -77,7 +77,7 @@ public final class SubmitJob extends Configured implements Tool {
     int reduces = 1;
     boolean overwrite = false;
     List<String> inputs = new ArrayList<>();
-    List<Path> libraries = new ArrayList<>();
+    List<Path> files = new ArrayList<>();
     String facts = null;
     String program = null;
     for (int i = 0; i < arguments.length; i++) {
@@ -96,7 +96,7 @@ public final class SubmitJob extends Configured implements Tool {
         case "--output" -> output = value;
         case "--facts" -> facts = value;
         case "--report-by" -> program = value;
-        case "--lib" -> libraries.add(Path.of(value));
+        case "--lib", "--file" -> files.add(Path.of(value));
         case "--reduces" -> {
           try {
             reduces = Integer.parseInt(value);
@@ -110,7 +110,7 @@ public final class SubmitJob extends Configured implements Tool {
     if (jobFile == null || inputs.isEmpty() || output == null) {
       throw new UsageException("--job, --input and --output are needed");
     }
-    return new Request(jobFile, name, inputs, output, reduces, libraries, overwrite, facts, program);
+    return new Request(jobFile, name, inputs, output, reduces, files, overwrite, facts, program);
   }
 
   @Override
@@ -152,7 +152,7 @@ public final class SubmitJob extends Configured implements Tool {
     FileOutputFormat.setOutputPath(job, output);
     try {
       cut(job, readsFiles);
-      NativeJob.prepare(job, request.libraries().stream().map(Path::toString).toList());
+      NativeJob.prepare(job, request.files().stream().map(Path::toString).toList());
     } catch (IOException e) {
       return fail(INPUT, "cannot look into the input: " + e.getMessage());
     }
@@ -211,10 +211,10 @@ public final class SubmitJob extends Configured implements Tool {
     conf.set(NativeJob.SETTING, Files.readString(request.jobFile()));
     conf.set(MRJobConfig.MAP_OUTPUT_COLLECTOR_CLASS_ATTR, NativeTaskCollector.class.getName());
     conf.set(MRConfig.SHUFFLE_CONSUMER_PLUGIN, NativeShuffle.class.getName());
-    if (!request.libraries().isEmpty()) {
+    if (!request.files().isEmpty()) {
       List<String> files = new ArrayList<>();
-      for (Path library : request.libraries()) {
-        URI uri = library.toAbsolutePath().toUri();
+      for (Path file : request.files()) {
+        URI uri = file.toAbsolutePath().toUri();
         files.add(uri.toString());
       }
       // What -files sets: the submitter brings them to the cluster, and each task finds them in its directory.

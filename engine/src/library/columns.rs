@@ -1,0 +1,133 @@
+//! Columns of lines: text between separators, counted from 1.
+
+use memchr::memchr_iter;
+
+use super::settings;
+use crate::base::escape::unescape;
+use crate::base::{Code, Error, Result};
+use crate::operator::{Batch, Form, Mapper, Out, TaskContext};
+
+/// One column of a line.
+#[derive(Clone, Copy)]
+pub struct Column {
+    /// From 0.
+    index: usize,
+    separator: u8,
+}
+
+impl Column {
+    /// As the settings `column` and `separator` say.
+    pub fn new(context: &TaskContext) -> Result<Self> {
+        Column::named(context, "column")
+    }
+
+    /// The same by another setting than `column`.
+    pub fn named(context: &TaskContext, setting: &str) -> Result<Self> {
+        let index = settings::ordinal(context, setting, 1)? - 1;
+        Ok(Column { index, separator: separator(context)? })
+    }
+
+    /// Where it stands in the line; none in a line that has fewer.
+    #[inline]
+    pub fn range(&self, line: &[u8]) -> Option<std::ops::Range<usize>> {
+        let mut ends = memchr_iter(self.separator, line);
+        let start = match self.index {
+            0 => 0,
+            n => ends.nth(n - 1)? + 1,
+        };
+        Some(start..ends.next().unwrap_or(line.len()))
+    }
+}
+
+/// One byte: `\t`, `\xNN` and the like are known.
+pub fn separator(context: &TaskContext) -> Result<u8> {
+    let text = settings::text(context, "separator").unwrap_or("\t");
+    match unescape(text)?[..] {
+        [byte] => Ok(byte),
+        _ => Err(Error::new(Code::Usage, format!("the setting separator is '{text}'"))
+            .hint("use one byte, as in -D separator=,")),
+    }
+}
+
+/// Emits a column of each line with the number 1. Lines that have fewer columns are counted, and passed over.
+pub struct CountColumn {
+    column: Column,
+    short: ShortLines,
+}
+
+impl CountColumn {
+    pub fn new(context: &std::sync::Arc<TaskContext>) -> Result<Self> {
+        Ok(CountColumn { column: Column::new(context)?, short: ShortLines::new(context) })
+    }
+}
+
+impl Mapper for CountColumn {
+    fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+        let data = batch.data();
+        let values = batch.values();
+        for (&offset, &length) in values.offsets.iter().zip(values.lengths) {
+            let line = &data[offset as usize..][..length as usize];
+            let Some(range) = self.column.range(line) else {
+                self.short.add();
+                continue;
+            };
+            match out.form() {
+                Form::Copy => out.emit(&line[range], &1u64.to_le_bytes())?,
+                _ => out.emit_ref(offset + range.start as u32, range.len() as u32, 1)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, _: &mut Out) -> Result<()> {
+        self.short.tell();
+        Ok(())
+    }
+}
+
+/// Lines without what a class looks for.
+pub struct ShortLines {
+    context: std::sync::Arc<TaskContext>,
+    n: u64,
+}
+
+impl ShortLines {
+    pub fn new(context: &std::sync::Arc<TaskContext>) -> Self {
+        ShortLines { context: context.clone(), n: 0 }
+    }
+    pub fn add(&mut self) {
+        self.n += 1;
+    }
+    /// Adds them to the job's counters.
+    pub fn tell(&mut self) {
+        if self.n > 0 {
+            self.context.count("Yunti", "LINES_PASSED_OVER", std::mem::take(&mut self.n));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_a_line() {
+        let text = |index, line: &str| {
+            Column { index, separator: b',' }.range(line.as_bytes()).map(|range| line[range].to_string())
+        };
+        for (index, line, expect) in [
+            (0, "", Some("")),
+            (0, "a", Some("a")),
+            (0, "a,b", Some("a")),
+            (0, ",b", Some("")),
+            (1, "a,b", Some("b")),
+            (1, "a,b,c", Some("b")),
+            (1, "a,", Some("")),
+            (2, "a,,c", Some("c")),
+            (1, "a", None),
+            (3, "a,b,c", None),
+        ] {
+            assert_eq!(text(index, line).as_deref(), expect, "column {index} of {line}");
+        }
+    }
+}

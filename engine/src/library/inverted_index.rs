@@ -1,0 +1,69 @@
+//! Which files a word occurs in.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::tokenize::DELIMITERS;
+use crate::base::{Code, Error, Result};
+use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
+
+/// Emits each word with the name of its file.
+pub struct InvertedIndex {
+    context: Arc<TaskContext>,
+}
+
+impl InvertedIndex {
+    pub fn new(context: &Arc<TaskContext>) -> Self {
+        InvertedIndex { context: context.clone() }
+    }
+}
+
+impl Mapper for InvertedIndex {
+    fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+        let Some(file) = self.context.job.inputs.get(batch.file_index() as usize) else {
+            return Err(Error::new(Code::Internal, "a file of the input has no name"));
+        };
+        for i in 0..batch.len() {
+            for word in batch.record(i).1.split(|byte| DELIMITERS.contains(byte)).filter(|word| !word.is_empty()) {
+                out.emit(word, file.as_bytes())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The distinct values of each key, in the order of their bytes: one by one as a combiner, or as one value with tabs between them.
+pub struct DistinctValues {
+    joined: bool,
+    values: BTreeSet<Vec<u8>>,
+}
+
+impl DistinctValues {
+    pub fn one_by_one() -> Self {
+        DistinctValues { joined: false, values: BTreeSet::new() }
+    }
+    pub fn joined() -> Self {
+        DistinctValues { joined: true, values: BTreeSet::new() }
+    }
+}
+
+impl Reducer for DistinctValues {
+    fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
+        for i in 0..groups.len() {
+            for v in groups.range(i) {
+                if !self.values.contains(groups.value(v)) {
+                    self.values.insert(groups.value(v).to_vec());
+                }
+            }
+            if i + 1 == groups.len() && groups.goes_on() {
+                break;
+            }
+            let values: Vec<Vec<u8>> = std::mem::take(&mut self.values).into_iter().collect();
+            match self.joined {
+                true => out.emit(groups.key(i), &values.join(&b'\t'))?,
+                false => values.iter().try_for_each(|value| out.emit(groups.key(i), value))?,
+            }
+        }
+        Ok(())
+    }
+}

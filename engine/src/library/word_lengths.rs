@@ -1,0 +1,21 @@
+//! How long words are: what Hadoop's examples `wordmean` and `wordmedian` are made of.
+
+use super::tokenize::DELIMITERS;
+use crate::base::Result;
+use crate::operator::{Batch, Mapper, Out};
+
+/// Emits the bytes of each word as a number, with the number 1.
+pub struct WordLengths;
+
+impl Mapper for WordLengths {
+    fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+        let values = batch.values();
+        for (&offset, &length) in values.offsets.iter().zip(values.lengths) {
+            let line = &batch.data()[offset as usize..][..length as usize];
+            for word in line.split(|byte| DELIMITERS.contains(byte)).filter(|word| !word.is_empty()) {
+                out.emit(&(word.len() as i64).to_le_bytes(), &1u64.to_le_bytes())?;
+            }
+        }
+        Ok(())
+    }
+}
