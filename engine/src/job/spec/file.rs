@@ -48,6 +48,7 @@ const KEYS: &[&str] = &[
     "memory",
     "threads",
     "scratch",
+    "side-file",
     "spill-codec",
     "overwrite",
     "durable",
