@@ -1,6 +1,7 @@
 //! Floor 7: from splits of the input to batches of records.
 
 pub mod fixed_reader;
+pub mod foreign;
 pub mod reader;
 pub mod source;
 pub mod split;

@@ -14,8 +14,8 @@ use crate::job::report::meter::Meter;
 use crate::job::spec::JobSpec;
 use crate::memory::Budget;
 use crate::operator::context::{CounterTable, Settings};
-use crate::write::Output;
 use crate::write::output::{OutputTotals, WriterSetup};
+use crate::write::{Compressing, Output};
 
 pub struct Running<'a> {
     pub spec: &'a JobSpec,
@@ -33,6 +33,8 @@ pub struct Running<'a> {
     /// Bounds of a total order that were sampled elsewhere.
     pub bounds: Option<Arc<Vec<Vec<u8>>>>,
     pub spill: Mutex<Spill>,
+    /// Where the output is compressed.
+    pub compressing: Option<Compressing>,
 }
 
 impl Running<'_> {
@@ -65,7 +67,13 @@ impl Running<'_> {
             clock: &*self.env.clock,
             totals: &self.totals,
             staging_bytes: self.sizing.staging_bytes,
+            compressing: self.compressing.as_ref(),
         }
+    }
+
+    /// What a file of the output without a record consists of.
+    pub fn of_nothing(&self) -> &[u8] {
+        self.compressing.as_ref().map_or(&[], |c| c.of_nothing())
     }
 
     /// The next number for sampling: the same in every run.
