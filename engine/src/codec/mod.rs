@@ -20,6 +20,7 @@
 //! other reader.
 
 mod bzip2;
+pub mod bzip2_blocks;
 mod deflate;
 pub mod encode;
 mod field;

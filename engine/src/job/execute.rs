@@ -105,7 +105,7 @@ pub(super) fn start<'a>(
     control: &'a Control,
 ) -> Result<Running<'a>> {
     let limit = spec.memory_bytes.unwrap_or_else(super::machine::default_budget_bytes);
-    let sizing = Sizing::make(limit, threads, plan.splits.len(), spec.compress)?;
+    let sizing = Sizing::make(limit, threads, plan.splits.len(), plan.whole_compressed(), spec.compress)?;
     Ok(Running {
         spec,
         plan,

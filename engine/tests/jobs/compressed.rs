@@ -1,12 +1,14 @@
 //! Compressed outputs hold what plain ones do, whatever wrote them: each codec, mode, memory and number of threads.
+//! Compressed inputs are read as well by many workers as by one.
 
 use std::path::Path;
 
 use yunti_engine::codec::encode::{Compression, Target};
 use yunti_engine::codec::{CodecKind, State, decoder, memory_bytes};
-use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning};
+use yunti_engine::env::Env;
+use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning};
 
-use crate::support::{Temp, noise, parts_of};
+use crate::support::{Temp, noise, parts_of, read_parts, run_in};
 
 /// What a file of this extension holds.
 pub fn expand(extension: &str, file: &[u8]) -> Vec<u8> {
@@ -88,8 +90,8 @@ fn every_codec_in_every_mode() {
 fn spilled_records_and_large_ones() {
     let temp = Temp::new("compressed-spilled");
     // A record that is larger than what is staged, among small ones.
-    let mut text = lines(2, 60_000);
-    text.extend(noise(3, 3 << 20).iter().map(|b| b'a' + b % 26));
+    let mut text = lines(2, 20_000);
+    text.extend(noise(3, 1_300_000).iter().map(|b| b'a' + b % 26));
     text.push(b'\n');
     text.extend(lines(4, 2000));
     let input = temp.write("in", &text);
@@ -103,7 +105,7 @@ fn spilled_records_and_large_ones() {
             inputs: vec![input.clone()],
             input_format: InputFormat::Text { delimiter: Some(b"\n".to_vec()) },
             mode,
-            split_bytes: 200_000,
+            split_bytes: 70_000,
             threads: Some(threads),
             memory_bytes: Some(memory_bytes),
             ..JobSpec::default()
@@ -143,4 +145,68 @@ fn the_bytes_do_not_depend_on_the_threads_where_one_task_writes_a_part() {
     };
     let one = parts_of(&JobSpec { threads: Some(1), ..spec.clone() }, &temp.path("one")).unwrap();
     assert!(one.len() > 3 && one == parts_of(&JobSpec { threads: Some(3), ..spec }, &temp.path("three")).unwrap());
+}
+
+fn encoded(target: Target, data: &[u8]) -> Vec<u8> {
+    let mut encoder = Compression { target, level: None }.encoder().unwrap();
+    let mut file = Vec::new();
+    encoder.write(data, &mut file).unwrap();
+    encoder.finish(&mut file).unwrap();
+    file
+}
+
+#[test]
+fn idle_workers_decode_for_those_that_map() {
+    let temp = Temp::new("ahead");
+    let data = lines(6, 150_000);
+    let mut helped = 0;
+    for target in [Target::Gzip, Target::Zstd, Target::Lz4, Target::HadoopSnappy] {
+        let file = encoded(target, &data);
+        let whole = temp.write(&format!("whole{}", target.extension()), &file);
+        let cut = temp.write(&format!("cut{}", target.extension()), &file[..file.len() - 3]);
+        for mode in [Mode::Sorted, Mode::None] {
+            let spec = |input: &String, threads| JobSpec {
+                inputs: vec![input.clone()],
+                mode,
+                output: OutputTarget::Directory(temp.path("out")),
+                overwrite: true,
+                threads: Some(threads),
+                memory_bytes: Some(256 << 20),
+                ..JobSpec::default()
+            };
+            let outcome = run_in(&Env::real(), &spec(&whole, 3)).unwrap();
+            helped += outcome.report.workers.iter().flat_map(|w| &w.spans).filter(|s| s.kind == "decode").count();
+            let together = read_parts(&temp.path("out")).concat();
+            assert!(together == parts_of(&spec(&whole, 1), &temp.path("alone")).unwrap().concat(), "{target:?}");
+            if mode == Mode::None {
+                assert!(together == data, "{target:?}");
+            }
+            // What is wrong is told as it is without help.
+            let errors = [1, 3].map(|threads| run_in(&Env::real(), &spec(&cut, threads)).err().unwrap());
+            assert_eq!(errors[0], errors[1], "{target:?}");
+        }
+    }
+    assert!(helped > 0, "nobody helped");
+}
+
+#[test]
+fn who_has_no_split_any_more_helps_with_those_that_are_left() {
+    let temp = Temp::new("ahead-late");
+    let mut expect = Vec::new();
+    for (name, n) in [("a.gz", 1000), ("b.gz", 1000), ("c.gz", 150_000)] {
+        let data = lines(n as u64, n);
+        temp.write(&format!("in/{name}"), &encoded(Target::Gzip, &data));
+        expect.extend(data);
+    }
+    let spec = JobSpec {
+        inputs: vec![temp.path("in").to_string_lossy().into_owned()],
+        input_format: InputFormat::Text { delimiter: Some(b"\n".to_vec()) },
+        split_bytes: 1,
+        memory_bytes: Some(256 << 20),
+        ..JobSpec::default()
+    };
+    for threads in [1, 2, 4, 8] {
+        let sorted_lines = parts_of(&JobSpec { threads: Some(threads), ..spec.clone() }, &temp.path("out")).unwrap();
+        assert!(sorted_lines.concat() == sorted(&expect), "{threads} threads");
+    }
 }

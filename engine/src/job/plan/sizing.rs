@@ -28,9 +28,17 @@ impl Sizing {
         (table, self.share_bytes - table)
     }
 
+    /// `helpers`: splits whose files another worker may decode.
+    ///
     /// Fewer workers than asked for where the budget is too small for them: slower, and never wrong.
-    pub fn make(budget_bytes: u64, threads: usize, splits: usize, compress: Option<Compression>) -> Result<Sizing> {
-        let mut workers = threads.max(1).min(splits.max(1).max(threads.min(2)));
+    pub fn make(
+        budget_bytes: u64,
+        threads: usize,
+        splits: usize,
+        helpers: usize,
+        compress: Option<Compression>,
+    ) -> Result<Sizing> {
+        let mut workers = threads.max(1).min((splits + helpers).max(1).max(threads.min(2)));
         let small = budget_bytes < 256 << 20;
         let block_bytes = if small { 128 << 10 } else { 256 << 10 };
         loop {
