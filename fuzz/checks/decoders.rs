@@ -12,8 +12,11 @@ const MEMORY_LIMIT_BYTES: u64 = 16 << 20;
 
 pub fn check(bytes: &[u8]) {
     let [pick, input_slice, output_slice, file @ ..] = bytes else { return };
-    let Some(&kind) = CodecKind::ALL.get(*pick as usize % 5) else {
-        return lz4(file, *output_slice as usize * 64);
+    let pick = *pick as usize;
+    let kind = match pick % 5 {
+        4 if pick / 5 % 4 == 0 => return lz4(file, *output_slice as usize * 64),
+        4 => CodecKind::ALL[3 + pick / 5 % 4],
+        n => CodecKind::ALL[n],
     };
     let sliced = decode(kind, file, *input_slice as usize + 1, *output_slice as usize + 1);
     let whole = decode(kind, file, file.len(), OUTPUT_BYTES_MAX);

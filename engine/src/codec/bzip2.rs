@@ -6,7 +6,7 @@
 //!   file:    stream ... stream
 //! ```
 //!
-//! Limit: one core a file, about as fast as `bzip2 -d` (15 to 40 MB/s). Blocks could be found and decoded in parallel, as Hadoop's splittable codec does.
+//! Limit: one core a file, about as fast as `bzip2 -d` (15 to 40 MB/s). Where records are lines, `read/bzip2_split.rs` reads files in splits.
 
 use super::{CodecKind, Format, State, Step, corrupt, not_this_format, too_little_memory};
 use crate::base::{Code, Error, Result};

@@ -1,24 +1,30 @@
-//! Floor 4: compressed bytes in and out. Streaming decoders for whole compressed files, and the block codec
+//! Floor 4: compressed bytes in and out. Streaming decoders for whole compressed files, encoders (`encode/`), and the block codec
 //! of spill runs; no I/O, no threads, no allocation that the caller has not been told of.
 //!
 //! ```text
 //!   compressed file           Stream<F>                     F: one format
-//!   [member][member]... -->   counts offsets,          -->  gzip  zstd  bzip2  xz
-//!                             notices a cut file,
+//!   [member][member]... -->   counts offsets,          -->  gzip  zstd  bzip2  xz  deflate
+//!                             notices a cut file,           lz4, snappy: the tools' frames or Hadoop's blocks
 //!                             never stands still
 //! ```
 //!
-//! All four formats may be *concatenated*: a file is any number of members (gzip), frames (zstd) or
-//! streams (bzip2, xz), and decodes to their contents, one after the other. A file of zero bytes has none: it is
+//! All formats may be *concatenated*: a file is any number of members (gzip), frames (zstd, lz4), streams (bzip2, xz, deflate)
+//! or blocks (snappy, Hadoop's), and decodes to their contents, one after the other. A file of zero bytes has none: it is
 //! a cut file, as it is for Hadoop and for the tools. Bytes after
 //! the last member that do not start another one are an error, because what they were is not known
 //! (Hadoop refuses them too, `gzip -d` warns); only zero bytes after gzip members and the padding that
 //! the xz format defines are skipped.
 //!
-//! A checksum is always verified where the format has one: gzip and bzip2 always do, zstd and xz unless the
-//! writer left it out. Without one, damage inside a block of data may go unnoticed, here as in every other reader.
+//! A checksum is always verified where the format has one: gzip, bzip2, deflate and snappy's frames always do, zstd, lz4 and xz
+//! unless the writer left it out, Hadoop's blocks never. Without one, damage inside a block of data may go unnoticed, here as in every
+//! other reader.
 
 mod bzip2;
+pub mod bzip2_blocks;
+mod deflate;
+pub mod encode;
+mod field;
+mod framing;
 mod gzip;
 pub mod lz4_block;
 mod xz;
@@ -34,37 +40,59 @@ pub enum CodecKind {
     Zstd,
     Bzip2,
     Xz,
+    /// Frames, or Hadoop's blocks.
+    Lz4,
+    /// Frames, or Hadoop's blocks.
+    Snappy,
+    /// zlib's streams, as Hadoop's DefaultCodec writes them.
+    Deflate,
 }
 
 impl CodecKind {
-    pub const ALL: [CodecKind; 4] = [CodecKind::Gzip, CodecKind::Zstd, CodecKind::Bzip2, CodecKind::Xz];
+    pub const ALL: [CodecKind; 7] = [
+        CodecKind::Gzip,
+        CodecKind::Zstd,
+        CodecKind::Bzip2,
+        CodecKind::Xz,
+        CodecKind::Lz4,
+        CodecKind::Snappy,
+        CodecKind::Deflate,
+    ];
 
     /// The format that a file name says. Case counts, as in Hadoop: `a.GZ` is read as it is.
     pub fn from_path(path: &Path) -> Option<CodecKind> {
         let name = path.file_name()?.as_encoded_bytes();
-        CodecKind::ALL.into_iter().find(|kind| {
-            let extension = kind.extension().as_bytes();
-            name.len() > extension.len() && name.ends_with(extension)
-        })
+        let ends = |extension: &&str| name.len() > extension.len() && name.ends_with(extension.as_bytes());
+        CodecKind::ALL.into_iter().find(|kind| kind.extensions().iter().any(|extension| ends(extension)))
     }
 
-    /// The name of the format, which is also that of its command line tool.
     pub fn name(self) -> &'static str {
         match self {
             CodecKind::Gzip => "gzip",
             CodecKind::Zstd => "zstd",
             CodecKind::Bzip2 => "bzip2",
             CodecKind::Xz => "xz",
+            CodecKind::Lz4 => "lz4",
+            CodecKind::Snappy => "snappy",
+            CodecKind::Deflate => "deflate",
         }
     }
 
-    /// With its dot, as Hadoop's `getDefaultExtension`.
-    pub fn extension(self) -> &'static str {
+    /// The command line tool of the format, which has the option -t.
+    pub fn tool(self) -> Option<&'static str> {
+        (!matches!(self, CodecKind::Snappy | CodecKind::Deflate)).then(|| self.name())
+    }
+
+    /// With their dots, as Hadoop's `getDefaultExtension` and as the field's tools have them.
+    pub fn extensions(self) -> &'static [&'static str] {
         match self {
-            CodecKind::Gzip => ".gz",
-            CodecKind::Zstd => ".zst",
-            CodecKind::Bzip2 => ".bz2",
-            CodecKind::Xz => ".xz",
+            CodecKind::Gzip => &[".gz"],
+            CodecKind::Zstd => &[".zst"],
+            CodecKind::Bzip2 => &[".bz2"],
+            CodecKind::Xz => &[".xz"],
+            CodecKind::Lz4 => &[".lz4"],
+            CodecKind::Snappy => &[".snappy", ".sz"],
+            CodecKind::Deflate => &[".deflate"],
         }
     }
 }
@@ -125,13 +153,17 @@ pub fn decoder(kind: CodecKind, memory_limit_bytes: u64) -> Result<Box<dyn Decod
         CodecKind::Zstd => Box::new(Stream::new(zstd::Zstd::new(memory_limit_bytes)?)),
         CodecKind::Bzip2 => Box::new(Stream::new(bzip2::Bzip2::new(memory_limit_bytes)?)),
         CodecKind::Xz => Box::new(Stream::new(xz::Xz::new(memory_limit_bytes)?)),
+        CodecKind::Lz4 => Box::new(Stream::new(framing::Lz4::new(memory_limit_bytes))),
+        CodecKind::Snappy => Box::new(Stream::new(framing::Snappy::new(memory_limit_bytes))),
+        CodecKind::Deflate => Box::new(Stream::new(deflate::Deflate::new(memory_limit_bytes)?)),
     })
 }
 
 /// What to reserve from the memory budget for a decoder, and to pass as its limit, unless the user says otherwise:
 /// enough for whatever the tool of this name writes with its levels up to 9 (zstd: 19).
 ///
-/// * gzip 64 KiB, bzip2 4 MiB: enough for every file of the format.
+/// * gzip and deflate 64 KiB, bzip2 4 MiB, lz4 8.5 MiB: enough for every file of the format (of lz4, every frame).
+/// * snappy 4 MiB: enough for every frame, and for Hadoop's blocks with buffers of up to 2 MiB (its default: 256 KiB).
 /// * zstd 9 MiB: a window of 8 MiB, as `zstd -19`. `--ultra -22` needs 129 MiB, `--long=31` 2 GiB.
 /// * xz 66 MiB: a dictionary of 64 MiB, as `xz -9`. `xz -6`, the tool's default, needs 9 MiB.
 ///
@@ -142,6 +174,9 @@ pub fn memory_bytes(kind: CodecKind) -> u64 {
         CodecKind::Zstd => zstd::MEMORY_BYTES,
         CodecKind::Bzip2 => bzip2::MEMORY_BYTES,
         CodecKind::Xz => xz::MEMORY_BYTES,
+        CodecKind::Lz4 => framing::LZ4_MEMORY_BYTES,
+        CodecKind::Snappy => framing::SNAPPY_MEMORY_BYTES,
+        CodecKind::Deflate => deflate::MEMORY_BYTES,
     }
 }
 
@@ -205,8 +240,11 @@ impl<F: Format> Decoder for Stream<F> {
 
 /// Data that is not what its format says.
 fn corrupt(kind: CodecKind, what: impl Into<String>) -> Error {
-    let tool = kind.name();
-    Error::new(Code::Corrupt, what).hint(format!("fetch the file again from where it came; `{tool} -t` tests it"))
+    let hint = "fetch the file again from where it came";
+    Error::new(Code::Corrupt, what).hint(match kind.tool() {
+        Some(tool) => format!("{hint}; `{tool} -t` tests it"),
+        None => hint.into(),
+    })
 }
 
 /// The bytes where a member should begin are something else.
@@ -214,7 +252,7 @@ fn not_this_format(kind: CodecKind, first_member: bool) -> Error {
     let name = kind.name();
     if first_member {
         Error::new(Code::Corrupt, format!("this is not {name} data"))
-            .hint(format!("give the file a name that does not end in {}", kind.extension()))
+            .hint(format!("give the file a name that does not end in {}", kind.extensions().join(" or ")))
     } else {
         Error::new(Code::Corrupt, format!("the {name} data is followed by bytes that are not {name} data"))
             .hint("cut them off, or fetch the file again from where it came")

@@ -18,9 +18,10 @@ use crate::env::{Crew, Env, NamedFile};
 use crate::memory::Budget;
 use crate::operator::ClassSource;
 use crate::operator::context::JobContext;
+use crate::read::foreign;
 use crate::write::output::OutputTotals;
 use crate::write::top::Top;
-use crate::write::{Output, PartFile};
+use crate::write::{Compressing, Output, PartFile};
 
 pub struct Outcome {
     pub report: Report,
@@ -63,6 +64,7 @@ fn run_with(
         _ => None,
     };
     let plan = Plan::make(spec, env, classes)?;
+    foreign::refuse(&*env.files, &plan.files)?;
     let running = start(spec, &plan, threads, env, control)?;
     // Map and reduce read and write the data about once each: progress counts both.
     control.expect(plan.input_bytes * 2);
@@ -73,7 +75,7 @@ fn run_with(
     }
 
     control.enter(StageNow::Commit);
-    let (output_bytes, top) = close_output(output, spec.durable)?;
+    let (output_bytes, top) = close_output(output, spec.durable, running.of_nothing())?;
     let mut report = fill::make(&running, &before, output_bytes);
     if let Some(pending) = pending.take() {
         // Readers of Hadoop's outputs pass over names with `_`.
@@ -107,7 +109,8 @@ pub(super) fn start<'a>(
     let limit = spec.memory_bytes.unwrap_or_else(super::machine::default_budget_bytes);
     let budget = Budget::new(limit);
     let (side_files, side_memory) = side_files::load(&spec.side_files, &*env.files, &budget)?;
-    let sizing = Sizing::make(limit - side_memory.bytes(), threads, plan.splits.len())?;
+    let sizing =
+        Sizing::make(limit - side_memory.bytes(), threads, plan.splits.len(), plan.whole_compressed(), spec.compress)?;
     let inputs = plan.files.iter().map(|f| f.path.to_string_lossy().into_owned()).collect();
     Ok(Running {
         spec,
@@ -125,6 +128,7 @@ pub(super) fn start<'a>(
         scratch_dirs: if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() },
         bounds: None,
         spill: Mutex::default(),
+        compressing: spec.compress.map(Compressing::new).transpose()?,
     })
 }
 
@@ -139,9 +143,11 @@ fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Outpu
             // Sorted records take about what they took in the input.
             let identity = plan.reducer.is_none() && plan.folder.is_none() && plan.mapper.is_none();
             let compressed = plan.files.iter().any(|f| f.codec.is_some() || f.is_stream);
+            let compressed = compressed || running.compressing.is_some();
             let expected = if identity && parts == 1 && !compressed { plan.input_bytes } else { 0 };
+            let extension = running.spec.compress.map_or("", |c| c.target.extension());
             let parts = (0..parts)
-                .map(|i| PartFile::new(pending.create(&format!("part-{letter}-{i:05}"))?, false, expected))
+                .map(|i| PartFile::new(pending.create(&format!("part-{letter}-{i:05}{extension}"))?, false, expected))
                 .collect::<Result<Vec<_>>>()?;
             Ok(Output::Parts(parts))
         }
@@ -153,16 +159,16 @@ fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Outpu
     }
 }
 
-fn close_output(output: Output, durable: bool) -> Result<(u64, Vec<(String, String)>)> {
+fn close_output(output: Output, durable: bool, of_nothing: &[u8]) -> Result<(u64, Vec<(String, String)>)> {
     match output {
         Output::Parts(parts) => {
             let mut bytes = 0;
             for part in parts {
-                bytes += part.close(durable)?;
+                bytes += part.close(durable, of_nothing)?;
             }
             Ok((bytes, Vec::new()))
         }
-        Output::Stream(file) => Ok((file.close(durable)?, Vec::new())),
+        Output::Stream(file) => Ok((file.close(durable, of_nothing)?, Vec::new())),
         Output::Top(top) => Ok((0, top.into_printable())),
     }
 }

@@ -19,6 +19,7 @@ use crate::base::{Code, Error, KeyOrder, Record, Result};
 use crate::collect::{Collected, Store};
 use crate::env::{Env, NamedFile};
 use crate::operator::{ClassSource, Type};
+use crate::read::foreign;
 use crate::read::split::{Piece, RecordFormat, Split};
 use crate::run::{Run, ScratchSpace};
 use crate::write::{Output, OutputWriter, PartFile};
@@ -122,6 +123,9 @@ fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], sp
             .at_path(split.path.to_string_lossy())
             .at_offset(split.start));
     }
+    if split.start == 0 {
+        foreign::refuse(&*env.files, &plan.files)?;
+    }
     let (mut from, mut to) = (split.start, if whole { u64::MAX } else { split.end });
     if let RecordFormat::Fixed { record_bytes, .. } = plan.format {
         // The cluster cuts anywhere: a record belongs to the split in which it begins.
@@ -179,7 +183,7 @@ pub fn map_to_file(
     map_only::run(&running, &output)?;
     running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", running.totals.records.load(Ordering::Relaxed));
     if let Output::Stream(file) = output {
-        file.close(false)?;
+        file.close(false, running.of_nothing())?;
     }
     Ok(counters(&running))
 }
@@ -211,7 +215,7 @@ pub fn reduce(
     running.meter.add(0, StageKind::Write, write_ns, 0, 0);
     running.count(TASK_COUNTERS, "REDUCE_OUTPUT_RECORDS", running.totals.records.load(Ordering::Relaxed));
     if let Output::Stream(file) = output {
-        file.close(false)?;
+        file.close(false, running.of_nothing())?;
     }
     Ok(counters(&running))
 }

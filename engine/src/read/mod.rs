@@ -1,6 +1,10 @@
 //! Floor 7: from splits of the input to batches of records.
 
+pub mod ahead;
+mod bzip2_split;
+mod bzip2_walk;
 pub mod fixed_reader;
+pub mod foreign;
 pub mod reader;
 pub mod source;
 pub mod split;

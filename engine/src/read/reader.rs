@@ -9,7 +9,9 @@
 
 use std::sync::Arc;
 
-use super::source::{DECODE_INPUT_BYTES, Source};
+use super::ahead::Ahead;
+use super::bzip2_split::Bzip2Split;
+use super::source::{DECODE_INPUT_BYTES, Decoded, Source};
 use super::split::{InputFile, Piece, RecordFormat, Split};
 use crate::base::{Code, Error, Result};
 use crate::codec;
@@ -39,6 +41,8 @@ pub struct ReadSetup {
     /// The mapper takes spans of text, lines not marked.
     pub spans: bool,
     pub read_bytes: usize,
+    /// Who decodes compressed files while they are mapped.
+    pub ahead: Option<Arc<Ahead>>,
 }
 
 impl ReadSetup {
@@ -51,10 +55,15 @@ impl ReadSetup {
             NamedFile::open(&*self.files, &input.path, Code::Input)?
         };
         let Some(kind) = input.codec else { return Ok(Source::plain(file, start)) };
+        if input.cut_by_blocks(piece) {
+            return Ok(Source::Blocks(Bzip2Split::new(file, piece.start, piece.end, &self.budget)?));
+        }
         let need = codec::memory_bytes(kind) + DECODE_INPUT_BYTES as u64;
         let grant = self.budget.grant(need, "a decoder")?;
-        let input = Buffer::new(DECODE_INPUT_BYTES, Some(grant))?;
-        Ok(Source::decoded(file, codec::decoder(kind, codec::memory_bytes(kind))?, input))
+        let buffer = Buffer::new(DECODE_INPUT_BYTES, Some(grant))?;
+        let decoder = codec::decoder(kind, codec::memory_bytes(kind))?;
+        let help = self.ahead.clone().map(|ahead| (ahead, self.budget.clone()));
+        Ok(Source::decoded(Decoded::new(file, input.len, decoder, buffer), help))
     }
 }
 
@@ -139,7 +148,7 @@ impl SplitReader {
         }
     }
 
-    fn open(&mut self, piece: Piece) -> Result<()> {
+    fn open(&mut self, mut piece: Piece) -> Result<()> {
         let mut start = piece.start;
         if let RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } = &self.setup.format
             && start > 0
@@ -147,6 +156,10 @@ impl SplitReader {
             start -= (end.look_back() as u64).min(start);
         }
         let source = self.setup.open(&piece, start)?;
+        if self.setup.inputs[piece.file as usize].cut_by_blocks(&piece) {
+            // Not known before the source has come so far.
+            piece.end = u64::MAX;
+        }
         (self.from, self.to) = (0, 0);
         let skip = piece.start > 0 && !matches!(self.setup.format, RecordFormat::Fixed { .. });
         self.current = Some(Open { source, piece, position: start, at_end: false, done: false, skip });
@@ -233,7 +246,10 @@ impl SplitReader {
         let behind = open.piece.end.saturating_sub(open.position + left as u64).saturating_add(LINE_GUESS_BYTES);
         let room = ((self.buffer.len() - left) as u64).min(behind) as usize;
         let n = open.source.read(&mut self.buffer[left..left + room])?;
-        open.at_end = n < room;
+        if let Some(boundary) = open.source.boundary() {
+            open.piece.end = open.piece.start + boundary;
+        }
+        open.at_end = n < room && open.source.ended();
         self.to += n;
         self.bytes += n as u64;
         Ok(())

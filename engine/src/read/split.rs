@@ -15,6 +15,16 @@ pub enum RecordFormat {
 }
 
 impl RecordFormat {
+    /// Whether a file of compressed blocks may be cut: a record that the cut goes through must be found by looking forward alone.
+    pub fn splittable_by_blocks(&self) -> bool {
+        match self {
+            RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } => {
+                end.splittable() && end.look_back() == 0
+            }
+            RecordFormat::Fixed { .. } | RecordFormat::Framed => false,
+        }
+    }
+
     pub fn splittable(&self) -> bool {
         match self {
             RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } => end.splittable(),
@@ -34,6 +44,13 @@ pub struct InputFile {
     pub codec: Option<CodecKind>,
     /// A pipe or a device: read once, from start to end.
     pub is_stream: bool,
+}
+
+impl InputFile {
+    /// Whether a piece has the blocks of a compressed file that begin in it, and not the whole file.
+    pub fn cut_by_blocks(&self, piece: &Piece) -> bool {
+        self.codec == Some(CodecKind::Bzip2) && piece.end != u64::MAX
+    }
 }
 
 /// A stretch of one file: [start, end) in whole records (see format::text for what a cut means).
@@ -76,7 +93,11 @@ pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64)
     };
     for (i, file) in files.iter().enumerate() {
         let file_number = i as u32;
-        let whole = file.codec.is_some() || file.is_stream || !format.splittable();
+        let whole = match file.codec {
+            None => !format.splittable(),
+            Some(CodecKind::Bzip2) => !format.splittable_by_blocks(),
+            Some(_) => true,
+        };
         if file.is_stream {
             close(&mut open, &mut open_bytes);
             open.push(Piece { file: file_number, start: 0, end: u64::MAX });
@@ -140,6 +161,17 @@ mod tests {
             ]
         );
         let fixed = RecordFormat::Fixed { record_bytes: 30, key_bytes: 3 };
+        // bzip2 is cut where lines are found by looking forward; nothing else that is compressed is.
+        let bzip2 =
+            [file(250, Some(CodecKind::Bzip2)), file(100, Some(CodecKind::Bzip2)), file(250, Some(CodecKind::Gzip))];
+        let pieces = |format: &RecordFormat| -> Vec<(u64, u64)> {
+            split_files(&bzip2, format, 100).iter().flat_map(|s| &s.pieces).map(|p| (p.start, p.end)).collect()
+        };
+        let max = u64::MAX;
+        assert_eq!(pieces(&lines), [(0, 100), (100, 200), (200, 250), (0, max), (0, max)]);
+        assert_eq!(pieces(&fixed), [(0, max), (0, max), (0, max)]);
+        let two = RecordFormat::Lines { end: LineEnd::Delimiter(b"||".to_vec()) };
+        assert_eq!(pieces(&two), [(0, max), (0, max), (0, max)]);
         assert!(split_files(&files[1..2], &fixed, 100).iter().all(|s| s.pieces[0].start % 30 == 0));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::compressing::{Compressing, Member, STEP_BYTES};
 use super::encoder::Encoder;
 use super::part_file::PartFile;
 use super::top::Top;
@@ -29,7 +30,13 @@ pub struct OutputWriter<'a> {
     ticket: usize,
     ordered: bool,
     staging: Vec<u8>,
+    /// As much is staged as it stands.
     staging_bytes: usize,
+    compressing: Option<&'a Compressing>,
+    /// Compressed bytes that are staged, at most, while the tickets before are not done.
+    packed_bytes: usize,
+    /// What this ticket has begun.
+    member: Option<Member>,
     cancel: &'a Cancel,
     stop: &'a (dyn Fn() -> bool + Sync),
     clock: &'a dyn Clock,
@@ -56,14 +63,21 @@ pub struct WriterSetup<'a> {
     pub clock: &'a dyn Clock,
     pub totals: &'a OutputTotals,
     pub staging_bytes: usize,
+    /// Where the output is compressed.
+    pub compressing: Option<&'a Compressing>,
 }
 
 impl<'a> OutputWriter<'a> {
     /// `ticket`: the place in the order of the part (of the stream: in the order of the job); `None`: the order does not matter.
     /// `staging` is reused from the task before.
     pub fn new(setup: WriterSetup<'a>, part: usize, ticket: Option<usize>, mut staging: Vec<u8>) -> Self {
+        // What is compressed is staged behind that; but without an order, each stretch is a member of its own and should be long.
+        let staging_bytes = match (setup.compressing, ticket) {
+            (Some(_), Some(_)) => setup.staging_bytes.min(STEP_BYTES),
+            _ => setup.staging_bytes,
+        };
         staging.clear();
-        staging.reserve(setup.staging_bytes);
+        staging.reserve(staging_bytes);
         OutputWriter {
             output: setup.output,
             encoder: setup.encoder,
@@ -72,7 +86,10 @@ impl<'a> OutputWriter<'a> {
             ticket: ticket.unwrap_or(0),
             ordered: ticket.is_some(),
             staging,
-            staging_bytes: setup.staging_bytes,
+            staging_bytes,
+            compressing: setup.compressing,
+            packed_bytes: setup.staging_bytes,
+            member: None,
             cancel: setup.cancel,
             stop: setup.stop,
             clock: setup.clock,
@@ -147,6 +164,36 @@ impl<'a> OutputWriter<'a> {
     }
 
     fn write_pieces(&mut self, pieces: &[&[u8]]) -> Result<()> {
+        match self.compressing {
+            Some(compressing) => self.write_compressed(compressing, pieces),
+            None => self.write_out(pieces),
+        }
+    }
+
+    /// Records that are together stay so: without an order they are a member, a large one whole in memory.
+    fn write_compressed(&mut self, compressing: &Compressing, pieces: &[&[u8]]) -> Result<()> {
+        let mut member = match self.member.take() {
+            Some(member) => member,
+            None => compressing.begin()?,
+        };
+        for step in pieces.iter().flat_map(|piece| piece.chunks(STEP_BYTES)) {
+            member.write(step)?;
+            if self.ordered && member.packed.len() >= self.packed_bytes {
+                self.write_out(&[&member.packed])?;
+                member.packed.clear();
+            }
+        }
+        if self.ordered {
+            self.member = Some(member);
+        } else {
+            member.finish()?;
+            self.write_out(&[&member.packed])?;
+            compressing.give_back(member);
+        }
+        Ok(())
+    }
+
+    fn write_out(&mut self, pieces: &[&[u8]]) -> Result<()> {
         let start = self.clock.now_ns();
         if let Some(file) = self.file() {
             if self.ordered {
@@ -163,17 +210,46 @@ impl<'a> OutputWriter<'a> {
 
     /// Writes the rest; gives the staging buffer back and says how long writing took.
     pub fn finish(mut self) -> Result<(Vec<u8>, u64)> {
+        if let Some(compressing) = self.compressing {
+            self.finish_compressed(compressing)?;
+            return self.finished();
+        }
+        let staging = std::mem::take(&mut self.staging);
+        self.staging = self.write_last(staging)?;
+        self.finished()
+    }
+
+    fn finish_compressed(&mut self, compressing: &Compressing) -> Result<()> {
+        self.flush()?;
+        let mut member = self.member.take();
+        if let Some(member) = &mut member {
+            member.finish()?;
+        }
+        let packed = member.as_mut().map_or_else(Vec::new, |m| std::mem::take(&mut m.packed));
+        let buffer = self.write_last(packed)?;
+        if let Some(mut member) = member {
+            member.packed = buffer;
+            compressing.give_back(member);
+        }
+        Ok(())
+    }
+
+    /// The last bytes of the ticket; a buffer to be filled next.
+    fn write_last(&mut self, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
         let start = self.clock.now_ns();
-        self.totals.bytes.fetch_add(self.staging.len() as u64, Ordering::Relaxed);
+        self.totals.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         if let Some(file) = self.file() {
             if self.ordered {
-                let staging = std::mem::take(&mut self.staging);
-                self.staging = file.finish(self.ticket, staging, self.cancel, self.stop)?;
-            } else if !self.staging.is_empty() {
-                file.append(&[&self.staging])?;
+                bytes = file.finish(self.ticket, bytes, self.cancel, self.stop)?;
+            } else if !bytes.is_empty() {
+                file.append(&[&bytes])?;
             }
         }
         self.write_ns += self.clock.now_ns() - start;
+        Ok(bytes)
+    }
+
+    fn finished(self) -> Result<(Vec<u8>, u64)> {
         self.totals.records.fetch_add(self.records, Ordering::Relaxed);
         self.totals.write_ns.fetch_add(self.write_ns, Ordering::Relaxed);
         Ok((self.staging, self.write_ns))

@@ -152,9 +152,13 @@ impl PartFile {
         self.left.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// All tickets are done: cuts what was allocated too much; returns the length.
-    pub fn close(&self, durable: bool) -> Result<u64> {
-        let chain = self.lock();
+    /// All tickets are done: cuts what was allocated too much; returns the length. A file that has no byte gets those of `of_nothing`.
+    pub fn close(&self, durable: bool, of_nothing: &[u8]) -> Result<u64> {
+        let mut chain = self.lock();
+        if chain.offset == 0 && !of_nothing.is_empty() {
+            self.file.write_all(of_nothing, 0)?;
+            chain.offset = of_nothing.len() as u64;
+        }
         if !self.stream {
             if chain.allocated > chain.offset {
                 self.file.truncate(chain.offset)?;

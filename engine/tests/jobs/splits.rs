@@ -1,7 +1,8 @@
 //! Wherever a file is cut, each line is read once, whole and in its place.
 
+use yunti_engine::codec::encode::{Compression, Target};
 use yunti_engine::env::random::Random;
-use yunti_engine::job::{InputFormat, JobSpec, OutputFormat};
+use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputFormat};
 
 use crate::support::{Temp, parts_of};
 
@@ -105,5 +106,65 @@ fn any_cut_keeps_every_line() {
             end_at,
             (500..530).chain([1, 7, 1021, 1500]).chain((0..12).map(|i| 2990 - i * 193)),
         );
+    }
+}
+
+/// bzip2's blocks are cut out of a file at any bit; each line comes once, whole and in order, whatever the splits.
+#[test]
+fn any_cut_of_a_bzip2_file_keeps_every_line() {
+    let temp = Temp::new("bzip2-cuts");
+    let mut random = Random::new(31);
+    // Lines around the ends of blocks (of 100 kB), one that is longer than a block, and streams one behind the other.
+    let long = "a line that goes over several blocks ".repeat(9000);
+    let mut of = vec!["\r", "\n", "\r\n", "x", "", "a line\n"];
+    let words: Vec<String> = (0..3000).map(|_| format!("word {} ", random.next_u64())).collect();
+    of.extend(words.iter().map(|w| &**w));
+    let compress = |data: &[u8]| {
+        let compression = Compression { target: Target::Bzip2, level: Some(1) };
+        let (mut encoder, mut out) = (compression.encoder().unwrap(), Vec::new());
+        encoder.write(data, &mut out).unwrap();
+        encoder.finish(&mut out).unwrap();
+        out
+    };
+    let parts: Vec<Vec<u8>> = [350_000, 10, 0, 120_000]
+        .into_iter()
+        .map(|n| random_text(&mut random, n, &of))
+        .chain([long.into_bytes(), b"\nthe\r".to_vec(), b"\nend\r".to_vec()])
+        .collect();
+    let file: Vec<u8> = parts.iter().flat_map(|part| compress(part)).collect();
+    let text = parts.concat();
+    let spec = JobSpec {
+        inputs: vec![temp.write("in.bz2", &file)],
+        mode: Mode::None,
+        threads: Some(2),
+        memory_bytes: Some(64 << 20),
+        ..JobSpec::default()
+    };
+    for (delimiter, end_at) in [(None, any as EndAt), (Some(&b"\n"[..]), lf), (Some(b"|-:"), bars)] {
+        let mut expect = Vec::new();
+        let (mut start, mut at) = (0, 0);
+        while at < text.len() {
+            let end = end_at(&text, at);
+            if end > 0 {
+                expect.extend_from_slice(&text[start..at]);
+                expect.push(b'\n');
+                at += end;
+                start = at;
+            } else {
+                at += 1;
+            }
+        }
+        if start < text.len() {
+            expect.extend_from_slice(&text[start..]);
+            expect.push(b'\n');
+        }
+        for split in [1 << 30, 100_000, 30_001, 9_973, 4_001] {
+            let input_format = InputFormat::Text { delimiter: delimiter.map(<[u8]>::to_vec) };
+            let spec = JobSpec { split_bytes: split, input_format, ..spec.clone() };
+            let parts = parts_of(&spec, &temp.path("out")).unwrap();
+            // A delimiter of several bytes may go over the end of a block: such a file is not cut.
+            assert_eq!(parts.len() > 1, delimiter != Some(b"|-:") && split <= 100_000, "{delimiter:?} {split}");
+            assert!(parts.concat() == expect, "splits of {split}, {delimiter:?}");
+        }
     }
 }

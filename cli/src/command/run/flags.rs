@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 use yunti_engine::job::applications;
 use yunti_engine::job::spec::change::{
-    SpecChange, parse_input_format, parse_mode, parse_output, parse_output_format, parse_partitioning,
+    SpecChange, parse_compress, parse_input_format, parse_mode, parse_output, parse_output_format, parse_partitioning,
     parse_spill_codec,
 };
-use yunti_engine::job::spec::{InputFormat, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec, parse_size};
+use yunti_engine::job::spec::{
+    Compress, InputFormat, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec, parse_size,
+};
 use yunti_engine::operator::Type;
 
 /// Run a job: a ready application, a job file, or classes of your own
@@ -52,6 +54,11 @@ pub struct RunFlags {
     /// How records become bytes: text[:SEPARATOR], raw or framed [default: text]
     #[arg(long, value_name = "FORMAT", value_parser = parse_output_format, help_heading = "Input and output")]
     pub output_format: Option<OutputFormat>,
+
+    /// Compress the output: none, gzip, zstd, bzip2, xz, lz4, snappy, hadoop-lz4, hadoop-snappy or deflate; gzip, deflate, zstd, bzip2
+    /// and xz with a level if wanted, as in zstd:9 [default: none]
+    #[arg(long, value_name = "CODEC[:LEVEL]", value_parser = parse_compress, help_heading = "Input and output")]
+    pub compress: Option<Compress>,
 
     /// A job file (job.toml); flags change what it says
     #[arg(short, long, value_name = "FILE", help_heading = "The job")]
@@ -198,6 +205,7 @@ impl RunFlags {
             input_format: self.input_format.clone(),
             output: self.output.clone().or(self.top.map(OutputTarget::Top)),
             output_format: self.output_format.clone(),
+            compress: self.compress,
             libraries: list(&self.lib),
             mapper: self.mapper.clone(),
             combiner: self.combiner.clone(),

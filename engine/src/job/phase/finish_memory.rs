@@ -35,8 +35,14 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     let ranges: Vec<Range<usize>> = (0..partitions).map(|p| buckets.of_partition(p)).collect();
     // A stream takes all parts one after the other.
     let stream = matches!(output, Output::Stream(_));
-    let order = in_turn(&ranges, if stream { 1 } else { running.crew.workers });
+    let bytes_a_record = collected.bytes.checked_div(collected.records).unwrap_or(0);
     let taken = buckets.take();
+    let member_bytes = if running.compressing.is_some() { MEMBER_BYTES } else { 0 };
+    let (groups, parts) = group(&ranges, member_bytes, |bucket| {
+        let bucket = taken[bucket].lock().unwrap_or_else(|e| e.into_inner());
+        bucket.as_ref().map_or(0, |b| b.len() as u64 * bytes_a_record)
+    });
+    let order = in_turn(&parts, if stream { 1 } else { running.crew.workers });
     if !pure {
         // One reducer sees a whole partition: at least the sorting is shared by all.
         running.crew.each(taken.len(), |worker, b| {
@@ -52,9 +58,8 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
         })?;
     }
     running.control.enter(StageNow::Reduce);
-    let tasks = if pure { taken.len() } else { partitions as usize };
+    let tasks = if pure { groups.len() } else { partitions as usize };
     let next = AtomicUsize::new(0);
-    let bytes_a_record = collected.bytes.checked_div(collected.records).unwrap_or(0);
     running.crew.together(running.crew.workers.min(tasks), |worker, stop| {
         let (mut scratch, mut buffer) = (Vec::new(), Vec::new());
         let mut staging = Vec::new();
@@ -80,8 +85,8 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
                 return Ok(());
             }
             let (numbers, part, ticket) = if pure {
-                let (part, bucket) = order[task];
-                (bucket..bucket + 1, part, if stream { bucket } else { bucket - ranges[part].start })
+                let (part, number) = order[task];
+                (groups[number].clone(), part, if stream { number } else { number - parts[part].start })
             } else {
                 (ranges[task].clone(), task, if stream { task } else { 0 })
             };
@@ -131,7 +136,32 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     Ok(())
 }
 
-/// The buckets with their partitions, in the order in which they are taken: as many partitions side by side as there are workers, who
+/// Bytes of records that are compressed together, about: a member of its own for each bucket would be larger.
+const MEMBER_BYTES: u64 = if cfg!(debug_assertions) { 4 << 10 } else { 4 << 20 };
+
+/// Neighbouring buckets of a partition that are written together, until they have so many bytes; and the groups of each partition.
+fn group(
+    partitions: &[Range<usize>],
+    bytes: u64,
+    bytes_of: impl Fn(usize) -> u64,
+) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    let (mut groups, mut parts) = (Vec::new(), Vec::new());
+    for buckets in partitions {
+        let first = groups.len();
+        let (mut start, mut sum) = (buckets.start, 0);
+        for bucket in buckets.clone() {
+            sum += bytes_of(bucket);
+            if sum >= bytes || bucket + 1 == buckets.end {
+                groups.push(start..bucket + 1);
+                (start, sum) = (bucket + 1, 0);
+            }
+        }
+        parts.push(first..groups.len());
+    }
+    (groups, parts)
+}
+
+/// The groups with their partitions, in the order in which they are taken: as many partitions side by side as there are workers, who
 /// then seldom write to one file at once.
 fn in_turn(ranges: &[Range<usize>], workers: usize) -> Vec<(usize, usize)> {
     let mut order = Vec::new();
@@ -148,6 +178,14 @@ fn in_turn(ranges: &[Range<usize>], workers: usize) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn neighbours_are_written_together_and_partitions_are_not() {
+        let sizes = [5, 5, 1, 100, 0, 0, 3, 30];
+        let grouped = |partitions: &[Range<usize>], bytes| group(partitions, bytes, |b| sizes[b]);
+        assert_eq!(grouped(&[0..3, 3..3, 3..8], 0), ((0..8).map(|b| b..b + 1).collect(), vec![0..3, 3..3, 3..8]));
+        assert_eq!(grouped(&[0..3, 3..3, 3..8], 10), (vec![0..2, 2..3, 3..4, 4..8], vec![0..2, 2..2, 2..4]));
+    }
 
     #[test]
     fn every_bucket_once_and_those_of_a_partition_in_order() {

@@ -79,7 +79,10 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     running.crew.together(workers.min(ranges.len()), |worker, stop| {
         let _memory = running.budget.grant(memory, "merging runs")?;
         let _staging = running.budget.grant(staging, "merging runs")?;
-        let setup = WriterSetup { staging_bytes: staging as usize, ..running.writer_setup(output, stop) };
+        let setup = running.writer_setup(output, stop);
+        // What was compressed stands in a buffer that grows.
+        let staging_bytes = if setup.compressing.is_some() { staging / 2 } else { staging } as usize;
+        let setup = WriterSetup { staging_bytes, ..setup };
         let mut buffer = Vec::new();
         loop {
             running.crew.cancel.check()?;

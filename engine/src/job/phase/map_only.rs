@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::mapping::{make_mapper, read_setup};
+use super::mapping::{ahead, make_mapper, map_together, read_setup};
 use super::running::{Running, show_output};
 use crate::base::Result;
 use crate::job::control::StageNow;
@@ -10,17 +10,17 @@ use crate::job::report::meter::StageKind;
 use crate::map::map_split;
 use crate::map::timed::Timed;
 use crate::operator::Emitter;
-use crate::read::SplitReader;
+use crate::read::{ReadSetup, SplitReader};
 use crate::reduce::WriterSink;
 use crate::write::{Output, OutputWriter};
 
 pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
     let plan = running.plan;
     running.control.enter(StageNow::Map);
-    let setup = read_setup(running);
+    let setup = ReadSetup { ahead: ahead(running), ..read_setup(running) };
     let next = std::sync::atomic::AtomicUsize::new(0);
     let spare: Vec<Mutex<Vec<u8>>> = (0..running.crew.workers).map(|_| Mutex::default()).collect();
-    running.crew.together(running.crew.workers.min(plan.splits.len()), |worker, stop| {
+    map_together(running, &setup, |worker, stop| {
         let mut reader = SplitReader::new(setup.clone())?;
         loop {
             let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use super::running::Running;
 use crate::base::Result;
 use crate::collect::partition::Partition;
+use crate::env::crew::Stop;
 use crate::job::plan::Plan;
+use crate::job::report::meter::StageKind;
 use crate::map::identity::Identity;
 use crate::operator::{Flags, Mapper, TaskContext};
 use crate::read::ReadSetup;
+use crate::read::ahead::Ahead;
 
 /// Hadoop's group of the counters of tasks.
 pub const TASK_COUNTERS: &str = "org.apache.hadoop.mapreduce.TaskCounter";
@@ -21,7 +24,36 @@ pub fn read_setup(running: &Running<'_>) -> ReadSetup {
         format: running.plan.format.clone(),
         spans: running.plan.mapper.as_ref().is_some_and(|m| m.info().flags.wants_span),
         read_bytes: running.sizing.read_bytes,
+        ahead: None,
     }
+}
+
+/// Runs `map` on as many workers as there are splits; on the others, and on those that are done, helps with compressed files.
+pub fn map_together(
+    running: &Running<'_>,
+    setup: &ReadSetup,
+    map: impl Fn(usize, Stop<'_>) -> Result<()> + Sync,
+) -> Result<()> {
+    let mapping = running.crew.workers.min(running.plan.splits.len());
+    let Some(ahead) = &setup.ahead else { return running.crew.together(mapping, map) };
+    let clock = &*running.env.clock;
+    running.crew.together(running.crew.workers.min(2 * mapping), |worker, stop| {
+        if worker < mapping {
+            let _mapping = ahead.mapping();
+            map(worker, stop)?;
+        }
+        ahead.help(stop, running.control.cancelled(), clock, |from_ns, to_ns, read_ns| {
+            running.meter.add(worker, StageKind::Read, read_ns, 0, 0);
+            running.meter.span(worker, "decode", worker as u64, from_ns, to_ns, 0, 0);
+        });
+        Ok(())
+    })
+}
+
+/// Where there is a compressed file that only one worker can read, and another worker.
+pub fn ahead(running: &Running<'_>) -> Option<Arc<Ahead>> {
+    let whole = running.plan.whole_compressed() > 0;
+    (whole && running.crew.workers > 1).then(Arc::default)
 }
 
 pub fn make_mapper(plan: &Plan, context: &Arc<TaskContext>) -> Result<(Box<dyn Mapper>, Flags)> {

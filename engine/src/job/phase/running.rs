@@ -15,8 +15,8 @@ use crate::job::spec::{JobSpec, Mode};
 use crate::memory::{Budget, Grant};
 use crate::operator::TaskContext;
 use crate::operator::context::{CounterTable, JobContext};
-use crate::write::Output;
 use crate::write::output::{OutputTotals, WriterSetup};
+use crate::write::{Compressing, Output};
 
 pub struct Running<'a> {
     pub spec: &'a JobSpec,
@@ -36,6 +36,8 @@ pub struct Running<'a> {
     /// Bounds of a total order that were sampled elsewhere.
     pub bounds: Option<Arc<Vec<Vec<u8>>>>,
     pub spill: Mutex<Spill>,
+    /// Where the output is compressed.
+    pub compressing: Option<Compressing>,
 }
 
 impl Running<'_> {
@@ -74,7 +76,13 @@ impl Running<'_> {
             clock: &*self.env.clock,
             totals: &self.totals,
             staging_bytes: self.sizing.staging_bytes,
+            compressing: self.compressing.as_ref(),
         }
+    }
+
+    /// What a file of the output without a record consists of.
+    pub fn of_nothing(&self) -> &[u8] {
+        self.compressing.as_ref().map_or(&[], |c| c.of_nothing())
     }
 
     /// The next number for sampling: the same in every run.

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use super::map_workers::{Folding, MapWorkers};
 use super::mapped::{Mapped, run_settings};
-use super::mapping::{TASK_COUNTERS, make_partition, read_setup};
+use super::mapping::{TASK_COUNTERS, ahead, make_partition, map_together, read_setup};
 use super::running::{Running, show_output};
 use super::sample::{self, Sample};
 use super::{finish_memory, finish_runs, finish_table_runs, finish_tables};
@@ -31,6 +31,7 @@ use crate::map::fold_sink::Drained;
 use crate::map::timed::Timed;
 use crate::memory::pool::UNIT_BYTES;
 use crate::operator::{Emitter, Type};
+use crate::read::ReadSetup;
 use crate::read::split::RecordFormat;
 use crate::reduce::fold_reduce::Fed;
 use crate::run::{RunBuilder, RunTotals, ScratchSpace};
@@ -141,20 +142,21 @@ pub fn map_phase(running: &Running<'_>) -> Result<Mapped> {
         Emitter::new(Timed::new(collector, running.env.clock.clone()), false, false)
     };
 
+    let reading = ReadSetup { ahead: ahead(running), ..read_setup(running) };
     let workers = MapWorkers {
         running,
         store: &store,
         folding: folding.as_ref(),
         table_share,
         spills_tables,
-        reading: read_setup(running),
+        reading: reading.clone(),
         make_collector: &make_collector,
         write_table: &write_table,
         next: AtomicUsize::new(0),
         collected: Mutex::default(),
         tables: Mutex::default(),
     };
-    running.crew.together(running.crew.workers.min(plan.splits.len()), |worker, stop| workers.work(worker, stop))?;
+    map_together(running, &reading, |worker, stop| workers.work(worker, stop))?;
     let (mut collected, mut tables) = workers.into_results();
     for (worker, ns) in spilled_ns.iter().enumerate() {
         let stage = if folding.is_some() { StageKind::Fold } else { StageKind::Collect };

@@ -11,7 +11,7 @@ use crate::format::LineEnd;
 use crate::job::spec::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT};
 use crate::operator::class::find_class;
 use crate::operator::{Class, ClassSource, Kind, Type};
-use crate::read::split::{InputFile, RecordFormat, Split, split_files};
+use crate::read::split::{InputFile, Piece, RecordFormat, Split, split_files};
 use crate::write::Encoder;
 
 /// Split size of a job of maps alone, where each split becomes a file.
@@ -143,6 +143,17 @@ impl Plan {
             partitions: spec.reduces.max(1),
             encoder,
         })
+    }
+}
+
+impl Plan {
+    /// Splits with a compressed file that nobody can cut.
+    pub fn whole_compressed(&self) -> usize {
+        let whole = |piece: &Piece| {
+            let file = &self.files[piece.file as usize];
+            file.codec.is_some() && !file.cut_by_blocks(piece)
+        };
+        self.splits.iter().filter(|split| split.pieces.iter().any(whole)).count()
     }
 }
 

@@ -1,9 +1,11 @@
 //! How the memory budget is divided: buffers of each worker first, what is left for records.
 
 use crate::base::{Code, Error, Result};
+use crate::codec::encode::Compression;
 use crate::memory::budget::size;
 use crate::operator::cursor::Scratch;
 use crate::read::reader::READ_BYTES;
+use crate::write::compressing::STEP_BYTES;
 use crate::write::part_file::LEFT_MAX;
 
 #[derive(Clone, Copy, Debug)]
@@ -26,9 +28,17 @@ impl Sizing {
         (table, self.share_bytes - table)
     }
 
+    /// `helpers`: splits whose files another worker may decode.
+    ///
     /// Fewer workers than asked for where the budget is too small for them: slower, and never wrong.
-    pub fn make(budget_bytes: u64, threads: usize, splits: usize) -> Result<Sizing> {
-        let mut workers = threads.max(1).min(splits.max(1).max(threads.min(2)));
+    pub fn make(
+        budget_bytes: u64,
+        threads: usize,
+        splits: usize,
+        helpers: usize,
+        compress: Option<Compression>,
+    ) -> Result<Sizing> {
+        let mut workers = threads.max(1).min((splits + helpers).max(1).max(threads.min(2)));
         let small = budget_bytes < 256 << 20;
         let block_bytes = if small { 128 << 10 } else { 256 << 10 };
         loop {
@@ -38,6 +48,9 @@ impl Sizing {
             let read_bytes = READ_BYTES;
             // Reader, cursor, staging and what is left to another worker, and the blocks of the run writer.
             let fixed = (read_bytes + Scratch::BYTES + (1 + LEFT_MAX) * staging_bytes + 4 * run_block_bytes) as u64;
+            // An encoder, what goes in, and what has come out in a buffer that grows.
+            let encoding = compress.map_or(0, |c| c.memory_bytes() + (STEP_BYTES + 2 * staging_bytes) as u64);
+            let fixed = fixed + encoding;
             let least = fixed + 10 * block_bytes as u64;
             if each < least {
                 if workers > 1 {

@@ -7,9 +7,10 @@
 
 use std::path::PathBuf;
 
-use super::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec, parse_size};
+use super::{Compress, InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec, parse_size};
 use crate::base::escape::{escape, unescape};
 use crate::base::{Code, Error, Result};
+use crate::codec::encode::{Compression, Target};
 use crate::operator::Type;
 
 /// Every field that is there replaces the job's; settings are added one by one.
@@ -20,6 +21,7 @@ pub struct SpecChange {
     pub input_format: Option<InputFormat>,
     pub output: Option<OutputTarget>,
     pub output_format: Option<OutputFormat>,
+    pub compress: Option<Compress>,
     pub libraries: Option<Vec<PathBuf>>,
     pub mapper: Option<String>,
     pub combiner: Option<String>,
@@ -67,11 +69,15 @@ impl SpecChange {
         for (key, value) in &self.settings {
             apply_setting(spec, key, value)?;
         }
+        if self.settings.iter().any(|(key, _)| key == COMPRESS || key == COMPRESS_CODEC) {
+            spec.compress = hadoop_compress(spec)?;
+        }
         set(&mut spec.input_format, spelled_out);
         set(&mut spec.output_format, output_spelled_out);
         set(&mut spec.name, self.name);
         set(&mut spec.inputs, self.inputs);
         set(&mut spec.output, self.output);
+        set(&mut spec.compress, self.compress);
         set(&mut spec.libraries, self.libraries);
         set(&mut spec.mapper, self.mapper.map(Some));
         set(&mut spec.combiner, self.combiner.map(Some));
@@ -132,6 +138,32 @@ fn apply_setting(spec: &mut JobSpec, key: &str, value: &str) -> Result<()> {
         }
     }
     Ok(())
+}
+
+const COMPRESS: &str = "mapreduce.output.fileoutputformat.compress";
+const COMPRESS_CODEC: &str = "mapreduce.output.fileoutputformat.compress.codec";
+
+/// What Hadoop's two settings mean together; the job keeps them, since one may come from a file and the other from a flag.
+fn hadoop_compress(spec: &JobSpec) -> Result<Compress> {
+    let of = |key: &str| spec.settings.get(key).map(|value| value.trim());
+    if of(COMPRESS) != Some("true") {
+        return Ok(None);
+    }
+    let class = of(COMPRESS_CODEC).unwrap_or("org.apache.hadoop.io.compress.DefaultCodec");
+    let target = match class.strip_prefix("org.apache.hadoop.io.compress.").unwrap_or(class) {
+        "DefaultCodec" | "DeflateCodec" => Target::Deflate,
+        "GzipCodec" => Target::Gzip,
+        "BZip2Codec" => Target::Bzip2,
+        "ZStandardCodec" => Target::Zstd,
+        "Lz4Codec" => Target::HadoopLz4,
+        "SnappyCodec" => Target::HadoopSnappy,
+        _ => {
+            let known = "DefaultCodec, DeflateCodec, GzipCodec, BZip2Codec, ZStandardCodec, Lz4Codec and SnappyCodec";
+            return Err(Error::new(Code::Usage, format!("{COMPRESS_CODEC}: no output is written through {class}"))
+                .hint(format!("there are {known}")));
+        }
+    };
+    Ok(Some(Compression { target, level: None }))
 }
 
 fn parse_number<N: std::str::FromStr>(text: &str) -> Result<N> {
@@ -204,6 +236,35 @@ pub fn parse_partitioning(text: &str) -> Result<Partitioning> {
     }
 }
 
+/// `none`, the name of a codec, or `NAME:LEVEL` where it has levels.
+pub fn parse_compress(text: &str) -> Result<Compress> {
+    let (name, level) = match text.split_once(':') {
+        Some((name, level)) => (name, Some(level)),
+        None => (text, None),
+    };
+    if text == "none" {
+        return Ok(None);
+    }
+    let Some(target) = Target::ALL.into_iter().find(|target| target.name() == name) else {
+        let known: Vec<&str> = Target::ALL.iter().map(|target| target.name()).collect();
+        return Err(unknown("codec", name, &format!("none, {}", known.join(", "))));
+    };
+    let level = match (level, target.levels()) {
+        (None, _) => None,
+        (Some(_), None) => {
+            return Err(Error::new(Code::Usage, format!("{name} has no levels")).hint(format!("write {name}")));
+        }
+        (Some(level), Some((least, largest, _))) => {
+            let number = level.parse().ok().filter(|n| (least..=largest).contains(n));
+            Some(number.ok_or_else(|| {
+                Error::new(Code::Usage, format!("'{level}' is no level of {name}"))
+                    .hint(format!("its levels are {least} to {largest}"))
+            })?)
+        }
+    };
+    Ok(Some(Compression { target, level }))
+}
+
 /// `auto`, `none` or `lz4`.
 pub fn parse_spill_codec(text: &str) -> Result<SpillCodec> {
     match text {
@@ -232,6 +293,14 @@ pub(super) fn output_format_text(format: &OutputFormat) -> String {
         OutputFormat::Text { separator } => format!("text:{}", escape(separator)),
         OutputFormat::Raw => "raw".into(),
         OutputFormat::Framed => "framed".into(),
+    }
+}
+
+pub(super) fn compress_text(compress: Compress) -> String {
+    match compress {
+        None => "none".into(),
+        Some(Compression { target, level: None }) => target.name().into(),
+        Some(Compression { target, level: Some(level) }) => format!("{}:{level}", target.name()),
     }
 }
 
@@ -276,6 +345,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn codecs_have_one_spelling() {
+        for text in ["none", "gzip", "gzip:1", "zstd:19", "bzip2:9", "xz:0", "lz4", "snappy", "hadoop-lz4", "deflate:6"]
+        {
+            assert_eq!(compress_text(parse_compress(text).unwrap()), text);
+        }
+        for (text, expect) in [
+            ("zip", "unknown codec 'zip': use none, gzip, zstd"),
+            ("", "unknown codec ''"),
+            ("none:1", "unknown codec 'none'"),
+            ("lz4:1", "lz4 has no levels: write lz4"),
+            ("gzip:0", "'0' is no level of gzip: its levels are 1 to 9"),
+            ("zstd:23", "'23' is no level of zstd"),
+            ("zstd:", "'' is no level of zstd"),
+        ] {
+            let error = parse_compress(text).unwrap_err();
+            assert!(error.code() == Code::Usage && error.to_string().starts_with(expect), "{text}: {error}");
+        }
+    }
+
     fn check(change: SpecChange, expect: impl Fn(&JobSpec) -> bool) {
         let mut spec = JobSpec::default();
         change.apply(&mut spec).unwrap();
@@ -301,6 +390,32 @@ mod tests {
         });
         let error = set(&[("mapreduce.job.reduces", "many")]).apply(&mut JobSpec::default()).unwrap_err();
         assert!(error.to_string().starts_with("mapreduce.job.reduces: 'many' is no whole number"), "{error}");
+    }
+
+    #[test]
+    fn hadoops_settings_for_compressed_outputs_mean_something_together() {
+        let of = |name: &str| Some(Compression { target: parse_compress(name).unwrap().unwrap().target, level: None });
+        let change = |pairs: &[(&str, &str)]| SpecChange { settings: settings(pairs), ..Default::default() };
+        let gzip = (COMPRESS_CODEC, "org.apache.hadoop.io.compress.GzipCodec");
+        check(change(&[(COMPRESS, "true")]), |s| s.compress == of("deflate"));
+        check(change(&[gzip, (COMPRESS, "true")]), |s| s.compress == of("gzip"));
+        check(change(&[gzip]), |s| s.compress.is_none());
+        check(change(&[gzip, (COMPRESS, "false")]), |s| s.compress.is_none());
+        let lz4 = change(&[(COMPRESS_CODEC, "org.apache.hadoop.io.compress.Lz4Codec"), (COMPRESS, "true")]);
+        check(lz4, |s| s.compress == of("hadoop-lz4"));
+        // A file says which, a flag says that; and what is ours wins.
+        let mut spec = JobSpec::default();
+        change(&[gzip]).apply(&mut spec).unwrap();
+        change(&[(COMPRESS, "true")]).apply(&mut spec).unwrap();
+        assert_eq!(spec.compress, of("gzip"));
+        SpecChange { compress: Some(None), ..Default::default() }.apply(&mut spec).unwrap();
+        assert_eq!(spec.compress, None);
+        let unknown = change(&[(COMPRESS, "true"), (COMPRESS_CODEC, "com.hadoop.compression.lzo.LzopCodec")]);
+        let error = unknown.apply(&mut JobSpec::default()).unwrap_err();
+        assert!(
+            error.to_string().contains("no output is written through com.hadoop.compression.lzo.LzopCodec"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -6,8 +6,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::change::{
-    SpecChange, input_format_text, mode_text, output_format_text, parse_input_format, parse_mode, parse_output,
-    parse_output_format, parse_partitioning, parse_spill_codec, partitioning_text, spill_codec_text,
+    SpecChange, compress_text, input_format_text, mode_text, output_format_text, parse_compress, parse_input_format,
+    parse_mode, parse_output, parse_output_format, parse_partitioning, parse_spill_codec, partitioning_text,
+    spill_codec_text,
 };
 use super::{JobSpec, OutputTarget, parse_size};
 use crate::base::{Code, Error, Result};
@@ -33,6 +34,7 @@ const KEYS: &[&str] = &[
     "output",
     "top",
     "output-format",
+    "compress",
     "lib",
     "mapper",
     "combiner",
@@ -116,6 +118,7 @@ fn set(file: &mut JobFile, key: &str, value: &Spanned<DeValue<'_>>) -> Result<()
         "output" => change.output = Some(parse_output(&string(value)?)?),
         "top" => change.output = Some(OutputTarget::Top(integer(value)? as usize)),
         "output-format" => change.output_format = Some(parse_output_format(&string(value)?)?),
+        "compress" => change.compress = Some(parse_compress(&string(value)?)?),
         "lib" => change.libraries = Some(paths(value)?),
         "mapper" => change.mapper = Some(string(value)?),
         "combiner" => change.combiner = Some(string(value)?),
@@ -243,6 +246,7 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
         OutputTarget::Top(n) => out.plain("top", n),
     }
     out.string("output-format", &output_format_text(&spec.output_format));
+    out.string("compress", &compress_text(spec.compress));
     out.strings("lib", &spec.libraries.iter().map(|p| utf8(p)).collect::<Result<Vec<_>>>()?);
     for (key, class) in
         [("mapper", &spec.mapper), ("combiner", &spec.combiner), ("reducer", &spec.reducer), ("folder", &spec.folder)]
@@ -320,6 +324,7 @@ fn quoted(text: &str) -> String {
 mod tests {
     use super::super::{InputFormat, Mode, OutputFormat, Partitioning, SpillCodec};
     use super::*;
+    use crate::codec::encode::{Compression, Target};
 
     fn check(text: &str, expect: &str) {
         let error = parse_job_file(text, Path::new("job.toml")).unwrap_err();
@@ -342,6 +347,7 @@ mod tests {
             ("input = [1]", "line 2: input: a string is expected"),
             ("descending = \"yes\"", "line 2: descending: true or false is expected, not a string"),
             ("input-format = \"fixed:9\"", "line 2: input-format: unknown input format"),
+            ("compress = \"zip\"", "line 2: compress: unknown codec 'zip'"),
             ("key-type = \"i128\"", "line 2: key-type: unknown type 'i128'"),
             ("name = \"a\"\nname = \"b\"", "line 3: "),
             ("name = ", "line 2: "),
@@ -360,6 +366,7 @@ mod tests {
             input_format: InputFormat::KeyValue { separator: 0xff },
             output: OutputTarget::Directory("out\\dir".into()),
             output_format: OutputFormat::Text { separator: b"\xfe=".to_vec() },
+            compress: Some(Compression { target: Target::Zstd, level: Some(7) }),
             libraries: vec!["./x.so".into()],
             mapper: Some("A.M".into()),
             combiner: Some("A.C".into()),

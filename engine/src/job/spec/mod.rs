@@ -7,6 +7,7 @@ pub mod file;
 use std::path::PathBuf;
 
 use crate::base::{Code, Error, Result};
+use crate::codec::encode::Compression;
 use crate::operator::Type;
 use crate::operator::context::Settings;
 
@@ -70,6 +71,9 @@ pub enum SpillCodec {
     Lz4,
 }
 
+/// How an output is compressed, if it is.
+pub type Compress = Option<Compression>;
+
 /// Everything that says what a job does. `memory_bytes` and `threads` change how fast it is and never the bytes of sorted output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobSpec {
@@ -79,6 +83,8 @@ pub struct JobSpec {
     pub input_format: InputFormat,
     pub output: OutputTarget,
     pub output_format: OutputFormat,
+    /// Of directories and of standard output.
+    pub compress: Compress,
     pub libraries: Vec<PathBuf>,
     /// Files whose contents every task is given.
     pub side_files: Vec<PathBuf>,
@@ -122,6 +128,7 @@ impl Default for JobSpec {
             input_format: InputFormat::Text { delimiter: None },
             output: OutputTarget::Top(20),
             output_format: OutputFormat::Text { separator: b"\t".to_vec() },
+            compress: None,
             libraries: Vec::new(),
             side_files: Vec::new(),
             mapper: None,

@@ -1,12 +1,11 @@
-//! Hadoop's codecs, as its own streams write them: one stream a segment of map output.
+//! Hadoop's codecs, as its own streams write them: one stream a segment of map output. The formats are the engine's.
 
-mod blocks;
 mod expand;
-mod streams;
 
 pub use expand::expanded;
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_engine::base::Result;
+use yunti_engine::codec::encode::{Encoder, Target, hadoop_encoder};
 
 /// A codec and what its stream is written with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +36,7 @@ impl CodecKind {
     pub fn decoder_bytes(self) -> u64 {
         match self {
             CodecKind::None => 0,
-            CodecKind::Zlib | CodecKind::Gzip => 64 << 10,
+            CodecKind::Zlib | CodecKind::Gzip => 96 << 10,
             CodecKind::Snappy | CodecKind::Lz4 => 512 << 10,
             CodecKind::Zstd => 3 << 20,
             CodecKind::Bzip2 => 4 << 20,
@@ -50,29 +49,18 @@ impl CodecKind {
     }
 }
 
-/// Makes a compressed stream. Call order: `write` any number of times, then `finish` once; then the next stream begins.
-pub trait Compressor: Send {
-    /// Takes bytes; appends to `out` what is ready.
-    fn write(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<()>;
-    /// Ends the stream.
-    fn finish(&mut self, out: &mut Vec<u8>) -> Result<()>;
-}
-
 /// A compressor; none where bytes stay as they are.
-pub fn compressor(codec: Codec) -> Result<Option<Box<dyn Compressor>>> {
-    Ok(Some(match codec.kind {
+pub fn compressor(codec: Codec) -> Result<Option<Box<dyn Encoder>>> {
+    let target = match codec.kind {
         CodecKind::None => return Ok(None),
-        CodecKind::Zlib => Box::new(streams::Deflate::zlib(codec.level)),
-        CodecKind::Gzip => Box::new(streams::Deflate::gzip(codec.level)),
-        CodecKind::Bzip2 => Box::new(streams::Bzip2::new(codec.level)),
-        CodecKind::Zstd => Box::new(streams::Zstd::new(codec.level)?),
-        CodecKind::Snappy => Box::new(blocks::Blocks::snappy(codec.buffer_bytes)),
-        CodecKind::Lz4 => Box::new(blocks::Blocks::lz4(codec.buffer_bytes)),
-    }))
-}
-
-fn failed(codec: &str, why: impl std::fmt::Display) -> Error {
-    Error::new(Code::Internal, format!("{codec} cannot compress: {why}"))
+        CodecKind::Zlib => Target::Deflate,
+        CodecKind::Gzip => Target::Gzip,
+        CodecKind::Bzip2 => Target::Bzip2,
+        CodecKind::Zstd => Target::Zstd,
+        CodecKind::Snappy => Target::HadoopSnappy,
+        CodecKind::Lz4 => Target::HadoopLz4,
+    };
+    hadoop_encoder(target, codec.level, codec.buffer_bytes).map(Some)
 }
 
 #[cfg(test)]
@@ -122,14 +110,5 @@ mod tests {
     fn every_codec_comes_back() {
         use CodecKind::*;
         [Zlib, Gzip, Bzip2, Snappy, Lz4, Zstd].into_iter().for_each(check);
-    }
-
-    #[test]
-    fn blocks_fit_hadoops_buffers() {
-        let codec = Codec { kind: CodecKind::Snappy, level: -1, buffer_bytes: 16 << 10 };
-        let (mut snappy, mut out) = (compressor(codec).unwrap().unwrap(), Vec::new());
-        snappy.write(&[5; 100_000], &mut out).unwrap();
-        let first = u32::from_be_bytes(out[..4].try_into().unwrap()) as usize;
-        assert!(first + first / 6 + 32 <= 16 << 10, "{first}");
     }
 }

@@ -9,9 +9,10 @@
 //! markers before the codec.
 
 use yunti_engine::base::Result;
+use yunti_engine::codec::encode::Encoder;
 use yunti_engine::env::NamedFile;
 
-use crate::compress::{Codec, Compressor, compressor};
+use crate::compress::{Codec, compressor};
 use crate::key::{KeyForm, ValueForm};
 use crate::vint;
 
@@ -31,7 +32,7 @@ pub struct OutputFile {
     file: NamedFile,
     form: KeyForm,
     values: ValueForm,
-    compressor: Option<Box<dyn Compressor>>,
+    compressor: Option<Box<dyn Encoder>>,
     segments: Vec<Segment>,
     /// Records that are not through the codec yet.
     staging: Vec<u8>,

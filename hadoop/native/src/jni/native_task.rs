@@ -16,7 +16,7 @@ use super::failure::{Result, Throw};
 use super::java_files::JavaFiles;
 use super::native_reduce_input::input;
 use super::{codec_of_java, paths_of_java};
-use crate::task::{TaskJob, bounds_of_text, bounds_to_text, framed, map_task, reduce_task};
+use crate::task::{TaskJob, bounds_of_text, bounds_to_text, extension, framed, map_task, reduce_task};
 
 /// For readers of a sample.
 const SAMPLE_MEMORY_BYTES: u64 = 64 << 20;
@@ -225,6 +225,17 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_compressed<'local>(
         Ok(yunti_engine::codec::CodecKind::from_path(Path::new(&path.try_to_string(env)?)).is_some())
     })
     .resolve::<Throw>()
+}
+
+/// `static native String extension(String job)`: what the name of an output file ends in.
+#[unsafe(no_mangle)]
+pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_extension<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    job: JString<'local>,
+) -> JString<'local> {
+    env.with_env(|env| -> Result<JString<'local>> { Ok(env.new_string(extension(&job.try_to_string(env)?)?)?) })
+        .resolve::<Throw>()
 }
 
 /// `static native boolean reversed(String job)`: whether keys are merged against the order of their bytes.

@@ -56,8 +56,17 @@ pub fn framed(text: &str, input: bool, output: bool) -> Result<String> {
     }
     if output {
         spec.output_format = OutputFormat::Framed;
+        // Java's writer compresses, if anybody does.
+        spec.compress = None;
     }
     spec_to_toml(&spec)
+}
+
+/// What the names of a job's output files end in.
+pub fn extension(text: &str) -> Result<&'static str> {
+    let mut spec = JobSpec::default();
+    parse_job_file(text, Path::new("the job"))?.change.apply(&mut spec)?;
+    Ok(spec.compress.map_or("", |c| c.target.extension()))
 }
 
 /// Bounds as text for a job's configuration: hexadecimal, separated by commas.
@@ -85,6 +94,14 @@ pub fn bounds_of_text(text: &str) -> Result<Vec<Vec<u8>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_java_writes_java_compresses() {
+        let text = "format = \"yunti-job/1\"\ncompress = \"gzip\"\n";
+        assert_eq!(extension(text).unwrap(), ".gz");
+        assert_eq!(extension(&framed(text, true, false).unwrap()).unwrap(), ".gz");
+        assert_eq!(extension(&framed(text, false, true).unwrap()).unwrap(), "");
+    }
 
     #[test]
     fn bounds_come_back() {

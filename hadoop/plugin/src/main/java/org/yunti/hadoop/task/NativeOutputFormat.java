@@ -10,7 +10,7 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 public final class NativeOutputFormat extends FileOutputFormat<NullWritable, NullWritable> {
   /** Where the task writes; the committer gives it its name in the end. */
   String file(TaskAttemptContext context) throws IOException {
-    return getDefaultWorkFile(context, "").toString();
+    return getDefaultWorkFile(context, NativeTask.extension(NativeJob.of(context.getConfiguration()))).toString();
   }
 
   @Override

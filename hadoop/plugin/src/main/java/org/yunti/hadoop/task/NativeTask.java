@@ -50,6 +50,9 @@ final class NativeTask {
   /** Whether a file of this name is read through a codec. */
   static native boolean compressed(String path) throws IOException;
 
+  /** What the name of an output file ends in: the extension of the codec that it is written through, or nothing. */
+  static native String extension(String job) throws IOException;
+
   /** Whether keys are merged against the order of their bytes. */
   static native boolean reversed(String job) throws IOException;
 

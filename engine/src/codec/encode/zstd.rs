@@ -1,0 +1,82 @@
+//! Frames of zstd.
+
+use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, get_error_name};
+
+use super::{Encoder, failed};
+use crate::base::{Code, Error, Result};
+
+/// What a context takes, by its level: a bound for what the library says of itself (`CCtx::sizeof`), of all inputs.
+pub fn memory_bytes(level: i32) -> u64 {
+    let mib = match level {
+        ..=2 => 3,
+        ..=4 => 5,
+        ..=8 => 12,
+        ..=12 => 48,
+        ..=16 => 60,
+        ..=19 => 110,
+        20 => 260,
+        21 => 420,
+        _ => 840,
+    };
+    mib << 20
+}
+
+pub struct Zstd {
+    context: CCtx<'static>,
+    buffer: Vec<u8>,
+}
+
+impl Zstd {
+    pub fn new(level: i32, checksum: bool) -> Result<Zstd> {
+        let no_memory = || Error::new(Code::Memory, "no memory for a zstd encoder");
+        let mut context = CCtx::try_create().ok_or_else(no_memory)?;
+        for parameter in [CParameter::CompressionLevel(level), CParameter::ChecksumFlag(checksum)] {
+            context.set_parameter(parameter).map_err(|e| failed("zstd", get_error_name(e)))?;
+        }
+        Ok(Zstd { context, buffer: vec![0; CCtx::out_size()] })
+    }
+}
+
+impl Encoder for Zstd {
+    fn write(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<()> {
+        let mut input = InBuffer::around(bytes);
+        while input.pos() < bytes.len() {
+            let mut ready = OutBuffer::around(&mut self.buffer[..]);
+            let step = self.context.compress_stream(&mut ready, &mut input);
+            step.map_err(|e| failed("zstd", get_error_name(e)))?;
+            out.extend_from_slice(ready.as_slice());
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) -> Result<()> {
+        loop {
+            let mut ready = OutBuffer::around(&mut self.buffer[..]);
+            let left = self.context.end_stream(&mut ready).map_err(|e| failed("zstd", get_error_name(e)))?;
+            out.extend_from_slice(ready.as_slice());
+            if left == 0 {
+                return Ok(());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::text;
+    use super::*;
+
+    #[test]
+    fn no_level_takes_more_than_it_says() {
+        let data = text(3 << 20);
+        // Levels above 19 take as much before the first byte as they ever will; their tables are not filled here.
+        for level in [1, 2, 3, 4, 5, 8, 9, 12, 13, 16, 17, 19] {
+            let mut zstd = Zstd::new(level, true).unwrap();
+            let bytes = if level > 12 { &data[..1 << 18] } else { &data[..] };
+            zstd.write(bytes, &mut Vec::new()).unwrap();
+            let takes = zstd.context.sizeof() as u64 + zstd.buffer.len() as u64;
+            assert!(takes <= memory_bytes(level), "level {level}: {takes}");
+            assert!(takes > memory_bytes(level) / 4, "level {level}: {takes}");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! A field of a few bytes that may be cut by the calls it comes in.
+
+pub struct Field<const N: usize> {
+    bytes: [u8; N],
+    have: usize,
+}
+
+impl<const N: usize> Default for Field<N> {
+    fn default() -> Self {
+        Field { bytes: [0; N], have: 0 }
+    }
+}
+
+impl<const N: usize> Field<N> {
+    pub fn is_empty(&self) -> bool {
+        self.have == 0
+    }
+
+    pub fn have(&self) -> &[u8] {
+        &self.bytes[..self.have]
+    }
+
+    /// Takes bytes from the front of the input until there are `wanted`; says how many.
+    pub fn gather(&mut self, input: &[u8], wanted: usize) -> usize {
+        let take = wanted.saturating_sub(self.have).min(input.len());
+        self.bytes[self.have..self.have + take].copy_from_slice(&input[..take]);
+        self.have += take;
+        take
+    }
+
+    /// The first bytes, if they are there.
+    pub fn peek(&self, wanted: usize) -> Option<&[u8]> {
+        self.have().get(..wanted)
+    }
+
+    /// The whole field, if it is there: the next one begins.
+    pub fn take(&mut self, wanted: usize) -> Option<[u8; N]> {
+        (self.have == wanted).then(|| {
+            self.have = 0;
+            self.bytes
+        })
+    }
+}

@@ -1,0 +1,257 @@
+//! Hadoop's framing of codecs that have no stream of their own (BlockCompressorStream): snappy and lz4.
+//!
+//! ```text
+//!   block:  raw bytes: u32    chunk chunk ..     until there are so many raw bytes; big-endian
+//!   chunk:  compressed bytes: u32    a raw block of the codec
+//!   file:   block ..                             a block of 0 bytes has no chunk
+//! ```
+//!
+//! There is no checksum and no end mark: a file may end behind any block.
+
+use lz4_flex::block::{DecompressError, decompress_into};
+
+use super::super::field::Field;
+use super::super::{CodecKind, State, Step, corrupt, not_this_format, too_little_memory};
+use super::snappy_frame;
+use crate::base::Result;
+
+/// A chunk that says it is larger is no chunk: Hadoop's buffers are 256 KiB unless they were set.
+const CHUNK_BYTES_MAX: u32 = 64 << 20;
+/// Raw bytes of an lz4 chunk that are tried first: its own bytes do not say how many there are.
+const LZ4_RAW_BYTES: usize = 256 << 10;
+
+#[derive(Clone, Copy)]
+pub enum RawCodec {
+    Snappy,
+    Lz4,
+}
+
+impl RawCodec {
+    fn kind(self) -> CodecKind {
+        match self {
+            RawCodec::Snappy => CodecKind::Snappy,
+            RawCodec::Lz4 => CodecKind::Lz4,
+        }
+    }
+}
+
+pub struct HadoopBlocks {
+    codec: RawCodec,
+    memory_limit_bytes: u64,
+    phase: Phase,
+    field: Field<4>,
+    /// Raw bytes of the block that are still to come.
+    block_left: u32,
+    /// A chunk as it is stored, where it does not lie in one input.
+    chunk: Vec<u8>,
+    /// The chunk as it was; [at..] is still to be handed out.
+    raw: Vec<u8>,
+    at: usize,
+    /// A chunk was decoded, so it is this format.
+    known: bool,
+    begun: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Phase {
+    Block,
+    ChunkLength,
+    Chunk { length: usize },
+}
+
+impl HadoopBlocks {
+    pub fn new(codec: RawCodec, memory_limit_bytes: u64) -> Self {
+        HadoopBlocks {
+            codec,
+            memory_limit_bytes,
+            phase: Phase::Block,
+            field: Field::default(),
+            block_left: 0,
+            chunk: Vec::new(),
+            raw: Vec::new(),
+            at: 0,
+            known: false,
+            begun: false,
+        }
+    }
+
+    fn advance(&mut self, input: &[u8], at: u64) -> Result<usize> {
+        if let Phase::Chunk { length } = self.phase {
+            return self.chunk(input, length, at);
+        }
+        let read = self.field.gather(input, 4);
+        let Some(bytes) = self.field.take(4) else { return Ok(read) };
+        let here = (at + read as u64).saturating_sub(4);
+        let number = u32::from_be_bytes(bytes);
+        let kind = self.codec.kind();
+        let strange = || match self.known {
+            true => corrupt(kind, format!("a length in the {} data is out of range", kind.name())),
+            false => not_this_format(kind, true),
+        };
+        self.begun = true;
+        self.phase = match self.phase {
+            Phase::Block if number > i32::MAX as u32 => return Err(strange().at_offset(here)),
+            Phase::Block if number == 0 => Phase::Block,
+            Phase::Block => {
+                self.block_left = number;
+                Phase::ChunkLength
+            }
+            _ if number == 0 || number > CHUNK_BYTES_MAX => return Err(strange().at_offset(here)),
+            _ if u64::from(number) > self.memory_limit_bytes => {
+                return Err(too_little_memory(kind, u64::from(number), self.memory_limit_bytes).at_offset(here));
+            }
+            _ => {
+                self.chunk.clear();
+                Phase::Chunk { length: number as usize }
+            }
+        };
+        Ok(read)
+    }
+
+    fn chunk(&mut self, input: &[u8], length: usize, at: u64) -> Result<usize> {
+        let take = input.len().min(length - self.chunk.len());
+        // A chunk in one piece is not copied.
+        if take == length {
+            self.decode(&input[..take]).map_err(|e| e.at_offset(at))?;
+            return Ok(take);
+        }
+        self.chunk.extend_from_slice(&input[..take]);
+        if self.chunk.len() == length {
+            let chunk = std::mem::take(&mut self.chunk);
+            let decoded = self.decode(&chunk);
+            self.chunk = chunk;
+            decoded.map_err(|e| e.at_offset((at + take as u64).saturating_sub(length as u64)))?;
+        }
+        Ok(take)
+    }
+
+    /// A chunk becomes what is to be handed out.
+    fn decode(&mut self, chunk: &[u8]) -> Result<()> {
+        let kind = self.codec.kind();
+        let room = (self.memory_limit_bytes - chunk.len() as u64).min(u64::from(self.block_left)) as usize;
+        self.at = 0;
+        self.raw.clear();
+        match self.codec {
+            RawCodec::Snappy => {
+                let n = snap::raw::decompress_len(chunk).unwrap_or(0);
+                if n > room && n <= self.block_left as usize {
+                    return Err(too_little_memory(kind, (n + chunk.len()) as u64, self.memory_limit_bytes));
+                }
+                snappy_frame::decompress(chunk, room, &mut self.raw)?;
+            }
+            RawCodec::Lz4 => self.decode_lz4(chunk, room)?,
+        }
+        if self.raw.is_empty() {
+            return Err(corrupt(kind, format!("a chunk of the {} data is empty", kind.name())));
+        }
+        self.known = true;
+        self.block_left -= self.raw.len() as u32;
+        self.phase = if self.block_left == 0 { Phase::Block } else { Phase::ChunkLength };
+        Ok(())
+    }
+
+    fn decode_lz4(&mut self, chunk: &[u8], room: usize) -> Result<()> {
+        let kind = self.codec.kind();
+        let mut bytes = LZ4_RAW_BYTES.min(room);
+        loop {
+            self.raw.resize(bytes, 0);
+            match decompress_into(chunk, &mut self.raw) {
+                Ok(n) => {
+                    self.raw.truncate(n);
+                    return Ok(());
+                }
+                Err(DecompressError::OutputTooSmall { .. }) if bytes < room => bytes = (2 * bytes).min(room),
+                Err(DecompressError::OutputTooSmall { .. }) if room < self.block_left as usize => {
+                    let needed = 2 * room as u64 + chunk.len() as u64;
+                    return Err(too_little_memory(kind, needed, self.memory_limit_bytes));
+                }
+                Err(error) => return Err(corrupt(kind, format!("a block of the lz4 data is damaged ({error})"))),
+            }
+        }
+    }
+
+    pub fn step(&mut self, input: &[u8], output: &mut [u8], at: u64) -> Result<Step> {
+        let (mut read, mut written) = (0, 0);
+        loop {
+            let ready = (self.raw.len() - self.at).min(output.len() - written);
+            output[written..written + ready].copy_from_slice(&self.raw[self.at..self.at + ready]);
+            self.at += ready;
+            written += ready;
+            if read == input.len() || self.at < self.raw.len() {
+                break;
+            }
+            read += self.advance(&input[read..], at + read as u64)?;
+        }
+        let between =
+            matches!(self.phase, Phase::Block) && self.field.is_empty() && self.at == self.raw.len() && self.begun;
+        Ok(Step { read, written, state: if between { State::End } else { State::More } })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::{check, check_error, decode_all};
+    use super::*;
+    use crate::base::Code;
+    use std::ops::RangeInclusive;
+
+    /// The text in one chunk, all literals.
+    const SNAPPY: &[u8] = b"\0\0\0\x0D\0\0\0\x0F\x0D\x30cloud ladder\n";
+    const LZ4: &[u8] = b"\0\0\0\x0D\0\0\0\x0E\xD0cloud ladder\n";
+    const TEXT: &[u8] = b"cloud ladder\n";
+
+    #[test]
+    fn blocks_and_their_chunks_follow_each_other() {
+        for (kind, block) in [(CodecKind::Snappy, SNAPPY), (CodecKind::Lz4, LZ4)] {
+            check(kind, block, TEXT);
+            check(kind, &[block, &[0; 4], block].concat(), &TEXT.repeat(2));
+            check(kind, &[0; 4], b"");
+            // A block of three chunks, as Hadoop writes what is larger than its buffer.
+            let chunks = [b"\0\0\0\x27", &block[4..], &block[4..], &block[4..]].concat();
+            check(kind, &chunks, &TEXT.repeat(3));
+        }
+    }
+
+    #[test]
+    fn each_fault_is_named_with_its_place() {
+        for (kind, block) in [(CodecKind::Snappy, SNAPPY), (CodecKind::Lz4, LZ4)] {
+            let (n, name) = (block.len() as u64, kind.name());
+            let damaged = match kind {
+                CodecKind::Snappy => "a block of the snappy data is damaged (it holds more than it may)",
+                _ => {
+                    "a block of the lz4 data is damaged (provided output is too small for the decompressed data, actual 12, expected 13)"
+                }
+            };
+            let table: &[(&[u8], &str, RangeInclusive<u64>)] = &[
+                (b"plain text", &format!("this is not {name} data"), 4..=4),
+                (b"\xFF\xFF\xFF\xFFplain", &format!("this is not {name} data"), 0..=0),
+                (&block[..15], &format!("the {name} data is cut short"), 15..=15),
+                (&[block, b"\0"].concat(), &format!("the {name} data is cut short"), n + 1..=n + 1),
+                (
+                    &[block, b"\0\0\0\x01\0\0\0\0"].concat(),
+                    &format!("a length in the {name} data is out of range"),
+                    n + 4..=n + 4,
+                ),
+                (&[b"\0\0\0\x0C", &block[4..]].concat(), damaged, 8..=8),
+            ];
+            for (file, what, offset) in table {
+                check_error(kind, file, Code::Corrupt, what, offset.clone());
+            }
+        }
+    }
+
+    #[test]
+    fn the_limit_holds() {
+        // One chunk of 1 MB that takes few bytes.
+        let data = vec![7; 1 << 20];
+        let lz4 = lz4_flex::block::compress(&data);
+        let snappy = snap::raw::Encoder::new().compress_vec(&data).unwrap();
+        for (kind, chunk) in [(CodecKind::Lz4, lz4), (CodecKind::Snappy, snappy)] {
+            let lengths = [(data.len() as u32).to_be_bytes(), (chunk.len() as u32).to_be_bytes()];
+            let file = [lengths.as_flattened(), &chunk].concat();
+            let error = decode_all(kind, 1 << 19, &file, (file.len(), 2000)).unwrap_err();
+            assert_eq!((error.code(), error.offset()), (Code::Memory, Some(8)), "{error}");
+            assert!(decode_all(kind, 3 << 20, &file, (7, 2000)).unwrap() == data);
+        }
+    }
+}

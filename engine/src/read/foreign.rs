@@ -1,0 +1,79 @@
+//! Files that hold records in a format of other systems, which nothing here reads: told by name, before a job takes their bytes for text.
+//!
+//! ```text
+//!   Parquet        'PAR1' ('PARE': encrypted) at the beginning and at the end
+//!   ORC            'ORC' at the beginning, and before the last byte
+//!   Avro           'Obj' 01
+//!   SequenceFile   'SEQ' and a version below 16
+//! ```
+//!
+//! Text may begin with any of these letters, so the end is asked too where no byte of the beginning is out of place in text.
+//! Pipes are not looked into: what is taken from one is gone.
+
+use super::split::InputFile;
+use crate::base::{Code, Error, Result};
+use crate::env::{Files, NamedFile};
+
+/// `Input` for the first of the files that is of such a format.
+pub fn refuse(files: &dyn Files, inputs: &[InputFile]) -> Result<()> {
+    for input in inputs {
+        if input.codec.is_some() || input.is_stream || input.len < 4 {
+            continue;
+        }
+        let file = NamedFile::open(files, &input.path, Code::Input)?;
+        let mut head = [0; 4];
+        file.read_up_to(&mut head, 0)?;
+        if !matches!(&head, b"PAR1" | b"PARE" | [b'O', b'R', b'C', _] | b"Obj\x01" | [b'S', b'E', b'Q', 0..16]) {
+            continue;
+        }
+        let mut tail = [0; 4];
+        file.read_up_to(&mut tail, input.len - 4)?;
+        let (name, tool) = match (&head, &tail) {
+            (b"PAR1" | b"PARE", end) if *end == head => ("a Parquet", "DuckDB's COPY"),
+            ([b'O', b'R', b'C', _], [b'O', b'R', b'C', _]) => ("an ORC", "orc-tools data"),
+            (b"Obj\x01", _) => ("an Avro", "avro-tools tojson"),
+            ([b'S', b'E', b'Q', 0..16], _) => ("a Hadoop sequence", "hadoop fs -text"),
+            _ => continue,
+        };
+        return Err(Error::new(Code::Input, format!("this is {name} file, which is not read"))
+            .at_path(file.path())
+            .hint(format!("make text of it first, as with {tool}")));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::real::RealFiles;
+
+    #[test]
+    fn what_only_begins_so_is_text() {
+        let dir = std::env::temp_dir().join(format!("yunti-foreign-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let check = |bytes: &[u8], expect: Option<&str>| {
+            let path = dir.join("file");
+            std::fs::write(&path, bytes).unwrap();
+            let input = InputFile { path, len: bytes.len() as u64, codec: None, is_stream: false };
+            let told = refuse(&RealFiles, &[input]).err();
+            assert_eq!(
+                told.as_ref().map(|e| (e.code(), e.what())),
+                expect.map(|what| (Code::Input, what)),
+                "{bytes:?}"
+            );
+        };
+        check(b"PAR1\x15\x04..\x08\0\0\0PAR1", Some("this is a Parquet file, which is not read"));
+        check(b"PARE\x15\x04..\x08\0\0\0PARE", Some("this is a Parquet file, which is not read"));
+        check(b"PAR1 is a word\n", None);
+        check(b"ORC\x0a\x0b..\x82\xf4\x03\x03ORC\x17", Some("this is an ORC file, which is not read"));
+        check(b"ORC\nORCHARD\n", None);
+        check(b"Obj\x01\x04\x14avro.codec", Some("this is an Avro file, which is not read"));
+        check(b"Obj 1\n", None);
+        check(b"SEQ\x06\x19org.apache.hadoop.io.Text", Some("this is a Hadoop sequence file, which is not read"));
+        check(b"SEQUENCE\n", None);
+        for short in [&b""[..], b"S", b"ORC", b"PAR"] {
+            check(short, None);
+        }
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
+}

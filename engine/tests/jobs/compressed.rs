@@ -1,0 +1,212 @@
+//! Compressed outputs hold what plain ones do, whatever wrote them: each codec, mode, memory and number of threads.
+//! Compressed inputs are read as well by many workers as by one.
+
+use std::path::Path;
+
+use yunti_engine::codec::encode::{Compression, Target};
+use yunti_engine::codec::{CodecKind, State, decoder, memory_bytes};
+use yunti_engine::env::Env;
+use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning};
+
+use crate::support::{Temp, noise, parts_of, read_parts, run_in};
+
+/// What a file of this extension holds.
+pub fn expand(extension: &str, file: &[u8]) -> Vec<u8> {
+    let kind = CodecKind::from_path(Path::new(&format!("x{extension}"))).unwrap();
+    let mut decoder = decoder(kind, memory_bytes(kind)).unwrap();
+    let (mut data, mut at, mut output) = (Vec::new(), 0, vec![0; 64 << 10]);
+    loop {
+        let step = decoder.decode(&file[at..], &mut output, true).unwrap();
+        data.extend(&output[..step.written]);
+        at += step.read;
+        if at == file.len() && step.state == State::End {
+            return data;
+        }
+    }
+}
+
+fn lines(seed: u64, n: usize) -> Vec<u8> {
+    noise(seed, n * 4)
+        .chunks(4)
+        .flat_map(|c| format!("{} word {} {}\n", c[0] % 50, c[1], u16::from_le_bytes([c[2], c[3]])).into_bytes())
+        .collect()
+}
+
+fn check(temp: &Temp, spec: &JobSpec, target: Target) {
+    let plain = parts_of(spec, &temp.path("plain")).unwrap();
+    let compressed = JobSpec { compress: Some(Compression { target, level: None }), ..spec.clone() };
+    let parts = parts_of(&compressed, &temp.path("packed")).unwrap();
+    assert_eq!(parts.len(), plain.len());
+    for (number, (part, expect)) in parts.iter().zip(&plain).enumerate() {
+        let letter = if spec.mode == Mode::None { 'm' } else { 'r' };
+        let name = format!("packed/part-{letter}-{number:05}{}", target.extension());
+        assert!(temp.path(&name).exists(), "{name}");
+        let (mut data, mut expect) = (expand(target.extension(), part), expect.clone());
+        if spec.mode == Mode::Grouped {
+            // They come in any order.
+            (data, expect) = (sorted(&data), sorted(&expect));
+        }
+        assert!(data == expect, "{target:?} {:?} part {number}: {} of {}", spec.mode, data.len(), expect.len());
+    }
+}
+
+fn sorted(text: &[u8]) -> Vec<u8> {
+    let mut lines: Vec<&[u8]> = text.split_inclusive(|&b| b == b'\n').collect();
+    lines.sort();
+    lines.concat()
+}
+
+#[test]
+fn every_codec_in_every_mode() {
+    let temp = Temp::new("compressed");
+    let input = temp.write("in", &lines(1, 3000));
+    let base = JobSpec {
+        inputs: vec![input],
+        input_format: InputFormat::Text { delimiter: Some(b"\n".to_vec()) },
+        split_bytes: 9000,
+        threads: Some(3),
+        memory_bytes: Some(64 << 20),
+        ..JobSpec::default()
+    };
+    let count = JobSpec {
+        mapper: Some("Yunti.WordCountMapper".into()),
+        folder: Some("Yunti.SumFolder".into()),
+        ..base.clone()
+    };
+    for target in Target::ALL {
+        // A level of xz and zstd that takes little memory is tested below.
+        let memory_bytes = Some(if target == Target::Xz { 1 << 30 } else { 64 << 20 });
+        let base = JobSpec { memory_bytes, ..base.clone() };
+        let count = JobSpec { memory_bytes, ..count.clone() };
+        check(&temp, &base, target);
+        check(&temp, &JobSpec { reduces: 3, partitioning: Partitioning::TotalOrder, ..base.clone() }, target);
+        check(&temp, &JobSpec { mode: Mode::None, ..base.clone() }, target);
+        check(&temp, &JobSpec { reduces: 4, ..count.clone() }, target);
+        check(&temp, &JobSpec { mode: Mode::Grouped, reduces: 40, ..count.clone() }, target);
+    }
+}
+
+#[test]
+fn spilled_records_and_large_ones() {
+    let temp = Temp::new("compressed-spilled");
+    // A record that is larger than what is staged, among small ones.
+    let mut text = lines(2, 20_000);
+    text.extend(noise(3, 1_300_000).iter().map(|b| b'a' + b % 26));
+    text.push(b'\n');
+    text.extend(lines(4, 2000));
+    let input = temp.write("in", &text);
+    for (memory_bytes, threads, mode) in [
+        (24 << 20, 2, Mode::Sorted),
+        (256 << 20, 2, Mode::Sorted),
+        (256 << 20, 2, Mode::Grouped),
+        (64 << 20, 1, Mode::None),
+    ] {
+        let spec = JobSpec {
+            inputs: vec![input.clone()],
+            input_format: InputFormat::Text { delimiter: Some(b"\n".to_vec()) },
+            mode,
+            split_bytes: 70_000,
+            threads: Some(threads),
+            memory_bytes: Some(memory_bytes),
+            ..JobSpec::default()
+        };
+        for target in [Target::Gzip, Target::Lz4, Target::HadoopSnappy] {
+            check(&temp, &spec, target);
+        }
+    }
+}
+
+#[test]
+fn parts_without_a_record_are_files_that_hold_nothing() {
+    let temp = Temp::new("compressed-empty");
+    let spec = JobSpec { inputs: vec![temp.write("in", b"one\n")], reduces: 3, threads: Some(2), ..JobSpec::default() };
+    for target in Target::ALL {
+        let compression = Compression { target, level: target.levels().map(|(least, _, _)| least) };
+        let spec = JobSpec { compress: Some(compression), ..spec.clone() };
+        let parts = parts_of(&spec, &temp.path("out")).unwrap();
+        let held: Vec<Vec<u8>> = parts.iter().map(|part| expand(target.extension(), part)).collect();
+        assert_eq!(held.concat(), b"one\n", "{target:?}");
+        // And jobs read them.
+        let again = JobSpec { inputs: vec![temp.path("out").to_string_lossy().into_owned()], compress: None, ..spec };
+        assert_eq!(parts_of(&again, &temp.path("again")).unwrap().concat(), b"one\n", "{target:?}");
+    }
+}
+
+#[test]
+fn the_bytes_do_not_depend_on_the_threads_where_one_task_writes_a_part() {
+    let temp = Temp::new("compressed-same");
+    let spec = JobSpec {
+        inputs: vec![temp.write("in", &lines(5, 2000))],
+        mode: Mode::None,
+        output_format: OutputFormat::Raw,
+        split_bytes: 5000,
+        compress: Some(Compression { target: Target::Zstd, level: Some(1) }),
+        ..JobSpec::default()
+    };
+    let one = parts_of(&JobSpec { threads: Some(1), ..spec.clone() }, &temp.path("one")).unwrap();
+    assert!(one.len() > 3 && one == parts_of(&JobSpec { threads: Some(3), ..spec }, &temp.path("three")).unwrap());
+}
+
+fn encoded(target: Target, data: &[u8]) -> Vec<u8> {
+    let mut encoder = Compression { target, level: None }.encoder().unwrap();
+    let mut file = Vec::new();
+    encoder.write(data, &mut file).unwrap();
+    encoder.finish(&mut file).unwrap();
+    file
+}
+
+#[test]
+fn idle_workers_decode_for_those_that_map() {
+    let temp = Temp::new("ahead");
+    let data = lines(6, 150_000);
+    let mut helped = 0;
+    for target in [Target::Gzip, Target::Zstd, Target::Lz4, Target::HadoopSnappy] {
+        let file = encoded(target, &data);
+        let whole = temp.write(&format!("whole{}", target.extension()), &file);
+        let cut = temp.write(&format!("cut{}", target.extension()), &file[..file.len() - 3]);
+        for mode in [Mode::Sorted, Mode::None] {
+            let spec = |input: &String, threads| JobSpec {
+                inputs: vec![input.clone()],
+                mode,
+                output: OutputTarget::Directory(temp.path("out")),
+                overwrite: true,
+                threads: Some(threads),
+                memory_bytes: Some(256 << 20),
+                ..JobSpec::default()
+            };
+            let outcome = run_in(&Env::real(), &spec(&whole, 3)).unwrap();
+            helped += outcome.report.workers.iter().flat_map(|w| &w.spans).filter(|s| s.kind == "decode").count();
+            let together = read_parts(&temp.path("out")).concat();
+            assert!(together == parts_of(&spec(&whole, 1), &temp.path("alone")).unwrap().concat(), "{target:?}");
+            if mode == Mode::None {
+                assert!(together == data, "{target:?}");
+            }
+            // What is wrong is told as it is without help.
+            let errors = [1, 3].map(|threads| run_in(&Env::real(), &spec(&cut, threads)).err().unwrap());
+            assert_eq!(errors[0], errors[1], "{target:?}");
+        }
+    }
+    assert!(helped > 0, "nobody helped");
+}
+
+#[test]
+fn who_has_no_split_any_more_helps_with_those_that_are_left() {
+    let temp = Temp::new("ahead-late");
+    let mut expect = Vec::new();
+    for (name, n) in [("a.gz", 1000), ("b.gz", 1000), ("c.gz", 150_000)] {
+        let data = lines(n as u64, n);
+        temp.write(&format!("in/{name}"), &encoded(Target::Gzip, &data));
+        expect.extend(data);
+    }
+    let spec = JobSpec {
+        inputs: vec![temp.path("in").to_string_lossy().into_owned()],
+        input_format: InputFormat::Text { delimiter: Some(b"\n".to_vec()) },
+        split_bytes: 1,
+        memory_bytes: Some(256 << 20),
+        ..JobSpec::default()
+    };
+    for threads in [1, 2, 4, 8] {
+        let sorted_lines = parts_of(&JobSpec { threads: Some(threads), ..spec.clone() }, &temp.path("out")).unwrap();
+        assert!(sorted_lines.concat() == sorted(&expect), "{threads} threads");
+    }
+}
