@@ -65,23 +65,22 @@ public final class Conformance {
   }
 
   private int run() throws Exception {
+    Variant variant = options.variant();
     List<Case> chosen = AllCases.list().stream()
-        .filter(c -> options.chooses(c.name()) && (!options.cluster() || c.runsOnCluster())).toList();
+        .filter(c -> options.chooses(c.name()) && variant.chooses(c) && (!options.cluster() || c.runsOnCluster())).toList();
     if (options.list()) {
       chosen.forEach(c -> out.println(c.name()));
       return 0;
     }
     Map<String, String> settings =
         options.cluster() ? Settings.cluster() : Settings.local(options.work());
-    Variant variant = options.variant();
-    if (options.cluster() && options.plugin() != null) {
-      variant = variant.with(Map.of("tmpjars", options.plugin()), false);
-    }
+    Variant run = options.cluster() && options.plugin() != null
+        ? variant.with(Map.of("tmpjars", options.plugin()), false) : variant;
     logTo(options.cluster() ? null : new File(options.work(), "log"));
     Path work = new Path(options.work());
     try (Runner runner = new Runner(settings, work)) {
       for (Case testCase : chosen) {
-        judge(testCase, variant, runner);
+        judge(testCase, run, runner);
       }
       if (!options.keep()) {
         FileSystem fs = work.getFileSystem(runner.configuration());
@@ -104,9 +103,9 @@ public final class Conformance {
     try {
       runner.delete(testCase);
       runner.prepare(testCase);
-      Outcome stock = runner.run(testCase, Map.of(), "a");
-      Outcome other = runner.run(testCase, variant.overlay(), "b");
-      differences = Comparison.differences(testCase, stock, other, variant.judged());
+      Outcome stock = runner.run(testCase, testCase.body(), Map.of(), "a");
+      Outcome other = runner.run(testCase, variant.body(testCase), variant.overlay(), "b");
+      differences = Comparison.differences(testCase, stock, other, variant.claim());
     } catch (InterruptedException e) {
       throw e;
     } catch (Exception e) {

@@ -26,7 +26,7 @@ import org.apache.hadoop.mapreduce.protocol.ClientProtocol;
  * runs at a time.
  */
 final class JobRecorder {
-  private record Submitted(ClientProtocol client, JobID id, int reduces) {}
+  private record Submitted(ClientProtocol client, JobID id, String mapper, int maps, int reduces) {}
 
   private static final List<Submitted> JOBS = new ArrayList<>();
   private static Configuration base;
@@ -44,7 +44,9 @@ final class JobRecorder {
     Path file = new Path(submitFolder, "job.xml");
     try (FSDataInputStream in = file.getFileSystem(base).open(file)) {
       job.addResource(in);
-      JOBS.add(new Submitted(client, id, job.getInt(MRJobConfig.NUM_REDUCES, 1)));
+      // The client has cut the input before it writes the file: its number of maps is no wish.
+      JOBS.add(new Submitted(client, id, job.get(MRJobConfig.MAP_CLASS_ATTR), job.getInt(MRJobConfig.NUM_MAPS, 0),
+          job.getInt(MRJobConfig.NUM_REDUCES, 1)));
     }
   }
 
@@ -56,7 +58,8 @@ final class JobRecorder {
       JobStatus status = job.client.getJobStatus(job.id);
       boolean succeeded = status != null && status.getState() == JobStatus.State.SUCCEEDED;
       List<String> causes = succeeded ? List.of() : causes(job, failures);
-      results.add(new Outcome.JobResult(job.reduces, succeeded, causes, counters(job.client.getJobCounters(job.id))));
+      results.add(new Outcome.JobResult(job.mapper, job.maps, job.reduces, succeeded, causes,
+          counters(job.client.getJobCounters(job.id))));
     }
     return results;
   }

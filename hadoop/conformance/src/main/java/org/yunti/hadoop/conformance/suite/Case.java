@@ -48,6 +48,7 @@ public final class Case {
   private final Map<String, String> freeCounters = new LinkedHashMap<>();
   private final Set<Pattern> permittedDeclines = new LinkedHashSet<>();
   private Body body;
+  private Body nativeBody;
   private Order order = Order.VALUES_FREE;
   private Obstacle obstacle = conf -> null;
   private String mustFailWith;
@@ -72,6 +73,12 @@ public final class Case {
 
   public Case body(Body newBody) {
     body = newBody;
+    return this;
+  }
+
+  /** The same program as tasks that are native throughout: what the variant {@code native} runs in place of the body. */
+  public Case nativeBody(Body newBody) {
+    nativeBody = newBody;
     return this;
   }
 
@@ -111,8 +118,13 @@ public final class Case {
     return this;
   }
 
+  /** Given several obstacles, each of them is one. */
   public Case skippedIf(Obstacle newObstacle) {
-    obstacle = newObstacle;
+    Obstacle before = obstacle;
+    obstacle = conf -> {
+      String found = before.find(conf);
+      return found == null ? newObstacle.find(conf) : found;
+    };
     return this;
   }
 
@@ -140,6 +152,11 @@ public final class Case {
 
   public Body body() {
     return body;
+  }
+
+  /** Null where the case has no such program. */
+  public Body nativeBody() {
+    return nativeBody;
   }
 
   List<Tweak> tweaks() {
