@@ -40,6 +40,11 @@ public final class NativeJob {
     return new NativeJob("format = \"yunti-job/1\"\n" + String.join("\n", lines) + "\n", Map.of(), false);
   }
 
+  /** One more line of the job file. */
+  public NativeJob with(String line) {
+    return new NativeJob(lines + line + "\n", settings, library);
+  }
+
   public NativeJob set(String key, Object value) {
     Map<String, String> more = new LinkedHashMap<>(settings);
     more.put(key, String.valueOf(value));
