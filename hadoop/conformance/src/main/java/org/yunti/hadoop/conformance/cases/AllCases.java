@@ -20,6 +20,7 @@ import org.yunti.hadoop.conformance.cases.order.Partitioners;
 import org.yunti.hadoop.conformance.cases.shape.Buffers;
 import org.yunti.hadoop.conformance.cases.shape.Extents;
 import org.yunti.hadoop.conformance.cases.tasks.JavaFormats;
+import org.yunti.hadoop.conformance.cases.tasks.Libraries;
 import org.yunti.hadoop.conformance.cases.tasks.Sorts;
 import org.yunti.hadoop.conformance.cases.tasks.WordCounts;
 import org.yunti.hadoop.conformance.cases.values.ValueTypes;
@@ -50,6 +51,7 @@ public final class AllCases {
     all.addAll(WordCounts.cases());
     all.addAll(JavaFormats.cases());
     all.addAll(Sorts.cases());
+    all.addAll(Libraries.cases());
     Set<String> names = new HashSet<>();
     for (Case c : all) {
       if (!names.add(c.name())) {
