@@ -76,7 +76,7 @@ public final class Conformance {
     Map<String, String> settings =
         options.cluster() ? Settings.cluster() : Settings.local(options.work());
     Variant run = options.cluster() && options.plugin() != null
-        ? variant.with(Map.of("tmpjars", options.plugin()), false) : variant;
+        ? variant.with(Map.of(Settings.JARS, options.plugin() + "," + settings.get(Settings.JARS)), false) : variant;
     logTo(options.cluster() ? null : new File(options.work(), "log"));
     Path work = new Path(options.work());
     try (Runner runner = new Runner(settings, work)) {

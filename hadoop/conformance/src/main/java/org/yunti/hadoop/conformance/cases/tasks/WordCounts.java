@@ -72,7 +72,7 @@ public final class WordCounts {
     cases.add(counted("words/no-files").input(trial -> trial.fileSystem().mkdirs(trial.input("text"))));
     cases.add(counted("words/empty-file-among-others").input(TextInput.words(2, 100)).input(FileInput.text("text/a.txt", "")));
     cases.add(counted("words/blanks-alone").input(FileInput.text("text/a.txt", " \t \n\n\r\n   \f\n")));
-    cases.add(counted("words/many-small-files").input(TextInput.words(60, 3)).onCluster());
+    cases.add(counted("words/many-small-files").input(TextInput.words(60, 3)));
     cases.add(counted("words/hidden-files").input(TextInput.words(1, 30)).input(FileInput.text("text/_hidden", "not to be read\n"))
         .input(FileInput.text("text/.hidden", "not to be read\n")));
     TextInput skewed = new TextInput(
@@ -174,7 +174,7 @@ public final class WordCounts {
     cases.add(counted("lines/final-cr").input(FileInput.text("text/a.txt", "one two\r\nthree\r")));
     cases.add(counted("lines/byte-order-mark").input(FileInput.text("text/a.txt", "\ufefffirst line\nfirst again\n\ufefflater\n"))
         .nativeTasksDiffer("out/part-r-", "native readers take a byte-order mark for a part of the first line, Hadoop drops it"));
-    cases.add(Twin.cut(counted("lines/words-of-language-cut").input(TextInput.words(2, 500)), 1500).onCluster());
+    cases.add(Twin.cut(counted("lines/words-of-language-cut").input(TextInput.words(2, 500)), 1500));
     cases.add(Twin.of("lines/delimiter", "text", WordCounts::combined, FOLDER.with("input-format = \"text:|;\"")).order(Order.EXACT)
         .input(FileInput.text("text/a.txt", "a b|;c\nd|;|;e |f;|;".repeat(30) + "last")).set("textinputformat.record.delimiter", "|;")
         .nativeTasksDiffer("out/part-r-", "the native word count sees whole stretches of text, and takes a delimiter that is no blank for a part of words"));
