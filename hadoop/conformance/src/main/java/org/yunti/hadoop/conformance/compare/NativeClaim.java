@@ -26,12 +26,12 @@ final class NativeClaim {
     return switch (claim) {
       case NOTHING -> null;
       case SERVED -> sorts(job) ? faultOfServed(testCase, job) : null;
-      case NATIVE_TASKS -> faultOfNativeTasks(job);
+      case NATIVE_TASKS -> faultOfNativeTasks(testCase, job);
     };
   }
 
   /** Each task has to have said it, and none may decline: there is no stock code behind it. */
-  private static String faultOfNativeTasks(JobResult job) {
+  private static String faultOfNativeTasks(Case testCase, JobResult job) {
     if (!NATIVE_MAPPER.equals(job.mapper())) {
       return "no job of native tasks: its mapper is " + job.mapper();
     }
@@ -42,6 +42,9 @@ final class NativeClaim {
     }
     long said = job.counters().getOrDefault(NATIVE, 0L);
     int tasks = job.maps() + job.reduces();
+    if (testCase.hasToSpill() && job.counters().getOrDefault("TaskCounter:SPILLED_RECORDS", 0L) == 0) {
+      return "nothing was spilled, and the case is there for spills";
+    }
     return said == tasks ? null : said + " of " + tasks + " tasks say that they ran natively";
   }
 

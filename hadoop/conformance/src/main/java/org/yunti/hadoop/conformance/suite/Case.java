@@ -58,6 +58,7 @@ public final class Case {
   private KnownDifference knownDifference;
   private Pattern printed;
   private boolean onCluster;
+  private boolean spills;
 
   private Case(String name) {
     this.name = name;
@@ -124,6 +125,12 @@ public final class Case {
    */
   public Case nativeTasksDiffer(String shown, String reason) {
     knownDifference = new KnownDifference(shown, reason);
+    return this;
+  }
+
+  /** Native map tasks must have spilled, or the case would try nothing. */
+  public Case mustSpill() {
+    spills = true;
     return this;
   }
 
@@ -209,6 +216,10 @@ public final class Case {
 
   public Pattern printed() {
     return printed;
+  }
+
+  public boolean hasToSpill() {
+    return spills;
   }
 
   public boolean runsOnCluster() {

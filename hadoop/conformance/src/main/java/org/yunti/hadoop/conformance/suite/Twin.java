@@ -47,7 +47,7 @@ public final class Twin {
 
   /** As many spills as the smallest buffer makes of a large input. */
   public static Case spilling(Case twin) {
-    return twin.set("mapreduce.task.io.sort.mb", 1).set("mapreduce.map.sort.spill.percent", "0.1");
+    return twin.set("mapreduce.task.io.sort.mb", 1).set("mapreduce.map.sort.spill.percent", "0.1").mustSpill();
   }
 
   /** A combiner that meets records of several spills. */
