@@ -15,8 +15,7 @@ import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.JobID;
 import org.apache.hadoop.mapreduce.JobStatus;
 import org.apache.hadoop.mapreduce.MRJobConfig;
-import org.apache.hadoop.mapreduce.TaskReport;
-import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.TaskCompletionEvent;
 import org.apache.hadoop.mapreduce.protocol.ClientProtocol;
 
 /**
@@ -28,6 +27,7 @@ import org.apache.hadoop.mapreduce.protocol.ClientProtocol;
 final class JobRecorder {
   private record Submitted(ClientProtocol client, JobID id, String mapper, int maps, int reduces) {}
 
+  private static final int EVENTS_MAX = 10_000;
   private static final List<Submitted> JOBS = new ArrayList<>();
   private static Configuration base;
 
@@ -69,11 +69,12 @@ final class JobRecorder {
     if (job.client instanceof LocalJobRunner) {
       return failures.of(job.id.toString());
     }
-    // A cluster: what the tasks reported. "Error: CLASS: MESSAGE" and a stack.
+    // A cluster: what failed attempts reported, "Error: CLASS: MESSAGE" and a stack. The history server knows it of
+    // attempts alone, not of their tasks.
     List<String> reported = new ArrayList<>();
-    for (TaskType type : new TaskType[] {TaskType.MAP, TaskType.REDUCE}) {
-      for (TaskReport report : job.client.getTaskReports(job.id, type)) {
-        for (String diagnostic : report.getDiagnostics()) {
+    for (TaskCompletionEvent event : job.client.getTaskCompletionEvents(job.id, 0, EVENTS_MAX)) {
+      if (event.getStatus() == TaskCompletionEvent.Status.FAILED || event.getStatus() == TaskCompletionEvent.Status.TIPFAILED) {
+        for (String diagnostic : job.client.getTaskDiagnostics(event.getTaskAttemptId())) {
           for (String line : diagnostic.split("\n")) {
             if (line.startsWith("Error: ") || line.startsWith("Caused by: ")) {
               reported.add(line.substring(line.indexOf(' ', line.indexOf(':')) + 1));
