@@ -93,6 +93,11 @@ def in_a_sanitized_jvm():
     return jobs("jobs in a JVM with the address sanitizer", "shuffle", env, themes, [["make", "-s", "hadoop"], build])
 
 
+def on_a_cluster():
+    steps = [["make", "-s", "hadoop"], [sys.executable, "hadoop/tests/conformance_test.py"]]
+    return Suite("full", "jobs on a cluster, all variants", steps, counts.of_unittest, minutes=90)
+
+
 def faults(name, test):
     """One file of hadoop/tests/faults; each has a cluster of its own, and what it measures is in its log."""
     return Suite("full", name, [["make", "-s", "hadoop"], [sys.executable, f"hadoop/tests/faults/{test}_test.py"]], counts.of_unittest, minutes=60)
@@ -104,7 +109,9 @@ def hadoop(_):
         jobs("stock against stock", "stock", {}, steps=[["make", "-s", "hadoop"]]),
         jobs("collector, JNI checked", "collector", checked),
         jobs("collector and shuffle, JNI checked", "shuffle", checked),
+        jobs("native tasks, JNI checked", "native", checked),
         in_a_sanitized_jvm(),
+        on_a_cluster(),
         faults("faults: killed tasks and nodes", "killed"),
         faults("faults: ShuffleHandlers that fail, map outputs that rot", "shuffle_server"),
         faults("faults: a full disk", "full_disk"),

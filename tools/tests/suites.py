@@ -86,6 +86,8 @@ SUITES = [
     Suite("benches", "make bench, tiny", cmake("examples", "examples", "gcc") + [[PYTHON, "tools/tests/tiny_bench.py"]], counts.of_lines, skip=no_avx512),
     Suite("hadoop", "the same as stock, by settings", [["make", "-s", "hadoop"], ["hadoop/conformance/run", "--variant", "shuffle"]],
           counts.of_conformance),
+    Suite("hadoop", "the same as stock, in native tasks", [["make", "-s", "hadoop"], ["hadoop/conformance/run", "--variant", "native"]],
+          counts.of_conformance),
     Suite("hadoop", "classes of the plug-in", [["mvn", "-B", "-f", "hadoop/plugin/pom.xml", "test"]], counts.of_surefire),
     Suite("hadoop", "licences of the jar and of Java libraries", [[PYTHON, "hadoop/tests/licences_test.py"]], counts.of_unittest),
     Suite("hadoop", "jobs on a cluster", cmake("examples", "examples", "gcc") + [[PYTHON, "hadoop/tests/jobs_test.py"]], counts.of_unittest,

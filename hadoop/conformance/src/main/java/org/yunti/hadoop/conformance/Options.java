@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.Path;
 final class Options {
   static final String USAGE = """
       usage: conformance [options]
-        --variant NAME   what is compared with stock: stock (the default), collector
+        --variant NAME   what is compared with stock: stock (the default), collector, shuffle, native
         -Dkey=value      one more setting of the variant
         --conf FILE      more settings of the variant, a Hadoop configuration file
         --judged         the variant's tasks must report counter group Yunti (implied by named variants)

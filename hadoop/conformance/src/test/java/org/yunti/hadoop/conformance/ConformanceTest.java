@@ -13,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.yunti.hadoop.conformance.broken.BrokenCollector;
 import org.yunti.hadoop.conformance.broken.BrokenSort;
+import org.yunti.hadoop.conformance.broken.BrokenTasks;
 
 /** The suite tried on itself: stock Hadoop passes, and each small fault is found. */
 class ConformanceTest {
@@ -88,6 +89,42 @@ class ConformanceTest {
     assertTrue(report.text.contains("FAIL keys/int: declined: key type"), report.text);
     assertTrue(report.text.contains("ok keys/object-comparator"), report.text);
     assertEquals("1 passed, 1 failed, 0 skipped", report.lastLine());
+  }
+
+  /** Submitters with faults, a case, and words of the line that says so. */
+  @ParameterizedTest
+  @CsvSource(delimiter = '|', value = {
+      "Java          | words/folder | no job of native tasks: its mapper is",
+      "SilentReduces | words/folder | 3 of 6 tasks say that they ran natively",
+      "Declines      | words/folder | declined: codec of the moon",
+      "Repeats       | words/folder | file out/part-r-",
+      "Miscounts     | words/folder | counter TaskCounter:MAP_INPUT_RECORDS",
+      "Refuses       | words/folder | status 3: yunti: there is something in the way",
+      "Honest        | sort/lines$  | file out/part-r-",
+      "Honest        | lines/byte-order-mark | known to differ, and does not",
+  })
+  void findsFaultyTasks(String fault, String caseName, String words) throws Exception {
+    Report report = runNative(BrokenTasks.class.getName() + "$" + fault, caseName);
+    assertEquals(1, report.status, report.text);
+    assertTrue(report.text.startsWith("FAIL native/") && report.text.contains(words), report.text);
+    assertEquals("0 passed, 1 failed, 0 skipped", report.lastLine());
+  }
+
+  @Test
+  void believesTasksThatSayNative() throws Exception {
+    Report report = runNative(BrokenTasks.Honest.class.getName(), "words/folder");
+    assertEquals("1 passed, 0 failed, 0 skipped", report.lastLine(), report.text);
+  }
+
+  @Test
+  void findsMissingSubmitter() throws Exception {
+    Report report = runNative("no.such.Submitter", "words/folder");
+    assertTrue(report.text.contains("ClassNotFoundException"), report.text);
+    assertEquals("0 passed, 1 failed, 0 skipped", report.lastLine());
+  }
+
+  private static Report runNative(String submitter, String caseName) throws Exception {
+    return run("--variant", "native", "-Dconformance.submitter=" + submitter, "--only", "native/" + caseName);
   }
 
   @Test

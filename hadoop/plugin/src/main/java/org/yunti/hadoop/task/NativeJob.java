@@ -5,6 +5,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.mapreduce.InputFormat;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.Job;
@@ -30,6 +32,12 @@ public final class NativeJob {
 
   /** Whether files that are not compressed may be cut; set by {@link #prepare}. */
   static final String SPLITTABLE = "yunti.hadoop.splittable";
+
+  /** As where Java's mappers are collected: a job that Hadoop runs with 1 MB must not fail. */
+  private static final long MEMORY_BYTES_MIN = 4 << 20;
+
+  /** For the tables of bzip2 and the windows of the others, which Hadoop has outside of its sort buffer too. */
+  private static final long DECODER_MEMORY_BYTES = 16 << 20;
 
   private NativeJob() {}
 
@@ -62,7 +70,11 @@ public final class NativeJob {
   /** The name under which a task's output is a file. */
   static String output(TaskInputOutputContext<?, ?, Object, Object> context, TaskFiles files) throws IOException {
     if (writesNatively(context)) {
-      return new NativeOutputFormat().file(context);
+      // The job's own codec is the engine's; what the cluster's configuration wants is Hadoop's.
+      String own = NativeTask.extension(of(context.getConfiguration()));
+      CompressionCodec codec = own.isEmpty() ? NativeOutputFormat.codec(context) : null;
+      Path file = new NativeOutputFormat().file(context, codec == null ? own : codec.getDefaultExtension());
+      return codec == null ? file.toString() : files.output("compressed", new CompressedOutput(context, codec, file));
     }
     NativeValue[] types = outputTypes(context.getConfiguration(), null);
     return files.output("output", new RecordSink(context, types[0], types[1]));
@@ -141,8 +153,14 @@ public final class NativeJob {
     return NativeTask.reversed(of(conf));
   }
 
-  /** What a map task may take for records. */
-  static long mapMemoryBytes(Configuration conf) {
-    return (long) conf.getInt(MRJobConfig.IO_SORT_MB, MRJobConfig.DEFAULT_IO_SORT_MB) << 20;
+  /** What a map task may take for records; {@code compressed}: of a file that native code reads through a codec. */
+  static long mapMemoryBytes(Configuration conf, boolean compressed) {
+    long records = Math.max(MEMORY_BYTES_MIN, (long) conf.getInt(MRJobConfig.IO_SORT_MB, MRJobConfig.DEFAULT_IO_SORT_MB) << 20);
+    return records + (compressed ? DECODER_MEMORY_BYTES : 0);
+  }
+
+  /** What a reducer may take, where its input was given so much. */
+  static long reduceMemoryBytes(long ofInput) {
+    return Math.max(MEMORY_BYTES_MIN, ofInput);
   }
 }

@@ -32,7 +32,7 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
         time.lap(TaskTime.Stage.JVM_START);
         NativeTask.count(
             NativeTask.mapToFile(
-                NativeJob.of(conf), files, source.path(), source.start(), source.end(), number(context), NativeJob.mapMemoryBytes(conf),
+                NativeJob.of(conf), files, source.path(), source.start(), source.end(), number(context), memoryBytes(conf, source),
                 NativeJob.output(context, files)),
             0,
             context);
@@ -43,6 +43,10 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
     if (context.getNumReduceTasks() == 0) {
       time.end();
     }
+  }
+
+  private static long memoryBytes(Configuration conf, Source source) throws IOException {
+    return NativeJob.mapMemoryBytes(conf, NativeTask.compressed(source.path()));
   }
 
   private static int number(Context context) {
@@ -72,7 +76,7 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
             source.start(),
             source.end(),
             number(context),
-            NativeJob.mapMemoryBytes(collector.job),
+            memoryBytes(collector.job, source),
             LocalDirectories.of(collector.job, i -> files.getSpillFileForWrite(i, 1)),
             codec.number(),
             codec.level(),

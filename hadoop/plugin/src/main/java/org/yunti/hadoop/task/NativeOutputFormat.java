@@ -1,16 +1,27 @@
 package org.yunti.hadoop.task;
 
 import java.io.IOException;
+import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.io.compress.GzipCodec;
 import org.apache.hadoop.mapreduce.RecordWriter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.apache.hadoop.util.ReflectionUtils;
 
 /** Hadoop's output directory and committer, for tasks that write their file natively: there are no Java records. */
 public final class NativeOutputFormat extends FileOutputFormat<NullWritable, NullWritable> {
   /** Where the task writes; the committer gives it its name in the end. */
-  String file(TaskAttemptContext context) throws IOException {
-    return getDefaultWorkFile(context, NativeTask.extension(NativeJob.of(context.getConfiguration()))).toString();
+  Path file(TaskAttemptContext context, String extension) throws IOException {
+    return getDefaultWorkFile(context, extension);
+  }
+
+  /** What the cluster wants the output compressed with, or null. */
+  static CompressionCodec codec(TaskAttemptContext context) {
+    return getCompressOutput(context)
+        ? ReflectionUtils.newInstance(getOutputCompressorClass(context, GzipCodec.class), context.getConfiguration())
+        : null;
   }
 
   @Override

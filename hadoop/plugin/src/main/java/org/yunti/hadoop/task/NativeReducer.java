@@ -20,7 +20,7 @@ public final class NativeReducer extends Reducer<BytesWritable, BytesWritable, O
               files,
               input.number(),
               context.getTaskAttemptID().getTaskID().getId(),
-              input.memoryBytes(),
+              NativeJob.reduceMemoryBytes(input.memoryBytes()),
               input.directories(),
               NativeJob.output(context, files));
     }

@@ -19,6 +19,10 @@ import org.yunti.hadoop.conformance.cases.order.Comparators;
 import org.yunti.hadoop.conformance.cases.order.Partitioners;
 import org.yunti.hadoop.conformance.cases.shape.Buffers;
 import org.yunti.hadoop.conformance.cases.shape.Extents;
+import org.yunti.hadoop.conformance.cases.tasks.JavaFormats;
+import org.yunti.hadoop.conformance.cases.tasks.Libraries;
+import org.yunti.hadoop.conformance.cases.tasks.Sorts;
+import org.yunti.hadoop.conformance.cases.tasks.WordCounts;
 import org.yunti.hadoop.conformance.cases.values.ValueTypes;
 import org.yunti.hadoop.conformance.suite.Case;
 
@@ -44,6 +48,10 @@ public final class AllCases {
     all.addAll(OldApi.cases());
     all.addAll(Examples.cases());
     all.addAll(SortExamples.cases());
+    all.addAll(WordCounts.cases());
+    all.addAll(JavaFormats.cases());
+    all.addAll(Sorts.cases());
+    all.addAll(Libraries.cases());
     Set<String> names = new HashSet<>();
     for (Case c : all) {
       if (!names.add(c.name())) {

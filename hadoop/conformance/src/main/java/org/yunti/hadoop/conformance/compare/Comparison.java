@@ -23,8 +23,8 @@ public final class Comparison {
     this.variant = variant;
   }
 
-  /** @param judged the variant's tasks must say that they ran natively, or decline for a permitted reason */
-  public static List<String> differences(Case testCase, Outcome stock, Outcome variant, boolean judged) {
+  /** @param claim what the variant's tasks must say of themselves */
+  public static List<String> differences(Case testCase, Outcome stock, Outcome variant, Claim claim) {
     Comparison comparison = new Comparison(testCase, stock, variant);
     if (!comparison.stockIsAsExpected()) {
       return comparison.differences;
@@ -32,7 +32,7 @@ public final class Comparison {
     comparison.compareEndings();
     comparison.compareFiles();
     comparison.compare("standard output", stock.printed(), variant.printed());
-    comparison.compareJobs(judged);
+    comparison.compareJobs(claim);
     return comparison.differences;
   }
 
@@ -87,7 +87,7 @@ public final class Comparison {
     }
   }
 
-  private void compareJobs(boolean judged) {
+  private void compareJobs(Claim claim) {
     if (stock.jobs().size() != variant.jobs().size()) {
       differences.add("stock ran " + stock.jobs().size() + " jobs, variant " + variant.jobs().size());
       return;
@@ -107,7 +107,7 @@ public final class Comparison {
         // Which tasks a failing job has run before it is stopped is a race.
         compareCounters(where, stockJob.counters(), variantJob.counters());
       }
-      String fault = judged ? NativeClaim.fault(testCase, variantJob) : null;
+      String fault = NativeClaim.fault(claim, testCase, variantJob);
       if (fault != null) {
         differences.add(where + fault);
       }

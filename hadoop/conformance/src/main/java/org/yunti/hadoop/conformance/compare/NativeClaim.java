@@ -12,16 +12,43 @@ import org.yunti.hadoop.conformance.suite.Case;
  */
 final class NativeClaim {
   static final String GROUP = "Yunti";
+  private static final String NATIVE_MAPPER = "org.yunti.hadoop.task.NativeMapper";
   private static final String NATIVE = GROUP + ":native";
   private static final String DECLINED = GROUP + ":declined: ";
 
   private NativeClaim() {}
 
   /** @return what is wrong, or null */
-  static String fault(Case testCase, JobResult job) {
-    if (!job.succeeded() || !sorts(job)) {
+  static String fault(Claim claim, Case testCase, JobResult job) {
+    if (!job.succeeded()) {
       return null; // The counters of failed tasks are lost.
     }
+    return switch (claim) {
+      case NOTHING -> null;
+      case SERVED -> sorts(job) ? faultOfServed(testCase, job) : null;
+      case NATIVE_TASKS -> faultOfNativeTasks(testCase, job);
+    };
+  }
+
+  /** Each task has to have said it, and none may decline: there is no stock code behind it. */
+  private static String faultOfNativeTasks(Case testCase, JobResult job) {
+    if (!NATIVE_MAPPER.equals(job.mapper())) {
+      return "no job of native tasks: its mapper is " + job.mapper();
+    }
+    for (String counter : job.counters().keySet()) {
+      if (counter.startsWith(DECLINED)) {
+        return "declined: " + counter.substring(DECLINED.length());
+      }
+    }
+    long said = job.counters().getOrDefault(NATIVE, 0L);
+    int tasks = job.maps() + job.reduces();
+    if (testCase.hasToSpill() && job.counters().getOrDefault("TaskCounter:SPILLED_RECORDS", 0L) == 0) {
+      return "nothing was spilled, and the case is there for spills";
+    }
+    return said == tasks ? null : said + " of " + tasks + " tasks say that they ran natively";
+  }
+
+  private static String faultOfServed(Case testCase, JobResult job) {
     boolean spoke = false;
     for (Map.Entry<String, Long> counter : job.counters().entrySet()) {
       if (counter.getValue() == 0) {

@@ -15,8 +15,7 @@ import org.apache.hadoop.mapreduce.Counters;
 import org.apache.hadoop.mapreduce.JobID;
 import org.apache.hadoop.mapreduce.JobStatus;
 import org.apache.hadoop.mapreduce.MRJobConfig;
-import org.apache.hadoop.mapreduce.TaskReport;
-import org.apache.hadoop.mapreduce.TaskType;
+import org.apache.hadoop.mapreduce.TaskCompletionEvent;
 import org.apache.hadoop.mapreduce.protocol.ClientProtocol;
 
 /**
@@ -26,8 +25,9 @@ import org.apache.hadoop.mapreduce.protocol.ClientProtocol;
  * runs at a time.
  */
 final class JobRecorder {
-  private record Submitted(ClientProtocol client, JobID id, int reduces) {}
+  private record Submitted(ClientProtocol client, JobID id, String mapper, int maps, int reduces) {}
 
+  private static final int EVENTS_MAX = 10_000;
   private static final List<Submitted> JOBS = new ArrayList<>();
   private static Configuration base;
 
@@ -44,7 +44,9 @@ final class JobRecorder {
     Path file = new Path(submitFolder, "job.xml");
     try (FSDataInputStream in = file.getFileSystem(base).open(file)) {
       job.addResource(in);
-      JOBS.add(new Submitted(client, id, job.getInt(MRJobConfig.NUM_REDUCES, 1)));
+      // The client has cut the input before it writes the file: its number of maps is no wish.
+      JOBS.add(new Submitted(client, id, job.get(MRJobConfig.MAP_CLASS_ATTR), job.getInt(MRJobConfig.NUM_MAPS, 0),
+          job.getInt(MRJobConfig.NUM_REDUCES, 1)));
     }
   }
 
@@ -56,7 +58,8 @@ final class JobRecorder {
       JobStatus status = job.client.getJobStatus(job.id);
       boolean succeeded = status != null && status.getState() == JobStatus.State.SUCCEEDED;
       List<String> causes = succeeded ? List.of() : causes(job, failures);
-      results.add(new Outcome.JobResult(job.reduces, succeeded, causes, counters(job.client.getJobCounters(job.id))));
+      results.add(new Outcome.JobResult(job.mapper, job.maps, job.reduces, succeeded, causes,
+          counters(job.client.getJobCounters(job.id))));
     }
     return results;
   }
@@ -66,11 +69,12 @@ final class JobRecorder {
     if (job.client instanceof LocalJobRunner) {
       return failures.of(job.id.toString());
     }
-    // A cluster: what the tasks reported. "Error: CLASS: MESSAGE" and a stack.
+    // A cluster: what failed attempts reported, "Error: CLASS: MESSAGE" and a stack. The history server knows it of
+    // attempts alone, not of their tasks.
     List<String> reported = new ArrayList<>();
-    for (TaskType type : new TaskType[] {TaskType.MAP, TaskType.REDUCE}) {
-      for (TaskReport report : job.client.getTaskReports(job.id, type)) {
-        for (String diagnostic : report.getDiagnostics()) {
+    for (TaskCompletionEvent event : job.client.getTaskCompletionEvents(job.id, 0, EVENTS_MAX)) {
+      if (event.getStatus() == TaskCompletionEvent.Status.FAILED || event.getStatus() == TaskCompletionEvent.Status.TIPFAILED) {
+        for (String diagnostic : job.client.getTaskDiagnostics(event.getTaskAttemptId())) {
           for (String line : diagnostic.split("\n")) {
             if (line.startsWith("Error: ") || line.startsWith("Caused by: ")) {
               reported.add(line.substring(line.indexOf(' ', line.indexOf(':')) + 1));

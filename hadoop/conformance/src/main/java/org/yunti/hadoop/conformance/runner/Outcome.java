@@ -12,10 +12,12 @@ import java.util.Map;
  */
 public record Outcome(String error, List<JobResult> jobs, Map<String, List<String>> files, List<String> printed) {
   /**
+   * @param mapper the class of its map tasks, or null where the job names none
    * @param causes why it failed, from the outermost exception
    * @param counters by {@code GROUP:COUNTER}, the group without its package
    */
-  public record JobResult(int reduces, boolean succeeded, List<String> causes, Map<String, Long> counters) {
+  public record JobResult(
+      String mapper, int maps, int reduces, boolean succeeded, List<String> causes, Map<String, Long> counters) {
     /** The class of the outermost exception: what a program could catch. */
     public String kindOfFailure() {
       return causes.isEmpty() ? "unknown" : causes.get(0).split(":", 2)[0];

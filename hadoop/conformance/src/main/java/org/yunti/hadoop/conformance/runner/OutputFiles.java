@@ -33,6 +33,7 @@ final class OutputFiles {
 
   static Map<String, List<String>> read(Path folder, Order order, Configuration conf) throws IOException {
     Map<String, List<String>> files = new TreeMap<>();
+    Map<String, List<String>> parts = new TreeMap<>();
     FileSystem fs = folder.getFileSystem(conf);
     if (!fs.exists(folder)) {
       return files;
@@ -43,7 +44,15 @@ final class OutputFiles {
       FileStatus file = listing.next();
       String name = file.getPath().toUri().getPath().substring(root.length() + 1);
       List<String> records = order == Order.CONTENT_FREE ? List.of() : records(fs, file.getPath(), conf);
-      files.put(name, canonical(records, order));
+      files.put(name, order == Order.JOINED_PARTS ? List.of() : canonical(records, order));
+      if (order == Order.JOINED_PARTS) {
+        parts.put(name, records);
+      }
+    }
+    if (order == Order.JOINED_PARTS) {
+      List<String> joined = new ArrayList<>();
+      parts.values().forEach(joined::addAll);
+      files.put("all parts", canonical(joined, Order.VALUES_FREE));
     }
     return files;
   }

@@ -38,11 +38,12 @@ public final class Runner implements AutoCloseable {
   }
 
   /**
+   * @param body which of the case's programs
    * @param overlay settings of the variant
    * @param side name of the folder for the output; of equal length on both sides, because the lengths of path
    *     names are counted in places
    */
-  public Outcome run(Case testCase, Map<String, String> overlay, String side)
+  public Outcome run(Case testCase, Case.Body body, Map<String, String> overlay, String side)
       throws IOException, InterruptedException {
     Trial trial = trial(testCase, overlay, side);
     JobRecorder.start(base);
@@ -51,7 +52,7 @@ public final class Runner implements AutoCloseable {
     System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
     String error = null;
     try {
-      testCase.body().run(trial);
+      body.run(trial);
     } catch (InterruptedException e) {
       throw e;
     } catch (Exception | LinkageError e) {

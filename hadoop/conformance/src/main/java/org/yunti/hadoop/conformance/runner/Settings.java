@@ -1,11 +1,16 @@
 package org.yunti.hadoop.conformance.runner;
 
+import java.io.File;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.apache.hadoop.examples.WordCount;
 import org.apache.hadoop.util.ClassUtil;
 
 /** The settings that every run starts from, below those of the variant and of the case. */
 public final class Settings {
+  /** What {@code -libjars} sets: jars that come to each task. */
+  public static final String JARS = "tmpjars";
+
   private Settings() {}
 
   /** Everything in this JVM and below one folder. */
@@ -32,6 +37,8 @@ public final class Settings {
     }
     Map<String, String> settings = common();
     settings.put("mapreduce.job.jar", jar);
+    // Also where a program names a jar of its own, and for jobs that use classes of the examples.
+    settings.put(JARS, new File(jar).toURI() + "," + new File(ClassUtil.findContainingJar(WordCount.class)).toURI());
     return settings;
   }
 

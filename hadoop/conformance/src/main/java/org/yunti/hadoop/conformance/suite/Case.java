@@ -41,6 +41,9 @@ public final class Case {
     String find(Configuration conf);
   }
 
+  /** What is known to be otherwise in native tasks. */
+  public record KnownDifference(String shown, String reason) {}
+
   private final String name;
   private final List<Input> inputs = new ArrayList<>();
   private final List<Tweak> tweaks = new ArrayList<>();
@@ -48,11 +51,14 @@ public final class Case {
   private final Map<String, String> freeCounters = new LinkedHashMap<>();
   private final Set<Pattern> permittedDeclines = new LinkedHashSet<>();
   private Body body;
+  private Body nativeBody;
   private Order order = Order.VALUES_FREE;
   private Obstacle obstacle = conf -> null;
   private String mustFailWith;
+  private KnownDifference knownDifference;
   private Pattern printed;
   private boolean onCluster;
+  private boolean spills;
 
   private Case(String name) {
     this.name = name;
@@ -72,6 +78,12 @@ public final class Case {
 
   public Case body(Body newBody) {
     body = newBody;
+    return this;
+  }
+
+  /** The same program as tasks that are native throughout: what the variant {@code native} runs in place of the body. */
+  public Case nativeBody(Body newBody) {
+    nativeBody = newBody;
     return this;
   }
 
@@ -105,14 +117,36 @@ public final class Case {
     return this;
   }
 
+  /**
+   * Native tasks do something else than stock Hadoop, which is to be mended or told in the guide. The case is skipped
+   * as long as they differ so, and fails when they do no more: then this line has to go.
+   *
+   * @param shown what the differences must contain
+   */
+  public Case nativeTasksDiffer(String shown, String reason) {
+    knownDifference = new KnownDifference(shown, reason);
+    return this;
+  }
+
+  /** Native map tasks must have spilled, or the case would try nothing. */
+  public Case mustSpill() {
+    spills = true;
+    return this;
+  }
+
   /** A job of this case must fail, and the text be found in the stack of causes. */
   public Case mustFail(String text) {
     mustFailWith = text;
     return this;
   }
 
+  /** Given several obstacles, each of them is one. */
   public Case skippedIf(Obstacle newObstacle) {
-    obstacle = newObstacle;
+    Obstacle before = obstacle;
+    obstacle = conf -> {
+      String found = before.find(conf);
+      return found == null ? newObstacle.find(conf) : found;
+    };
     return this;
   }
 
@@ -142,6 +176,11 @@ public final class Case {
     return body;
   }
 
+  /** Null where the case has no such program. */
+  public Body nativeBody() {
+    return nativeBody;
+  }
+
   List<Tweak> tweaks() {
     return tweaks;
   }
@@ -166,12 +205,21 @@ public final class Case {
     return mustFailWith;
   }
 
+  /** Null in nearly all cases. */
+  public KnownDifference knownDifference() {
+    return knownDifference;
+  }
+
   public Obstacle obstacle() {
     return obstacle;
   }
 
   public Pattern printed() {
     return printed;
+  }
+
+  public boolean hasToSpill() {
+    return spills;
   }
 
   public boolean runsOnCluster() {

@@ -1,24 +1,14 @@
 package org.yunti.hadoop.conformance.cases.codecs;
 
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.Text;
-import org.apache.hadoop.io.compress.CodecPool;
-import org.apache.hadoop.io.compress.CompressionCodec;
-import org.apache.hadoop.io.compress.Compressor;
-import org.apache.hadoop.io.compress.Decompressor;
-import org.apache.hadoop.util.ReflectionUtils;
 import org.yunti.hadoop.conformance.suite.Case;
+import org.yunti.hadoop.conformance.suite.Codecs;
 import org.yunti.hadoop.conformance.suite.Traced;
 
 /**
@@ -47,18 +37,14 @@ public final class MapOutputCodecs {
     // The names of Hadoop 1, which half of the world's job files still use.
     cases.add(Traced.of("codecs/old-names", Text.class, MapOutputCodecs::key, BytesWritable.class,
         MapOutputCodecs::smallValue).set("mapred.compress.map.output", true)
-        .set("mapred.map.output.compression.codec", className("Gzip")));
+        .set("mapred.map.output.compression.codec", Codecs.className("Gzip")));
     return cases;
   }
 
   private static Case compressed(String codec, Case traced) {
     return traced.set("mapreduce.map.output.compress", true)
-        .set("mapreduce.map.output.compress.codec", className(codec))
-        .skippedIf(conf -> obstacle(className(codec), conf));
-  }
-
-  private static String className(String codec) {
-    return "org.apache.hadoop.io.compress." + codec + "Codec";
+        .set("mapreduce.map.output.compress.codec", Codecs.className(codec))
+        .skippedIf(conf -> Codecs.obstacle(codec, conf));
   }
 
   private static Text key(Random random, int record) {
@@ -92,32 +78,5 @@ public final class MapOutputCodecs {
   private static String damageByChecks() {
     boolean checked = ManagementFactory.getRuntimeMXBean().getInputArguments().contains("-Xcheck:jni");
     return checked ? "-Xcheck:jni damages what stock Hadoop collects while it spills through zlib" : null;
-  }
-
-  /** Tries the codec as stock Hadoop would use it: some need native libraries or jars that may be missing. */
-  private static String obstacle(String codecClass, Configuration conf) {
-    try {
-      CompressionCodec codec =
-          (CompressionCodec) ReflectionUtils.newInstance(conf.getClassByName(codecClass), conf);
-      byte[] text = "text of a trial ".repeat(50).getBytes(java.nio.charset.StandardCharsets.US_ASCII);
-      return Arrays.equals(text, throughCodec(codec, text)) ? null : "stock Hadoop reads back other bytes";
-    } catch (IOException | ReflectiveOperationException | RuntimeException | LinkageError e) {
-      return "stock Hadoop cannot run it here: " + e.getMessage();
-    }
-  }
-
-  private static byte[] throughCodec(CompressionCodec codec, byte[] text) throws IOException {
-    Compressor compressor = CodecPool.getCompressor(codec);
-    ByteArrayOutputStream compressed = new ByteArrayOutputStream();
-    try (OutputStream out = codec.createOutputStream(compressed, compressor)) {
-      out.write(text);
-    }
-    Decompressor decompressor = CodecPool.getDecompressor(codec);
-    try (InputStream in = codec.createInputStream(new ByteArrayInputStream(compressed.toByteArray()), decompressor)) {
-      return in.readAllBytes();
-    } finally {
-      CodecPool.returnCompressor(compressor);
-      CodecPool.returnDecompressor(decompressor);
-    }
   }
 }

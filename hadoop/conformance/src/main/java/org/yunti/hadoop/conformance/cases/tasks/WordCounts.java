@@ -1,0 +1,182 @@
+package org.yunti.hadoop.conformance.cases.tasks;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.apache.hadoop.examples.WordCount;
+import org.apache.hadoop.io.IntWritable;
+import org.apache.hadoop.io.Text;
+import org.apache.hadoop.mapreduce.Job;
+import org.yunti.hadoop.conformance.suite.Case;
+import org.yunti.hadoop.conformance.suite.Codecs;
+import org.yunti.hadoop.conformance.suite.FileInput;
+import org.yunti.hadoop.conformance.suite.NativeJob;
+import org.yunti.hadoop.conformance.suite.Order;
+import org.yunti.hadoop.conformance.suite.TextInput;
+import org.yunti.hadoop.conformance.suite.Twin;
+
+/**
+ * Word count: the classes of hadoop-mapreduce-examples against native tasks, over texts of all shapes. What a text is cut
+ * into, and what comes of a word, is seen in the counts.
+ */
+public final class WordCounts {
+  static final NativeJob FOLDER = NativeJob.of("mapper = \"Yunti.WordCountMapper\"", "folder = \"Yunti.SumFolder\"");
+  private static final NativeJob REDUCER = NativeJob.of("mapper = \"Yunti.WordCountMapper\"", "reducer = \"Yunti.SumReducer\"");
+  private static final NativeJob COMBINER = NativeJob.of("mapper = \"Yunti.WordCountMapper\"", "combiner = \"Yunti.SumReducer\"",
+      "reducer = \"Yunti.SumReducer\"");
+  private static final int MEGABYTE = 1 << 20;
+
+  private WordCounts() {}
+
+  public static List<Case> cases() {
+    List<Case> cases = new ArrayList<>();
+    cases.add(counted("words/folder").input(TextInput.words(3, 500)).onCluster());
+    cases.add(Twin.of("words/combiner", "text", WordCounts::combined, COMBINER).order(Order.EXACT).input(TextInput.words(3, 500)));
+    cases.add(Twin.of("words/reducer", "text", WordCounts::reduced, REDUCER).order(Order.EXACT).input(TextInput.words(3, 500)));
+    extents(cases);
+    buffers(cases);
+    codecs(cases);
+    texts(cases);
+    return cases;
+  }
+
+  private static Case counted(String name) {
+    return Twin.of(name, "text", WordCounts::combined, FOLDER).order(Order.EXACT);
+  }
+
+  private static Case counted(String name, int reduces) {
+    return Twin.of(name, "text", reduces, WordCounts::combined, FOLDER).order(Order.EXACT);
+  }
+
+  static void combined(Job job) {
+    reduced(job);
+    job.setCombinerClass(WordCount.IntSumReducer.class);
+  }
+
+  private static void reduced(Job job) {
+    job.setMapperClass(WordCount.TokenizerMapper.class);
+    job.setReducerClass(WordCount.IntSumReducer.class);
+    job.setOutputKeyClass(Text.class);
+    job.setOutputValueClass(IntWritable.class);
+  }
+
+  private static void extents(List<Case> cases) {
+    cases.add(counted("words/one-partition", 1).input(TextInput.words(2, 300)));
+    cases.add(counted("words/seven-partitions", 7).input(TextInput.words(2, 300)));
+    cases.add(counted("words/thousand-partitions", 1000).input(TextInput.words(2, 300))
+        .set("mapreduce.local.reduce.tasks.maximum", 8)
+        .counterMayDiffer("BYTES_WRITTEN", "tasks of one JVM share the statistics of the file system"));
+    cases.add(counted("words/empty-partitions", 20).input(FileInput.text("text/a.txt", "three words only, only three\n")));
+    cases.add(counted("words/empty-file").input(FileInput.text("text/a.txt", "")));
+    cases.add(counted("words/no-files").input(trial -> trial.fileSystem().mkdirs(trial.input("text"))));
+    cases.add(counted("words/empty-file-among-others").input(TextInput.words(2, 100)).input(FileInput.text("text/a.txt", "")));
+    cases.add(counted("words/blanks-alone").input(FileInput.text("text/a.txt", " \t \n\n\r\n   \f\n")));
+    cases.add(counted("words/many-small-files").input(TextInput.words(60, 3)));
+    cases.add(counted("words/hidden-files").input(TextInput.words(1, 30)).input(FileInput.text("text/_hidden", "not to be read\n"))
+        .input(FileInput.text("text/.hidden", "not to be read\n")));
+    TextInput skewed = new TextInput(
+        (random, line) -> "hot hot hot hot " + (line % 50 == 0 ? "cold" + random.nextInt(40) : "hot"), "text", 3, 3000);
+    cases.add(counted("words/skew").input(skewed));
+    cases.add(Twin.of("words/skew-reducer", "text", WordCounts::reduced, REDUCER).order(Order.EXACT).input(skewed));
+  }
+
+  private static void buffers(List<Case> cases) {
+    // 6 MB of words that mostly occur once: more than the 4 MB that a native task has at least, and than the 1 MB of Hadoop.
+    TextInput many = new TextInput((random, line) -> {
+      StringBuilder text = new StringBuilder();
+      for (int i = 0; i < 8; i++) {
+        text.append(Long.toString(random.nextLong() >>> 20, 36)).append(i == 7 ? "" : " ");
+      }
+      return text.append(" often").toString();
+    }, "text", 1, 60_000);
+    cases.add(Twin.combinedInSpills(counted("words/spills-of-folder").input(many)));
+    cases.add(Twin.spilling(Twin.of("words/spills-of-reducer", "text", WordCounts::reduced, REDUCER).order(Order.EXACT).input(many)));
+    cases.add(Twin.combinedInSpills(
+        Twin.of("words/spills-of-combiner", "text", WordCounts::combined, COMBINER).order(Order.EXACT).input(many)));
+    cases.add(Twin.combinedInSpills(counted("words/spills-and-codec").input(many)
+        .set("mapreduce.map.output.compress", true).set("mapreduce.map.output.compress.codec", Codecs.className("Lz4"))));
+    cases.add(counted("words/one-huge-word").set("mapreduce.task.io.sort.mb", 64).input(FileInput.text("text/a.txt",
+        "small " + "huge".repeat(2 * MEGABYTE) + "\nsmall again\n")));
+    Case.Input hugeLine = FileInput.of("text/a.txt", conf -> {
+      StringBuilder line = new StringBuilder("before\n");
+      for (int i = 0; i < MEGABYTE / 2; i++) {
+        line.append("word").append(i % 977).append(' ');
+      }
+      return line.append("\nbehind\n").toString().getBytes(StandardCharsets.UTF_8);
+    });
+    cases.add(Twin.cut(counted("words/one-huge-line").input(hugeLine), MEGABYTE).set("mapreduce.task.io.sort.mb", 32));
+    cases.add(Twin.cut(counted("words/line-above-buffer-size").input(hugeLine), MEGABYTE)
+        .nativeTasksDiffer("a record of more than", "a native map task has no memory for a record that is larger than half its sort buffer"));
+  }
+
+  private static void codecs(List<Case> cases) {
+    for (String codec : List.of("Default", "Deflate", "Gzip", "BZip2", "Snappy", "Lz4", "ZStandard")) {
+      String name = codec.toLowerCase(java.util.Locale.ROOT);
+      cases.add(counted("map-output/" + name).input(TextInput.words(3, 500))
+          .set("mapreduce.map.output.compress", true).set("mapreduce.map.output.compress.codec", Codecs.className(codec))
+          .skippedIf(conf -> Codecs.obstacle(codec, conf)));
+    }
+    for (String[] codec : new String[][] {{"Gzip", "gz"}, {"BZip2", "bz2"}, {"ZStandard", "zst"}}) {
+      cases.add(compressed(codec[0], codec[1], "", 1));
+      cases.add(compressed(codec[0], codec[1], "-of-members", 3));
+      cases.add(Twin.cut(compressed(codec[0], codec[1], "-in-splits", 1), 3000)
+          // Stock Hadoop cuts bzip2, native tasks read compressed files whole.
+          .counterMayDiffer("SPLIT_RAW_BYTES", "stock cuts bzip2, native tasks read it whole")
+          .counterMayDiffer("SHUFFLED_MAPS", "stock cuts bzip2, native tasks read it whole")
+          .counterMayDiffer("MERGED_MAP_OUTPUTS", "stock cuts bzip2, native tasks read it whole")
+          .counterMayDiffer("COMBINE_OUTPUT_RECORDS", "stock cuts bzip2, native tasks read it whole")
+          .counterMayDiffer("REDUCE_INPUT_RECORDS", "stock cuts bzip2, native tasks read it whole"));
+    }
+    cases.add(counted("input/mixed").input(TextInput.words(1, 100))
+        .input(FileInput.of("text/b.gz", conf -> Codecs.compressed("Gzip", lines(200), conf)))
+        .input(FileInput.of("text/c.bz2", conf -> Codecs.compressed("BZip2", lines(200), conf)))
+        .counterMayDiffer("BYTES_READ", Twin.READ_AHEAD));
+    cases.add(counted("input/gzip-of-nothing").input(FileInput.of("text/a.gz", conf -> Codecs.compressed("Gzip", new byte[0], conf))));
+  }
+
+  private static Case compressed(String codec, String extension, String name, int members) {
+    Case.Input input = FileInput.of("text/a." + extension, conf -> {
+      java.io.ByteArrayOutputStream all = new java.io.ByteArrayOutputStream();
+      for (int member = 0; member < members; member++) {
+        all.write(Codecs.compressed(codec, lines(1500 + member), conf));
+      }
+      return all.toByteArray();
+    });
+    return counted("input/" + codec.toLowerCase(java.util.Locale.ROOT) + name).input(input)
+        .skippedIf(conf -> Codecs.obstacle(codec, conf));
+  }
+
+  private static byte[] lines(int n) {
+    Random random = new Random(n);
+    StringBuilder text = new StringBuilder();
+    for (int line = 0; line < n; line++) {
+      text.append("word").append(random.nextInt(300)).append(' ').append(random.nextInt(20)).append('\n');
+    }
+    return text.toString().getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static void texts(List<Case> cases) {
+    StringBuilder all = new StringBuilder();
+    Random random = new Random(9);
+    for (int line = 0; line < 400; line++) {
+      all.append("word".repeat(random.nextInt(4))).append(' ').append("Wörter 云梯").append(random.nextInt(30))
+          .append(new String[] {"\n", "\r\n", "\r", "\n\n", "\r\r\n", "\n\r"}[random.nextInt(6)]);
+    }
+    String text = all.toString();
+    cases.add(counted("lines/all-line-ends").input(FileInput.text("text/a.txt", text)));
+    for (int bytes : new int[] {7, 64, 1000}) {
+      // The same cuts at other places: each byte of a line end is the last one of some split.
+      Case cut = counted("lines/all-line-ends-cut-at-" + bytes).input(FileInput.text("text/a.txt", bytes == 7 ? text.substring(0, 700) : text));
+      cases.add(Twin.cut(cut, bytes));
+    }
+    cases.add(counted("lines/without-final-newline").input(FileInput.text("text/a.txt", "one two\nthree")));
+    cases.add(counted("lines/final-cr").input(FileInput.text("text/a.txt", "one two\r\nthree\r")));
+    cases.add(counted("lines/byte-order-mark").input(FileInput.text("text/a.txt", "\ufefffirst line\nfirst again\n\ufefflater\n"))
+        .nativeTasksDiffer("out/part-r-", "native readers take a byte-order mark for a part of the first line, Hadoop drops it"));
+    cases.add(Twin.cut(counted("lines/words-of-language-cut").input(TextInput.words(2, 500)), 1500));
+    cases.add(Twin.of("lines/delimiter", "text", WordCounts::combined, FOLDER.with("input-format = \"text:|;\"")).order(Order.EXACT)
+        .input(FileInput.text("text/a.txt", "a b|;c\nd|;|;e |f;|;".repeat(30) + "last")).set("textinputformat.record.delimiter", "|;")
+        .nativeTasksDiffer("out/part-r-", "the native word count sees whole stretches of text, and takes a delimiter that is no blank for a part of words"));
+  }
+}

@@ -1,0 +1,66 @@
+package org.yunti.hadoop.conformance.suite;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.io.compress.CodecPool;
+import org.apache.hadoop.io.compress.CompressionCodec;
+import org.apache.hadoop.io.compress.Compressor;
+import org.apache.hadoop.io.compress.Decompressor;
+import org.apache.hadoop.util.ReflectionUtils;
+
+/** Hadoop's codecs by the first part of their names: {@code Gzip}, {@code BZip2}. */
+public final class Codecs {
+  private Codecs() {}
+
+  public static String className(String codec) {
+    return "org.apache.hadoop.io.compress." + codec + "Codec";
+  }
+
+  private static CompressionCodec of(String codec, Configuration conf) throws ReflectiveOperationException {
+    return (CompressionCodec) ReflectionUtils.newInstance(conf.getClassByName(className(codec)), conf);
+  }
+
+  /** What the codec makes of it: one member or frame. */
+  public static byte[] compressed(String codec, byte[] bytes, Configuration conf)
+      throws IOException, ReflectiveOperationException {
+    return compressed(of(codec, conf), bytes);
+  }
+
+  private static byte[] compressed(CompressionCodec codec, byte[] bytes) throws IOException {
+    Compressor compressor = CodecPool.getCompressor(codec);
+    ByteArrayOutputStream compressed = new ByteArrayOutputStream();
+    try (OutputStream out = codec.createOutputStream(compressed, compressor)) {
+      out.write(bytes);
+    } finally {
+      CodecPool.returnCompressor(compressor);
+    }
+    return compressed.toByteArray();
+  }
+
+  /** Tries the codec as stock Hadoop would use it: some need native libraries or jars that may be missing. */
+  public static String obstacle(String codec, Configuration conf) {
+    try {
+      byte[] text = "text of a trial ".repeat(50).getBytes(StandardCharsets.US_ASCII);
+      CompressionCodec found = of(codec, conf);
+      byte[] back = expanded(found, compressed(found, text));
+      return Arrays.equals(text, back) ? null : "stock Hadoop reads back other bytes";
+    } catch (IOException | ReflectiveOperationException | RuntimeException | LinkageError e) {
+      return "stock Hadoop cannot run it here: " + e.getMessage();
+    }
+  }
+
+  private static byte[] expanded(CompressionCodec codec, byte[] bytes) throws IOException {
+    Decompressor decompressor = CodecPool.getDecompressor(codec);
+    try (InputStream in = codec.createInputStream(new ByteArrayInputStream(bytes), decompressor)) {
+      return in.readAllBytes();
+    } finally {
+      CodecPool.returnDecompressor(decompressor);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package org.yunti.hadoop.conformance.suite;
+
+import org.apache.hadoop.mapreduce.Job;
+import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+
+/** One program written twice: a job of Java classes, and one whose tasks are native. Both read and write the same folders. */
+public final class Twin {
+  /** Of a reader: stock counts what it took from the file system. */
+  public static final String READ_AHEAD = "how far a reader looks behind the end of its split is its own affair";
+
+  public static final String SPILLS = "what is combined again depends on how often a task spills, and native tasks have no Java objects in their buffer";
+
+  private static final int REDUCES = 3;
+
+  private Twin() {}
+
+  /** @param folder of the input, as the case's {@link Case.Input} names it */
+  public static Case of(String name, String folder, Case.Tweak java, NativeJob nativeJob) {
+    return of(name, folder, REDUCES, java, nativeJob);
+  }
+
+  /** @param reduces 0 for a job of maps alone */
+  public static Case of(String name, String folder, int reduces, Case.Tweak java, NativeJob nativeJob) {
+    return Case.of("native/" + name)
+        .counterMayDiffer("MAP_OUTPUT_BYTES", "Writables have lengths and widths of their own; with a combiner or folder it is not counted")
+        .body(trial -> {
+          Job job = Job.getInstance(trial.conf());
+          FileInputFormat.addInputPath(job, trial.input(folder));
+          FileOutputFormat.setOutputPath(job, trial.output("out"));
+          job.setNumReduceTasks(reduces);
+          java.apply(job);
+          trial.submit(trial.tweaked(job));
+        })
+        .nativeBody(trial -> nativeJob.run(trial, folder, reduces));
+  }
+
+  /** The same, and the native job's classes are those of the suite's library in C++. */
+  public static Case ofLibrary(String name, String folder, int reduces, Case.Tweak java, NativeJob nativeJob) {
+    return of(name, folder, reduces, java, nativeJob.withLibrary()).skippedIf(conf -> Library.obstacle());
+  }
+
+  /** Splits that end within records. */
+  public static Case cut(Case twin, int splitBytes) {
+    return twin.set("mapreduce.input.fileinputformat.split.maxsize", splitBytes).counterMayDiffer("BYTES_READ", READ_AHEAD);
+  }
+
+  /** As many spills as the smallest buffer makes of a large input. */
+  public static Case spilling(Case twin) {
+    return twin.set("mapreduce.task.io.sort.mb", 1).set("mapreduce.map.sort.spill.percent", "0.1").mustSpill();
+  }
+
+  /** A combiner that meets records of several spills. */
+  public static Case combinedInSpills(Case twin) {
+    for (String counter : new String[] {"COMBINE_INPUT_RECORDS", "COMBINE_OUTPUT_RECORDS", "REDUCE_INPUT_RECORDS"}) {
+      twin.counterMayDiffer(counter, SPILLS);
+    }
+    return spilling(twin);
+  }
+}
