@@ -9,7 +9,9 @@ use super::phase::running::Running;
 use super::phase::{map_only, sorted};
 use super::plan::Plan;
 use super::plan::sizing::Sizing;
+use super::report::memory_trace::MemoryTrace;
 use super::report::meter::Meter;
+use super::report::partitions::{self, PartitionMeter};
 use super::report::{Report, fill};
 use super::spec::{JobSpec, Mode, OutputTarget};
 use crate::base::{Code, Error, Result};
@@ -64,13 +66,14 @@ fn run_with(
     let running = start(spec, &plan, threads, env, control)?;
     // Map and reduce read and write the data about once each: progress counts both.
     control.expect(plan.input_bytes * 2);
+    running.memory.expect(plan.input_bytes * 2);
     let output = open_output(&running, pending.as_ref())?;
     match spec.mode {
         Mode::None => map_only::run(&running, &output)?,
         _ => sorted::run(&running, &output)?,
     }
 
-    control.enter(StageNow::Commit);
+    running.enter(StageNow::Commit);
     let (output_bytes, top) = close_output(output, spec.durable)?;
     let mut report = fill::make(&running, &before, output_bytes);
     if let Some(pending) = pending.take() {
@@ -104,6 +107,7 @@ pub(super) fn start<'a>(
 ) -> Result<Running<'a>> {
     let limit = spec.memory_bytes.unwrap_or_else(super::machine::default_budget_bytes);
     let sizing = Sizing::make(limit, threads, plan.splits.len())?;
+    let parts = partitions::counted(spec, plan);
     Ok(Running {
         spec,
         plan,
@@ -112,8 +116,10 @@ pub(super) fn start<'a>(
         crew: Crew { threads: &*env.threads, workers: sizing.workers, cancel: control.cancelled() },
         budget: Budget::new(limit),
         meter: Meter::new(sizing.workers, &*env.clock),
+        memory: MemoryTrace::default(),
+        partitions: PartitionMeter::new(parts),
         sizing,
-        totals: OutputTotals::default(),
+        totals: OutputTotals::with_parts(parts),
         counters: Mutex::default(),
         settings: Arc::new(spec.settings.clone()),
         scratch_dirs: if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() },
