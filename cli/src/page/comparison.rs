@@ -6,14 +6,15 @@ use crate::text::compare::{direction, name_of, title};
 use crate::text::report::capital;
 
 pub fn sections(comparison: &Comparison) -> Vec<Tag> {
-    let side = |letter: &str, side: &crate::compare::Side| {
-        tag("p").class("meta").add(tag("strong").say(format!("{letter}: "))).say(name_of(side))
+    let side = |letter: &str, colour: &str, side: &crate::compare::Side| {
+        let key = tag("i").set("style", format!("background:var(--{colour})"));
+        tag("p").class("meta").add(key).add(tag("strong").say(format!("{letter}: "))).say(name_of(side))
     };
     let header = tag("header")
         .add(tag("p").class("eyebrow").say("Yunti: two jobs compared"))
         .add(tag("h1").say(capital(&title(comparison))))
-        .add(side("A", &comparison.a))
-        .add(side("B", &comparison.b));
+        .add(side("A", "commit", &comparison.a))
+        .add(side("B", "map", &comparison.b));
     let mut all = vec![header];
     if !comparison.different.is_empty() {
         let rows = comparison.different.iter().map(|d| vec![d.what.clone(), d.a.clone(), d.b.clone()]);

@@ -14,8 +14,9 @@ use crate::text::numbers;
 /// Lanes that are drawn, and workers that the table lists.
 const LANES_MAX: usize = 64;
 const ROWS_MAX: usize = 1000;
-/// Beyond it a lane is drawn by cells.
+/// Spans of a lane that are drawn one by one; of many lanes, together so many.
 const SPANS_MAX: usize = 200;
+const SPANS_TOGETHER: usize = 1500;
 const CELLS: usize = 800;
 const WIDTH: f64 = 1000.0;
 /// Work that happens within other work and would be hidden by it.
@@ -27,7 +28,8 @@ pub fn section(report: &Report) -> Tag {
         return section.add(note("The report has no timeline."));
     }
     let wall_ms = report.job.wall_ms.max(1e-6);
-    let lanes = report.workers.iter().take(LANES_MAX).flat_map(|w| lane(w, wall_ms));
+    let spans_max = (SPANS_TOGETHER / report.workers.len().clamp(1, LANES_MAX)).min(SPANS_MAX);
+    let lanes = report.workers.iter().take(LANES_MAX).flat_map(|w| lane(w, wall_ms, spans_max));
     let size = match report.workers.len() {
         0..=4 => "lanes",
         5..=16 => "lanes some",
@@ -44,12 +46,12 @@ pub fn section(report: &Report) -> Tag {
     section.add(card.add(details("As a table", by_kind(report))))
 }
 
-fn lane(worker: &Worker, wall_ms: f64) -> [Tag; 3] {
+fn lane(worker: &Worker, wall_ms: f64, spans_max: usize) -> [Tag; 3] {
     let busy = numbers::percent((worker.busy_ms / wall_ms).clamp(0.0, 1.0));
     let spans = worker.spans.iter().filter(|s| s.kind != "wait");
     let title = format!("worker {}, busy {busy} of the time", worker.number);
     let svg = drawing(WIDTH, 10.0, &title, "");
-    let shapes: Vec<Tag> = if worker.spans.len() <= SPANS_MAX {
+    let shapes: Vec<Tag> = if worker.spans.len() <= spans_max {
         let mut spans: Vec<&Span> = spans.collect();
         // Short ones above long ones.
         spans.sort_by(|a, b| (b.end_ms - b.start_ms).total_cmp(&(a.end_ms - a.start_ms)));
@@ -193,7 +195,7 @@ mod tests {
         let worker = Worker { number: 0, busy_ms: 8000.0, spans };
         let found = cells(&worker, 8000.0);
         assert_eq!(found, [("map", 0, 100), ("spill", 100, 200), ("map", 200, 400), ("reduce", 500, 800)]);
-        let lane = lane(&worker, 8000.0)[1].print();
+        let lane = lane(&worker, 8000.0, SPANS_MAX)[1].print();
         assert_eq!((lane.matches("<path").count(), lane.matches("<rect").count()), (3, 0), "{lane}");
         assert!(lane.contains("M0 0h125v10h-125zM250 0h250v10h-250z"), "{lane}");
     }
