@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::command::generate::GenerateFlags;
+use crate::command::inspect::InspectFlags;
 use crate::command::limits::LimitsFlags;
 use crate::command::report::ReportFlags;
 use crate::command::run::flags::RunFlags;
@@ -30,6 +31,7 @@ pub enum Command {
     Generate(GenerateFlags),
     Validate(ValidateFlags),
     Report(ReportFlags),
+    Inspect(InspectFlags),
     Limits(LimitsFlags),
     Completions(CompletionsFlags),
     Man(ManFlags),

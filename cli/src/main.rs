@@ -1,11 +1,14 @@
 //! The `yunti` command: parse, act, report. All work is in the engine; errors become exit codes here, in one place.
 
 mod command;
+mod compare;
 mod console;
 mod facts;
 mod failure;
 mod flags;
+mod page;
 mod text;
+mod whole_file;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;

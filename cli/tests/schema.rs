@@ -83,7 +83,8 @@ const FACTS: &str = r#"{
           "counters": {}, "times_ms": {} },
         { "id": "attempt_7_0001_r_000000_1", "kind": "reduce", "state": "succeeded", "node": "b",
           "start_unix_ms": 4000, "elapsed_ms": 4000, "shuffled_unix_ms": 7000, "merged_unix_ms": 7100,
-          "counters": { "CPU_MILLISECONDS": 700, "GC_TIME_MILLIS": 5, "PHYSICAL_MEMORY_BYTES": 2000 }, "times_ms": {} } ] }"#;
+          "counters": { "CPU_MILLISECONDS": 700, "GC_TIME_MILLIS": 5, "PHYSICAL_MEMORY_BYTES": 2000, "REDUCE_INPUT_RECORDS": 70,
+            "REDUCE_SHUFFLE_BYTES": 900, "REDUCE_OUTPUT_RECORDS": 30 }, "times_ms": {} } ] }"#;
 
 #[test]
 fn facts_of_a_cluster_become_a_report() {
@@ -95,6 +96,10 @@ fn facts_of_a_cluster_become_a_report() {
     assert_eq!(report["job"]["input_bytes"], 5_000_000);
     assert_eq!(report["tasks"][0]["stages_ms"]["launch"], 250.0);
     assert_eq!(report["tasks"][2]["stages_ms"]["shuffle"], 3000.0);
+    // What the reduce that succeeded was given and wrote.
+    assert_eq!(report["partitions"]["rows"][0]["values"], serde_json::json!([70, 900, 30]));
+    let lost = report["advice"].as_array().unwrap().iter().find(|a| a["rule"] == "lost-attempts").unwrap();
+    assert!(lost["seen"].as_str().unwrap().contains("1 attempts were lost, all on a"), "{lost}");
     std::fs::write(dir.path("report.json"), report.to_string()).unwrap();
     let text = dir.ok("report report.json");
     for part in ["two tasks  5 MB in 8 s", "2 containers at a time", "jvm-start", "reduce, lost", "is unknown"] {

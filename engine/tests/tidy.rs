@@ -60,7 +60,8 @@ fn load(dir: &Path, prefix: &str, tree: &mut Tree) {
                 tree.0.insert(format!("{path}/"), None);
                 load(&entry.path(), &format!("{path}/"), tree);
             }
-        } else if name != "cluster.env" {
+        // In a worktree .git is a file.
+        } else if name != "cluster.env" && name != ".git" {
             let bytes = fs::read(entry.path()).unwrap_or_default();
             tree.0.insert(path, String::from_utf8(bytes).ok());
         }

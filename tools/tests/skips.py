@@ -19,6 +19,7 @@ PRECONDITIONS = [
     (r"avx-?512", lambda: _cpu_has("avx512f") and _cpu_has("avx512vbmi2")),
     (r"avx-?2", lambda: _cpu_has("avx2")),
     (r"clang", lambda: _has("clang", "clang++")),
+    (r"chromium", lambda: _has("chromium") or _has("chromium-browser") or _has("google-chrome")),
     (r"pkg-config", lambda: _has("pkg-config")),
     # Permissions stop nobody who is root.
     (r"not as root|root may", lambda: os.geteuid() != 0),

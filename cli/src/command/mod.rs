@@ -1,6 +1,7 @@
 //! The commands, one module each: what a parsed command does.
 
 pub mod generate;
+pub mod inspect;
 pub mod limits;
 pub mod manual;
 pub mod part;
@@ -17,6 +18,7 @@ pub fn act(flags: Flags) -> Outcome {
         Command::Generate(flags) => generate::generate(&flags),
         Command::Validate(flags) => validate::validate(&flags),
         Command::Report(flags) => report::report(&flags),
+        Command::Inspect(flags) => inspect::inspect(&flags),
         Command::Limits(flags) => limits::limits(&flags),
         Command::Completions(flags) => manual::completions(flags.shell),
         Command::Man(flags) => manual::man(&flags),

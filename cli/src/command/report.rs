@@ -1,36 +1,67 @@
-//! `yunti report`: explains a job that is done.
+//! `yunti report`: explains a job that is done, or compares two.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Deserialize;
 use yunti_engine::base::{Code, Error, Result};
-use yunti_engine::job::report::{REPORT_FORMAT, Report};
+use yunti_engine::job::report::{REPORT_FORMAT, Report, advice};
 
+use crate::console::paint::Paint;
 use crate::console::{self, paint, stdout};
 use crate::facts::{self, FACTS_FORMAT, JobFacts};
 use crate::failure::Outcome;
-use crate::text;
+use crate::{compare, page, text, whole_file};
 
 /// Explain where the time of a job went
 ///
-/// Its stages, its workers' time, memory, spills, counters, and what bounded it.
+/// Its stages, its workers' time, memory, spills, counters, what bounded it, and what to change. With a second one the two are
+/// compared, the largest difference first.
 #[derive(Debug, Args)]
 pub struct ReportFlags {
     /// An output directory of `yunti run`, a report file, or a file of facts of a cluster's job
     pub path: PathBuf,
 
-    /// Print the report as it is stored
+    /// Another one, to compare the first with
+    pub other: Option<PathBuf>,
+
+    /// Print the report as it is stored, or the comparison, as one JSON document
     #[arg(long)]
     pub json: bool,
+
+    /// Print a page: one HTML file with everything in it, light and dark
+    #[arg(long, conflicts_with = "json")]
+    pub html: bool,
+
+    /// Write to this file
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 pub fn report(flags: &ReportFlags) -> Outcome {
     let (report, document) = read(&flags.path)?;
-    if flags.json {
-        return stdout::print_json(&document);
+    // A file has no colours and no width of its own.
+    let paint = if flags.output.is_some() { Paint::OFF } else { paint::for_stdout() };
+    let json = |document: &serde_json::Value| format!("{document:#}\n");
+    let text = match &flags.other {
+        None if flags.json => json(&document),
+        None if flags.html => page::of_report(&report),
+        None => text::report::full(&report, console::width(), paint),
+        Some(other) => {
+            let (second, _) = read(other)?;
+            let (a, b) = (flags.path.to_string_lossy(), other.to_string_lossy());
+            let comparison = compare::compare((&a, &report), (&b, &second));
+            match (flags.json, flags.html) {
+                (true, _) => json(&compare::as_json(&comparison)),
+                (_, true) => page::of_comparison(&comparison),
+                _ => text::compare::print(&comparison, console::width(), paint),
+            }
+        }
+    };
+    match &flags.output {
+        Some(path) => Ok(whole_file::write(path, &text, if flags.html { "the page" } else { "the report" })?),
+        None => stdout::print(&text),
     }
-    stdout::print(&text::report::full(&report, console::width(), paint::for_stdout()))
 }
 
 /// The report and the document that it comes from, which may have fields that this version does not know. Facts of a cluster's job
@@ -57,6 +88,10 @@ pub fn read(path: &Path) -> Result<(Report, serde_json::Value)> {
         let what = format!("the report has the format '{format}'");
         return Err(named(Error::new(Code::Corrupt, what)).hint(format!("this version reads {REPORT_FORMAT}")));
     }
-    let report = Report::deserialize(&document).map_err(bad)?;
+    let mut report = Report::deserialize(&document).map_err(bad)?;
+    // Of a version that gave none.
+    if document.get("advice").is_none() {
+        report.advice = advice::give(&report);
+    }
     Ok((report, document))
 }

@@ -14,8 +14,9 @@ use std::collections::BTreeMap;
 
 use yunti_engine::job::report::bottleneck::{self, ResourceTimes};
 use yunti_engine::job::report::meter::resource_of;
+use yunti_engine::job::report::partitions::summarise;
 use yunti_engine::job::report::{
-    Bottleneck, JobInfo, Machine, Memory, REPORT_FORMAT, Report, Span, Spill, Stage, TaskRow, Worker,
+    JobInfo, Machine, Memory, Partitions, REPORT_FORMAT, Report, Span, Stage, TaskRow, Worker, advice,
 };
 
 use super::{Attempt, JobFacts};
@@ -59,19 +60,18 @@ pub fn report_of(facts: &JobFacts) -> Report {
             memory_bytes: facts.cluster.memory_bytes,
             simd: String::new(),
         },
-        stages: Vec::new(),
-        workers: Vec::new(),
         tasks: facts.attempts.iter().map(|attempt| row(facts, attempt)).collect(),
         memory: memory(facts),
-        spill: Spill::default(),
+        partitions: partitions(facts),
         counters: facts.counters.clone(),
-        bottleneck: Bottleneck::default(),
+        ..Report::default()
     };
     report.stages = stages(facts, &report);
     report.workers = workers(&report.tasks);
     report.job.threads = report.workers.len() as u32;
     report.job.cpu_ms = cpu_ms(facts, &report.tasks);
     report.bottleneck = bottleneck::find(&report, &times(facts, &report));
+    report.advice = advice::give(&report);
     report.tasks.truncate(ROWS_MAX);
     report
 }
@@ -107,12 +107,17 @@ fn job(facts: &JobFacts) -> JobInfo {
         output_bytes: counter(facts, FILE_OUTPUT, "BYTES_WRITTEN").unwrap_or(0),
         output_records: task_counter(facts, output_counter),
         output: facts.output.clone(),
+        ..JobInfo::default()
     }
 }
 
 /// `attempt_X_m_000001_0` is of the task `attempt_X_m_000001`.
 fn task_of(attempt: &Attempt) -> &str {
     attempt.id.rsplit_once('_').map_or(&*attempt.id, |(task, _)| task)
+}
+
+fn task_number(attempt: &str) -> u64 {
+    attempt.rsplit('_').nth(1).and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
 /// The largest container, and the largest process in one.
@@ -123,7 +128,23 @@ fn memory(facts: &JobFacts) -> Memory {
         budget_bytes: facts.map_container_bytes.max(if facts.reduces == 0 { 0 } else { facts.reduce_container_bytes }),
         peak_bytes: peak,
         peak_resident_bytes: peak,
+        samples: Vec::new(),
     }
+}
+
+/// What each reduce was given and wrote, where the facts say it of every one.
+fn partitions(facts: &JobFacts) -> Option<Partitions> {
+    let reduces = facts.attempts.iter().filter(|a| a.kind == "reduce" && a.state == "succeeded");
+    let by_number: BTreeMap<u64, &Attempt> = reduces.map(|a| (task_number(&a.id), a)).collect();
+    let all = by_number.len() == facts.reduces as usize && by_number.keys().copied().eq(0..u64::from(facts.reduces));
+    let column =
+        |name: &str| -> Vec<u64> { by_number.values().map(|a| a.counters.get(name).copied().unwrap_or(0)).collect() };
+    let columns = [
+        ("input_records", column("REDUCE_INPUT_RECORDS")),
+        ("input_bytes", column("REDUCE_SHUFFLE_BYTES")),
+        ("output_records", column("REDUCE_OUTPUT_RECORDS")),
+    ];
+    summarise("partition", columns).filter(|_| all)
 }
 
 /// Attempts with our counter know all of their processor time, the others what Hadoop began to count after their start.
@@ -272,7 +293,7 @@ fn workers(tasks: &[TaskRow]) -> Vec<Worker> {
 
 /// An attempt on the timeline: what comes before its work, and its work as one.
 fn spans(task: &TaskRow) -> Vec<Span> {
-    let number = task.id.rsplit('_').nth(1).and_then(|n| n.parse().ok()).unwrap_or(0);
+    let number = task_number(&task.id);
     let end_ms = task.start_ms + task.elapsed_ms;
     let mut at = task.start_ms;
     let mut spans = Vec::new();

@@ -1,7 +1,7 @@
 //! Numbers as people read them: three digits, a unit. Data counts in thousands (MB), memory in 1024s (MiB).
 
 /// Three significant digits: `1.23`, `12.3`, `123`; trailing zeros behind the point are left out.
-fn three(value: f64) -> String {
+pub fn three(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 99.95 => 0,
         v if v >= 9.995 => 1,
@@ -80,6 +80,27 @@ pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
+/// A moment, as `2026-11-22 05:04 UTC`.
+pub fn utc(unix_ms: u64) -> String {
+    let minutes = unix_ms / 60_000;
+    let (day, minute) = (minutes / 1440, minutes % 1440);
+    // Days since 0000-03-01, in eras of 400 years that begin with March (Howard Hinnant, chrono-compatible date algorithms).
+    let days = day + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let march = (5 * of_year + 2) / 153;
+    let of_month = of_year - (153 * march + 2) / 5 + 1;
+    let month = if march < 10 { march + 3 } else { march - 9 };
+    let year = era * 400 + year_of_era + u64::from(month <= 2);
+    format!("{year}-{month:02}-{of_month:02} {:02}:{:02} UTC", minute / 60, minute % 60)
+}
+
+/// `1 split`, `92.1 M records`.
+pub fn several_about(n: u64, word: &str) -> String {
+    format!("{} {word}{}", about(n), if n == 1 { "" } else { "s" })
+}
+
 /// `1 split`, `2 splits`.
 pub fn several(n: u64, word: &str) -> String {
     format!("{} {word}{}", count(n), if n == 1 { "" } else { "s" })
@@ -117,6 +138,14 @@ mod tests {
             assert_eq!(count(n), expect);
         }
         assert_eq!(about(92_100_000), "92.1 M");
+        for (ms, expect) in [
+            (0, "1970-01-01 00:00 UTC"),
+            (951_782_400_000, "2000-02-29 00:00 UTC"),
+            (1_795_323_899_999, "2026-11-22 05:04 UTC"),
+            (4_107_542_399_000, "2100-02-28 23:59 UTC"),
+        ] {
+            assert_eq!(utc(ms), expect);
+        }
         for (ms, expect) in
             [(8.5, "8.5 ms"), (999.7, "1 s"), (1234.0, "1.23 s"), (125_000.0, "2 min 5 s"), (3_720_000.0, "1 h 2 min")]
         {

@@ -1,6 +1,6 @@
 //! A job's report for people: what it did, where the time went, and what bounded it.
 
-use yunti_engine::job::report::{Report, Stage, TaskRow};
+use yunti_engine::job::report::{Partitions, Report, Stage, TaskRow};
 
 use super::table::{Side, Table, wrap};
 use super::{numbers, timeline};
@@ -22,7 +22,8 @@ pub fn summary_line(report: &Report) -> String {
 
 /// Where the time went: the header, the stages and the bottleneck.
 pub fn brief(report: &Report, width: usize, paint: Paint) -> String {
-    header(report, width, paint) + "\n" + &stages(report, paint) + "\n" + &bottleneck(report, width, paint)
+    let end = bottleneck(report, width, paint) + &advice(report, width, paint);
+    header(report, width, paint) + "\n" + &stages(report, paint) + "\n" + &end
 }
 
 /// Everything that the report has.
@@ -41,13 +42,17 @@ pub fn full(report: &Report, width: usize, paint: Paint) -> String {
     }
     out += &heading("Memory");
     out += &memory(report, width);
+    if let Some(partitions) = report.partitions.as_ref().filter(|p| p.count > 1) {
+        out += &heading("Skew");
+        out += &wrap("  ", &skew_sentence(partitions), width);
+    }
     let counters = counters(report, paint);
     if !counters.is_empty() {
         out += &heading("Counters");
         out += &counters;
     }
     out.push('\n');
-    out + &bottleneck(report, width, paint)
+    out + &bottleneck(report, width, paint) + &advice(report, width, paint)
 }
 
 fn speed(report: &Report) -> String {
@@ -60,7 +65,6 @@ fn speed(report: &Report) -> String {
 
 fn header(report: &Report, width: usize, paint: Paint) -> String {
     let job = &report.job;
-    let machine = &report.machine;
     let title =
         format!("{} in {}{}", numbers::bytes(job.input_bytes), numbers::milliseconds(job.wall_ms), speed(report));
     let failed = job.state.as_ref().filter(|state| *state != "succeeded");
@@ -77,10 +81,16 @@ fn header(report: &Report, width: usize, paint: Paint) -> String {
         ),
         width,
     );
+    out + &wrap("  ", &facts_line(report), width)
+}
+
+/// Mode, splits, workers and the machine.
+pub fn facts_line(report: &Report) -> String {
+    let (job, machine) = (&report.job, &report.machine);
     let cpu = if machine.cpu.is_empty() { String::new() } else { format!("; {}", machine.cpu) };
     let simd = if machine.simd.is_empty() { String::new() } else { format!(", {}", machine.simd) };
     let on_cluster = job.id.is_some();
-    let facts = format!(
+    format!(
         "mode {}, {}, {}, {}; processor time {}{cpu}, {}{simd}",
         job.mode,
         numbers::several(job.splits, "split"),
@@ -92,8 +102,7 @@ fn header(report: &Report, width: usize, paint: Paint) -> String {
         },
         numbers::milliseconds(job.cpu_ms),
         numbers::several(u64::from(machine.processors), "processor"),
-    );
-    out + &wrap("  ", &facts, width)
+    )
 }
 
 fn stages(report: &Report, paint: Paint) -> String {
@@ -123,16 +132,10 @@ fn stages(report: &Report, paint: Paint) -> String {
     if table.is_empty() { "  none\n".into() } else { table.print(paint) }
 }
 
-/// Of each kind the attempts that came to their end, with the stages of an average one; and those that were lost.
-fn tasks(report: &Report, width: usize, paint: Paint) -> String {
-    let mut table = Table::new(&[
-        ("task", Side::Left),
-        ("attempts", Side::Right),
-        ("average", Side::Right),
-        ("longest", Side::Right),
-        ("processor", Side::Right),
-        ("  of an average one", Side::Left),
-    ]);
+/// Of each kind the attempts that came to their end, with the stages of an average one; and those that were lost: the kind, how many,
+/// their average and longest time, processor time, stages.
+pub fn task_rows(report: &Report) -> Vec<[String; 6]> {
+    let mut out = Vec::new();
     for (kind, done) in [("map", true), ("reduce", true), ("map", false), ("reduce", false)] {
         let of_kind = |t: &&TaskRow| t.kind == kind && (t.state == "succeeded") == done;
         let rows: Vec<&TaskRow> = report.tasks.iter().filter(of_kind).collect();
@@ -148,40 +151,60 @@ fn tasks(report: &Report, width: usize, paint: Paint) -> String {
                 parts.push(format!("{} {}", stage.name, numbers::milliseconds(ms)));
             }
         }
-        table.row(vec![
+        out.push([
             if done { kind.into() } else { format!("{kind}, lost") },
             numbers::count(rows.len() as u64),
             numbers::milliseconds(average(&|t| t.elapsed_ms)),
             numbers::milliseconds(longest),
             numbers::milliseconds(average(&|t| t.cpu_ms)),
-            format!("  {}", parts.join(", ")),
+            parts.join(", "),
         ]);
     }
-    let stock = report.tasks.iter().any(|t| t.state == "succeeded" && !t.stages_ms.contains_key("jvm-start"));
-    let note = "what the start of the JVM took is unknown of tasks of stock Hadoop: it lies in map and shuffle, and their processor \
-                time is without it";
-    table.print(paint) + &if stock { wrap("  ", note, width) } else { String::new() }
+    out
+}
+
+pub const STOCK_NOTE: &str = "what the start of the JVM took is unknown of tasks of stock Hadoop: it lies in map and shuffle, and \
+                              their processor time is without it";
+
+/// Whether a task did not measure itself.
+pub fn has_stock_tasks(report: &Report) -> bool {
+    report.tasks.iter().any(|t| t.state == "succeeded" && !t.stages_ms.contains_key("jvm-start"))
+}
+
+fn tasks(report: &Report, width: usize, paint: Paint) -> String {
+    let mut table = Table::new(&[
+        ("task", Side::Left),
+        ("attempts", Side::Right),
+        ("average", Side::Right),
+        ("longest", Side::Right),
+        ("processor", Side::Right),
+        ("  of an average one", Side::Left),
+    ]);
+    for [kind, attempts, average, longest, processor, stages] in task_rows(report) {
+        table.row(vec![kind, attempts, average, longest, processor, format!("  {stages}")]);
+    }
+    table.print(paint) + &if has_stock_tasks(report) { wrap("  ", STOCK_NOTE, width) } else { String::new() }
 }
 
 fn memory(report: &Report, width: usize) -> String {
+    let memory = wrap("  ", &memory_sentence(report), width);
+    if report.job.id.is_some() { memory } else { memory + &wrap("  ", &spill_sentence(report), width) }
+}
+
+pub fn memory_sentence(report: &Report) -> String {
     let memory = &report.memory;
-    if report.job.id.is_some() {
-        if memory.peak_resident_bytes == 0 {
-            return "  unknown\n".into();
-        }
-        let (peak, container) = (numbers::memory(memory.peak_resident_bytes), numbers::memory(memory.budget_bytes));
-        return wrap("  ", &format!("a task's processes had {peak} at most, in a container of {container}"), width);
+    let (peak, budget) = (numbers::memory(memory.peak_bytes), numbers::memory(memory.budget_bytes));
+    let resident = numbers::memory(memory.peak_resident_bytes);
+    if report.job.id.is_none() {
+        format!("{peak} of {budget} used; the process had {resident} at most, file pages included")
+    } else if memory.peak_resident_bytes == 0 {
+        "unknown".into()
+    } else {
+        format!("a task's processes had {resident} at most, in a container of {budget}")
     }
-    let mut out = wrap(
-        "  ",
-        &format!(
-            "{} of {} used; the process had {} at most, file pages included",
-            numbers::memory(memory.peak_bytes),
-            numbers::memory(memory.budget_bytes),
-            numbers::memory(memory.peak_resident_bytes)
-        ),
-        width,
-    );
+}
+
+pub fn spill_sentence(report: &Report) -> String {
     let spill = &report.spill;
     let mut text = if spill.runs == 0 {
         "nothing spilled".to_string()
@@ -204,15 +227,46 @@ fn memory(report: &Report, width: usize) -> String {
     if !spill.failed_directories.is_empty() {
         text += &format!("; taken out of use: {}", spill.failed_directories.join(", "));
     }
-    out += &wrap("  ", &text, width);
-    out
+    text
+}
+
+/// The fullest and the median partition against the average one.
+pub fn skew_sentence(partitions: &Partitions) -> String {
+    let Some(measure) = partitions.measures.first() else { return "nothing was counted".into() };
+    let of = &*partitions.of;
+    let what = match &*measure.name {
+        "input_records" | "input_bytes" if partitions.count == 1 => "was given",
+        "input_records" | "input_bytes" => "were given",
+        _ => "wrote",
+    };
+    let unit = if measure.name.ends_with("bytes") { "bytes" } else { "records" };
+    let total = if unit == "bytes" { numbers::bytes(measure.total) } else { numbers::several(measure.total, "record") };
+    if partitions.count == 1 {
+        return format!("One {of} {what} all of the {total}.");
+    }
+    let mean = measure.total as f64 / partitions.count as f64;
+    let times = |n: u64| numbers::three(n as f64 / mean.max(1e-9));
+    let number =
+        partitions.rows.iter().find(|r| r.values.first() == Some(&measure.most)).map(|r| format!(" ({})", r.number));
+    format!(
+        "{} {what} {total}: the fullest{} {} times the average, the median one {}, the emptiest {}.",
+        numbers::several(partitions.count, of),
+        number.unwrap_or_default(),
+        times(measure.most),
+        times(measure.median),
+        times(measure.least)
+    )
+}
+
+/// Hadoop's groups are Java classes: the last part of the name says enough.
+pub fn short_group(group: &str) -> &str {
+    group.rsplit('.').next().unwrap_or(group)
 }
 
 fn counters(report: &Report, paint: Paint) -> String {
     let mut out = String::new();
     for (group, counters) in &report.counters {
-        // Hadoop's groups are Java classes: the last part of the name says enough.
-        let short = group.rsplit('.').next().unwrap_or(group);
+        let short = short_group(group);
         let mut table = Table::new(&[("", Side::Left), ("", Side::Right)]);
         for (name, value) in counters.iter().filter(|(_, value)| **value != 0) {
             table.row(vec![format!("  {name}"), numbers::count(*value)]);
@@ -228,12 +282,26 @@ fn bottleneck(report: &Report, width: usize, paint: Paint) -> String {
     if report.bottleneck.text.is_empty() {
         return String::new();
     }
-    let mut text = report.bottleneck.text.clone();
-    if let Some(first) = text.get(..1) {
-        text = first.to_uppercase() + &text[1..];
-    }
-    let text = wrap("  ", &(text + "."), width);
+    let text = wrap("  ", &(capital(&report.bottleneck.text) + "."), width);
     format!("{}\n{text}", paint.bold("Bottleneck"))
+}
+
+/// What to change; nothing where nothing stands out.
+fn advice(report: &Report, width: usize, paint: Paint) -> String {
+    if report.advice.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{}\n", paint.bold("What to change"));
+    for advice in &report.advice {
+        let flag = advice.flag.as_ref().map_or(String::new(), |flag| format!(": {flag}"));
+        out += &wrap("  * ", &format!("{}; {}{flag}", capital(&advice.seen), advice.change), width);
+    }
+    out
+}
+
+pub fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }
 
 #[cfg(test)]

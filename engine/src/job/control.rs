@@ -78,8 +78,9 @@ impl Control {
         self.records.store(0, Ordering::Relaxed);
         self.output_bytes.store(0, Ordering::Relaxed);
     }
-    pub fn advance(&self, bytes: u64) {
-        self.done.fetch_add(bytes, Ordering::Relaxed);
+    /// Returns how much is done with it.
+    pub fn advance(&self, bytes: u64) -> u64 {
+        self.done.fetch_add(bytes, Ordering::Relaxed) + bytes
     }
     pub fn set_status(&self, text: Option<String>) {
         *self.status.lock().unwrap_or_else(|e| e.into_inner()) = text;

@@ -9,7 +9,9 @@ use super::phase::running::Running;
 use super::phase::{map_only, sorted};
 use super::plan::Plan;
 use super::plan::sizing::Sizing;
+use super::report::memory_trace::MemoryTrace;
 use super::report::meter::Meter;
+use super::report::partitions::{self, PartitionMeter};
 use super::report::{Report, fill};
 use super::side_files;
 use super::spec::{JobSpec, Mode, OutputTarget};
@@ -68,13 +70,14 @@ fn run_with(
     let running = start(spec, &plan, threads, env, control)?;
     // Map and reduce read and write the data about once each: progress counts both.
     control.expect(plan.input_bytes * 2);
+    running.memory.expect(plan.input_bytes * 2);
     let output = open_output(&running, pending.as_ref())?;
     match spec.mode {
         Mode::None => map_only::run(&running, &output)?,
         _ => sorted::run(&running, &output)?,
     }
 
-    control.enter(StageNow::Commit);
+    running.enter(StageNow::Commit);
     let (output_bytes, top) = close_output(output, spec.durable, running.of_nothing())?;
     let mut report = fill::make(&running, &before, output_bytes);
     if let Some(pending) = pending.take() {
@@ -112,6 +115,7 @@ pub(super) fn start<'a>(
     let sizing =
         Sizing::make(limit - side_memory.bytes(), threads, plan.splits.len(), plan.whole_compressed(), spec.compress)?;
     let inputs = plan.files.iter().map(|f| f.path.to_string_lossy().into_owned()).collect();
+    let parts = partitions::counted(spec, plan);
     Ok(Running {
         spec,
         plan,
@@ -120,8 +124,10 @@ pub(super) fn start<'a>(
         crew: Crew { threads: &*env.threads, workers: sizing.workers, cancel: control.cancelled() },
         budget,
         meter: Meter::new(sizing.workers, &*env.clock),
+        memory: MemoryTrace::default(),
+        partitions: PartitionMeter::new(parts),
         sizing,
-        totals: OutputTotals::default(),
+        totals: OutputTotals::with_parts(parts),
         counters: Mutex::default(),
         job: JobContext::new(spec.settings.clone(), side_files, inputs),
         side_memory,

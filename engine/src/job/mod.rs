@@ -3,6 +3,7 @@
 pub mod commit;
 pub mod control;
 pub mod execute;
+pub mod look;
 mod machine;
 mod phase;
 mod plan;

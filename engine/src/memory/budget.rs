@@ -12,23 +12,25 @@ pub struct Budget {
     limit_bytes: u64,
     used_bytes: AtomicU64,
     peak_bytes: AtomicU64,
+    /// The most since somebody asked.
+    recent_bytes: AtomicU64,
     /// What is taken here is taken there too.
     parent: Option<Arc<Budget>>,
 }
 
 impl Budget {
     pub fn new(limit_bytes: u64) -> Arc<Self> {
-        Arc::new(Budget { limit_bytes, used_bytes: AtomicU64::new(0), peak_bytes: AtomicU64::new(0), parent: None })
+        Arc::new(Budget::with(limit_bytes, None))
     }
 
     /// A part of this budget with a limit of its own, so that one user of memory leaves the rest to the others.
     pub fn part(self: &Arc<Self>, limit_bytes: u64) -> Arc<Self> {
-        Arc::new(Budget {
-            limit_bytes,
-            used_bytes: AtomicU64::new(0),
-            peak_bytes: AtomicU64::new(0),
-            parent: Some(self.clone()),
-        })
+        Arc::new(Budget::with(limit_bytes, Some(self.clone())))
+    }
+
+    fn with(limit_bytes: u64, parent: Option<Arc<Budget>>) -> Budget {
+        let zero = || AtomicU64::new(0);
+        Budget { limit_bytes, used_bytes: zero(), peak_bytes: zero(), recent_bytes: zero(), parent }
     }
 
     pub fn limit_bytes(&self) -> u64 {
@@ -39,6 +41,11 @@ impl Budget {
     }
     pub fn peak_bytes(&self) -> u64 {
         self.peak_bytes.load(Ordering::Relaxed)
+    }
+    /// The most that was in use since the last call, or ever.
+    pub fn take_recent_peak(&self) -> u64 {
+        let used = self.used_bytes();
+        self.recent_bytes.swap(used, Ordering::Relaxed).max(used)
     }
     pub fn free_bytes(&self) -> u64 {
         self.limit_bytes.saturating_sub(self.used_bytes())
@@ -57,6 +64,7 @@ impl Budget {
             }
             Ok(before) => {
                 self.peak_bytes.fetch_max(before + bytes, Ordering::Relaxed);
+                self.recent_bytes.fetch_max(before + bytes, Ordering::Relaxed);
                 true
             }
             Err(_) => false,
@@ -170,6 +178,7 @@ mod tests {
         assert!(part.try_take(10) && !part.try_take(1));
         part.give(10);
         assert_eq!((budget.used_bytes(), budget.peak_bytes()), (0, 100));
+        assert_eq!((budget.take_recent_peak(), budget.take_recent_peak()), (100, 0));
         let told = |budget: &Arc<Budget>| budget.grant(80 << 20, "a test").err().unwrap().to_string();
         assert!(told(&budget).ends_with("a test needs 80 MiB more: give at least --memory 80MiB"));
         // The user knows the whole budget alone: a part that is too small is told as a larger whole.

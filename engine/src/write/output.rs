@@ -51,6 +51,27 @@ pub struct OutputTotals {
     pub records: AtomicU64,
     pub bytes: AtomicU64,
     pub write_ns: AtomicU64,
+    /// By part; empty where nobody asks.
+    pub parts: Vec<PartTotals>,
+}
+
+#[derive(Default)]
+pub struct PartTotals {
+    pub records: AtomicU64,
+    pub bytes: AtomicU64,
+}
+
+impl OutputTotals {
+    pub fn with_parts(parts: usize) -> OutputTotals {
+        OutputTotals { parts: (0..parts).map(|_| PartTotals::default()).collect(), ..OutputTotals::default() }
+    }
+
+    fn add_bytes(&self, part: usize, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        if let Some(part) = self.parts.get(part) {
+            part.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
 }
 
 /// What all writers of a job share.
@@ -204,7 +225,7 @@ impl<'a> OutputWriter<'a> {
         }
         self.write_ns += self.clock.now_ns() - start;
         let bytes: usize = pieces.iter().map(|p| p.len()).sum();
-        self.totals.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.totals.add_bytes(self.part, bytes as u64);
         Ok(())
     }
 
@@ -237,7 +258,7 @@ impl<'a> OutputWriter<'a> {
     /// The last bytes of the ticket; a buffer to be filled next.
     fn write_last(&mut self, mut bytes: Vec<u8>) -> Result<Vec<u8>> {
         let start = self.clock.now_ns();
-        self.totals.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.totals.add_bytes(self.part, bytes.len() as u64);
         if let Some(file) = self.file() {
             if self.ordered {
                 bytes = file.finish(self.ticket, bytes, self.cancel, self.stop)?;
@@ -251,6 +272,9 @@ impl<'a> OutputWriter<'a> {
 
     fn finished(self) -> Result<(Vec<u8>, u64)> {
         self.totals.records.fetch_add(self.records, Ordering::Relaxed);
+        if let Some(part) = self.totals.parts.get(self.part) {
+            part.records.fetch_add(self.records, Ordering::Relaxed);
+        }
         self.totals.write_ns.fetch_add(self.write_ns, Ordering::Relaxed);
         Ok((self.staging, self.write_ns))
     }

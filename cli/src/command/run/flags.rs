@@ -144,6 +144,10 @@ pub struct RunFlags {
     #[arg(long, value_name = "FILE", help_heading = "What is told")]
     pub report: Option<PathBuf>,
 
+    /// Write the report as a page: one HTML file with everything in it
+    #[arg(long, value_name = "FILE", help_heading = "What is told")]
+    pub html: Option<PathBuf>,
+
     /// Print one JSON document, the report, in place of text
     #[arg(long, help_heading = "What is told")]
     pub json: bool,

@@ -4,14 +4,11 @@ pub mod flags;
 mod on_yarn;
 mod spec;
 
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
 use yunti_engine::base::{Code, Error};
 use yunti_engine::env::Env;
-use yunti_engine::job::report::Report;
 use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
 use yunti_engine::job::{Control, Outcome as JobOutcome};
@@ -21,6 +18,7 @@ use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
 use crate::failure::{Failure, Outcome};
 use crate::text::table::{Side, Table, cut};
 use crate::text::{numbers, report};
+use crate::{page, whole_file};
 use flags::{Cluster, RunFlags};
 
 pub fn run(flags: RunFlags) -> Outcome {
@@ -59,7 +57,11 @@ pub fn run(flags: RunFlags) -> Outcome {
 
 fn tell_all(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {
     if let Some(path) = &flags.report {
-        write_report(&outcome.report, path)?;
+        let text = serde_json::to_string_pretty(&outcome.report).expect("a report can be written as JSON") + "\n";
+        whole_file::write(path, &text, "the report")?;
+    }
+    if let Some(path) = &flags.html {
+        whole_file::write(path, &page::of_report(&outcome.report), "the page")?;
     }
     tell(flags, spec, outcome, more)
 }
@@ -102,21 +104,4 @@ fn top_table(top: &[(String, String)], width: usize) -> String {
         table.row(vec![value, cut(key, room)]);
     }
     if table.is_empty() { "  no records\n".into() } else { table.print(paint::Paint::OFF) }
-}
-
-/// The file is there whole or not at all.
-fn write_report(report: &Report, path: &Path) -> Outcome {
-    let failed =
-        |e: std::io::Error| Error::io(Code::Output, "cannot write the report", &e).at_path(path.to_string_lossy());
-    let text = serde_json::to_string_pretty(report).expect("a report can be written as JSON") + "\n";
-    // A pipe or a device, such as /dev/stderr, is written to and not replaced.
-    if fs::metadata(path).is_ok_and(|m| !m.is_file()) {
-        return Ok(fs::write(path, text).map_err(failed)?);
-    }
-    let mut fresh = path.as_os_str().to_owned();
-    fresh.push(format!(".{}.tmp", std::process::id()));
-    fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, path)).map_err(|e| {
-        let _ = fs::remove_file(&fresh);
-        failed(e).into()
-    })
 }

@@ -20,7 +20,7 @@ use crate::write::{Output, OutputWriter};
 pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> Result<()> {
     let Mapped { store, mut collected, .. } = mapped;
     let clock = &*running.env.clock;
-    running.control.enter(StageNow::Sort);
+    running.enter(StageNow::Sort);
     let start = clock.now_ns();
     let grants = std::mem::take(&mut collected.grants);
     let partitions = running.plan.partitions;
@@ -57,7 +57,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
             Ok(())
         })?;
     }
-    running.control.enter(StageNow::Reduce);
+    running.enter(StageNow::Reduce);
     let tasks = if pure { groups.len() } else { partitions as usize };
     let next = AtomicUsize::new(0);
     running.crew.together(running.crew.workers.min(tasks), |worker, stop| {
@@ -116,6 +116,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
             let bytes = records * bytes_a_record;
             span_bytes += bytes;
             span_records += records;
+            running.partitions.add(part, records, bytes);
             if pure {
                 running.meter.add(worker, StageKind::Sort, sort_ns, bytes, records);
             } else {
@@ -125,7 +126,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
             running.meter.add(worker, StageKind::Write, write_ns, bytes, records);
             if collected.bytes > 0 {
                 let share = bytes as f64 / collected.bytes as f64 * running.plan.input_bytes as f64;
-                running.control.advance(share as u64);
+                running.advance(share as u64);
             }
             show_output(running);
         }

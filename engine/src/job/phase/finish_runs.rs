@@ -20,7 +20,7 @@ const RANGE_BYTES_MAX: u64 = 8 << 20;
 
 pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> Result<()> {
     let clock = &*running.env.clock;
-    running.control.enter(StageNow::Merge);
+    running.enter(StageNow::Merge);
     let Mapped { store, mut collected, scratch, runs, .. } = mapped;
     collected.release(&store);
     // The pool's memory is the merge's now.
@@ -63,7 +63,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
         running.spill.lock().unwrap_or_else(|e| e.into_inner()).merge_passes += (before - runs.len()) as u64;
     }
 
-    running.control.enter(StageNow::Reduce);
+    running.enter(StageNow::Reduce);
     let total: u64 = runs.iter().map(|r| r.totals().record_bytes).sum();
     let memory = merge_memory_bytes(runs.len(), block_bytes);
     let staging = (running.budget.free_bytes() / workers as u64)
@@ -111,8 +111,9 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
             running.meter.add(worker, StageKind::Merge, (now - start).saturating_sub(write_ns), bytes, records);
             running.meter.add(worker, StageKind::Write, write_ns, bytes, records);
             running.meter.span(worker, "merge", task as u64, start, now, bytes, records);
+            running.partitions.add(range.partition as usize, records, bytes);
             if total > 0 {
-                running.control.advance((bytes as f64 / total as f64 * running.plan.input_bytes as f64) as u64);
+                running.advance((bytes as f64 / total as f64 * running.plan.input_bytes as f64) as u64);
             }
             show_output(running);
         }

@@ -18,7 +18,7 @@ use crate::write::Output;
 
 pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()> {
     let clock = &*running.env.clock;
-    running.control.enter(StageNow::Merge);
+    running.enter(StageNow::Merge);
     let Mapped { scratch, table_runs, hash_ranges, bounds, store, .. } = mapped;
     drop(store);
     let runs = table_runs.take();
@@ -62,7 +62,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()>
                     emitter.run(&[], |out| finisher.finish(keys, states, out))
                 })?;
             }
-            running.control.advance(running.plan.input_bytes / u64::from(hash_ranges.count()));
+            running.advance(running.plan.input_bytes / u64::from(hash_ranges.count()));
             show_output(running);
         }
         let write_ns = emitter.finish()?.finish()?;

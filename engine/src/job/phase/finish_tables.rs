@@ -18,7 +18,7 @@ use crate::write::{Output, OutputWriter};
 
 pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()> {
     let clock = &*running.env.clock;
-    running.control.enter(StageNow::Reduce);
+    running.enter(StageNow::Reduce);
     let merge = Merge::new(mapped.tables, running.crew.workers, &running.budget).map_err(|unmerged| unmerged.error)?;
     let bounds = mapped.bounds;
     let each = running.plan.input_bytes / (merge.n_ranges().max(1) as u64);
@@ -41,7 +41,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()>
             if taken.is_none() {
                 break;
             }
-            running.control.advance(each);
+            running.advance(each);
             show_output(running);
         }
         let write_ns = emitter.finish()?.finish()?;

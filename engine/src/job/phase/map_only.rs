@@ -16,7 +16,7 @@ use crate::write::{Output, OutputWriter};
 
 pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
     let plan = running.plan;
-    running.control.enter(StageNow::Map);
+    running.enter(StageNow::Map);
     let setup = ReadSetup { ahead: ahead(running), ..read_setup(running) };
     let next = std::sync::atomic::AtomicUsize::new(0);
     let spare: Vec<Mutex<Vec<u8>>> = (0..running.crew.workers).map(|_| Mutex::default()).collect();
@@ -41,7 +41,7 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
             let before = reader.records;
             let task =
                 map_split(split, &mut reader, &mut *mapper, &mut emitter, clock, running.control.cancelled(), |n| {
-                    running.control.advance(n * 2)
+                    running.advance(n * 2)
                 })?;
             let sink = emitter.finish()?;
             let sink_ns = sink.busy_ns;
@@ -54,6 +54,7 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
             running.meter.add(worker, StageKind::Map, task.map_ns.saturating_sub(sink_ns), task.bytes, records);
             running.meter.add(worker, StageKind::Write, write_ns, 0, 0);
             running.meter.span(worker, "map", number as u64, from_ns, clock.now_ns(), task.bytes, records);
+            running.partitions.add(number, records, task.bytes);
             running.count(super::mapping::TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
             show_output(running);
         }

@@ -214,7 +214,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
                     break;
                 }
                 bytes += n as u64;
-                running.control.advance(n as u64);
+                running.advance(n as u64);
             }
             let records = bytes / u64::from(record_bytes);
             let to_ns = clock.now_ns();
@@ -245,9 +245,8 @@ fn one_split<S: Sink>(
     let context = running.context(false, split.number);
     let (mut mapper, _) = make_mapper(running.plan, &context)?;
     let before = reader.records;
-    let cost = map_split(split, reader, &mut *mapper, emitter, clock, running.control.cancelled(), |n| {
-        running.control.advance(n)
-    })?;
+    let cost =
+        map_split(split, reader, &mut *mapper, emitter, clock, running.control.cancelled(), |n| running.advance(n))?;
     drop(mapper);
     running.absorb(&context);
     let records = reader.records - before;

@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use crate::env::crew::Stop;
 use crate::env::{Crew, Env};
-use crate::job::control::Control;
+use crate::job::control::{Control, StageNow};
 use crate::job::plan::Plan;
 use crate::job::plan::sizing::Sizing;
 use crate::job::report::Spill;
+use crate::job::report::memory_trace::MemoryTrace;
 use crate::job::report::meter::Meter;
+use crate::job::report::partitions::PartitionMeter;
 use crate::job::spec::{JobSpec, Mode};
 use crate::memory::{Budget, Grant};
 use crate::operator::TaskContext;
@@ -27,6 +29,9 @@ pub struct Running<'a> {
     pub budget: Arc<Budget>,
     pub sizing: Sizing,
     pub meter: Meter,
+    pub memory: MemoryTrace,
+    /// What each partition was given.
+    pub partitions: PartitionMeter,
     pub totals: OutputTotals,
     pub counters: Mutex<CounterTable>,
     pub job: Arc<JobContext>,
@@ -45,6 +50,24 @@ impl Running<'_> {
     pub fn context(&self, is_reduce: bool, task: u32) -> Arc<TaskContext> {
         let partitions = if self.spec.mode == Mode::None { 0 } else { self.plan.partitions };
         TaskContext::new(self.job.clone(), is_reduce, task, partitions)
+    }
+
+    /// So many bytes of the job's work are done. Now and then the memory in use is written down.
+    pub fn advance(&self, bytes: u64) {
+        let done = self.control.advance(bytes);
+        if self.memory.is_due(done.saturating_sub(bytes), done) {
+            self.note_memory();
+        }
+    }
+
+    pub fn enter(&self, stage: StageNow) {
+        self.control.enter(stage);
+        self.note_memory();
+    }
+
+    pub fn note_memory(&self) {
+        let at_ms = self.env.clock.now_ns().saturating_sub(self.meter.start_ns()) as f64 / 1e6;
+        self.memory.add(at_ms, &self.budget);
     }
 
     pub fn count(&self, group: &str, name: &str, by: u64) {

@@ -76,7 +76,7 @@ fn folds_early(running: &Running<'_>) -> Result<Option<Folding>> {
 
 pub fn map_phase(running: &Running<'_>) -> Result<Mapped> {
     let plan = running.plan;
-    running.control.enter(StageNow::Map);
+    running.enter(StageNow::Map);
     let store = Arc::new(Store::new(running.budget.clone(), running.sizing.block_bytes, layout(running), plan.order)?);
     let Sample { bounds, routes } = sample::take(running, store.pool().place_bits())?;
     let scratch = ScratchSpace::new(running.env.files.clone(), running.env.clock.clone(), running.scratch_dirs.clone());
@@ -89,6 +89,7 @@ pub fn map_phase(running: &Running<'_>) -> Result<Mapped> {
         running.meter.add(worker, StageKind::Spill, end - start, bytes, records);
         running.meter.span(worker, "spill", 0, start, end, bytes, records);
         running.count(TASK_COUNTERS, "SPILLED_RECORDS", records);
+        running.note_memory();
     };
     let spill_setup = SpillSetup {
         scratch: scratch.clone(),

@@ -77,7 +77,8 @@ pub fn find(report: &Report, times: &ResourceTimes) -> Bottleneck {
     let input_mb = report.job.input_bytes as f64 / 1e6;
     let per_mb = |ms: f64| if input_mb > 0.0 { ms / input_mb } else { 0.0 };
     let rate = |ms_per_mb: f64| if ms_per_mb > 0.0 { 1000.0 / ms_per_mb } else { 0.0 };
-    let ms_per_mb = per_mb(first.in_use_ms);
+    // Two that wait for one disk are counted twice: no resource is in use longer than it is there.
+    let ms_per_mb = per_mb(first.in_use_ms.min(first.parallelism * wall_ms));
     let mut bottleneck = Bottleneck {
         resource: first.name.into(),
         stage: first.stage.clone(),
@@ -361,6 +362,13 @@ mod tests {
             ..Default::default()
         };
         let expect = Expect { resource: "disk_read", stage: "read", next: "cpu", utilisation: 0.544, speedup: 1.374 };
+        check(&report(1000, 1000.0, &even_maps()), times, expect);
+    }
+
+    #[test]
+    fn no_resource_gives_more_than_all_of_its_time() {
+        let times = ResourceTimes { cpu_ms: 100.0, write_wait_ms: Some(1900.0), ..Default::default() };
+        let expect = Expect { resource: "disk_write", stage: "write", next: "cpu", utilisation: 1.0, speedup: 2.0 };
         check(&report(1000, 1000.0, &even_maps()), times, expect);
     }
 

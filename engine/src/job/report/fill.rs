@@ -4,12 +4,13 @@ use std::sync::atomic::Ordering;
 
 use super::bottleneck::{self, ResourceTimes};
 use super::limits::{self, Limits};
-use super::{Bottleneck, JobInfo, Memory, REPORT_FORMAT, Report};
+use super::{Input, JobInfo, Memory, REPORT_FORMAT, Report, Stage, WholeFile, advice};
 use crate::env::Env;
 use crate::job::machine;
 use crate::job::phase::mapping::TASK_COUNTERS;
 use crate::job::phase::running::Running;
-use crate::job::spec::{Mode, OutputTarget};
+use crate::job::plan::Plan;
+use crate::job::spec::{JobSpec, Mode, OutputTarget, Partitioning};
 
 /// What the process had used when the job began.
 pub struct Before {
@@ -63,8 +64,10 @@ pub fn make(running: &Running<'_>, before: &Before, output_bytes: u64) -> Report
                 OutputTarget::Directory(path) => Some(path.to_string_lossy().into_owned()),
                 _ => None,
             },
+            classes: classes(spec, running.plan),
         },
         machine: machine::describe(running.env.threads.processors()),
+        input: Some(input(running.plan)),
         stages: running.meter.stages(),
         workers: running.meter.workers(),
         tasks: Vec::new(),
@@ -72,11 +75,16 @@ pub fn make(running: &Running<'_>, before: &Before, output_bytes: u64) -> Report
             budget_bytes: running.budget.limit_bytes(),
             peak_bytes: running.budget.peak_bytes(),
             peak_resident_bytes: machine::peak_resident_bytes(),
+            samples: running.memory.samples(),
         },
         spill: running.spill.lock().unwrap_or_else(|e| e.into_inner()).clone(),
+        partitions: running
+            .partitions
+            .summary(if spec.mode == Mode::None { "split" } else { "partition" }, &running.totals),
         counters,
-        bottleneck: Bottleneck::default(),
+        ..Report::default()
     };
+    written(&mut report.stages, running.totals.bytes.load(Ordering::Relaxed));
     let limits = measured_limits(running);
     if let Some(limits) = &limits {
         for stage in &mut report.stages {
@@ -92,7 +100,56 @@ pub fn make(running: &Running<'_>, before: &Before, output_bytes: u64) -> Report
         ..ResourceTimes::default()
     };
     report.bottleneck = bottleneck::find(&report, &times);
+    report.advice = advice::give(&report);
     report
+}
+
+/// Where workers merge tables nobody knows what a record took, but the output does.
+fn written(stages: &mut [Stage], output_bytes: u64) {
+    if let Some(write) = stages.iter_mut().find(|s| s.name == "write" && s.bytes == 0 && s.busy_ms > 0.0) {
+        write.bytes = output_bytes;
+        write.mb_per_s = output_bytes as f64 / 1e3 / write.busy_ms;
+    }
+}
+
+fn classes(spec: &JobSpec, plan: &Plan) -> std::collections::BTreeMap<String, String> {
+    let classes = [
+        ("mapper", &plan.mapper),
+        ("combiner", &plan.combiner),
+        ("reducer", &plan.reducer),
+        ("folder", &plan.folder),
+        ("partitioner", &plan.partitioner),
+    ];
+    let own = classes.into_iter().filter_map(|(role, class)| Some((role.into(), class.as_ref()?.info().name.clone())));
+    let order =
+        matches!(spec.partitioning, Partitioning::TotalOrder).then(|| ("partitioner".into(), "total-order".into()));
+    own.chain(order).collect()
+}
+
+fn input(plan: &Plan) -> Input {
+    let mut input = Input { files: plan.files.len() as u64, split_bytes: plan.split_bytes, ..Input::default() };
+    let mut pieces = vec![0u32; plan.files.len()];
+    for piece in plan.splits.iter().flat_map(|s| &s.pieces) {
+        pieces[piece.file as usize] += 1;
+    }
+    for (file, pieces) in plan.files.iter().zip(pieces) {
+        if let Some(codec) = file.codec {
+            *input.compressed.entry(codec.name().into()).or_insert(0) += 1;
+        }
+        // The last split of a file may be half as long again and no loss.
+        if pieces == 1 && file.len > plan.split_bytes.saturating_mul(3) / 2 {
+            input.whole_files += 1;
+            input.whole_bytes += file.len;
+            if input.longest_whole.as_ref().is_none_or(|longest| file.len > longest.bytes) {
+                input.longest_whole = Some(WholeFile {
+                    path: file.path.to_string_lossy().into_owned(),
+                    bytes: file.len,
+                    codec: file.codec.map(|codec| codec.name().into()),
+                });
+            }
+        }
+    }
+    input
 }
 
 /// What `yunti limits` measured on this machine, if it ran.

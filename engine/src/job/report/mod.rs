@@ -1,9 +1,12 @@
 //! The job report: what was done, how fast, and what bounded it (schema: docs/formats/report.schema.json).
 
+pub mod advice;
 pub mod bottleneck;
 pub mod fill;
 pub mod limits;
+pub mod memory_trace;
 pub mod meter;
+pub mod partitions;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +20,9 @@ pub struct Report {
     pub format: String,
     pub job: JobInfo,
     pub machine: Machine,
+    /// What was read, as files; on a cluster nobody tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<Input>,
     /// In the order of a record's journey.
     pub stages: Vec<Stage>,
     pub workers: Vec<Worker>,
@@ -25,9 +31,15 @@ pub struct Report {
     pub tasks: Vec<TaskRow>,
     pub memory: Memory,
     pub spill: Spill,
+    /// How evenly the partitions (in mode none: the splits) were filled, where it was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partitions: Option<Partitions>,
     /// Group, then name; Hadoop's own names where it has the counter.
     pub counters: BTreeMap<String, BTreeMap<String, u64>>,
     pub bottleneck: Bottleneck,
+    /// What to change, the most useful first; empty where nothing stands out.
+    #[serde(default)]
+    pub advice: Vec<Advice>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -52,6 +64,32 @@ pub struct JobInfo {
     pub output_bytes: u64,
     pub output_records: u64,
     pub output: Option<String>,
+    /// mapper, combiner, reducer, folder, partitioner: the names of those that the job has.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub classes: BTreeMap<String, String>,
+}
+
+/// What was read, as files.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Input {
+    pub files: u64,
+    pub split_bytes: u64,
+    /// Codec, then how many files have it.
+    pub compressed: BTreeMap<String, u64>,
+    /// Files longer than a split that one task had to read from start to end.
+    pub whole_files: u64,
+    pub whole_bytes: u64,
+    /// The longest of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_whole: Option<WholeFile>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct WholeFile {
+    pub path: String,
+    pub bytes: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub codec: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -121,6 +159,63 @@ pub struct Memory {
     pub peak_bytes: u64,
     /// Largest resident size of the whole process, file pages included.
     pub peak_resident_bytes: u64,
+    /// The budget in use over time; some hundred samples at most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<MemorySample>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MemorySample {
+    pub at_ms: f64,
+    /// In use at this moment, and the most since the sample before.
+    pub used_bytes: u64,
+    pub most_bytes: u64,
+}
+
+/// Records and bytes by partition, bounded: thousands of partitions are told by their largest and by their spread.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Partitions {
+    /// partition, split.
+    pub of: String,
+    pub count: u64,
+    pub measures: Vec<Measure>,
+    /// All of them by number, or the largest.
+    pub rows: Vec<PartitionRow>,
+}
+
+/// One thing that was counted for every partition.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Measure {
+    /// input_records, input_bytes (what a partition was given to sort and reduce), output_records, output_bytes.
+    pub name: String,
+    pub total: u64,
+    pub least: u64,
+    pub median: u64,
+    pub most: u64,
+    /// Where the rows are not all of them: 0 %, 1 %, .. 100 % of the partitions have at most this.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spread: Vec<u64>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct PartitionRow {
+    pub number: u64,
+    /// In the order of the measures.
+    pub values: Vec<u64>,
+}
+
+/// One thing that would make the job, or the next one like it, better.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Advice {
+    /// The rule's name, for programs.
+    pub rule: String,
+    /// What was seen, a sentence.
+    pub seen: String,
+    /// What to change, a sentence.
+    pub change: String,
+    /// The flag in it, as it would be typed, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flag: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -34,7 +34,13 @@ final class JobFacts {
 
   /** Of each attempt's counters, only these and the times are told. */
   private static final Set<TaskCounter> OF_ATTEMPTS =
-      Set.of(TaskCounter.CPU_MILLISECONDS, TaskCounter.GC_TIME_MILLIS, TaskCounter.PHYSICAL_MEMORY_BYTES);
+      Set.of(
+          TaskCounter.CPU_MILLISECONDS,
+          TaskCounter.GC_TIME_MILLIS,
+          TaskCounter.PHYSICAL_MEMORY_BYTES,
+          TaskCounter.REDUCE_INPUT_RECORDS,
+          TaskCounter.REDUCE_SHUFFLE_BYTES,
+          TaskCounter.REDUCE_OUTPUT_RECORDS);
 
   private final Job job;
   private final Configuration conf;

@@ -1,0 +1,134 @@
+//! `yunti inspect`: says what a file is, by its content, and shows its beginning.
+//!
+//! ```text
+//!   first bytes  ->  JSON with a format of ours   report, facts of a cluster's job, limits, comparison    documents.rs
+//!                    format = "yunti-job/..       job file                                               documents.rs
+//!                    24 n + 8 bytes and a sum     index of Hadoop's map output, with its segments        map_output.rs
+//!                    a known beginning            what jobs on one machine do not read                   recognise.rs
+//!                    anything else                records, as `yunti run` would read them                records.rs
+//! ```
+//!
+//! Runs that the engine spills have no names and are gone with their process: there is none to look at.
+
+mod documents;
+mod map_output;
+mod recognise;
+mod records;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::Value;
+use yunti_engine::base::{Code, Error, Result};
+use yunti_engine::env::{Env, NamedFile};
+use yunti_engine::job::spec::InputFormat;
+use yunti_engine::job::spec::change::parse_input_format;
+
+use crate::console::{self, stdout};
+use crate::failure::Outcome;
+use recognise::Kind;
+
+/// Say what a file is and show its beginning
+///
+/// Reports, facts of a cluster's jobs, limits, job files, the index and the segments of Hadoop's map output, and any input that `yunti
+/// run` reads: how it is compressed, whether several workers could read it at a time, its first records. A damaged file is told in
+/// one line, with exit code 4.
+#[derive(Debug, Args)]
+pub struct InspectFlags {
+    /// A file
+    pub path: PathBuf,
+
+    /// How its bytes become records, as in yunti run: text[:DELIMITER], kv[:SEPARATOR], fixed:RECORD_BYTES:KEY_BYTES or framed
+    #[arg(long, value_name = "FORMAT", value_parser = parse_input_format)]
+    pub input_format: Option<InputFormat>,
+
+    /// How many records to show
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 5)]
+    pub records: usize,
+
+    /// Read to the end: count the records, and find damage wherever it is
+    #[arg(long)]
+    pub check: bool,
+
+    /// Print one JSON document in place of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The same thing for people and for programs.
+pub struct Found {
+    pub text: String,
+    pub document: Value,
+}
+
+/// What is read to know what a file is.
+const HEAD_BYTES: usize = 64 << 10;
+
+pub fn inspect(flags: &InspectFlags) -> Outcome {
+    let env = Env::real();
+    let found = look(flags, &env)?;
+    if flags.json { stdout::print_json(&found.document) } else { stdout::print(&found.text) }
+}
+
+fn look(flags: &InspectFlags, env: &Env) -> Result<Found> {
+    let path = &flags.path;
+    let named = |e: Error| e.at_path(path.to_string_lossy());
+    let meta =
+        env.files.meta(path).map_err(|e| named(Error::io(Code::Input, "cannot read", &e)).hint("check the path"))?;
+    if meta.is_dir {
+        let hint = "name a file in it; yunti report explains a job's output directory";
+        return Err(named(Error::new(Code::Usage, "this is a directory")).hint(hint));
+    }
+    if meta.is_stream {
+        return Err(named(Error::new(Code::Usage, "this is no regular file")).hint("write it to a file first"));
+    }
+    let file = NamedFile::open(&*env.files, path, Code::Input)?;
+    let mut head = vec![0; HEAD_BYTES];
+    let n = file.read_up_to(&mut head, 0)?;
+    head.truncate(n);
+    let kind = if flags.input_format.is_some() { Kind::Records } else { recognise::kind(path, &head, meta.len) };
+    match kind {
+        Kind::Document => documents::document(path, console::width()),
+        Kind::JobFile => documents::job_file(path, &file),
+        Kind::MapOutputIndex => map_output::index(path, &file, meta.len, env),
+        Kind::Foreign(what, hint) => Ok(documents::foreign(path, meta.len, what, hint)),
+        Kind::Records => records::records(flags, &head, env),
+    }
+}
+
+/// Bytes as people read them: text as it is, all else as `\x1f`.
+pub fn printable(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\\' => out += "\\\\",
+                '\t' => out += "\\t",
+                '\n' => out += "\\n",
+                '\r' => out += "\\r",
+                c if c.is_control() => c.to_string().bytes().for_each(|b| out += &format!("\\x{b:02x}")),
+                c => out.push(c),
+            }
+        }
+        chunk.invalid().iter().for_each(|b| out += &format!("\\x{b:02x}"));
+    }
+    out
+}
+
+/// For reads that take long: ctrl-C ends them.
+pub fn control() -> Arc<yunti_engine::job::Control> {
+    let control = yunti_engine::job::Control::new();
+    crate::console::signals::cancel_on_signals(&control);
+    control
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text_are_told_apart() {
+        assert_eq!(printable(b"a\\\t\xff\xc3\xbc\x00\x7f"), "a\\\\\\t\\xffü\\x00\\x7f");
+    }
+}

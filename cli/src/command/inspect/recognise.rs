@@ -1,0 +1,112 @@
+//! What a file is, by its first bytes; its name decides only where bytes cannot.
+
+use std::path::Path;
+
+/// What `inspect` knows to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// JSON that names its format.
+    Document,
+    JobFile,
+    /// `file.out.index`, or a `file.out` beside one.
+    MapOutputIndex,
+    /// What it is, and what reads it.
+    Foreign(&'static str, &'static str),
+    Records,
+}
+
+/// Files that jobs on one machine do not read, by their beginning.
+const FOREIGN: [(&[u8], &str, &str); 6] = [
+    (b"SEQ\x06", "a SequenceFile of Hadoop", "a job on a cluster reads it, with --input-format of its own reader"),
+    (b"PAR1", "a Parquet file", "write it as text, or read it on a cluster with its own reader"),
+    (b"ORC", "an ORC file", "write it as text, or read it on a cluster with its own reader"),
+    (b"Obj\x01", "an Avro file", "write it as text, or read it on a cluster with its own reader"),
+    (b"\x7fELF", "a program or a library", "a class library is loaded with yunti run --lib"),
+    (b"PK\x03\x04", "a zip or jar file", "unpack it first"),
+];
+
+/// Compressed formats by their first bytes.
+const COMPRESSED: [(&[u8], &str, &str); 4] = [
+    (b"\x1f\x8b\x08", "gzip", ".gz"),
+    (b"\x28\xb5\x2f\xfd", "zstd", ".zst"),
+    (b"BZh", "bzip2", ".bz2"),
+    (b"\xfd7zXZ\x00", "xz", ".xz"),
+];
+
+pub const INDEX_ENTRY_BYTES: u64 = 24;
+pub const INDEX_CHECKSUM_BYTES: u64 = 8;
+
+pub fn kind(path: &Path, head: &[u8], len: u64) -> Kind {
+    let text = head.trim_ascii_start();
+    if text.first() == Some(&b'{') && names_a_format(text) {
+        return Kind::Document;
+    }
+    let toml = path.extension().is_some_and(|e| e == "toml");
+    if names_a_job(head) || (toml && !head.contains(&0)) {
+        return Kind::JobFile;
+    }
+    if is_index(head, len) || (is_named_index(path) && len > 0) || beside_an_index(path) {
+        return Kind::MapOutputIndex;
+    }
+    let foreign = FOREIGN.into_iter().find(|(magic, ..)| head.starts_with(magic));
+    foreign.map_or(Kind::Records, |(_, what, hint)| Kind::Foreign(what, hint))
+}
+
+/// The compressed format that the bytes are, and the end of a name that says so.
+pub fn compressed(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    COMPRESSED.into_iter().find(|(magic, ..)| head.starts_with(magic)).map(|(_, name, extension)| (name, extension))
+}
+
+/// A document of ours: its format stands in the first object, wherever.
+fn names_a_format(text: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(text);
+    text.contains("\"format\"") && text.contains("\"yunti-")
+}
+
+fn names_a_job(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    text.lines().any(|line| {
+        let value = line.trim_start().strip_prefix("format").and_then(|rest| rest.trim_start().strip_prefix('='));
+        value.is_some_and(|value| value.trim_start().trim_start_matches(['"', '\'']).starts_with("yunti-job/"))
+    })
+}
+
+/// An index that lies wholly in `head` and whose checksum is right. A larger one has its name.
+fn is_index(head: &[u8], len: u64) -> bool {
+    has_length_of_index(len) && head.len() as u64 == len && super::map_output::is_sound(head)
+}
+
+pub fn has_length_of_index(len: u64) -> bool {
+    len > INDEX_CHECKSUM_BYTES && (len - INDEX_CHECKSUM_BYTES).is_multiple_of(INDEX_ENTRY_BYTES)
+}
+
+fn is_named_index(path: &Path) -> bool {
+    path.to_string_lossy().ends_with(".out.index")
+}
+
+fn beside_an_index(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "out") && super::map_output::index_of(path).is_file()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn by_content_first() {
+        let check = |path: &str, head: &[u8], expect: Kind| {
+            assert_eq!(kind(Path::new(path), head, head.len() as u64), expect, "{path}");
+        };
+        check("x", b"  {\n \"format\": \"yunti-report/1\" }", Kind::Document);
+        check("x.json", b"{\"format\": \"mine\"}", Kind::Records);
+        check("x", b"# mine\nformat = \"yunti-job/1\"\n", Kind::JobFile);
+        check("x", b"the format = yunti-jobs are good\n", Kind::Records);
+        check("x.toml", b"name = 1\n", Kind::JobFile);
+        check("file.out.index", b"too short", Kind::MapOutputIndex);
+        check("x", &[0; 32], Kind::Records);
+        check("x", b"a line\n", Kind::Records);
+        assert!(matches!(kind(Path::new("x"), b"SEQ\x06..", 6), Kind::Foreign(..)));
+        assert_eq!(compressed(b"\x1f\x8b\x08\x00"), Some(("gzip", ".gz")));
+        assert_eq!(compressed(b"text"), None);
+    }
+}

@@ -1,0 +1,163 @@
+//! Elements of a page. Text and attributes are escaped where they come in, so that no name of a job or a file is ever markup, and
+//! each element is closed: the page is well-formed as XML too.
+
+use std::fmt::Display;
+
+/// An element under construction.
+pub struct Tag {
+    name: &'static str,
+    attributes: String,
+    content: String,
+}
+
+/// Elements that HTML knows to be empty.
+const VOID: [&str; 2] = ["meta", "br"];
+
+pub fn tag(name: &'static str) -> Tag {
+    Tag { name, attributes: String::new(), content: String::new() }
+}
+
+impl Tag {
+    pub fn set(mut self, name: &str, value: impl Display) -> Tag {
+        self.attributes += &format!(" {name}=\"{}\"", escaped(&value.to_string()));
+        self
+    }
+
+    pub fn class(self, value: impl Display) -> Tag {
+        self.set("class", value)
+    }
+
+    pub fn say(mut self, text: impl Display) -> Tag {
+        self.content += &escaped(&text.to_string());
+        self
+    }
+
+    pub fn add(mut self, child: Tag) -> Tag {
+        child.write(&mut self.content);
+        self
+    }
+
+    pub fn all(self, children: impl IntoIterator<Item = Tag>) -> Tag {
+        children.into_iter().fold(self, Tag::add)
+    }
+
+    /// Text that is ours and no markup of anybody else: a style sheet.
+    pub fn raw(mut self, text: &str) -> Tag {
+        self.content += text;
+        self
+    }
+
+    fn write(&self, out: &mut String) {
+        let Tag { name, attributes, content } = self;
+        *out += &match (content.is_empty(), VOID.contains(name) || is_shape(name)) {
+            (true, true) => format!("<{name}{attributes}/>"),
+            _ => format!("<{name}{attributes}>{content}</{name}>"),
+        };
+    }
+
+    pub fn print(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+}
+
+/// Elements of SVG, where an empty one closes itself.
+fn is_shape(name: &str) -> bool {
+    matches!(name, "rect" | "path" | "line")
+}
+
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            '\n' | '\t' => out.push(' '),
+            // Characters that XML does not have, which a file's name may.
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A coordinate: two digits behind the point are finer than any screen.
+pub fn at(value: f64) -> String {
+    let text = format!("{:.2}", if value.is_finite() { value } else { 0.0 });
+    text.trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
+/// A drawing that is as wide as its place: shapes only, since text would be stretched with it. `title` is what it shows, for those
+/// who do not see it.
+pub fn drawing(width: f64, height: f64, title: &str, description: &str) -> Tag {
+    let mut svg = tag("svg")
+        .set("viewBox", format!("0 0 {} {}", at(width), at(height)))
+        .set("preserveAspectRatio", "none")
+        .set("role", "img")
+        .set("aria-label", title)
+        .add(tag("title").say(title));
+    if !description.is_empty() {
+        svg = svg.add(tag("desc").say(description));
+    }
+    svg
+}
+
+/// A section of the page with its heading.
+pub fn section(id: &str, heading: &str) -> Tag {
+    let name = format!("{id}-heading");
+    tag("section").set("id", id).set("aria-labelledby", &name).add(tag("h2").set("id", &name).say(heading))
+}
+
+pub fn paragraph(text: impl Display) -> Tag {
+    tag("p").say(text)
+}
+
+pub fn note(text: impl Display) -> Tag {
+    paragraph(text).class("note")
+}
+
+/// A table: the first column is what a row is about, numbers stand to the right. It scrolls by itself where it is too wide.
+pub fn table(caption: &str, columns: &[(&str, bool)], rows: impl IntoIterator<Item = Vec<String>>) -> Tag {
+    let side = |cell: Tag, right: bool| if right { cell.class("n") } else { cell };
+    let head = columns.iter().map(|(name, right)| side(tag("th").set("scope", "col").say(name), *right));
+    let body = rows.into_iter().map(|row| {
+        let cells = row.into_iter().zip(columns).enumerate().map(|(i, (text, (_, right)))| {
+            let cell = if i == 0 { tag("th").set("scope", "row") } else { tag("td") };
+            side(cell.say(text), *right)
+        });
+        tag("tr").all(cells)
+    });
+    let table = tag("table")
+        .add(tag("caption").say(caption))
+        .add(tag("thead").add(tag("tr").all(head)))
+        .add(tag("tbody").all(body));
+    tag("div").class("scroll").set("tabindex", 0).set("role", "region").set("aria-label", caption).add(table)
+}
+
+/// The same numbers as a drawing has, for those who want to read them.
+pub fn details(summary: &str, content: Tag) -> Tag {
+    tag("details").add(tag("summary").say(summary)).add(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_of_a_name_is_markup() {
+        let bad = "a<b>&\"'\u{1}\n";
+        let page = tag("p").set("title", bad).say(bad).add(tag("br")).print();
+        let text = "a&lt;b&gt;&amp;&quot;&#39;\u{fffd} ";
+        assert_eq!(page, format!("<p title=\"{text}\">{text}<br/></p>"));
+        assert_eq!(tag("div").print(), "<div></div>");
+    }
+
+    #[test]
+    fn coordinates() {
+        assert_eq!([at(1.0), at(0.126), at(-3.10), at(f64::NAN)], ["1", "0.13", "-3.1", "0"]);
+    }
+}

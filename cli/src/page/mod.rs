@@ -1,0 +1,61 @@
+//! The report as a page: one file of HTML with its style and its drawings in it, without scripts and without anything to fetch.
+//!
+//! ```text
+//!   report -> header, advice, figures -> timeline -> stages -> memory -> skew -> tasks, counters -> page
+//!             summary.rs                 timeline.rs stages.rs memory.rs skew.rs tables.rs
+//! ```
+//!
+//! Drawings are shapes that stretch with the window; their words are text beside them, so that they can be read at any width.
+
+mod colour;
+mod comparison;
+mod markup;
+mod memory;
+mod skew;
+mod stages;
+mod summary;
+mod tables;
+mod timeline;
+
+use yunti_engine::job::report::Report;
+
+use crate::compare::Comparison;
+use markup::{Tag, tag};
+
+const STYLE: &str = include_str!("style.css");
+
+/// The page of one job.
+pub fn of_report(report: &Report) -> String {
+    let main = summary::header(report)
+        .into_iter()
+        .chain([timeline::section(report), stages::section(report), memory::section(report), skew::section(report)])
+        .chain(tables::tasks(report))
+        .chain(tables::counters(report));
+    document(&format!("{} - Yunti job report", report.job.name), main, &report.job.version)
+}
+
+/// The page of two jobs side by side.
+pub fn of_comparison(comparison: &Comparison) -> String {
+    let title = format!("{} and {} - Yunti job reports", comparison.a.name, comparison.b.name);
+    document(&title, comparison::sections(comparison), env!("CARGO_PKG_VERSION"))
+}
+
+fn document(title: &str, main: impl IntoIterator<Item = Tag>, version: &str) -> String {
+    let meta = |name: &str, content: &str| tag("meta").set("name", name).set("content", content);
+    let head = tag("head")
+        .add(tag("meta").set("charset", "utf-8"))
+        .add(meta("viewport", "width=device-width, initial-scale=1"))
+        .add(meta("color-scheme", "light dark"))
+        // What the page says of itself, the browser holds it to: no request leaves it.
+        .add(
+            tag("meta")
+                .set("http-equiv", "Content-Security-Policy")
+                .set("content", "default-src 'none'; style-src 'unsafe-inline'"),
+        )
+        .add(tag("title").say(title))
+        .add(tag("style").raw(STYLE));
+    let foot = format!("Yunti {version}. What the words mean stands in docs/guide/report.md.");
+    let body = tag("body").add(tag("main").all(main).add(tag("footer").say(foot)));
+    let html = tag("html").set("lang", "en").add(head).add(body);
+    format!("<!DOCTYPE html>\n{}\n", html.print())
+}
