@@ -73,6 +73,9 @@ public final class Conformance {
     }
     Map<String, String> settings =
         options.cluster() ? Settings.cluster() : Settings.local(options.work());
+    if (options.cpu()) {
+      settings.putAll(CpuSuite.settings());
+    }
     Variant variant = options.variant();
     if (options.cluster() && options.plugin() != null) {
       variant = variant.with(Map.of("tmpjars", options.plugin()), false);
@@ -80,6 +83,9 @@ public final class Conformance {
     logTo(options.cluster() ? null : new File(options.work(), "log"));
     Path work = new Path(options.work());
     try (Runner runner = new Runner(settings, work)) {
+      if (options.cpu()) {
+        return new CpuSuite(options, runner, out).run(chosen);
+      }
       for (Case testCase : chosen) {
         judge(testCase, variant, runner);
       }
