@@ -30,7 +30,7 @@ final class Options {
         --rounds N       --cpu: runs of each side (default 6)
         --json FILE      --cpu: every sample, one line of JSON a case and variant
         --plugin JAR     the plug-in that a cluster's tasks need; a local run takes it from the class path
-      The last line is "N passed, N failed, N skipped", with --cpu "N within 1.03, N over, N unclear, N skipped".
+      The last line is "N passed, N failed, N skipped", with --cpu "N within 1.03, N over, N unclear, N failed, N skipped".
       Exit status: 0, 1 if a case failed or was over, 2 if the command is wrong.
       """;
 
@@ -103,7 +103,7 @@ final class Options {
     } catch (NumberFormatException e) {
       // As one that is too small.
     }
-    throw new IllegalArgumentException(option + " needs a number from " + least + " on, not " + value);
+    throw new IllegalArgumentException(option + " needs a number, not " + value);
   }
 
   private void addFile(String name) {

@@ -6,9 +6,9 @@ import java.lang.invoke.MethodType;
 import java.lang.reflect.Array;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /**
  * The processor time of this process, of all its threads, ended ones too, but for those that compile.
@@ -21,6 +21,8 @@ import java.util.Optional;
 public final class CpuClock {
   private static final String FOREIGN = "jdk.incubator.foreign.";
   private static final Path THREADS = Path.of("/proc/self/task");
+
+  private static final Pattern COMPILER = Pattern.compile("C[12] Compiler");
 
   private final MethodHandle clock;
 
@@ -75,11 +77,11 @@ public final class CpuClock {
     try (DirectoryStream<Path> threads = Files.newDirectoryStream(THREADS)) {
       for (Path thread : threads) {
         try {
-          if (Files.readString(thread.resolve("comm")).matches("(?s)C[12] Compiler.*")) {
+          if (COMPILER.matcher(Files.readString(thread.resolve("comm"))).lookingAt()) {
             ns += Long.parseLong(Files.readString(thread.resolve("schedstat")).split(" ")[0]);
           }
-        } catch (NoSuchFileException e) {
-          continue; // It has ended, and was no compiler.
+        } catch (IOException e) {
+          continue; // It has ended meanwhile, and was no compiler.
         }
       }
     }
