@@ -143,7 +143,7 @@ public final class RecordBatch extends OutputStream {
     INT.set(bytes, at, n);
   }
 
-  /** A number of the header that is at the start of the batch. */
+  /** A number of a record's header. */
   int header(int at) {
     return (int) HEADER.get(bytes, at);
   }
