@@ -70,9 +70,14 @@ pub struct MapOutput {
     summed: Option<Summed>,
     /// At the end: the spiller has its own.
     combining: Combining,
-    /// Of a record that did not go through the collector.
+    /// Of a record of more than an eighth of the memory: a merge needs more for it.
     largest: u64,
+    /// Where a record that is larger than a batch comes in.
+    room: Vec<u8>,
 }
+
+/// Where all records are large, memory that is new for each would cost as much as the record.
+const ROOM_BYTES_KEPT: usize = 1 << 20;
 
 impl MapOutput {
     /// `combiners`: one for the spills, one for the end.
@@ -133,6 +138,7 @@ impl MapOutput {
             share_while_spilling,
             summed,
             largest: 0,
+            room: Vec::new(),
         })
     }
 
@@ -160,10 +166,38 @@ impl MapOutput {
         Ok(())
     }
 
-    /// Takes one record that is larger than a batch.
-    pub fn put_big(&mut self, key: &[u8], value: &[u8], partition: u32) -> Result<()> {
-        let len = (key.len() + value.len()) as u64;
-        if len <= self.budget.limit_bytes() / 8 {
+    /// Takes one record that is larger than a batch: `fill` writes its key, then its value.
+    pub fn put_big(
+        &mut self,
+        key_len: usize,
+        value_len: usize,
+        partition: u32,
+        fill: impl FnOnce(&mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        let len = key_len + value_len;
+        let mut room = std::mem::take(&mut self.room);
+        if room.len() < len {
+            room.resize(len, 0);
+        }
+        fill(&mut room[..len])?;
+        self.take_big(&room[..len], key_len, partition)?;
+        if len <= ROOM_BYTES_KEPT {
+            self.room = room;
+        }
+        Ok(())
+    }
+
+    fn take_big(&mut self, bytes: &[u8], key_len: usize, partition: u32) -> Result<()> {
+        let len = bytes.len() as u64;
+        let eighth = self.budget.limit_bytes() / 8;
+        // Until the first spill nobody else takes of the memory, so what is free stays free. Most outputs end without one, and what a run
+        // costs, written and read again, is more than all else that is done for a giant.
+        let is_first = self.space.runs.is_empty() && self.budget.free_bytes() >= len + eighth;
+        if len > eighth && is_first {
+            self.largest = self.largest.max(len);
+        }
+        if len <= eighth || is_first {
+            let (key, value) = bytes.split_at(key_len);
             self.collector.put_big(key, value, partition)?;
             self.share();
             return Ok(());
@@ -172,8 +206,7 @@ impl MapOutput {
         self.collector.spill()?;
         self.spilling.waiting(|spilling| spilling.wait())?;
         self.largest = self.largest.max(len);
-        let bytes = [key, value].concat();
-        let record = Record { bytes: &bytes, key_len: key.len() as u32, split: 0 };
+        let record = Record { bytes, key_len: key_len as u32, split: 0 };
         self.space.write_run(|to| to(partition, record))
     }
 
@@ -227,7 +260,7 @@ fn batch_bytes(block_bytes: usize) -> usize {
     (block_bytes / 8).min(64 << 10)
 }
 
-/// Merges runs into a map output file. `largest`: the bytes of the largest record, if it did not go through a collector.
+/// Merges runs into a map output file. `largest`: the bytes of the largest record, if it is more than an eighth of the memory.
 pub fn write_merged(
     space: &TaskSpace,
     runs: Vec<Arc<Run>>,

@@ -73,7 +73,12 @@ impl Trial {
         let max = self.output.batch_bytes();
         if key.len() + value.len() + 16 > max {
             self.flush();
-            return self.output.put_big(key, value, partition).unwrap();
+            let fill = |to: &mut [u8]| {
+                to[..key.len()].copy_from_slice(key);
+                to[key.len()..].copy_from_slice(value);
+                Ok(())
+            };
+            return self.output.put_big(key.len(), value.len(), partition, fill).unwrap();
         }
         if self.batch.len() + key.len() + value.len() + 16 > max {
             self.flush();
@@ -132,10 +137,11 @@ fn sorted(mut pairs: Pairs) -> Pairs {
 
 #[test]
 fn what_was_put_comes_out_sorted() {
-    // Records of 5 MB in a memory of 4 MiB have runs of their own.
+    // Records of 5 MB in a memory of 4 MiB have runs of their own; of those of 2.4 MB the first waits for the first spill.
     for (name, partitions, kind, large) in [
         ("one", 1, CodecKind::None, 0),
         ("many", 7, CodecKind::Snappy, 100_000),
+        ("halves", 3, CodecKind::None, 2_400_000),
         ("giants", 3, CodecKind::Lz4, 5_000_000),
     ] {
         let mut draw = Draw(partitions.into());
@@ -154,6 +160,22 @@ fn what_was_put_comes_out_sorted() {
         for (found, expect) in parts.into_iter().zip(expect) {
             assert!(sorted(found) == sorted(expect), "{name}");
         }
+    }
+}
+
+#[test]
+fn a_large_record_that_fits_is_not_spilled() {
+    for (len, spills) in [(2_400_000, 0), (5_000_000, 3)] {
+        let mut trial = Trial::new("fits", 1, CodecKind::None, ValueForm::Same, 4 << 20, None);
+        trial.put(b"b", b"before", 0);
+        trial.put(b"a", &vec![7; len], 0);
+        trial.put(b"c", b"after", 0);
+        let (parts, done) = trial.finish();
+        assert_eq!(
+            parts[0].iter().map(|(key, value)| (key[0], value.len())).collect::<Vec<_>>(),
+            [(b'a', len), (b'b', 6), (b'c', 5)]
+        );
+        assert_eq!(done.spills, spills, "{len} bytes");
     }
 }
 

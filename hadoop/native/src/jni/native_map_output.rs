@@ -126,10 +126,13 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_putBig<'loc
     partition: jint,
 ) {
     env.with_env(|env| -> Result<()> {
-        let mut bytes = vec![0; key_length as usize + value_length as usize];
-        record.get_region(env, from, bytes_of_java(&mut bytes))?;
-        let (key, value) = bytes.split_at(key_length as usize);
-        OUTPUTS.get(handle)?.with(|output| Ok(output.put_big(key, value, partition as u32)?))
+        OUTPUTS.get(handle)?.with(|output| {
+            output.put_big(key_length as usize, value_length as usize, partition as u32, |to| {
+                let copied = record.get_region(env, from, bytes_of_java(to));
+                copied.map_err(|e| Error::new(Code::Internal, format!("a record cannot be read: {e}")))
+            })?;
+            Ok(())
+        })
     })
     .resolve::<Throw>()
 }

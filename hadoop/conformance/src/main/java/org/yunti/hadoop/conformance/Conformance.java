@@ -75,11 +75,17 @@ public final class Conformance {
     }
     Map<String, String> settings =
         options.cluster() ? Settings.cluster() : Settings.local(options.work());
+    if (options.cpu()) {
+      settings.putAll(CpuSuite.settings());
+    }
     Variant run = options.cluster() && options.plugin() != null
         ? variant.with(Map.of(Settings.JARS, options.plugin() + "," + settings.get(Settings.JARS)), false) : variant;
     logTo(options.cluster() ? null : new File(options.work(), "log"));
     Path work = new Path(options.work());
     try (Runner runner = new Runner(settings, work)) {
+      if (options.cpu()) {
+        return new CpuSuite(options, runner, out).run(chosen);
+      }
       for (Case testCase : chosen) {
         judge(testCase, run, runner);
       }

@@ -1,6 +1,7 @@
 package org.yunti.hadoop.conformance;
 
 import java.io.File;
+import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -13,7 +14,7 @@ import org.apache.hadoop.fs.Path;
 final class Options {
   static final String USAGE = """
       usage: conformance [options]
-        --variant NAME   what is compared with stock: stock (the default), collector, shuffle, native
+        --variant NAME   what is compared with stock: stock (the default), collector, shuffle, native; several with --cpu
         -Dkey=value      one more setting of the variant
         --conf FILE      more settings of the variant, a Hadoop configuration file
         --judged         the variant's tasks must report counter group Yunti (implied by named variants)
@@ -23,11 +24,17 @@ final class Options {
         --keep           keep inputs, outputs and the log of the tasks
         --work FOLDER    where runs leave their files (default: a folder below the temporary folder)
         --cluster        run on the cluster of the configuration on the class path; only the cases marked for it
+        --cpu            measure processor time in place of comparing results; needs hadoop/conformance/run
+        --scale K        --cpu: at most so many records for each one of a case (default 400)
+        --seconds S      --cpu: larger inputs until a stock job takes so much processor time (default 0.5)
+        --rounds N       --cpu: runs of each side (default 6)
+        --json FILE      --cpu: every sample, one line of JSON a case and variant
         --plugin JAR     the plug-in that a cluster's tasks need; a local run takes it from the class path
-      The last line is "N passed, N failed, N skipped". Exit status: 0, 1 if a case failed, 2 if the command is wrong.
+      The last line is "N passed, N failed, N skipped", with --cpu "N within 1.03, N over, N unclear, N failed, N skipped".
+      Exit status: 0, 1 if a case failed or was over, 2 if the command is wrong.
       """;
 
-  private String variant = "stock";
+  private final List<String> variants = new ArrayList<>();
   private final Map<String, String> overlay = new LinkedHashMap<>();
   private boolean judged;
   private Pattern only = Pattern.compile("");
@@ -37,6 +44,11 @@ final class Options {
   private String work;
   private boolean cluster;
   private String plugin;
+  private boolean cpu;
+  private int scale = 400;
+  private double seconds = 0.5;
+  private int rounds = 6;
+  private String json;
 
   private Options() {}
 
@@ -47,7 +59,7 @@ final class Options {
     while (rest.hasNext()) {
       String argument = rest.next();
       switch (argument) {
-        case "--variant" -> options.variant = value(argument, rest);
+        case "--variant" -> options.variants.add(value(argument, rest));
         case "--conf" -> options.addFile(value(argument, rest));
         case "--judged" -> options.judged = true;
         case "--only" -> options.addPattern(value(argument, rest));
@@ -56,9 +68,20 @@ final class Options {
         case "--keep" -> options.keep = true;
         case "--work" -> options.work = value(argument, rest);
         case "--cluster" -> options.cluster = true;
+        case "--cpu" -> options.cpu = true;
+        case "--scale" -> options.scale = (int) number(argument, rest, 1);
+        case "--seconds" -> options.seconds = number(argument, rest, 0.001);
+        case "--rounds" -> options.rounds = (int) number(argument, rest, 2);
+        case "--json" -> options.json = new File(value(argument, rest)).getAbsolutePath();
         case "--plugin" -> options.plugin = value(argument, rest);
         default -> options.addSetting(argument);
       }
+    }
+    if (options.variants.size() > 1 && !options.cpu) {
+      throw new IllegalArgumentException("several variants are for --cpu");
+    }
+    if (options.cpu && options.cluster) {
+      throw new IllegalArgumentException("--cpu measures this JVM, not a cluster");
     }
     return options;
   }
@@ -68,6 +91,19 @@ final class Options {
       throw new IllegalArgumentException(option + " needs a value");
     }
     return rest.next();
+  }
+
+  private static double number(String option, Iterator<String> rest, double least) {
+    String value = value(option, rest);
+    try {
+      double number = Double.parseDouble(value);
+      if (number >= least) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // As one that is too small.
+    }
+    throw new IllegalArgumentException(option + " needs a number, not " + value);
   }
 
   private void addFile(String name) {
@@ -93,7 +129,13 @@ final class Options {
   }
 
   Variant variant() {
-    return Variant.named(variant).with(overlay, judged);
+    return variants().get(0);
+  }
+
+  /** Those that were named; stock if none was. */
+  List<Variant> variants() {
+    List<String> names = variants.isEmpty() ? List.of("stock") : variants;
+    return names.stream().map(name -> Variant.named(name).with(overlay, judged)).toList();
   }
 
   boolean chooses(String caseName) {
@@ -120,6 +162,26 @@ final class Options {
 
   boolean cluster() {
     return cluster;
+  }
+
+  boolean cpu() {
+    return cpu;
+  }
+
+  int scale() {
+    return scale;
+  }
+
+  double seconds() {
+    return seconds;
+  }
+
+  int rounds() {
+    return rounds;
+  }
+
+  String json() {
+    return json;
   }
 
   String plugin() {

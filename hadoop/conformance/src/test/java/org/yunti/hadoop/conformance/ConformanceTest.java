@@ -127,9 +127,21 @@ class ConformanceTest {
     return run("--variant", "native", "-Dconformance.submitter=" + submitter, "--only", "native/" + caseName);
   }
 
+  /** Tiny: the times say nothing. */
+  @Test
+  void measuresProcessorTime() throws Exception {
+    Report report = run("--cpu", "--scale", "2", "--seconds", "0.001", "--rounds", "2", "--only", "keys/int$",
+        "--only", "failures/mapper-throws");
+    assertTrue(report.text.matches("(?s).*(OK|UNCLEAR|OVER) +keys/int +stock +stock +\\d.*"), report.text);
+    assertTrue(report.text.contains("skip    failures/mapper-throws: must fail"), report.text);
+    assertTrue(report.lastLine().matches("\\d within 1.03, \\d over, \\d unclear, 0 failed, 1 skipped"), report.text);
+  }
+
   @Test
   void wrongCommandIsStatus2() throws Exception {
     assertEquals(2, run("--no-such-option").status);
     assertEquals(2, run("--variant", "nobody").status);
+    assertEquals(2, run("--variant", "stock", "--variant", "collector").status);
+    assertEquals(2, run("--cpu", "--rounds", "1").status);
   }
 }

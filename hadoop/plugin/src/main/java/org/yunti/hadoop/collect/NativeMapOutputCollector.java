@@ -175,17 +175,17 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       batch.position(end);
       handOver();
       batch.position(last);
-      batch.keepFrom(start);
     }
-    if (batch.position() <= batchBytes) {
+    if (batch.position() - start <= batchBytes) {
+      batch.keepFrom(start);
       chosen[count++] = partition;
       return;
     }
-    int keyLength = batch.header(0);
-    int valueLength = batch.header(4);
+    int keyLength = batch.header(start);
+    int valueLength = batch.header(start + 4);
     long begin = System.nanoTime();
     try {
-      NativeMapOutput.putBig(handle, batch.bytes(), RecordBatch.HEADER_BYTES, keyLength, valueLength, partition);
+      NativeMapOutput.putBig(handle, batch.bytes(), start + RecordBatch.HEADER_BYTES, keyLength, valueLength, partition);
     } catch (IOException e) {
       throw CombineFeed.ofSpill(combiner, e);
     }

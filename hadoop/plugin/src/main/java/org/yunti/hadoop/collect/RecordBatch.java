@@ -21,6 +21,9 @@ public final class RecordBatch extends OutputStream {
   private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
   private static final VarHandle HEADER = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
+  /** Room for large records stays: where all are, a new array for each would cost more than the record. */
+  private static final int KEPT_BYTES = 4 << 20;
+
   /** An array may not be larger on every JVM. */
   private static final int BYTES_MAX = Integer.MAX_VALUE - 16;
 
@@ -79,10 +82,10 @@ public final class RecordBatch extends OutputStream {
     position -= start;
   }
 
-  /** Gives back what a large record took. */
+  /** Gives back what a huge record took. */
   void shrink(int capacity) {
     position = 0;
-    if (bytes.length > 4 * capacity) {
+    if (bytes.length > KEPT_BYTES) {
       bytes = new byte[capacity];
     }
   }
@@ -140,7 +143,7 @@ public final class RecordBatch extends OutputStream {
     INT.set(bytes, at, n);
   }
 
-  /** A number of the header that is at the start of the batch. */
+  /** A number of a record's header. */
   int header(int at) {
     return (int) HEADER.get(bytes, at);
   }

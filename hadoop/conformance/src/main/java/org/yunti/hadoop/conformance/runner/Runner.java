@@ -11,14 +11,19 @@ import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.util.ConfigUtil;
+import org.yunti.hadoop.conformance.cpu.CpuClock;
 import org.yunti.hadoop.conformance.suite.Case;
+import org.yunti.hadoop.conformance.suite.Scale;
 import org.yunti.hadoop.conformance.suite.Trial;
 
 /** Runs one case on one side and collects what came of it. */
 public final class Runner implements AutoCloseable {
+  private static final String TIMED = "t";
+
   private final Configuration base;
   private final Map<String, String> settings;
   private final Path work;
+  private Scale scale = Scale.NONE;
   private final TaskFailures failures = TaskFailures.listening();
 
   /** @param work a folder for all files of the runs */
@@ -29,8 +34,21 @@ public final class Runner implements AutoCloseable {
     this.work = work;
   }
 
+  /**
+   * What one run took.
+   *
+   * @param error of the program or of a job, or null
+   */
+  public record Timed(CpuClock.Reading taken, List<Outcome.JobResult> jobs, String error) {}
+
   /** Writes the input that both sides read. */
   public void prepare(Case testCase) throws Exception {
+    prepare(testCase, Scale.NONE);
+  }
+
+  /** The same, so much larger; runs from here on are told the scale too. */
+  public void prepare(Case testCase, Scale newScale) throws Exception {
+    scale = newScale;
     Trial trial = trial(testCase, Map.of(), "input");
     for (Case.Input input : testCase.inputs()) {
       input.write(trial);
@@ -46,26 +64,48 @@ public final class Runner implements AutoCloseable {
   public Outcome run(Case testCase, Case.Body body, Map<String, String> overlay, String side)
       throws IOException, InterruptedException {
     Trial trial = trial(testCase, overlay, side);
-    JobRecorder.start(base);
-    PrintStream terminal = System.out;
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
-    System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
-    String error = null;
-    try {
-      body.run(trial);
-    } catch (InterruptedException e) {
-      throw e;
-    } catch (Exception | LinkageError e) {
-      error = e.toString();
-    } finally {
-      System.setOut(terminal);
-    }
+    String error = body(body, trial, printed);
     List<Outcome.JobResult> jobs = JobRecorder.results(failures);
     // That a job failed is said better by the job than by its client.
     boolean jobFailed = jobs.stream().anyMatch(job -> !job.succeeded());
     return new Outcome(jobFailed ? null : error, jobs,
         OutputFiles.read(trial.output(), testCase.order(), trial.conf()),
         linesOf(printed.toString(StandardCharsets.UTF_8), testCase.printed()));
+  }
+
+  /** Runs the jobs alone, for their processor time: nobody looks at the output. */
+  public Timed time(Case testCase, Map<String, String> overlay, CpuClock clock) throws IOException, InterruptedException {
+    Trial trial = trial(testCase, overlay, TIMED);
+    CpuClock.Reading before = clock.read();
+    String error = body(testCase.body(), trial, new ByteArrayOutputStream());
+    CpuClock.Reading taken = clock.read().since(before);
+    List<Outcome.JobResult> jobs = JobRecorder.results(failures);
+    Outcome outcome = new Outcome(error, jobs, Map.of(), List.of());
+    return new Timed(taken, jobs, outcome.failed() ? outcome.ending() : null);
+  }
+
+  /** What {@link #time} has written. */
+  public void deleteOutput(Case testCase) throws IOException {
+    Path output = new Path(folder(testCase), TIMED);
+    output.getFileSystem(configuration()).delete(output, true);
+  }
+
+  /** @return the error of the program itself, or null */
+  private String body(Case.Body body, Trial trial, ByteArrayOutputStream printed) throws IOException, InterruptedException {
+    JobRecorder.start(base);
+    PrintStream terminal = System.out;
+    System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+    try {
+      body.run(trial);
+      return null;
+    } catch (InterruptedException e) {
+      throw e;
+    } catch (Exception | LinkageError e) {
+      return e.toString();
+    } finally {
+      System.setOut(terminal);
+    }
   }
 
   public void delete(Case testCase) throws IOException {
@@ -91,7 +131,7 @@ public final class Runner implements AutoCloseable {
   private Trial trial(Case testCase, Map<String, String> overlay, String side) {
     Map<String, String> all = new LinkedHashMap<>(settings);
     all.putAll(overlay);
-    return new Trial(testCase, base, all, new Path(folder(testCase), "in"), new Path(folder(testCase), side));
+    return new Trial(testCase, base, all, scale, new Path(folder(testCase), "in"), new Path(folder(testCase), side));
   }
 
   private static List<String> linesOf(String text, Pattern wanted) {

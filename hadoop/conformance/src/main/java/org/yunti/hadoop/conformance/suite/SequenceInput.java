@@ -18,7 +18,7 @@ public final class SequenceInput<K, V> implements Case.Input {
   private final int files;
   private final int records;
 
-  /** @param records in each file */
+  /** @param records in each file, at the case's own scale */
   public SequenceInput(Class<K> keyClass, Draw<? extends K> keys, Class<V> valueClass, Draw<? extends V> values,
       String folder, int files, int records) {
     this.keyClass = keyClass;
@@ -39,7 +39,7 @@ public final class SequenceInput<K, V> implements Case.Input {
       try (SequenceFile.Writer writer = SequenceFile.createWriter(conf, SequenceFile.Writer.file(path),
           SequenceFile.Writer.keyClass(keyClass), SequenceFile.Writer.valueClass(valueClass),
           SequenceFile.Writer.compression(SequenceFile.CompressionType.NONE))) {
-        for (int record = 0; record < records; record++) {
+        for (int record = 0; trial.scale().more(records, record, writer.getLength()); record++) {
           // As Objects: append(Writable, Writable) would not take Java-serialised ones.
           Object key = keys.draw(random, record);
           Object value = values.draw(random, record);

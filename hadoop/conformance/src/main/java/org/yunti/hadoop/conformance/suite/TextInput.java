@@ -39,7 +39,7 @@ public final class TextInput implements Case.Input {
       Random random = new Random(0x54455854L * 31 + file);
       try (OutputStream out = trial.fileSystem().create(trial.input(folder + "/text-" + file + ".txt"))) {
         StringBuilder text = new StringBuilder();
-        for (int line = 0; line < linesPerFile; line++) {
+        for (int line = 0; trial.scale().more(linesPerFile, line, text.length()); line++) {
           text.append(lines.draw(random, line)).append('\n');
         }
         out.write(text.toString().getBytes(StandardCharsets.UTF_8));

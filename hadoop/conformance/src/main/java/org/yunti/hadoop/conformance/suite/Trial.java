@@ -20,18 +20,26 @@ public final class Trial {
   private final Map<String, String> settings;
   private final Path input;
   private final Path output;
+  private final Scale scale;
 
   /**
    * @param base what a program finds on the class path; kept parsed, because parsing is half of a small job
    * @param settings of the runner and of the variant, without those of the case
+   * @param scale of the input
    * @param input shared by both sides, so that SPLIT_RAW_BYTES (which counts path names) is the same
    */
-  public Trial(Case owner, Configuration base, Map<String, String> settings, Path input, Path output) {
+  public Trial(Case owner, Configuration base, Map<String, String> settings, Scale scale, Path input,
+      Path output) {
     this.owner = owner;
     this.base = base;
     this.settings = settings;
+    this.scale = scale;
     this.input = input;
     this.output = output;
+  }
+
+  public Scale scale() {
+    return scale;
   }
 
   public Path input() {

@@ -75,7 +75,7 @@ public final class SortExamples {
         .body(trial -> {
           String generated = trial.output("generated").toString();
           String sorted = trial.output("sorted").toString();
-          trial.program(TeraGen.class, "9000", generated);
+          trial.program(TeraGen.class, Long.toString(trial.scale().records(9000)), generated);
           trial.program(TeraSort.class, generated, sorted);
           trial.program(TeraValidate.class, sorted, trial.output("report").toString());
           trial.program(TeraChecksum.class, sorted, trial.output("sum").toString());
