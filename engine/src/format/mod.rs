@@ -1,7 +1,10 @@
-//! Floor 4: how records stand in the bytes of files: lines of text, key/value lines, records of fixed length or in frames.
+//! Floor 4: how records stand in the bytes of files: lines of text, key/value lines, records of fixed length or in frames, CSV, JSON lines.
 
+pub mod columns;
+pub mod csv;
 pub mod fixed;
 pub mod framed;
+pub mod json;
 pub mod key_value;
 pub mod text;
 

@@ -16,8 +16,12 @@ use super::split::{InputFile, Piece, RecordFormat, Split};
 use crate::base::{Code, Error, Result};
 use crate::codec;
 use crate::env::{Files, NamedFile};
+use crate::format::LineEnd;
+use crate::format::columns::Built;
+use crate::format::csv::CsvParser;
 use crate::format::fixed::FixedSplitter;
 use crate::format::framed::{self, FramedSplitter};
+use crate::format::json::JsonParser;
 use crate::format::key_value::KeyValueSplitter;
 use crate::format::text::LineSplitter;
 use crate::memory::{Budget, Buffer};
@@ -87,8 +91,16 @@ pub struct SplitReader {
     key_values: KeyValueSplitter,
     fixed: Option<FixedSplitter>,
     framed: FramedSplitter,
+    parser: Option<Parser>,
+    built: Built,
     pub records: u64,
     pub bytes: u64,
+}
+
+/// Of records that are not handed out as they stand.
+enum Parser {
+    Csv(CsvParser),
+    Json(JsonParser),
 }
 
 struct Open {
@@ -112,7 +124,18 @@ impl SplitReader {
             RecordFormat::Fixed { record_bytes, key_bytes } => Some(FixedSplitter::new(record_bytes, key_bytes)),
             _ => None,
         };
+        let parser = match &setup.format {
+            RecordFormat::Csv(shape) => Some(Parser::Csv(CsvParser::new(shape.clone()))),
+            RecordFormat::Json { shape, .. } => Some(Parser::Json(JsonParser::new(shape.clone()))),
+            _ => None,
+        };
+        let built = match parser {
+            Some(_) => Built::new(Some(setup.budget.grant(2 * setup.read_bytes as u64, "records with columns")?)),
+            None => Built::new(None),
+        };
         Ok(SplitReader {
+            parser,
+            built,
             setup,
             pieces: Vec::new().into_iter(),
             current: None,
@@ -141,7 +164,15 @@ impl SplitReader {
                 let Some(piece) = self.pieces.next() else { return Ok(None) };
                 self.open(piece)?;
             }
-            if let Some((position, file, len)) = self.advance()? {
+            if let Some(Parser::Csv(_)) = self.parser {
+                if let Some((position, file)) = self.advance_csv()? {
+                    return Ok(Some(self.built_batch(position, file)));
+                }
+            } else if let Some((position, file, len)) = self.advance()? {
+                if let Some(Parser::Json(_)) = self.parser {
+                    self.build_json(position, len)?;
+                    return Ok(Some(self.built_batch(position, file)));
+                }
                 return Ok(Some(self.batch(position, file, len)));
             }
             self.current = None;
@@ -150,7 +181,7 @@ impl SplitReader {
 
     fn open(&mut self, mut piece: Piece) -> Result<()> {
         let mut start = piece.start;
-        if let RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } = &self.setup.format
+        if let Some(end) = self.setup.format.line_end()
             && start > 0
         {
             start -= (end.look_back() as u64).min(start);
@@ -161,6 +192,9 @@ impl SplitReader {
             piece.end = u64::MAX;
         }
         (self.from, self.to) = (0, 0);
+        if let Some(Parser::Csv(parser)) = &mut self.parser {
+            parser.begin();
+        }
         let skip = piece.start > 0 && !matches!(self.setup.format, RecordFormat::Fixed { .. });
         self.current = Some(Open { source, piece, position: start, at_end: false, done: false, skip });
         Ok(())
@@ -178,7 +212,7 @@ impl SplitReader {
             if available > 0 {
                 let bytes = &self.buffer[self.from..self.to];
                 if open.skip {
-                    if let RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } = &self.setup.format {
+                    if let Some(end) = self.setup.format.line_end() {
                         match end.find(bytes, open.at_end) {
                             Some((_, next)) => {
                                 open.skip = false;
@@ -255,6 +289,67 @@ impl SplitReader {
         Ok(())
     }
 
+    /// Parses on until there is a record or more: where in the file they begin. `None`: the file is at its end.
+    fn advance_csv(&mut self) -> Result<Option<(u64, u32)>> {
+        self.built.clear();
+        loop {
+            let (Some(open), Some(Parser::Csv(parser))) = (&mut self.current, &mut self.parser) else {
+                return Ok(None);
+            };
+            if open.done {
+                return Ok(None);
+            }
+            let (input, position) = (&self.buffer[self.from..self.to], open.position);
+            let taken = parser
+                .parse(input, position, open.at_end, self.setup.read_bytes, &mut self.built)
+                .map_err(|e| e.at_path(open.source.path()))?;
+            self.from += taken;
+            open.position += taken as u64;
+            if self.built.records() > 0 {
+                return Ok(Some((position, open.piece.file)));
+            }
+            if open.at_end {
+                open.done = true;
+                return Ok(None);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// The records of the lines in [from, from + len) of the buffer.
+    fn build_json(&mut self, position: u64, len: usize) -> Result<()> {
+        let data = &self.buffer[self.from..self.from + len];
+        self.from += len;
+        self.lines.split(data, &LineEnd::Lf);
+        self.built.clear();
+        let (Some(Parser::Json(parser)), Some(open)) = (&mut self.parser, &self.current) else { return Ok(()) };
+        for (&offset, &length) in self.lines.offsets.iter().zip(&self.lines.lengths) {
+            let line = &data[offset as usize..][..length as usize];
+            parser
+                .parse(line, position + u64::from(offset), &mut self.built)
+                .map_err(|e| e.at_path(open.source.path()))?;
+        }
+        Ok(())
+    }
+
+    fn built_batch(&mut self, position: u64, file: u32) -> Batch<'_> {
+        self.built.seal();
+        let built = &self.built;
+        self.records += built.records() as u64;
+        let keys = Slices { offsets: &built.key_offsets, lengths: &built.key_lengths };
+        let values = Slices { offsets: &built.value_offsets, lengths: &built.value_lengths };
+        Batch::records(built.data(), Some(keys), values).at(file, position)
+    }
+
+    /// Records that were passed over since this was asked last.
+    pub fn take_bad_records(&mut self) -> u64 {
+        match &mut self.parser {
+            Some(Parser::Csv(parser)) => std::mem::take(&mut parser.bad_records),
+            Some(Parser::Json(parser)) => std::mem::take(&mut parser.bad_records),
+            None => 0,
+        }
+    }
+
     fn place(&self) -> (String, u64) {
         self.current.as_ref().map_or((String::new(), 0), |o| (o.source.path().to_string(), o.position))
     }
@@ -294,6 +389,7 @@ impl SplitReader {
                     Slices { offsets: &fixed.value_offsets[..n], lengths: &fixed.value_lengths[..n] },
                 )
             }
+            RecordFormat::Csv(_) | RecordFormat::Json { .. } => unreachable!("their records are built"),
             RecordFormat::Framed => {
                 self.framed.split(data);
                 let columns = &self.framed;
@@ -314,7 +410,9 @@ fn whole_records(format: &RecordFormat, open: &Open, bytes: &[u8]) -> Result<(us
     let end = open.piece.end;
     let to_end = end.saturating_sub(open.position);
     match format {
-        RecordFormat::Lines { end: line_end } | RecordFormat::KeyValue { end: line_end, .. } => {
+        RecordFormat::Lines { end: line_end }
+        | RecordFormat::KeyValue { end: line_end, .. }
+        | RecordFormat::Json { end: line_end, .. } => {
             let back = line_end.look_back() as u64;
             if to_end <= bytes.len() as u64 && !(open.at_end && to_end >= bytes.len() as u64) {
                 // The cut lies in here: the piece goes to behind the first line end at or behind it.
@@ -340,6 +438,7 @@ fn whole_records(format: &RecordFormat, open: &Open, bytes: &[u8]) -> Result<(us
             }
             Ok((whole, open.at_end || to_end <= whole as u64))
         }
+        RecordFormat::Csv(_) => unreachable!("its records end where its parser says"),
         RecordFormat::Framed => {
             let place = |e: Error, at: usize| e.at_path(open.source.path()).at_offset(open.position + at as u64);
             let whole = framed::whole(bytes).map_err(|e| place(e, 0))?;

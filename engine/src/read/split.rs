@@ -4,33 +4,56 @@ use std::path::PathBuf;
 
 use crate::codec::CodecKind;
 use crate::format::LineEnd;
+use crate::format::csv::CsvShape;
+use crate::format::json::JsonShape;
 
 /// How a file's bytes are cut into records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RecordFormat {
-    Lines { end: LineEnd },
-    KeyValue { end: LineEnd, separator: u8 },
-    Fixed { record_bytes: u32, key_bytes: u32 },
+    Lines {
+        end: LineEnd,
+    },
+    KeyValue {
+        end: LineEnd,
+        separator: u8,
+    },
+    Fixed {
+        record_bytes: u32,
+        key_bytes: u32,
+    },
     Framed,
+    Csv(CsvShape),
+    /// `end` is LF.
+    Json {
+        end: LineEnd,
+        shape: JsonShape,
+    },
 }
 
 impl RecordFormat {
     /// Whether a file of compressed blocks may be cut: a record that the cut goes through must be found by looking forward alone.
     pub fn splittable_by_blocks(&self) -> bool {
+        self.line_end().is_some_and(|end| end.splittable() && end.look_back() == 0)
+    }
+
+    /// Where records are lines: what ends them.
+    pub fn line_end(&self) -> Option<&LineEnd> {
         match self {
-            RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } => {
-                end.splittable() && end.look_back() == 0
+            RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } | RecordFormat::Json { end, .. } => {
+                Some(end)
             }
-            RecordFormat::Fixed { .. } | RecordFormat::Framed => false,
+            RecordFormat::Fixed { .. } | RecordFormat::Framed | RecordFormat::Csv(_) => None,
         }
     }
 
     pub fn splittable(&self) -> bool {
         match self {
-            RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } => end.splittable(),
+            RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } | RecordFormat::Json { end, .. } => {
+                end.splittable()
+            }
             RecordFormat::Fixed { .. } => true,
             // No place in the middle says where a record begins.
-            RecordFormat::Framed => false,
+            RecordFormat::Framed | RecordFormat::Csv(_) => false,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 mod budgets;
 mod classes;
+mod columns;
 mod compressed;
 mod faults;
 mod folds;

@@ -26,11 +26,13 @@ const FOREIGN: [(&[u8], &str, &str); 6] = [
 ];
 
 /// Compressed formats by their first bytes.
-const COMPRESSED: [(&[u8], &str, &str); 4] = [
+const COMPRESSED: [(&[u8], &str, &str); 6] = [
     (b"\x1f\x8b\x08", "gzip", ".gz"),
     (b"\x28\xb5\x2f\xfd", "zstd", ".zst"),
     (b"BZh", "bzip2", ".bz2"),
     (b"\xfd7zXZ\x00", "xz", ".xz"),
+    (b"\x04\x22\x4d\x18", "lz4", ".lz4"),
+    (b"\xff\x06\x00\x00sNaPpY", "snappy", ".sz"),
 ];
 
 pub const INDEX_ENTRY_BYTES: u64 = 24;

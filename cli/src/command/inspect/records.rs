@@ -56,6 +56,8 @@ fn name(format: &InputFormat) -> Cow<'static, str> {
             format!("records of {record_bytes} bytes, {key_bytes} of them the key").into()
         }
         InputFormat::Framed => "framed records".into(),
+        InputFormat::Csv { separator, .. } => format!("cells with '{}' between them", printable(&[*separator])).into(),
+        InputFormat::Json => "a JSON object a line".into(),
     }
 }
 

@@ -47,9 +47,18 @@ pub struct RunFlags {
     #[arg(long, help_heading = "Input and output")]
     pub durable: bool,
 
-    /// How bytes become records: text[:DELIMITER], kv[:SEPARATOR], fixed:RECORD_BYTES:KEY_BYTES or framed [default: text]
+    /// How bytes become records: text[:DELIMITER], kv[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json,
+    /// fixed:RECORD_BYTES:KEY_BYTES or framed [default: text]
     #[arg(long, value_name = "FORMAT", value_parser = parse_input_format, help_heading = "Input and output")]
     pub input_format: Option<InputFormat>,
+
+    /// Columns of csv or json that make the key, as in id or user.name,city [default: csv the first, json none]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
+    pub key_columns: Vec<String>,
+
+    /// Columns of csv or json that make the value [default: csv all others, json the line]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
+    pub value_columns: Vec<String>,
 
     /// How records become bytes: text[:SEPARATOR], raw or framed [default: text]
     #[arg(long, value_name = "FORMAT", value_parser = parse_output_format, help_heading = "Input and output")]
@@ -202,11 +211,14 @@ impl RunFlags {
     /// What the flags change of a job. Lists replace the job file's lists; settings are added to its settings.
     pub fn change(&self) -> SpecChange {
         let list = |v: &[PathBuf]| if v.is_empty() { None } else { Some(v.to_vec()) };
+        let names = |v: &[String]| if v.is_empty() { None } else { Some(v.to_vec()) };
         let inputs: Vec<String> = self.more_inputs.iter().chain(&self.input).cloned().collect();
         SpecChange {
             name: self.name.clone(),
             inputs: if inputs.is_empty() { None } else { Some(inputs) },
             input_format: self.input_format.clone(),
+            key_columns: names(&self.key_columns),
+            value_columns: names(&self.value_columns),
             output: self.output.clone().or(self.top.map(OutputTarget::Top)),
             output_format: self.output_format.clone(),
             compress: self.compress,

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::mapping::{ahead, make_mapper, map_together, read_setup};
+use super::mapping::{ahead, count_bad_records, make_mapper, map_together, read_setup};
 use super::running::{Running, show_output};
 use crate::base::Result;
 use crate::job::control::StageNow;
@@ -56,6 +56,7 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
             running.meter.span(worker, "map", number as u64, from_ns, clock.now_ns(), task.bytes, records);
             running.partitions.add(number, records, task.bytes);
             running.count(super::mapping::TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
+            count_bad_records(running, &mut reader);
             show_output(running);
         }
     })

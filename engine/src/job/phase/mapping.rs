@@ -10,8 +10,8 @@ use crate::job::plan::Plan;
 use crate::job::report::meter::StageKind;
 use crate::map::identity::Identity;
 use crate::operator::{Flags, Mapper, TaskContext};
-use crate::read::ReadSetup;
 use crate::read::ahead::Ahead;
+use crate::read::{ReadSetup, SplitReader};
 
 /// Hadoop's group of the counters of tasks.
 pub const TASK_COUNTERS: &str = "org.apache.hadoop.mapreduce.TaskCounter";
@@ -54,6 +54,14 @@ pub fn map_together(
 pub fn ahead(running: &Running<'_>) -> Option<Arc<Ahead>> {
     let whole = running.plan.whole_compressed() > 0;
     (whole && running.crew.workers > 1).then(Arc::default)
+}
+
+/// Records of CSV and JSON that were passed over.
+pub fn count_bad_records(running: &Running<'_>, reader: &mut SplitReader) {
+    let bad = reader.take_bad_records();
+    if bad > 0 {
+        running.count("Yunti", "BAD_RECORDS", bad);
+    }
 }
 
 pub fn make_mapper(plan: &Plan, context: &Arc<TaskContext>) -> Result<(Box<dyn Mapper>, Flags)> {

@@ -8,6 +8,9 @@ use std::sync::Arc;
 use crate::base::{Code, Error, KeyKind, KeyOrder, Result};
 use crate::env::Env;
 use crate::format::LineEnd;
+use crate::format::columns::BadRecords;
+use crate::format::csv::CsvShape;
+use crate::format::json::JsonShape;
 use crate::job::spec::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT};
 use crate::operator::class::find_class;
 use crate::operator::{Class, ClassSource, Kind, Type};
@@ -116,6 +119,14 @@ impl Plan {
                 RecordFormat::Fixed { record_bytes: *record_bytes, key_bytes: *key_bytes }
             }
             InputFormat::Framed => RecordFormat::Framed,
+            InputFormat::Csv { separator, header } => {
+                let (separator, header, columns) = (*separator, *header, spec.columns.clone());
+                RecordFormat::Csv(CsvShape { separator, header, columns, bad: bad_records(spec)? })
+            }
+            InputFormat::Json => {
+                let shape = JsonShape { columns: spec.columns.clone(), bad: bad_records(spec)? };
+                RecordFormat::Json { end: LineEnd::Lf, shape }
+            }
         };
         let files = inputs::find(&*env.files, &spec.inputs)?;
         let split_bytes = match spec.mode {
@@ -158,6 +169,18 @@ impl Plan {
         self.splits.iter().filter(|split| split.pieces.iter().any(whole)).count()
     }
 }
+
+/// What becomes of records that are not what their format says.
+fn bad_records(spec: &JobSpec) -> Result<BadRecords> {
+    match spec.settings.get(SKIP_BAD_RECORDS).map(|value| value.trim()) {
+        None | Some("false") => Ok(BadRecords::Fail),
+        Some("true") => Ok(BadRecords::Skip),
+        Some(other) => Err(Error::new(Code::Usage, format!("{SKIP_BAD_RECORDS}: '{other}' is neither true nor false"))),
+    }
+}
+
+/// The setting that has such records passed over.
+const SKIP_BAD_RECORDS: &str = "skip.bad.records";
 
 fn line_end(delimiter: &Option<Vec<u8>>) -> LineEnd {
     match delimiter {

@@ -19,6 +19,8 @@ pub struct SpecChange {
     pub name: Option<String>,
     pub inputs: Option<Vec<String>>,
     pub input_format: Option<InputFormat>,
+    pub key_columns: Option<Vec<String>>,
+    pub value_columns: Option<Vec<String>>,
     pub output: Option<OutputTarget>,
     pub output_format: Option<OutputFormat>,
     pub compress: Option<Compress>,
@@ -76,6 +78,8 @@ impl SpecChange {
         set(&mut spec.output_format, output_spelled_out);
         set(&mut spec.name, self.name);
         set(&mut spec.inputs, self.inputs);
+        set(&mut spec.columns.key, self.key_columns);
+        set(&mut spec.columns.value, self.value_columns);
         set(&mut spec.output, self.output);
         set(&mut spec.compress, self.compress);
         set(&mut spec.libraries, self.libraries);
@@ -174,25 +178,40 @@ fn unknown(what: &str, text: &str, known: &str) -> Error {
     Error::new(Code::Usage, format!("unknown {what} '{text}'")).hint(format!("use {known}"))
 }
 
-/// `text`, `text:DELIMITER`, `kv`, `kv:SEPARATOR`, `fixed:RECORD_BYTES:KEY_BYTES` or `framed`.
+/// `text`, `text:DELIMITER`, `kv`, `kv:SEPARATOR`, `csv`, `csv:SEPARATOR`, `csv-no-header`, `csv-no-header:SEPARATOR`, `json`,
+/// `fixed:RECORD_BYTES:KEY_BYTES` or `framed`.
 pub fn parse_input_format(text: &str) -> Result<InputFormat> {
-    let known = "text, text:DELIMITER, kv, kv:SEPARATOR, fixed:RECORD_BYTES:KEY_BYTES or framed";
+    let known = "text[:DELIMITER], kv[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, \
+                 fixed:RECORD_BYTES:KEY_BYTES or framed";
     let bad = || unknown("input format", text, known);
     match text.split_once(':') {
         None if text == "text" => Ok(InputFormat::Text { delimiter: None }),
         None if text == "kv" => Ok(KV_DEFAULT),
         None if text == "framed" => Ok(InputFormat::Framed),
         Some(("text", delimiter)) => Ok(InputFormat::Text { delimiter: Some(unescape(delimiter)?) }),
-        Some(("kv", separator)) => match unescape(separator)?[..] {
-            [separator] => Ok(InputFormat::KeyValue { separator }),
-            _ => Err(Error::new(Code::Usage, format!("the separator of '{text}' is not one byte"))
-                .hint("as in kv:, or kv:\\x01")),
+        None if text == "json" => Ok(InputFormat::Json),
+        None if text == "csv" => Ok(InputFormat::Csv { separator: b',', header: true }),
+        None if text == "csv-no-header" => Ok(InputFormat::Csv { separator: b',', header: false }),
+        Some(("kv", separator)) => Ok(InputFormat::KeyValue { separator: one_byte(text, separator)? }),
+        Some((name @ ("csv" | "csv-no-header"), separator)) => match one_byte(text, separator)? {
+            b'"' | b'\n' | b'\r' => Err(Error::new(Code::Usage, format!("'{text}': CSV has this byte for itself"))),
+            separator => Ok(InputFormat::Csv { separator, header: name == "csv" }),
         },
         Some(("fixed", sizes)) => {
             let (record, key) = sizes.split_once(':').ok_or_else(bad)?;
             Ok(InputFormat::Fixed { record_bytes: parse_number(record)?, key_bytes: parse_number(key)? })
         }
         _ => Err(bad()),
+    }
+}
+
+fn one_byte(text: &str, separator: &str) -> Result<u8> {
+    match unescape(separator)?[..] {
+        [separator] => Ok(separator),
+        _ => {
+            let error = Error::new(Code::Usage, format!("the separator of '{text}' is not one byte"));
+            Err(error.hint("as in kv:, or kv:\\x01"))
+        }
     }
 }
 
@@ -284,6 +303,11 @@ pub(super) fn input_format_text(format: &InputFormat) -> String {
         InputFormat::KeyValue { separator } => format!("kv:{}", escape(&[*separator])),
         InputFormat::Fixed { record_bytes, key_bytes } => format!("fixed:{record_bytes}:{key_bytes}"),
         InputFormat::Framed => "framed".into(),
+        InputFormat::Json => "json".into(),
+        InputFormat::Csv { separator, header } => {
+            let name = if *header { "csv" } else { "csv-no-header" };
+            if *separator == b',' { name.into() } else { format!("{name}:{}", escape(&[*separator])) }
+        }
     }
 }
 
@@ -334,13 +358,41 @@ mod tests {
 
     #[test]
     fn formats_have_one_spelling() {
-        for text in ["text", "text:\\r\\n", "kv", "kv:,", "kv:\\x01", "fixed:100:10", "framed"] {
+        for text in [
+            "text",
+            "text:\\r\\n",
+            "kv",
+            "kv:,",
+            "kv:\\x01",
+            "fixed:100:10",
+            "framed",
+            "csv",
+            "csv:;",
+            "csv:\\t",
+            "csv-no-header:|",
+            "json",
+        ] {
             assert_eq!(input_format_text(&parse_input_format(text).unwrap()), text);
         }
         for text in ["text", "text: = ", "raw", "framed"] {
             assert_eq!(output_format_text(&parse_output_format(text).unwrap()), text);
         }
-        for text in ["", "csv", "kv:ab", "kv:", "fixed", "fixed:1", "fixed:a:b", "fixed:-1:2", "text:\\q", "raw:1"] {
+        for text in [
+            "",
+            "cvs",
+            "csv:",
+            "csv:ab",
+            "csv:\"",
+            "json:a",
+            "kv:ab",
+            "kv:",
+            "fixed",
+            "fixed:1",
+            "fixed:a:b",
+            "fixed:-1:2",
+            "text:\\q",
+            "raw:1",
+        ] {
             assert_eq!(parse_input_format(text).unwrap_err().code(), Code::Usage, "{text}");
         }
     }

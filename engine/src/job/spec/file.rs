@@ -31,6 +31,8 @@ const KEYS: &[&str] = &[
     "name",
     "input",
     "input-format",
+    "key-columns",
+    "value-columns",
     "output",
     "top",
     "output-format",
@@ -115,6 +117,8 @@ fn set(file: &mut JobFile, key: &str, value: &Spanned<DeValue<'_>>) -> Result<()
         "name" => change.name = Some(string(value)?),
         "input" => change.inputs = Some(strings(value)?),
         "input-format" => change.input_format = Some(parse_input_format(&string(value)?)?),
+        "key-columns" => change.key_columns = Some(strings(value)?),
+        "value-columns" => change.value_columns = Some(strings(value)?),
         "output" => change.output = Some(parse_output(&string(value)?)?),
         "top" => change.output = Some(OutputTarget::Top(integer(value)? as usize)),
         "output-format" => change.output_format = Some(parse_output_format(&string(value)?)?),
@@ -240,6 +244,8 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
     out.string("name", &spec.name);
     out.strings("input", &spec.inputs);
     out.string("input-format", &input_format_text(&spec.input_format));
+    out.strings("key-columns", &spec.columns.key);
+    out.strings("value-columns", &spec.columns.value);
     match &spec.output {
         OutputTarget::Directory(path) => out.string("output", utf8(path)?),
         OutputTarget::Stdout => out.string("output", "-"),
@@ -325,6 +331,7 @@ mod tests {
     use super::super::{InputFormat, Mode, OutputFormat, Partitioning, SpillCodec};
     use super::*;
     use crate::codec::encode::{Compression, Target};
+    use crate::format::columns::Columns;
 
     fn check(text: &str, expect: &str) {
         let error = parse_job_file(text, Path::new("job.toml")).unwrap_err();
@@ -364,6 +371,7 @@ mod tests {
             name: "a \"name\"\n\u{1}".into(),
             inputs: vec!["a/*.txt".into(), "-".into()],
             input_format: InputFormat::KeyValue { separator: 0xff },
+            columns: Columns { key: vec!["a,b".into(), "c".into()], value: vec!["d \"e\"".into()] },
             output: OutputTarget::Directory("out\\dir".into()),
             output_format: OutputFormat::Text { separator: b"\xfe=".to_vec() },
             compress: Some(Compression { target: Target::Zstd, level: Some(7) }),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use crate::base::{Code, Error, Result};
 use crate::codec::encode::Compression;
+use crate::format::columns::Columns;
 use crate::operator::Type;
 use crate::operator::context::Settings;
 
@@ -22,6 +23,10 @@ pub enum InputFormat {
     Fixed { record_bytes: u32, key_bytes: u32 },
     /// Any key and value, with their lengths before them (format::framed).
     Framed,
+    /// Cells between separators, named by the first record of a file, or by their numbers (format::csv).
+    Csv { separator: u8, header: bool },
+    /// An object a line (format::json).
+    Json,
 }
 
 /// How emitted records become bytes of the output.
@@ -81,6 +86,8 @@ pub struct JobSpec {
     /// Files, directories, globs, or "-" for standard input.
     pub inputs: Vec<String>,
     pub input_format: InputFormat,
+    /// Of CSV and JSON: what keys and values are made of.
+    pub columns: Columns,
     pub output: OutputTarget,
     pub output_format: OutputFormat,
     /// Of directories and of standard output.
@@ -126,6 +133,7 @@ impl Default for JobSpec {
             name: "job".into(),
             inputs: Vec::new(),
             input_format: InputFormat::Text { delimiter: None },
+            columns: Columns::default(),
             output: OutputTarget::Top(20),
             output_format: OutputFormat::Text { separator: b"\t".to_vec() },
             compress: None,
@@ -188,6 +196,20 @@ impl JobSpec {
             && (record_bytes == 0 || key_bytes > record_bytes)
         {
             return usage("fixed records need record bytes >= key bytes, and at least 1", "as in fixed:100:10");
+        }
+        let named = !self.columns.key.is_empty() || !self.columns.value.is_empty();
+        match self.input_format {
+            InputFormat::Json if !named => {
+                return usage(
+                    "no column of the JSON lines is named",
+                    "as in --key-columns user.name --value-columns age,city",
+                );
+            }
+            InputFormat::Csv { .. } | InputFormat::Json => {}
+            _ if named => {
+                return usage("only csv and json have columns", "leave out --key-columns and --value-columns");
+            }
+            _ => {}
         }
         if let InputFormat::Text { delimiter: Some(d) } = &self.input_format
             && d.is_empty()

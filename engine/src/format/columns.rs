@@ -1,0 +1,148 @@
+//! Records with named columns as keys and values: which columns, and how several of them stand in one byte string.
+//!
+//! ```text
+//!   one column       its bytes as they are
+//!   several          a TAB b TAB c      with \t \n \r \\ for those bytes within a column, so that no two records look alike
+//! ```
+//!
+//! Records are built in a buffer of their own, key and value side by side: what a file has around a column (quotes, escapes) is gone.
+
+use crate::base::Result;
+use crate::memory::budget::Grant;
+use crate::memory::buffer::SLACK_BYTES;
+
+/// Names of the columns that a record's key and value are made of.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    pub key: Vec<String>,
+    pub value: Vec<String>,
+}
+
+/// What becomes of a record that is not what it should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadRecords {
+    Fail,
+    /// Passed over, and counted.
+    Skip,
+}
+
+/// The records of a batch in the making.
+pub struct Built {
+    bytes: Vec<u8>,
+    grant: Option<Grant>,
+    pub key_offsets: Vec<u32>,
+    pub key_lengths: Vec<u32>,
+    pub value_offsets: Vec<u32>,
+    pub value_lengths: Vec<u32>,
+}
+
+impl Built {
+    pub fn new(grant: Option<Grant>) -> Built {
+        Built {
+            bytes: Vec::new(),
+            grant,
+            key_offsets: Vec::new(),
+            key_lengths: Vec::new(),
+            value_offsets: Vec::new(),
+            value_lengths: Vec::new(),
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        for column in [&mut self.key_offsets, &mut self.key_lengths, &mut self.value_offsets, &mut self.value_lengths] {
+            column.clear();
+        }
+    }
+
+    pub fn records(&self) -> usize {
+        self.key_offsets.len()
+    }
+
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Adds a record; `Memory` where the budget has no room for it.
+    pub fn push<'a>(
+        &mut self,
+        key: impl ExactSizeIterator<Item = &'a [u8]>,
+        value: impl ExactSizeIterator<Item = &'a [u8]>,
+    ) -> Result<()> {
+        let start = self.bytes.len();
+        put(key, &mut self.bytes);
+        let middle = self.bytes.len();
+        put(value, &mut self.bytes);
+        let end = self.bytes.len();
+        self.key_offsets.push(start as u32);
+        self.key_lengths.push((middle - start) as u32);
+        self.value_offsets.push(middle as u32);
+        self.value_lengths.push((end - middle) as u32);
+        match &mut self.grant {
+            Some(grant) if self.bytes.capacity() as u64 > grant.bytes() => {
+                grant.grow(self.bytes.capacity() as u64, "records with columns")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// No record follows: the slack that batches have is behind the last one.
+    pub fn seal(&mut self) {
+        let len = self.bytes.len();
+        self.bytes.resize(len + SLACK_BYTES, 0);
+        self.bytes.truncate(len);
+    }
+
+    /// The bytes of all records.
+    pub fn data(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+fn put<'a>(columns: impl ExactSizeIterator<Item = &'a [u8]>, out: &mut Vec<u8>) {
+    let several = columns.len() > 1;
+    for (number, column) in columns.enumerate() {
+        if number > 0 {
+            out.push(b'\t');
+        }
+        if several { put_escaped(column, out) } else { out.extend_from_slice(column) }
+    }
+}
+
+fn put_escaped(mut column: &[u8], out: &mut Vec<u8>) {
+    while let Some(at) = column.iter().position(|b| matches!(b, b'\t' | b'\n' | b'\r' | b'\\')) {
+        out.extend_from_slice(&column[..at]);
+        out.extend_from_slice(match column[at] {
+            b'\t' => b"\\t",
+            b'\n' => b"\\n",
+            b'\r' => b"\\r",
+            _ => b"\\\\",
+        });
+        column = &column[at + 1..];
+    }
+    out.extend_from_slice(column);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_columns_stand_together_without_looking_like_others() {
+        let mut built = Built::new(None);
+        let record = |built: &mut Built, key: &[&[u8]], value: &[&[u8]]| {
+            built.push(key.iter().copied(), value.iter().copied()).unwrap();
+        };
+        record(&mut built, &[b"a\tb"], &[b"1", b"x\ty\\\n\r", b""]);
+        record(&mut built, &[], &[b"line\n"]);
+        built.seal();
+        let slice = |offset: u32, length: u32| &built.data()[offset as usize..][..length as usize];
+        let got: Vec<_> = (0..built.records())
+            .map(|i| {
+                let key = slice(built.key_offsets[i], built.key_lengths[i]);
+                (key, slice(built.value_offsets[i], built.value_lengths[i]))
+            })
+            .collect();
+        assert_eq!(got, [(&b"a\tb"[..], &b"1\tx\\ty\\\\\\n\\r\t"[..]), (b"", b"line\n")]);
+    }
+}

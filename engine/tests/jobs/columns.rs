@@ -1,0 +1,132 @@
+//! CSV and JSON lines as jobs read them: columns by name, from files of every kind, in splits of every size.
+
+use yunti_engine::base::Code;
+use yunti_engine::codec::encode::{Compression, Target};
+use yunti_engine::env::Env;
+use yunti_engine::env::random::Random;
+use yunti_engine::job::{InputFormat, JobSpec, Mode};
+
+use crate::support::{Temp, parts_of, run_in};
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|n| n.to_string()).collect()
+}
+
+fn spec(inputs: &[String], input_format: InputFormat, key: &[&str], value: &[&str]) -> JobSpec {
+    let mut spec = JobSpec {
+        inputs: inputs.to_vec(),
+        input_format,
+        mode: Mode::None,
+        threads: Some(2),
+        memory_bytes: Some(64 << 20),
+        ..JobSpec::default()
+    };
+    (spec.columns.key, spec.columns.value) = (names(key), names(value));
+    spec
+}
+
+fn bzip2(data: &[u8]) -> Vec<u8> {
+    let mut encoder = Compression { target: Target::Bzip2, level: Some(1) }.encoder().unwrap();
+    let mut file = Vec::new();
+    encoder.write(data, &mut file).unwrap();
+    encoder.finish(&mut file).unwrap();
+    file
+}
+
+const CSV: InputFormat = InputFormat::Csv { separator: b',', header: true };
+
+#[test]
+fn csv_of_any_cells_comes_back() {
+    let temp = Temp::new("csv");
+    let mut random = Random::new(40);
+    let pieces = ["a", "bc", " ", "\"", ",", "\n", "\r\n", "\t", "\\", "é", "a longer piece of a cell "];
+    let (mut csv, mut expect) = (String::from("key,\"x,1\",y\r\n"), String::new());
+    for number in 0..3000 {
+        let mut cell = || (0..random.below(5)).map(|_| pieces[random.below(11) as usize]).collect::<String>();
+        let (x, mut y) = (cell(), cell());
+        if number == 1234 {
+            // Larger than what is read at a time.
+            y = "many lines\n".repeat(500);
+        }
+        let quoted = |cell: &str| format!("\"{}\"", cell.replace('"', "\"\""));
+        csv += &format!("{number},{},{}\n", quoted(&x), quoted(&y));
+        let escaped =
+            |cell: &str| cell.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n").replace('\r', "\\r");
+        expect += &format!("{}\t{}\t{number}\n", escaped(&y), escaped(&x));
+    }
+    let plain = temp.write("plain.csv", csv.as_bytes());
+    let packed = temp.write("packed.csv.bz2", &bzip2(csv.as_bytes()));
+    for split_bytes in [1 << 30, 1000] {
+        for input in [&plain, &packed] {
+            // Each file has its header; none is cut, since a quote in the middle says nothing.
+            let spec = spec(&[input.clone(), plain.clone()], CSV, &["y", "x,1"], &["key"]);
+            let parts = parts_of(&JobSpec { split_bytes, ..spec }, &temp.path("out")).unwrap();
+            assert!(parts.concat() == expect.repeat(2).into_bytes(), "{input} {split_bytes}");
+        }
+    }
+}
+
+#[test]
+fn json_lines_are_cut_as_text_is() {
+    let temp = Temp::new("json");
+    let (mut json, mut expect) = (String::new(), String::new());
+    for number in 0..2000 {
+        let name = "n\u{e9}\"\\".repeat(number % 7);
+        let text = serde_json::to_string(&name).unwrap();
+        json += &format!("{{\"id\": {number}, \"user\": {{\"name\": {text}, \"tags\": [ {number}, null ]}}}}\r\n");
+        if number % 3 == 0 {
+            json += "\n";
+        }
+        let escaped = name.replace('\\', "\\\\");
+        expect += &format!("{number}\t{escaped}\t[{number},null]\n");
+    }
+    let plain = temp.write("plain.jsonl", json.as_bytes());
+    let packed = temp.write("packed.jsonl.bz2", &bzip2(json.as_bytes()));
+    for split_bytes in [1 << 30, 70_000, 1009, 333] {
+        for input in [&plain, &packed] {
+            let spec = spec(std::slice::from_ref(input), InputFormat::Json, &["id"], &["user.name", "user.tags"]);
+            let parts = parts_of(&JobSpec { split_bytes, ..spec }, &temp.path("out")).unwrap();
+            assert!(parts.concat() == expect.as_bytes(), "{input} {split_bytes}");
+        }
+    }
+}
+
+#[test]
+fn bad_records_are_told_with_their_place_or_counted() {
+    let temp = Temp::new("bad");
+    let csv = temp.write("a.csv", b"a,b\n1,2\n3\n4,5\n\"6,7\n");
+    let json = temp.write("a.json", b"{\"a\": 1, \"b\": 2}\n{\"a\": }\n{\"a\": 4, \"b\": 5}\n[6]\n");
+    for (spec, place, bad) in
+        [(spec(&[csv], CSV, &[], &[]), 8, 2), (spec(&[json], InputFormat::Json, &["a"], &["b"]), 23, 2)]
+    {
+        let error = run_in(&Env::real(), &spec).err().unwrap();
+        assert_eq!((error.code(), error.offset()), (Code::Corrupt, Some(place)), "{error}");
+        assert_eq!(error.path(), Some(&spec.inputs[0][..]));
+        let mut skipping = spec.clone();
+        skipping.settings.insert("skip.bad.records".into(), "true".into());
+        assert_eq!(parts_of(&skipping, &temp.path("out")).unwrap().concat(), b"1\t2\n4\t5\n");
+        let report = run_in(&Env::real(), &skipping).unwrap().report;
+        assert_eq!(report.counters["Yunti"]["BAD_RECORDS"], bad, "{:?}", spec.input_format);
+    }
+    let csv = temp.write("b.csv", b"a,b\n1,2\n");
+    let error = run_in(&Env::real(), &spec(&[csv], CSV, &["c"], &[])).err().unwrap();
+    assert_eq!(error.code(), Code::Input);
+    assert!(error.to_string().contains("has no column 'c'") && error.to_string().contains("b.csv"), "{error}");
+}
+
+#[test]
+fn columns_are_sorted_and_summed() {
+    let temp = Temp::new("columns");
+    let input = temp.write("sales.csv", b"city,item,n\nrome,\"a, b\",3\noslo,c,4\nrome,d,5\n");
+    let spec = spec(&[input], InputFormat::Csv { separator: b',', header: true }, &["city"], &["item"]);
+    let sorted = parts_of(&JobSpec { mode: Mode::Sorted, ..spec.clone() }, &temp.path("out")).unwrap().concat();
+    assert_eq!(sorted, b"oslo\tc\nrome\ta, b\nrome\td\n");
+    // Words of the value.
+    let words = JobSpec {
+        mode: Mode::Sorted,
+        mapper: Some("Yunti.WordCountMapper".into()),
+        folder: Some("Yunti.SumFolder".into()),
+        ..spec
+    };
+    assert_eq!(parts_of(&words, &temp.path("out")).unwrap().concat(), b"a,\t1\nb\t1\nc\t1\nd\t1\n");
+}
