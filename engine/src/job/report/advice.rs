@@ -104,7 +104,7 @@ fn whole_files(report: &Report) -> Option<Advice> {
     let n = input.whole_files;
     let others = if n > 1 { format!(" (and {} more files like it)", n - 1) } else { String::new() };
     let change = format!(
-        "give it as {} files or more, so that each of the {} threads has one; or uncompressed, as lines",
+        "give it as {} files or more, so that each of the {} threads has one; as bzip2, which can be divided; or uncompressed, as lines",
         report.job.threads.max(2),
         report.job.threads
     );
