@@ -63,7 +63,7 @@ impl CodecKind {
     pub fn from_path(path: &Path) -> Option<CodecKind> {
         let name = path.file_name()?.as_encoded_bytes();
         let ends = |extension: &&str| name.len() > extension.len() && name.ends_with(extension.as_bytes());
-        CodecKind::ALL.into_iter().find(|kind| kind.extensions().iter().any(|extension| ends(extension)))
+        CodecKind::ALL.into_iter().find(|kind| kind.extensions().iter().any(ends))
     }
 
     pub fn name(self) -> &'static str {

@@ -59,7 +59,7 @@ impl Built {
         self.key_offsets.len()
     }
 
-    pub fn len(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
 

@@ -74,7 +74,7 @@ impl CsvParser {
         built: &mut Built,
     ) -> Result<usize> {
         let mut at = 0;
-        while built.len() < enough && (at < input.len() || last) {
+        while built.bytes() < enough && (at < input.len() || last) {
             let (result, read, written, ends) = self.reader.read_record(
                 &input[at..],
                 &mut self.cells[self.cell_bytes..],

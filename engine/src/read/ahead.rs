@@ -41,7 +41,7 @@ pub struct Ahead {
 struct Meeting {
     /// Workers that map now; none before the first.
     mapping: Option<usize>,
-    offered: VecDeque<(Decoded, Arc<Pipe>)>,
+    offered: VecDeque<(Box<Decoded>, Arc<Pipe>)>,
 }
 
 /// Full buffers one way, empty ones the other.
@@ -93,10 +93,10 @@ impl Ahead {
     pub fn help(&self, stop: Stop<'_>, cancel: &Cancel, clock: &dyn Clock, mut served: impl FnMut(u64, u64, u64)) {
         let mut meeting = self.lock();
         while meeting.mapping != Some(0) && !stop() && !cancel.is_set() {
-            if let Some((source, pipe)) = meeting.offered.pop_front() {
+            if let Some((mut source, pipe)) = meeting.offered.pop_front() {
                 drop(meeting);
                 let start = clock.now_ns();
-                let read_ns = pipe.fill(source, cancel, clock);
+                let read_ns = pipe.fill(&mut source, cancel, clock);
                 served(start, clock.now_ns(), read_ns);
                 meeting = self.lock();
                 continue;
@@ -112,7 +112,7 @@ impl Ahead {
     }
 
     /// Hands a source over if somebody waits for one; else gives it back.
-    pub fn offer(&self, source: Decoded, budget: &Arc<Budget>) -> std::result::Result<AheadSource, Decoded> {
+    pub fn offer(&self, source: Box<Decoded>, budget: &Arc<Budget>) -> std::result::Result<AheadSource, Box<Decoded>> {
         let mut meeting = self.lock();
         // Those who wait, and have not been offered anything since.
         if meeting.offered.len() >= self.idle.load(Ordering::Relaxed) {
@@ -144,7 +144,7 @@ impl Pipe {
     }
 
     /// Reads a source to its end, or until nobody reads; how long the reading took.
-    fn fill(&self, mut source: Decoded, cancel: &Cancel, clock: &dyn Clock) -> u64 {
+    fn fill(&self, source: &mut Decoded, cancel: &Cancel, clock: &dyn Clock) -> u64 {
         /// The other side waits for an end: it gets one whatever happens here.
         struct Ending<'a>(&'a Pipe, Option<Result<()>>);
         impl Drop for Ending<'_> {
@@ -257,7 +257,7 @@ mod tests {
     use crate::memory::Buffer;
     use std::sync::atomic::AtomicBool;
 
-    fn source(bytes: &[u8]) -> Decoded {
+    fn source(bytes: &[u8]) -> Box<Decoded> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("yunti-ahead-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
@@ -265,7 +265,7 @@ mod tests {
         let file = NamedFile::open(&RealFiles, &path, Code::Input).unwrap();
         std::fs::remove_file(&path).unwrap();
         let decoder = decoder(CodecKind::Gzip, memory_bytes(CodecKind::Gzip)).unwrap();
-        Decoded::new(file, bytes.len() as u64, decoder, Buffer::new(1000, None).unwrap())
+        Box::new(Decoded::new(file, bytes.len() as u64, decoder, Buffer::new(1000, None).unwrap()))
     }
 
     fn gzip(data: &[u8]) -> Vec<u8> {
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!(budget.used_bytes(), 0);
     }
 
-    fn offered(ahead: &Ahead, budget: &Arc<Budget>, mut source: Decoded) -> AheadSource {
+    fn offered(ahead: &Ahead, budget: &Arc<Budget>, mut source: Box<Decoded>) -> AheadSource {
         loop {
             source = match ahead.offer(source, budget) {
                 Ok(ahead) => return ahead,

@@ -60,14 +60,14 @@ impl ReadSetup {
         };
         let Some(kind) = input.codec else { return Ok(Source::plain(file, start)) };
         if input.cut_by_blocks(piece) {
-            return Ok(Source::Blocks(Bzip2Split::new(file, piece.start, piece.end, &self.budget)?));
+            return Ok(Source::Blocks(Box::new(Bzip2Split::new(file, piece.start, piece.end, &self.budget)?)));
         }
         let need = codec::memory_bytes(kind) + DECODE_INPUT_BYTES as u64;
         let grant = self.budget.grant(need, "a decoder")?;
         let buffer = Buffer::new(DECODE_INPUT_BYTES, Some(grant))?;
         let decoder = codec::decoder(kind, codec::memory_bytes(kind))?;
         let help = self.ahead.clone().map(|ahead| (ahead, self.budget.clone()));
-        Ok(Source::decoded(Decoded::new(file, input.len, decoder, buffer), help))
+        Ok(Source::decoded(Box::new(Decoded::new(file, input.len, decoder, buffer)), help))
     }
 }
 
@@ -99,8 +99,8 @@ pub struct SplitReader {
 
 /// Of records that are not handed out as they stand.
 enum Parser {
-    Csv(CsvParser),
-    Json(JsonParser),
+    Csv(Box<CsvParser>),
+    Json(Box<JsonParser>),
 }
 
 struct Open {
@@ -125,8 +125,8 @@ impl SplitReader {
             _ => None,
         };
         let parser = match &setup.format {
-            RecordFormat::Csv(shape) => Some(Parser::Csv(CsvParser::new(shape.clone()))),
-            RecordFormat::Json { shape, .. } => Some(Parser::Json(JsonParser::new(shape.clone()))),
+            RecordFormat::Csv(shape) => Some(Parser::Csv(Box::new(CsvParser::new(shape.clone())))),
+            RecordFormat::Json { shape, .. } => Some(Parser::Json(Box::new(JsonParser::new(shape.clone())))),
             _ => None,
         };
         let built = match parser {

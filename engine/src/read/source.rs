@@ -14,9 +14,9 @@ pub enum Source {
         file: NamedFile,
         at: u64,
     },
-    Decoded(Box<Compressed>),
+    Decoded(Compressed),
     /// A stretch of a file that can be cut though it is compressed.
-    Blocks(Bzip2Split),
+    Blocks(Box<Bzip2Split>),
 }
 
 /// A compressed file, read by whoever has the time.
@@ -27,7 +27,7 @@ pub struct Compressed {
 }
 
 enum Reader {
-    Here(Decoded),
+    Here(Box<Decoded>),
     Ahead(AheadSource),
     /// Only while it changes hands.
     Nobody,
@@ -56,8 +56,8 @@ impl Source {
         Source::Plain { file, at: start }
     }
 
-    pub fn decoded(source: Decoded, help: Option<(Arc<Ahead>, Arc<Budget>)>) -> Source {
-        Source::Decoded(Box::new(Compressed { reader: Reader::Here(source), help }))
+    pub fn decoded(source: Box<Decoded>, help: Option<(Arc<Ahead>, Arc<Budget>)>) -> Source {
+        Source::Decoded(Compressed { reader: Reader::Here(source), help })
     }
 
     pub fn path(&self) -> &str {

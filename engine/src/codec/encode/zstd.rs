@@ -8,12 +8,12 @@ use crate::base::{Code, Error, Result};
 /// What a context takes, by its level: a bound for what the library says of itself (`CCtx::sizeof`), of all inputs.
 pub fn memory_bytes(level: i32) -> u64 {
     let mib = match level {
-        ..=2 => 3,
-        ..=4 => 5,
-        ..=8 => 12,
-        ..=12 => 48,
-        ..=16 => 60,
-        ..=19 => 110,
+        ..3 => 3,
+        3..5 => 5,
+        5..9 => 12,
+        9..13 => 48,
+        13..17 => 60,
+        17..20 => 110,
         20 => 260,
         21 => 420,
         _ => 840,
