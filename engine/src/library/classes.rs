@@ -2,19 +2,13 @@
 
 use std::sync::Arc;
 
-use super::columns::CountColumn;
-use super::distinct::{Distinct, DistinctReducer};
+use super::applications::{
+    CountColumn, Distinct, DistinctReducer, DistinctValues, First, Grep, HashJoin, InvertedIndex, Join, JoinReducer,
+    KMeans, KMeansReducer, Matches, PageRank, PageRankCombiner, PageRankReducer, Sample, Top, WordLengths,
+};
 use super::fold::{Known, KnownReducer};
-use super::grep::{Grep, Matches};
 use super::identity::IdentityReducer;
-use super::inverted_index::{DistinctValues, InvertedIndex};
-use super::join::{HashJoin, Join, JoinReducer};
-use super::k_means::{KMeans, KMeansReducer};
-use super::page_rank::{PageRank, PageRankCombiner, PageRankReducer};
-use super::sample::Sample;
 use super::tokenize::Tokenizer;
-use super::top::{First, Top};
-use super::word_lengths::WordLengths;
 use crate::base::Result;
 use crate::map::identity::Identity;
 use crate::operator::{

@@ -1,7 +1,7 @@
 //! How long words are: what Hadoop's examples `wordmean` and `wordmedian` are made of.
 
-use super::tokenize::DELIMITERS;
 use crate::base::Result;
+use crate::library::tokenize::DELIMITERS;
 use crate::operator::{Batch, Mapper, Out};
 
 /// Emits the bytes of each word as a number, with the number 1.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::tokenize::DELIMITERS;
 use crate::base::{Code, Error, Result};
+use crate::library::tokenize::DELIMITERS;
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
 
 /// Emits each word with the name of its file.

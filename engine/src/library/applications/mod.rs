@@ -1,0 +1,24 @@
+//! Classes of the ready jobs (docs/guide/applications.md), each made of nothing that a user's own class could not have.
+
+mod columns;
+mod distinct;
+mod grep;
+mod inverted_index;
+mod join;
+mod k_means;
+mod page_rank;
+mod sample;
+mod settings;
+mod top;
+mod word_lengths;
+
+pub use columns::CountColumn;
+pub use distinct::{Distinct, DistinctReducer};
+pub use grep::{Grep, Matches};
+pub use inverted_index::{DistinctValues, InvertedIndex};
+pub use join::{HashJoin, Join, JoinReducer};
+pub use k_means::{KMeans, KMeansReducer};
+pub use page_rank::{PageRank, PageRankCombiner, PageRankReducer};
+pub use sample::Sample;
+pub use top::{First, Top};
+pub use word_lengths::WordLengths;
