@@ -172,3 +172,35 @@ fn limits_are_measured_and_kept() {
     assert!(dir.path("cache/yunti/limits.json").exists());
     assert_eq!(dir.names().len(), 3, "{:?}", dir.names());
 }
+
+#[test]
+fn what_is_between_records_is_no_part_of_words() {
+    let dir = Dir::new();
+    dir.write("in", b"a b|;c\nd|;|;e |f;|;last");
+    dir.ok("run wordcount in -o out --input-format text:|;");
+    assert_eq!(dir.read("out/part-r-00000"), b"a\t1\nb\t1\nc\t1\nd\t1\ne\t1\nlast\t1\n|f;\t1\n");
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_line() {
+    let dir = Dir::new();
+    for (name, text, expect) in [
+        ("words", &b"\xef\xbb\xbfone two\none \xef\xbb\xbftwo"[..], &b"one\t2\ntwo\t1\n\xef\xbb\xbftwo\t1\n"[..]),
+        ("mark", b"\xef\xbb\xbf", b""),
+        ("half", b"\xef\xbb", b"\xef\xbb\t1\n"),
+        ("like", b"\xef\xbbx", b"\xef\xbbx\t1\n"),
+        ("line", b"\xef\xbb\xbf\n", b""),
+    ] {
+        dir.write(name, text);
+        for more in ["", " --split-size 3"] {
+            let out = format!("out-{name}{}", more.len());
+            dir.ok(&format!("run wordcount {name} -o {out}{more}"));
+            assert_eq!(dir.read(&format!("{out}/part-r-00000")), expect, "{name}{more}");
+        }
+    }
+    dir.ok("run identity words -o copy");
+    assert_eq!(dir.read("copy/part-m-00000"), b"one two\none \xef\xbb\xbftwo\n");
+    // sort(1) keeps it.
+    dir.ok("run sort words -o sorted");
+    assert_eq!(dir.read("sorted/part-r-00000"), b"one \xef\xbb\xbftwo\n\xef\xbb\xbfone two\n");
+}

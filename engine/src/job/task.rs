@@ -12,7 +12,7 @@ use super::phase::reducing::ReduceTask;
 use super::phase::running::Running;
 use super::phase::sample;
 use super::phase::sorted;
-use super::plan::Plan;
+use super::plan::{Plan, inputs};
 use super::report::meter::StageKind;
 use super::spec::{InputFormat, JobSpec, Mode, Partitioning};
 use crate::base::{Code, Error, KeyOrder, Record, Result};
@@ -87,8 +87,13 @@ pub fn splittable(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -
     Ok(Plan::make(&for_task(spec, None), env, classes)?.format.splittable())
 }
 
-/// The bounds of a total order over the job's partitions, from a sample of its whole input; none where the job has no such order.
-/// Every map task is given them.
+/// Files that are looked into before a job is submitted.
+const LOOKED_INTO: usize = 100;
+
+/// Looks into the input before a job is submitted. The bounds of a total order over its partitions, from a sample of the whole input; none
+/// where the job has no such order. Every map task is given them.
+///
+/// Formats that are not read are refused here and not by tasks, whose reads the cluster counts.
 pub fn bounds(
     spec: &JobSpec,
     env: &Env,
@@ -96,6 +101,10 @@ pub fn bounds(
     control: &Control,
     paths: Vec<String>,
 ) -> Result<Option<Vec<Vec<u8>>>> {
+    if spec.input_format != InputFormat::Framed {
+        let some = &paths[..paths.len().min(LOOKED_INTO)];
+        foreign::refuse(&*env.files, &inputs::find(&*env.files, some)?)?;
+    }
     if spec.partitioning != Partitioning::TotalOrder || spec.reduces <= 1 {
         return Ok(None);
     }
@@ -122,9 +131,6 @@ fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], sp
         return Err(Error::new(Code::Internal, "a file that must be read whole was cut by the cluster")
             .at_path(split.path.to_string_lossy())
             .at_offset(split.start));
-    }
-    if split.start == 0 {
-        foreign::refuse(&*env.files, &plan.files)?;
     }
     let (mut from, mut to) = (split.start, if whole { u64::MAX } else { split.end });
     if let RecordFormat::Fixed { record_bytes, .. } = plan.format {

@@ -71,6 +71,14 @@ impl ReadSetup {
     }
 }
 
+/// That of UTF-8, which Hadoop's reader of lines passes over at the start of a file.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// As many bytes as the mark has, or all.
+fn first(bytes: &[u8]) -> &[u8] {
+    &bytes[..bytes.len().min(BYTE_ORDER_MARK.len())]
+}
+
 /// What a file that ends within a record of fixed length is.
 pub(super) fn cut_record(source: &Source, position: u64, rest: usize, record: usize) -> Error {
     Error::new(Code::Corrupt, format!("the file ends within a record: {rest} bytes of {record}"))
@@ -232,6 +240,20 @@ impl SplitReader {
                                 self.from = self.to - keep;
                             }
                         }
+                    }
+                } else if open.position == 0
+                    && self.setup.format.may_begin_with_mark()
+                    && BYTE_ORDER_MARK.starts_with(first(bytes))
+                {
+                    if available >= BYTE_ORDER_MARK.len() {
+                        open.position += BYTE_ORDER_MARK.len() as u64;
+                        self.from += BYTE_ORDER_MARK.len();
+                        continue;
+                    }
+                    // Its first bytes, or a file that is no longer.
+                    if open.at_end {
+                        open.done = true;
+                        return Ok(Some((0, open.piece.file, available)));
                     }
                 } else {
                     let (len, done) = whole_records(&self.setup.format, open, bytes)?;

@@ -46,6 +46,16 @@ impl RecordFormat {
         }
     }
 
+    /// Whether records end where lines do, or have no ends of their own.
+    pub fn has_lines(&self) -> bool {
+        !matches!(self.line_end(), Some(LineEnd::Delimiter(_)))
+    }
+
+    /// Whether a byte-order mark at the start of a file is no part of the first record, as for Hadoop.
+    pub fn may_begin_with_mark(&self) -> bool {
+        matches!(self, RecordFormat::Lines { end: LineEnd::Any } | RecordFormat::KeyValue { end: LineEnd::Any, .. })
+    }
+
     pub fn splittable(&self) -> bool {
         match self {
             RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } | RecordFormat::Json { end, .. } => {

@@ -22,7 +22,8 @@ pub fn read_setup(running: &Running<'_>) -> ReadSetup {
         budget: running.budget.clone(),
         inputs: running.plan.files.clone(),
         format: running.plan.format.clone(),
-        spans: running.plan.mapper.as_ref().is_some_and(|m| m.info().flags.wants_span),
+        spans: running.plan.mapper.as_ref().is_some_and(|m| m.info().flags.wants_span)
+            && running.plan.format.has_lines(),
         read_bytes: running.sizing.read_bytes,
         ahead: None,
     }

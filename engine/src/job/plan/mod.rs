@@ -1,6 +1,6 @@
 //! The plan of a job: files, splits, classes, types and the memory of each worker, all known before the first record.
 
-mod inputs;
+pub(super) mod inputs;
 pub mod sizing;
 
 use std::sync::Arc;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use yunti_engine::base::{Code, Result};
 use yunti_engine::env::{Cancel, Env, NamedFile};
-use yunti_engine::job::Control;
 use yunti_engine::job::task::{self, Counters, MapTaskOutput, TaskSplit};
+use yunti_engine::job::{Control, InputFormat};
 
 use super::TaskJob;
 use crate::collect::map_output::write_merged;
@@ -14,6 +14,33 @@ use crate::compress::Codec;
 use crate::ifile::{OutputFile, Segment};
 use crate::key::KeyForm;
 use crate::sorted::{Combining, TaskSpace};
+
+/// The most that records which do not fit may take.
+const MEMORY_BYTES_MOST: u64 = 256 << 20;
+
+/// Records that are too large for the sort buffer, which Hadoop writes as they come, need more memory for once. Records of Java's cannot
+/// be read again.
+fn map(
+    job: &TaskJob,
+    env: &Env,
+    control: &Arc<Control>,
+    split: &TaskSplit,
+    bounds: Option<Vec<Vec<u8>>>,
+) -> Result<MapTaskOutput> {
+    let mut spec = job.spec.clone();
+    loop {
+        match task::map(&spec, env, &job.classes, control, split, bounds.clone()) {
+            Err(e) if e.code() == Code::Memory && spec.input_format != InputFormat::Framed => {
+                let more = spec.memory_bytes.unwrap_or(MEMORY_BYTES_MOST).saturating_mul(4);
+                if more > MEMORY_BYTES_MOST {
+                    return Err(e);
+                }
+                spec.memory_bytes = Some(more);
+            }
+            result => return result,
+        }
+    }
+}
 
 /// Maps the split and writes the file that reducers fetch. Keys stand there as the engine orders them.
 pub fn run(
@@ -25,7 +52,7 @@ pub fn run(
     codec: Codec,
     output: &Path,
 ) -> Result<(Vec<Segment>, Counters)> {
-    let mapped = task::map(&job.spec, env, &job.classes, control, split, bounds)?;
+    let mapped = map(job, env, control, split, bounds)?;
     let MapTaskOutput { store, mut collected, runs, scratch, partitions, mut counters } = mapped;
     let start = env.clock.now_ns();
     let stage = if runs.is_empty() { "SORT" } else { "MERGE" };

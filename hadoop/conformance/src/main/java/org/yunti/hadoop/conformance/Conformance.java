@@ -15,7 +15,6 @@ import org.apache.log4j.LogManager;
 import org.apache.log4j.Logger;
 import org.apache.log4j.PatternLayout;
 import org.yunti.hadoop.conformance.cases.AllCases;
-import org.yunti.hadoop.conformance.compare.Claim;
 import org.yunti.hadoop.conformance.compare.Comparison;
 import org.yunti.hadoop.conformance.runner.Outcome;
 import org.yunti.hadoop.conformance.runner.Runner;
@@ -121,17 +120,7 @@ public final class Conformance {
     }
     String time = options.times()
         ? String.format(Locale.ROOT, " (%.1f s)", (System.nanoTime() - start_ns) / 1e9) : "";
-    Case.KnownDifference known = variant.claim() == Claim.NATIVE_TASKS ? testCase.knownDifference() : null;
-    if (known != null && differences.isEmpty()) {
-      differences = List.of("known to differ, and does not: " + known.reason());
-    } else if (known != null && String.join("; ", differences).contains(known.shown())) {
-      skipped++;
-      out.println("skip " + testCase.name() + ": " + known.reason());
-      differences = null;
-    }
-    if (differences == null) {
-      // Said.
-    } else if (differences.isEmpty()) {
+    if (differences.isEmpty()) {
       passed++;
       out.println("ok " + testCase.name() + time);
     } else {

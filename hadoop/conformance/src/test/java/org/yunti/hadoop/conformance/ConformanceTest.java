@@ -101,7 +101,6 @@ class ConformanceTest {
       "Miscounts     | words/folder | counter TaskCounter:MAP_INPUT_RECORDS",
       "Refuses       | words/folder | status 3: yunti: there is something in the way",
       "Honest        | sort/lines$  | file out/part-r-",
-      "Honest        | lines/byte-order-mark | known to differ, and does not",
   })
   void findsFaultyTasks(String fault, String caseName, String words) throws Exception {
     Report report = runNative(BrokenTasks.class.getName() + "$" + fault, caseName);

@@ -41,9 +41,6 @@ public final class Case {
     String find(Configuration conf);
   }
 
-  /** What is known to be otherwise in native tasks. */
-  public record KnownDifference(String shown, String reason) {}
-
   private final String name;
   private final List<Input> inputs = new ArrayList<>();
   private final List<Tweak> tweaks = new ArrayList<>();
@@ -55,7 +52,6 @@ public final class Case {
   private Order order = Order.VALUES_FREE;
   private Obstacle obstacle = conf -> null;
   private String mustFailWith;
-  private KnownDifference knownDifference;
   private Pattern printed;
   private boolean onCluster;
   private boolean spills;
@@ -114,17 +110,6 @@ public final class Case {
    */
   public Case mayDecline(String reason) {
     permittedDeclines.add(Pattern.compile(Pattern.quote(reason), Pattern.CASE_INSENSITIVE));
-    return this;
-  }
-
-  /**
-   * Native tasks do something else than stock Hadoop, which is to be mended or told in the guide. The case is skipped
-   * as long as they differ so, and fails when they do no more: then this line has to go.
-   *
-   * @param shown what the differences must contain
-   */
-  public Case nativeTasksDiffer(String shown, String reason) {
-    knownDifference = new KnownDifference(shown, reason);
     return this;
   }
 
@@ -206,9 +191,6 @@ public final class Case {
   }
 
   /** Null in nearly all cases. */
-  public KnownDifference knownDifference() {
-    return knownDifference;
-  }
 
   public Obstacle obstacle() {
     return obstacle;

@@ -76,7 +76,7 @@ public final class Sorts {
     cases.add(sorted("sort/huge-line", LINES).set("mapreduce.task.io.sort.mb", 64).input(FileInput.text("text/a.txt",
         "b\n" + "huge".repeat(2 * MEGABYTE) + "\na\n" + "huge".repeat(2 * MEGABYTE) + "r\n")));
     cases.add(sorted("sort/line-above-buffer-size", LINES).input(FileInput.text("text/a.txt", "b\n" + "huge".repeat(2 * MEGABYTE) + "\na\n"))
-        .nativeTasksDiffer("a record of more than", "a native map task has no memory for a record that is larger than half its sort buffer"));
+        .counterMayDiffer("BYTES_READ", "the split is read again when more memory is taken for its large record"));
     cases.add(sorted("sort/reduce-merges-on-disk", LINES).input(new TextInput(
         (random, line) -> random.nextLong() + "x".repeat(random.nextInt(300)), "text", 6, 10_000))
         .set("mapreduce.reduce.memory.totalbytes", 1000));

@@ -107,7 +107,8 @@ public final class WordCounts {
     });
     cases.add(Twin.cut(counted("words/one-huge-line").input(hugeLine), MEGABYTE).set("mapreduce.task.io.sort.mb", 32));
     cases.add(Twin.cut(counted("words/line-above-buffer-size").input(hugeLine), MEGABYTE)
-        .nativeTasksDiffer("a record of more than", "a native map task has no memory for a record that is larger than half its sort buffer"));
+        .counterMayDiffer("COMBINE_INPUT_RECORDS", "with more memory nothing is spilled")
+        .counterMayDiffer("COMBINE_OUTPUT_RECORDS", "as above"));
   }
 
   private static void codecs(List<Case> cases) {
@@ -172,11 +173,9 @@ public final class WordCounts {
     }
     cases.add(counted("lines/without-final-newline").input(FileInput.text("text/a.txt", "one two\nthree")));
     cases.add(counted("lines/final-cr").input(FileInput.text("text/a.txt", "one two\r\nthree\r")));
-    cases.add(counted("lines/byte-order-mark").input(FileInput.text("text/a.txt", "\ufefffirst line\nfirst again\n\ufefflater\n"))
-        .nativeTasksDiffer("out/part-r-", "native readers take a byte-order mark for a part of the first line, Hadoop drops it"));
+    cases.add(counted("lines/byte-order-mark").input(FileInput.text("text/a.txt", "\ufefffirst line\nfirst again\n\ufefflater\n")));
     cases.add(Twin.cut(counted("lines/words-of-language-cut").input(TextInput.words(2, 500)), 1500));
     cases.add(Twin.of("lines/delimiter", "text", WordCounts::combined, FOLDER.with("input-format = \"text:|;\"")).order(Order.EXACT)
-        .input(FileInput.text("text/a.txt", "a b|;c\nd|;|;e |f;|;".repeat(30) + "last")).set("textinputformat.record.delimiter", "|;")
-        .nativeTasksDiffer("out/part-r-", "the native word count sees whole stretches of text, and takes a delimiter that is no blank for a part of words"));
+        .input(FileInput.text("text/a.txt", "a b|;c\nd|;|;e |f;|;".repeat(30) + "last")).set("textinputformat.record.delimiter", "|;"));
   }
 }
