@@ -78,7 +78,9 @@ AT(yt_context, is_reduce, 56);
 AT(yt_context, task, 60);
 AT(yt_context, partitions, 64);
 AT(yt_context, edges, 72);
-AT(yt_context, reserved, 80);
+AT(yt_context, side_file, 80);
+AT(yt_context, input, 88);
+AT(yt_context, reserved, 96);
 
 ASSERT(sizeof(yt_class) == 136);
 AT(yt_class, size, 0);

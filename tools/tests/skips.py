@@ -25,6 +25,7 @@ PRECONDITIONS = [
     (r"not as root|root may", lambda: os.geteuid() != 0),
     # No package of Maven's has Hadoop's own native library.
     (r"native zStandard library not available", lambda: False),
+    (r"sequence files with GzipCodec by its native library alone", lambda: False),
     # Of the JDK's own zlib, in stock Hadoop.
     (r"-Xcheck:jni damages", lambda: False),
     (r"network namespace", lambda: os.geteuid() == 0),
