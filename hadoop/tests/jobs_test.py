@@ -221,6 +221,20 @@ class Jobs(unittest.TestCase):
             self.assertEqual(counter(told, "native"), counter(told, "Launched map tasks") + 2)
         self.assertIn("/old/part-00001", ok("hadoop", "fs", "-ls", "/old"))
 
+    def test_side_files_and_compressed_output(self):
+        people, names = (os.path.join(self.files.name, name) for name in ("people", "names"))
+        with open(people, "w", encoding="utf-8") as file:
+            file.writelines(f"p{i}\tc{i % 5}\n" for i in range(1000))
+        with open(names, "w", encoding="utf-8") as file:
+            file.write("c1\tOne\nc2\tTwo\n")
+        ok("hadoop", "fs", "-put", people, "/people")
+        ok(YUNTI, "run", "hash-join", "--on", "yarn", "--input", "/people", "--output", "/joined", "--side-file", names,
+           "-D", "join.small=names", "-D", "join.left.column=2", "--compress", "gzip")
+        self.assertIn("/joined/part-m-00000.gz", ok("hadoop", "fs", "-ls", "/joined"))
+        found = ok("hadoop", "fs", "-text", "/joined/part-m-00000.gz")
+        rows = sorted(row for row in found.splitlines() if row.startswith("c"))
+        self.assertEqual(rows, sorted(f"c{i % 5}\tp{i}\t{['One', 'Two'][i % 5 - 1]}" for i in range(1000) if i % 5 in (1, 2)))
+
     def test_maps_alone(self):
         told = ok(YUNTI, "run", "identity", "--on", "yarn", "--input", "/text", "--output", "/maps", *QUICK)
         here = []
