@@ -72,6 +72,8 @@ fn lines<'local>(
     for (i, line) in lines.iter().enumerate() {
         let line = env.new_string(line)?;
         array.set_element(env, i, &line)?;
+        // A native call has room for 16 local references, and a job may have many counters.
+        env.delete_local_ref(line);
     }
     Ok(array)
 }
