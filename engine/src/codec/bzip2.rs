@@ -67,7 +67,7 @@ impl Format for Bzip2 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check, check_error};
+    use super::super::tests::{changed, check, check_error};
     use super::*;
     use std::ops::RangeInclusive;
 
@@ -92,11 +92,7 @@ mod tests {
     fn each_fault_is_named_with_its_place() {
         let n = PLAIN.len();
         let damaged = "the bzip2 data is damaged or its checksum does not match";
-        let change = |at: usize, value: u8| {
-            let mut file = [PLAIN, PLAIN].concat();
-            file[n + at] = value;
-            file
-        };
+        let change = |at, value| changed(PLAIN, at, value);
         let table: &[(&[u8], &str, RangeInclusive<u64>)] = &[
             (b"text", "this is not bzip2 data", 0..=0),
             (b"BZh0", "this is not bzip2 data", 0..=0),

@@ -92,7 +92,7 @@ impl Format for Deflate {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check, check_error};
+    use super::super::tests::{changed, check, check_error};
     use super::*;
     use std::ops::RangeInclusive;
 
@@ -112,11 +112,7 @@ mod tests {
     #[test]
     fn each_fault_is_named_with_its_place() {
         let n = PLAIN.len();
-        let change = |at: usize, value: u8| {
-            let mut file = [PLAIN, PLAIN].concat();
-            file[n + at] = value;
-            file
-        };
+        let change = |at, value| changed(PLAIN, at, value);
         let followed = "the deflate data is followed by bytes that are not deflate data";
         let table: &[(&[u8], Code, &str, RangeInclusive<u64>)] = &[
             (b"text", Code::Corrupt, "this is not deflate data", 0..=0),

@@ -246,7 +246,7 @@ impl Format for Gzip {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check, check_error};
+    use super::super::tests::{changed, check, check_error};
     use super::*;
     use crate::base::Code;
 
@@ -297,11 +297,7 @@ mod tests {
 
     #[test]
     fn each_wrong_field_is_named_with_its_place() {
-        let change = |at: usize, value: u8| {
-            let mut file = [PLAIN, PLAIN].concat();
-            file[PLAIN.len() + at] = value;
-            file
-        };
+        let change = |at, value| changed(PLAIN, at, value);
         let n = PLAIN.len();
         let mut header_crc = member(FLAG_HEADER_CRC, b"", b"", b"");
         header_crc[10] ^= 1;

@@ -53,6 +53,13 @@ pub(crate) fn check_error(kind: CodecKind, file: &[u8], code: Code, what: &str, 
     }
 }
 
+/// A member behind itself, with one byte of the second one changed.
+pub(crate) fn changed(member: &[u8], at: usize, value: u8) -> Vec<u8> {
+    let mut file = member.repeat(2);
+    file[member.len() + at] = value;
+    file
+}
+
 /// Words of very different frequency, as text has; the same for the same length.
 pub(crate) fn text(bytes: usize) -> Vec<u8> {
     let random = noise(bytes);

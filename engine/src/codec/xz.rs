@@ -123,7 +123,7 @@ impl Format for Xz {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check, check_error, decode_all, text};
+    use super::super::tests::{changed, check, check_error, decode_all, text};
     use super::*;
     use liblzma::stream::Check;
     use std::ops::RangeInclusive;
@@ -164,11 +164,7 @@ mod tests {
     fn each_fault_is_named_with_its_place() {
         let n = PLAIN.len();
         let damaged = "the xz data is damaged or its checksum does not match";
-        let change = |at: usize, value: u8| {
-            let mut file = [PLAIN, PLAIN].concat();
-            file[n + at] = value;
-            file
-        };
+        let change = |at, value| changed(PLAIN, at, value);
         let table: &[(&[u8], &str, RangeInclusive<u64>)] = &[
             (b"text", "this is not xz data", 0..=0),
             (&[0; 8], "this is not xz data", 0..=0),

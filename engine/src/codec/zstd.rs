@@ -218,7 +218,7 @@ fn fault(code: zstd_safe::ErrorCode) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{check, check_error, decode_all, encode, text};
+    use super::super::tests::{changed, check, check_error, decode_all, encode, text};
     use super::*;
     use std::ops::RangeInclusive;
 
@@ -248,11 +248,7 @@ mod tests {
     #[test]
     fn each_fault_is_named_with_its_place() {
         let n = PLAIN.len();
-        let change = |at: usize, value: u8| {
-            let mut file = [PLAIN, PLAIN].concat();
-            file[n + at] = value;
-            file
-        };
+        let change = |at, value| changed(PLAIN, at, value);
         let table: &[(&[u8], &str, RangeInclusive<u64>)] = &[
             (b"text", "this is not zstd data", 0..=0),
             (b"\x28", "the zstd data is cut short", 1..=1),

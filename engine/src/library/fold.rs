@@ -55,7 +55,7 @@ impl Reducer for KnownReducer {
             for v in range {
                 self.state = self.fold.fold(self.state, values[v]);
             }
-            if i + 1 < groups.len() || !groups.goes_on() {
+            if groups.completes(i) {
                 out.emit(groups.key(i), &self.state.to_le_bytes())?;
             }
         }

@@ -96,6 +96,11 @@ impl<'a> Groups<'a> {
         self.flags & GROUP_CONT != 0
     }
 
+    /// Whether no more values of group `i` follow.
+    pub fn completes(&self, i: usize) -> bool {
+        i + 1 < self.len() || !self.goes_on()
+    }
+
     pub fn key(&self, i: usize) -> &'a [u8] {
         assert!(i < self.len());
         // SAFETY: i is in bounds, and `new` took the columns from slices of n elements whose ranges lie in the data.

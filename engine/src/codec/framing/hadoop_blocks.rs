@@ -11,7 +11,8 @@
 use lz4_flex::block::{DecompressError, decompress_into};
 
 use super::super::field::Field;
-use super::super::{CodecKind, State, Step, corrupt, not_this_format, too_little_memory};
+use super::super::{CodecKind, Step, corrupt, not_this_format, too_little_memory};
+use super::block_by_block::{self, BlockByBlock};
 use super::snappy_frame;
 use crate::base::Result;
 
@@ -73,39 +74,6 @@ impl HadoopBlocks {
             known: false,
             begun: false,
         }
-    }
-
-    fn advance(&mut self, input: &[u8], at: u64) -> Result<usize> {
-        if let Phase::Chunk { length } = self.phase {
-            return self.chunk(input, length, at);
-        }
-        let read = self.field.gather(input, 4);
-        let Some(bytes) = self.field.take(4) else { return Ok(read) };
-        let here = (at + read as u64).saturating_sub(4);
-        let number = u32::from_be_bytes(bytes);
-        let kind = self.codec.kind();
-        let strange = || match self.known {
-            true => corrupt(kind, format!("a length in the {} data is out of range", kind.name())),
-            false => not_this_format(kind, true),
-        };
-        self.begun = true;
-        self.phase = match self.phase {
-            Phase::Block if number > i32::MAX as u32 => return Err(strange().at_offset(here)),
-            Phase::Block if number == 0 => Phase::Block,
-            Phase::Block => {
-                self.block_left = number;
-                Phase::ChunkLength
-            }
-            _ if number == 0 || number > CHUNK_BYTES_MAX => return Err(strange().at_offset(here)),
-            _ if u64::from(number) > self.memory_limit_bytes => {
-                return Err(too_little_memory(kind, u64::from(number), self.memory_limit_bytes).at_offset(here));
-            }
-            _ => {
-                self.chunk.clear();
-                Phase::Chunk { length: number as usize }
-            }
-        };
-        Ok(read)
     }
 
     fn chunk(&mut self, input: &[u8], length: usize, at: u64) -> Result<usize> {
@@ -171,20 +139,50 @@ impl HadoopBlocks {
     }
 
     pub fn step(&mut self, input: &[u8], output: &mut [u8], at: u64) -> Result<Step> {
-        let (mut read, mut written) = (0, 0);
-        loop {
-            let ready = (self.raw.len() - self.at).min(output.len() - written);
-            output[written..written + ready].copy_from_slice(&self.raw[self.at..self.at + ready]);
-            self.at += ready;
-            written += ready;
-            if read == input.len() || self.at < self.raw.len() {
-                break;
-            }
-            read += self.advance(&input[read..], at + read as u64)?;
+        block_by_block::step(self, input, output, at)
+    }
+}
+
+impl BlockByBlock for HadoopBlocks {
+    fn decoded(&mut self) -> (&[u8], &mut usize) {
+        (&self.raw, &mut self.at)
+    }
+
+    fn advance(&mut self, input: &[u8], at: u64) -> Result<usize> {
+        if let Phase::Chunk { length } = self.phase {
+            return self.chunk(input, length, at);
         }
-        let between =
-            matches!(self.phase, Phase::Block) && self.field.is_empty() && self.at == self.raw.len() && self.begun;
-        Ok(Step { read, written, state: if between { State::End } else { State::More } })
+        let read = self.field.gather(input, 4);
+        let Some(bytes) = self.field.take(4) else { return Ok(read) };
+        let here = (at + read as u64).saturating_sub(4);
+        let number = u32::from_be_bytes(bytes);
+        let kind = self.codec.kind();
+        let strange = || match self.known {
+            true => corrupt(kind, format!("a length in the {} data is out of range", kind.name())),
+            false => not_this_format(kind, true),
+        };
+        self.begun = true;
+        self.phase = match self.phase {
+            Phase::Block if number > i32::MAX as u32 => return Err(strange().at_offset(here)),
+            Phase::Block if number == 0 => Phase::Block,
+            Phase::Block => {
+                self.block_left = number;
+                Phase::ChunkLength
+            }
+            _ if number == 0 || number > CHUNK_BYTES_MAX => return Err(strange().at_offset(here)),
+            _ if u64::from(number) > self.memory_limit_bytes => {
+                return Err(too_little_memory(kind, u64::from(number), self.memory_limit_bytes).at_offset(here));
+            }
+            _ => {
+                self.chunk.clear();
+                Phase::Chunk { length: number as usize }
+            }
+        };
+        Ok(read)
+    }
+
+    fn may_end(&self) -> bool {
+        matches!(self.phase, Phase::Block) && self.field.is_empty() && self.begun
     }
 }
 

@@ -16,7 +16,8 @@ use lz4_flex::block::{decompress_into, decompress_into_with_dict};
 use twox_hash::XxHash32;
 
 use super::super::field::Field;
-use super::super::{CodecKind, Format, State, Step, corrupt, not_this_format, too_little_memory};
+use super::super::{CodecKind, Format, Step, corrupt, not_this_format, too_little_memory};
+use super::block_by_block::{self, BlockByBlock};
 use crate::base::{Code, Error, Result};
 
 const KIND: CodecKind = CodecKind::Lz4;
@@ -91,49 +92,6 @@ impl Lz4Frame {
             content_bytes: 0,
             begin: 0,
             first_frame: true,
-        }
-    }
-
-    /// One field or a part of it; `at` is the offset of `input[0]`.
-    fn advance(&mut self, input: &[u8], at: u64) -> Result<usize> {
-        match self.phase {
-            Phase::Magic => self.magic(input, at),
-            Phase::SkipLength => {
-                let read = self.field.gather(input, 4);
-                if let Some(bytes) = self.field.take(4) {
-                    self.phase = skip(word(&bytes));
-                }
-                Ok(read)
-            }
-            Phase::Skip { left } => {
-                let read = input.len().min(left as usize);
-                self.phase = skip(left - read as u32);
-                Ok(read)
-            }
-            Phase::Descriptor => self.descriptor(input, at),
-            Phase::BlockLength => self.block_length(input, at),
-            Phase::Block { length, stored } => self.block(input, length as usize, stored, at),
-            Phase::BlockChecksum { stored } => {
-                let read = self.field.gather(input, 4);
-                if let Some(bytes) = self.field.take(4) {
-                    let here = at + read as u64 - 4;
-                    if word(&bytes) != xxh32(&self.block) {
-                        return Err(mismatch("a block of the lz4 data").at_offset(here));
-                    }
-                    self.decode_gathered(stored, here)?;
-                }
-                Ok(read)
-            }
-            Phase::End => {
-                let read = self.field.gather(input, 4);
-                if let Some(bytes) = self.field.take(4) {
-                    if word(&bytes) != self.content.finish() as u32 {
-                        return Err(mismatch("the lz4 data").at_offset(at + read as u64 - 4));
-                    }
-                    self.phase = Phase::Magic;
-                }
-                Ok(read)
-            }
         }
     }
 
@@ -270,23 +228,64 @@ impl Lz4Frame {
     }
 }
 
+impl BlockByBlock for Lz4Frame {
+    fn decoded(&mut self) -> (&[u8], &mut usize) {
+        (&self.raw, &mut self.at)
+    }
+
+    /// One field or a part of it; `at` is the offset of `input[0]`.
+    fn advance(&mut self, input: &[u8], at: u64) -> Result<usize> {
+        match self.phase {
+            Phase::Magic => self.magic(input, at),
+            Phase::SkipLength => {
+                let read = self.field.gather(input, 4);
+                if let Some(bytes) = self.field.take(4) {
+                    self.phase = skip(word(&bytes));
+                }
+                Ok(read)
+            }
+            Phase::Skip { left } => {
+                let read = input.len().min(left as usize);
+                self.phase = skip(left - read as u32);
+                Ok(read)
+            }
+            Phase::Descriptor => self.descriptor(input, at),
+            Phase::BlockLength => self.block_length(input, at),
+            Phase::Block { length, stored } => self.block(input, length as usize, stored, at),
+            Phase::BlockChecksum { stored } => {
+                let read = self.field.gather(input, 4);
+                if let Some(bytes) = self.field.take(4) {
+                    let here = at + read as u64 - 4;
+                    if word(&bytes) != xxh32(&self.block) {
+                        return Err(mismatch("a block of the lz4 data").at_offset(here));
+                    }
+                    self.decode_gathered(stored, here)?;
+                }
+                Ok(read)
+            }
+            Phase::End => {
+                let read = self.field.gather(input, 4);
+                if let Some(bytes) = self.field.take(4) {
+                    if word(&bytes) != self.content.finish() as u32 {
+                        return Err(mismatch("the lz4 data").at_offset(at + read as u64 - 4));
+                    }
+                    self.phase = Phase::Magic;
+                }
+                Ok(read)
+            }
+        }
+    }
+
+    fn may_end(&self) -> bool {
+        matches!(self.phase, Phase::Magic) && self.field.is_empty()
+    }
+}
+
 impl Format for Lz4Frame {
     const KIND: CodecKind = KIND;
 
     fn step(&mut self, input: &[u8], output: &mut [u8], at: u64) -> Result<Step> {
-        let (mut read, mut written) = (0, 0);
-        loop {
-            let ready = (self.raw.len() - self.at).min(output.len() - written);
-            output[written..written + ready].copy_from_slice(&self.raw[self.at..self.at + ready]);
-            self.at += ready;
-            written += ready;
-            if read == input.len() || self.at < self.raw.len() {
-                break;
-            }
-            read += self.advance(&input[read..], at + read as u64)?;
-        }
-        let between = matches!(self.phase, Phase::Magic) && self.field.is_empty() && self.at == self.raw.len();
-        Ok(Step { read, written, state: if between { State::End } else { State::More } })
+        block_by_block::step(self, input, output, at)
     }
 }
 

@@ -7,6 +7,7 @@
 //!   anything else                  the length of Hadoop's first block, which is never so large
 //! ```
 
+mod block_by_block;
 mod hadoop_blocks;
 pub mod lz4_frame;
 pub mod snappy_frame;

@@ -13,7 +13,8 @@
 //! Rejected: the crate's own reader of frames, which pulls from a `Read` and cannot say where an error is.
 
 use super::super::field::Field;
-use super::super::{CodecKind, Format, State, Step, corrupt, not_this_format};
+use super::super::{CodecKind, Format, Step, corrupt, not_this_format};
+use super::block_by_block::{self, BlockByBlock};
 use crate::base::{Error, Result};
 
 const KIND: CodecKind = CodecKind::Snappy;
@@ -53,33 +54,6 @@ enum Phase {
 }
 
 impl SnappyFrame {
-    fn advance(&mut self, input: &[u8], at: u64) -> Result<usize> {
-        match self.phase {
-            Phase::Header => self.header(input, at),
-            Phase::Skip { left } => {
-                let read = input.len().min(left);
-                self.phase = if read == left { Phase::Header } else { Phase::Skip { left: left - read } };
-                Ok(read)
-            }
-            Phase::Chunk { kind, length } => {
-                let take = input.len().min(length - self.chunk.len());
-                // A chunk in one piece is not copied.
-                if take == length {
-                    self.decode(kind, &input[..take], at)?;
-                    return Ok(take);
-                }
-                self.chunk.extend_from_slice(&input[..take]);
-                if self.chunk.len() == length {
-                    let chunk = std::mem::take(&mut self.chunk);
-                    let decoded = self.decode(kind, &chunk, (at + take as u64).saturating_sub(length as u64));
-                    self.chunk = chunk;
-                    decoded?;
-                }
-                Ok(take)
-            }
-        }
-    }
-
     fn header(&mut self, input: &[u8], at: u64) -> Result<usize> {
         let read = self.field.gather(input, 4);
         let Some([kind, a, b, c]) = self.field.take(4) else { return Ok(read) };
@@ -126,23 +100,48 @@ impl SnappyFrame {
     }
 }
 
+impl BlockByBlock for SnappyFrame {
+    fn decoded(&mut self) -> (&[u8], &mut usize) {
+        (&self.raw, &mut self.at)
+    }
+
+    fn advance(&mut self, input: &[u8], at: u64) -> Result<usize> {
+        match self.phase {
+            Phase::Header => self.header(input, at),
+            Phase::Skip { left } => {
+                let read = input.len().min(left);
+                self.phase = if read == left { Phase::Header } else { Phase::Skip { left: left - read } };
+                Ok(read)
+            }
+            Phase::Chunk { kind, length } => {
+                let take = input.len().min(length - self.chunk.len());
+                // A chunk in one piece is not copied.
+                if take == length {
+                    self.decode(kind, &input[..take], at)?;
+                    return Ok(take);
+                }
+                self.chunk.extend_from_slice(&input[..take]);
+                if self.chunk.len() == length {
+                    let chunk = std::mem::take(&mut self.chunk);
+                    let decoded = self.decode(kind, &chunk, (at + take as u64).saturating_sub(length as u64));
+                    self.chunk = chunk;
+                    decoded?;
+                }
+                Ok(take)
+            }
+        }
+    }
+
+    fn may_end(&self) -> bool {
+        matches!(self.phase, Phase::Header) && self.field.is_empty() && self.identified
+    }
+}
+
 impl Format for SnappyFrame {
     const KIND: CodecKind = KIND;
 
     fn step(&mut self, input: &[u8], output: &mut [u8], at: u64) -> Result<Step> {
-        let (mut read, mut written) = (0, 0);
-        loop {
-            let ready = (self.raw.len() - self.at).min(output.len() - written);
-            output[written..written + ready].copy_from_slice(&self.raw[self.at..self.at + ready]);
-            self.at += ready;
-            written += ready;
-            if read == input.len() || self.at < self.raw.len() {
-                break;
-            }
-            read += self.advance(&input[read..], at + read as u64)?;
-        }
-        let between = matches!(self.phase, Phase::Header) && self.field.is_empty() && self.at == self.raw.len();
-        Ok(Step { read, written, state: if between && self.identified { State::End } else { State::More } })
+        block_by_block::step(self, input, output, at)
     }
 }
 
@@ -168,7 +167,7 @@ pub fn decompress(block: &[u8], bytes_max: usize, raw: &mut Vec<u8>) -> Result<(
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::tests::{check, check_error, encode, noise, text};
+    use super::super::super::tests::{changed, check, check_error, encode, noise, text};
     use super::*;
     use crate::base::Code;
     use std::ops::RangeInclusive;
@@ -201,11 +200,7 @@ mod tests {
     #[test]
     fn each_fault_is_named_with_its_place() {
         let n = PLAIN.len();
-        let change = |at: usize, value: u8| {
-            let mut file = [PLAIN, PLAIN].concat();
-            file[n + at] = value;
-            file
-        };
+        let change = |at, value| changed(PLAIN, at, value);
         let followed = "the snappy data is followed by bytes that are not snappy data";
         let u = |at: usize| at as u64..=at as u64;
         let table: &[(&[u8], &str, RangeInclusive<u64>)] = &[

@@ -41,7 +41,7 @@ impl Column {
 
 /// One byte: `\t`, `\xNN` and the like are known.
 pub fn separator(context: &TaskContext) -> Result<u8> {
-    let text = settings::text(context, "separator").unwrap_or("\t");
+    let text = context.setting("separator").unwrap_or("\t");
     match unescape(text)?[..] {
         [byte] => Ok(byte),
         _ => Err(Error::new(Code::Usage, format!("the setting separator is '{text}'"))
@@ -78,11 +78,6 @@ impl Mapper for CountColumn {
         }
         Ok(())
     }
-
-    fn flush(&mut self, _: &mut Out) -> Result<()> {
-        self.short.tell();
-        Ok(())
-    }
 }
 
 /// Lines without what a class looks for.
@@ -98,12 +93,20 @@ impl ShortLines {
     pub fn add(&mut self) {
         self.n += 1;
     }
-    /// Adds them to the job's counters.
-    pub fn tell(&mut self) {
+}
+
+/// They become a counter of the job.
+impl Drop for ShortLines {
+    fn drop(&mut self) {
         if self.n > 0 {
-            self.context.count("Yunti", "LINES_PASSED_OVER", std::mem::take(&mut self.n));
+            self.context.count("Yunti", "LINES_PASSED_OVER", self.n);
         }
     }
+}
+
+/// The number that text is; white space around it does not matter.
+pub fn number(text: &[u8]) -> Option<f64> {
+    std::str::from_utf8(text).ok()?.trim().parse().ok()
 }
 
 #[cfg(test)]

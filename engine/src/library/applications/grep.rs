@@ -2,6 +2,7 @@
 
 use regex::bytes::{Regex, RegexBuilder};
 
+use super::selected::pass_on;
 use super::settings;
 use crate::base::{Code, Error, Result};
 use crate::operator::{Batch, Mapper, Out, TaskContext};
@@ -40,11 +41,7 @@ impl Mapper for Grep {
             let (key, value) = batch.record(i);
             let found = self.pattern.is_match(value) || keyed && self.pattern.is_match(key);
             if found != self.invert {
-                match keyed {
-                    true => out.emit(key, value)?,
-                    // Like a job without a mapper: the line is the key.
-                    false => out.emit(value, &[])?,
-                }
+                pass_on(batch, i, out)?;
             }
         }
         Ok(())

@@ -55,7 +55,7 @@ impl Reducer for DistinctValues {
                     self.values.insert(groups.value(v).to_vec());
                 }
             }
-            if i + 1 == groups.len() && groups.goes_on() {
+            if !groups.completes(i) {
                 break;
             }
             let values: Vec<Vec<u8>> = std::mem::take(&mut self.values).into_iter().collect();

@@ -26,7 +26,7 @@ struct Outer {
 
 impl Outer {
     fn new(context: &TaskContext) -> Result<Self> {
-        let (left, right) = match settings::text(context, "join.kind").unwrap_or("inner") {
+        let (left, right) = match context.setting("join.kind").unwrap_or("inner") {
             "inner" => (false, false),
             "left" => (true, false),
             "right" => (false, true),
@@ -112,11 +112,6 @@ impl Mapper for Join {
         }
         Ok(())
     }
-
-    fn flush(&mut self, _: &mut Out) -> Result<()> {
-        self.short.tell();
-        Ok(())
-    }
 }
 
 /// Pairs the lines of each key.
@@ -180,7 +175,7 @@ impl Reducer for JoinReducer {
                 let side = if *tag == LEFT { &mut self.lefts } else { &mut self.rights };
                 side.push(rest.to_vec());
             }
-            if i + 1 < groups.len() || !groups.goes_on() {
+            if groups.completes(i) {
                 self.pairs(groups.key(i), out)?;
             }
         }
@@ -226,11 +221,7 @@ impl HashJoin {
 
 impl Table {
     fn read(context: &Arc<TaskContext>, side: Side) -> Result<Table> {
-        let name = settings::required(context, SMALL, "countries.tsv --side-file countries.tsv")?;
-        let Some(text) = context.job.side_files.get(name) else {
-            return Err(Error::new(Code::Usage, format!("{SMALL} is {name}, and there is no such side file"))
-                .hint(format!("add --side-file {name}")));
-        };
+        let (_, text) = settings::side_file(context, SMALL, "countries.tsv")?;
         let mut rows = HashMap::<Box<[u8]>, Vec<Box<[u8]>>>::new();
         let mut short = ShortLines::new(context);
         let text = text.strip_suffix(b"\n").unwrap_or(text);
@@ -241,7 +232,6 @@ impl Table {
                 None => short.add(),
             }
         }
-        short.tell();
         Ok(Table { rows })
     }
 }
@@ -264,11 +254,6 @@ impl Mapper for HashJoin {
                 None => {}
             }
         }
-        Ok(())
-    }
-
-    fn flush(&mut self, _: &mut Out) -> Result<()> {
-        self.short.tell();
         Ok(())
     }
 }

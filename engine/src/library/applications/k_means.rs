@@ -25,11 +25,7 @@ struct Centers {
 
 impl Centers {
     fn read(context: &TaskContext) -> Result<Centers> {
-        let name = settings::required(context, CENTERS, "centers.txt --side-file centers.txt")?;
-        let Some(text) = context.job.side_files.get(name) else {
-            return Err(Error::new(Code::Usage, format!("{CENTERS} is {name}, and there is no such side file"))
-                .hint(format!("add --side-file {name}")));
-        };
+        let (name, text) = settings::side_file(context, CENTERS, "centers.txt")?;
         let (mut all, mut dimensions) = (Vec::new(), 0);
         for (i, line) in text.split(|&byte| byte == b'\n').enumerate().filter(|(_, line)| !line.trim_ascii().is_empty())
         {
@@ -98,7 +94,6 @@ impl Mapper for KMeans {
     }
 
     fn flush(&mut self, out: &mut Out) -> Result<()> {
-        self.short.tell();
         for (i, sums) in self.sums.chunks_exact(self.centers.dimensions + 1).enumerate() {
             if sums[self.centers.dimensions] > 0.0 {
                 out.emit(&(i as i64).to_le_bytes(), &bytes(sums))?;
@@ -126,7 +121,7 @@ impl Reducer for KMeansReducer {
                 self.sums.resize(self.sums.len().max(value.len()), 0.0);
                 self.sums.iter_mut().zip(value).for_each(|(sum, x)| *sum += x);
             }
-            if i + 1 == groups.len() && groups.goes_on() {
+            if !groups.completes(i) {
                 break;
             }
             let sums = std::mem::take(&mut self.sums);

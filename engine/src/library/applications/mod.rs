@@ -8,6 +8,7 @@ mod join;
 mod k_means;
 mod page_rank;
 mod sample;
+mod selected;
 mod settings;
 mod top;
 mod word_lengths;

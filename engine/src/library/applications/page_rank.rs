@@ -8,11 +8,12 @@
 //!
 //! The rank of a node without links goes to nobody.
 
-use super::columns::ShortLines;
+use std::sync::Arc;
+
+use super::columns::{self, ShortLines};
 use super::settings;
 use crate::base::{Code, Error, Result};
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
-use std::sync::Arc;
 
 /// What a value is, in its first byte.
 const RANK: u8 = b'R';
@@ -35,7 +36,7 @@ impl Mapper for PageRank {
             let line = batch.record(i).1;
             let mut columns = line.splitn(3, |&byte| byte == b'\t');
             let (node, rank) = (columns.next().unwrap_or_default(), columns.next());
-            let Some(rank) = rank.and_then(number) else {
+            let Some(rank) = rank.and_then(columns::number).filter(|rank| rank.is_finite()) else {
                 self.short.add();
                 continue;
             };
@@ -56,16 +57,6 @@ impl Mapper for PageRank {
         }
         Ok(())
     }
-
-    fn flush(&mut self, _: &mut Out) -> Result<()> {
-        self.short.tell();
-        Ok(())
-    }
-}
-
-fn number(text: &[u8]) -> Option<f64> {
-    let number: f64 = std::str::from_utf8(text).ok()?.trim().parse().ok()?;
-    number.is_finite().then_some(number)
 }
 
 /// The rank in a value, or the links.
@@ -95,7 +86,7 @@ impl Reducer for PageRankCombiner {
                     Err(_) => out.emit(key, groups.value(v))?,
                 }
             }
-            if (i + 1 < groups.len() || !groups.goes_on()) && std::mem::take(&mut self.any) {
+            if groups.completes(i) && std::mem::take(&mut self.any) {
                 let sum = std::mem::take(&mut self.sum).to_le_bytes();
                 out.emit(key, &[&[RANK][..], &sum].concat())?;
             }
@@ -134,7 +125,7 @@ impl Reducer for PageRankReducer {
                     Err(links) => self.links.extend_from_slice(links),
                 }
             }
-            if i + 1 < groups.len() || !groups.goes_on() {
+            if groups.completes(i) {
                 let mut value = (self.base + self.damping * std::mem::take(&mut self.sum)).to_string().into_bytes();
                 if !self.links.is_empty() {
                     value.push(b'\t');

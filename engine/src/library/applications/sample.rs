@@ -1,5 +1,6 @@
 //! A sample of the records: each by itself with the same probability, and the same ones whatever the splits and the threads.
 
+use super::selected::pass_on;
 use super::settings;
 use crate::base::{Code, Error, Result};
 use crate::operator::{Batch, Mapper, Out, TaskContext};
@@ -40,11 +41,7 @@ impl Mapper for Sample {
         for (i, &offset) in batch.values().offsets.iter().enumerate() {
             let at = keyed.map_or(offset, |keys| keys.offsets[i]);
             if self.takes(file, first + u64::from(at)) {
-                let (key, value) = batch.record(i);
-                match keyed {
-                    Some(_) => out.emit(key, value)?,
-                    None => out.emit(value, &[])?,
-                }
+                pass_on(batch, i, out)?;
             }
         }
         Ok(())

@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use super::columns::{Column, ShortLines};
+use super::columns::{self, Column, ShortLines};
 use super::settings;
 use crate::base::{Code, Error, Result};
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
@@ -66,8 +66,7 @@ impl Top {
     }
 
     fn number(&self, line: &[u8]) -> Option<f64> {
-        let text = std::str::from_utf8(&line[self.column.range(line)?]).ok()?;
-        let number: f64 = text.trim().parse().ok()?;
+        let number = columns::number(&line[self.column.range(line)?])?;
         // -0 and 0 are one number.
         let number = if self.smallest { -number } else { number } + 0.0;
         (!number.is_nan()).then_some(number)
@@ -95,7 +94,6 @@ impl Mapper for Top {
     }
 
     fn flush(&mut self, out: &mut Out) -> Result<()> {
-        self.short.tell();
         for Reverse(ranked) in std::mem::take(&mut self.best).into_sorted_vec() {
             out.emit(&ranked.number.to_le_bytes(), &ranked.line)?;
         }
