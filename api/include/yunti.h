@@ -1,7 +1,7 @@
 /* The C ABI between Yunti's engine and class libraries, version 0: everything that crosses is declared here.
  *
  * A class library is a shared object that exports one symbol, yunti_library_v0(), which returns a table of classes
- * (mappers, combiners, reducers, folders, partitioners). The engine hands over batches and gets batches back: one call
+ * (mappers, combiners, reducers, folders, partitioners, key orders). The engine hands over batches and gets batches back: one call
  * for a batch of 32-256 KB, never one for a record. C++ users include <yunti/yunti.hpp>, which is built on this file.
  *
  * Rules that hold everywhere
@@ -28,7 +28,7 @@ extern "C" {
 #endif
 
 #define YT_ABI_MAJOR 0u
-#define YT_ABI_MINOR 3u
+#define YT_ABI_MINOR 4u
 #define YT_SLACK 64u
 
 typedef struct yt_str {
@@ -45,7 +45,7 @@ enum {
 };
 
 typedef uint32_t yt_kind;
-enum { YT_MAPPER = 1, YT_REDUCER = 2, YT_COMBINER = 3, YT_FOLDER = 4, YT_PARTITIONER = 5 };
+enum { YT_MAPPER = 1, YT_REDUCER = 2, YT_COMBINER = 3, YT_FOLDER = 4, YT_PARTITIONER = 5, YT_KEY_ORDER = 8 };
 
 /* What a key or a value is. It fixes the order of keys and how a text writer prints it. */
 typedef uint32_t yt_type;
@@ -120,6 +120,9 @@ typedef struct yt_groups {
   const uint64_t *v8;          /* values whose type has 8 bytes, packed; else NULL */
   uint32_t flags;              /* YT_GROUP_.. */
   uint32_t pad;
+  /* The key of each value, base + vkoff[v], where groups have a part of the key in common (YT_GROUPS); a group's own key is
+   * that of its first value then. NULL: all keys of a group are the same. Since minor 4. */
+  const uint32_t *vkoff, *vklen;
 } yt_groups;
 #define YT_GROUP_MORE 1u
 #define YT_GROUP_CONT 2u
@@ -190,6 +193,7 @@ typedef struct yt_context {
 #define YT_EMITS_REFS 2u     /* mapper: keys are slices of the batch and values have 8 bytes: it can do YT_FORM_REF */
 #define YT_EMITS_ONE 4u      /* mapper: keys are slices of the batch and each value is the u64 1: it can do YT_FORM_ONE */
 #define YT_WANTS_SPAN 8u     /* mapper: hand over whole spans of text, lines not marked */
+#define YT_GROUPS 16u        /* key order: it sets group[], so that groups have a part of the key in common */
 /* All classes can do YT_FORM_COPY. */
 
 typedef struct yt_class {
@@ -207,7 +211,15 @@ typedef struct yt_class {
   yt_status (*partition)(void *self, const yt_batch *, uint32_t parts, uint32_t *part);
   const yt_folder *folder;     /* folder; also a combiner or reducer that is one: then the engine may fold instead */
   yt_status (*flush)(void *self, yt_out *);  /* NULL, or: end of the task, may still emit (form COPY) */
-  uint64_t reserved[6];
+  uint64_t files[2];
+  /* key order: emits one record for each of the batch, in its order: as key a form of the record's key (and of its value, if that
+   * decides too), as value nothing. Records are sorted by these forms: byte by byte, unsigned, a prefix before what it begins;
+   * equal forms in the order of emission. Records with equal forms are of one group, and go to one partition.
+   * With YT_GROUPS, group[i], UINT32_MAX before, is how many leading bytes of form i tell groups apart: groups are then formed, and
+   * partitions chosen, by these alone. No such beginning may be a prefix of another: end or escape what has no fixed length.
+   * Forms may not depend on the task. Since minor 4. */
+  yt_status (*arrange)(void *self, const yt_batch *, yt_out *forms, uint32_t *group);
+  uint64_t reserved[3];
 } yt_class;
 
 typedef struct yt_library {

@@ -4,6 +4,7 @@
 //! `engine/tests/tidy.rs`).
 
 pub mod abi;
+pub mod arrange;
 pub mod base;
 pub mod codec;
 pub mod collect;

@@ -1,4 +1,4 @@
-//! Foreign instances as mappers, reducers, folders and partitioners of the engine.
+//! Foreign instances as mappers, reducers, folders, partitioners and key orders of the engine.
 //! One of the listed files with `unsafe`: it calls functions of class libraries.
 
 use std::ffi::c_void;
@@ -9,7 +9,7 @@ use super::layout::{ClassTable, FolderTable, Status};
 use crate::base::{Code, Error, Result};
 use crate::operator::cursor::{Out, RawStr, STATUS_OK};
 use crate::operator::folder::{FOLD_BATCH, FoldShape, FoldValues, KnownFold};
-use crate::operator::{Batch, Folder, Groups, Mapper, Partitioner, Reducer, TaskContext};
+use crate::operator::{Arranger, Batch, Folder, Groups, Mapper, Partitioner, Reducer, TaskContext};
 
 /// One instance of a foreign class.
 pub struct Instance {
@@ -102,6 +102,18 @@ impl Partitioner for ForeignPartitioner {
         assert!(part.len() >= batch.len());
         // SAFETY: as for the mapper; `part` has room for each record.
         let status = unsafe { partition(self.0.this, std::ptr::from_ref(batch).cast(), parts, part.as_mut_ptr()) };
+        self.0.check(status)
+    }
+}
+
+pub struct ForeignArranger(pub Instance);
+
+impl Arranger for ForeignArranger {
+    fn arrange(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
+        let Some(arrange) = self.0.class.arrange else { return Err(self.0.lacks("arrange")) };
+        assert!(group.len() >= batch.len());
+        // SAFETY: as for the mapper; `group` has room for each record.
+        let status = unsafe { arrange(self.0.this, std::ptr::from_ref(batch).cast(), out, group.as_mut_ptr()) };
         self.0.check(status)
     }
 }

@@ -6,12 +6,13 @@ use std::ffi::{c_char, c_void};
 use crate::operator::cursor::{Out, RawStr};
 
 pub const ABI_MAJOR: u32 = 0;
-pub const ABI_MINOR: u32 = 3;
+pub const ABI_MINOR: u32 = 4;
 
 pub const FLAG_PURE: u32 = 1;
 pub const FLAG_EMITS_REFS: u32 = 2;
 pub const FLAG_EMITS_ONE: u32 = 4;
 pub const FLAG_WANTS_SPAN: u32 = 8;
+pub const FLAG_GROUPS: u32 = 16;
 
 pub type Status = i32;
 
@@ -40,6 +41,7 @@ pub type Destroy = unsafe extern "C" fn(*mut c_void);
 /// `*const c_void`: a yt_batch or a yt_groups.
 pub type Process = unsafe extern "C" fn(*mut c_void, *const c_void, *mut Out) -> Status;
 pub type Partition = unsafe extern "C" fn(*mut c_void, *const c_void, u32, *mut u32) -> Status;
+pub type Arrange = unsafe extern "C" fn(*mut c_void, *const c_void, *mut Out, *mut u32) -> Status;
 pub type Flush = unsafe extern "C" fn(*mut c_void, *mut Out) -> Status;
 
 #[repr(C)]
@@ -72,7 +74,9 @@ pub struct ClassTable {
     pub partition: Option<Partition>,
     pub folder: *const FolderTable,
     pub flush: Option<Flush>,
-    pub reserved: [u64; 6],
+    pub files: [u64; 2],
+    pub arrange: Option<Arrange>,
+    pub reserved: [u64; 3],
 }
 
 #[repr(C)]

@@ -6,14 +6,16 @@ use std::ffi::CStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::adapters::{ForeignFolder, ForeignMapper, ForeignPartitioner, ForeignReducer, Instance, shape_of};
+use super::adapters::{
+    ForeignArranger, ForeignFolder, ForeignMapper, ForeignPartitioner, ForeignReducer, Instance, shape_of,
+};
 use super::layout::{
-    ABI_MAJOR, ABI_MINOR, ClassTable, FLAG_EMITS_ONE, FLAG_EMITS_REFS, FLAG_PURE, FLAG_WANTS_SPAN, FolderTable,
-    LibraryTable, read,
+    ABI_MAJOR, ABI_MINOR, ClassTable, FLAG_EMITS_ONE, FLAG_EMITS_REFS, FLAG_GROUPS, FLAG_PURE, FLAG_WANTS_SPAN,
+    FolderTable, LibraryTable, read,
 };
 use crate::base::{Code, Error, Result};
 use crate::operator::{
-    Class, ClassInfo, ClassSource, Flags, Folder, Kind, Mapper, Partitioner, Reducer, TaskContext, Type,
+    Arranger, Class, ClassInfo, ClassSource, Flags, Folder, Kind, Mapper, Partitioner, Reducer, TaskContext, Type,
 };
 
 const ENTRY: &CStr = c"yunti_library_v0";
@@ -146,6 +148,7 @@ impl ForeignClass {
             3 => Kind::Combiner,
             4 => Kind::Folder,
             5 => Kind::Partitioner,
+            8 => Kind::KeyOrder,
             k => return Err(wrong(format!("is of kind {k}, which this engine does not know"))),
         };
         let kind_of = |number: u32, what: &str| {
@@ -157,6 +160,7 @@ impl ForeignClass {
             Kind::Reducer | Kind::Combiner => table.reduce.is_none(),
             Kind::Folder => table.folder.is_null(),
             Kind::Partitioner => table.partition.is_none(),
+            Kind::KeyOrder => table.arrange.is_none(),
         };
         if missing {
             return Err(wrong(format!("is a {} without its function", kind.name())));
@@ -178,6 +182,7 @@ impl ForeignClass {
                 emits_refs: table.flags & FLAG_EMITS_REFS != 0,
                 emits_one: table.flags & FLAG_EMITS_ONE != 0,
                 wants_span: table.flags & FLAG_WANTS_SPAN != 0,
+                groups: table.flags & FLAG_GROUPS != 0,
             },
             key_type: kind_of(table.key_type, "key")?,
             value_type: kind_of(table.value_type, "value")?,
@@ -221,6 +226,12 @@ impl Class for ForeignClass {
             return Err(self.not_a(Kind::Partitioner));
         }
         Ok(Box::new(ForeignPartitioner(self.instance(context)?)))
+    }
+    fn arranger(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Arranger>> {
+        if self.info.kind != Kind::KeyOrder {
+            return Err(self.not_a(Kind::KeyOrder));
+        }
+        Ok(Box::new(ForeignArranger(self.instance(context)?)))
     }
 }
 

@@ -1,14 +1,17 @@
 //! Floor 0: bytes, errors and encodings that everything above speaks; no I/O, no threads.
 
+pub mod arranged;
 pub mod checksum;
 pub mod error;
 pub mod escape;
 pub mod key_order;
 pub mod masks;
+pub mod ordered_bytes;
 pub mod prefetch;
 pub mod record;
 pub mod varint;
 
+pub use arranged::Arranged;
 pub use checksum::{Crc32c, crc32c};
 pub use error::{Code, Error, Result};
 pub use key_order::{KeyKind, KeyOrder};

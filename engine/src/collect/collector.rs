@@ -504,17 +504,19 @@ impl Sink for Collector<'_> {
             return Err(wrong_length(self.types, key.len(), value.len()));
         }
         self.partition.choose_one(key, value)?;
+        // Room for the stub comes first: a spill for it would take the record along, of which there is no entry yet.
+        self.give(HEADER_BYTES)?;
         let number = match self.store.add_big(key, value) {
             Ok(number) => number,
             Err(_) if self.collected.records > 0 => {
                 self.spill_all()?;
                 self.store.pool().shrink();
+                self.give(HEADER_BYTES)?;
                 self.store.add_big(key, value)?
             }
             Err(error) => return Err(error),
         };
         self.collected.bigs.push(number);
-        self.give(HEADER_BYTES)?;
         let (at, last) = (self.used, self.collected.blocks.len() - 1);
         let stub = u64::from(STUB) | u64::from(number) << 32;
         let store = self.store.clone();

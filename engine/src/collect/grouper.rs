@@ -1,8 +1,9 @@
 //! Sorted records to batches of groups, as reducers and combiners take them.
 
-use crate::base::{KeyOrder, Record, Result};
+use crate::base::{Arranged, KeyOrder, Record, Result};
 use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::Type;
+use crate::operator::batch::Slices;
 use crate::operator::groups::{GROUP_CONT, GROUP_MORE, Groups, Values};
 
 /// A batch is handed over at this size: it lies in L2.
@@ -20,8 +21,13 @@ pub struct Grouper {
     voff: Vec<u32>,
     vlen: Vec<u32>,
     v8: Vec<u64>,
-    /// The key of the last group, normalised: what the next record is compared with.
+    /// The key of each value, where groups have a part of the key in common.
+    vkoff: Vec<u32>,
+    vklen: Vec<u32>,
+    /// What the records of the last group have in common, normalised: what the next record is compared with.
     key: Vec<u8>,
+    /// The first key of the last group, where a class arranged the keys.
+    first_key: Vec<u8>,
     /// There is a last group that may go on.
     open: bool,
     /// The first group of the batch began in the one before.
@@ -42,7 +48,10 @@ impl Grouper {
             voff: Vec::new(),
             vlen: Vec::new(),
             v8: Vec::new(),
+            vkoff: Vec::new(),
+            vklen: Vec::new(),
             key: Vec::new(),
+            first_key: Vec::new(),
             open: false,
             continues: false,
             groups: 0,
@@ -50,30 +59,84 @@ impl Grouper {
     }
 
     #[inline]
-    pub fn push(&mut self, record: Record<'_>, mut reduce: impl FnMut(&Groups<'_>) -> Result<()>) -> Result<()> {
-        let key = record.key();
-        let value = record.value();
-        let same = self.open && self.key == key;
+    pub fn push(&mut self, record: Record<'_>, reduce: impl FnMut(&Groups<'_>) -> Result<()>) -> Result<()> {
+        let (key, value) = (record.key(), record.value());
+        let same = self.begin(key, record.bytes.len(), reduce)?;
+        if !same || self.koff.is_empty() {
+            let at = self.begin_group(key, same);
+            self.order.denormalise(&mut self.data[at..]);
+        }
+        self.add(value);
+        Ok(())
+    }
+
+    /// The same for records whose keys a class arranged.
+    #[inline]
+    pub fn push_arranged(&mut self, record: &Record<'_>, reduce: impl FnMut(&Groups<'_>) -> Result<()>) -> Result<()> {
+        let Arranged { group, key, value } = Arranged::of(record)?;
+        let same = self.begin(group, 2 * key.len() + value.len(), reduce)?;
+        if !same {
+            self.first_key.clear();
+            self.first_key.extend_from_slice(key);
+        }
+        if !same || self.koff.is_empty() {
+            let first_key = std::mem::take(&mut self.first_key);
+            self.begin_group(&first_key, same);
+            self.first_key = first_key;
+        }
+        self.add_key(key);
+        self.add(value);
+        Ok(())
+    }
+
+    /// Makes room for a record, and says whether it goes on with the last group.
+    #[inline(always)]
+    fn begin(&mut self, group: &[u8], bytes: usize, mut reduce: impl FnMut(&Groups<'_>) -> Result<()>) -> Result<bool> {
+        let same = self.open && self.key == group;
         let values = self.v8.len() + self.voff.len();
-        if self.data.len() + record.bytes.len() > BATCH_BYTES || values >= BATCH_VALUES {
+        if self.data.len() + bytes > BATCH_BYTES || values >= BATCH_VALUES {
             self.deliver(same, &mut reduce)?;
         }
         if !same {
             self.groups += 1;
             self.key.clear();
-            self.key.extend_from_slice(key);
+            self.key.extend_from_slice(group);
             self.open = true;
         }
-        if !same || self.koff.is_empty() {
-            // A new group, or the rest of one whose beginning was handed over.
-            self.continues |= same && self.koff.is_empty();
-            self.koff.push(self.data.len() as u32);
-            self.klen.push(key.len() as u32);
-            self.first.push((self.v8.len() + self.voff.len()) as u32);
-            let at = self.data.len();
-            self.data.extend_from_slice(key);
-            self.order.denormalise(&mut self.data[at..]);
-        }
+        Ok(same)
+    }
+
+    /// A new group, or the rest of one whose beginning was handed over. Returns where its key stands.
+    #[inline(always)]
+    fn begin_group(&mut self, key: &[u8], same: bool) -> usize {
+        self.continues |= same && self.koff.is_empty();
+        let at = self.data.len();
+        self.koff.push(at as u32);
+        self.klen.push(key.len() as u32);
+        self.first.push((self.v8.len() + self.voff.len()) as u32);
+        self.data.extend_from_slice(key);
+        at
+    }
+
+    /// The key of the value that follows: once where it is that of the value before, or the group's.
+    fn add_key(&mut self, key: &[u8]) {
+        let before = [(&self.vkoff, &self.vklen), (&self.koff, &self.klen)];
+        let before = before.map(|(offsets, lengths)| offsets.last().copied().zip(lengths.last().copied()));
+        let stands = |&(offset, len): &(u32, u32)| &self.data[offset as usize..][..len as usize] == key;
+        let (offset, len) = match before.into_iter().flatten().find(stands) {
+            Some(known) => known,
+            None => {
+                let at = self.data.len() as u32;
+                self.data.extend_from_slice(key);
+                (at, key.len() as u32)
+            }
+        };
+        self.vkoff.push(offset);
+        self.vklen.push(len);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, value: &[u8]) {
         if self.eight {
             // The collector checked the length (see job::types).
             self.v8.push(value.try_into().map_or(0, u64::from_le_bytes));
@@ -82,7 +145,6 @@ impl Grouper {
             self.vlen.push(value.len() as u32);
             self.data.extend_from_slice(value);
         }
-        Ok(())
     }
 
     /// Hands the last batch over.
@@ -103,12 +165,18 @@ impl Grouper {
                 Values::Slices { offsets: &self.voff, lengths: &self.vlen }
             };
             let flags = if goes_on { GROUP_MORE } else { 0 } | if self.continues { GROUP_CONT } else { 0 };
-            reduce(&Groups::new(&self.data, &self.koff, &self.klen, &self.first, values, flags))?;
+            let groups = Groups::new(&self.data, &self.koff, &self.klen, &self.first, values, flags);
+            if self.vkoff.is_empty() {
+                reduce(&groups)?;
+            } else {
+                reduce(&groups.with_value_keys(Slices { offsets: &self.vkoff, lengths: &self.vklen }))?;
+            }
         }
         self.continues = false;
         self.data.clear();
         self.data.shrink_to(BATCH_BYTES * 4 + SLACK_BYTES);
-        for column in [&mut self.koff, &mut self.klen, &mut self.first, &mut self.voff, &mut self.vlen] {
+        let Grouper { koff, klen, first, voff, vlen, vkoff, vklen, .. } = self;
+        for column in [koff, klen, first, voff, vlen, vkoff, vklen] {
             column.clear();
         }
         self.v8.clear();

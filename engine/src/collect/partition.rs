@@ -157,6 +157,11 @@ impl Partition {
         }
     }
 
+    /// Chosen by whoever gives the records.
+    pub fn given(parts: u32) -> Partition {
+        if parts == 1 { Partition::One } else { Partition::Given { parts, chosen: Vec::new() } }
+    }
+
     /// Takes the choice for the records that follow.
     pub fn give(&mut self, given: &[u32]) -> Result<()> {
         let Partition::Given { parts, chosen } = self else { return Ok(()) };

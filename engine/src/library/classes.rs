@@ -6,13 +6,14 @@ use super::applications::{
     CountColumn, Distinct, DistinctReducer, DistinctValues, First, Grep, HashJoin, InvertedIndex, Join, JoinReducer,
     KMeans, KMeansReducer, Matches, PageRank, PageRankCombiner, PageRankReducer, Sample, Top, WordLengths,
 };
+use super::field_order::FieldOrder;
 use super::fold::{Known, KnownReducer};
 use super::identity::IdentityReducer;
 use super::tokenize::Tokenizer;
 use crate::base::Result;
 use crate::map::identity::Identity;
 use crate::operator::{
-    Class, ClassInfo, ClassSource, Flags, Folder, Kind, KnownFold, Mapper, Reducer, TaskContext, Type,
+    Arranger, Class, ClassInfo, ClassSource, Flags, Folder, Kind, KnownFold, Mapper, Reducer, TaskContext, Type,
 };
 
 struct Builtin {
@@ -26,6 +27,7 @@ enum Make {
     Mapper(New<dyn Mapper>),
     Reducer(New<dyn Reducer>),
     Folder(New<dyn Folder>),
+    KeyOrder(New<dyn Arranger>),
     /// A folder under its own name, a fold under the name of a reducer.
     Fold(KnownFold),
 }
@@ -52,6 +54,12 @@ impl Class for Builtin {
             Make::Folder(new) => new(context),
             Make::Fold(fold) => Ok(Box::new(Known(fold))),
             _ => Err(self.not_a(Kind::Folder)),
+        }
+    }
+    fn arranger(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Arranger>> {
+        match self.make {
+            Make::KeyOrder(new) => new(context),
+            _ => Err(self.not_a(Kind::KeyOrder)),
         }
     }
 }
@@ -143,6 +151,9 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
     let mut info = base("KMeansReducer", Kind::Reducer);
     (info.key_type, info.flags.pure) = (Type::None, true);
     add(info, Make::Reducer(|_| Ok(Box::new(KMeansReducer::default()))));
+    let mut info = base("FieldOrder", Kind::KeyOrder);
+    info.flags.groups = true;
+    add(info, Make::KeyOrder(|context| Ok(Box::new(FieldOrder::new(context)?))));
     let mut info = base("DistinctFolder", Kind::Folder);
     (info.key_type, info.value_type, info.is_fold, info.flags.pure) = (Type::None, Type::None, true, true);
     add(info, Make::Folder(|_| Ok(Box::new(Distinct))));

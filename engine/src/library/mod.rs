@@ -2,9 +2,11 @@
 
 mod applications;
 pub mod classes;
+mod field_order;
 pub mod fold;
 pub mod generate;
 pub mod identity;
+mod settings;
 pub mod tokenize;
 pub mod validate;
 

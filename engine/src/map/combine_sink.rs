@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
+use crate::arrange::ArrangingCollector;
 use crate::base::Result;
-use crate::collect::Collector;
 use crate::fold::Window;
 use crate::map::fold_sink::REFS_BYTES;
 use crate::map::timed::Timed;
@@ -17,7 +17,7 @@ use crate::operator::{Emitter, Form, Reducer, Sink, Type};
 pub struct CombineSink<'a> {
     window: Window,
     combiner: Box<dyn Reducer>,
-    collector: Emitter<Timed<Collector<'a>>>,
+    collector: Emitter<Timed<ArrangingCollector<'a>>>,
     form: Form,
     block: Scratch,
     /// Records that were too large for a window.
@@ -32,7 +32,7 @@ impl<'a> CombineSink<'a> {
         combiner: Box<dyn Reducer>,
         value_type: Type,
         form: Form,
-        collector: Emitter<Timed<Collector<'a>>>,
+        collector: Emitter<Timed<ArrangingCollector<'a>>>,
     ) -> Result<Self> {
         let window = Window::new(value_type.fixed_bytes() == Some(8), seed, budget)?;
         let block = Scratch::new()?;
@@ -55,7 +55,7 @@ impl<'a> CombineSink<'a> {
         self.collector.hand_over()
     }
 
-    pub fn finish(mut self) -> Result<Collector<'a>> {
+    pub fn finish(mut self) -> Result<ArrangingCollector<'a>> {
         self.combine()?;
         self.collector.run(&[], |out| self.combiner.flush(out))?;
         Ok(self.collector.finish()?.into_inner())

@@ -3,8 +3,8 @@
 //! Three uses: a folder whose result has no order, whose tables are spilled by ranges of the hash; a folder whose result is sorted,
 //! whose evicted states are merged after the sort; and a combiner that is a fold, whose finished records go to the reducer.
 
+use crate::arrange::ArrangingCollector;
 use crate::base::Result;
-use crate::collect::Collector;
 use crate::fold::FoldTable;
 use crate::map::timed::Timed;
 use crate::operator::cursor::{HEADER_BYTES, Scratch};
@@ -102,11 +102,11 @@ impl<'a> FoldSink<'a> {
 
 pub enum Finished<'a> {
     Table(FoldTable),
-    Collector(Collector<'a>),
+    Collector(ArrangingCollector<'a>),
     Empty,
 }
 
-pub type Collecting<'a> = Emitter<Timed<Collector<'a>>>;
+pub type Collecting<'a> = Emitter<Timed<ArrangingCollector<'a>>>;
 
 /// Empties a table into a collector, which is made when there is none yet.
 fn drain<'a>(

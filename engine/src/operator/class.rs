@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Folder, Mapper, Partitioner, Reducer, TaskContext, Type};
+use super::{Arranger, Folder, Mapper, Partitioner, Reducer, TaskContext, Type};
 use crate::base::{Code, Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,11 +13,19 @@ pub enum Kind {
     Combiner = 3,
     Folder = 4,
     Partitioner = 5,
+    KeyOrder = 8,
 }
 
 impl Kind {
     pub fn name(self) -> &'static str {
-        ["", "mapper", "reducer", "combiner", "folder", "partitioner"][self as usize]
+        match self {
+            Kind::Mapper => "mapper",
+            Kind::Reducer => "reducer",
+            Kind::Combiner => "combiner",
+            Kind::Folder => "folder",
+            Kind::Partitioner => "partitioner",
+            Kind::KeyOrder => "key order",
+        }
     }
 }
 
@@ -32,6 +40,8 @@ pub struct Flags {
     pub emits_one: bool,
     /// Mapper: wants whole spans of text, lines not marked.
     pub wants_span: bool,
+    /// Key order: groups have a part of the key in common.
+    pub groups: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -66,6 +76,9 @@ pub trait Class: Send + Sync {
     }
     fn partitioner(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Partitioner>> {
         Err(self.not_a(Kind::Partitioner))
+    }
+    fn arranger(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Arranger>> {
+        Err(self.not_a(Kind::KeyOrder))
     }
 
     fn not_a(&self, kind: Kind) -> Error {

@@ -3,6 +3,8 @@
 
 use std::marker::PhantomData;
 
+use super::batch::Slices;
+
 /// The last group goes on in the next batch.
 pub const GROUP_MORE: u32 = 1;
 /// The first group began in the batch before.
@@ -21,6 +23,8 @@ pub struct Groups<'a> {
     v8: *const u64,
     flags: u32,
     pad: u32,
+    vkoff: *const u32,
+    vklen: *const u32,
     lives: PhantomData<&'a [u8]>,
 }
 
@@ -77,8 +81,21 @@ impl<'a> Groups<'a> {
             v8,
             flags,
             pad: 0,
+            vkoff: std::ptr::null(),
+            vklen: std::ptr::null(),
             lives: PhantomData,
         }
+    }
+
+    /// Says the key of each value, where groups have a part of the key in common.
+    ///
+    /// # Panics
+    /// If there are not as many keys as values.
+    pub fn with_value_keys(mut self, keys: Slices<'a>) -> Groups<'a> {
+        let values = self.range(self.len() - 1).end;
+        assert!(keys.offsets.len() == values && keys.lengths.len() == values);
+        (self.vkoff, self.vklen) = (keys.offsets.as_ptr(), keys.lengths.as_ptr());
+        self
     }
 
     pub fn len(&self) -> usize {
@@ -112,6 +129,19 @@ impl<'a> Groups<'a> {
         assert!(i < self.len());
         // SAFETY: `first` has n + 1 elements.
         unsafe { *self.first.add(i) as usize..*self.first.add(i + 1) as usize }
+    }
+
+    /// The key of value number `v` (of the batch), where groups have a part of the key in common.
+    pub fn value_key(&self, v: usize) -> Option<&'a [u8]> {
+        if self.vkoff.is_null() {
+            return None;
+        }
+        // SAFETY: `with_value_keys` checked that there is a key for each value; the slices lie in the data.
+        unsafe {
+            assert!(v < *self.first.add(self.n as usize) as usize);
+            let (offset, len) = (*self.vkoff.add(v) as usize, *self.vklen.add(v) as usize);
+            Some(std::slice::from_raw_parts(self.base.add(offset), len))
+        }
     }
 
     /// All values as packed numbers, where the value type has eight bytes.

@@ -2,6 +2,7 @@
 //!
 //! The layouts here are those of the C ABI (api/include/yunti.h), so that a class library needs no translation.
 
+pub mod arranger;
 pub mod batch;
 pub mod class;
 pub mod context;
@@ -13,6 +14,7 @@ pub mod partitioner;
 pub mod reducer;
 pub mod types;
 
+pub use arranger::Arranger;
 pub use batch::Batch;
 pub use class::{Class, ClassInfo, ClassSource, Flags, Kind};
 pub use context::TaskContext;

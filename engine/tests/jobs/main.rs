@@ -6,6 +6,7 @@ mod columns;
 mod compressed;
 mod faults;
 mod folds;
+mod orders;
 mod properties;
 mod sorts;
 mod splits;

@@ -97,6 +97,10 @@ pub struct RunFlags {
     #[arg(long, help_heading = "The job")]
     pub descending: bool,
 
+    /// The class that says the order of keys, and which part of them makes a group
+    #[arg(long, value_name = "LIB.CLASS", help_heading = "Classes")]
+    pub key_order: Option<String>,
+
     /// Give grouped output a fixed order, whatever the threads and the memory
     #[arg(long, help_heading = "The job")]
     pub deterministic: bool,
@@ -232,6 +236,7 @@ impl RunFlags {
             reduces: self.reduces,
             key_type: self.key_type,
             descending: self.descending.then_some(true),
+            key_order: self.key_order.clone(),
             deterministic: self.deterministic.then_some(true),
             split_bytes: self.split_size,
             memory_bytes: self.memory,

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 
 use super::mapping::{TASK_COUNTERS, count_bad_records, make_mapper};
 use super::running::Running;
+use crate::arrange::ArrangingCollector;
 use crate::base::Result;
+use crate::collect::Store;
 use crate::collect::collector::Collected;
 use crate::collect::store::Layout;
-use crate::collect::{Collector, Store};
 use crate::env::crew::Stop;
 use crate::fold::FoldTable;
 use crate::job::report::meter::StageKind;
@@ -72,7 +73,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         (collected, self.tables.into_inner().unwrap_or_else(|e| e.into_inner()))
     }
 
-    fn keep(&self, collector: Collector<'_>) {
+    fn keep(&self, collector: ArrangingCollector<'_>) {
         self.collected.lock().unwrap_or_else(|e| e.into_inner()).push(collector.into_collected());
     }
 
@@ -162,7 +163,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         let collector = sink.finish()?;
         running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", combined + large);
         running.count(TASK_COUNTERS, "COMBINE_INPUT_RECORDS", combined);
-        running.count(TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", collector.records - large);
+        running.count(TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", collector.totals().0 - large);
         self.keep(collector);
         running.absorb(&context);
         Ok(())
@@ -176,16 +177,17 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
             emitter.sink_mut().inner_mut().begin_split(split.number);
             emitter.hand_over()?;
             let before = emitter.sink().busy_ns;
-            let records = emitter.sink().inner().records;
+            let records = emitter.sink().inner().totals().0;
             let cost = one_split(running, worker, split, &mut reader, &mut emitter)?;
             let collect_ns = emitter.sink().busy_ns - before;
-            let records = emitter.sink().inner().records - records;
+            let records = emitter.sink().inner().totals().0 - records;
             running.meter.add(worker, StageKind::Map, cost.map_ns.saturating_sub(collect_ns), cost.bytes, 0);
             running.meter.add(worker, StageKind::Collect, collect_ns, cost.bytes, records);
         }
         let collector = emitter.finish()?.into_inner();
-        running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", collector.records);
-        running.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", collector.bytes);
+        let (records, bytes) = collector.totals();
+        running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", records);
+        running.count(TASK_COUNTERS, "MAP_OUTPUT_BYTES", bytes);
         self.keep(collector);
         Ok(())
     }

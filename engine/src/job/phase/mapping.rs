@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use super::running::Running;
+use crate::arrange::Arranging;
 use crate::base::Result;
 use crate::collect::partition::Partition;
 use crate::env::crew::Stop;
 use crate::job::plan::Plan;
 use crate::job::report::meter::StageKind;
 use crate::map::identity::Identity;
-use crate::operator::{Flags, Mapper, TaskContext};
+use crate::operator::{Flags, Mapper, TaskContext, Type};
 use crate::read::ahead::Ahead;
 use crate::read::{ReadSetup, SplitReader};
 
@@ -70,6 +71,13 @@ pub fn make_mapper(plan: &Plan, context: &Arc<TaskContext>) -> Result<(Box<dyn M
         Some(class) => Ok((class.mapper(context)?, class.info().flags)),
         None => Ok((Box::new(Identity), Flags::default())),
     }
+}
+
+/// The order of keys of one task, where it is a class's. `types`: of the records that come.
+pub fn make_arranging(plan: &Plan, context: &Arc<TaskContext>, types: (Type, Type)) -> Result<Option<Arranging>> {
+    let Some(class) = &plan.arranger else { return Ok(None) };
+    let info = class.info();
+    Arranging::new(class.arranger(context)?, &info.name, info.flags.groups, types).map(Some)
 }
 
 /// The partitioner of one task.

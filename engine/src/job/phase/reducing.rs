@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::mapping::TASK_COUNTERS;
 use super::running::Running;
-use crate::base::{Record, Result};
+use crate::base::{Arranged, KeyOrder, Record, Result};
 use crate::collect::Grouper;
 use crate::map::timed::Timed;
-use crate::operator::{Emitter, Reducer, TaskContext, Type};
+use crate::operator::{Emitter, Groups, Reducer, TaskContext, Type};
 use crate::reduce::WriterSink;
 use crate::reduce::fold_reduce::{Fed, FoldReduce};
 use crate::write::OutputWriter;
@@ -15,9 +15,12 @@ use crate::write::OutputWriter;
 /// Call order: `push` for each record in order, then `finish` once.
 pub enum ReduceTask<'a> {
     /// No reducer, or one that passes records on.
-    Identity { writer: OutputWriter<'a>, order: crate::base::KeyOrder, key: Vec<u8>, records: u64 },
+    Identity { writer: OutputWriter<'a>, order: KeyOrder, key: Vec<u8>, records: u64 },
+    /// The same where a class arranged the keys.
+    Arranged { writer: OutputWriter<'a>, records: u64 },
     Reduce {
         grouper: Grouper,
+        arranged: bool,
         reducer: Box<dyn Reducer>,
         emitter: Emitter<Timed<WriterSink<'a>>>,
         context: Arc<TaskContext>,
@@ -28,6 +31,11 @@ pub enum ReduceTask<'a> {
 /// Whether ranges of a partition's keys may be reduced by themselves.
 pub fn is_pure(running: &Running<'_>) -> bool {
     let plan = running.plan;
+    let passes_on = plan.folder.is_none() && plan.reducer.as_ref().is_none_or(|r| r.info().is_identity);
+    if plan.arranger.as_ref().is_some_and(|a| a.info().flags.groups) && !passes_on {
+        // Keys of one group may lie in several ranges.
+        return false;
+    }
     plan.folder.is_some() || plan.reducer.as_ref().is_none_or(|r| r.info().flags.pure || r.info().is_identity)
 }
 
@@ -41,11 +49,13 @@ impl<'a> ReduceTask<'a> {
                 let values = if fed == Fed::States { Type::Bytes } else { plan.map_types.1 };
                 (Box::new(FoldReduce::new(class.folder(&context)?, fed)), values)
             }
+            _ if plan.arranger.is_some() => return Ok(ReduceTask::Arranged { writer, records: 0 }),
             _ => return Ok(ReduceTask::Identity { writer, order: plan.order, key: Vec::new(), records: 0 }),
         };
         let sink = Timed::new(WriterSink::new(writer)?, running.env.clock.clone());
         Ok(ReduceTask::Reduce {
             grouper: Grouper::new(plan.order, values),
+            arranged: plan.arranger.is_some(),
             reducer,
             emitter: Emitter::new(sink, false, false)?,
             context,
@@ -66,9 +76,15 @@ impl<'a> ReduceTask<'a> {
                 order.denormalise(key);
                 writer.write(key, record.value())
             }
-            ReduceTask::Reduce { grouper, reducer, emitter, records, .. } => {
+            ReduceTask::Arranged { writer, records } => {
                 *records += 1;
-                grouper.push(record, |groups| emitter.run(&[], |out| reducer.reduce(groups, out)))
+                let arranged = Arranged::of(&record)?;
+                writer.write(arranged.key, arranged.value)
+            }
+            ReduceTask::Reduce { grouper, arranged, reducer, emitter, records, .. } => {
+                *records += 1;
+                let reduce = |groups: &Groups<'_>| emitter.run(&[], |out| reducer.reduce(groups, out));
+                if *arranged { grouper.push_arranged(&record, reduce) } else { grouper.push(record, reduce) }
             }
         }
     }
@@ -76,11 +92,11 @@ impl<'a> ReduceTask<'a> {
     /// Ends the task; the staging buffer for the next one, and the time that writing took.
     pub fn finish(self, running: &Running<'_>) -> Result<(Vec<u8>, u64)> {
         match self {
-            ReduceTask::Identity { writer, records, .. } => {
+            ReduceTask::Identity { writer, records, .. } | ReduceTask::Arranged { writer, records } => {
                 running.count(TASK_COUNTERS, "REDUCE_INPUT_RECORDS", records);
                 writer.finish()
             }
-            ReduceTask::Reduce { mut grouper, mut reducer, mut emitter, context, records } => {
+            ReduceTask::Reduce { mut grouper, mut reducer, mut emitter, context, records, .. } => {
                 grouper.finish(|groups| emitter.run(&[], |out| reducer.reduce(groups, out)))?;
                 emitter.run(&[], |out| reducer.flush(out))?;
                 let result = emitter.finish()?.into_inner().into_writer().finish()?;

@@ -7,8 +7,9 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
-use super::mapping::{make_mapper, make_partition, read_setup};
+use super::mapping::{make_arranging, make_mapper, make_partition, read_setup};
 use super::running::Running;
+use crate::arrange::Arranging;
 use crate::base::{KeyOrder, Result};
 use crate::collect::chains::Chains;
 use crate::collect::routes::Routes;
@@ -51,6 +52,7 @@ pub fn take(running: &Running<'_>, place_bits: u32) -> Result<Sample> {
         && plan.combiner.is_none()
         && plan.folder.is_none()
         && plan.partitioner.is_none()
+        && plan.arranger.is_none()
         && plan.input_bytes >= ROUTED_BYTES;
     if !(bounded || routed) || plan.splits.is_empty() {
         return Ok(Sample { bounds: running.bounds.clone().unwrap_or_default(), routes: None });
@@ -73,7 +75,7 @@ pub fn take(running: &Running<'_>, place_bits: u32) -> Result<Sample> {
     Ok(sample)
 }
 
-/// Keys as they were emitted, and the bytes of their records.
+/// Keys as they were emitted, or what the forms of groups begin with; and the bytes of their records.
 #[derive(Default)]
 struct Found {
     keys: Vec<Vec<u8>>,
@@ -90,7 +92,8 @@ fn look_into(running: &Running<'_>, split: &Split) -> Result<Found> {
     let mut setup = read_setup(running);
     setup.read_bytes = if places.len() > 1 { 2 * PLACE_BYTES as usize } else { SAMPLE_BYTES };
     let mut reader = SplitReader::new(setup)?;
-    let mut emitter = Emitter::new(KeySink::new()?, false, false)?;
+    let arranging = make_arranging(plan, &running.context(false, split.number), plan.map_types)?;
+    let mut emitter = Emitter::new(KeySink::new(arranging)?, false, false)?;
     for place in places {
         reader.begin(&place);
         let context = running.context(false, split.number);
@@ -192,13 +195,14 @@ fn routes(
 }
 
 struct KeySink {
+    arranging: Option<Arranging>,
     block: Scratch,
     found: Found,
 }
 
 impl KeySink {
-    fn new() -> Result<Self> {
-        Ok(KeySink { block: Scratch::new()?, found: Found::default() })
+    fn new(arranging: Option<Arranging>) -> Result<Self> {
+        Ok(KeySink { arranging, block: Scratch::new()?, found: Found::default() })
     }
 
     fn add(found: &mut Found, key: &[u8], value_len: usize) {
@@ -212,14 +216,30 @@ impl Sink for KeySink {
         Ok(self.block.block())
     }
     fn filled(&mut self, len: usize, _: usize, _: &[u8]) -> Result<(*mut u8, usize)> {
-        let bytes = self.block.bytes(len);
-        for (at, klen, vlen) in copied(bytes) {
-            Self::add(&mut self.found, &bytes[at + HEADER_BYTES..][..klen], vlen);
+        let KeySink { arranging, block, found } = self;
+        let bytes = block.bytes(len);
+        if let Some(arranging) = arranging {
+            arranging.block(bytes, |_, record| {
+                Self::add(found, &record.form[..record.group], record.value.len());
+                Ok(())
+            })?;
+        } else {
+            for (at, klen, vlen) in copied(bytes) {
+                Self::add(found, &bytes[at + HEADER_BYTES..][..klen], vlen);
+            }
         }
         Ok(self.block.block())
     }
     fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
-        Self::add(&mut self.found, key, value.len());
+        let KeySink { arranging, found, .. } = self;
+        if let Some(arranging) = arranging {
+            arranging.one(key, value, |_, record| {
+                Self::add(found, &record.form[..record.group], record.value.len());
+                Ok(())
+            })?;
+        } else {
+            Self::add(found, key, value.len());
+        }
         Ok(self.block.block())
     }
 }

@@ -14,12 +14,14 @@ use std::sync::{Arc, Mutex};
 
 use super::map_workers::{Folding, MapWorkers};
 use super::mapped::{Mapped, run_settings};
-use super::mapping::{TASK_COUNTERS, ahead, make_partition, map_together, read_setup};
+use super::mapping::{TASK_COUNTERS, ahead, make_arranging, make_partition, map_together, read_setup};
 use super::running::{Running, show_output};
 use super::sample::{self, Sample};
 use super::{finish_memory, finish_runs, finish_table_runs, finish_tables};
+use crate::arrange::ArrangingCollector;
 use crate::base::Result;
 use crate::collect::collector::{Collected, Spill};
+use crate::collect::partition::Partition;
 use crate::collect::spill::{MakeCombiner, RunSpill, Runs, SpillSetup};
 use crate::collect::store::Layout;
 use crate::collect::{Collector, Store};
@@ -105,6 +107,7 @@ pub fn map_phase(running: &Running<'_>) -> Result<Mapped> {
     // Without an order to keep, tables are spilled as they stand.
     let spills_tables = folding.as_ref().is_some_and(|f| f.drained == Drained::States)
         && running.spec.mode == Mode::Grouped
+        && plan.arranger.is_none()
         && !running.spec.deterministic;
     let table_share = if spills_tables { running.sizing.share_bytes } else { running.sizing.fold_shares().0 };
     let hash_ranges = HashRanges::for_tables(table_share);
@@ -121,10 +124,11 @@ pub fn map_phase(running: &Running<'_>) -> Result<Mapped> {
         Some(f) if f.drained == Drained::States => Type::Bytes,
         _ => plan.map_types.1,
     };
-    let make_collector = |worker: usize| -> Result<Emitter<Timed<Collector<'_>>>> {
+    let make_collector = |worker: usize| -> Result<Emitter<Timed<ArrangingCollector<'_>>>> {
         let context = running.context(false, worker as u32);
         let combiner: Option<MakeCombiner<'_>> = match (&plan.combiner, &folding) {
-            (Some(class), None) => {
+            // What is arranged is not combined once more: the combiner knows the keys alone.
+            (Some(class), None) if plan.arranger.is_none() => {
                 let context = context.clone();
                 Some(Box::new(move || class.reducer(&context)))
             }
@@ -132,14 +136,17 @@ pub fn map_phase(running: &Running<'_>) -> Result<Mapped> {
         };
         let spill = RunSpill { setup: &spill_setup, worker, combiner, value_type: values };
         let partition = make_partition(running, &context, &bounds)?;
-        let collector = Collector::new(
-            store.clone(),
-            (plan.map_types.0, values),
-            partition,
-            routes.clone(),
-            Box::new(spill),
-            if folding.is_some() { running.sizing.fold_shares().1 } else { running.sizing.share_bytes },
-        );
+        let types = (plan.map_types.0, values);
+        let share = if folding.is_some() { running.sizing.fold_shares().1 } else { running.sizing.share_bytes };
+        let collector =
+            |types, partition| Collector::new(store.clone(), types, partition, routes.clone(), Box::new(spill), share);
+        let collector = match make_arranging(plan, &context, types)? {
+            None => ArrangingCollector::plain(collector(types, partition)),
+            Some(arranging) => {
+                let given = Partition::given(plan.partitions);
+                ArrangingCollector::arranged(collector((Type::Bytes, Type::Bytes), given), arranging, partition)?
+            }
+        };
         Emitter::new(Timed::new(collector, running.env.clock.clone()), false, false)
     };
 
@@ -196,7 +203,8 @@ fn layout(running: &Running<'_>) -> Layout {
         && plan.combiner.is_none()
         && plan.folder.is_none()
         && plan.partitioner.is_none()
-        && plan.order.is_bytes();
+        && plan.order.is_bytes()
+        && plan.arranger.is_none();
     match plan.format {
         RecordFormat::Fixed { record_bytes, key_bytes }
             if untouched

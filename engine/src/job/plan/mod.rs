@@ -31,6 +31,8 @@ pub struct Plan {
     pub reducer: Option<Arc<dyn Class>>,
     pub folder: Option<Arc<dyn Class>>,
     pub partitioner: Option<Arc<dyn Class>>,
+    /// The order of keys, where it is a class's; `order` is that of the forms then.
+    pub arranger: Option<Arc<dyn Class>>,
     /// What the mapper emits.
     pub map_types: (Type, Type),
     /// What goes to the output.
@@ -54,6 +56,7 @@ impl Plan {
             Partitioning::Class(name) => class(&Some(name.clone()), &[Kind::Partitioner])?,
             _ => None,
         };
+        let arranger = class(&spec.key_order, &[Kind::KeyOrder])?;
         if let Some(class) = &folder
             && class.info().kind != Kind::Folder
             && !class.info().is_fold
@@ -102,8 +105,21 @@ impl Plan {
             info if info.key_type == Type::None => (map_types.0, info.value_type),
             info => (info.key_type, info.value_type),
         });
+        if let Some(c) = &arranger
+            && c.info().key_type != Type::None
+            && c.info().key_type != map_types.0
+        {
+            return Err(Error::new(
+                Code::Usage,
+                format!("{} orders keys of type {}", c.info().name, c.info().key_type.name()),
+            )
+            .hint(format!("the mapper emits {}", map_types.0.name())));
+        }
         let order_type = spec.key_type.unwrap_or(map_types.0);
-        let order = key_order(order_type, spec.descending);
+        let order = match &arranger {
+            Some(_) => KeyOrder::BYTES,
+            None => key_order(order_type, spec.descending),
+        };
         if order_type.fixed_bytes() != map_types.0.fixed_bytes() {
             return Err(Error::new(
                 Code::Usage,
@@ -150,6 +166,7 @@ impl Plan {
             reducer,
             folder,
             partitioner,
+            arranger,
             map_types,
             output_types,
             order,

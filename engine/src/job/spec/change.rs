@@ -34,6 +34,7 @@ pub struct SpecChange {
     pub reduces: Option<u32>,
     pub key_type: Option<Type>,
     pub descending: Option<bool>,
+    pub key_order: Option<String>,
     pub deterministic: Option<bool>,
     pub split_bytes: Option<u64>,
     pub memory_bytes: Option<u64>,
@@ -92,6 +93,7 @@ impl SpecChange {
         set(&mut spec.reduces, self.reduces);
         set(&mut spec.key_type, self.key_type.map(Some));
         set(&mut spec.descending, self.descending);
+        set(&mut spec.key_order, self.key_order.map(Some));
         set(&mut spec.deterministic, self.deterministic);
         set(&mut spec.split_bytes, self.split_bytes);
         set(&mut spec.memory_bytes, self.memory_bytes.map(Some));

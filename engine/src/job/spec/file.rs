@@ -47,6 +47,7 @@ const KEYS: &[&str] = &[
     "reduces",
     "key-type",
     "descending",
+    "key-order",
     "deterministic",
     "split-size",
     "memory",
@@ -135,6 +136,7 @@ fn set(file: &mut JobFile, key: &str, value: &Spanned<DeValue<'_>>) -> Result<()
         }
         "key-type" => change.key_type = Some(Type::parse(&string(value)?)?),
         "descending" => change.descending = Some(boolean(value)?),
+        "key-order" => change.key_order = Some(string(value)?),
         "deterministic" => change.deterministic = Some(boolean(value)?),
         "split-size" => change.split_bytes = Some(size(value)?),
         "memory" => change.memory_bytes = Some(size(value)?),
@@ -268,6 +270,9 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
         out.string("key-type", key_type.name());
     }
     out.plain("descending", spec.descending);
+    if let Some(class) = &spec.key_order {
+        out.string("key-order", class);
+    }
     out.plain("deterministic", spec.deterministic);
     out.plain("split-size", spec.split_bytes);
     if let Some(bytes) = spec.memory_bytes {
@@ -385,6 +390,7 @@ mod tests {
             reduces: 7,
             key_type: Some(Type::I64),
             descending: true,
+            key_order: Some("A.O".into()),
             deterministic: true,
             split_bytes: 12345,
             memory_bytes: Some(1 << 30),

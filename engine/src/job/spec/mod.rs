@@ -106,6 +106,8 @@ pub struct JobSpec {
     /// The type by which keys are ordered, where it is not the mapper's own.
     pub key_type: Option<Type>,
     pub descending: bool,
+    /// The class that says the order of keys, in place of their type.
+    pub key_order: Option<String>,
     /// Grouped output in a fixed order, whatever the threads and the memory.
     pub deterministic: bool,
     /// Target size of a split. Splits depend on the input and on this alone.
@@ -148,6 +150,7 @@ impl Default for JobSpec {
             reduces: 1,
             key_type: None,
             descending: false,
+            key_order: None,
             deterministic: false,
             split_bytes: SPLIT_BYTES_DEFAULT,
             memory_bytes: None,
@@ -173,6 +176,15 @@ impl JobSpec {
         }
         if self.mode == Mode::None && (self.reducer.is_some() || self.folder.is_some() || self.combiner.is_some()) {
             return usage("mode none has no reduce", "leave out the reducer, combiner and folder, or use mode sorted");
+        }
+        if self.key_order.is_some() && (self.key_type.is_some() || self.descending) {
+            return usage(
+                "a key order says all of the order",
+                "leave out --key-type and --descending, or the class of the order",
+            );
+        }
+        if self.key_order.is_some() && self.mode == Mode::None {
+            return usage("mode none has no order", "leave out --key-order, or use mode sorted");
         }
         if self.reduces == 0 && self.mode != Mode::None {
             return usage(

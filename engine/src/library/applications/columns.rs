@@ -2,9 +2,9 @@
 
 use memchr::memchr_iter;
 
-use super::settings;
 use crate::base::escape::unescape;
 use crate::base::{Code, Error, Result};
+use crate::library::settings;
 use crate::operator::{Batch, Form, Mapper, Out, TaskContext};
 
 /// One column of a line.

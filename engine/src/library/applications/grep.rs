@@ -3,8 +3,8 @@
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::selected::pass_on;
-use super::settings;
 use crate::base::{Code, Error, Result};
+use crate::library::settings;
 use crate::operator::{Batch, Mapper, Out, TaskContext};
 
 const PATTERN: &str = "grep.pattern";

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use super::columns::ShortLines;
-use super::settings;
 use crate::base::{Code, Error, Result};
+use crate::library::settings;
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
 
 const CENTERS: &str = "kmeans.centers";

@@ -9,7 +9,6 @@ mod k_means;
 mod page_rank;
 mod sample;
 mod selected;
-mod settings;
 mod top;
 mod word_lengths;
 

@@ -11,8 +11,8 @@
 use std::sync::Arc;
 
 use super::columns::{self, ShortLines};
-use super::settings;
 use crate::base::{Code, Error, Result};
+use crate::library::settings;
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
 
 /// What a value is, in its first byte.

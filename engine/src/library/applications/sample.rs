@@ -1,8 +1,8 @@
 //! A sample of the records: each by itself with the same probability, and the same ones whatever the splits and the threads.
 
 use super::selected::pass_on;
-use super::settings;
 use crate::base::{Code, Error, Result};
+use crate::library::settings;
 use crate::operator::{Batch, Mapper, Out, TaskContext};
 
 pub struct Sample {

@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::columns::{self, Column, ShortLines};
-use super::settings;
 use crate::base::{Code, Error, Result};
+use crate::library::settings;
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
 
 /// Lines are held in memory beside the budget.
