@@ -53,7 +53,9 @@ AT(yt_groups, voff, 40);
 AT(yt_groups, vlen, 48);
 AT(yt_groups, v8, 56);
 AT(yt_groups, flags, 64);
-ASSERT(sizeof(yt_groups) == 72);
+AT(yt_groups, vkoff, 72);
+AT(yt_groups, vklen, 80);
+ASSERT(sizeof(yt_groups) == 88);
 
 ASSERT(sizeof(yt_folder) == 48);
 AT(yt_folder, size, 0);
@@ -97,7 +99,8 @@ AT(yt_class, reduce, 56);
 AT(yt_class, partition, 64);
 AT(yt_class, folder, 72);
 AT(yt_class, flush, 80);
-AT(yt_class, reserved, 88);
+AT(yt_class, arrange, 104);
+AT(yt_class, reserved, 112);
 
 ASSERT(sizeof(yt_library) == 40);
 AT(yt_library, size, 0);
@@ -168,7 +171,8 @@ static yt_status lines_map(void *self, const yt_batch *b, yt_out *out) {
 }
 
 static const yt_class lines_class = {
-    sizeof(yt_class), YT_MAPPER, "C.Lines", 0, YT_BYTES, YT_I64, YT_NONE, lines_create, lines_destroy, lines_map, NULL, NULL, NULL, NULL, {0}};
+    .size = sizeof(yt_class), .kind = YT_MAPPER, .name = "C.Lines", .key_type = YT_BYTES, .value_type = YT_I64,
+    .create = lines_create, .destroy = lines_destroy, .map = lines_map};
 static const yt_class *const classes[] = {&lines_class};
 static const yt_library library = {sizeof(yt_library), YT_ABI_MAJOR, YT_ABI_MINOR, 1, "C", "1.0", classes};
 

@@ -27,7 +27,7 @@ static Mapped map(Host& host, const char* name, const Batch& batch, yt_form form
 }
 
 static void tables() {
-  CHECK(library->size == sizeof(yt_library) && library->n == 27);
+  CHECK(library->size == sizeof(yt_library) && library->n == 32);
   CHECK(std::string(library->name) == "Test" && std::string(library->version) == "1.2");
   const yt_class* words = find(library, "Test.Words");
   CHECK(words->kind == YT_MAPPER && words->flags == (YT_WANTS_SPAN | YT_EMITS_ONE | YT_EMITS_REFS));
@@ -291,6 +291,70 @@ static void partitioners(Host& host) {
   CHECK(object.cls->partition(object.self, &batch.batch, 3, part) == YT_FAIL);
 }
 
+// The forms and groups of records, through blocks of so many bytes.
+static std::vector<std::pair<std::string, uint32_t>> arrange(Host& host, const char* cls, const Records& in, size_t block_bytes) {
+  Object object(find(library, cls), host);
+  const Batch batch(in);
+  mock::Sink sink(YT_FORM_COPY, block_bytes);
+  std::vector<uint32_t> group(in.size(), UINT32_MAX);
+  if (object.cls->arrange(object.self, &batch.batch, &sink.out, group.data()) != YT_OK) return {};
+  std::vector<std::pair<std::string, uint32_t>> forms;
+  for (const Record& r : sink.take()) {
+    CHECK(r.second.empty());
+    forms.emplace_back(r.first, group[forms.size()]);
+  }
+  CHECK(forms.size() == in.size());
+  return forms;
+}
+
+static void key_orders(Host& host) {
+  // Ascending, with every part at its edges; '!' turns a part.
+  const std::string nul("a\0b", 3), nuls("a\0", 2);
+  Records in;
+  for (const std::string& text : {std::string(), std::string("a"), nuls, nul, std::string("a\1"), std::string("ab"), std::string(70000, 'b')})
+    for (const char* integer : {"-2147483648", "-1", "0", "1", "2147483647"})
+      for (const char* real : {"-1e300", "-1.5", "-0.0", "0.0", "1e-300", "2"}) in.emplace_back(text + ';' + integer + ';' + real, "");
+  for (const size_t block : {size_t{64}, size_t{1} << 18}) {
+    const auto forms = arrange(host, "Test.ByParts", in, block);
+    CHECK(forms.size() == in.size());
+    for (size_t i = 0; i < forms.size(); ++i) {
+      if (i > 0) CHECK(forms[i - 1].first < forms[i].first);
+      // A group is a text: 30 records each.
+      const auto group = [&](size_t j) { return forms[j].first.substr(0, forms[j].second); };
+      if (i > 0) CHECK((group(i) == group(i - 1)) == (i % 30 != 0));
+    }
+  }
+  const auto turned = arrange(host, "Test.ByParts", {{"!b;0;0", ""}, {"!ab;!1;0", ""}, {"!ab;!0;!1", ""}, {"!ab;!0;!0.5", ""}, {"!a;0;0", ""}}, 64);
+  for (size_t i = 1; i < turned.size(); ++i) CHECK(turned[i - 1].first < turned[i].first);
+  CHECK(turned.size() == 5);
+  const auto decimals = arrange(host, "Test.ByDecimal", {{"", "100000000000000000000001"}, {"", "12.50"}, {"", "012.5x"}, {"", "12"}, {"", "0.05"}, {"", "-"}, {"", "-0.05"}, {"", " -7"}}, 64);
+  for (size_t i = 1; i < decimals.size(); ++i) CHECK(i == 2 ? decimals[1] == decimals[2] : decimals[i - 1].first < decimals[i].first);
+  CHECK(decimals.size() == 8);
+  CHECK(arrange(host, "Test.Undeclared", {{number(1), ""}}, 64).empty() && host.error.find("groups = true") != std::string::npos);
+  CHECK(arrange(host, "Test.Undeclared", {{"short", ""}}, 64).empty() && host.error.find("another length") != std::string::npos);
+
+  // Values with keys of their own, in one batch and over two.
+  for (const char* cls : {"Test.Keyed", "Test.KeyedWhole"}) {
+    Object object(find(library, cls), host);
+    const std::string data = "k1k2v1v2";
+    const mock::Guarded bytes(data);
+    const uint32_t koff[] = {0}, klen[] = {2}, voff[] = {4, 6}, vlen[] = {2, 2}, vkoff[] = {0, 2}, vklen[] = {2, 2}, first[] = {0, 2};
+    yt_groups groups{};
+    groups.size = sizeof groups;
+    groups.n = 1;
+    groups.base = bytes.p;
+    groups.koff = koff, groups.klen = klen, groups.first = first, groups.voff = voff, groups.vlen = vlen;
+    groups.vkoff = vkoff, groups.vklen = vklen;
+    mock::Sink sink;
+    CHECK(object.cls->reduce(object.self, &groups, &sink.out) == YT_OK);
+    groups.flags = YT_GROUP_MORE;
+    CHECK(object.cls->reduce(object.self, &groups, &sink.out) == YT_OK);
+    groups.flags = YT_GROUP_CONT;
+    CHECK(object.cls->reduce(object.self, &groups, &sink.out) == YT_OK);
+    CHECK((sink.take() == Records{{"k1", "k1=v1 k2=v2 "}, {"k1", "k1=v1 k2=v2 k1=v1 k2=v2 "}}));
+  }
+}
+
 static void c_library(const char* path) {
   const yt_library* c = load(path);
   CHECK(load(path, (YT_ABI_MAJOR + 1) << 16) == nullptr);
@@ -315,6 +379,7 @@ int main(int argc, char** argv) {
   groups(host);
   folders(host);
   partitioners(host);
+  key_orders(host);
   c_library(argv[2]);
   std::puts("host_test: ok");
 }

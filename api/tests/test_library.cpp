@@ -202,6 +202,54 @@ struct ByNumber : yunti::Partitioner<int64_t> {
   uint32_t partition(int64_t key, uint32_t) { return static_cast<uint32_t>(key); }
 };
 
+// ---- key orders
+
+struct ByParts : yunti::KeyOrder<> {  // `text;i32;double`, each turned where it begins with '!'; a group for each text
+  static constexpr bool groups = true;
+  void arrange(string_view key, yunti::OrderedKey& form) {
+    const size_t first = key.find(';'), second = key.find(';', first + 1);
+    const auto part = [](string_view text) {
+      const bool turned = !text.empty() && text.front() == '!';
+      return std::pair{turned ? text.substr(1) : text, turned ? yunti::descending : yunti::ascending};
+    };
+    const auto [text, text_direction] = part(key.substr(0, first));
+    const auto [integer, integer_direction] = part(key.substr(first + 1, second - first - 1));
+    const auto [real, real_direction] = part(key.substr(second + 1));
+    const auto number = static_cast<int32_t>(std::stol(std::string(integer)));
+    const double wide = std::stod(std::string(real));
+    form.text(text, text_direction).group().number(number, integer_direction).number(wide, real_direction);
+    yunti::OrderedKeyReader back(form.bytes());
+    const bool same = back.text(text_direction) == text && back.position() == form.group_bytes() &&
+                      back.number<int32_t>(integer_direction) == number && back.number<double>(real_direction) == wide;
+    if (!same || back.position() != form.bytes().size()) yunti::fail("the parts did not come back");
+    try {
+      back.number<uint64_t>();
+      yunti::fail("there was one part more");
+    } catch (const yunti::Error& e) {
+      if (string_view(e.what()).find("has not the parts") == string_view::npos) throw;
+    }
+  }
+};
+struct ByDecimal : yunti::KeyOrder<> {
+  void arrange(string_view, string_view value, yunti::OrderedKey& form) { form.decimal(value, yunti::descending); }
+};
+struct Undeclared : yunti::KeyOrder<int64_t> {
+  void arrange(int64_t key, yunti::OrderedKey& form) { form.number(key).group(); }
+};
+struct Keyed : yunti::Reducer<Bytes, Bytes> {  // each value behind its key
+  void begin(string_view) { line.clear(); }
+  void add(string_view key, string_view value) { line += std::string(key) + '=' + std::string(value) + ' '; }
+  void end(string_view key, Out& out) { out.emit(key, line); }
+  std::string line;
+};
+struct KeyedWhole : yunti::Reducer<Bytes, Bytes> {
+  void reduce(string_view key, yunti::Values<Bytes>& values, Out& out) {
+    std::string line;
+    for (auto value = values.begin(); value != values.end(); ++value) line += std::string(value.key()) + '=' + std::string(*value) + ' ';
+    out.emit(key, line);
+  }
+};
+
 }  // namespace
 
 YUNTI_LIBRARY("Test", "1.2",
@@ -216,4 +264,7 @@ YUNTI_LIBRARY("Test", "1.2",
               yunti::reducer<Mean>("Test.MeanReducer"),
               yunti::folder<Mean>("Test.Mean"), yunti::folder<Letters>("Test.Letters"), yunti::folder<yunti::Count>("Test.Count"),
               yunti::folder<yunti::Sum<double>>("Test.SumDouble"),
-              yunti::partitioner<ByLength>("Test.ByLength"), yunti::partitioner<ByNumber>("Test.ByNumber"))
+              yunti::partitioner<ByLength>("Test.ByLength"), yunti::partitioner<ByNumber>("Test.ByNumber"),
+              yunti::key_order<ByParts>("Test.ByParts"), yunti::key_order<ByDecimal>("Test.ByDecimal"),
+              yunti::key_order<Undeclared>("Test.Undeclared"),
+              yunti::reducer<Keyed>("Test.Keyed"), yunti::reducer<KeyedWhole>("Test.KeyedWhole"))

@@ -105,6 +105,24 @@ class Jobs(unittest.TestCase):
         self.assertIn("there is no side file countries.tsv: add --side-file countries.tsv", told)
         self.assertFalse(os.path.exists(self.path("none")))
 
+    def test_secondary_sort(self):
+        random = __import__("random").Random(5)
+        pairs = [(random.randrange(-50, 50), random.randrange(-(1 << 31), 1 << 31)) for _ in range(20000)]
+        with open(self.path("pairs"), "w") as f:
+            f.writelines(f"{left} {right}\n" for left, right in pairs)
+        expected = []
+        for left in sorted({left for left, _ in pairs}):
+            expected.append("-" * 48)
+            expected += [f"{left}\t{right}" for right in sorted(right for of, right in pairs if of == left)]
+        expected = "\n".join(expected) + "\n"
+        classes = "--mapper SecondarySort.Pairs --key-order SecondarySort.ByLeft --reducer SecondarySort.Print"
+        for more in ("", "--memory 16MiB --threads 1 -D split.size=10KiB", "--partitioner total-order --reduces 5"):
+            self.job("secondary_sort", f"{classes} --input pairs --output out --overwrite {more}")
+            self.assertEqual(self.output("out").decode(), expected, more)
+        # Groups go to one part each, whatever the parts are.
+        self.job("secondary_sort", f"{classes} --input pairs --output out --overwrite --reduces 3")
+        self.assertEqual(sorted(self.output("out").decode().split("-" * 48 + "\n")), sorted(expected.split("-" * 48 + "\n")))
+
     def test_a_bad_line_ends_the_job_or_is_counted(self):
         with open(self.path("bad.tsv"), "w") as f:
             f.write("a\t1\na\tone\na\t2\n")

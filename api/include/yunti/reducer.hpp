@@ -14,6 +14,7 @@
 //                                          8 bytes a value plus the bytes of values that are no 8-byte numbers, at most 64 MiB
 //                                          (-D yunti.reduce.buffer.bytes=..), then the job fails with a message.
 //   begin(key); add(value) ..; end(key, out)   a group as it comes, in constant memory, however long. A key is valid for its call only.
+//                                          add(key, value), where groups have a part of the key in common (key_order.hpp)
 // A folder (folder.hpp) can be registered as a reducer and as a combiner: in constant memory, and the engine may fold instead of sort.
 //
 // Promises: `static constexpr bool pure = true`: what it emits for a group depends on that group alone (counters do not matter), so that
@@ -69,6 +70,8 @@ using InKeyView = View<typename R::InKey>;
 YUNTI_DETECT(has_reduce, reduce(std::declval<const InKeyView<T>&>(), std::declval<Values<typename T::InValue>&>(),
                                 std::declval<ReduceOut<T>&>()));
 YUNTI_DETECT(has_end, end(std::declval<const InKeyView<T>&>(), std::declval<ReduceOut<T>&>()));
+
+YUNTI_DETECT(adds_with_key, add(std::declval<std::string_view>(), std::declval<const View<typename T::InValue>&>()));
 
 template <class T, class = void>
 inline constexpr bool says_fold = false;
@@ -142,7 +145,13 @@ struct YUNTI_HIDDEN ReduceEntry {
     } else {
       const Values<InValue> values(groups, groups.first[i], groups.first[i + 1]);
       if (first_part) r.user.begin(key);
-      for (const View<InValue>& value : values) r.user.add(value);
+      for (auto value = values.begin(); value != values.end(); ++value) {
+        if constexpr (adds_with_key<R>) {
+          r.user.add(has_value_keys(groups) ? value.key() : view(key_bytes, groups.klen[i]), *value);
+        } else {
+          r.user.add(*value);
+        }
+      }
       if (last_part) r.user.end(key, out);
     }
   }

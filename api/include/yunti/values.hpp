@@ -8,6 +8,13 @@
 
 namespace yunti {
 
+namespace detail {
+
+// An engine before minor 4 has a shorter struct.
+inline bool has_value_keys(const yt_groups& groups) { return groups.size >= sizeof(yt_groups) && groups.vkoff != nullptr; }
+
+}  // namespace detail
+
 template <class T>
 class Values {
   static_assert(!std::is_same_v<T, None>, "values of no type: take yunti::Any");
@@ -23,6 +30,8 @@ class Values {
 
     Iterator(const Values* values, uint32_t i) : values_(values), i_(i) {}
     YUNTI_INLINE value_type operator*() const { return (*values_)[i_]; }
+    // The value's own key, where groups have a part of the key in common (key_order.hpp); else empty: it is the group's.
+    std::string_view key() const { return values_->key(i_); }
     YUNTI_INLINE Iterator& operator++() {
       ++i_;
       return *this;
@@ -39,6 +48,10 @@ class Values {
   // Values first .. last-1 of a batch of groups.
   Values(const yt_groups& groups, uint32_t first, uint32_t last)
       : base_(groups.base), voff_(groups.voff), vlen_(groups.vlen), v8_(groups.v8), first_(first), last_(last) {
+    if (detail::has_value_keys(groups)) {
+      vkoff_ = groups.vkoff;
+      vklen_ = groups.vklen;
+    }
     if (Type<T>::bytes == 8 && v8_ == nullptr && first != last)
       throw Error("values of eight bytes are expected, and the mapper emits others");
   }
@@ -63,8 +76,13 @@ class Values {
     }
   }
 
+  std::string_view key(uint32_t i) const {
+    return vkoff_ == nullptr ? std::string_view() : detail::view(base_ + vkoff_[i], vklen_[i]);
+  }
+
   const uint8_t* base_;
   const uint32_t *voff_, *vlen_;
+  const uint32_t *vkoff_ = nullptr, *vklen_ = nullptr;
   const uint64_t* v8_;
   uint32_t first_, last_;
 };
@@ -78,6 +96,11 @@ class YUNTI_HIDDEN GroupBuffer {
 
   void add(const yt_groups& groups, uint32_t first, uint32_t last) {
     for (uint32_t i = first; i < last; ++i) {
+      if (has_value_keys(groups)) {
+        vkoff_.push_back(static_cast<uint32_t>(bytes_.size()));
+        vklen_.push_back(groups.vklen[i]);
+        bytes_.insert(bytes_.end(), groups.base + groups.vkoff[i], groups.base + groups.vkoff[i] + groups.vklen[i]);
+      }
       if (groups.v8 != nullptr) {
         v8_.push_back(groups.v8[i]);
       } else {
@@ -93,6 +116,9 @@ class YUNTI_HIDDEN GroupBuffer {
   template <class T>
   Values<T> values() const {
     yt_groups groups{};
+    groups.size = sizeof groups;
+    groups.vkoff = vkoff_.empty() ? nullptr : vkoff_.data();
+    groups.vklen = vklen_.data();
     groups.base = bytes_.data();
     groups.voff = voff_.data();
     groups.vlen = vlen_.data();
@@ -108,11 +134,13 @@ class YUNTI_HIDDEN GroupBuffer {
     v8_.clear();
     voff_.clear();
     vlen_.clear();
+    vkoff_.clear();
+    vklen_.clear();
     bytes_.clear();
   }
 
  private:
-  uint64_t held() const { return 8 * (v8_.size() + voff_.size()) + bytes_.size(); }
+  uint64_t held() const { return 8 * (v8_.size() + voff_.size() + vkoff_.size()) + bytes_.size(); }
 
   [[noreturn]] YUNTI_COLD void too_long() const {
     throw Error("one key has more than " + std::to_string(bytes_max_) +
@@ -122,7 +150,7 @@ class YUNTI_HIDDEN GroupBuffer {
 
   uint64_t bytes_max_;
   std::vector<uint64_t> v8_;
-  std::vector<uint32_t> voff_, vlen_;
+  std::vector<uint32_t> voff_, vlen_, vkoff_, vklen_;
   std::vector<uint8_t> bytes_;
 };
 

@@ -1,4 +1,4 @@
-// Yunti's C++ API: mappers, reducers, combiners, folders and partitioners in a class library (.so). Header-only, C++17, gcc and clang.
+// Yunti's C++ API: mappers, reducers, combiners, folders, partitioners and key orders in a class library (.so). Header-only, C++17, gcc and clang.
 //
 //   #include <yunti/yunti.hpp>
 //
@@ -18,7 +18,7 @@
 //   $ yunti run --lib ./libwc.so --mapper WordCount.Tokenizer --folder WordCount.Count --input books/ --output counts/
 //
 // An object is made for one task and used by one thread at a time. Everything may throw. Where to read on:
-//   mapper.hpp  reducer.hpp  folder.hpp  partitioner.hpp     what to write
+//   mapper.hpp  reducer.hpp  folder.hpp  partitioner.hpp  key_order.hpp     what to write
 //   words.hpp  lines.hpp  fields.hpp  numbers.hpp            fast cutting of text: never loop over the bytes yourself
 //   out.hpp  values.hpp  type.hpp                            what goes out and comes in
 //   context.hpp  error.hpp  library.hpp                      settings, counters, failing, the table of classes
@@ -28,6 +28,7 @@
 #include "context.hpp"
 #include "fields.hpp"
 #include "folder.hpp"
+#include "key_order.hpp"
 #include "library.hpp"
 #include "lines.hpp"
 #include "mapper.hpp"

@@ -1,0 +1,241 @@
+// Key orders: in which order keys come to reducers and to the output, and which of them are one group.
+//
+//   // Keys are `year TAB station`: by year, within it the largest number in the value first. One group a year.
+//   struct HottestFirst : yunti::KeyOrder<> {
+//     static constexpr bool groups = true;
+//     void arrange(std::string_view key, std::string_view value, yunti::OrderedKey& form) {
+//       form.text(key.substr(0, key.find('\t'))).group();
+//       form.decimal(value, yunti::descending);
+//     }
+//   };
+//
+// Or arrange(key, form). A class says an order by a form of each key, made of parts; forms are compared part by part, and as bytes they
+// are sorted as fast as any key. Keys with equal forms are one group and keep the order in which they were emitted. With groups = true,
+// group() says that what stands in front of it is all that tells groups apart; a reducer then finds the key of each value in
+// Values::Iterator::key(), or takes it by add(key, value).
+//
+// Composite keys: an OrderedKey is a good key by itself, which needs no class. A mapper emits key.bytes(), the engine sorts by it as it
+// is, and the reducer takes it apart by an OrderedKeyReader, which asks for the same parts.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <algorithm>
+#include <string>
+
+#include "mapper.hpp"
+
+namespace yunti {
+
+enum Direction : bool { ascending = false, descending = true };
+
+namespace detail {
+
+// The bits of a number as an unsigned one that orders as the number does.
+template <class T>
+auto ordered_bits(T number) {
+  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+  constexpr Bits sign = Bits{1} << (8 * sizeof(T) - 1);
+  const Bits bits = load<Bits>(&number);
+  if constexpr (std::is_floating_point_v<T>) return static_cast<Bits>((bits & sign) != 0 ? ~bits : bits ^ sign);
+  else return static_cast<Bits>(std::is_signed_v<T> ? bits ^ sign : bits);
+}
+
+template <class T, class Bits>
+T from_ordered_bits(Bits bits) {
+  constexpr Bits sign = Bits{1} << (8 * sizeof(T) - 1);
+  if constexpr (std::is_floating_point_v<T>) bits = (bits & sign) != 0 ? bits ^ sign : ~bits;
+  else if constexpr (std::is_signed_v<T>) bits ^= sign;
+  return load<T>(&bits);
+}
+
+}  // namespace detail
+
+// Parts, one behind the other, as bytes that order as the parts do (byte by byte, unsigned). No key made of the same kinds of parts is
+// a prefix of another:
+//
+//   text       its bytes, 00 as 00 ff, then 00 00
+//   number     big-endian, the sign bit turned; floating point by IEEE 754 totalOrder
+//   decimal    00 negative, 01 zero, 02 positive, then (turned, if negative): digits before the point u32 big-endian, digits, 00
+//
+// All bits of a descending part are turned.
+class OrderedKey {
+ public:
+  OrderedKey& text(std::string_view part, Direction direction = ascending) {
+    const size_t start = bytes_.size();
+    for (size_t nul; (nul = part.find('\0')) != part.npos; part.remove_prefix(nul + 1)) {
+      bytes_.append(part.substr(0, nul));
+      bytes_.append("\0\xff", 2);
+    }
+    bytes_.append(part);
+    bytes_.append("\0\0", 2);
+    return turn(start, direction);
+  }
+
+  template <class T>
+  OrderedKey& number(T part, Direction direction = ascending) {
+    static_assert(is_number<T>, "a number is an (u)int32_t, (u)int64_t, float or double");
+    const auto bits = detail::ordered_bits(part);
+    const size_t start = bytes_.size();
+    for (int shift = 8 * (sizeof bits - 1); shift >= 0; shift -= 8) bytes_.push_back(static_cast<char>(bits >> shift & 0xff));
+    return turn(start, direction);
+  }
+
+  // The decimal number that a text begins with, behind blanks, of any length; a text without one is 0 (as sort -n).
+  OrderedKey& decimal(std::string_view part, Direction direction = ascending) {
+    const size_t start = bytes_.size();
+    const auto digits = [&part] {
+      const std::string_view found = part.substr(0, std::min(part.find_first_not_of("0123456789"), part.size()));
+      part.remove_prefix(found.size());
+      return found;
+    };
+    part.remove_prefix(std::min(part.find_first_not_of(" \t"), part.size()));
+    const bool negative = !part.empty() && part.front() == '-';
+    if (negative) part.remove_prefix(1);
+    std::string_view whole = digits(), fraction;
+    if (!part.empty() && part.front() == '.') {
+      part.remove_prefix(1);
+      fraction = digits();
+    }
+    whole.remove_prefix(std::min(whole.find_first_not_of('0'), whole.size()));
+    fraction = fraction.substr(0, fraction.find_last_not_of('0') + 1);
+    if (whole.empty() && fraction.empty()) {
+      bytes_.push_back(1);
+    } else {
+      bytes_.push_back(negative ? 0 : 2);
+      const size_t from = bytes_.size();
+      number(static_cast<uint32_t>(whole.size()));
+      bytes_.append(whole);
+      bytes_.append(fraction);
+      bytes_.push_back(0);
+      turn(from, Direction{negative});
+    }
+    return turn(start, direction);
+  }
+
+  // Bytes that are in order already: the last part, or one that ends itself.
+  OrderedKey& raw(std::string_view part) {
+    bytes_.append(part);
+    return *this;
+  }
+
+  // What stands here tells groups apart, and what follows does not.
+  OrderedKey& group() {
+    group_ = static_cast<uint32_t>(bytes_.size());
+    return *this;
+  }
+
+  void clear() {
+    bytes_.clear();
+    group_ = UINT32_MAX;
+  }
+
+  std::string_view bytes() const { return bytes_; }
+  uint32_t group_bytes() const { return group_; }  // UINT32_MAX: all
+
+ private:
+  OrderedKey& turn(size_t from, Direction direction) {
+    if (direction == descending)
+      for (size_t i = from; i < bytes_.size(); ++i) bytes_[i] = static_cast<char>(~bytes_[i]);
+    return *this;
+  }
+
+  std::string bytes_;
+  uint32_t group_ = UINT32_MAX;
+};
+
+// Takes the parts of an OrderedKey out again, in their order, with the directions that they were put in with.
+class OrderedKeyReader {
+ public:
+  explicit OrderedKeyReader(std::string_view key) : key_(key) {}
+
+  std::string text(Direction direction = ascending) {
+    const char turned = direction == descending ? '\xff' : '\0';
+    std::string part;
+    for (;;) {
+      const size_t nul = key_.find(turned, at_);
+      if (nul == key_.npos || nul + 1 >= key_.size()) not_there();
+      for (size_t i = at_; i < nul; ++i) part.push_back(static_cast<char>(key_[i] ^ turned));
+      at_ = nul + 2;
+      if (key_[nul + 1] == turned) return part;
+      part.push_back('\0');
+    }
+  }
+
+  template <class T>
+  T number(Direction direction = ascending) {
+    decltype(detail::ordered_bits(T{})) bits = 0;
+    if (key_.size() - at_ < sizeof bits) not_there();
+    for (size_t i = 0; i < sizeof bits; ++i) bits = static_cast<decltype(bits)>(bits << 8 | static_cast<uint8_t>(key_[at_ + i]));
+    at_ += sizeof bits;
+    return detail::from_ordered_bits<T>(direction == descending ? static_cast<decltype(bits)>(~bits) : bits);
+  }
+
+  // Bytes that were taken so far: of a form, what stands in front of group().
+  size_t position() const { return at_; }
+
+ private:
+  [[noreturn]] static void not_there() { throw Error("a composite key has not the parts that are taken out of it"); }
+
+  std::string_view key_;
+  size_t at_ = 0;
+};
+
+template <class KeyType = Bytes>
+struct KeyOrder {
+  using InKey = KeyType;
+  static constexpr bool groups = false;
+};
+
+namespace detail {
+
+YUNTI_DETECT(arranges_key, arrange(std::declval<const View<typename T::InKey>&>(), std::declval<OrderedKey&>()));
+YUNTI_DETECT(arranges_record, arrange(std::declval<const View<typename T::InKey>&>(), std::declval<std::string_view>(), std::declval<OrderedKey&>()));
+
+template <class O>
+struct YUNTI_HIDDEN KeyOrderEntry {
+  static_assert(arranges_key<O> || arranges_record<O>,
+                "a key order needs void arrange(key, yunti::OrderedKey& form) or arrange(key, std::string_view value, yunti::OrderedKey& form)");
+
+  static yt_status arrange(void* self, const yt_batch* batch, yt_out* raw, uint32_t* group) noexcept {
+    auto& instance = Instance<O>::of(self);
+    return guard(instance.context, [&] {
+      Out<Bytes, None> out(raw, Padded{});
+      OrderedKey form;
+      for (uint32_t i = 0; i < batch->n; ++i) {
+        View<typename O::InKey> key{};
+        if (!decode<typename O::InKey>(batch->base + batch->koff[i], batch->klen[i], key))
+          throw Error("the key order's keys have another length than the mapper's");
+        form.clear();
+        if constexpr (arranges_record<O>) {
+          instance.object.arrange(key, view(batch->base + batch->voff[i], batch->vlen[i]), form);
+        } else {
+          instance.object.arrange(key, form);
+        }
+        if (form.group_bytes() != UINT32_MAX) {
+          if (!O::groups) throw Error("a key order that calls group() declares static constexpr bool groups = true");
+          group[i] = form.group_bytes();
+        }
+        out.emit(form.bytes());
+      }
+      out.commit();
+    });
+  }
+};
+
+}  // namespace detail
+
+// The table entry of a key order; name: "Library.Class".
+template <class O>
+constexpr yt_class key_order(const char* name) {
+  yt_class c{};
+  c.size = sizeof c;
+  c.kind = YT_KEY_ORDER;
+  c.name = name;
+  c.flags = O::groups ? YT_GROUPS : 0;
+  c.key_type = Type<typename O::InKey>::id;
+  c.create = detail::Instance<O>::create;
+  c.destroy = detail::Instance<O>::destroy;
+  c.arrange = detail::KeyOrderEntry<O>::arrange;
+  return c;
+}
+
+}  // namespace yunti
