@@ -6,6 +6,8 @@
 
 use std::cmp::Ordering;
 
+use super::scatter::{gather, scatter};
+
 /// How the bytes of a key are to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum KeyKind {
@@ -14,6 +16,8 @@ pub enum KeyKind {
     Signed,
     Unsigned,
     Float,
+    /// In no order: for groups of equal keys (base::scatter).
+    Scattered,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -24,6 +28,8 @@ pub struct KeyOrder {
 
 impl KeyOrder {
     pub const BYTES: KeyOrder = KeyOrder { kind: KeyKind::Bytes, descending: false };
+    /// Equal keys meet, in no order.
+    pub const NONE: KeyOrder = KeyOrder { kind: KeyKind::Scattered, descending: false };
 
     /// Whether keys must be normalised at all.
     pub fn is_bytes(self) -> bool {
@@ -32,8 +38,11 @@ impl KeyOrder {
 
     /// Little-endian number to normalised bytes, in place.
     pub fn normalise(self, key: &mut [u8]) {
-        if self.is_bytes() || key.is_empty() {
-            return;
+        match self.kind {
+            _ if key.is_empty() => return,
+            KeyKind::Bytes => return,
+            KeyKind::Scattered => return scatter(key),
+            KeyKind::Signed | KeyKind::Unsigned | KeyKind::Float => {}
         }
         key.reverse();
         let negative = key[0] & 0x80 != 0;
@@ -41,7 +50,7 @@ impl KeyOrder {
             KeyKind::Signed => key[0] ^= 0x80,
             KeyKind::Float if negative => key.iter_mut().for_each(|b| *b = !*b),
             KeyKind::Float => key[0] ^= 0x80,
-            KeyKind::Bytes | KeyKind::Unsigned => {}
+            KeyKind::Bytes | KeyKind::Scattered | KeyKind::Unsigned => {}
         }
         if self.descending {
             key.iter_mut().for_each(|b| *b = !*b);
@@ -50,8 +59,11 @@ impl KeyOrder {
 
     /// The way back.
     pub fn denormalise(self, key: &mut [u8]) {
-        if self.is_bytes() || key.is_empty() {
-            return;
+        match self.kind {
+            _ if key.is_empty() => return,
+            KeyKind::Bytes => return,
+            KeyKind::Scattered => return gather(key),
+            KeyKind::Signed | KeyKind::Unsigned | KeyKind::Float => {}
         }
         if self.descending {
             key.iter_mut().for_each(|b| *b = !*b);
@@ -61,7 +73,7 @@ impl KeyOrder {
             KeyKind::Signed => key[0] ^= 0x80,
             KeyKind::Float if positive => key[0] ^= 0x80,
             KeyKind::Float => key.iter_mut().for_each(|b| *b = !*b),
-            KeyKind::Bytes | KeyKind::Unsigned => {}
+            KeyKind::Bytes | KeyKind::Scattered | KeyKind::Unsigned => {}
         }
         key.reverse();
     }

@@ -9,6 +9,7 @@ pub mod masks;
 pub mod ordered_bytes;
 pub mod prefetch;
 pub mod record;
+mod scatter;
 pub mod varint;
 
 pub use arranged::Arranged;

@@ -272,6 +272,50 @@ fn combiners_and_folders_work_by_group() {
 }
 
 #[test]
+fn groups_without_an_order_are_the_same_groups() {
+    let temp = Temp::new("orders-none");
+    let input = temp.write("in", &lines(&pairs(3000)));
+    let lines_of =
+        |mode: Mode, memory: u64, threads: usize, reduces: u32, mapper: Option<&str>, reducer: Option<&str>| {
+            let spec = JobSpec {
+                inputs: vec![input.clone()],
+                input_format: InputFormat::KeyValue { separator: b'\t' },
+                mode,
+                mapper: mapper.map(Into::into),
+                reducer: reducer.map(Into::into),
+                memory_bytes: Some(memory),
+                threads: Some(threads),
+                reduces,
+                ..JobSpec::default()
+            };
+            let parts = parts_of(&spec, &temp).unwrap();
+            // Each part has the same records in either mode.
+            let sorted = parts.iter().map(|part| {
+                let mut lines: Vec<Vec<u8>> = part.split_inclusive(|&b| b == b'\n').map(<[u8]>::to_vec).collect();
+                let were = lines.clone();
+                lines.sort();
+                (were != lines, lines)
+            });
+            let (moved, parts): (Vec<bool>, Vec<_>) = sorted.unzip();
+            (moved.contains(&true), parts)
+        };
+    let longest = Some("Yunti.WordLengthMapper");
+    for (mapper, reducer) in [
+        (None, None),
+        (None, Some("Yunti.DistinctValuesReducer")),
+        (None, Some("Yunti.DistinctReducer")),
+        (longest, Some("Yunti.IdentityReducer")),
+    ] {
+        for (memory, threads, reduces) in [(64 << 20, 1, 1), (64 << 20, 3, 4), (3 << 20, 1, 3), (6 << 20, 2, 1)] {
+            let (_, sorted) = lines_of(Mode::Sorted, memory, threads, reduces, mapper, reducer);
+            let (moved, grouped) = lines_of(Mode::Grouped, memory, threads, reduces, mapper, reducer);
+            assert!(grouped == sorted, "{mapper:?} {reducer:?} {memory} {threads} {reduces}");
+            assert!(moved || mapper.is_some(), "sorted after all: {reducer:?}");
+        }
+    }
+}
+
+#[test]
 fn fields_order_as_sort_does() {
     let temp = Temp::new("orders-fields");
     let input = temp.write("in", b"b\t10\tx\na\t9\ty\nb\t-1\tz\na\t10\tw\nc\n\t9.5\t\na\t9\tv\n");

@@ -118,6 +118,14 @@ impl Plan {
         let order_type = spec.key_type.unwrap_or(map_types.0);
         let order = match &arranger {
             Some(_) => KeyOrder::BYTES,
+            // Groups without an order: nothing is lost by sorting what compares fast.
+            None if spec.mode == Mode::Grouped
+                && folder.is_none()
+                && !spec.deterministic
+                && spec.partitioning != Partitioning::TotalOrder =>
+            {
+                KeyOrder::NONE
+            }
             None => key_order(order_type, spec.descending),
         };
         if order_type.fixed_bytes() != map_types.0.fixed_bytes() {
