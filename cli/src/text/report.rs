@@ -9,6 +9,18 @@ use crate::console::paint::Paint;
 /// One line, for the end of a job whose output is elsewhere.
 pub fn summary_line(report: &Report) -> String {
     let job = &report.job;
+    if let Some(first) = report.before.first() {
+        let wall_ms = report.before.iter().map(|r| r.job.wall_ms).sum::<f64>() + job.wall_ms;
+        let line = format!(
+            "{} and {} behind it: {} in {}, {} out",
+            first.job.name,
+            numbers::several(report.before.len() as u64, "job"),
+            numbers::bytes(first.job.input_bytes),
+            numbers::milliseconds(wall_ms),
+            numbers::several(job.output_records, "record"),
+        );
+        return line.replace(['\n', '\r'], " ");
+    }
     let line = format!(
         "{}: {} in {}{}, {} out",
         job.name,
@@ -20,14 +32,24 @@ pub fn summary_line(report: &Report) -> String {
     line.replace(['\n', '\r'], " ")
 }
 
-/// Where the time went: the header, the stages and the bottleneck.
+/// Where the time went: the header, the stages and the bottleneck; of a chain, for each job.
 pub fn brief(report: &Report, width: usize, paint: Paint) -> String {
+    let before: String = report.before.iter().map(|r| brief(r, width, paint) + "\n").collect();
+    before + &brief_of_one(report, width, paint)
+}
+
+fn brief_of_one(report: &Report, width: usize, paint: Paint) -> String {
     let end = bottleneck(report, width, paint) + &advice(report, width, paint);
     header(report, width, paint) + "\n" + &stages(report, paint) + "\n" + &end
 }
 
-/// Everything that the report has.
+/// Everything that the report has, for each job of a chain.
 pub fn full(report: &Report, width: usize, paint: Paint) -> String {
+    let before: String = report.before.iter().map(|r| full(r, width, paint) + "\n").collect();
+    before + &full_of_one(report, width, paint)
+}
+
+fn full_of_one(report: &Report, width: usize, paint: Paint) -> String {
     let mut out = header(report, width, paint);
     let heading = |text: &str| format!("\n{}\n", paint.bold(text));
     out += &heading("Stages");

@@ -88,6 +88,12 @@ impl Error {
         self
     }
 
+    /// Says in which part of a larger whole it happened.
+    pub fn within(mut self, part: &str) -> Self {
+        self.0.what = format!("{part}: {}", self.0.what);
+        self
+    }
+
     /// What the user can do about it, unless a lower floor has said it already.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint.get_or_insert_with(|| hint.into());

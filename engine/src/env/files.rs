@@ -30,6 +30,8 @@ pub trait File: Send + Sync {
     fn sync(&self) -> io::Result<()>;
     /// Gives the blocks of [offset, offset + len) back to the file system, where it can.
     fn punch(&self, offset: u64, len: u64);
+    /// A record begins at `offset`; for files that can be asked for it (`Files::marks`).
+    fn mark(&self, _offset: u64) {}
 }
 
 pub trait Files: Send + Sync {
@@ -55,6 +57,10 @@ pub trait Files: Send + Sync {
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// Bytes free for this user on the file system of `path`.
     fn free_bytes(&self, path: &Path) -> io::Result<u64>;
+    /// Where records of a file begin, ascending, as far as whoever wrote it said so: it may be cut there.
+    fn marks(&self, _path: &Path) -> Vec<u64> {
+        Vec::new()
+    }
 }
 
 /// An open file with its name and the code that its failures have: what the floors above use.
@@ -131,6 +137,11 @@ impl NamedFile {
 
     pub fn len(&self) -> Result<u64> {
         self.file.len().map_err(|e| Error::io(self.code, "cannot read the length", &e).at_path(&*self.path))
+    }
+
+    /// A record begins at `offset`.
+    pub fn mark(&self, offset: u64) {
+        self.file.mark(offset);
     }
 
     pub fn allocate(&self, len: u64) -> Result<()> {

@@ -7,6 +7,7 @@ pub mod clock;
 pub mod crew;
 pub mod faulty;
 pub mod files;
+pub mod held;
 pub mod random;
 pub mod real;
 pub mod threads;

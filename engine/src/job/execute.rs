@@ -25,13 +25,14 @@ use crate::write::output::OutputTotals;
 use crate::write::top::Top;
 use crate::write::{Compressing, Output, PartFile};
 
+#[derive(Debug)]
 pub struct Outcome {
     pub report: Report,
     /// For `OutputTarget::Top`: printable keys and values, best first.
     pub top: Vec<(String, String)>,
 }
 
-/// Runs a job to its end. On an error nothing of the output is left.
+/// Runs one job to its end. On an error nothing of the output is left.
 ///
 /// A budget that is too small for the records of several workers at once (records of many MB) may be enough for one: then the job
 /// begins again with one, if its input can be read twice and nothing was shown yet.

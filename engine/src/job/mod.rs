@@ -1,5 +1,6 @@
 //! Floor 9: a job from its specification to its committed output and its report.
 
+mod chain;
 pub mod commit;
 pub mod control;
 pub mod execute;
@@ -12,8 +13,9 @@ mod side_files;
 pub mod spec;
 pub mod task;
 
+pub use chain::run;
 pub use control::{Control, Progress};
-pub use execute::{Outcome, run};
+pub use execute::Outcome;
 pub use report::Report;
 pub use spec::applications::{Application, applications};
 pub use spec::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec};

@@ -54,7 +54,7 @@ mod tests {
         let check = |bytes: &[u8], expect: Option<&str>| {
             let path = dir.join("file");
             std::fs::write(&path, bytes).unwrap();
-            let input = InputFile { path, len: bytes.len() as u64, codec: None, is_stream: false };
+            let input = InputFile { path, len: bytes.len() as u64, codec: None, is_stream: false, marks: Vec::new() };
             let told = refuse(&RealFiles, &[input]).err();
             assert_eq!(
                 told.as_ref().map(|e| (e.code(), e.what())),

@@ -203,7 +203,8 @@ impl SplitReader {
         if let Some(Parser::Csv(parser)) = &mut self.parser {
             parser.begin();
         }
-        let skip = piece.start > 0 && !matches!(self.setup.format, RecordFormat::Fixed { .. });
+        // Framed records are cut where one begins.
+        let skip = piece.start > 0 && !matches!(self.setup.format, RecordFormat::Fixed { .. } | RecordFormat::Framed);
         self.current = Some(Open { source, piece, position: start, at_end: false, done: false, skip });
         Ok(())
     }
@@ -463,12 +464,13 @@ fn whole_records(format: &RecordFormat, open: &Open, bytes: &[u8]) -> Result<(us
         RecordFormat::Csv(_) => unreachable!("its records end where its parser says"),
         RecordFormat::Framed => {
             let place = |e: Error, at: usize| e.at_path(open.source.path()).at_offset(open.position + at as u64);
-            let whole = framed::whole(bytes).map_err(|e| place(e, 0))?;
-            if open.at_end && whole < bytes.len() {
+            let mine = to_end.min(bytes.len() as u64) as usize;
+            let whole = framed::whole(&bytes[..mine]).map_err(|e| place(e, 0))?;
+            if open.at_end && whole < mine {
                 let cut = Error::new(Code::Corrupt, "the file ends within a framed record").hint("copy the file again");
                 return Err(place(cut, whole));
             }
-            Ok((whole, open.at_end))
+            Ok((whole, open.at_end || to_end <= whole as u64))
         }
     }
 }

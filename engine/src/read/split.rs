@@ -77,6 +77,8 @@ pub struct InputFile {
     pub codec: Option<CodecKind>,
     /// A pipe or a device: read once, from start to end.
     pub is_stream: bool,
+    /// Where it may be cut although its format says nothing of it.
+    pub marks: Vec<u64>,
 }
 
 impl InputFile {
@@ -127,7 +129,7 @@ pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64)
     for (i, file) in files.iter().enumerate() {
         let file_number = i as u32;
         let whole = match file.codec {
-            None => !format.splittable(),
+            None => !format.splittable() && file.marks.is_empty(),
             Some(CodecKind::Bzip2) => !format.splittable_by_blocks(),
             Some(_) => true,
         };
@@ -158,7 +160,12 @@ pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64)
         let mut start = 0;
         while start < file.len {
             let rest = file.len - start;
-            let bytes = if rest as f64 <= target as f64 * SLOP { rest } else { target };
+            let bytes = match file.marks.get(file.marks.partition_point(|&mark| mark < start + target)) {
+                _ if rest as f64 <= target as f64 * SLOP => rest,
+                Some(mark) => mark - start,
+                None if file.marks.is_empty() => target,
+                None => rest,
+            };
             open.push(Piece { file: file_number, start, end: start + bytes });
             open_bytes = bytes;
             close(&mut open, &mut open_bytes);
@@ -175,7 +182,7 @@ mod tests {
 
     #[test]
     fn large_files_are_cut_and_small_ones_share() {
-        let file = |len, codec| InputFile { path: "f".into(), len, codec, is_stream: false };
+        let file = |len, codec| InputFile { path: "f".into(), len, codec, is_stream: false, marks: Vec::new() };
         let files = [file(105, None), file(250, None), file(0, None), file(30, None), file(30, None), file(50, None)];
         let lines = RecordFormat::Lines { end: LineEnd::Any };
         let cut: Vec<Vec<(u32, u64, u64)>> = split_files(&files, &lines, 100)

@@ -65,6 +65,7 @@ impl PartFile {
         let mut chain = self.lock();
         let offset = chain.offset;
         chain.offset += bytes_of(pieces);
+        self.file.mark(offset);
         if self.stream {
             // Held while it is written: a pipe has one end.
             return self.write_all(pieces, offset);
@@ -85,6 +86,7 @@ impl PartFile {
         let offset = chain.offset;
         chain.offset += bytes_of(pieces);
         drop(chain);
+        self.file.mark(offset);
         // Only this ticket writes now: nobody can come past it.
         self.write_all(pieces, offset)
     }
@@ -105,6 +107,7 @@ impl PartFile {
         chain.offset += bytes.len() as u64;
         chain.next = ticket + 1;
         drop(chain);
+        self.file.mark(offset);
         self.moved.notify_all();
         if self.stream || bytes.is_empty() {
             bytes.clear();

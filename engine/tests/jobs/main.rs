@@ -1,6 +1,7 @@
 //! Whole jobs on small inputs, held against plain references: modes, formats, memory, threads, faults.
 
 mod budgets;
+mod chains;
 mod classes;
 mod columns;
 mod compressed;

@@ -107,6 +107,12 @@ fn check(spec: &JobSpec) -> Result<&Path> {
     let OutputTarget::Directory(output) = &spec.output else {
         return usage("on a cluster the output is a directory", "name one with --output DIR");
     };
+    if !spec.then.is_empty() {
+        return usage(
+            "a chain of jobs does not run on a cluster yet",
+            "run its jobs one after the other, with --output-format framed and --input-format framed between them",
+        );
+    }
     let mut names: Vec<_> = spec.libraries.iter().chain(&spec.side_files).map(|l| l.file_name()).collect();
     names.sort();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {

@@ -15,7 +15,7 @@ pub fn find(files: &dyn Files, names: &[String]) -> Result<Vec<InputFile>> {
     let mut found = Vec::new();
     for name in names {
         if name == "-" {
-            found.push(InputFile { path: "-".into(), len: 0, codec: None, is_stream: true });
+            found.push(InputFile { path: "-".into(), len: 0, codec: None, is_stream: true, marks: Vec::new() });
             continue;
         }
         let path = Path::new(name);
@@ -51,7 +51,8 @@ fn add(files: &dyn Files, path: &Path, found: &mut Vec<InputFile>) -> Result<()>
     let meta = files.meta(path).map_err(|e| cannot_read(path, &e))?;
     if !meta.is_dir {
         let codec = CodecKind::from_path(path);
-        found.push(InputFile { path: path.into(), len: meta.len, codec, is_stream: meta.is_stream });
+        let marks = files.marks(path);
+        found.push(InputFile { path: path.into(), len: meta.len, codec, is_stream: meta.is_stream, marks });
         return Ok(());
     }
     for child in files.list(path).map_err(|e| cannot_read(path, &e))? {

@@ -76,6 +76,7 @@ impl Plan {
         let map_types = match (&mapper, &spec.input_format) {
             (Some(m), _) if !m.info().selects => (m.info().key_type, m.info().value_type),
             (_, InputFormat::Text { .. }) => (Type::Bytes, Type::None),
+            (_, InputFormat::Framed) => spec.input_types.unwrap_or((Type::Bytes, Type::Bytes)),
             _ => (Type::Bytes, Type::Bytes),
         };
         for class in [&combiner, &reducer, &folder].into_iter().flatten() {

@@ -40,6 +40,16 @@ pub struct Report {
     /// What to change, the most useful first; empty where nothing stands out.
     #[serde(default)]
     pub advice: Vec<Advice>,
+    /// Of the last job of a chain: the reports of those before it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub before: Vec<Report>,
+    /// Bytes of outputs between the jobs of a chain that had no room in memory.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub held_spilled_bytes: u64,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -45,6 +45,7 @@ pub struct SpecChange {
     pub overwrite: Option<bool>,
     pub durable: Option<bool>,
     pub settings: Vec<(String, String)>,
+    pub then: Option<Vec<JobSpec>>,
 }
 
 impl SpecChange {
@@ -103,6 +104,7 @@ impl SpecChange {
         set(&mut spec.spill_codec, self.spill_codec);
         set(&mut spec.overwrite, self.overwrite);
         set(&mut spec.durable, self.durable);
+        set(&mut spec.then, self.then);
         Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use super::applications::applications;
 use super::change::{
     SpecChange, compress_text, input_format_text, mode_text, output_format_text, parse_compress, parse_input_format,
     parse_mode, parse_output, parse_output_format, parse_partitioning, parse_spill_codec, partitioning_text,
@@ -58,6 +59,26 @@ const KEYS: &[&str] = &[
     "overwrite",
     "durable",
     "settings",
+    "then",
+];
+
+/// Those of a job that is fed by another.
+const THEN_KEYS: &[&str] = &[
+    "application",
+    "name",
+    "mapper",
+    "combiner",
+    "reducer",
+    "folder",
+    "partitioner",
+    "mode",
+    "reduces",
+    "key-type",
+    "descending",
+    "key-order",
+    "deterministic",
+    "split-size",
+    "settings",
 ];
 
 /// Reads the text of a job file. Errors are `Usage` and name `path` and the line.
@@ -86,15 +107,49 @@ pub fn parse_job_file(text: &str, path: &Path) -> Result<JobFile> {
             };
             return Err(place.error(key.span().start, &format!("unknown key '{name}'"), &hint));
         }
-        set(&mut file, name, value).map_err(|e| {
-            place.error(
-                value.span().start,
-                &format!("{name}: {}", e.what()),
-                e.hint_text().unwrap_or("see docs/formats/job-toml.md"),
-            )
-        })?;
+        if name == "then" {
+            file.change.then = Some(jobs_behind(value, &place)?);
+        } else {
+            set(&mut file, name, value).map_err(|e| place.of_value(name, value, &e))?;
+        }
     }
     Ok(file)
+}
+
+/// The tables `[[then]]`: the jobs behind the first, each fed by the one before.
+fn jobs_behind(value: &Spanned<DeValue<'_>>, place: &Place<'_>) -> Result<Vec<JobSpec>> {
+    let tables: Option<Vec<_>> =
+        value.get_ref().as_array().and_then(|all| all.iter().map(|v| v.get_ref().as_table()).collect());
+    let Some(tables) = tables else {
+        return Err(place.error(value.span().start, "then: tables are expected", "write [[then]] before each"));
+    };
+    let mut jobs = Vec::new();
+    for table in tables {
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        let mut file = JobFile::default();
+        for (key, value) in entries {
+            let name: &str = key.get_ref();
+            if !THEN_KEYS.contains(&name) {
+                let hint = format!("the keys of a job behind another are {}", THEN_KEYS.join(", "));
+                return Err(place.error(key.span().start, &format!("'{name}' is no key of [[then]]"), &hint));
+            }
+            set(&mut file, name, value).map_err(|e| place.of_value(name, value, &e))?;
+            if name == "application" {
+                let known = applications().iter().find(|a| Some(a.name) == file.application.as_deref());
+                let names: Vec<&str> = applications().iter().map(|a| a.name).collect();
+                let Some(known) = known else {
+                    let hint = format!("there are {}", names.join(", "));
+                    return Err(place.error(value.span().start, "application: there is none of this name", &hint));
+                };
+                jobs.push((known.spec)());
+            }
+        }
+        let mut spec = if file.application.is_some() { jobs.pop().unwrap_or_default() } else { JobSpec::default() };
+        file.change.apply(&mut spec)?;
+        jobs.push(spec);
+    }
+    Ok(jobs)
 }
 
 struct Place<'a> {
@@ -106,6 +161,11 @@ impl Place<'_> {
     fn error(&self, at: usize, what: &str, hint: &str) -> Error {
         let line = 1 + self.text.as_bytes().iter().take(at).filter(|&&b| b == b'\n').count();
         Error::new(Code::Usage, format!("line {line}: {what}")).at_path(self.path.to_string_lossy()).hint(hint)
+    }
+
+    fn of_value(&self, key: &str, value: &Spanned<DeValue<'_>>, e: &Error) -> Error {
+        let hint = e.hint_text().unwrap_or("see docs/formats/job-toml.md");
+        self.error(value.span().start, &format!("{key}: {}", e.what()), hint)
     }
 }
 
@@ -256,25 +316,7 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
     out.string("output-format", &output_format_text(&spec.output_format));
     out.string("compress", &compress_text(spec.compress));
     out.strings("lib", &spec.libraries.iter().map(|p| utf8(p)).collect::<Result<Vec<_>>>()?);
-    for (key, class) in
-        [("mapper", &spec.mapper), ("combiner", &spec.combiner), ("reducer", &spec.reducer), ("folder", &spec.folder)]
-    {
-        if let Some(class) = class {
-            out.string(key, class);
-        }
-    }
-    out.string("partitioner", partitioning_text(&spec.partitioning));
-    out.string("mode", mode_text(spec.mode));
-    out.plain("reduces", spec.reduces);
-    if let Some(key_type) = spec.key_type {
-        out.string("key-type", key_type.name());
-    }
-    out.plain("descending", spec.descending);
-    if let Some(class) = &spec.key_order {
-        out.string("key-order", class);
-    }
-    out.plain("deterministic", spec.deterministic);
-    out.plain("split-size", spec.split_bytes);
+    out.work(spec);
     if let Some(bytes) = spec.memory_bytes {
         out.plain("memory", bytes);
     }
@@ -286,11 +328,12 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
     out.string("spill-codec", spill_codec_text(spec.spill_codec));
     out.plain("overwrite", spec.overwrite);
     out.plain("durable", spec.durable);
-    if !spec.settings.is_empty() {
-        out.0 += "\n[settings]\n";
-        for (key, value) in &spec.settings {
-            out.string(&quoted(key), value);
-        }
+    out.settings("settings", spec);
+    for job in &spec.then {
+        out.0 += "\n[[then]]\n";
+        out.string("name", &job.name);
+        out.work(job);
+        out.settings("then.settings", job);
     }
     Ok(out.0)
 }
@@ -304,6 +347,41 @@ fn utf8(path: &Path) -> Result<&str> {
 struct Lines(String);
 
 impl Lines {
+    /// What a job does, whatever it reads and writes.
+    fn work(&mut self, spec: &JobSpec) {
+        for (key, class) in [
+            ("mapper", &spec.mapper),
+            ("combiner", &spec.combiner),
+            ("reducer", &spec.reducer),
+            ("folder", &spec.folder),
+        ] {
+            if let Some(class) = class {
+                self.string(key, class);
+            }
+        }
+        self.string("partitioner", partitioning_text(&spec.partitioning));
+        self.string("mode", mode_text(spec.mode));
+        self.plain("reduces", spec.reduces);
+        if let Some(key_type) = spec.key_type {
+            self.string("key-type", key_type.name());
+        }
+        self.plain("descending", spec.descending);
+        if let Some(class) = &spec.key_order {
+            self.string("key-order", class);
+        }
+        self.plain("deterministic", spec.deterministic);
+        self.plain("split-size", spec.split_bytes);
+    }
+
+    fn settings(&mut self, name: &str, spec: &JobSpec) {
+        if !spec.settings.is_empty() {
+            self.0 += &format!("\n[{name}]\n");
+            for (key, value) in &spec.settings {
+                self.string(&quoted(key), value);
+            }
+        }
+    }
+
     fn plain(&mut self, key: &str, value: impl std::fmt::Display) {
         self.0 += &format!("{key} = {value}\n");
     }
@@ -401,6 +479,18 @@ mod tests {
             overwrite: true,
             durable: true,
             settings: [("x.y z".into(), "1=2".into()), ("q\"".into(), String::new())].into(),
+            then: vec![
+                JobSpec { mapper: Some("B.M".into()), mode: Mode::None, ..JobSpec::default() },
+                JobSpec {
+                    name: "last".into(),
+                    folder: Some("B.F".into()),
+                    reduces: 9,
+                    key_order: Some("B.O".into()),
+                    settings: [("x".into(), "3".into())].into(),
+                    ..JobSpec::default()
+                },
+            ],
+            input_types: None,
         };
         let stdout = JobSpec { output: OutputTarget::Stdout, folder: Some("A.F".into()), ..JobSpec::default() };
         for spec in [JobSpec::default(), full, stdout] {

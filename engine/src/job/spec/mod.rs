@@ -124,6 +124,10 @@ pub struct JobSpec {
     /// Sync the output to the disk before it gets its name.
     pub durable: bool,
     pub settings: Settings,
+    /// The jobs behind this one, each fed by the output of the one before: of these, only what they do, their names and settings.
+    pub then: Vec<JobSpec>,
+    /// What framed records are, where a job before says so.
+    pub input_types: Option<(Type, Type)>,
 }
 
 /// Small enough that the last splits of a job keep all workers busy.
@@ -160,6 +164,8 @@ impl Default for JobSpec {
             overwrite: false,
             durable: false,
             settings: Settings::new(),
+            then: Vec::new(),
+            input_types: None,
         }
     }
 }

@@ -1,0 +1,389 @@
+//! Files that are held in memory, under a root that no disk has: what one job of a chain leaves to the next.
+//!
+//! A file is a row of chunks. A chunk lies in memory while there is room, and else in a scratch file without a name, at the same offset.
+//! All names outside of the root are the files below it.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, RwLock};
+
+use super::files::{File, Files, Meta};
+
+/// Names begin with it: the kernel lets nobody make a file there.
+const ROOT: &str = "/proc/self/yunti-chain";
+
+const CHUNK_BYTES: usize = if cfg!(debug_assertions) { 4 << 10 } else { 1 << 20 };
+
+pub struct HeldFiles {
+    below: Arc<dyn Files>,
+    shared: Arc<Shared>,
+    /// Directories have no file.
+    names: Mutex<BTreeMap<PathBuf, Option<Arc<HeldFile>>>>,
+}
+
+struct Shared {
+    below: Arc<dyn Files>,
+    /// Where what has no room in memory goes, one after the other.
+    directories: Vec<PathBuf>,
+    /// Bytes of memory that chunks may still take.
+    room: AtomicU64,
+    spilled: AtomicU64,
+}
+
+struct HeldFile {
+    shared: Arc<Shared>,
+    inner: RwLock<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    len: u64,
+    chunks: Vec<Chunk>,
+    scratch: Option<Arc<dyn File>>,
+    marks: Vec<u64>,
+}
+
+#[derive(Default)]
+enum Chunk {
+    #[default]
+    Empty,
+    Memory(Box<[u8]>),
+    Scratch,
+}
+
+impl HeldFiles {
+    /// Files in at most `bytes` of memory, and in `directories`.
+    pub fn new(below: Arc<dyn Files>, bytes: u64, directories: Vec<PathBuf>) -> HeldFiles {
+        let shared =
+            Shared { below: below.clone(), directories, room: AtomicU64::new(bytes), spilled: AtomicU64::new(0) };
+        HeldFiles { below, shared: Arc::new(shared), names: Mutex::default() }
+    }
+
+    /// A path whose file or directory would be held.
+    pub fn path(name: &str) -> PathBuf {
+        Path::new(ROOT).join(name)
+    }
+
+    /// Bytes that had no room in memory so far.
+    pub fn spilled_bytes(&self) -> u64 {
+        self.shared.spilled.load(Ordering::Relaxed)
+    }
+
+    fn holds(path: &Path) -> bool {
+        path.starts_with(ROOT)
+    }
+
+    fn names(&self) -> std::sync::MutexGuard<'_, BTreeMap<PathBuf, Option<Arc<HeldFile>>>> {
+        self.names.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn find(&self, path: &Path) -> io::Result<Arc<HeldFile>> {
+        match self.names().get(path) {
+            Some(Some(file)) => Ok(file.clone()),
+            Some(None) => Err(io::ErrorKind::IsADirectory.into()),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn add(&self, path: &Path, file: Option<Arc<HeldFile>>) -> io::Result<()> {
+        let mut names = self.names();
+        if names.contains_key(path) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        names.insert(path.into(), file);
+        Ok(())
+    }
+
+    fn remove(&self, of: impl Fn(&Path) -> bool) {
+        self.names().retain(|name, _| !of(name));
+    }
+}
+
+impl Shared {
+    fn take_room(&self) -> bool {
+        let bytes = CHUNK_BYTES as u64;
+        self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(bytes)).is_ok()
+    }
+
+    fn scratch(&self) -> io::Result<Arc<dyn File>> {
+        let mut result = Err(io::ErrorKind::NotFound.into());
+        for directory in &self.directories {
+            result = self.below.scratch(directory);
+            if result.is_ok() {
+                break;
+            }
+        }
+        result
+    }
+}
+
+impl Inner {
+    /// Makes chunks up to `end`.
+    fn extend(&mut self, end: u64) {
+        self.chunks.resize_with(self.chunks.len().max(end.div_ceil(CHUNK_BYTES as u64) as usize), Chunk::default);
+        self.len = self.len.max(end);
+    }
+}
+
+impl HeldFile {
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, Inner> {
+        self.inner.write().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Inner> {
+        self.inner.read().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+impl Drop for HeldFile {
+    fn drop(&mut self) {
+        let chunks = &self.read().chunks;
+        let held = chunks.iter().filter(|chunk| matches!(chunk, Chunk::Memory(_))).count() * CHUNK_BYTES;
+        self.shared.room.fetch_add(held as u64, Ordering::Relaxed);
+    }
+}
+
+impl File for HeldFile {
+    /// Up to the end of a chunk.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let inner = self.read();
+        let (number, at) = ((offset / CHUNK_BYTES as u64) as usize, (offset % CHUNK_BYTES as u64) as usize);
+        let n = inner.len.saturating_sub(offset).min((CHUNK_BYTES - at) as u64).min(buffer.len() as u64) as usize;
+        let buffer = &mut buffer[..n];
+        match inner.chunks.get(number) {
+            _ if n == 0 => Ok(0),
+            Some(Chunk::Memory(bytes)) => {
+                buffer.copy_from_slice(&bytes[at..at + n]);
+                Ok(n)
+            }
+            Some(Chunk::Scratch) => match &inner.scratch {
+                Some(scratch) => scratch.clone().read_at(buffer, offset),
+                None => Err(io::ErrorKind::NotFound.into()),
+            },
+            _ => {
+                buffer.fill(0);
+                Ok(n)
+            }
+        }
+    }
+
+    /// Up to the end of a chunk.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        let mut inner = self.write();
+        let (number, at) = ((offset / CHUNK_BYTES as u64) as usize, (offset % CHUNK_BYTES as u64) as usize);
+        let n = (CHUNK_BYTES - at).min(bytes.len());
+        inner.extend(offset + n as u64);
+        if matches!(inner.chunks[number], Chunk::Empty) {
+            inner.chunks[number] = if self.shared.take_room() {
+                Chunk::Memory(vec![0; CHUNK_BYTES].into())
+            } else {
+                if inner.scratch.is_none() {
+                    inner.scratch = Some(self.shared.scratch()?);
+                }
+                Chunk::Scratch
+            };
+        }
+        if let Chunk::Memory(chunk) = &mut inner.chunks[number] {
+            chunk[at..at + n].copy_from_slice(&bytes[..n]);
+            return Ok(n);
+        }
+        let Some(scratch) = inner.scratch.clone() else { return Err(io::ErrorKind::NotFound.into()) };
+        drop(inner);
+        let n = scratch.write_at(&bytes[..n], offset)?;
+        self.shared.spilled.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.read().len)
+    }
+
+    fn allocate(&self, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Only ever cuts what was allocated ahead, which is nothing.
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        let mut inner = self.write();
+        if len < inner.len {
+            inner.len = len;
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn punch(&self, _: u64, _: u64) {}
+
+    fn mark(&self, offset: u64) {
+        self.write().marks.push(offset);
+    }
+}
+
+impl Files for HeldFiles {
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        if !Self::holds(path) {
+            return self.below.open(path);
+        }
+        Ok(self.find(path)?)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        if !Self::holds(path) {
+            return self.below.create(path);
+        }
+        let file = Arc::new(HeldFile { shared: self.shared.clone(), inner: RwLock::default() });
+        self.add(path, Some(file.clone()))?;
+        Ok(file)
+    }
+
+    fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
+        self.below.scratch(dir)
+    }
+
+    fn stdin(&self) -> Arc<dyn File> {
+        self.below.stdin()
+    }
+
+    fn stdout(&self) -> Arc<dyn File> {
+        self.below.stdout()
+    }
+
+    fn meta(&self, path: &Path) -> io::Result<Meta> {
+        if !Self::holds(path) {
+            return self.below.meta(path);
+        }
+        if path == Path::new(ROOT) {
+            return Ok(Meta { len: 0, is_dir: true, is_stream: false });
+        }
+        match self.names().get(path) {
+            Some(Some(file)) => Ok(Meta { len: file.read().len, is_dir: false, is_stream: false }),
+            Some(None) => Ok(Meta { len: 0, is_dir: true, is_stream: false }),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        if !Self::holds(dir) {
+            return self.below.list(dir);
+        }
+        Ok(self.names().keys().filter(|path| path.parent() == Some(dir)).cloned().collect())
+    }
+
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        if Self::holds(path) { self.add(path, None) } else { self.below.create_dir(path) }
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        if !Self::holds(from) {
+            return self.below.rename(from, to);
+        }
+        let mut names = self.names();
+        let moved: Vec<PathBuf> = names.keys().filter(|name| name.starts_with(from)).cloned().collect();
+        for name in moved {
+            let Ok(rest) = name.strip_prefix(from) else { continue };
+            let new = if rest.as_os_str().is_empty() { to.into() } else { to.join(rest) };
+            if let Some(file) = names.remove(&name) {
+                names.insert(new, file);
+            }
+        }
+        Ok(())
+    }
+
+    fn exchange(&self, a: &Path, b: &Path) -> io::Result<()> {
+        if Self::holds(a) { Err(io::ErrorKind::Unsupported.into()) } else { self.below.exchange(a, b) }
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        if !Self::holds(path) {
+            return self.below.remove_file(path);
+        }
+        self.remove(|name| name == path);
+        Ok(())
+    }
+
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        if Self::holds(path) { self.remove_file(path) } else { self.below.remove_dir(path) }
+    }
+
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        if !Self::holds(path) {
+            return self.below.remove_dir_all(path);
+        }
+        self.remove(|name| name.starts_with(path));
+        Ok(())
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        if Self::holds(path) { Ok(()) } else { self.below.sync_dir(path) }
+    }
+
+    fn free_bytes(&self, path: &Path) -> io::Result<u64> {
+        if Self::holds(path) { Ok(u64::MAX) } else { self.below.free_bytes(path) }
+    }
+
+    fn marks(&self, path: &Path) -> Vec<u64> {
+        if !Self::holds(path) {
+            return self.below.marks(path);
+        }
+        let mut marks = self.find(path).map_or_else(|_| Vec::new(), |file| file.read().marks.clone());
+        marks.sort_unstable();
+        marks.dedup();
+        marks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::env::random::Random;
+    use crate::env::real::RealFiles;
+
+    #[test]
+    fn bytes_come_back_from_memory_and_scratch() {
+        let files =
+            HeldFiles::new(Arc::new(RealFiles), 3 * CHUNK_BYTES as u64, vec!["/none".into(), std::env::temp_dir()]);
+        let dir = HeldFiles::path("1");
+        files.create_dir(&dir).unwrap();
+        let mut random = Random::new(3);
+        let mut expect = vec![0u8; 10 * CHUNK_BYTES + 77];
+        let file = files.create(&dir.join("part")).unwrap();
+        assert!(files.create(&dir.join("part")).is_err());
+        for _ in 0..200 {
+            let from = random.below(expect.len() as u64) as usize;
+            let to = (from + random.below(3 * CHUNK_BYTES as u64) as usize).min(expect.len());
+            expect[from..to].fill(random.next_u64() as u8);
+            let mut at = from;
+            while at < to {
+                at += file.write_at(&expect[at..to], at as u64).unwrap();
+            }
+        }
+        let last = expect.len() - 1;
+        file.write_at(&expect[last..], last as u64).unwrap();
+        files.rename(&dir, &HeldFiles::path("2")).unwrap();
+        let path = HeldFiles::path("2").join("part");
+        drop(file);
+        assert_eq!(files.list(&HeldFiles::path("2")).unwrap(), [path.clone()]);
+        assert_eq!(files.meta(&path).unwrap().len, expect.len() as u64);
+        let file = files.open(&path).unwrap();
+        let mut got = vec![1u8; expect.len() + 9];
+        let mut at = 0;
+        loop {
+            match file.read_at(&mut got[at..], at as u64).unwrap() {
+                0 => break,
+                n => at += n,
+            }
+        }
+        assert!(got[..at] == expect);
+        assert!(files.spilled_bytes() > 0);
+        // What is removed gives its memory back.
+        drop(file);
+        files.remove_dir_all(&HeldFiles::path("2")).unwrap();
+        assert!(files.open(&path).is_err());
+        assert_eq!(files.shared.room.load(Ordering::Relaxed), 3 * CHUNK_BYTES as u64);
+    }
+}

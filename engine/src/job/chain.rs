@@ -1,0 +1,119 @@
+//! A job, or a chain of them: the output of one job is held for the next, which reads it from memory, or from scratch where there is too much of it.
+//!
+//! ```text
+//!   input -> job -> held -> job -> held -> job -> output
+//! ```
+//!
+//! A held output is framed records in parts, cut for the next job where a worker began to write. Each is dropped when it has been read.
+
+use std::sync::Arc;
+
+use super::control::Control;
+use super::execute::{self, Outcome};
+use super::machine;
+use super::plan::Plan;
+use super::spec::{InputFormat, JobSpec, OutputFormat, OutputTarget};
+use crate::base::{Code, Error, Result};
+use crate::env::Env;
+use crate::env::held::HeldFiles;
+use crate::operator::{ClassSource, Type};
+
+/// Of the budget, what held outputs may take: one in four bytes.
+const HELD_SHARE: u64 = 4;
+
+/// Runs a job, and those behind it, to the end. On an error nothing of the output is left.
+pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Result<Outcome> {
+    if spec.then.is_empty() {
+        return execute::run(spec, env, classes, control);
+    }
+    let budget = spec.memory_bytes.unwrap_or_else(machine::default_budget_bytes);
+    let held_bytes = budget / HELD_SHARE;
+    let jobs = jobs(spec, budget - held_bytes);
+    let part = |number: usize| format!("job {} of {} ({})", number + 1, jobs.len(), jobs[number].name);
+    let types = check(&jobs, env, classes).map_err(|(number, e)| e.within(&part(number)))?;
+    if let OutputTarget::Directory(output) = &spec.output
+        && !spec.overwrite
+        && env.files.meta(output).is_ok()
+    {
+        // Told before the work, not behind it.
+        return Err(Error::new(Code::Exists, "the output exists already")
+            .at_path(output.to_string_lossy())
+            .hint("name another, or use --overwrite"));
+    }
+    let directories = if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() };
+    let held = Arc::new(HeldFiles::new(env.files.clone(), held_bytes, directories));
+    let env = Env { files: held.clone(), ..env.clone() };
+    let mut before = Vec::new();
+    for (number, job) in jobs.iter().enumerate() {
+        let job = JobSpec { input_types: number.checked_sub(1).map(|n| types[n]), ..job.clone() };
+        let outcome = execute::run(&job, &env, classes, control).map_err(|e| e.within(&part(number)))?;
+        if let [input] = &job.inputs[..]
+            && number > 0
+        {
+            env.files.remove_dir_all(input.as_ref()).map_err(|e| Error::io(Code::Internal, "cannot drop", &e))?;
+        }
+        if number + 1 == jobs.len() {
+            let mut outcome = outcome;
+            outcome.report.before = before;
+            outcome.report.held_spilled_bytes = held.spilled_bytes();
+            return Ok(outcome);
+        }
+        before.push(outcome.report);
+    }
+    Err(Error::new(Code::Internal, "a chain without a job"))
+}
+
+/// Each job by itself, with the memory that held outputs leave.
+fn jobs(spec: &JobSpec, memory: u64) -> Vec<JobSpec> {
+    let first = JobSpec { then: Vec::new(), memory_bytes: Some(memory), ..spec.clone() };
+    let mut jobs = vec![first];
+    for (i, work) in spec.then.iter().enumerate() {
+        let held = HeldFiles::path(&(i + 1).to_string());
+        let Some(before) = jobs.last_mut() else { continue };
+        before.output = OutputTarget::Directory(held.clone());
+        before.output_format = OutputFormat::Framed;
+        (before.compress, before.overwrite, before.durable) = (None, false, false);
+        let mut settings = spec.settings.clone();
+        settings.extend(work.settings.clone());
+        jobs.push(JobSpec {
+            name: work.name.clone(),
+            inputs: vec![held.to_string_lossy().into_owned()],
+            input_format: InputFormat::Framed,
+            columns: Default::default(),
+            mapper: work.mapper.clone(),
+            combiner: work.combiner.clone(),
+            reducer: work.reducer.clone(),
+            folder: work.folder.clone(),
+            partitioning: work.partitioning.clone(),
+            mode: work.mode,
+            reduces: work.reduces,
+            key_type: work.key_type,
+            descending: work.descending,
+            key_order: work.key_order.clone(),
+            deterministic: work.deterministic,
+            split_bytes: work.split_bytes,
+            settings,
+            then: Vec::new(),
+            memory_bytes: Some(memory),
+            ..spec.clone()
+        });
+    }
+    jobs
+}
+
+/// What does not fit together in one of the jobs, before the first begins; else what each of them puts out.
+fn check(
+    jobs: &[JobSpec],
+    env: &Env,
+    classes: &[Arc<dyn ClassSource>],
+) -> std::result::Result<Vec<(Type, Type)>, (usize, Error)> {
+    let mut types: Vec<(Type, Type)> = Vec::new();
+    for (number, job) in jobs.iter().enumerate() {
+        let checked = job.check().and_then(|()| {
+            let spec = JobSpec { inputs: Vec::new(), input_types: types.last().copied(), ..job.clone() };
+            Plan::make(&spec, env, classes)
+        });
+        types.push(checked.map_err(|e| (number, e))?.output_types);
+    }
+    Ok(types)
+}
