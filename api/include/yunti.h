@@ -184,7 +184,11 @@ typedef struct yt_context {
   yt_str (*side_file)(void *engine, yt_str name);
   /* The name of a file of the input, by yt_batch.file_index; p is NULL where there is none, as in a reduce. Since minor 3. */
   yt_str (*input)(void *engine, uint32_t file_index);
-  uint64_t reserved[5];
+  /* One of the job's named outputs, for records of these types (form COPY), until destroy(): each operator of a task asks once for a
+   * name. NULL: the job has no such output, or it cannot be written; return YT_FAIL, the engine knows why. Only of mappers and
+   * reducers, on their own threads. Since minor 4. */
+  yt_out *(*output)(void *engine, yt_str name, yt_type key_type, yt_type value_type);
+  uint64_t reserved[4];
 } yt_context;
 
 /* yt_class.flags */

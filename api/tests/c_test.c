@@ -82,7 +82,8 @@ AT(yt_context, partitions, 64);
 AT(yt_context, edges, 72);
 AT(yt_context, side_file, 80);
 AT(yt_context, input, 88);
-AT(yt_context, reserved, 96);
+AT(yt_context, output, 96);
+AT(yt_context, reserved, 104);
 
 ASSERT(sizeof(yt_class) == 136);
 AT(yt_class, size, 0);

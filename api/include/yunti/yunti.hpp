@@ -20,7 +20,7 @@
 // An object is made for one task and used by one thread at a time. Everything may throw. Where to read on:
 //   mapper.hpp  reducer.hpp  folder.hpp  partitioner.hpp  key_order.hpp     what to write
 //   words.hpp  lines.hpp  fields.hpp  numbers.hpp            fast cutting of text: never loop over the bytes yourself
-//   out.hpp  values.hpp  type.hpp                            what goes out and comes in
+//   out.hpp  named_output.hpp  values.hpp  type.hpp                            what goes out and comes in
 //   context.hpp  error.hpp  library.hpp                      settings, counters, failing, the table of classes
 //   ../yunti.h                                               the C ABI under all of it
 // SPDX-License-Identifier: Apache-2.0
@@ -32,6 +32,7 @@
 #include "library.hpp"
 #include "lines.hpp"
 #include "mapper.hpp"
+#include "named_output.hpp"
 #include "numbers.hpp"
 #include "partitioner.hpp"
 #include "reducer.hpp"

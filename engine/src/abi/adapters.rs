@@ -49,10 +49,12 @@ impl Instance {
     }
 
     fn flush(&mut self, out: &mut Out) -> Result<()> {
-        let Some(flush) = self.class.flush else { return Ok(()) };
-        // SAFETY: the ABI; `out` is a live cursor in form COPY or the mapper's own form.
-        let status = unsafe { flush(self.this, out) };
-        self.check(status)
+        if let Some(flush) = self.class.flush {
+            // SAFETY: the ABI; `out` is a live cursor in form COPY or the mapper's own form.
+            let status = unsafe { flush(self.this, out) };
+            self.check(status)?;
+        }
+        self.context.close_outputs()
     }
 }
 

@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::layout::{ABI_MINOR, Context};
 use crate::base::masks;
-use crate::base::{Code, Error};
-use crate::operator::TaskContext;
-use crate::operator::cursor::RawStr;
+use crate::base::{Code, Error, Result};
+use crate::operator::context::NamedOutput;
+use crate::operator::cursor::{Out, RawStr};
+use crate::operator::{Emitter, TaskContext, Type};
 
 /// Lives as long as the instance, at one address.
 pub struct ForeignContext {
@@ -22,11 +24,21 @@ struct State {
     /// Slots that the instance counts in; added to the task's counters when it is destroyed.
     counters: BTreeMap<(String, String), Box<u64>>,
     error: Option<String>,
+    /// Named outputs that are open; the instance holds their cursors.
+    outputs: BTreeMap<String, Box<Emitter<Box<dyn NamedOutput>>>>,
+    /// Why one could not be opened.
+    refused: Option<Error>,
 }
 
 impl ForeignContext {
     pub fn new(task: &Arc<TaskContext>) -> Box<ForeignContext> {
-        let mut state = Box::new(State { task: task.clone(), counters: BTreeMap::new(), error: None });
+        let mut state = Box::new(State {
+            task: task.clone(),
+            counters: BTreeMap::new(),
+            error: None,
+            outputs: BTreeMap::new(),
+            refused: None,
+        });
         let engine: *mut State = &mut *state;
         let table = Context {
             size: size_of::<Context>() as u32,
@@ -44,13 +56,17 @@ impl ForeignContext {
             edges,
             side_file,
             input,
-            reserved: [0; 5],
+            output,
+            reserved: [0; 4],
         };
         Box::new(ForeignContext { table, state })
     }
 
     /// What the instance said of a call that failed with this status.
     pub fn failure(&mut self, class: &str, status: i32) -> Error {
+        if let Some(refused) = self.state.refused.take() {
+            return refused.within(class);
+        }
         let said = self.state.error.take();
         match (status, said) {
             (crate::operator::cursor::STATUS_STOP, None) => Error::new(Code::Cancelled, "the task was stopped"),
@@ -60,6 +76,18 @@ impl ForeignContext {
             (_, Some(text)) => Error::new(Code::UserCode, format!("{class}: {text}")),
             (status, None) => Error::new(Code::UserCode, format!("{class} failed with status {status} and no message")),
         }
+    }
+
+    /// Writes what the instance put into named outputs, or says why that failed, even if the instance did not mind.
+    pub fn close_outputs(&mut self) -> Result<()> {
+        if let Some(refused) = self.state.refused.take() {
+            return Err(refused);
+        }
+        for output in self.state.outputs.values_mut() {
+            output.settle()?;
+            output.sink_mut().close()?;
+        }
+        Ok(())
     }
 
     /// Adds the instance's counters to the task's.
@@ -130,6 +158,27 @@ unsafe extern "C" fn input(engine: *mut c_void, file: u32) -> RawStr {
     match state.task.job.inputs.get(file as usize) {
         Some(name) => RawStr::of(name.as_bytes()),
         None => RawStr { p: std::ptr::null(), n: 0 },
+    }
+}
+
+unsafe extern "C" fn output(engine: *mut c_void, name: RawStr, key_type: u32, value_type: u32) -> *mut Out {
+    // SAFETY: as in `config`.
+    let (state, name) = unsafe { (state(engine), text(name.bytes())) };
+    if let Some(open) = state.outputs.get_mut(&name) {
+        return open.open();
+    }
+    let opened = catch_unwind(AssertUnwindSafe(|| {
+        let (Some(key), Some(value)) = (Type::from_abi(key_type), Type::from_abi(value_type)) else {
+            return Err(Error::new(Code::UserCode, format!("the output {name} is asked for with an unknown type")));
+        };
+        state.task.output(&name, (key, value))
+    }));
+    match opened.unwrap_or_else(|panic| Err(crate::base::error::of_panic(&*panic))) {
+        Ok(emitter) => state.outputs.entry(name).or_insert(Box::new(emitter)).open(),
+        Err(error) => {
+            state.refused.get_or_insert(error);
+            std::ptr::null_mut()
+        }
     }
 }
 

@@ -33,7 +33,8 @@ pub struct Context {
     pub edges: unsafe extern "C" fn(*const u8, u64, *const u8, u32, u32, *mut u32, *mut u32) -> u64,
     pub side_file: unsafe extern "C" fn(*mut c_void, RawStr) -> RawStr,
     pub input: unsafe extern "C" fn(*mut c_void, u32) -> RawStr,
-    pub reserved: [u64; 5],
+    pub output: unsafe extern "C" fn(*mut c_void, RawStr, u32, u32) -> *mut Out,
+    pub reserved: [u64; 4],
 }
 
 pub type Create = unsafe extern "C" fn(*const Context, *mut *mut c_void) -> Status;

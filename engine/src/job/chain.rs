@@ -93,6 +93,7 @@ fn jobs(spec: &JobSpec, memory: u64) -> Vec<JobSpec> {
             deterministic: work.deterministic,
             split_bytes: work.split_bytes,
             settings,
+            outputs: Default::default(),
             then: Vec::new(),
             memory_bytes: Some(memory),
             ..spec.clone()

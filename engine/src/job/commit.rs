@@ -13,6 +13,18 @@ use std::sync::Arc;
 use crate::base::{Code, Error, Result};
 use crate::env::{Files, NamedFile};
 
+#[derive(Clone)]
+pub struct Place {
+    files: Arc<dyn Files>,
+    directory: PathBuf,
+}
+
+impl Place {
+    pub fn create(&self, name: &str) -> Result<NamedFile> {
+        NamedFile::create(&*self.files, &self.directory.join(name), Code::Output)
+    }
+}
+
 pub struct Pending {
     files: Arc<dyn Files>,
     output: PathBuf,
@@ -80,8 +92,12 @@ impl Pending {
     }
 
     pub fn create(&self, name: &str) -> Result<NamedFile> {
-        let file = NamedFile::create(&*self.files, &self.temporary.join(name), Code::Output)?;
-        Ok(file)
+        self.place().create(name)
+    }
+
+    /// Where files are made, for whoever makes them while tasks run.
+    pub fn place(&self) -> Place {
+        Place { files: self.files.clone(), directory: self.temporary.clone() }
     }
 
     pub fn create_dir(&self, name: &str) -> Result<()> {

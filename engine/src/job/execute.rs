@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use super::commit::Pending;
 use super::control::{Control, StageNow};
+use super::outputs::NamedOutputs;
 use super::phase::running::Running;
 use super::phase::{map_only, sorted};
 use super::plan::Plan;
@@ -68,7 +69,10 @@ fn run_with(
     };
     let plan = Plan::make(spec, env, classes)?;
     foreign::refuse(&*env.files, &plan.files)?;
-    let running = start(spec, &plan, threads, env, control)?;
+    let mut running = start(spec, &plan, threads, env, control)?;
+    if let Some(pending) = &pending {
+        running.outputs = Some(Arc::new(NamedOutputs::new(spec, pending.place(), running.budget.clone())));
+    }
     // Map and reduce read and write the data about once each: progress counts both.
     control.expect(plan.input_bytes * 2);
     running.memory.expect(plan.input_bytes * 2);
@@ -79,7 +83,8 @@ fn run_with(
     }
 
     running.enter(StageNow::Commit);
-    let (output_bytes, top) = close_output(output, spec.durable, running.of_nothing())?;
+    let (mut output_bytes, top) = close_output(output, spec.durable, running.of_nothing())?;
+    output_bytes += running.outputs.as_ref().map_or(0, |outputs| outputs.bytes());
     let mut report = fill::make(&running, &before, output_bytes);
     if let Some(pending) = pending.take() {
         // Readers of Hadoop's outputs pass over names with `_`.
@@ -131,6 +136,7 @@ pub(super) fn start<'a>(
         totals: OutputTotals::with_parts(parts),
         counters: Mutex::default(),
         job: JobContext::new(spec.settings.clone(), side_files, inputs),
+        outputs: None,
         side_memory,
         scratch_dirs: if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() },
         bounds: None,

@@ -6,6 +6,7 @@ pub mod control;
 pub mod execute;
 pub mod look;
 mod machine;
+mod outputs;
 mod phase;
 mod plan;
 pub mod report;

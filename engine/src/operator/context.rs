@@ -4,7 +4,8 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use crate::base::Result;
+use super::{Emitter, Sink, Type};
+use crate::base::{Code, Error, Result};
 
 /// The job's settings (-D key=value, or the job file's `[settings]`).
 pub type Settings = BTreeMap<String, String>;
@@ -41,6 +42,17 @@ impl JobContext {
     }
 }
 
+/// Outputs beside the one that a task writes, by their names in the job.
+pub trait Outputs: Send + Sync {
+    /// What takes the records of one of them, of these types; asked once by each operator of a task.
+    fn open(&self, task: &Arc<TaskContext>, name: &str, types: (Type, Type)) -> Result<Box<dyn NamedOutput>>;
+}
+
+/// A sink of records in form COPY. Call order: as of a sink, then `close` once.
+pub trait NamedOutput: Sink {
+    fn close(&mut self) -> Result<()>;
+}
+
 /// Made for one task. Operators of the task share it, on one thread at a time.
 pub struct TaskContext {
     pub job: Arc<JobContext>,
@@ -52,10 +64,22 @@ pub struct TaskContext {
     pub counters: Mutex<CounterTable>,
     /// One line about what the task does now.
     pub status: Mutex<Option<String>>,
+    /// Of mappers and reducers.
+    outputs: Option<Arc<dyn Outputs>>,
 }
 
 impl TaskContext {
     pub fn new(job: Arc<JobContext>, is_reduce: bool, task: u32, partitions: u32) -> Arc<Self> {
+        Self::with_outputs(job, is_reduce, task, partitions, None)
+    }
+
+    pub fn with_outputs(
+        job: Arc<JobContext>,
+        is_reduce: bool,
+        task: u32,
+        partitions: u32,
+        outputs: Option<Arc<dyn Outputs>>,
+    ) -> Arc<Self> {
         Arc::new(TaskContext {
             job,
             is_reduce,
@@ -63,7 +87,17 @@ impl TaskContext {
             partitions,
             counters: Mutex::new(CounterTable::new()),
             status: Mutex::new(None),
+            outputs,
         })
+    }
+
+    /// One of the job's named outputs.
+    pub fn output(self: &Arc<Self>, name: &str, types: (Type, Type)) -> Result<Emitter<Box<dyn NamedOutput>>> {
+        match &self.outputs {
+            Some(outputs) => Emitter::new(outputs.open(self, name, types)?, false, false),
+            None => Err(Error::new(Code::UserCode, format!("the output {name} is asked for where there is none"))
+                .hint("mappers and reducers have named outputs, in jobs with an output directory")),
+        }
     }
 
     pub fn setting(&self, key: &str) -> Option<&str> {

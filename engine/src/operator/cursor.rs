@@ -221,6 +221,21 @@ struct Behind<S> {
     data: (*const u8, usize),
 }
 
+impl<S: Sink + ?Sized> Sink for Box<S> {
+    fn form(&self, refs: bool, one: bool) -> Form {
+        (**self).form(refs, one)
+    }
+    fn begin(&mut self) -> Result<(*mut u8, usize)> {
+        (**self).begin()
+    }
+    fn filled(&mut self, len: usize, need: usize, data: &[u8]) -> Result<(*mut u8, usize)> {
+        (**self).filled(len, need, data)
+    }
+    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        (**self).big(key, value)
+    }
+}
+
 /// A cursor and the sink behind it: what an operator's call is given.
 pub struct Emitter<S: Sink> {
     out: Out,
@@ -273,6 +288,20 @@ impl<S: Sink> Emitter<S> {
         }
         self.behind.data = (std::ptr::null(), 0);
         Ok(())
+    }
+
+    /// The cursor for records between calls, as long as this value lives and does not move; `settle` says what became of them.
+    pub fn open(&mut self) -> &mut Out {
+        self.out.engine = (&raw mut *self.behind).cast();
+        &mut self.out
+    }
+
+    /// Hands over what was emitted through the open cursor, or gives the sink's error.
+    pub fn settle(&mut self) -> Result<()> {
+        match self.behind.error.take() {
+            Some(error) => Err(error),
+            None => self.hand_over(),
+        }
     }
 
     /// Hands what stands in the block to the sink.

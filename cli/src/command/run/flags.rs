@@ -101,6 +101,10 @@ pub struct RunFlags {
     #[arg(long, value_name = "LIB.CLASS", help_heading = "Classes")]
     pub key_order: Option<String>,
 
+    /// An output beside the parts, that classes write to by its name; may be repeated
+    #[arg(long, value_name = "NAME=FORMAT", value_parser = parse_named_output, help_heading = "Input and output")]
+    pub named_output: Vec<(String, OutputFormat)>,
+
     /// Give grouped output a fixed order, whatever the threads and the memory
     #[arg(long, help_heading = "The job")]
     pub deterministic: bool,
@@ -211,6 +215,11 @@ fn parse_setting(text: &str) -> Result<(String, String), String> {
     }
 }
 
+fn parse_named_output(text: &str) -> yunti_engine::base::Result<(String, OutputFormat)> {
+    let (name, format) = text.split_once('=').unwrap_or((text, "text"));
+    Ok((name.to_string(), parse_output_format(format)?))
+}
+
 impl RunFlags {
     /// What the flags change of a job. Lists replace the job file's lists; settings are added to its settings.
     pub fn change(&self) -> SpecChange {
@@ -247,6 +256,8 @@ impl RunFlags {
             overwrite: self.overwrite.then_some(true),
             durable: self.durable.then_some(true),
             settings: self.settings.clone(),
+            outputs: self.named_output.clone(),
+            then: None,
         }
     }
 }

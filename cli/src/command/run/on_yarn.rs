@@ -113,6 +113,9 @@ fn check(spec: &JobSpec) -> Result<&Path> {
             "run its jobs one after the other, with --output-format framed and --input-format framed between them",
         );
     }
+    if !spec.outputs.is_empty() {
+        return usage("named outputs are not written on a cluster yet", "run the job on one machine");
+    }
     let mut names: Vec<_> = spec.libraries.iter().chain(&spec.side_files).map(|l| l.file_name()).collect();
     names.sort();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {

@@ -27,7 +27,7 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
             let Some(split) = plan.splits.get(number).filter(|_| !stop()) else { return Ok(()) };
             let clock = &*running.env.clock;
             let from_ns = clock.now_ns();
-            let context = running.context(false, split.number);
+            let context = running.context_with_outputs(false, split.number);
             let (mut mapper, flags) = make_mapper(plan, &context)?;
             let writer_setup = running.writer_setup(output, stop);
             let staging = std::mem::take(&mut *spare[worker].lock().unwrap_or_else(|e| e.into_inner()));

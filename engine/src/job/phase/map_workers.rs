@@ -244,7 +244,7 @@ fn one_split<S: Sink>(
 ) -> Result<crate::map::MapTask> {
     let clock = &*running.env.clock;
     let from_ns = clock.now_ns();
-    let context = running.context(false, split.number);
+    let context = running.context_with_outputs(false, split.number);
     let (mut mapper, _) = make_mapper(running.plan, &context)?;
     let before = reader.records;
     let cost =

@@ -36,13 +36,17 @@ pub fn is_pure(running: &Running<'_>) -> bool {
         // Keys of one group may lie in several ranges.
         return false;
     }
+    if !running.spec.outputs.is_empty() && !passes_on {
+        // One file of each named output for each partition.
+        return false;
+    }
     plan.folder.is_some() || plan.reducer.as_ref().is_none_or(|r| r.info().flags.pure || r.info().is_identity)
 }
 
 impl<'a> ReduceTask<'a> {
     pub fn new(running: &Running<'_>, partition: u32, fed: Fed, writer: OutputWriter<'a>) -> Result<ReduceTask<'a>> {
         let plan = running.plan;
-        let context = running.context(true, partition);
+        let context = running.context_with_outputs(true, partition);
         let (reducer, values): (Box<dyn Reducer>, Type) = match (&plan.reducer, &plan.folder) {
             (Some(class), _) if !class.info().is_identity => (class.reducer(&context)?, plan.map_types.1),
             (_, Some(class)) => {

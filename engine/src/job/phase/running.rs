@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use crate::env::crew::Stop;
 use crate::env::{Crew, Env};
 use crate::job::control::{Control, StageNow};
+use crate::job::outputs::{Discarded, NamedOutputs};
 use crate::job::plan::Plan;
 use crate::job::plan::sizing::Sizing;
 use crate::job::report::Spill;
@@ -16,7 +17,7 @@ use crate::job::report::partitions::PartitionMeter;
 use crate::job::spec::{JobSpec, Mode};
 use crate::memory::{Budget, Grant};
 use crate::operator::TaskContext;
-use crate::operator::context::{CounterTable, JobContext};
+use crate::operator::context::{CounterTable, JobContext, Outputs};
 use crate::write::output::{OutputTotals, WriterSetup};
 use crate::write::{Compressing, Output};
 
@@ -35,6 +36,8 @@ pub struct Running<'a> {
     pub totals: OutputTotals,
     pub counters: Mutex<CounterTable>,
     pub job: Arc<JobContext>,
+    /// Beside the parts, where the job has an output directory.
+    pub outputs: Option<Arc<NamedOutputs>>,
     /// For the contents of side files.
     pub side_memory: Grant,
     pub scratch_dirs: Vec<PathBuf>,
@@ -50,6 +53,18 @@ impl Running<'_> {
     pub fn context(&self, is_reduce: bool, task: u32) -> Arc<TaskContext> {
         let partitions = if self.spec.mode == Mode::None { 0 } else { self.plan.partitions };
         TaskContext::new(self.job.clone(), is_reduce, task, partitions)
+    }
+
+    /// The same for an operator that may write to named outputs.
+    pub fn context_with_outputs(&self, is_reduce: bool, task: u32) -> Arc<TaskContext> {
+        let partitions = if self.spec.mode == Mode::None { 0 } else { self.plan.partitions };
+        let outputs = self.outputs.clone().map(|outputs| outputs as Arc<dyn Outputs>);
+        TaskContext::with_outputs(self.job.clone(), is_reduce, task, partitions, outputs)
+    }
+
+    /// The same for one that only looks into the input.
+    pub fn context_of_sample(&self, task: u32) -> Arc<TaskContext> {
+        TaskContext::with_outputs(self.job.clone(), false, task, self.plan.partitions, Some(Arc::new(Discarded)))
     }
 
     /// So many bytes of the job's work are done. Now and then the memory in use is written down.

@@ -96,7 +96,7 @@ fn look_into(running: &Running<'_>, split: &Split) -> Result<Found> {
     let mut emitter = Emitter::new(KeySink::new(arranging)?, false, false)?;
     for place in places {
         reader.begin(&place);
-        let context = running.context(false, split.number);
+        let context = running.context_of_sample(split.number);
         let (mut mapper, _) = make_mapper(plan, &context)?;
         if let Some(batch) = reader.next_batch()? {
             emitter.run(batch.data(), |out| mapper.map(&batch, out))?;

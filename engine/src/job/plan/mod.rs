@@ -159,11 +159,7 @@ impl Plan {
             _ => spec.split_bytes,
         };
         let splits = split_files(&files, &format, split_bytes);
-        let encoder = match &spec.output_format {
-            OutputFormat::Text { separator } => Encoder::text(output_types.0, output_types.1, separator),
-            OutputFormat::Raw => Encoder::raw(output_types.0, output_types.1),
-            OutputFormat::Framed => Encoder::framed(output_types.0, output_types.1),
-        };
+        let encoder = encoder(&spec.output_format, output_types);
         Ok(Plan {
             input_bytes: splits.iter().map(|s| s.bytes).sum(),
             files: Arc::new(files),
@@ -193,6 +189,14 @@ impl Plan {
             file.codec.is_some() && !file.cut_by_blocks(piece)
         };
         self.splits.iter().filter(|split| split.pieces.iter().any(whole)).count()
+    }
+}
+
+pub fn encoder(format: &OutputFormat, (key, value): (Type, Type)) -> Encoder {
+    match format {
+        OutputFormat::Text { separator } => Encoder::text(key, value, separator),
+        OutputFormat::Raw => Encoder::raw(key, value),
+        OutputFormat::Framed => Encoder::framed(key, value),
     }
 }
 

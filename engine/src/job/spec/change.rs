@@ -45,6 +45,8 @@ pub struct SpecChange {
     pub overwrite: Option<bool>,
     pub durable: Option<bool>,
     pub settings: Vec<(String, String)>,
+    /// Added one by one, as settings.
+    pub outputs: Vec<(String, OutputFormat)>,
     pub then: Option<Vec<JobSpec>>,
 }
 
@@ -104,6 +106,7 @@ impl SpecChange {
         set(&mut spec.spill_codec, self.spill_codec);
         set(&mut spec.overwrite, self.overwrite);
         set(&mut spec.durable, self.durable);
+        spec.outputs.extend(self.outputs);
         set(&mut spec.then, self.then);
         Ok(())
     }

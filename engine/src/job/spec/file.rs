@@ -59,6 +59,7 @@ const KEYS: &[&str] = &[
     "overwrite",
     "durable",
     "settings",
+    "outputs",
     "then",
 ];
 
@@ -212,6 +213,12 @@ fn set(file: &mut JobFile, key: &str, value: &Spanned<DeValue<'_>>) -> Result<()
                 change.settings.push((key.get_ref().to_string(), setting(key.get_ref(), value.get_ref())?));
             }
         }
+        "outputs" => {
+            let table = value.as_table().ok_or_else(|| expected("a table", value))?;
+            for (key, value) in table {
+                change.outputs.push((key.get_ref().to_string(), parse_output_format(&string(value.get_ref())?)?));
+            }
+        }
         _ => unreachable!("checked against KEYS"),
     }
     Ok(())
@@ -329,6 +336,12 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
     out.plain("overwrite", spec.overwrite);
     out.plain("durable", spec.durable);
     out.settings("settings", spec);
+    if !spec.outputs.is_empty() {
+        out.0 += "\n[outputs]\n";
+        for (name, format) in &spec.outputs {
+            out.string(&quoted(name), &output_format_text(format));
+        }
+    }
     for job in &spec.then {
         out.0 += "\n[[then]]\n";
         out.string("name", &job.name);
@@ -479,6 +492,7 @@ mod tests {
             overwrite: true,
             durable: true,
             settings: [("x.y z".into(), "1=2".into()), ("q\"".into(), String::new())].into(),
+            outputs: [("bad".into(), OutputFormat::Raw)].into(),
             then: vec![
                 JobSpec { mapper: Some("B.M".into()), mode: Mode::None, ..JobSpec::default() },
                 JobSpec {

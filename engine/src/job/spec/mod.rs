@@ -4,6 +4,7 @@ pub mod applications;
 pub mod change;
 pub mod file;
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::base::{Code, Error, Result};
@@ -124,6 +125,8 @@ pub struct JobSpec {
     /// Sync the output to the disk before it gets its name.
     pub durable: bool,
     pub settings: Settings,
+    /// Outputs beside the parts, by name, and their formats.
+    pub outputs: BTreeMap<String, OutputFormat>,
     /// The jobs behind this one, each fed by the output of the one before: of these, only what they do, their names and settings.
     pub then: Vec<JobSpec>,
     /// What framed records are, where a job before says so.
@@ -164,6 +167,7 @@ impl Default for JobSpec {
             overwrite: false,
             durable: false,
             settings: Settings::new(),
+            outputs: BTreeMap::new(),
             then: Vec::new(),
             input_types: None,
         }
@@ -191,6 +195,15 @@ impl JobSpec {
         }
         if self.key_order.is_some() && self.mode == Mode::None {
             return usage("mode none has no order", "leave out --key-order, or use mode sorted");
+        }
+        if let Some(name) = self.outputs.keys().find(|name| !is_output_name(name)) {
+            return usage(
+                &format!("'{name}' cannot be the name of an output"),
+                "use letters and digits, and not the name part",
+            );
+        }
+        if !self.outputs.is_empty() && !matches!(self.output, OutputTarget::Directory(_)) {
+            return usage("named outputs are files in the output directory", "name one with --output DIR");
         }
         if self.reduces == 0 && self.mode != Mode::None {
             return usage(
@@ -236,6 +249,11 @@ impl JobSpec {
         }
         Ok(())
     }
+}
+
+/// As in Hadoop: what stands before the first hyphen of a file's name says which output it is of.
+fn is_output_name(name: &str) -> bool {
+    !name.is_empty() && name != "part" && name.bytes().all(|b| b.is_ascii_alphanumeric())
 }
 
 /// A size with an optional binary unit: `1048576`, `64KiB`, `512MiB`, `2GiB`, `1TiB`; KB, MB, GB and TB count in thousands.
