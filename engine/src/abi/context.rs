@@ -64,7 +64,7 @@ impl ForeignContext {
 
     /// What the instance said of a call that failed with this status.
     pub fn failure(&mut self, class: &str, status: i32) -> Error {
-        if let Some(refused) = self.state.refused.take() {
+        if let Some(refused) = self.refused() {
             return refused.within(class);
         }
         let said = self.state.error.take();
@@ -80,14 +80,19 @@ impl ForeignContext {
 
     /// Writes what the instance put into named outputs, or says why that failed, even if the instance did not mind.
     pub fn close_outputs(&mut self) -> Result<()> {
-        if let Some(refused) = self.state.refused.take() {
+        if let Some(refused) = self.refused() {
             return Err(refused);
         }
         for output in self.state.outputs.values_mut() {
-            output.settle()?;
+            output.hand_over()?;
             output.sink_mut().close()?;
         }
         Ok(())
+    }
+
+    fn refused(&mut self) -> Option<Error> {
+        let State { refused, outputs, .. } = &mut *self.state;
+        refused.take().or_else(|| outputs.values_mut().find_map(|output| output.refused()))
     }
 
     /// Adds the instance's counters to the task's.

@@ -290,18 +290,15 @@ impl<S: Sink> Emitter<S> {
         Ok(())
     }
 
-    /// The cursor for records between calls, as long as this value lives and does not move; `settle` says what became of them.
+    /// The cursor for records between calls, as long as this value lives and does not move; `refused` says what became of them.
     pub fn open(&mut self) -> &mut Out {
         self.out.engine = (&raw mut *self.behind).cast();
         &mut self.out
     }
 
-    /// Hands over what was emitted through the open cursor, or gives the sink's error.
-    pub fn settle(&mut self) -> Result<()> {
-        match self.behind.error.take() {
-            Some(error) => Err(error),
-            None => self.hand_over(),
-        }
+    /// Why the sink refused what was emitted through the open cursor, if it did.
+    pub fn refused(&mut self) -> Option<Error> {
+        self.behind.error.take()
     }
 
     /// Hands what stands in the block to the sink.
