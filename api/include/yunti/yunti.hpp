@@ -1,4 +1,4 @@
-// Yunti's C++ API: mappers, reducers, combiners, folders and partitioners in a class library (.so). Header-only, C++17, gcc and clang.
+// Yunti's C++ API: mappers, reducers, combiners, folders, partitioners, readers and writers in a class library (.so). Header-only, C++17, gcc and clang.
 //
 //   #include <yunti/yunti.hpp>
 //
@@ -19,6 +19,7 @@
 //
 // An object is made for one task and used by one thread at a time. Everything may throw. Where to read on:
 //   mapper.hpp  reducer.hpp  folder.hpp  partitioner.hpp     what to write
+//   reader.hpp  writer.hpp                                   formats of one's own
 //   words.hpp  lines.hpp  fields.hpp  numbers.hpp            fast cutting of text: never loop over the bytes yourself
 //   out.hpp  values.hpp  type.hpp                            what goes out and comes in
 //   context.hpp  error.hpp  library.hpp                      settings, counters, failing, the table of classes
@@ -33,6 +34,8 @@
 #include "mapper.hpp"
 #include "numbers.hpp"
 #include "partitioner.hpp"
+#include "reader.hpp"
 #include "reducer.hpp"
 #include "values.hpp"
 #include "words.hpp"
+#include "writer.hpp"

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Folder, Mapper, Partitioner, Reducer, TaskContext, Type};
+use super::{Folder, Mapper, Partitioner, Reader, Reducer, TaskContext, Type, Writer};
 use crate::base::{Code, Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,11 +13,13 @@ pub enum Kind {
     Combiner = 3,
     Folder = 4,
     Partitioner = 5,
+    Reader = 6,
+    Writer = 7,
 }
 
 impl Kind {
     pub fn name(self) -> &'static str {
-        ["", "mapper", "reducer", "combiner", "folder", "partitioner"][self as usize]
+        ["", "mapper", "reducer", "combiner", "folder", "partitioner", "reader", "writer"][self as usize]
     }
 }
 
@@ -32,6 +34,10 @@ pub struct Flags {
     pub emits_one: bool,
     /// Mapper: wants whole spans of text, lines not marked.
     pub wants_span: bool,
+    /// Reader: finds records behind a cut, so that files may be cut.
+    pub finds: bool,
+    /// Writer: one instance writes a part from its beginning to its end.
+    pub whole_part: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -66,6 +72,20 @@ pub trait Class: Send + Sync {
     }
     fn partitioner(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Partitioner>> {
         Err(self.not_a(Kind::Partitioner))
+    }
+    fn reader(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Reader>> {
+        Err(self.not_a(Kind::Reader))
+    }
+    /// Bytes before a cut that its readers want to see.
+    fn look_back(&self) -> u32 {
+        0
+    }
+    fn writer(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Writer>> {
+        Err(self.not_a(Kind::Writer))
+    }
+    /// What the names of files that its writers write end in.
+    fn extension(&self) -> &str {
+        ""
     }
 
     fn not_a(&self, kind: Kind) -> Error {

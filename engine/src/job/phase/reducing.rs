@@ -28,6 +28,9 @@ pub enum ReduceTask<'a> {
 /// Whether ranges of a partition's keys may be reduced by themselves.
 pub fn is_pure(running: &Running<'_>) -> bool {
     let plan = running.plan;
+    if plan.writes_whole_parts() {
+        return false;
+    }
     plan.folder.is_some() || plan.reducer.as_ref().is_none_or(|r| r.info().flags.pure || r.info().is_identity)
 }
 

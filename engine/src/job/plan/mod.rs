@@ -31,6 +31,9 @@ pub struct Plan {
     pub reducer: Option<Arc<dyn Class>>,
     pub folder: Option<Arc<dyn Class>>,
     pub partitioner: Option<Arc<dyn Class>>,
+    /// Of an input and an output whose format is a class.
+    pub reader: Option<Arc<dyn Class>>,
+    pub writer: Option<Arc<dyn Class>>,
     /// What the mapper emits.
     pub map_types: (Type, Type),
     /// What goes to the output.
@@ -54,6 +57,14 @@ impl Plan {
             Partitioning::Class(name) => class(&Some(name.clone()), &[Kind::Partitioner])?,
             _ => None,
         };
+        let reader = match &spec.input_format {
+            InputFormat::Class(name) => class(&Some(name.clone()), &[Kind::Reader])?,
+            _ => None,
+        };
+        let writer = match &spec.output_format {
+            OutputFormat::Class(name) => class(&Some(name.clone()), &[Kind::Writer])?,
+            _ => None,
+        };
         if let Some(class) = &folder
             && class.info().kind != Kind::Folder
             && !class.info().is_fold
@@ -70,9 +81,11 @@ impl Plan {
             combiner = None;
         }
 
+        let of = |class: &Arc<dyn Class>| (class.info().key_type, class.info().value_type);
         let map_types = match (&mapper, &spec.input_format) {
-            (Some(m), _) if !m.info().selects => (m.info().key_type, m.info().value_type),
+            (Some(m), _) if !m.info().selects && !(m.info().is_identity && reader.is_some()) => (m.info().key_type, m.info().value_type),
             (_, InputFormat::Text { .. }) => (Type::Bytes, Type::None),
+            (_, InputFormat::Class(_)) => reader.as_ref().map_or_else(Default::default, |r| of(r)),
             _ => (Type::Bytes, Type::Bytes),
         };
         for class in [&combiner, &reducer, &folder].into_iter().flatten() {
@@ -119,6 +132,9 @@ impl Plan {
                 RecordFormat::Fixed { record_bytes: *record_bytes, key_bytes: *key_bytes }
             }
             InputFormat::Framed => RecordFormat::Framed,
+            InputFormat::Class(_) => {
+                RecordFormat::Class { cut_at: reader.as_ref().filter(|r| r.info().flags.finds).map(|r| r.look_back()) }
+            }
             InputFormat::Csv { separator, header } => {
                 let (separator, header, columns) = (*separator, *header, spec.columns.clone());
                 RecordFormat::Csv(CsvShape { separator, header, columns, bad: bad_records(spec)? })
@@ -128,6 +144,16 @@ impl Plan {
                 RecordFormat::Json { end: LineEnd::Lf, shape }
             }
         };
+        if let Some(writer) = &writer {
+            let (key, value) = of(writer);
+            let takes = |takes: Type, is: Type| takes == Type::None || takes == is;
+            if !takes(key, output_types.0) || !takes(value, output_types.1) {
+                let name = &writer.info().name;
+                let what = format!("the writer {name} takes keys of type {} and values of type {}", key.name(), value.name());
+                return Err(Error::new(Code::Usage, what)
+                    .hint(format!("the job's are {} and {}", output_types.0.name(), output_types.1.name())));
+            }
+        }
         let files = inputs::find(&*env.files, &spec.inputs)?;
         let split_bytes = match spec.mode {
             Mode::None if spec.split_bytes == SPLIT_BYTES_DEFAULT => MAP_ONLY_SPLIT_BYTES,
@@ -138,6 +164,8 @@ impl Plan {
             OutputFormat::Text { separator } => Encoder::text(output_types.0, output_types.1, separator),
             OutputFormat::Raw => Encoder::raw(output_types.0, output_types.1),
             OutputFormat::Framed => Encoder::framed(output_types.0, output_types.1),
+            // The class has them as they are.
+            OutputFormat::Class(_) => Encoder::raw(output_types.0, output_types.1),
         };
         Ok(Plan {
             input_bytes: splits.iter().map(|s| s.bytes).sum(),
@@ -150,6 +178,8 @@ impl Plan {
             reducer,
             folder,
             partitioner,
+            reader,
+            writer,
             map_types,
             output_types,
             order,
@@ -160,6 +190,11 @@ impl Plan {
 }
 
 impl Plan {
+    /// One writer makes a part of the output from its beginning to its end.
+    pub fn writes_whole_parts(&self) -> bool {
+        self.writer.as_ref().is_some_and(|w| w.info().flags.whole_part)
+    }
+
     /// Splits with a compressed file that nobody can cut.
     pub fn whole_compressed(&self) -> usize {
         let whole = |piece: &Piece| {

@@ -179,10 +179,10 @@ fn unknown(what: &str, text: &str, known: &str) -> Error {
 }
 
 /// `text`, `text:DELIMITER`, `kv`, `kv:SEPARATOR`, `csv`, `csv:SEPARATOR`, `csv-no-header`, `csv-no-header:SEPARATOR`, `json`,
-/// `fixed:RECORD_BYTES:KEY_BYTES` or `framed`.
+/// `fixed:RECORD_BYTES:KEY_BYTES`, `framed` or `class:LIBRARY.CLASS`.
 pub fn parse_input_format(text: &str) -> Result<InputFormat> {
     let known = "text[:DELIMITER], kv[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, \
-                 fixed:RECORD_BYTES:KEY_BYTES or framed";
+                 fixed:RECORD_BYTES:KEY_BYTES, framed or class:LIBRARY.CLASS";
     let bad = || unknown("input format", text, known);
     match text.split_once(':') {
         None if text == "text" => Ok(InputFormat::Text { delimiter: None }),
@@ -197,6 +197,7 @@ pub fn parse_input_format(text: &str) -> Result<InputFormat> {
             b'"' | b'\n' | b'\r' => Err(Error::new(Code::Usage, format!("'{text}': CSV has this byte for itself"))),
             separator => Ok(InputFormat::Csv { separator, header: name == "csv" }),
         },
+        Some(("class", name)) if name.contains('.') => Ok(InputFormat::Class(name.into())),
         Some(("fixed", sizes)) => {
             let (record, key) = sizes.split_once(':').ok_or_else(bad)?;
             Ok(InputFormat::Fixed { record_bytes: parse_number(record)?, key_bytes: parse_number(key)? })
@@ -215,14 +216,15 @@ fn one_byte(text: &str, separator: &str) -> Result<u8> {
     }
 }
 
-/// `text`, `text:SEPARATOR`, `raw` or `framed`.
+/// `text`, `text:SEPARATOR`, `raw`, `framed` or `class:LIBRARY.CLASS`.
 pub fn parse_output_format(text: &str) -> Result<OutputFormat> {
     match text.split_once(':') {
         None if text == "text" => Ok(default_output_format()),
         None if text == "raw" => Ok(OutputFormat::Raw),
         None if text == "framed" => Ok(OutputFormat::Framed),
         Some(("text", separator)) => Ok(OutputFormat::Text { separator: unescape(separator)? }),
-        _ => Err(unknown("output format", text, "text, text:SEPARATOR, raw or framed")),
+        Some(("class", name)) if name.contains('.') => Ok(OutputFormat::Class(name.into())),
+        _ => Err(unknown("output format", text, "text, text:SEPARATOR, raw, framed or class:LIBRARY.CLASS")),
     }
 }
 
@@ -304,6 +306,7 @@ pub(super) fn input_format_text(format: &InputFormat) -> String {
         InputFormat::Fixed { record_bytes, key_bytes } => format!("fixed:{record_bytes}:{key_bytes}"),
         InputFormat::Framed => "framed".into(),
         InputFormat::Json => "json".into(),
+        InputFormat::Class(name) => format!("class:{name}"),
         InputFormat::Csv { separator, header } => {
             let name = if *header { "csv" } else { "csv-no-header" };
             if *separator == b',' { name.into() } else { format!("{name}:{}", escape(&[*separator])) }
@@ -317,6 +320,7 @@ pub(super) fn output_format_text(format: &OutputFormat) -> String {
         OutputFormat::Text { separator } => format!("text:{}", escape(separator)),
         OutputFormat::Raw => "raw".into(),
         OutputFormat::Framed => "framed".into(),
+        OutputFormat::Class(name) => format!("class:{name}"),
     }
 }
 
@@ -371,10 +375,11 @@ mod tests {
             "csv:\\t",
             "csv-no-header:|",
             "json",
+            "class:Mine.Reader",
         ] {
             assert_eq!(input_format_text(&parse_input_format(text).unwrap()), text);
         }
-        for text in ["text", "text: = ", "raw", "framed"] {
+        for text in ["text", "text: = ", "raw", "framed", "class:Mine.Writer"] {
             assert_eq!(output_format_text(&parse_output_format(text).unwrap()), text);
         }
         for text in [
@@ -392,6 +397,8 @@ mod tests {
             "fixed:-1:2",
             "text:\\q",
             "raw:1",
+            "class:",
+            "class:Mine",
         ] {
             assert_eq!(parse_input_format(text).unwrap_err().code(), Code::Usage, "{text}");
         }

@@ -27,6 +27,8 @@ pub enum InputFormat {
     Csv { separator: u8, header: bool },
     /// An object a line (format::json).
     Json,
+    /// A reader of a class library, by its name.
+    Class(String),
 }
 
 /// How emitted records become bytes of the output.
@@ -38,6 +40,8 @@ pub enum OutputFormat {
     Raw,
     /// key and value as they are, their lengths before them (format::framed).
     Framed,
+    /// A writer of a class library, by its name.
+    Class(String),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
