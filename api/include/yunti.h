@@ -180,9 +180,9 @@ typedef struct yt_chunk {
  * begin must not depend on where the file was cut: find has to answer what read would have come to.
  *
  * Call order for a split: for each of its pieces of files, find if the piece begins behind the beginning of its file; then read, again and
- * again, each time from the first byte that was not taken. A piece is done when all bytes before its limit were taken; one that goes to the
- * end of its file when a call with YT_CHUNK_LAST, which may have no bytes at all, took everything. A split may be done after find. Files
- * of which a sample is taken are read by instances of their own, which may be destroyed at any time.
+ * again, each time from the first byte that was not taken. A piece is done when all bytes before its limit were taken; one without a limit
+ * goes to the end of its file, and its last call has YT_CHUNK_LAST and no bytes: there a reader that has kept something may emit it. A split
+ * may be done after find. Where keys are sampled, instances of their own read some of the input, and may be destroyed at any time.
  *
  * A failure of either ends the job with its message, the file and the byte. */
 typedef struct yt_reader {

@@ -162,7 +162,7 @@ fn every_part_has_its_head_and_its_foot() {
         assert_eq!(items(&out).len(), 2000, "{mode}");
     }
     dir.ok(&run(&format!("{list} --compress gzip -i in -o out --reduces 2")));
-    let plain = dir.ok("run -q --mode none -i out/part-r-00001.xml.gz -o -");
+    let plain = dir.ok("run identity -q -i out/part-r-00001.xml.gz -o -");
     assert!(plain.starts_with("<list>\n") && plain.ends_with("</list>\n") && parts(&dir, "out").len() == 2);
 }
 
@@ -177,7 +177,7 @@ fn a_whole_part_has_one_writer() {
         let mut records = 0;
         for (part, (name, bytes)) in parts(&dir, "out").into_iter().enumerate() {
             let text = match name.strip_suffix(".zst") {
-                Some(_) => dir.ok(&format!("run -q --mode none -i {name} -o -")),
+                Some(_) => dir.ok(&format!("run identity -q -i {name} -o -")),
                 None => String::from_utf8(bytes).unwrap(),
             };
             let lines: Vec<&str> = text.lines().collect();
@@ -214,7 +214,7 @@ fn what_lies_or_throws_is_one_line() {
         ("Unmade", USER_CODE, "Formats.Unmade: no reader today"),
         ("List", 2, "the class Formats.List is a writer, not a reader"),
     ] {
-        let job = format!("run --lib formats.so --input-format class:Formats.{reader} -i in -o out --memory 64MiB -D split.size=8KiB");
+        let job = format!("run --lib formats.so --input-format class:Formats.{reader} -i in -o out --memory 64MiB -D split.size=2KiB");
         dir.fails(&job, code, what);
     }
     for (writer, what) in [("Head", "no head"), ("Record", "no record"), ("Foot", "no foot")] {

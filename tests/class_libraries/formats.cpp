@@ -89,9 +89,8 @@ struct Titled : yunti::Reader<Bytes, Bytes> {
       }
       return end + 1;
     }
-    if (!chunk.last) return 0;
-    out.emit(title, std::to_string(lines));
-    return chunk.text.size();
+    if (chunk.text.empty()) out.emit(title, std::to_string(lines));
+    return 0;
   }
   std::string title;
   int lines = 0;

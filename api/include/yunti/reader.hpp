@@ -15,6 +15,7 @@
 //
 // read() emits whole records that begin before owned(), and says how many bytes of the chunk it took, those between records too. Where it
 // takes nothing it is called again with more; at the end of a file (chunk.last) that is the error of a file that ends within a record.
+// Files that are not cut end with a call that has no bytes.
 //
 // Files are cut into splits where the class has
 //   size_t find(const yunti::Chunk& chunk)      where the first record at or behind chunk.cut begins; yunti::kMore: not seen yet

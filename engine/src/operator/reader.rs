@@ -24,7 +24,7 @@ pub struct Chunk<'a> {
 pub const LOOK_BACK_MAX: u32 = 4096;
 
 /// Made for one split. Call order: for each piece of a file `find`, where the piece does not begin its file; then `read` from the first
-/// byte that was not taken, until all bytes before the limit were, or those of a last chunk, which may be empty.
+/// byte that was not taken, until all bytes before the limit were; without a limit, until a last chunk without bytes.
 pub trait Reader: Send {
     /// Where the first record that begins behind `before` bytes of the chunk, or later, begins in it; at the limit or behind it: none of this
     /// split. `None`: more bytes are needed; of a last chunk: none begins.

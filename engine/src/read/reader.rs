@@ -397,15 +397,18 @@ impl SplitReader {
             let Taken { bytes: taken, wants_more } = parser.read(&chunk, self.setup.read_bytes).map_err(place)?;
             open.position += taken as u64;
             self.from += taken;
-            open.done = taken as u64 >= chunk.limit || (open.at_end && taken == there);
+            // Behind the last byte of a file it is asked once more.
+            open.done = taken as u64 >= chunk.limit || (open.at_end && there == 0);
             if parser.has_records() {
                 return Ok(Some((position, file)));
             }
             if wants_more && !open.done {
-                if open.at_end {
+                if open.at_end && taken < there {
                     return Err(parser.cut(there - taken).at_path(open.source.path()).at_offset(open.position));
                 }
-                self.fill()?;
+                if !open.at_end {
+                    self.fill()?;
+                }
             }
         }
     }
