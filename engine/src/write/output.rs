@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::class_writing::{ClassWriting, WriterClass};
+use super::columned::Places;
 use super::compressing::{Compressing, Member, STEP_BYTES};
 use super::encoder::Encoder;
 use super::part_file::PartFile;
@@ -32,6 +33,7 @@ pub struct OutputWriter<'a> {
     class: Option<WriterClass<'a>>,
     /// Once there is a record, or a part that is written whole.
     writing: Option<Box<ClassWriting<'a>>>,
+    places: Places,
     part: usize,
     ticket: usize,
     ordered: bool,
@@ -114,7 +116,8 @@ impl<'a> OutputWriter<'a> {
         };
         staging.clear();
         staging.reserve(staging_bytes);
-        let otherwise = matches!(setup.output, Output::Top(_)) || setup.class.is_some();
+        let otherwise =
+            matches!(setup.output, Output::Top(_)) || setup.class.is_some() || setup.encoder.as_columns().is_some();
         OutputWriter {
             output: setup.output,
             encoder: setup.encoder,
@@ -122,6 +125,7 @@ impl<'a> OutputWriter<'a> {
             otherwise,
             class: setup.class,
             writing: None,
+            places: Places::default(),
             part,
             ticket: ticket.unwrap_or(0),
             ordered: ticket.is_some(),
@@ -175,11 +179,20 @@ impl<'a> OutputWriter<'a> {
         Ok(())
     }
 
-    /// Records that are shown, or written by a class.
+    /// Records that are shown, or written as columns or by a class.
     #[inline(never)]
     fn write_otherwise(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if let Output::Top(top) = self.output {
             top.offer(key, value, (self.part << 32 | self.ticket, self.records));
+            return Ok(());
+        }
+        if let Some(columned) = self.encoder.as_columns() {
+            columned.encode(key, value, &mut self.places, &mut self.staging)?;
+            // Most records fit what is left.
+            if self.staging.len() >= self.staging_bytes - self.staging_bytes / 16 {
+                self.flush()?;
+                self.staging.shrink_to(2 * self.staging_bytes);
+            }
             return Ok(());
         }
         let mut writing = self.begin_writing()?;
@@ -249,6 +262,9 @@ impl<'a> OutputWriter<'a> {
             let mut writing = Box::new(ClassWriting::new(class, self.part as u32)?);
             self.call(&mut writing, if edge == Edge::Head { ClassWriting::begin } else { ClassWriting::end })?;
             writing.finish();
+        }
+        if let (Edge::Head, Some(columned)) = (edge, self.encoder.as_columns()) {
+            self.stage(columned.head())?;
         }
         self.class = None;
         self.finish().map(drop)

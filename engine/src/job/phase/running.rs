@@ -122,7 +122,8 @@ impl Running<'_> {
 
     /// The heads of all parts, or their feet, while nobody writes records.
     pub fn write_edges(&self, output: &Output, edge: Edge) -> Result<()> {
-        if self.plan.writer.is_none() {
+        let has_head = self.plan.encoder.as_columns().is_some_and(|c| !c.head().is_empty());
+        if self.plan.writer.is_none() && !has_head {
             return Ok(());
         }
         let parts = match output {

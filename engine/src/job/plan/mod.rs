@@ -16,6 +16,7 @@ use crate::operator::class::find_class;
 use crate::operator::{Class, ClassSource, Kind, Type};
 use crate::read::split::{InputFile, Piece, RecordFormat, Split, split_files};
 use crate::write::Encoder;
+use crate::write::columned::Columned;
 
 /// Split size of a job of maps alone, where each split becomes a file.
 const MAP_ONLY_SPLIT_BYTES: u64 = 64 << 20;
@@ -164,6 +165,14 @@ impl Plan {
             OutputFormat::Text { separator } => Encoder::text(output_types.0, output_types.1, separator),
             OutputFormat::Raw => Encoder::raw(output_types.0, output_types.1),
             OutputFormat::Framed => Encoder::framed(output_types.0, output_types.1),
+            OutputFormat::Csv { separator, header } => {
+                let columned = Columned::csv(output_types, &spec.output_columns, *separator, *header)?;
+                Encoder::columned(output_types.0, output_types.1, columned)
+            }
+            OutputFormat::Json => {
+                let columned = Columned::json(output_types, &spec.output_columns)?;
+                Encoder::columned(output_types.0, output_types.1, columned)
+            }
             // The class has them as they are.
             OutputFormat::Class(_) => Encoder::raw(output_types.0, output_types.1),
         };

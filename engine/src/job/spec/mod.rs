@@ -42,6 +42,10 @@ pub enum OutputFormat {
     Framed,
     /// A writer of a class library, by its name.
     Class(String),
+    /// Cells with a separator between them, and a line of names if wanted (write::columned).
+    Csv { separator: u8, header: bool },
+    /// An object a line (write::columned).
+    Json,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,6 +98,8 @@ pub struct JobSpec {
     pub columns: Columns,
     pub output: OutputTarget,
     pub output_format: OutputFormat,
+    /// Of an output as CSV or JSON: the columns that keys and values are.
+    pub output_columns: Columns,
     /// Of directories and of standard output.
     pub compress: Compress,
     pub libraries: Vec<PathBuf>,
@@ -140,6 +146,7 @@ impl Default for JobSpec {
             columns: Columns::default(),
             output: OutputTarget::Top(20),
             output_format: OutputFormat::Text { separator: b"\t".to_vec() },
+            output_columns: Columns::default(),
             compress: None,
             libraries: Vec::new(),
             side_files: Vec::new(),
@@ -212,6 +219,23 @@ impl JobSpec {
             InputFormat::Csv { .. } | InputFormat::Json => {}
             _ if named => {
                 return usage("only csv and json have columns", "leave out --key-columns and --value-columns");
+            }
+            _ => {}
+        }
+        let named = !self.output_columns.key.is_empty() || !self.output_columns.value.is_empty();
+        match self.output_format {
+            OutputFormat::Csv { header: true, .. } | OutputFormat::Json if !named => {
+                return usage(
+                    "no column of the output is named",
+                    "as in --output-key-columns word --output-value-columns count; csv-no-header needs none",
+                );
+            }
+            OutputFormat::Csv { .. } | OutputFormat::Json => {}
+            _ if named => {
+                return usage(
+                    "only csv and json have columns",
+                    "leave out --output-key-columns and --output-value-columns",
+                );
             }
             _ => {}
         }
