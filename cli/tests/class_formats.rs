@@ -61,12 +61,17 @@ fn paragraphs_are_the_same_in_splits_of_every_size() {
         text += end;
         // At the beginning of a file too.
         let text = format!("\n{text}");
-        let expect: Vec<(u64, &str)> =
-            expect.lines().map(|l| l.split_once('\t').unwrap()).map(|(p, t)| (p.parse::<u64>().unwrap() + 1, t)).collect();
+        let expect: Vec<(u64, &str)> = expect
+            .lines()
+            .map(|l| l.split_once('\t').unwrap())
+            .map(|(p, t)| (p.parse::<u64>().unwrap() + 1, t))
+            .collect();
         dir.write("in", text.as_bytes());
-        let sizes: Vec<usize> = if n < 100 { (1..=text.len() + 1).step_by(3).collect() } else { vec![1, 97, 1024, 1 << 20] };
+        let sizes: Vec<usize> =
+            if n < 100 { (1..=text.len() + 1).step_by(3).collect() } else { vec![1, 97, 1024, 1 << 20] };
         for size in sizes {
-            let words = format!("--input-format class:Formats.Paragraphs --mode none -i in -o out -D split.size={size}");
+            let words =
+                format!("--input-format class:Formats.Paragraphs --mode none -i in -o out -D split.size={size}");
             dir.ok(&run(&words));
             let out = text_of(&parts(&dir, "out")).replace('\n', "|");
             let expect: String = expect.iter().map(|(p, t)| format!("{p}\t{t}|")).collect();
@@ -86,7 +91,9 @@ fn records_come_back_through_reader_and_writer() {
     sorted.sort();
     dir.write("in.pairs", &pairs(&records));
     let format = "--input-format class:Formats.Pairs --output-format class:Formats.PairsOut";
-    for how in ["--mode none", "--threads 1", "--threads 2 --memory 16MiB --scratch .", "--compress gzip", "--compress zstd"] {
+    for how in
+        ["--mode none", "--threads 1", "--threads 2 --memory 16MiB --scratch .", "--compress gzip", "--compress zstd"]
+    {
         dir.ok(&run(&format!("{format} -i in.pairs -o out {how} --report r.json")));
         let written = parts(&dir, "out");
         let extension = match how.split_once("--compress ") {
@@ -143,7 +150,9 @@ fn every_part_has_its_head_and_its_foot() {
     };
     let count = "--mapper Yunti.WordCountMapper --folder Yunti.SumFolder";
     let list = "--output-format class:Formats.List";
-    for how in ["--mode sorted", "--mode grouped", "--mode grouped --memory 4MiB --scratch .", "--mode sorted --threads 1"] {
+    for how in
+        ["--mode sorted", "--mode grouped", "--mode grouped --memory 4MiB --scratch .", "--mode sorted --threads 1"]
+    {
         dir.ok(&run(&format!("{count} {list} {how} -i in -o out --reduces 3 -D split.size=4KiB")));
         let parts = parts(&dir, "out");
         assert!(parts.len() == 3 && parts.iter().all(|p| p.0.ends_with(".xml")), "{how}");
@@ -214,20 +223,36 @@ fn what_lies_or_throws_is_one_line() {
         ("Unmade", USER_CODE, "Formats.Unmade: no reader today"),
         ("List", 2, "the class Formats.List is a writer, not a reader"),
     ] {
-        let job = format!("run --lib formats.so --input-format class:Formats.{reader} -i in -o out --memory 64MiB -D split.size=2KiB");
+        let job = format!(
+            "run --lib formats.so --input-format class:Formats.{reader} -i in -o out --memory 64MiB -D split.size=2KiB"
+        );
         dir.fails(&job, code, what);
     }
     for (writer, what) in [("Head", "no head"), ("Record", "no record"), ("Foot", "no foot")] {
         for whole in ["", "Whole"] {
             let name = format!("Formats.No{whole}{writer}");
-            for how in ["--mode none", "--reduces 2", "--mode grouped --mapper Yunti.WordCountMapper --folder Yunti.SumFolder"] {
+            for how in
+                ["--mode none", "--reduces 2", "--mode grouped --mapper Yunti.WordCountMapper --folder Yunti.SumFolder"]
+            {
                 let job = format!("run --lib formats.so --output-format class:{name} {how} -i in -o out");
                 dir.fails(&job, USER_CODE, &format!("{name}: {what}: "));
             }
         }
     }
     let types = "run --lib formats.so --output-format class:Formats.Numbered -i in -o out";
-    dir.fails(types, 2, "the writer Formats.Numbered takes keys of type bytes and values of type i64: the job's are bytes and none");
-    dir.fails("run --lib formats.so --output-format class:Formats.No -i in -o out", USER_CODE, "there is no class Formats.No");
-    dir.fails("run --lib formats.so --input-format class:Formats -i in -o out", 2, "unknown input format 'class:Formats'");
+    dir.fails(
+        types,
+        2,
+        "the writer Formats.Numbered takes keys of type bytes and values of type i64: the job's are bytes and none",
+    );
+    dir.fails(
+        "run --lib formats.so --output-format class:Formats.No -i in -o out",
+        USER_CODE,
+        "there is no class Formats.No",
+    );
+    dir.fails(
+        "run --lib formats.so --input-format class:Formats -i in -o out",
+        2,
+        "unknown input format 'class:Formats'",
+    );
 }

@@ -11,9 +11,7 @@ use super::layout::{
 use crate::base::{Code, Error, Result};
 use crate::operator::cursor::{Out, RawStr, STATUS_OK};
 use crate::operator::folder::{FOLD_BATCH, FoldShape, FoldValues, KnownFold};
-use crate::operator::{
-    Batch, Chunk, Folder, Groups, Mapper, Partitioner, Reader, Reducer, TaskContext, Writer,
-};
+use crate::operator::{Batch, Chunk, Folder, Groups, Mapper, Partitioner, Reader, Reducer, TaskContext, Writer};
 
 /// One instance of a foreign class.
 pub struct Instance {

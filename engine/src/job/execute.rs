@@ -154,7 +154,10 @@ fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Outpu
             let identity = plan.reducer.is_none() && plan.folder.is_none() && plan.mapper.is_none();
             let compressed = plan.files.iter().any(|f| f.codec.is_some() || f.is_stream);
             // Nor do we know what a class or columns make of them.
-            let compressed = compressed || running.compressing.is_some() || plan.writer.is_some() || plan.encoder.as_columns().is_some();
+            let compressed = compressed
+                || running.compressing.is_some()
+                || plan.writer.is_some()
+                || plan.encoder.as_columns().is_some();
             let expected = if identity && parts == 1 && !compressed { plan.input_bytes } else { 0 };
             let own = plan.writer.as_ref().map_or("", |w| w.extension());
             let extension = format!("{own}{}", running.spec.compress.map_or("", |c| c.target.extension()));

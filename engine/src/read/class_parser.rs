@@ -73,9 +73,7 @@ impl ClassParser {
         match self.reader()?.find(chunk)? {
             None if chunk.last => Ok(Found::Nowhere),
             None => Ok(Found::WantsMore),
-            Some(at) if at < before => {
-                Err(self.lies(format!("found a record {} bytes before the cut", before - at)))
-            }
+            Some(at) if at < before => Err(self.lies(format!("found a record {} bytes before the cut", before - at))),
             Some(at) if at >= chunk.limit => Ok(Found::Nowhere),
             Some(at) if at > bytes => Err(self.lies(format!("found a record at byte {at} of {bytes}"))),
             Some(at) => Ok(Found::At(at as usize)),
@@ -140,7 +138,8 @@ impl ClassParser {
 
     /// What is left at the end of a file when the reader takes no more of it.
     pub fn cut(&self, rest: usize) -> Error {
-        let what = format!("the file ends within a record: {} makes none of the last {rest} bytes", self.of.class.info().name);
+        let what =
+            format!("the file ends within a record: {} makes none of the last {rest} bytes", self.of.class.info().name);
         Error::new(Code::Corrupt, what).hint("copy the file again, or check that it is of this reader's kind")
     }
 }

@@ -27,8 +27,8 @@ use crate::format::key_value::KeyValueSplitter;
 use crate::format::text::LineSplitter;
 use crate::memory::{Budget, Buffer};
 use crate::operator::batch::Slices;
-use crate::operator::{Batch, Chunk, TaskContext};
 use crate::operator::cursor::RECORD_BYTES_MAX;
+use crate::operator::{Batch, Chunk, TaskContext};
 
 /// Bytes that are read at a time: a batch. It stays in L2 while it is mapped.
 pub const READ_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 256 << 10 };
@@ -138,7 +138,8 @@ impl SplitReader {
         };
         let parser = match &setup.format {
             RecordFormat::Class { .. } => {
-                let class = setup.reader.clone().ok_or_else(|| Error::new(Code::Internal, "no class reads the input"))?;
+                let class =
+                    setup.reader.clone().ok_or_else(|| Error::new(Code::Internal, "no class reads the input"))?;
                 Some(Parser::Class(Box::new(ClassParser::new(class, &setup.budget, setup.read_bytes)?)))
             }
             RecordFormat::Csv(shape) => Some(Parser::Csv(Box::new(CsvParser::new(shape.clone())))),
@@ -146,7 +147,9 @@ impl SplitReader {
             _ => None,
         };
         let built = match parser {
-            Some(Parser::Csv(_) | Parser::Json(_)) => Built::new(Some(setup.budget.grant(2 * setup.read_bytes as u64, "records with columns")?)),
+            Some(Parser::Csv(_) | Parser::Json(_)) => {
+                Built::new(Some(setup.budget.grant(2 * setup.read_bytes as u64, "records with columns")?))
+            }
             _ => Built::new(None),
         };
         Ok(SplitReader {
@@ -414,7 +417,8 @@ impl SplitReader {
     }
 
     fn class_batch(&mut self, position: u64, file: u32) -> Result<Batch<'_>> {
-        let (path, Some(Parser::Class(parser))) = (self.current.as_ref().map(|o| o.source.path()), &mut self.parser) else {
+        let (path, Some(Parser::Class(parser))) = (self.current.as_ref().map(|o| o.source.path()), &mut self.parser)
+        else {
             unreachable!("its parser is a class")
         };
         let batch = parser.batch().map_err(|e| e.at_path(path.unwrap_or_default()).at_offset(position))?;

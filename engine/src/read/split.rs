@@ -54,7 +54,9 @@ impl RecordFormat {
             RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } | RecordFormat::Json { end, .. } => {
                 Some(end)
             }
-            RecordFormat::Fixed { .. } | RecordFormat::Framed | RecordFormat::Csv(_) | RecordFormat::Class { .. } => None,
+            RecordFormat::Fixed { .. } | RecordFormat::Framed | RecordFormat::Csv(_) | RecordFormat::Class { .. } => {
+                None
+            }
         }
     }
 

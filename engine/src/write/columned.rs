@@ -127,7 +127,11 @@ impl Columned {
                     }
                     let from = out.len();
                     let (kind, bytes, escaped) = cell(n);
-                    if escaped { put_unescaped(bytes, out) } else { put(kind, bytes, out) }
+                    if escaped {
+                        put_unescaped(bytes, out)
+                    } else {
+                        put(kind, bytes, out)
+                    }
                     quote(out, from, *separator, places.cells.len() == 1);
                 }
                 out.push(b'\n');
@@ -178,8 +182,9 @@ impl Side {
         match self.columns {
             Some(named) if named != found => {
                 let what = format!("a {} of {found} columns was emitted, where {named} are named", self.name);
-                Err(Error::new(Code::UserCode, what)
-                    .hint("columns stand between tabs; name as many in --output-key-columns and --output-value-columns"))
+                Err(Error::new(Code::UserCode, what).hint(
+                    "columns stand between tabs; name as many in --output-key-columns and --output-value-columns",
+                ))
             }
             _ => Ok(found > 1),
         }
@@ -221,7 +226,8 @@ fn put_unescaped(mut cell: &[u8], out: &mut Vec<u8>) {
 fn quote(out: &mut Vec<u8>, from: usize, separator: u8, alone: bool) {
     let cell = &out[from..];
     let special = |b: &u8| matches!(*b, b'"' | b'\n' | b'\r') || *b == separator;
-    if !cell.iter().any(special) && !(alone && cell.is_empty()) {
+    let alone_and_empty = alone && cell.is_empty();
+    if !alone_and_empty && !cell.iter().any(special) {
         return;
     }
     let quotes = cell.iter().filter(|&&b| b == b'"').count();

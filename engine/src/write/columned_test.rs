@@ -1,3 +1,5 @@
+//! Columns as they are written, and read again by our own readers.
+
 use super::*;
 use crate::env::random::Random;
 use crate::format::columns::{BadRecords, Built};
@@ -44,12 +46,26 @@ fn objects_have_members_of_their_types() {
     };
     let pair = columns(&["k"], &["v"]);
     check((Type::Bytes, Type::I64), &pair, b"the", &7i64.to_le_bytes(), "{\"k\":\"the\",\"v\":7}\n");
-    check(TEXT, &pair, b"\"\\\n\x01\x1f/", b"\xff\xc3\xa9\xe2\x82", "{\"k\":\"\\\"\\\\\\n\\u0001\\u001f/\",\"v\":\"\u{fffd}é\u{fffd}\"}\n");
+    check(
+        TEXT,
+        &pair,
+        b"\"\\\n\x01\x1f/",
+        b"\xff\xc3\xa9\xe2\x82",
+        "{\"k\":\"\\\"\\\\\\n\\u0001\\u001f/\",\"v\":\"\u{fffd}é\u{fffd}\"}\n",
+    );
     let several = columns(&["id"], &["user.name", "n", "user.note.x"]);
     let expect = "{\"id\":\"1\",\"user\":{\"name\":\"a\\tb\",\"note\":{\"x\":\"\\\\y\"}},\"n\":\"\"}\n";
     check(TEXT, &several, b"1", b"a\\tb\t\t\\y", expect);
-    for (number, expect) in [(f64::NAN, "null"), (f64::INFINITY, "null"), (1e300, "1e300"), (-0.0, "-0.0"), (0.1, "0.1")] {
-        check((Type::Bytes, Type::F64), &columns(&[], &["x"]), b"", &number.to_le_bytes(), &format!("{{\"x\":{expect}}}\n"));
+    for (number, expect) in
+        [(f64::NAN, "null"), (f64::INFINITY, "null"), (1e300, "1e300"), (-0.0, "-0.0"), (0.1, "0.1")]
+    {
+        check(
+            (Type::Bytes, Type::F64),
+            &columns(&[], &["x"]),
+            b"",
+            &number.to_le_bytes(),
+            &format!("{{\"x\":{expect}}}\n"),
+        );
     }
     check((Type::F32, Type::None), &columns(&["x"], &[]), &f32::NEG_INFINITY.to_le_bytes(), b"", "{\"x\":null}\n");
 }

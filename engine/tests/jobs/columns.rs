@@ -196,7 +196,10 @@ fn every_part_has_the_names_of_its_columns() {
         ..spec(&[input], InputFormat::Text { delimiter: None }, &[], &[])
     };
     let error = run_in(&Env::real(), &words).err().unwrap();
-    assert!(error.code() == Code::Usage && error.to_string().starts_with("no column of the output is named"), "{error}");
+    assert!(
+        error.code() == Code::Usage && error.to_string().starts_with("no column of the output is named"),
+        "{error}"
+    );
     (words.output_columns.key, words.output_columns.value) = (names(&["word"]), names(&["count"]));
     for mode in [Mode::Sorted, Mode::Grouped] {
         let parts = parts_of(&JobSpec { mode, ..words.clone() }, &temp.path("out")).unwrap();

@@ -83,10 +83,11 @@ impl Plan {
         }
 
         let of = |class: &Arc<dyn Class>| (class.info().key_type, class.info().value_type);
+        let passes = |m: &Arc<dyn Class>| m.info().selects || (m.info().is_identity && reader.is_some());
         let map_types = match (&mapper, &spec.input_format) {
-            (Some(m), _) if !m.info().selects && !(m.info().is_identity && reader.is_some()) => (m.info().key_type, m.info().value_type),
+            (Some(m), _) if !passes(m) => of(m),
             (_, InputFormat::Text { .. }) => (Type::Bytes, Type::None),
-            (_, InputFormat::Class(_)) => reader.as_ref().map_or_else(Default::default, |r| of(r)),
+            (_, InputFormat::Class(_)) => reader.as_ref().map_or_else(Default::default, of),
             _ => (Type::Bytes, Type::Bytes),
         };
         for class in [&combiner, &reducer, &folder].into_iter().flatten() {
@@ -150,9 +151,13 @@ impl Plan {
             let takes = |takes: Type, is: Type| takes == Type::None || takes == is;
             if !takes(key, output_types.0) || !takes(value, output_types.1) {
                 let name = &writer.info().name;
-                let what = format!("the writer {name} takes keys of type {} and values of type {}", key.name(), value.name());
-                return Err(Error::new(Code::Usage, what)
-                    .hint(format!("the job's are {} and {}", output_types.0.name(), output_types.1.name())));
+                let what =
+                    format!("the writer {name} takes keys of type {} and values of type {}", key.name(), value.name());
+                return Err(Error::new(Code::Usage, what).hint(format!(
+                    "the job's are {} and {}",
+                    output_types.0.name(),
+                    output_types.1.name()
+                )));
             }
         }
         let files = inputs::find(&*env.files, &spec.inputs)?;

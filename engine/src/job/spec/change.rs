@@ -404,7 +404,9 @@ mod tests {
         ] {
             assert_eq!(input_format_text(&parse_input_format(text).unwrap()), text);
         }
-        for text in ["text", "text: = ", "raw", "framed", "class:Mine.Writer", "csv", "csv:;", "csv-no-header:\\t", "json"] {
+        for text in
+            ["text", "text: = ", "raw", "framed", "class:Mine.Writer", "csv", "csv:;", "csv-no-header:\\t", "json"]
+        {
             assert_eq!(output_format_text(&parse_output_format(text).unwrap()), text);
         }
         for text in [
