@@ -1,8 +1,9 @@
 /* The C ABI between Yunti's engine and class libraries, version 0: everything that crosses is declared here.
  *
  * A class library is a shared object that exports one symbol, yunti_library_v0(), which returns a table of classes
- * (mappers, combiners, reducers, folders, partitioners, key orders). The engine hands over batches and gets batches back: one call
- * for a batch of 32-256 KB, never one for a record. C++ users include <yunti/yunti.hpp>, which is built on this file.
+ * (mappers, combiners, reducers, folders, partitioners, readers, writers, key orders). The engine hands over batches and gets
+ * batches back: one call for a batch of 32-256 KB, never one for a record. C++ users include <yunti/yunti.hpp>, which is built on
+ * this file.
  *
  * Rules that hold everywhere
  *   - Every struct starts with its own size, so that either side may be older than the other. Fields are only appended.
@@ -45,7 +46,9 @@ enum {
 };
 
 typedef uint32_t yt_kind;
-enum { YT_MAPPER = 1, YT_REDUCER = 2, YT_COMBINER = 3, YT_FOLDER = 4, YT_PARTITIONER = 5, YT_KEY_ORDER = 8 };
+enum {
+  YT_MAPPER = 1, YT_REDUCER = 2, YT_COMBINER = 3, YT_FOLDER = 4, YT_PARTITIONER = 5, YT_READER = 6, YT_WRITER = 7, YT_KEY_ORDER = 8
+};
 
 /* What a key or a value is. It fixes the order of keys and how a text writer prints it. */
 typedef uint32_t yt_type;
@@ -86,9 +89,10 @@ typedef struct yt_batch {
 /* How records are laid out in the block. The engine chooses among those that the class can do (see yt_class.flags).
  *   YT_FORM_COPY: u32 klen, u32 vlen, key, value, zero to seven bytes of padding: every record starts 8-aligned.
  *   YT_FORM_ONE:  u32 koff, u32 klen: the key is a slice of the input batch (from ref_base), the value the u64 1.
- *   YT_FORM_REF:  u32 koff, u32 klen, u64 value: the same with a value of eight bytes. */
+ *   YT_FORM_REF:  u32 koff, u32 klen, u64 value: the same with a value of eight bytes.
+ *   YT_FORM_BYTES: no records but the bytes of the output themselves. Given only to writers. Since minor 4. */
 typedef uint32_t yt_form;
-enum { YT_FORM_COPY = 1, YT_FORM_ONE = 2, YT_FORM_REF = 3 };
+enum { YT_FORM_COPY = 1, YT_FORM_ONE = 2, YT_FORM_REF = 3, YT_FORM_BYTES = 4 };
 
 typedef struct yt_out yt_out;
 struct yt_out {
@@ -98,7 +102,8 @@ struct yt_out {
   const uint8_t *ref_base; /* forms ONE and REF: what koff counts from */
   /* Hands the filled block over; on YT_OK, end - cur >= need. Anything else: return it. need <= 64 KiB. */
   yt_status (*full)(yt_out *, uint64_t need);
-  /* Form COPY, a record that needs more than 64 KiB of block and does not fit in [cur, end): the engine copies it. */
+  /* Form COPY, a record that needs more than 64 KiB of block and does not fit in [cur, end): the engine copies it.
+   * Form BYTES, as many bytes: those of key, then those of value. */
   yt_status (*big)(yt_out *, yt_str key, yt_str value);
   void *engine;
   uint64_t reserved[4];
@@ -155,6 +160,74 @@ typedef struct yt_folder {
   yt_status (*finish)(void *self, const yt_str *keys, const void *const *states, uint32_t n, yt_out *out);
 } yt_folder;
 
+/* ---- readers: records in the bytes of files, since minor 4 --------------------------------------------------------- */
+
+/* A stretch of a file, decompressed, valid until the call returns. */
+typedef struct yt_chunk {
+  uint32_t size;
+  uint32_t flags;      /* YT_CHUNK_.. */
+  const uint8_t *base;
+  uint64_t bytes;      /* the stretch is [base, base + bytes) */
+  uint64_t limit;      /* a record that begins at base + limit or behind it belongs to the next split; UINT64_MAX: all are of this one */
+  uint64_t position;   /* byte offset of base in the file */
+  uint32_t file_index; /* counts the files of the job's input, in order */
+  uint32_t before;     /* find: the cut is at base + before; else 0 */
+} yt_chunk;
+#define YT_CHUNK_FIRST 1u /* base is the beginning of the file */
+#define YT_CHUNK_LAST 2u  /* the file ends at base + bytes */
+
+/* The engine owns files, splits, codecs and buffers; a reader finds records in bytes.
+ *
+ *      file    | split 0             | split 1             | split 2           |
+ *      records |  a  |   b   |    c     |  d  |      e      |   f   |    g     |     a b c | d e | f g
+ *                                  cut ^              cut ^
+ *
+ * A record belongs to the split in which its first byte lies. So that each is read exactly once whatever the split size, where records
+ * begin must not depend on where the file was cut: find has to answer what read would have come to.
+ *
+ * Call order for a split: for each of its pieces of files, find if the piece begins behind the beginning of its file; then read, again and
+ * again, each time from the first byte that was not taken. A piece is done when all bytes before its limit were taken; one without a limit
+ * goes to the end of its file, and its last call has YT_CHUNK_LAST and no bytes: there a reader that has kept something may emit it. A split
+ * may be done after find. Where keys are sampled, instances of their own read some of the input, and may be destroyed at any time.
+ *
+ * A failure of either ends the job with its message, the file and the byte. */
+typedef struct yt_reader {
+  uint32_t size;
+  uint32_t flags;      /* 0 */
+  uint32_t look_back;  /* bytes before a cut that find wants to see, at most 4096; fewer are there at the beginning of a file */
+  uint32_t pad;
+  /* Where the first record that begins at base + before or behind it begins, counted from base: in before .. bytes; a number of limit
+   * or more says that none begins in this split. UINT64_MAX: more bytes are needed; with YT_CHUNK_LAST: none begins in the rest of the file.
+   * NULL: files cannot be cut, each of them is read from its beginning to its end. Compressed files always are. */
+  yt_status (*find)(void *self, const yt_chunk *, uint64_t *start);
+  /* Emits (form COPY) whole records that begin before base + limit, in order, and says how many bytes it took: those of the records,
+   * and those between them. A record that begins before the limit is read to its end, wherever that is.
+   * 0 taken and nothing emitted: more bytes are needed, and the next call has them, in a buffer that grows if one record fills it.
+   * With YT_CHUNK_LAST there are none: then 0 taken of bytes that are there is the error of a file that ends within a record.
+   * Records with 0 bytes taken, or more bytes taken than there are, end the job. */
+  yt_status (*read)(void *self, const yt_chunk *, yt_out *out, uint64_t *taken);
+} yt_reader;
+
+/* ---- writers: the bytes of an output, since minor 4 ------------------------------------------------------------------ */
+
+/* yt_writer.flags */
+#define YT_WHOLE_PART 1u /* one instance writes a part from begin to end, in order; else any number of them write stretches of it side by side */
+
+/* Form BYTES. The engine owns files, names, codecs and buffers; what a writer appends stands in the file, or is compressed behind it.
+ *
+ * Without YT_WHOLE_PART what is written of a record must depend on that record alone: a part's begin, its records in stretches of any
+ * length, and its end come from instances that do not know of each other. With it an instance is called begin, write for each batch of the
+ * part in order, end; a partition is then reduced by one worker. */
+typedef struct yt_writer {
+  uint32_t size;
+  uint32_t flags;
+  yt_status (*begin)(void *self, yt_out *bytes); /* NULL, or: the head of a part, also of one without records */
+  /* Records with keys and values, as they were emitted; their types are those of the job's last class. */
+  yt_status (*write)(void *self, const yt_batch *records, yt_out *bytes);
+  yt_status (*end)(void *self, yt_out *bytes);   /* NULL, or: the foot of a part */
+  const char *extension;                         /* NULL, or what names of parts end in, as ".xml"; that of a codec comes behind it */
+} yt_writer;
+
 /* ---- classes and the handshake ------------------------------------------------------------------------------------ */
 
 /* Given to create(); valid until destroy() returns. */
@@ -205,7 +278,8 @@ typedef struct yt_class {
   yt_kind kind;
   const char *name;            /* "WordCount.Tokenizer": letters, digits, '_', '.', NUL-terminated */
   uint32_t flags;
-  yt_type key_type, value_type; /* what it emits; key_type YT_NONE of a reducer, combiner or folder: the keys that it is given */
+  yt_type key_type, value_type; /* what it emits; key_type YT_NONE of a reducer, combiner or folder: the keys that it is given;
+                                   writer: what it takes, YT_NONE: any */
   yt_type in_value_type;        /* reducer, combiner, folder: the value type it expects; YT_NONE: any */
   yt_status (*create)(const yt_context *, void **self);
   void (*destroy)(void *self);
@@ -214,8 +288,9 @@ typedef struct yt_class {
   /* partitioner: part[i] in 0 .. parts-1 for each record; equal keys must get equal numbers where a reducer or folder follows */
   yt_status (*partition)(void *self, const yt_batch *, uint32_t parts, uint32_t *part);
   const yt_folder *folder;     /* folder; also a combiner or reducer that is one: then the engine may fold instead */
-  yt_status (*flush)(void *self, yt_out *);  /* NULL, or: end of the task, may still emit (form COPY) */
-  uint64_t files[2];
+  yt_status (*flush)(void *self, yt_out *);  /* NULL, or: end of the task, may still emit (form COPY); not of readers and writers */
+  const yt_reader *reader;     /* reader; since minor 4 */
+  const yt_writer *writer;     /* writer; since minor 4 */
   /* key order: emits one record for each of the batch, in its order: as key a form of the record's key (and of its value, if that
    * decides too), as value nothing. Records are sorted by these forms: byte by byte, unsigned, a prefix before what it begins;
    * equal forms in the order of emission. Records with equal forms are of one group, and go to one partition.

@@ -67,6 +67,32 @@ AT(yt_folder, fold, 24);
 AT(yt_folder, merge, 32);
 AT(yt_folder, finish, 40);
 
+ASSERT(sizeof(yt_chunk) == 48);
+AT(yt_chunk, size, 0);
+AT(yt_chunk, flags, 4);
+AT(yt_chunk, base, 8);
+AT(yt_chunk, bytes, 16);
+AT(yt_chunk, limit, 24);
+AT(yt_chunk, position, 32);
+AT(yt_chunk, file_index, 40);
+AT(yt_chunk, before, 44);
+
+ASSERT(sizeof(yt_reader) == 32);
+AT(yt_reader, size, 0);
+AT(yt_reader, flags, 4);
+AT(yt_reader, look_back, 8);
+AT(yt_reader, pad, 12);
+AT(yt_reader, find, 16);
+AT(yt_reader, read, 24);
+
+ASSERT(sizeof(yt_writer) == 40);
+AT(yt_writer, size, 0);
+AT(yt_writer, flags, 4);
+AT(yt_writer, begin, 8);
+AT(yt_writer, write, 16);
+AT(yt_writer, end, 24);
+AT(yt_writer, extension, 32);
+
 ASSERT(sizeof(yt_context) == 136);
 AT(yt_context, size, 0);
 AT(yt_context, abi_minor, 4);
@@ -100,6 +126,8 @@ AT(yt_class, reduce, 56);
 AT(yt_class, partition, 64);
 AT(yt_class, folder, 72);
 AT(yt_class, flush, 80);
+AT(yt_class, reader, 88);
+AT(yt_class, writer, 96);
 AT(yt_class, arrange, 104);
 AT(yt_class, reserved, 112);
 
@@ -174,7 +202,99 @@ static yt_status lines_map(void *self, const yt_batch *b, yt_out *out) {
 static const yt_class lines_class = {
     .size = sizeof(yt_class), .kind = YT_MAPPER, .name = "C.Lines", .key_type = YT_BYTES, .value_type = YT_I64,
     .create = lines_create, .destroy = lines_destroy, .map = lines_map};
-static const yt_class *const classes[] = {&lines_class};
-static const yt_library library = {sizeof(yt_library), YT_ABI_MAJOR, YT_ABI_MINOR, 1, "C", "1.0", classes};
+
+/* Appends in form BYTES. */
+static yt_status append(yt_out *out, const uint8_t *p, uint64_t n) {
+  yt_status status = YT_OK;
+  if (n > YT_BIG_BYTES) {
+    yt_str bytes, none = {NULL, 0};
+    bytes.p = p;
+    bytes.n = n;
+    return out->big(out, bytes, none);
+  }
+  if ((uint64_t)(out->end - out->cur) < n) status = out->full(out, n);
+  if (status != YT_OK) return status;
+  memcpy(out->cur, p, n);
+  out->cur += n;
+  return YT_OK;
+}
+
+/* Emits in form COPY. */
+static yt_status emit(yt_out *out, yt_str key, yt_str value) {
+  const uint32_t head[2] = {(uint32_t)key.n, (uint32_t)value.n};
+  const uint64_t need = (8 + key.n + value.n + 7) / 8 * 8;
+  if ((uint64_t)(out->end - out->cur) < need) {
+    yt_status status;
+    if (need > YT_BIG_BYTES) return out->big(out, key, value);
+    status = out->full(out, need);
+    if (status != YT_OK) return status;
+  }
+  memcpy(out->cur, head, 8);
+  memcpy(out->cur + 8, key.p, key.n);
+  memcpy(out->cur + 8 + key.n, value.p, value.n);
+  out->cur += need;
+  return YT_OK;
+}
+
+/* C.Pairs: records of a key and a value, each behind its length of two bytes, the first the higher one. */
+static uint64_t length(const uint8_t *p) { return (uint64_t)p[0] << 8 | p[1]; }
+
+static yt_status pairs_read(void *self, const yt_chunk *chunk, yt_out *out, uint64_t *taken) {
+  uint64_t at = 0;
+  (void)self;
+  while (at < chunk->limit && chunk->bytes - at >= 4) {
+    const uint8_t *p = chunk->base + at;
+    yt_str key, value;
+    yt_status status;
+    key.n = length(p);
+    if (chunk->bytes - at < 4 + key.n) break;
+    value.n = length(p + 2 + key.n);
+    if (chunk->bytes - at < 4 + key.n + value.n) break;
+    key.p = p + 2;
+    value.p = key.p + key.n + 2;
+    status = emit(out, key, value);
+    if (status != YT_OK) return status;
+    at += 4 + key.n + value.n;
+  }
+  *taken = at;
+  return YT_OK;
+}
+
+/* C.PairsOut: the same the other way round. */
+static yt_status pairs_write(void *self, const yt_batch *b, yt_out *out) {
+  lines *l = self;
+  uint32_t i;
+  for (i = 0; i < b->n; ++i) {
+    const uint32_t n[2] = {b->klen[i], b->vlen[i]};
+    const uint8_t *p[2];
+    int j;
+    p[0] = b->base + b->koff[i];
+    p[1] = b->base + b->voff[i];
+    for (j = 0; j < 2; ++j) {
+      const uint8_t head[2] = {(uint8_t)(n[j] >> 8), (uint8_t)n[j]};
+      yt_status status;
+      if (n[j] > 0xffff) {
+        l->context->error(l->context->engine, text("C.PairsOut: a key or value of more than 65535 bytes"));
+        return YT_FAIL;
+      }
+      status = append(out, head, 2);
+      if (status == YT_OK) status = append(out, p[j], n[j]);
+      if (status != YT_OK) return status;
+    }
+  }
+  return YT_OK;
+}
+
+static const yt_reader pairs_reader = {sizeof(yt_reader), 0, 0, 0, NULL, pairs_read};
+static const yt_writer pairs_writer = {sizeof(yt_writer), 0, NULL, pairs_write, NULL, ".pairs"};
+static const yt_class pairs_class = {
+    .size = sizeof(yt_class), .kind = YT_READER, .name = "C.Pairs", .key_type = YT_BYTES, .value_type = YT_BYTES,
+    .create = lines_create, .destroy = lines_destroy, .reader = &pairs_reader};
+static const yt_class pairs_out_class = {
+    .size = sizeof(yt_class), .kind = YT_WRITER, .name = "C.PairsOut", .key_type = YT_BYTES, .value_type = YT_BYTES,
+    .create = lines_create, .destroy = lines_destroy, .writer = &pairs_writer};
+
+static const yt_class *const classes[] = {&lines_class, &pairs_class, &pairs_out_class};
+static const yt_library library = {sizeof(yt_library), YT_ABI_MAJOR, YT_ABI_MINOR, 3, "C", "1.0", classes};
 
 const yt_library *yunti_library_v0(uint32_t engine_abi) { return engine_abi >> 16 == YT_ABI_MAJOR ? &library : NULL; }

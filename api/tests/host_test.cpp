@@ -27,7 +27,7 @@ static Mapped map(Host& host, const char* name, const Batch& batch, yt_form form
 }
 
 static void tables() {
-  CHECK(library->size == sizeof(yt_library) && library->n == 32);
+  CHECK(library->size == sizeof(yt_library) && library->n == 36);
   CHECK(std::string(library->name) == "Test" && std::string(library->version) == "1.2");
   const yt_class* words = find(library, "Test.Words");
   CHECK(words->kind == YT_MAPPER && words->flags == (YT_WANTS_SPAN | YT_EMITS_ONE | YT_EMITS_REFS));
@@ -355,6 +355,58 @@ static void key_orders(Host& host) {
   }
 }
 
+static void readers(Host& host) {
+  const yt_class* lengths = find(library, "Test.Lengths");
+  CHECK(lengths->kind == YT_READER && lengths->key_type == YT_U64 && lengths->value_type == YT_BYTES && lengths->reader->find == nullptr);
+  std::string file;
+  Records want;
+  for (size_t i = 0; i < 40; ++i) {
+    const std::string value(i * 37 % 250, static_cast<char>('a' + i % 26));
+    want.emplace_back(number(static_cast<int64_t>(file.size())), value);
+    file += static_cast<char>(value.size()) + value;
+  }
+  yt_status status = YT_OK;
+  for (const size_t step : {size_t{1}, size_t{7}, size_t{300}, size_t{1} << 20}) CHECK(read_file(lengths, host, file, 0, step, &status) == want && status == YT_OK);
+
+  const yt_class* sentences = find(library, "Test.Sentences");
+  CHECK(sentences->reader->look_back == 1 && sentences->reader->find != nullptr && sentences->reader->size == sizeof(yt_reader));
+  const std::string text = "One. Two words..A longer one, with many words in it. No end";
+  want = {{"One", ""}, {" Two words", ""}, {"", ""}, {"A longer one, with many words in it", ""}, {" No end", ""}};
+  for (size_t split = 1; split <= text.size() + 1; ++split)
+    for (const size_t step : {size_t{1}, size_t{3}, size_t{100}}) CHECK(read_file(sentences, host, text, split, step, &status) == want && status == YT_OK);
+  read_file(sentences, host, "Oh. No!", 0, 100, &status);
+  CHECK(status == YT_FAIL && host.error == "no need to shout");
+}
+
+static void writers(Host& host) {
+  const yt_class* table = find(library, "Test.Table");
+  const yt_writer& w = *table->writer;
+  CHECK(table->kind == YT_WRITER && table->key_type == YT_BYTES && table->value_type == YT_I64 && w.flags == 0 && std::string(w.extension) == ".table");
+  const std::string large(100000, 'x');
+  const Batch batch(Records{{"a", number(-1)}, {"", number(0)}, {large, number(7)}, {"b", number(INT64_MIN)}});
+  for (const size_t block : {size_t{1}, size_t{16}, size_t{1} << 18}) {
+    Object object(table, host);
+    Sink sink(YT_FORM_BYTES, block);
+    CHECK(w.begin(object.self, &sink.out) == YT_OK && w.write(object.self, &batch.batch, &sink.out) == YT_OK && w.end(object.self, &sink.out) == YT_OK);
+    sink.take();
+    CHECK(sink.bytes == "head\na=-1\n=0\n" + large + "=7\nb=-9223372036854775808\n" + std::string("\7\0\0\0", 4));
+    CHECK((sink.bigs == 1) == (block < large.size()));
+    const Batch bad(Records{{"bad", number(1)}}), odd(Records{{"k", "123"}});
+    CHECK(w.write(object.self, &bad.batch, &sink.out) == YT_FAIL && host.error == "a bad key");
+    CHECK(w.write(object.self, &odd.batch, &sink.out) == YT_FAIL && host.error.find("another length") != std::string::npos);
+    sink.stop_after = sink.fulls;
+    if (block == 1) CHECK(w.begin(object.self, &sink.out) == YT_STOP);
+  }
+  const yt_class* keys = find(library, "Test.Keys");
+  CHECK(keys->writer->flags == YT_WHOLE_PART && keys->writer->begin == nullptr && keys->writer->end == nullptr && keys->writer->extension == nullptr);
+  Object object(keys, host);
+  Sink sink(YT_FORM_BYTES, 4);
+  const Batch two(Records{{"k", ""}, {"l", ""}});
+  for (int i = 0; i < 2; ++i) CHECK(keys->writer->write(object.self, &two.batch, &sink.out) == YT_OK);
+  sink.take();
+  CHECK(sink.bytes == "1k2l3k4l" && keys->key_type == YT_NONE);
+}
+
 static void c_library(const char* path) {
   const yt_library* c = load(path);
   CHECK(load(path, (YT_ABI_MAJOR + 1) << 16) == nullptr);
@@ -362,6 +414,15 @@ static void c_library(const char* path) {
   Host host;
   CHECK((map(host, "C.Lines", Batch("b\na\n", false), YT_FORM_COPY, 32).records == Records{{"b", number(1)}, {"a", number(1)}}));
   CHECK(host.counters["C/LINES"] == 2);
+
+  const Records pairs = {{"key", "value"}, {"", ""}, {std::string(300, 'k'), std::string(65535, 'v')}};
+  Object writer(find(c, "C.PairsOut"), host);
+  Sink bytes(YT_FORM_BYTES, 16);
+  const Batch batch(pairs);
+  CHECK(writer.cls->writer->write(writer.self, &batch.batch, &bytes.out) == YT_OK);
+  bytes.take();
+  yt_status status = YT_OK;
+  CHECK(bytes.bytes.size() == 12 + 8 + 300 + 65535 && read_file(find(c, "C.Pairs"), host, bytes.bytes, 0, 10, &status) == pairs && status == YT_OK);
 }
 
 int main(int argc, char** argv) {
@@ -380,6 +441,8 @@ int main(int argc, char** argv) {
   folders(host);
   partitioners(host);
   key_orders(host);
+  readers(host);
+  writers(host);
   c_library(argv[2]);
   std::puts("host_test: ok");
 }

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <map>
@@ -69,6 +70,7 @@ class Sink {
 
   yt_out out{};
   Records records;
+  std::string bytes;  // form BYTES
   int fulls = 0, bigs = 0, stop_after = -1;
 
   // To be called after each call into the class.
@@ -92,6 +94,11 @@ class Sink {
   }
 
   void decode() {
+    if (out.form == YT_FORM_BYTES) {
+      CHECK(out.cur <= out.end);
+      bytes.append(reinterpret_cast<const char*>(start_), static_cast<size_t>(out.cur - start_));
+      return;
+    }
     for (const uint8_t* p = start_; p < out.cur;) {
       uint32_t a, b;
       std::memcpy(&a, p, 4);
@@ -120,10 +127,15 @@ class Sink {
 
   static yt_status big(yt_out* o, yt_str key, yt_str value) {
     Sink& s = *static_cast<Sink*>(o->engine);
-    CHECK(o->form == YT_FORM_COPY && key.n + value.n + 8 > YT_BIG_BYTES - 8 && key.n + value.n <= 0x7FFFFFFF);
+    const bool copy = o->form == YT_FORM_COPY;
+    CHECK((copy || o->form == YT_FORM_BYTES) && key.n + value.n > YT_BIG_BYTES - (copy ? 16 : 0) && key.n + value.n <= 0x7FFFFFFF);
     ++s.bigs;
     s.decode();
     s.reset(0);
+    if (!copy) {
+      s.bytes += std::string(text(key)) + std::string(text(value));
+      return YT_OK;
+    }
     s.records.emplace_back(text(key), text(value));
     return YT_OK;
   }
@@ -333,5 +345,56 @@ class Groups {
   std::vector<uint32_t> koff_, klen_, first_, voff_, vlen_;
   std::vector<uint64_t> v8_;
 };
+
+// What the reader of a class makes of a file, in pieces of `split` bytes (0: whole), given to it `step` bytes at a time.
+inline Records read_file(const yt_class* cls, Host& host, const std::string& file, size_t split, size_t step, yt_status* status) {
+  Records all;
+  const yt_reader& reader = *cls->reader;
+  for (size_t start = 0; start < file.size(); start += split) {
+    if (split == 0) split = file.size();
+    CHECK(split == file.size() || reader.find != nullptr);
+    const size_t end = std::min(start + split, file.size());
+    const bool cut = reader.find != nullptr;
+    Object object(cls, host);
+    Sink sink(YT_FORM_COPY, 64);
+    size_t from = start < reader.look_back ? 0 : start - reader.look_back, to = std::min(file.size(), from + step);
+    bool finding = start > 0;
+    for (;;) {
+      const Guarded stretch(std::string_view(file).substr(from, to - from));
+      yt_chunk chunk{};
+      chunk.size = sizeof chunk;
+      chunk.flags = (from == 0 ? YT_CHUNK_FIRST : 0) | (to == file.size() ? YT_CHUNK_LAST : 0);
+      chunk.base = stretch.p;
+      chunk.bytes = to - from;
+      chunk.limit = cut ? end - from : UINT64_MAX;
+      chunk.position = from;
+      uint64_t at = 0;
+      const bool last = to == file.size();
+      if (finding) {
+        chunk.before = static_cast<uint32_t>(start - from);
+        at = UINT64_MAX;
+        *status = reader.find(object.self, &chunk, &at);
+        if (*status != YT_OK) return all;
+        if (at == UINT64_MAX && last) break;
+        if (at != UINT64_MAX && at >= chunk.limit) break;
+        if (at != UINT64_MAX) {
+          CHECK(at >= chunk.before && at <= chunk.bytes);
+          finding = false;
+          from += at;
+        }
+      } else {
+        *status = reader.read(object.self, &chunk, &sink.out, &at);
+        if (*status != YT_OK) return all;
+        CHECK(at <= chunk.bytes && (at > 0 || !last || from == to));
+        if (at >= chunk.limit || (last && from == to)) break;
+        from += at;
+      }
+      // More, where it took nothing of what there was.
+      to = std::min(file.size(), std::max(to, from) + (at == 0 || at == UINT64_MAX || from >= to ? step : 0));
+    }
+    for (Record& r : sink.take()) all.push_back(std::move(r));
+  }
+  return all;
+}
 
 }  // namespace mock

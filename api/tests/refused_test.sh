@@ -50,6 +50,14 @@ refused 'emit(key) needs Value = yunti::None' <<'EOF'
 struct M : yunti::Mapper<yunti::Bytes, int64_t> { void map(std::string_view v, Out& out) { out.emit(v); } };
 YUNTI_LIBRARY("L", "1", yunti::mapper<M>("L.M"))
 EOF
+refused 'a reader needs size_t read(const yunti::Chunk&, Out&)' <<'EOF'
+struct R : yunti::Reader<yunti::Bytes, yunti::Bytes> { size_t read(std::string_view, Out&) { return 0; } };
+YUNTI_LIBRARY("L", "1", yunti::reader<R>("L.R"))
+EOF
+refused 'a writer needs write(key, value, yunti::Sink&)' <<'EOF'
+struct W : yunti::Writer<yunti::Bytes, int64_t> { void write(std::string_view, yunti::Sink&, int) {} };
+YUNTI_LIBRARY("L", "1", yunti::writer<W>("L.W"))
+EOF
 refused 'a reducer needs reduce(key' <<'EOF'
 struct R : yunti::Reducer<yunti::Bytes, int64_t> { void reduce(std::string_view, Out&) {} };
 YUNTI_LIBRARY("L", "1", yunti::reducer<R>("L.R"))

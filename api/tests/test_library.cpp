@@ -250,6 +250,62 @@ struct KeyedWhole : yunti::Reducer<Bytes, Bytes> {
   }
 };
 
+// ---- readers and writers
+
+struct Lengths : yunti::Reader<uint64_t, Bytes> {  // a length byte and as many bytes
+  size_t read(const yunti::Chunk& chunk, Out& out) {
+    size_t at = 0;
+    while (at < chunk.owned()) {
+      const size_t n = 1 + static_cast<unsigned char>(chunk.text[at]);
+      if (n > chunk.text.size() - at) break;
+      out.emit(chunk.position + at, chunk.text.substr(at + 1, n - 1));
+      at += n;
+    }
+    return at;
+  }
+};
+
+struct Sentences : yunti::Reader<Bytes, yunti::None> {  // up to a full stop; cut with a look at the byte before
+  static constexpr uint32_t look_back = 1;
+  size_t find(const yunti::Chunk& chunk) {
+    if (chunk.cut == 0) return 0;
+    const size_t stop = chunk.text.find('.', chunk.cut - 1);
+    if (stop != string_view::npos) return stop + 1;
+    return chunk.text.size() > chunk.limit ? static_cast<size_t>(chunk.limit) : yunti::kMore;
+  }
+  size_t read(const yunti::Chunk& chunk, Out& out) {
+    if (chunk.text.find('!') != string_view::npos) throw std::runtime_error("no need to shout");
+    size_t at = 0;
+    while (at < chunk.owned()) {
+      const size_t stop = chunk.text.find('.', at);
+      if (stop == string_view::npos) {
+        if (!chunk.last) break;
+        out.emit(chunk.text.substr(at));
+        return chunk.text.size();
+      }
+      out.emit(chunk.text.substr(at, stop - at));
+      at = stop + 1;
+    }
+    return at;
+  }
+};
+
+struct Table : yunti::Writer<Bytes, int64_t> {
+  static constexpr const char* extension = ".table";
+  void begin(yunti::Sink& out) { out.put("head").put('\n'); }
+  void write(string_view key, int64_t value, yunti::Sink& out) {
+    if (key == "bad") yunti::fail("a bad key");
+    out.put(key).put('=').number(value).put("\n");
+  }
+  void end(yunti::Sink& out) { out.put(string_view()).raw(uint32_t{7}); }
+};
+
+struct Keys : yunti::Writer<yunti::Any, yunti::None> {
+  static constexpr bool whole_part = true;
+  void write(string_view key, yunti::Sink& out) { out.number(++n).put(key); }
+  int n = 0;
+};
+
 }  // namespace
 
 YUNTI_LIBRARY("Test", "1.2",
@@ -267,4 +323,6 @@ YUNTI_LIBRARY("Test", "1.2",
               yunti::partitioner<ByLength>("Test.ByLength"), yunti::partitioner<ByNumber>("Test.ByNumber"),
               yunti::key_order<ByParts>("Test.ByParts"), yunti::key_order<ByDecimal>("Test.ByDecimal"),
               yunti::key_order<Undeclared>("Test.Undeclared"),
-              yunti::reducer<Keyed>("Test.Keyed"), yunti::reducer<KeyedWhole>("Test.KeyedWhole"))
+              yunti::reducer<Keyed>("Test.Keyed"), yunti::reducer<KeyedWhole>("Test.KeyedWhole"),
+              yunti::reader<Lengths>("Test.Lengths"), yunti::reader<Sentences>("Test.Sentences"), yunti::writer<Table>("Test.Table"),
+              yunti::writer<Keys>("Test.Keys"))

@@ -4,8 +4,10 @@ YUNTI names the binary, YUNTI_EXAMPLES the folder of lib*.so (built by gcc or by
 """
 
 import collections
+import csv
 import glob
 import gzip
+import io
 import json
 import os
 import pathlib
@@ -122,6 +124,48 @@ class Jobs(unittest.TestCase):
         # Groups go to one part each, whatever the parts are.
         self.job("secondary_sort", f"{classes} --input pairs --output out --overwrite --reduces 3")
         self.assertEqual(sorted(self.output("out").decode().split("-" * 48 + "\n")), sorted(expected.split("-" * 48 + "\n")))
+    def test_fasta(self):
+        here = os.path.join(ROOT, "examples/fasta")
+        self.job("fasta", f"--input-format class:Fasta.Reader --output-format class:Fasta.Writer --mapper Fasta.ReverseComplement --input {here}/sequences.fa --output out")
+        self.assertEqual(os.path.basename(glob.glob(self.path("out/part-*"))[0]), "part-r-00000.fa")
+        self.assertEqual(self.output("out"), self.strands(pathlib.Path(here, "sequences.fa").read_text()))
+        # Many sequences, in splits of any size, of which some hold none.
+        text = "".join(f">s{n * 7919 % 1000:04} of {n}\n" + ("ACGTN" * (n % 60) + "\n") * (n % 7) for n in range(1000))
+        with open(self.path("in.fa"), "w") as f:
+            f.write(text)
+        for size in ("13", "1000", "64KiB"):
+            self.job("fasta", f"--input-format class:Fasta.Reader --output-format class:Fasta.Writer --mapper Fasta.ReverseComplement --input in.fa --output out -D split.size={size} --overwrite")
+            self.assertEqual(self.output("out"), self.strands(text), size)
+        with open(self.path("bad.fa"), "w") as f:
+            f.write("ACGT\n")
+        told = self.job("fasta", "--input-format class:Fasta.Reader --input bad.fa --output none", code=6).stderr.decode()
+        self.assertEqual(told, "yunti: Fasta.Reader: a sequence does not begin with '>': bad.fa, byte 0\n")
+
+    def strands(self, text):
+        """Its sequences by name, each as the other strand."""
+        lines = []
+        for record in sorted(text[1:].split("\n>")):
+            name, *letters = record.splitlines()
+            strand = "".join(letters)[::-1].translate(str.maketrans("ACGT", "TGCA"))
+            lines += [">" + name] + [strand[at:at + 60] for at in range(0, len(strand), 60)]
+        return "".join(line + "\n" for line in lines).encode()
+
+    def test_csv_and_json_lines(self):
+        rows = [["id", "name", "note"]] + [[str(n * 7 % 50), f'n"{n}', "a,b\r\nc" * (n % 3)] for n in range(50)]
+        with open(self.path("in.csv"), "w", newline="") as f:
+            csv.writer(f).writerows(rows)
+        names = "--output-key-columns id --output-value-columns name,note"
+        self.yunti(f"run --input-format csv --output-format csv {names} --input in.csv --output csv")
+        with io.StringIO(self.output("csv").decode(), newline="") as f:
+            self.assertEqual(list(csv.reader(f)), [rows[0]] + sorted(rows[1:]))
+        self.yunti(f"run --input-format csv --output-format json {names} --input in.csv --output json")
+        objects = [json.loads(line) for line in self.output("json").splitlines()]
+        self.assertEqual(objects, [dict(zip(rows[0], row)) for row in sorted(rows[1:])])
+        words = "--output-key-columns word --output-value-columns count"
+        self.yunti(f"run wordcount --output-format json {words} --input {BOOKS} --output words")
+        counts = [json.loads(line) for line in self.output("words").splitlines()]
+        told = b"".join(b"%s\t%d\n" % (c["word"].encode(), c["count"]) for c in counts)
+        self.assertEqual(told, self.words())
 
     def test_a_bad_line_ends_the_job_or_is_counted(self):
         with open(self.path("bad.tsv"), "w") as f:

@@ -1,4 +1,5 @@
-// Yunti's C++ API: mappers, reducers, combiners, folders, partitioners and key orders in a class library (.so). Header-only, C++17, gcc and clang.
+// Yunti's C++ API: mappers, reducers, combiners, folders, partitioners, key orders, readers and writers in a class library (.so).
+// Header-only, C++17, gcc and clang.
 //
 //   #include <yunti/yunti.hpp>
 //
@@ -18,7 +19,9 @@
 //   $ yunti run --lib ./libwc.so --mapper WordCount.Tokenizer --folder WordCount.Count --input books/ --output counts/
 //
 // An object is made for one task and used by one thread at a time. Everything may throw. Where to read on:
-//   mapper.hpp  reducer.hpp  folder.hpp  partitioner.hpp  key_order.hpp     what to write
+//   mapper.hpp  reducer.hpp  folder.hpp  partitioner.hpp     what to write
+//   key_order.hpp                                            orders, groups and composite keys
+//   reader.hpp  writer.hpp                                   formats of one's own
 //   words.hpp  lines.hpp  fields.hpp  numbers.hpp            fast cutting of text: never loop over the bytes yourself
 //   out.hpp  named_output.hpp  values.hpp  type.hpp                            what goes out and comes in
 //   context.hpp  error.hpp  library.hpp                      settings, counters, failing, the table of classes
@@ -35,6 +38,8 @@
 #include "named_output.hpp"
 #include "numbers.hpp"
 #include "partitioner.hpp"
+#include "reader.hpp"
 #include "reducer.hpp"
 #include "values.hpp"
 #include "words.hpp"
+#include "writer.hpp"

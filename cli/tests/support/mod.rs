@@ -101,3 +101,25 @@ impl Drop for Dir {
         let _ = fs::remove_dir_all(&self.0);
     }
 }
+
+/// Builds a library of tests/class_libraries into the directory; false, and a word about it, without a compiler.
+pub fn build(dir: &Dir, source: &str, library: &str, flags: &[&str]) -> bool {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let (compiler, standard) = if source.ends_with(".c") { ("cc", "-std=c11") } else { ("c++", "-std=c++17") };
+    let status = Command::new(compiler)
+        .args([standard, "-O1", "-w", "-shared", "-fPIC", "-I"])
+        .arg(root.join("api/include"))
+        .args(flags)
+        .arg("-o")
+        .arg(dir.path(library))
+        .arg(root.join("tests/class_libraries").join(source))
+        .status();
+    match status {
+        Ok(status) => assert!(status.success(), "{compiler} {source} {flags:?}"),
+        Err(e) => {
+            eprintln!("SKIPPED: {source} is not built: {compiler}: {e}");
+            return false;
+        }
+    }
+    true
+}

@@ -1,15 +1,19 @@
-//! Foreign instances as mappers, reducers, folders, partitioners and key orders of the engine.
+//! Foreign instances as mappers, reducers, folders, partitioners, key orders, readers and writers of the engine.
 //! One of the listed files with `unsafe`: it calls functions of class libraries.
 
 use std::ffi::c_void;
 use std::sync::Arc;
 
 use super::context::ForeignContext;
-use super::layout::{ClassTable, FolderTable, Status};
+use super::layout::{
+    CHUNK_FIRST, CHUNK_LAST, ClassTable, FIND_MORE, Flush, FolderTable, RawChunk, ReaderTable, Status, WriterTable,
+};
 use crate::base::{Code, Error, Result};
 use crate::operator::cursor::{Out, RawStr, STATUS_OK};
 use crate::operator::folder::{FOLD_BATCH, FoldShape, FoldValues, KnownFold};
-use crate::operator::{Arranger, Batch, Folder, Groups, Mapper, Partitioner, Reducer, TaskContext};
+use crate::operator::{
+    Arranger, Batch, Chunk, Folder, Groups, Mapper, Partitioner, Reader, Reducer, TaskContext, Writer,
+};
 
 /// One instance of a foreign class.
 pub struct Instance {
@@ -117,6 +121,75 @@ impl Arranger for ForeignArranger {
         // SAFETY: as for the mapper; `group` has room for each record.
         let status = unsafe { arrange(self.0.this, std::ptr::from_ref(batch).cast(), out, group.as_mut_ptr()) };
         self.0.check(status)
+    }
+}
+
+pub struct ForeignReader {
+    pub instance: Instance,
+    pub table: ReaderTable,
+}
+
+fn raw(chunk: &Chunk<'_>) -> RawChunk {
+    RawChunk {
+        size: size_of::<RawChunk>() as u32,
+        flags: if chunk.first { CHUNK_FIRST } else { 0 } | if chunk.last { CHUNK_LAST } else { 0 },
+        base: chunk.bytes.as_ptr(),
+        bytes: chunk.bytes.len() as u64,
+        limit: chunk.limit,
+        position: chunk.position,
+        file_index: chunk.file_index,
+        before: chunk.before,
+    }
+}
+
+impl Reader for ForeignReader {
+    fn find(&mut self, chunk: &Chunk<'_>) -> Result<Option<u64>> {
+        let Some(find) = self.table.find else { return Err(self.instance.lacks("find")) };
+        let mut start = FIND_MORE;
+        // SAFETY: the ABI; the chunk's bytes live for the call.
+        let status = unsafe { find(self.instance.this, &raw(chunk), &mut start) };
+        self.instance.check(status)?;
+        Ok((start != FIND_MORE).then_some(start))
+    }
+    fn read(&mut self, chunk: &Chunk<'_>, out: &mut Out) -> Result<u64> {
+        let Some(read) = self.table.read else { return Err(self.instance.lacks("read")) };
+        let mut taken = 0;
+        // SAFETY: as in `find`; `out` is a live cursor in form COPY.
+        let status = unsafe { read(self.instance.this, &raw(chunk), out, &mut taken) };
+        self.instance.check(status)?;
+        Ok(taken)
+    }
+}
+
+pub struct ForeignWriter {
+    pub instance: Instance,
+    pub table: WriterTable,
+}
+
+// SAFETY: the table is constant data of a library that is never closed; the rest is Send.
+unsafe impl Send for ForeignWriter {}
+
+impl ForeignWriter {
+    fn frame(&mut self, call: Option<Flush>, bytes: &mut Out) -> Result<()> {
+        let Some(call) = call else { return Ok(()) };
+        // SAFETY: the ABI; `bytes` is a live cursor in form BYTES.
+        let status = unsafe { call(self.instance.this, bytes) };
+        self.instance.check(status)
+    }
+}
+
+impl Writer for ForeignWriter {
+    fn begin(&mut self, bytes: &mut Out) -> Result<()> {
+        self.frame(self.table.begin, bytes)
+    }
+    fn write(&mut self, records: &Batch<'_>, bytes: &mut Out) -> Result<()> {
+        let Some(write) = self.table.write else { return Err(self.instance.lacks("write")) };
+        // SAFETY: Batch has the layout of yt_batch; its slices live for the call.
+        let status = unsafe { write(self.instance.this, std::ptr::from_ref(records).cast(), bytes) };
+        self.instance.check(status)
+    }
+    fn end(&mut self, bytes: &mut Out) -> Result<()> {
+        self.frame(self.table.end, bytes)
     }
 }
 

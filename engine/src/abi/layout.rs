@@ -59,6 +59,48 @@ pub struct FolderTable {
 }
 
 #[repr(C)]
+pub struct RawChunk {
+    pub size: u32,
+    pub flags: u32,
+    pub base: *const u8,
+    pub bytes: u64,
+    pub limit: u64,
+    pub position: u64,
+    pub file_index: u32,
+    pub before: u32,
+}
+
+pub const CHUNK_FIRST: u32 = 1;
+pub const CHUNK_LAST: u32 = 2;
+/// Of `find`: more bytes are needed.
+pub const FIND_MORE: u64 = u64::MAX;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ReaderTable {
+    pub size: u32,
+    pub flags: u32,
+    pub look_back: u32,
+    pub pad: u32,
+    pub find: Option<unsafe extern "C" fn(*mut c_void, *const RawChunk, *mut u64) -> Status>,
+    pub read: Option<unsafe extern "C" fn(*mut c_void, *const RawChunk, *mut Out, *mut u64) -> Status>,
+}
+
+pub const FLAG_WHOLE_PART: u32 = 1;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct WriterTable {
+    pub size: u32,
+    pub flags: u32,
+    pub begin: Option<Flush>,
+    /// Takes a yt_batch.
+    pub write: Option<Process>,
+    pub end: Option<Flush>,
+    pub extension: *const c_char,
+}
+
+#[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ClassTable {
     pub size: u32,
@@ -75,7 +117,8 @@ pub struct ClassTable {
     pub partition: Option<Partition>,
     pub folder: *const FolderTable,
     pub flush: Option<Flush>,
-    pub files: [u64; 2],
+    pub reader: *const ReaderTable,
+    pub writer: *const WriterTable,
     pub arrange: Option<Arrange>,
     pub reserved: [u64; 3],
 }
@@ -100,6 +143,10 @@ pub unsafe trait Sized32: Copy {}
 
 // SAFETY: repr(C), size first; options of functions and raw pointers are null as zeros.
 unsafe impl Sized32 for FolderTable {}
+// SAFETY: as above.
+unsafe impl Sized32 for ReaderTable {}
+// SAFETY: as above.
+unsafe impl Sized32 for WriterTable {}
 // SAFETY: as above.
 unsafe impl Sized32 for ClassTable {}
 // SAFETY: as above.

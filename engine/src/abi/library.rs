@@ -7,15 +7,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::adapters::{
-    ForeignArranger, ForeignFolder, ForeignMapper, ForeignPartitioner, ForeignReducer, Instance, shape_of,
+    ForeignArranger, ForeignFolder, ForeignMapper, ForeignPartitioner, ForeignReader, ForeignReducer, ForeignWriter,
+    Instance, shape_of,
 };
 use super::layout::{
     ABI_MAJOR, ABI_MINOR, ClassTable, FLAG_EMITS_ONE, FLAG_EMITS_REFS, FLAG_GROUPS, FLAG_PURE, FLAG_WANTS_SPAN,
-    FolderTable, LibraryTable, read,
+    FLAG_WHOLE_PART, FolderTable, LibraryTable, ReaderTable, WriterTable, read,
 };
 use crate::base::{Code, Error, Result};
+use crate::operator::reader::LOOK_BACK_MAX;
 use crate::operator::{
-    Arranger, Class, ClassInfo, ClassSource, Flags, Folder, Kind, Mapper, Partitioner, Reducer, TaskContext, Type,
+    Arranger, Class, ClassInfo, ClassSource, Flags, Folder, Kind, Mapper, Partitioner, Reader, Reducer, TaskContext,
+    Type, Writer,
 };
 
 const ENTRY: &CStr = c"yunti_library_v0";
@@ -27,6 +30,9 @@ struct ForeignClass {
     name: Arc<str>,
     table: ClassTable,
     folder: Option<FolderTable>,
+    reader: Option<ReaderTable>,
+    writer: Option<WriterTable>,
+    extension: String,
 }
 
 // SAFETY: the tables are constant data and functions of a library that is never closed; instances are made for one thread each.
@@ -149,21 +155,40 @@ impl ForeignClass {
             4 => Kind::Folder,
             5 => Kind::Partitioner,
             8 => Kind::KeyOrder,
+            6 => Kind::Reader,
+            7 => Kind::Writer,
             k => return Err(wrong(format!("is of kind {k}, which this engine does not know"))),
         };
         let kind_of = |number: u32, what: &str| {
             Type::from_abi(number)
                 .ok_or_else(|| wrong(format!("has a {what} type {number}, which this engine does not know")))
         };
+        // SAFETY: the ABI: null, or a table with its size first, of the library.
+        let reader = (!table.reader.is_null()).then(|| unsafe { read(table.reader) });
+        // SAFETY: as above.
+        let writer = (!table.writer.is_null()).then(|| unsafe { read(table.writer) });
         let missing = match kind {
             Kind::Mapper => table.map.is_none(),
             Kind::Reducer | Kind::Combiner => table.reduce.is_none(),
             Kind::Folder => table.folder.is_null(),
             Kind::Partitioner => table.partition.is_none(),
             Kind::KeyOrder => table.arrange.is_none(),
+            Kind::Reader => reader.is_none_or(|r| r.read.is_none()),
+            Kind::Writer => writer.is_none_or(|w| w.write.is_none()),
         };
         if missing {
             return Err(wrong(format!("is a {} without its function", kind.name())));
+        }
+        if reader.is_some_and(|r| r.look_back > LOOK_BACK_MAX) {
+            return Err(wrong(format!("wants to look back over more than {LOOK_BACK_MAX} bytes")));
+        }
+        let extension = match writer {
+            // SAFETY: as of the name.
+            Some(w) if !w.extension.is_null() => unsafe { CStr::from_ptr(w.extension) }.to_string_lossy().into_owned(),
+            _ => String::new(),
+        };
+        if extension.contains('/') {
+            return Err(wrong(format!("ends the names of files in '{extension}'")));
         }
         let in_value_type = kind_of(table.in_value_type, "value")?;
         let folder = if table.folder.is_null() {
@@ -183,6 +208,8 @@ impl ForeignClass {
                 emits_one: table.flags & FLAG_EMITS_ONE != 0,
                 wants_span: table.flags & FLAG_WANTS_SPAN != 0,
                 groups: table.flags & FLAG_GROUPS != 0,
+                finds: reader.is_some_and(|r| r.find.is_some()),
+                whole_part: writer.is_some_and(|w| w.flags & FLAG_WHOLE_PART != 0),
             },
             key_type: kind_of(table.key_type, "key")?,
             value_type: kind_of(table.value_type, "value")?,
@@ -192,7 +219,7 @@ impl ForeignClass {
             selects: false,
             name: name.clone(),
         };
-        Ok(ForeignClass { info, name: name.into(), table, folder })
+        Ok(ForeignClass { info, name: name.into(), table, folder, reader, writer, extension })
     }
 
     fn instance(&self, context: &Arc<TaskContext>) -> Result<Instance> {
@@ -232,6 +259,20 @@ impl Class for ForeignClass {
             return Err(self.not_a(Kind::KeyOrder));
         }
         Ok(Box::new(ForeignArranger(self.instance(context)?)))
+    }
+    fn reader(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reader>> {
+        let Some(table) = self.reader else { return Err(self.not_a(Kind::Reader)) };
+        Ok(Box::new(ForeignReader { instance: self.instance(context)?, table }))
+    }
+    fn look_back(&self) -> u32 {
+        self.reader.map_or(0, |r| r.look_back)
+    }
+    fn writer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Writer>> {
+        let Some(table) = self.writer else { return Err(self.not_a(Kind::Writer)) };
+        Ok(Box::new(ForeignWriter { instance: self.instance(context)?, table }))
+    }
+    fn extension(&self) -> &str {
+        &self.extension
     }
 }
 

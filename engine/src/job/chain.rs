@@ -72,7 +72,8 @@ fn jobs(spec: &JobSpec, memory: u64) -> Vec<JobSpec> {
         let Some(before) = jobs.last_mut() else { continue };
         before.output = OutputTarget::Directory(held.clone());
         before.output_format = OutputFormat::Framed;
-        (before.compress, before.overwrite, before.durable) = (None, false, false);
+        (before.output_columns, before.compress) = Default::default();
+        (before.overwrite, before.durable) = (false, false);
         let mut settings = spec.settings.clone();
         settings.extend(work.settings.clone());
         jobs.push(JobSpec {

@@ -22,7 +22,7 @@ use crate::memory::Budget;
 use crate::operator::ClassSource;
 use crate::operator::context::JobContext;
 use crate::read::foreign;
-use crate::write::output::OutputTotals;
+use crate::write::output::{Edge, OutputTotals};
 use crate::write::top::Top;
 use crate::write::{Compressing, Output, PartFile};
 
@@ -68,7 +68,9 @@ fn run_with(
         _ => None,
     };
     let plan = Plan::make(spec, env, classes)?;
-    foreign::refuse(&*env.files, &plan.files)?;
+    if plan.reader.is_none() {
+        foreign::refuse(&*env.files, &plan.files)?;
+    }
     let mut running = start(spec, &plan, threads, env, control)?;
     if let Some(pending) = &pending {
         running.outputs = Some(Arc::new(NamedOutputs::new(spec, pending.place(), running.budget.clone())));
@@ -77,12 +79,14 @@ fn run_with(
     control.expect(plan.input_bytes * 2);
     running.memory.expect(plan.input_bytes * 2);
     let output = open_output(&running, pending.as_ref())?;
+    running.write_edges(&output, Edge::Head)?;
     match spec.mode {
         Mode::None => map_only::run(&running, &output)?,
         _ => sorted::run(&running, &output)?,
     }
 
     running.enter(StageNow::Commit);
+    running.write_edges(&output, Edge::Foot)?;
     let (mut output_bytes, top) = close_output(output, spec.durable, running.of_nothing())?;
     output_bytes += running.outputs.as_ref().map_or(0, |outputs| outputs.bytes());
     let mut report = fill::make(&running, &before, output_bytes);
@@ -156,9 +160,14 @@ fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Outpu
             // Sorted records take about what they took in the input.
             let identity = plan.reducer.is_none() && plan.folder.is_none() && plan.mapper.is_none();
             let compressed = plan.files.iter().any(|f| f.codec.is_some() || f.is_stream);
-            let compressed = compressed || running.compressing.is_some();
+            // Nor do we know what a class or columns make of them.
+            let compressed = compressed
+                || running.compressing.is_some()
+                || plan.writer.is_some()
+                || plan.encoder.as_columns().is_some();
             let expected = if identity && parts == 1 && !compressed { plan.input_bytes } else { 0 };
-            let extension = running.spec.compress.map_or("", |c| c.target.extension());
+            let own = plan.writer.as_ref().map_or("", |w| w.extension());
+            let extension = format!("{own}{}", running.spec.compress.map_or("", |c| c.target.extension()));
             let parts = (0..parts)
                 .map(|i| PartFile::new(pending.create(&format!("part-{letter}-{i:05}{extension}"))?, false, expected))
                 .collect::<Result<Vec<_>>>()?;

@@ -68,6 +68,7 @@ pub fn look(path: &str, format: &InputFormat, n: usize, to_end: bool, env: &Env,
         spans: false,
         read_bytes: READ_BYTES,
         ahead: None,
+        reader: None,
     };
     let mut reader = SplitReader::new(setup)?;
     let mut counted = Counted { records: 0, bytes: 0 };

@@ -14,6 +14,7 @@ use super::spec::{Compress, JobSpec, OutputFormat};
 use crate::base::{Code, Error, Result};
 use crate::codec::encode::{Compression, Encoder as Compressor};
 use crate::env::NamedFile;
+use crate::format::columns::Columns;
 use crate::memory::{Budget, Grant};
 use crate::operator::context::{NamedOutput, Outputs};
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
@@ -71,7 +72,7 @@ impl Outputs for NamedOutputs {
             place: self.place.clone(),
             file_name: format!("{name}-{letter}-{:05}{extension}", task.task),
             file: None,
-            encoder: plan::encoder(format, types),
+            encoder: plan::encoder(&Columns::default(), format, types)?,
             compressor: self.compress.map(|c| c.encoder()).transpose()?,
             durable: self.durable,
             staged: Vec::new(),

@@ -22,6 +22,7 @@ use crate::operator::{ClassSource, Type};
 use crate::read::foreign;
 use crate::read::split::{Piece, RecordFormat, Split};
 use crate::run::{Run, ScratchSpace};
+use crate::write::output::Edge;
 use crate::write::{Output, OutputWriter, PartFile};
 
 /// What a map task reads: [start, end) of one file, in whole records.
@@ -101,7 +102,7 @@ pub fn bounds(
     control: &Control,
     paths: Vec<String>,
 ) -> Result<Option<Vec<Vec<u8>>>> {
-    if spec.input_format != InputFormat::Framed {
+    if !matches!(spec.input_format, InputFormat::Framed | InputFormat::Class(_)) {
         let some = &paths[..paths.len().min(LOOKED_INTO)];
         foreign::refuse(&*env.files, &inputs::find(&*env.files, some)?)?;
     }
@@ -186,7 +187,9 @@ pub fn map_to_file(
     control.expect(plan.input_bytes);
     running.count(INPUT_BYTES.0, INPUT_BYTES.1, plan.input_bytes);
     let output = Output::Stream(PartFile::new(file, true, 0)?);
+    running.write_edges(&output, Edge::Head)?;
     map_only::run(&running, &output)?;
+    running.write_edges(&output, Edge::Foot)?;
     running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", running.totals.records.load(Ordering::Relaxed));
     if let Output::Stream(file) = output {
         file.close(false, running.of_nothing())?;
@@ -210,6 +213,7 @@ pub fn reduce(
     let running = start(&spec, &plan, 1, env, control)?;
     control.enter(StageNow::Reduce);
     let output = Output::Stream(PartFile::new(file, true, 0)?);
+    running.write_edges(&output, Edge::Head)?;
     let writer = OutputWriter::new(running.writer_setup(&output, &|| false), 0, Some(0), Vec::new());
     let mut reduce = ReduceTask::new(&running, partition, sorted::fed(&running)?, writer)?;
     let start = env.clock.now_ns();
@@ -219,6 +223,7 @@ pub fn reduce(
     running.meter.add(0, StageKind::Merge, merge_ns, 0, 0);
     running.meter.add(0, StageKind::Reduce, reduce_ns, 0, 0);
     running.meter.add(0, StageKind::Write, write_ns, 0, 0);
+    running.write_edges(&output, Edge::Foot)?;
     running.count(TASK_COUNTERS, "REDUCE_OUTPUT_RECORDS", running.totals.records.load(Ordering::Relaxed));
     if let Output::Stream(file) = output {
         file.close(false, running.of_nothing())?;

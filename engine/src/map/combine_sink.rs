@@ -90,7 +90,7 @@ impl Sink for CombineSink<'_> {
         while done < len {
             let (window, block) = (&mut self.window, &self.block);
             match self.form {
-                Form::Copy => done += window.take_copied(&block.bytes(len)[done..])?.done,
+                Form::Copy | Form::Bytes => done += window.take_copied(&block.bytes(len)[done..])?.done,
                 Form::One => done += 8 * window.take_one(data, &block.ones(len)[done / 8..])?.done,
                 Form::Ref => done += 16 * window.take_ref(data, &block.refs(len)[done / 16..])?.done,
             }

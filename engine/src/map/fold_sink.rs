@@ -162,7 +162,7 @@ impl Sink for FoldSink<'_> {
             let (table, folder, block) = (&mut self.table, &mut *self.folder, &self.block);
             // `done` counts bytes.
             match self.form {
-                Form::Copy => done += table.fold_copied(folder, &block.bytes(len)[done..])?.done,
+                Form::Copy | Form::Bytes => done += table.fold_copied(folder, &block.bytes(len)[done..])?.done,
                 Form::One => done += 8 * table.fold_one(folder, data, &block.ones(len)[done / 8..])?.done,
                 Form::Ref => done += 16 * table.fold_ref(folder, data, &block.refs(len)[done / 16..])?.done,
             }

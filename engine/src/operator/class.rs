@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Arranger, Folder, Mapper, Partitioner, Reducer, TaskContext, Type};
+use super::{Arranger, Folder, Mapper, Partitioner, Reader, Reducer, TaskContext, Type, Writer};
 use crate::base::{Code, Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Kind {
     Combiner = 3,
     Folder = 4,
     Partitioner = 5,
+    Reader = 6,
+    Writer = 7,
     KeyOrder = 8,
 }
 
@@ -24,6 +26,8 @@ impl Kind {
             Kind::Combiner => "combiner",
             Kind::Folder => "folder",
             Kind::Partitioner => "partitioner",
+            Kind::Reader => "reader",
+            Kind::Writer => "writer",
             Kind::KeyOrder => "key order",
         }
     }
@@ -42,6 +46,10 @@ pub struct Flags {
     pub wants_span: bool,
     /// Key order: groups have a part of the key in common.
     pub groups: bool,
+    /// Reader: finds records behind a cut, so that files may be cut.
+    pub finds: bool,
+    /// Writer: one instance writes a part from its beginning to its end.
+    pub whole_part: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -79,6 +87,20 @@ pub trait Class: Send + Sync {
     }
     fn arranger(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Arranger>> {
         Err(self.not_a(Kind::KeyOrder))
+    }
+    fn reader(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Reader>> {
+        Err(self.not_a(Kind::Reader))
+    }
+    /// Bytes before a cut that its readers want to see.
+    fn look_back(&self) -> u32 {
+        0
+    }
+    fn writer(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Writer>> {
+        Err(self.not_a(Kind::Writer))
+    }
+    /// What the names of files that its writers write end in.
+    fn extension(&self) -> &str {
+        ""
     }
 
     fn not_a(&self, kind: Kind) -> Error {

@@ -5,6 +5,7 @@
 //!   COPY  | klen u32 | vlen u32 | key | value | pad to 8 |     a record of its own
 //!   ONE   | koff u32 | klen u32 |                              a slice of the input batch, value 1
 //!   REF   | koff u32 | klen u32 | value u64 |                  a slice of the input batch
+//!   BYTES | .. |                                               no records: the output of a writer
 //! ```
 
 use std::ffi::c_void;
@@ -31,6 +32,7 @@ pub enum Form {
     Copy = 1,
     One = 2,
     Ref = 3,
+    Bytes = 4,
 }
 
 #[repr(C)]
@@ -84,6 +86,7 @@ impl Out {
         match self.form {
             2 => Form::One,
             3 => Form::Ref,
+            4 => Form::Bytes,
             _ => Form::Copy,
         }
     }
@@ -180,6 +183,21 @@ impl Out {
             }
             self.cur = self.cur.wrapping_add(now.len() * 4);
             rest = later;
+        }
+        Ok(())
+    }
+
+    /// Appends bytes of the output. Only in form BYTES.
+    pub fn append(&mut self, bytes: &[u8]) -> std::result::Result<(), Stopped> {
+        debug_assert!(self.form() == Form::Bytes);
+        if bytes.len() > BIG_BYTES {
+            return self.emit_big(bytes, &[]);
+        }
+        self.room(bytes.len())?;
+        // SAFETY: `room` left as many bytes in a block that is this cursor's alone.
+        unsafe {
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.cur, bytes.len());
+            self.cur = self.cur.add(bytes.len());
         }
         Ok(())
     }

@@ -11,8 +11,10 @@ pub mod folder;
 pub mod groups;
 pub mod mapper;
 pub mod partitioner;
+pub mod reader;
 pub mod reducer;
 pub mod types;
+pub mod writer;
 
 pub use arranger::Arranger;
 pub use batch::Batch;
@@ -23,5 +25,7 @@ pub use folder::{FoldShape, Folder, KnownFold};
 pub use groups::Groups;
 pub use mapper::Mapper;
 pub use partitioner::Partitioner;
+pub use reader::{Chunk, Reader};
 pub use reducer::Reducer;
 pub use types::Type;
+pub use writer::Writer;

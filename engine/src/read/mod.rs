@@ -3,6 +3,7 @@
 pub mod ahead;
 mod bzip2_split;
 mod bzip2_walk;
+pub mod class_parser;
 pub mod fixed_reader;
 pub mod foreign;
 pub mod reader;

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::ahead::Ahead;
 use super::bzip2_split::Bzip2Split;
+use super::class_parser::{ClassParser, Found, ReaderClass, Taken};
 use super::source::{DECODE_INPUT_BYTES, Decoded, Source};
 use super::split::{InputFile, Piece, RecordFormat, Split};
 use crate::base::{Code, Error, Result};
@@ -25,9 +26,9 @@ use crate::format::json::JsonParser;
 use crate::format::key_value::KeyValueSplitter;
 use crate::format::text::LineSplitter;
 use crate::memory::{Budget, Buffer};
-use crate::operator::Batch;
 use crate::operator::batch::Slices;
 use crate::operator::cursor::RECORD_BYTES_MAX;
+use crate::operator::{Batch, Chunk, TaskContext};
 
 /// Bytes that are read at a time: a batch. It stays in L2 while it is mapped.
 pub const READ_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 256 << 10 };
@@ -47,6 +48,8 @@ pub struct ReadSetup {
     pub read_bytes: usize,
     /// Who decodes compressed files while they are mapped.
     pub ahead: Option<Arc<Ahead>>,
+    /// Of a format that is a class.
+    pub reader: Option<ReaderClass>,
 }
 
 impl ReadSetup {
@@ -109,6 +112,7 @@ pub struct SplitReader {
 enum Parser {
     Csv(Box<CsvParser>),
     Json(Box<JsonParser>),
+    Class(Box<ClassParser>),
 }
 
 struct Open {
@@ -133,13 +137,20 @@ impl SplitReader {
             _ => None,
         };
         let parser = match &setup.format {
+            RecordFormat::Class { .. } => {
+                let class =
+                    setup.reader.clone().ok_or_else(|| Error::new(Code::Internal, "no class reads the input"))?;
+                Some(Parser::Class(Box::new(ClassParser::new(class, &setup.budget, setup.read_bytes)?)))
+            }
             RecordFormat::Csv(shape) => Some(Parser::Csv(Box::new(CsvParser::new(shape.clone())))),
             RecordFormat::Json { shape, .. } => Some(Parser::Json(Box::new(JsonParser::new(shape.clone())))),
             _ => None,
         };
         let built = match parser {
-            Some(_) => Built::new(Some(setup.budget.grant(2 * setup.read_bytes as u64, "records with columns")?)),
-            None => Built::new(None),
+            Some(Parser::Csv(_) | Parser::Json(_)) => {
+                Built::new(Some(setup.budget.grant(2 * setup.read_bytes as u64, "records with columns")?))
+            }
+            _ => Built::new(None),
         };
         Ok(SplitReader {
             parser,
@@ -163,6 +174,9 @@ impl SplitReader {
         self.pieces = split.pieces.clone().into_iter();
         self.current = None;
         (self.from, self.to) = (0, 0);
+        if let Some(Parser::Class(parser)) = &mut self.parser {
+            parser.begin(split.number);
+        }
     }
 
     /// The next batch of whole records, or the end of the split.
@@ -172,7 +186,11 @@ impl SplitReader {
                 let Some(piece) = self.pieces.next() else { return Ok(None) };
                 self.open(piece)?;
             }
-            if let Some(Parser::Csv(_)) = self.parser {
+            if let Some(Parser::Class(_)) = self.parser {
+                if let Some((position, file)) = self.advance_class()? {
+                    return self.class_batch(position, file).map(Some);
+                }
+            } else if let Some(Parser::Csv(_)) = self.parser {
                 if let Some((position, file)) = self.advance_csv()? {
                     return Ok(Some(self.built_batch(position, file)));
                 }
@@ -188,12 +206,7 @@ impl SplitReader {
     }
 
     fn open(&mut self, mut piece: Piece) -> Result<()> {
-        let mut start = piece.start;
-        if let Some(end) = self.setup.format.line_end()
-            && start > 0
-        {
-            start -= (end.look_back() as u64).min(start);
-        }
+        let start = piece.start.saturating_sub(self.setup.format.look_back());
         let source = self.setup.open(&piece, start)?;
         if self.setup.inputs[piece.file as usize].cut_by_blocks(&piece) {
             // Not known before the source has come so far.
@@ -300,7 +313,12 @@ impl SplitReader {
         (self.from, self.to) = (0, left);
         let Some(open) = &mut self.current else { return Ok(()) };
         // Behind the cut only the end of one line is wanted.
-        let behind = open.piece.end.saturating_sub(open.position + left as u64).saturating_add(LINE_GUESS_BYTES);
+        let guess = match self.parser {
+            // A class that wants more than there is looks at all of it again: the more there is, the more it gets.
+            Some(Parser::Class(_)) => LINE_GUESS_BYTES.max(left as u64),
+            _ => LINE_GUESS_BYTES,
+        };
+        let behind = open.piece.end.saturating_sub(open.position + left as u64).saturating_add(guess);
         let room = ((self.buffer.len() - left) as u64).min(behind) as usize;
         let n = open.source.read(&mut self.buffer[left..left + room])?;
         if let Some(boundary) = open.source.boundary() {
@@ -339,6 +357,84 @@ impl SplitReader {
         }
     }
 
+    /// Has the class read on until there is a record or more: where in the file they begin. `None`: the piece is at its end.
+    fn advance_class(&mut self) -> Result<Option<(u64, u32)>> {
+        if let Some(Parser::Class(parser)) = &mut self.parser {
+            parser.clear()?;
+        }
+        loop {
+            let (Some(open), Some(Parser::Class(parser))) = (&mut self.current, &mut self.parser) else {
+                return Ok(None);
+            };
+            let bytes = &self.buffer[self.from..self.to];
+            if open.done {
+                return Ok(None);
+            }
+            if bytes.is_empty() && !open.at_end {
+                self.fill()?;
+                continue;
+            }
+            let (position, file, there) = (open.position, open.piece.file, bytes.len());
+            let cut_at = self.setup.format.splittable() && open.piece.end != u64::MAX;
+            let chunk = Chunk {
+                bytes,
+                first: position == 0,
+                last: open.at_end,
+                limit: if cut_at { open.piece.end.saturating_sub(position) } else { u64::MAX },
+                position,
+                file_index: file,
+                before: if open.skip { (open.piece.start - position) as u32 } else { 0 },
+            };
+            let place = |e: Error| e.at_path(open.source.path()).at_offset(position);
+            if open.skip {
+                match parser.find(&chunk).map_err(place)? {
+                    Found::At(at) => {
+                        open.skip = false;
+                        open.position += at as u64;
+                        self.from += at;
+                    }
+                    Found::Nowhere => open.done = true,
+                    Found::WantsMore => self.fill()?,
+                }
+                continue;
+            }
+            let Taken { bytes: taken, wants_more } = parser.read(&chunk, self.setup.read_bytes).map_err(place)?;
+            open.position += taken as u64;
+            self.from += taken;
+            // Behind the last byte of a file it is asked once more.
+            open.done = taken as u64 >= chunk.limit || (open.at_end && there == 0);
+            if parser.has_records() {
+                return Ok(Some((position, file)));
+            }
+            if wants_more && !open.done {
+                if open.at_end && taken < there {
+                    return Err(parser.cut(there - taken).at_path(open.source.path()).at_offset(open.position));
+                }
+                if !open.at_end {
+                    self.fill()?;
+                }
+            }
+        }
+    }
+
+    fn class_batch(&mut self, position: u64, file: u32) -> Result<Batch<'_>> {
+        let (path, Some(Parser::Class(parser))) = (self.current.as_ref().map(|o| o.source.path()), &mut self.parser)
+        else {
+            unreachable!("its parser is a class")
+        };
+        let batch = parser.batch().map_err(|e| e.at_path(path.unwrap_or_default()).at_offset(position))?;
+        self.records += batch.len() as u64;
+        Ok(batch.at(file, position))
+    }
+
+    /// What the reader of the split counted, where it is a class: the split is done.
+    pub fn end_split(&mut self) -> Option<Arc<TaskContext>> {
+        match &mut self.parser {
+            Some(Parser::Class(parser)) => parser.end(),
+            _ => None,
+        }
+    }
+
     /// The records of the lines in [from, from + len) of the buffer.
     fn build_json(&mut self, position: u64, len: usize) -> Result<()> {
         let data = &self.buffer[self.from..self.from + len];
@@ -369,7 +465,7 @@ impl SplitReader {
         match &mut self.parser {
             Some(Parser::Csv(parser)) => std::mem::take(&mut parser.bad_records),
             Some(Parser::Json(parser)) => std::mem::take(&mut parser.bad_records),
-            None => 0,
+            _ => 0,
         }
     }
 
@@ -412,7 +508,9 @@ impl SplitReader {
                     Slices { offsets: &fixed.value_offsets[..n], lengths: &fixed.value_lengths[..n] },
                 )
             }
-            RecordFormat::Csv(_) | RecordFormat::Json { .. } => unreachable!("their records are built"),
+            RecordFormat::Csv(_) | RecordFormat::Json { .. } | RecordFormat::Class { .. } => {
+                unreachable!("their records are built")
+            }
             RecordFormat::Framed => {
                 self.framed.split(data);
                 let columns = &self.framed;
@@ -461,7 +559,7 @@ fn whole_records(format: &RecordFormat, open: &Open, bytes: &[u8]) -> Result<(us
             }
             Ok((whole, open.at_end || to_end <= whole as u64))
         }
-        RecordFormat::Csv(_) => unreachable!("its records end where its parser says"),
+        RecordFormat::Csv(_) | RecordFormat::Class { .. } => unreachable!("their records end where a parser says"),
         RecordFormat::Framed => {
             let place = |e: Error, at: usize| e.at_path(open.source.path()).at_offset(open.position + at as u64);
             let mine = to_end.min(bytes.len() as u64) as usize;

@@ -28,6 +28,10 @@ pub enum RecordFormat {
         end: LineEnd,
         shape: JsonShape,
     },
+    /// Found by a class; `cut_at`: files may be cut, and what its readers want to see before a cut.
+    Class {
+        cut_at: Option<u32>,
+    },
 }
 
 impl RecordFormat {
@@ -36,13 +40,23 @@ impl RecordFormat {
         self.line_end().is_some_and(|end| end.splittable() && end.look_back() == 0)
     }
 
+    /// How many bytes before a cut are looked at.
+    pub fn look_back(&self) -> u64 {
+        match self {
+            RecordFormat::Class { cut_at } => u64::from(cut_at.unwrap_or(0)),
+            format => format.line_end().map_or(0, |end| end.look_back() as u64),
+        }
+    }
+
     /// Where records are lines: what ends them.
     pub fn line_end(&self) -> Option<&LineEnd> {
         match self {
             RecordFormat::Lines { end } | RecordFormat::KeyValue { end, .. } | RecordFormat::Json { end, .. } => {
                 Some(end)
             }
-            RecordFormat::Fixed { .. } | RecordFormat::Framed | RecordFormat::Csv(_) => None,
+            RecordFormat::Fixed { .. } | RecordFormat::Framed | RecordFormat::Csv(_) | RecordFormat::Class { .. } => {
+                None
+            }
         }
     }
 
@@ -64,6 +78,7 @@ impl RecordFormat {
             RecordFormat::Fixed { .. } => true,
             // No place in the middle says where a record begins.
             RecordFormat::Framed | RecordFormat::Csv(_) => false,
+            RecordFormat::Class { cut_at } => cut_at.is_some(),
         }
     }
 }

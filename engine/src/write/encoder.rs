@@ -1,7 +1,9 @@
-//! Emitted records as bytes of the output: text (key, separator, value, LF), raw (key and value as they are) or framed.
+//! Emitted records as bytes of the output: text (key, separator, value, LF), raw (key and value as they are), framed, or columns
+//! (`columned.rs`), which go a way of their own.
 
 use std::io::Write;
 
+use super::columned::Columned;
 use crate::base::Result;
 use crate::format::framed;
 use crate::operator::Type;
@@ -12,6 +14,7 @@ pub struct Encoder {
     key_type: Type,
     value_type: Type,
     form: Form,
+    columned: Option<Box<Columned>>,
 }
 
 #[derive(Clone, Debug)]
@@ -23,15 +26,24 @@ enum Form {
 
 impl Encoder {
     pub fn text(key_type: Type, value_type: Type, separator: &[u8]) -> Encoder {
-        Encoder { key_type, value_type, form: Form::Text { separator: separator.to_vec() } }
+        Encoder { key_type, value_type, form: Form::Text { separator: separator.to_vec() }, columned: None }
     }
 
     pub fn raw(key_type: Type, value_type: Type) -> Encoder {
-        Encoder { key_type, value_type, form: Form::Raw }
+        Encoder { key_type, value_type, form: Form::Raw, columned: None }
     }
 
     pub fn framed(key_type: Type, value_type: Type) -> Encoder {
-        Encoder { key_type, value_type, form: Form::Framed }
+        Encoder { key_type, value_type, form: Form::Framed, columned: None }
+    }
+
+    pub fn columned(key_type: Type, value_type: Type, columned: Columned) -> Encoder {
+        Encoder { columned: Some(Box::new(columned)), ..Encoder::raw(key_type, value_type) }
+    }
+
+    /// Where records are columns: who encodes them, in the place of `encode` and what belongs to it.
+    pub fn as_columns(&self) -> Option<&Columned> {
+        self.columned.as_deref()
     }
 
     /// What a class declared that it emits, its output has.

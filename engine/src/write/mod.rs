@@ -1,5 +1,7 @@
 //! Floor 7: records to bytes of the output, compressed if wanted, and part files that several workers fill in order.
 
+pub mod class_writing;
+pub mod columned;
 pub mod compressing;
 pub mod encoder;
 pub mod output;

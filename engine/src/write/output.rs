@@ -2,11 +2,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::class_writing::{ClassWriting, WriterClass};
+use super::columned::Places;
 use super::compressing::{Compressing, Member, STEP_BYTES};
 use super::encoder::Encoder;
 use super::part_file::PartFile;
 use super::top::Top;
-use crate::base::Result;
+use crate::base::{Code, Error, Result};
 use crate::env::{Cancel, Clock};
 
 pub enum Output {
@@ -24,8 +26,14 @@ pub const STAGING_BYTES: usize = 1 << 20;
 pub struct OutputWriter<'a> {
     output: &'a Output,
     encoder: &'a Encoder,
-    /// See `Encoder::as_it_stands`; none where records are not written but shown.
+    /// See `Encoder::as_it_stands`; none where records are not written but shown, or by a class.
     as_it_stands: Option<&'static [u8]>,
+    /// Records go another way than through the encoder.
+    otherwise: bool,
+    class: Option<WriterClass<'a>>,
+    /// Once there is a record, or a part that is written whole.
+    writing: Option<Box<ClassWriting<'a>>>,
+    places: Places,
     part: usize,
     ticket: usize,
     ordered: bool,
@@ -86,6 +94,15 @@ pub struct WriterSetup<'a> {
     pub staging_bytes: usize,
     /// Where the output is compressed.
     pub compressing: Option<&'a Compressing>,
+    /// Where a class writes the output.
+    pub class: Option<WriterClass<'a>>,
+}
+
+/// An edge of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edge {
+    Head,
+    Foot,
 }
 
 impl<'a> OutputWriter<'a> {
@@ -99,10 +116,16 @@ impl<'a> OutputWriter<'a> {
         };
         staging.clear();
         staging.reserve(staging_bytes);
+        let otherwise =
+            matches!(setup.output, Output::Top(_)) || setup.class.is_some() || setup.encoder.as_columns().is_some();
         OutputWriter {
             output: setup.output,
             encoder: setup.encoder,
-            as_it_stands: setup.encoder.as_it_stands().filter(|_| !matches!(setup.output, Output::Top(_))),
+            as_it_stands: setup.encoder.as_it_stands().filter(|_| !otherwise),
+            otherwise,
+            class: setup.class,
+            writing: None,
+            places: Places::default(),
             part,
             ticket: ticket.unwrap_or(0),
             ordered: ticket.is_some(),
@@ -124,9 +147,8 @@ impl<'a> OutputWriter<'a> {
     pub fn write(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.encoder.check(key, value)?;
         self.records += 1;
-        if let Output::Top(top) = self.output {
-            top.offer(key, value, (self.part << 32 | self.ticket, self.records));
-            return Ok(());
+        if self.otherwise {
+            return self.write_otherwise(key, value);
         }
         let need = self.encoder.bytes_max(key, value);
         if self.staging.len() + need > self.staging_bytes {
@@ -155,6 +177,97 @@ impl<'a> OutputWriter<'a> {
         append(&mut self.staging, record);
         self.staging.extend_from_slice(end);
         Ok(())
+    }
+
+    /// Records that are shown, or written as columns or by a class.
+    #[inline(never)]
+    fn write_otherwise(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if let Output::Top(top) = self.output {
+            top.offer(key, value, (self.part << 32 | self.ticket, self.records));
+            return Ok(());
+        }
+        if let Some(columned) = self.encoder.as_columns() {
+            columned.encode(key, value, &mut self.places, &mut self.staging)?;
+            // Most records fit what is left.
+            if self.staging.len() >= self.staging_bytes - self.staging_bytes / 16 {
+                self.flush()?;
+                self.staging.shrink_to(2 * self.staging_bytes);
+            }
+            return Ok(());
+        }
+        let mut writing = self.begin_writing()?;
+        if writing.push(key, value)? {
+            self.call(&mut writing, ClassWriting::write)?;
+        }
+        self.writing = Some(writing);
+        Ok(())
+    }
+
+    /// The instance that writes, which is taken out for the time of a call.
+    fn begin_writing(&mut self) -> Result<Box<ClassWriting<'a>>> {
+        if let Some(writing) = self.writing.take() {
+            return Ok(writing);
+        }
+        let Some(class) = self.class else { return Err(Error::new(Code::Internal, "no class writes the output")) };
+        let mut writing = Box::new(ClassWriting::new(class, self.part as u32)?);
+        if class.class.info().flags.whole_part {
+            self.call(&mut writing, ClassWriting::begin)?;
+        }
+        Ok(writing)
+    }
+
+    /// Calls the class, and stages what it made: whole records, so that they stay together.
+    fn call(
+        &mut self,
+        writing: &mut ClassWriting<'a>,
+        call: impl FnOnce(&mut ClassWriting<'a>) -> Result<()>,
+    ) -> Result<()> {
+        call(writing).map_err(|e| match self.file() {
+            Some(file) => e.at_path(file.path()),
+            None => e,
+        })?;
+        writing.take(|bytes| self.stage(bytes))
+    }
+
+    fn stage(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.staging.len() + bytes.len() > self.staging_bytes {
+            self.flush()?;
+            if bytes.len() > self.staging_bytes {
+                return self.write_pieces(&[bytes]);
+            }
+        }
+        self.staging.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// The last records for the class.
+    fn finish_writing(&mut self) -> Result<()> {
+        let Some(class) = self.class.filter(|_| !matches!(self.output, Output::Top(_))) else { return Ok(()) };
+        let whole = class.class.info().flags.whole_part;
+        if self.writing.is_none() && !whole {
+            return Ok(());
+        }
+        let mut writing = self.begin_writing()?;
+        self.call(&mut writing, ClassWriting::write)?;
+        if whole {
+            self.call(&mut writing, ClassWriting::end)?;
+        }
+        writing.finish();
+        Ok(())
+    }
+
+    /// Writes the head or the foot of the part, of which nobody else writes meanwhile. Whoever writes a whole part does it itself.
+    pub fn write_edge(mut self, edge: Edge) -> Result<()> {
+        if let Some(class) = self.class.filter(|c| !c.class.info().flags.whole_part) {
+            let mut writing = Box::new(ClassWriting::new(class, self.part as u32)?);
+            self.call(&mut writing, if edge == Edge::Head { ClassWriting::begin } else { ClassWriting::end })?;
+            writing.finish();
+        }
+        if let (Edge::Head, Some(columned)) = (edge, self.encoder.as_columns()) {
+            self.stage(columned.head())?;
+        }
+        self.class = None;
+        self.finish().map(drop)
     }
 
     fn file(&self) -> Option<&'a PartFile> {
@@ -231,6 +344,7 @@ impl<'a> OutputWriter<'a> {
 
     /// Writes the rest; gives the staging buffer back and says how long writing took.
     pub fn finish(mut self) -> Result<(Vec<u8>, u64)> {
+        self.finish_writing()?;
         if let Some(compressing) = self.compressing {
             self.finish_compressed(compressing)?;
             return self.finished();

@@ -60,6 +60,10 @@ impl PartFile {
         Ok(PartFile { file, stream, chain, moved: Condvar::new(), left: Mutex::default(), taken: Condvar::new() })
     }
 
+    pub fn path(&self) -> &str {
+        self.file.path()
+    }
+
     /// Appends pieces, together, whose place among others does not matter.
     pub fn append(&self, pieces: &[&[u8]]) -> Result<()> {
         let mut chain = self.lock();

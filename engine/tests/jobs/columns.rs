@@ -4,7 +4,7 @@ use yunti_engine::base::Code;
 use yunti_engine::codec::encode::{Compression, Target};
 use yunti_engine::env::Env;
 use yunti_engine::env::random::Random;
-use yunti_engine::job::{InputFormat, JobSpec, Mode};
+use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputFormat};
 
 use crate::support::{Temp, parts_of, run_in};
 
@@ -129,4 +129,93 @@ fn columns_are_sorted_and_summed() {
         ..spec
     };
     assert_eq!(parts_of(&words, &temp.path("out")).unwrap().concat(), b"a,\t1\nb\t1\nc\t1\nd\t1\n");
+}
+
+/// Columns through a sorted job: what was read is written, and what was written is read.
+#[test]
+fn columns_come_back_from_every_output() {
+    let temp = Temp::new("columns-out");
+    let mut random = Random::new(41);
+    let pieces = ["a", "bc", " ", "\"", ",", "\n", "\r\n", "\t", "\\", "é", "\u{1}"];
+    let mut rows: Vec<[String; 3]> = Vec::new();
+    for number in 0..4000 {
+        let mut cell = || (0..random.below(5)).map(|_| pieces[random.below(11) as usize]).collect::<String>();
+        rows.push([format!("{:05}", number * 7919 % 4000), cell(), cell()]);
+    }
+    // Larger than what is staged.
+    rows[1234][2] = "many \"lines\"\n".repeat(if cfg!(debug_assertions) { 9000 } else { 200_000 });
+    let quoted = |cell: &String| format!("\"{}\"", cell.replace('"', "\"\""));
+    let csv = |rows: &[[String; 3]]| {
+        let lines: Vec<String> = rows.iter().map(|r| r.each_ref().map(quoted).join(",")).collect();
+        format!("id,x,\"user.y\"\n{}\n", lines.join("\n"))
+    };
+    let input = temp.write("in.csv", csv(&rows).as_bytes());
+    rows.sort();
+    let expect = temp.write("expect.csv", csv(&rows).as_bytes());
+    let text = |inputs: &[String], format: InputFormat| {
+        let spec = spec(inputs, format, &["id"], &["x", "user.y"]);
+        parts_of(&spec, &temp.path("text")).unwrap().concat()
+    };
+    let expect = text(&[expect], CSV);
+    let formats = [
+        (OutputFormat::Csv { separator: b',', header: true }, CSV),
+        (OutputFormat::Csv { separator: b';', header: true }, InputFormat::Csv { separator: b';', header: true }),
+        (OutputFormat::Json, InputFormat::Json),
+    ];
+    for (output_format, again) in formats {
+        for (memory_bytes, compress) in [(256 << 20, None), (4 << 20, None), (256 << 20, Some(Target::Gzip))] {
+            let mut job = JobSpec {
+                mode: Mode::Sorted,
+                reduces: 2,
+                partitioning: yunti_engine::job::Partitioning::TotalOrder,
+                memory_bytes: Some(memory_bytes),
+                output_format: output_format.clone(),
+                compress: compress.map(|target| Compression { target, level: None }),
+                ..spec(std::slice::from_ref(&input), CSV, &["id"], &["x", "user.y"])
+            };
+            job.output_columns = job.columns.clone();
+            let parts = parts_of(&job, &temp.path("out")).unwrap();
+            let extension = if compress.is_some() { ".gz" } else { "" };
+            let files: Vec<String> =
+                parts.iter().enumerate().map(|(i, p)| temp.write(&format!("part{i}{extension}"), p)).collect();
+            assert!(files.len() == 2 && text(&files, again.clone()) == expect, "{output_format:?} {memory_bytes}");
+        }
+    }
+}
+
+#[test]
+fn every_part_has_the_names_of_its_columns() {
+    let temp = Temp::new("columns-head");
+    let input = temp.write("in", b"the cat\nthe dog\n");
+    let mut words = JobSpec {
+        mode: Mode::Sorted,
+        mapper: Some("Yunti.WordCountMapper".into()),
+        folder: Some("Yunti.SumFolder".into()),
+        reduces: 3,
+        output_format: OutputFormat::Csv { separator: b',', header: true },
+        ..spec(&[input], InputFormat::Text { delimiter: None }, &[], &[])
+    };
+    let error = run_in(&Env::real(), &words).err().unwrap();
+    assert!(
+        error.code() == Code::Usage && error.to_string().starts_with("no column of the output is named"),
+        "{error}"
+    );
+    (words.output_columns.key, words.output_columns.value) = (names(&["word"]), names(&["count"]));
+    for mode in [Mode::Sorted, Mode::Grouped] {
+        let parts = parts_of(&JobSpec { mode, ..words.clone() }, &temp.path("out")).unwrap();
+        assert!(parts.len() == 3 && parts.iter().all(|p| p.starts_with(b"word,count\n")), "{mode:?}");
+        let all = String::from_utf8(parts.concat()).unwrap();
+        let mut all: Vec<&str> = all.lines().filter(|l| *l != "word,count").collect();
+        all.sort();
+        assert_eq!(all, ["cat,1", "dog,1", "the,2"]);
+    }
+    let json = JobSpec { output_format: OutputFormat::Json, reduces: 1, ..words.clone() };
+    let expect = "{\"word\":\"cat\",\"count\":1}\n{\"word\":\"dog\",\"count\":1}\n{\"word\":\"the\",\"count\":2}\n";
+    assert_eq!(parts_of(&json, &temp.path("out")).unwrap().concat(), expect.as_bytes());
+    words.output_columns.value = names(&["count", "more"]);
+    let error = run_in(&Env::real(), &words).err().unwrap();
+    assert!(error.to_string().starts_with("a value of type i64 is one column, and 2 are named"), "{error}");
+    words.output_format = OutputFormat::Framed;
+    let error = run_in(&Env::real(), &words).err().unwrap();
+    assert!(error.to_string().starts_with("only csv and json have columns"), "{error}");
 }

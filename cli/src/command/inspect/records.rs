@@ -58,6 +58,7 @@ fn name(format: &InputFormat) -> Cow<'static, str> {
         InputFormat::Framed => "framed records".into(),
         InputFormat::Csv { separator, .. } => format!("cells with '{}' between them", printable(&[*separator])).into(),
         InputFormat::Json => "a JSON object a line".into(),
+        InputFormat::Class(name) => format!("records of {name}").into(),
     }
 }
 

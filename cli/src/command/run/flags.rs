@@ -48,7 +48,7 @@ pub struct RunFlags {
     pub durable: bool,
 
     /// How bytes become records: text[:DELIMITER], kv[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json,
-    /// fixed:RECORD_BYTES:KEY_BYTES or framed [default: text]
+    /// fixed:RECORD_BYTES:KEY_BYTES, framed or class:LIBRARY.CLASS, a reader [default: text]
     #[arg(long, value_name = "FORMAT", value_parser = parse_input_format, help_heading = "Input and output")]
     pub input_format: Option<InputFormat>,
 
@@ -60,9 +60,18 @@ pub struct RunFlags {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
     pub value_columns: Vec<String>,
 
-    /// How records become bytes: text[:SEPARATOR], raw or framed [default: text]
+    /// How records become bytes: text[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, raw, framed or
+    /// class:LIBRARY.CLASS, a writer [default: text]
     #[arg(long, value_name = "FORMAT", value_parser = parse_output_format, help_heading = "Input and output")]
     pub output_format: Option<OutputFormat>,
+
+    /// Columns of an output as csv or json that the key is; with those of the value alone, none
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
+    pub output_key_columns: Vec<String>,
+
+    /// Columns of an output as csv or json that the value is: several stand between tabs
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
+    pub output_value_columns: Vec<String>,
 
     /// Compress the output: none, gzip, zstd, bzip2, xz, lz4, snappy, hadoop-lz4, hadoop-snappy or deflate; gzip, deflate, zstd, bzip2
     /// and xz with a level if wanted, as in zstd:9 [default: none]
@@ -234,6 +243,8 @@ impl RunFlags {
             value_columns: names(&self.value_columns),
             output: self.output.clone().or(self.top.map(OutputTarget::Top)),
             output_format: self.output_format.clone(),
+            output_key_columns: names(&self.output_key_columns),
+            output_value_columns: names(&self.output_value_columns),
             compress: self.compress,
             libraries: list(&self.lib),
             mapper: self.mapper.clone(),

@@ -22,7 +22,9 @@ pub fn job_spec(flags: &RunFlags, files: &dyn Files) -> Result<JobSpec> {
         Some(name) => application(name, flags, files)?,
         None => JobSpec::default(),
     };
-    let has_work = flags.application.is_some() || flags.file.is_some();
+    // Records in another format are work too.
+    let formats = flags.input_format.is_some() || flags.output_format.is_some();
+    let has_work = flags.application.is_some() || flags.file.is_some() || formats;
     file.change.apply(&mut spec)?;
     flags.change().apply(&mut spec)?;
     if !has_work && spec.mapper.is_none() && spec.reducer.is_none() && spec.folder.is_none() {

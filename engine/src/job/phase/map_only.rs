@@ -2,9 +2,9 @@
 
 use std::sync::Mutex;
 
-use super::mapping::{ahead, count_bad_records, make_mapper, map_together, read_setup};
+use super::mapping::{ahead, count_read, make_mapper, map_together, read_setup};
 use super::running::{Running, show_output};
-use crate::base::Result;
+use crate::base::{Code, Error, Result};
 use crate::job::control::StageNow;
 use crate::job::report::meter::StageKind;
 use crate::map::map_split;
@@ -16,6 +16,10 @@ use crate::write::{Output, OutputWriter};
 
 pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
     let plan = running.plan;
+    if plan.writes_whole_parts() && matches!(output, Output::Stream(_)) && plan.splits.len() > 1 {
+        return Err(Error::new(Code::Usage, "the writer makes whole parts, and the splits of this input are several")
+            .hint("name a directory with --output, or have it sorted: --mode sorted"));
+    }
     running.enter(StageNow::Map);
     let setup = ReadSetup { ahead: ahead(running), ..read_setup(running) };
     let next = std::sync::atomic::AtomicUsize::new(0);
@@ -56,7 +60,7 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
             running.meter.span(worker, "map", number as u64, from_ns, clock.now_ns(), task.bytes, records);
             running.partitions.add(number, records, task.bytes);
             running.count(super::mapping::TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
-            count_bad_records(running, &mut reader);
+            count_read(running, &mut reader);
             show_output(running);
         }
     })

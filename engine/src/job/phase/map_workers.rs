@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::mapping::{TASK_COUNTERS, count_bad_records, make_mapper};
+use super::mapping::{TASK_COUNTERS, count_read, make_mapper};
 use super::running::Running;
 use crate::arrange::ArrangingCollector;
 use crate::base::Result;
@@ -258,6 +258,6 @@ fn one_split<S: Sink>(
     if records > 0 {
         running.count(TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
     }
-    count_bad_records(running, reader);
+    count_read(running, reader);
     Ok(cost)
 }

@@ -12,6 +12,7 @@ use crate::job::report::meter::StageKind;
 use crate::map::identity::Identity;
 use crate::operator::{Flags, Mapper, TaskContext, Type};
 use crate::read::ahead::Ahead;
+use crate::read::class_parser::ReaderClass;
 use crate::read::{ReadSetup, SplitReader};
 
 /// Hadoop's group of the counters of tasks.
@@ -27,6 +28,11 @@ pub fn read_setup(running: &Running<'_>) -> ReadSetup {
             && running.plan.format.has_lines(),
         read_bytes: running.sizing.read_bytes,
         ahead: None,
+        reader: running.plan.reader.clone().map(|class| ReaderClass {
+            class,
+            job: running.job.clone(),
+            partitions: running.partitions_of_tasks(),
+        }),
     }
 }
 
@@ -58,11 +64,14 @@ pub fn ahead(running: &Running<'_>) -> Option<Arc<Ahead>> {
     (whole && running.crew.workers > 1).then(Arc::default)
 }
 
-/// Records of CSV and JSON that were passed over.
-pub fn count_bad_records(running: &Running<'_>, reader: &mut SplitReader) {
+/// What the reader of a split counted: records of CSV and JSON that were passed over, counters of a class.
+pub fn count_read(running: &Running<'_>, reader: &mut SplitReader) {
     let bad = reader.take_bad_records();
     if bad > 0 {
         running.count("Yunti", "BAD_RECORDS", bad);
+    }
+    if let Some(context) = reader.end_split() {
+        running.absorb(&context);
     }
 }
 

@@ -40,6 +40,9 @@ pub fn is_pure(running: &Running<'_>) -> bool {
         // One file of each named output for each partition.
         return false;
     }
+    if plan.writes_whole_parts() {
+        return false;
+    }
     plan.folder.is_some() || plan.reducer.as_ref().is_none_or(|r| r.info().flags.pure || r.info().is_identity)
 }
 

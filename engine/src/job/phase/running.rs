@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
+use crate::base::Result;
 use crate::env::crew::Stop;
 use crate::env::{Crew, Env};
 use crate::job::control::{Control, StageNow};
@@ -18,8 +19,12 @@ use crate::job::spec::{JobSpec, Mode};
 use crate::memory::{Budget, Grant};
 use crate::operator::TaskContext;
 use crate::operator::context::{CounterTable, JobContext, Outputs};
-use crate::write::output::{OutputTotals, WriterSetup};
-use crate::write::{Compressing, Output};
+use crate::write::class_writing::WriterClass;
+use crate::write::output::{Edge, OutputTotals, WriterSetup};
+use crate::write::{Compressing, Output, OutputWriter};
+
+/// Heads and feet are short.
+const EDGE_BYTES: usize = 4 << 10;
 
 pub struct Running<'a> {
     pub spec: &'a JobSpec,
@@ -51,8 +56,12 @@ pub struct Running<'a> {
 impl Running<'_> {
     /// Of a task: of its split, or of its partition.
     pub fn context(&self, is_reduce: bool, task: u32) -> Arc<TaskContext> {
-        let partitions = if self.spec.mode == Mode::None { 0 } else { self.plan.partitions };
-        TaskContext::new(self.job.clone(), is_reduce, task, partitions)
+        TaskContext::new(self.job.clone(), is_reduce, task, self.partitions_of_tasks())
+    }
+
+    /// As tasks see them: none where there is no reduce.
+    pub fn partitions_of_tasks(&self) -> u32 {
+        if self.spec.mode == Mode::None { 0 } else { self.plan.partitions }
     }
 
     /// The same for an operator that may write to named outputs.
@@ -115,7 +124,30 @@ impl Running<'_> {
             totals: &self.totals,
             staging_bytes: self.sizing.staging_bytes,
             compressing: self.compressing.as_ref(),
+            class: self.plan.writer.as_ref().map(|class| WriterClass {
+                class,
+                job: &self.job,
+                is_reduce: self.spec.mode != Mode::None,
+                partitions: self.partitions_of_tasks(),
+                counters: &self.counters,
+                budget: &self.budget,
+            }),
         }
+    }
+
+    /// The heads of all parts, or their feet, while nobody writes records.
+    pub fn write_edges(&self, output: &Output, edge: Edge) -> Result<()> {
+        let has_head = self.plan.encoder.as_columns().is_some_and(|c| !c.head().is_empty());
+        if self.plan.writer.is_none() && !has_head {
+            return Ok(());
+        }
+        let parts = match output {
+            Output::Parts(parts) => parts.len(),
+            Output::Stream(_) => 1,
+            Output::Top(_) => 0,
+        };
+        let setup = WriterSetup { staging_bytes: EDGE_BYTES, ..self.writer_setup(output, &|| false) };
+        (0..parts).try_for_each(|part| OutputWriter::new(setup, part, None, Vec::new()).write_edge(edge))
     }
 
     /// What a file of the output without a record consists of.

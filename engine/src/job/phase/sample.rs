@@ -53,6 +53,7 @@ pub fn take(running: &Running<'_>, place_bits: u32) -> Result<Sample> {
         && plan.folder.is_none()
         && plan.partitioner.is_none()
         && plan.arranger.is_none()
+        && plan.reader.is_none()
         && plan.input_bytes >= ROUTED_BYTES;
     if !(bounded || routed) || plan.splits.is_empty() {
         return Ok(Sample { bounds: running.bounds.clone().unwrap_or_default(), routes: None });

@@ -108,7 +108,8 @@ pub fn map_phase(running: &Running<'_>) -> Result<Mapped> {
     let spills_tables = folding.as_ref().is_some_and(|f| f.drained == Drained::States)
         && running.spec.mode == Mode::Grouped
         && plan.arranger.is_none()
-        && !running.spec.deterministic;
+        && !running.spec.deterministic
+        && !plan.writes_whole_parts();
     let table_share = if spills_tables { running.sizing.share_bytes } else { running.sizing.fold_shares().0 };
     let hash_ranges = HashRanges::for_tables(table_share);
     let write_table = |worker: usize, table: &FoldTable| -> Result<()> {

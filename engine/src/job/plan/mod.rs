@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::base::{Code, Error, KeyKind, KeyOrder, Result};
 use crate::env::Env;
 use crate::format::LineEnd;
-use crate::format::columns::BadRecords;
+use crate::format::columns::{BadRecords, Columns};
 use crate::format::csv::CsvShape;
 use crate::format::json::JsonShape;
 use crate::job::spec::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT};
@@ -16,6 +16,7 @@ use crate::operator::class::find_class;
 use crate::operator::{Class, ClassSource, Kind, Type};
 use crate::read::split::{InputFile, Piece, RecordFormat, Split, split_files};
 use crate::write::Encoder;
+use crate::write::columned::Columned;
 
 /// Split size of a job of maps alone, where each split becomes a file.
 const MAP_ONLY_SPLIT_BYTES: u64 = 64 << 20;
@@ -33,6 +34,9 @@ pub struct Plan {
     pub partitioner: Option<Arc<dyn Class>>,
     /// The order of keys, where it is a class's; `order` is that of the forms then.
     pub arranger: Option<Arc<dyn Class>>,
+    /// Of an input and an output whose format is a class.
+    pub reader: Option<Arc<dyn Class>>,
+    pub writer: Option<Arc<dyn Class>>,
     /// What the mapper emits.
     pub map_types: (Type, Type),
     /// What goes to the output.
@@ -57,6 +61,14 @@ impl Plan {
             _ => None,
         };
         let arranger = class(&spec.key_order, &[Kind::KeyOrder])?;
+        let reader = match &spec.input_format {
+            InputFormat::Class(name) => class(&Some(name.clone()), &[Kind::Reader])?,
+            _ => None,
+        };
+        let writer = match &spec.output_format {
+            OutputFormat::Class(name) => class(&Some(name.clone()), &[Kind::Writer])?,
+            _ => None,
+        };
         if let Some(class) = &folder
             && class.info().kind != Kind::Folder
             && !class.info().is_fold
@@ -73,10 +85,13 @@ impl Plan {
             combiner = None;
         }
 
+        let of = |class: &Arc<dyn Class>| (class.info().key_type, class.info().value_type);
+        let passes = |m: &Arc<dyn Class>| m.info().selects || (m.info().is_identity && reader.is_some());
         let map_types = match (&mapper, &spec.input_format) {
-            (Some(m), _) if !m.info().selects => (m.info().key_type, m.info().value_type),
+            (Some(m), _) if !passes(m) => of(m),
             (_, InputFormat::Text { .. }) => (Type::Bytes, Type::None),
             (_, InputFormat::Framed) => spec.input_types.unwrap_or((Type::Bytes, Type::Bytes)),
+            (_, InputFormat::Class(_)) => reader.as_ref().map_or_else(Default::default, of),
             _ => (Type::Bytes, Type::Bytes),
         };
         for class in [&combiner, &reducer, &folder].into_iter().flatten() {
@@ -144,6 +159,9 @@ impl Plan {
                 RecordFormat::Fixed { record_bytes: *record_bytes, key_bytes: *key_bytes }
             }
             InputFormat::Framed => RecordFormat::Framed,
+            InputFormat::Class(_) => {
+                RecordFormat::Class { cut_at: reader.as_ref().filter(|r| r.info().flags.finds).map(|r| r.look_back()) }
+            }
             InputFormat::Csv { separator, header } => {
                 let (separator, header, columns) = (*separator, *header, spec.columns.clone());
                 RecordFormat::Csv(CsvShape { separator, header, columns, bad: bad_records(spec)? })
@@ -153,13 +171,27 @@ impl Plan {
                 RecordFormat::Json { end: LineEnd::Lf, shape }
             }
         };
+        if let Some(writer) = &writer {
+            let (key, value) = of(writer);
+            let takes = |takes: Type, is: Type| takes == Type::None || takes == is;
+            if !takes(key, output_types.0) || !takes(value, output_types.1) {
+                let name = &writer.info().name;
+                let what =
+                    format!("the writer {name} takes keys of type {} and values of type {}", key.name(), value.name());
+                return Err(Error::new(Code::Usage, what).hint(format!(
+                    "the job's are {} and {}",
+                    output_types.0.name(),
+                    output_types.1.name()
+                )));
+            }
+        }
         let files = inputs::find(&*env.files, &spec.inputs)?;
         let split_bytes = match spec.mode {
             Mode::None if spec.split_bytes == SPLIT_BYTES_DEFAULT => MAP_ONLY_SPLIT_BYTES,
             _ => spec.split_bytes,
         };
         let splits = split_files(&files, &format, split_bytes);
-        let encoder = encoder(&spec.output_format, output_types);
+        let encoder = encoder(&spec.output_columns, &spec.output_format, output_types)?;
         Ok(Plan {
             input_bytes: splits.iter().map(|s| s.bytes).sum(),
             files: Arc::new(files),
@@ -172,6 +204,8 @@ impl Plan {
             folder,
             partitioner,
             arranger,
+            reader,
+            writer,
             map_types,
             output_types,
             order,
@@ -182,6 +216,11 @@ impl Plan {
 }
 
 impl Plan {
+    /// One writer makes a part of the output from its beginning to its end.
+    pub fn writes_whole_parts(&self) -> bool {
+        self.writer.as_ref().is_some_and(|w| w.info().flags.whole_part)
+    }
+
     /// Splits with a compressed file that nobody can cut.
     pub fn whole_compressed(&self) -> usize {
         let whole = |piece: &Piece| {
@@ -192,12 +231,20 @@ impl Plan {
     }
 }
 
-pub fn encoder(format: &OutputFormat, (key, value): (Type, Type)) -> Encoder {
-    match format {
+pub fn encoder(columns: &Columns, format: &OutputFormat, types: (Type, Type)) -> Result<Encoder> {
+    let (key, value) = types;
+    Ok(match format {
         OutputFormat::Text { separator } => Encoder::text(key, value, separator),
         OutputFormat::Raw => Encoder::raw(key, value),
         OutputFormat::Framed => Encoder::framed(key, value),
-    }
+        OutputFormat::Csv { separator, header } => {
+            let columned = Columned::csv(types, columns, *separator, *header)?;
+            Encoder::columned(key, value, columned)
+        }
+        OutputFormat::Json => Encoder::columned(key, value, Columned::json(types, columns)?),
+        // The class has them as they are.
+        OutputFormat::Class(_) => Encoder::raw(key, value),
+    })
 }
 
 /// What becomes of records that are not what their format says.

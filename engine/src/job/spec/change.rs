@@ -23,6 +23,8 @@ pub struct SpecChange {
     pub value_columns: Option<Vec<String>>,
     pub output: Option<OutputTarget>,
     pub output_format: Option<OutputFormat>,
+    pub output_key_columns: Option<Vec<String>>,
+    pub output_value_columns: Option<Vec<String>>,
     pub compress: Option<Compress>,
     pub libraries: Option<Vec<PathBuf>>,
     pub mapper: Option<String>,
@@ -84,6 +86,8 @@ impl SpecChange {
         set(&mut spec.inputs, self.inputs);
         set(&mut spec.columns.key, self.key_columns);
         set(&mut spec.columns.value, self.value_columns);
+        set(&mut spec.output_columns.key, self.output_key_columns);
+        set(&mut spec.output_columns.value, self.output_value_columns);
         set(&mut spec.output, self.output);
         set(&mut spec.compress, self.compress);
         set(&mut spec.libraries, self.libraries);
@@ -186,10 +190,10 @@ fn unknown(what: &str, text: &str, known: &str) -> Error {
 }
 
 /// `text`, `text:DELIMITER`, `kv`, `kv:SEPARATOR`, `csv`, `csv:SEPARATOR`, `csv-no-header`, `csv-no-header:SEPARATOR`, `json`,
-/// `fixed:RECORD_BYTES:KEY_BYTES` or `framed`.
+/// `fixed:RECORD_BYTES:KEY_BYTES`, `framed` or `class:LIBRARY.CLASS`.
 pub fn parse_input_format(text: &str) -> Result<InputFormat> {
     let known = "text[:DELIMITER], kv[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, \
-                 fixed:RECORD_BYTES:KEY_BYTES or framed";
+                 fixed:RECORD_BYTES:KEY_BYTES, framed or class:LIBRARY.CLASS";
     let bad = || unknown("input format", text, known);
     match text.split_once(':') {
         None if text == "text" => Ok(InputFormat::Text { delimiter: None }),
@@ -200,15 +204,22 @@ pub fn parse_input_format(text: &str) -> Result<InputFormat> {
         None if text == "csv" => Ok(InputFormat::Csv { separator: b',', header: true }),
         None if text == "csv-no-header" => Ok(InputFormat::Csv { separator: b',', header: false }),
         Some(("kv", separator)) => Ok(InputFormat::KeyValue { separator: one_byte(text, separator)? }),
-        Some((name @ ("csv" | "csv-no-header"), separator)) => match one_byte(text, separator)? {
-            b'"' | b'\n' | b'\r' => Err(Error::new(Code::Usage, format!("'{text}': CSV has this byte for itself"))),
-            separator => Ok(InputFormat::Csv { separator, header: name == "csv" }),
-        },
+        Some((name @ ("csv" | "csv-no-header"), separator)) => {
+            Ok(InputFormat::Csv { separator: csv_separator(text, separator)?, header: name == "csv" })
+        }
+        Some(("class", name)) if name.contains('.') => Ok(InputFormat::Class(name.into())),
         Some(("fixed", sizes)) => {
             let (record, key) = sizes.split_once(':').ok_or_else(bad)?;
             Ok(InputFormat::Fixed { record_bytes: parse_number(record)?, key_bytes: parse_number(key)? })
         }
         _ => Err(bad()),
+    }
+}
+
+fn csv_separator(text: &str, separator: &str) -> Result<u8> {
+    match one_byte(text, separator)? {
+        b'"' | b'\n' | b'\r' => Err(Error::new(Code::Usage, format!("'{text}': CSV has this byte for itself"))),
+        separator => Ok(separator),
     }
 }
 
@@ -222,14 +233,26 @@ fn one_byte(text: &str, separator: &str) -> Result<u8> {
     }
 }
 
-/// `text`, `text:SEPARATOR`, `raw` or `framed`.
+/// `text`, `text:SEPARATOR`, `csv`, `csv:SEPARATOR`, `csv-no-header`, `csv-no-header:SEPARATOR`, `json`, `raw`, `framed` or
+/// `class:LIBRARY.CLASS`.
 pub fn parse_output_format(text: &str) -> Result<OutputFormat> {
     match text.split_once(':') {
         None if text == "text" => Ok(default_output_format()),
         None if text == "raw" => Ok(OutputFormat::Raw),
         None if text == "framed" => Ok(OutputFormat::Framed),
         Some(("text", separator)) => Ok(OutputFormat::Text { separator: unescape(separator)? }),
-        _ => Err(unknown("output format", text, "text, text:SEPARATOR, raw or framed")),
+        Some(("class", name)) if name.contains('.') => Ok(OutputFormat::Class(name.into())),
+        None if text == "json" => Ok(OutputFormat::Json),
+        None if text == "csv" => Ok(OutputFormat::Csv { separator: b',', header: true }),
+        None if text == "csv-no-header" => Ok(OutputFormat::Csv { separator: b',', header: false }),
+        Some((name @ ("csv" | "csv-no-header"), separator)) => {
+            Ok(OutputFormat::Csv { separator: csv_separator(text, separator)?, header: name == "csv" })
+        }
+        _ => {
+            let known = "text[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, raw, framed or \
+                         class:LIBRARY.CLASS";
+            Err(unknown("output format", text, known))
+        }
     }
 }
 
@@ -311,11 +334,14 @@ pub(super) fn input_format_text(format: &InputFormat) -> String {
         InputFormat::Fixed { record_bytes, key_bytes } => format!("fixed:{record_bytes}:{key_bytes}"),
         InputFormat::Framed => "framed".into(),
         InputFormat::Json => "json".into(),
-        InputFormat::Csv { separator, header } => {
-            let name = if *header { "csv" } else { "csv-no-header" };
-            if *separator == b',' { name.into() } else { format!("{name}:{}", escape(&[*separator])) }
-        }
+        InputFormat::Class(name) => format!("class:{name}"),
+        InputFormat::Csv { separator, header } => csv_text(*separator, *header),
     }
+}
+
+fn csv_text(separator: u8, header: bool) -> String {
+    let name = if header { "csv" } else { "csv-no-header" };
+    if separator == b',' { name.into() } else { format!("{name}:{}", escape(&[separator])) }
 }
 
 pub(super) fn output_format_text(format: &OutputFormat) -> String {
@@ -324,6 +350,9 @@ pub(super) fn output_format_text(format: &OutputFormat) -> String {
         OutputFormat::Text { separator } => format!("text:{}", escape(separator)),
         OutputFormat::Raw => "raw".into(),
         OutputFormat::Framed => "framed".into(),
+        OutputFormat::Class(name) => format!("class:{name}"),
+        OutputFormat::Json => "json".into(),
+        OutputFormat::Csv { separator, header } => csv_text(*separator, *header),
     }
 }
 
@@ -378,10 +407,13 @@ mod tests {
             "csv:\\t",
             "csv-no-header:|",
             "json",
+            "class:Mine.Reader",
         ] {
             assert_eq!(input_format_text(&parse_input_format(text).unwrap()), text);
         }
-        for text in ["text", "text: = ", "raw", "framed"] {
+        for text in
+            ["text", "text: = ", "raw", "framed", "class:Mine.Writer", "csv", "csv:;", "csv-no-header:\\t", "json"]
+        {
             assert_eq!(output_format_text(&parse_output_format(text).unwrap()), text);
         }
         for text in [
@@ -399,6 +431,8 @@ mod tests {
             "fixed:-1:2",
             "text:\\q",
             "raw:1",
+            "class:",
+            "class:Mine",
         ] {
             assert_eq!(parse_input_format(text).unwrap_err().code(), Code::Usage, "{text}");
         }

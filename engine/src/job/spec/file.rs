@@ -37,6 +37,8 @@ const KEYS: &[&str] = &[
     "output",
     "top",
     "output-format",
+    "output-key-columns",
+    "output-value-columns",
     "compress",
     "lib",
     "mapper",
@@ -184,6 +186,8 @@ fn set(file: &mut JobFile, key: &str, value: &Spanned<DeValue<'_>>) -> Result<()
         "output" => change.output = Some(parse_output(&string(value)?)?),
         "top" => change.output = Some(OutputTarget::Top(integer(value)? as usize)),
         "output-format" => change.output_format = Some(parse_output_format(&string(value)?)?),
+        "output-key-columns" => change.output_key_columns = Some(strings(value)?),
+        "output-value-columns" => change.output_value_columns = Some(strings(value)?),
         "compress" => change.compress = Some(parse_compress(&string(value)?)?),
         "lib" => change.libraries = Some(paths(value)?),
         "mapper" => change.mapper = Some(string(value)?),
@@ -321,6 +325,8 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
         OutputTarget::Top(n) => out.plain("top", n),
     }
     out.string("output-format", &output_format_text(&spec.output_format));
+    out.strings("output-key-columns", &spec.output_columns.key);
+    out.strings("output-value-columns", &spec.output_columns.value);
     out.string("compress", &compress_text(spec.compress));
     out.strings("lib", &spec.libraries.iter().map(|p| utf8(p)).collect::<Result<Vec<_>>>()?);
     out.work(spec);
@@ -470,6 +476,7 @@ mod tests {
             columns: Columns { key: vec!["a,b".into(), "c".into()], value: vec!["d \"e\"".into()] },
             output: OutputTarget::Directory("out\\dir".into()),
             output_format: OutputFormat::Text { separator: b"\xfe=".to_vec() },
+            output_columns: Columns { key: vec!["k".into()], value: vec!["v,".into(), "w".into()] },
             compress: Some(Compression { target: Target::Zstd, level: Some(7) }),
             libraries: vec!["./x.so".into()],
             mapper: Some("A.M".into()),

@@ -28,6 +28,8 @@ pub enum InputFormat {
     Csv { separator: u8, header: bool },
     /// An object a line (format::json).
     Json,
+    /// A reader of a class library, by its name.
+    Class(String),
 }
 
 /// How emitted records become bytes of the output.
@@ -39,6 +41,12 @@ pub enum OutputFormat {
     Raw,
     /// key and value as they are, their lengths before them (format::framed).
     Framed,
+    /// A writer of a class library, by its name.
+    Class(String),
+    /// Cells with a separator between them, and a line of names if wanted (write::columned).
+    Csv { separator: u8, header: bool },
+    /// An object a line (write::columned).
+    Json,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,6 +99,8 @@ pub struct JobSpec {
     pub columns: Columns,
     pub output: OutputTarget,
     pub output_format: OutputFormat,
+    /// Of an output as CSV or JSON: the columns that keys and values are.
+    pub output_columns: Columns,
     /// Of directories and of standard output.
     pub compress: Compress,
     pub libraries: Vec<PathBuf>,
@@ -145,6 +155,7 @@ impl Default for JobSpec {
             columns: Columns::default(),
             output: OutputTarget::Top(20),
             output_format: OutputFormat::Text { separator: b"\t".to_vec() },
+            output_columns: Columns::default(),
             compress: None,
             libraries: Vec::new(),
             side_files: Vec::new(),
@@ -202,6 +213,11 @@ impl JobSpec {
                 "use letters and digits, and not the name part",
             );
         }
+        let plain =
+            |f: &OutputFormat| matches!(f, OutputFormat::Text { .. } | OutputFormat::Raw | OutputFormat::Framed);
+        if let Some((name, _)) = self.outputs.iter().find(|(_, format)| !plain(format)) {
+            return usage(&format!("the format of the output {name} is not one of its own"), "use text, raw or framed");
+        }
         if !self.outputs.is_empty() && !matches!(self.output, OutputTarget::Directory(_)) {
             return usage("named outputs are files in the output directory", "name one with --output DIR");
         }
@@ -239,6 +255,23 @@ impl JobSpec {
             InputFormat::Csv { .. } | InputFormat::Json => {}
             _ if named => {
                 return usage("only csv and json have columns", "leave out --key-columns and --value-columns");
+            }
+            _ => {}
+        }
+        let named = !self.output_columns.key.is_empty() || !self.output_columns.value.is_empty();
+        match self.output_format {
+            OutputFormat::Csv { header: true, .. } | OutputFormat::Json if !named => {
+                return usage(
+                    "no column of the output is named",
+                    "as in --output-key-columns word --output-value-columns count; csv-no-header needs none",
+                );
+            }
+            OutputFormat::Csv { .. } | OutputFormat::Json => {}
+            _ if named => {
+                return usage(
+                    "only csv and json have columns",
+                    "leave out --output-key-columns and --output-value-columns",
+                );
             }
             _ => {}
         }

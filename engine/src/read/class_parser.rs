@@ -1,0 +1,154 @@
+//! Records that a class finds in the bytes of files: its calls, held against what it promises.
+
+use std::sync::Arc;
+
+use crate::base::{Code, Error, Result};
+use crate::format::gathered::{Gathered, RecordPlaces};
+use crate::memory::Budget;
+use crate::operator::context::JobContext;
+use crate::operator::{Batch, Chunk, Class, Emitter, Form, Reader, TaskContext};
+
+/// What makes the readers of a job's splits.
+#[derive(Clone)]
+pub struct ReaderClass {
+    pub class: Arc<dyn Class>,
+    pub job: Arc<JobContext>,
+    pub partitions: u32,
+}
+
+/// Call order: `begin` for each split; for each of its pieces `find` if it begins behind a cut, then `read` again and again, with `clear`
+/// between batches.
+pub struct ClassParser {
+    of: ReaderClass,
+    split: u32,
+    reader: Option<(Box<dyn Reader>, Arc<TaskContext>)>,
+    emitter: Emitter<Gathered>,
+    places: RecordPlaces,
+}
+
+/// How far a reader came in a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Taken {
+    pub bytes: usize,
+    /// It wants more than the chunk has.
+    pub wants_more: bool,
+}
+
+impl ClassParser {
+    pub fn new(of: ReaderClass, budget: &Arc<Budget>, read_bytes: usize) -> Result<ClassParser> {
+        let grant = budget.grant(read_bytes as u64, "the records of a reader")?;
+        let emitter = Gathered::emitter(Form::Copy, grant, "the records of a reader")?;
+        Ok(ClassParser { of, split: 0, reader: None, emitter, places: RecordPlaces::default() })
+    }
+
+    pub fn begin(&mut self, split: u32) {
+        self.end();
+        self.split = split;
+    }
+
+    /// The split is done: what its reader counted.
+    pub fn end(&mut self) -> Option<Arc<TaskContext>> {
+        let (reader, context) = self.reader.take()?;
+        drop(reader);
+        Some(context)
+    }
+
+    fn reader(&mut self) -> Result<&mut dyn Reader> {
+        if self.reader.is_none() {
+            let ReaderClass { class, job, partitions } = &self.of;
+            let context = TaskContext::new(job.clone(), false, self.split, *partitions);
+            self.reader = Some((class.reader(&context)?, context));
+        }
+        let (reader, _) = self.reader.as_mut().ok_or_else(|| Error::new(Code::Internal, "there is no reader"))?;
+        Ok(&mut **reader)
+    }
+
+    fn lies(&self, what: String) -> Error {
+        Error::new(Code::UserCode, format!("{} {what}", self.of.class.info().name))
+    }
+
+    /// Where the first record of the piece begins in the chunk; `None`: not before its limit.
+    pub fn find(&mut self, chunk: &Chunk<'_>) -> Result<Found> {
+        let (bytes, before) = (chunk.bytes.len() as u64, u64::from(chunk.before));
+        match self.reader()?.find(chunk)? {
+            None if chunk.last => Ok(Found::Nowhere),
+            None => Ok(Found::WantsMore),
+            Some(at) if at < before => Err(self.lies(format!("found a record {} bytes before the cut", before - at))),
+            Some(at) if at >= chunk.limit => Ok(Found::Nowhere),
+            Some(at) if at > bytes => Err(self.lies(format!("found a record at byte {at} of {bytes}"))),
+            Some(at) => Ok(Found::At(at as usize)),
+        }
+    }
+
+    pub fn clear(&mut self) -> Result<()> {
+        self.places.clear();
+        self.emitter.sink_mut().clear();
+        self.emitter.hand_over()
+    }
+
+    /// Reads until the chunk is used up, the reader wants more, or there are `enough` bytes of records.
+    pub fn read(&mut self, chunk: &Chunk<'_>, enough: usize) -> Result<Taken> {
+        let mut at = 0;
+        loop {
+            let rest = Chunk {
+                bytes: &chunk.bytes[at..],
+                first: chunk.first && at == 0,
+                limit: if chunk.limit == u64::MAX { u64::MAX } else { chunk.limit.saturating_sub(at as u64) },
+                position: chunk.position + at as u64,
+                ..*chunk
+            };
+            self.reader()?;
+            let before = self.emitter.sink().bytes().len();
+            let mut taken = 0;
+            let ClassParser { reader: Some((reader, _)), emitter, .. } = self else { unreachable!("made above") };
+            let read = emitter.run(&[], |out| {
+                taken = reader.read(&rest, out)?;
+                Ok(())
+            });
+            read.and_then(|()| self.emitter.hand_over()).map_err(|e| e.at_offset(rest.position))?;
+            let (there, emitted) = (rest.bytes.len(), self.emitter.sink().bytes().len() - before);
+            let lie = match taken {
+                0 if emitted > 0 && there > 0 => "emitted records and took no byte of the file".into(),
+                n if n > there as u64 => format!("took {n} bytes where there are {there}"),
+                _ => {
+                    at += taken as usize;
+                    let gathered = self.emitter.sink().bytes().len();
+                    if taken == 0 || at == chunk.bytes.len() || gathered >= enough || at as u64 >= chunk.limit {
+                        return Ok(Taken { bytes: at, wants_more: taken == 0 });
+                    }
+                    continue;
+                }
+            };
+            return Err(self.lies(lie).at_offset(rest.position));
+        }
+    }
+
+    pub fn has_records(&self) -> bool {
+        !self.emitter.sink().bytes().is_empty()
+    }
+
+    /// What was read since `clear`.
+    pub fn batch(&mut self) -> Result<Batch<'_>> {
+        let info = self.of.class.info();
+        let bytes = self.emitter.sink().bytes();
+        let types = (info.key_type, info.value_type);
+        self.places.find(bytes, types).map_err(|e| Error::new(e.code(), format!("{}: {}", info.name, e.what())))?;
+        Ok(self.places.batch(bytes))
+    }
+
+    /// What is left at the end of a file when the reader takes no more of it.
+    pub fn cut(&self, rest: usize) -> Error {
+        let what =
+            format!("the file ends within a record: {} makes none of the last {rest} bytes", self.of.class.info().name);
+        Error::new(Code::Corrupt, what).hint("copy the file again, or check that it is of this reader's kind")
+    }
+}
+
+/// Where the first record behind a cut begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    At(usize),
+    /// In no place of this piece.
+    Nowhere,
+    WantsMore,
+}
