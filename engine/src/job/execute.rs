@@ -122,8 +122,9 @@ pub(super) fn start<'a>(
     let limit = spec.memory_bytes.unwrap_or_else(super::machine::default_budget_bytes);
     let budget = Budget::new(limit);
     let (side_files, side_memory) = side_files::load(&spec.side_files, &*env.files, &budget)?;
-    let sizing =
-        Sizing::make(limit - side_memory.bytes(), threads, plan.splits.len(), plan.whole_compressed(), spec.compress)?;
+    let (splits, helpers) = (plan.splits.len(), plan.whole_compressed());
+    let memory = limit - side_memory.bytes();
+    let sizing = Sizing::make(memory, threads, splits, helpers, spec.compress, plan.formats_bytes())?;
     let inputs = plan.files.iter().map(|f| f.path.to_string_lossy().into_owned()).collect();
     let parts = partitions::counted(spec, plan);
     Ok(Running {

@@ -16,6 +16,11 @@ pub struct ReaderClass {
     pub partitions: u32,
 }
 
+/// What a reader takes of the budget beside its buffer, where it emits no more than it is given, as the buffer doubles.
+pub fn memory_bytes(read_bytes: usize) -> u64 {
+    2 * read_bytes as u64
+}
+
 /// Call order: `begin` for each split; for each of its pieces `find` if it begins behind a cut, then `read` again and again, with `clear`
 /// between batches.
 pub struct ClassParser {

@@ -22,6 +22,8 @@ pub struct WriterClass<'a> {
 
 /// Bytes of records that are written together, about.
 const BATCH_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 64 << 10 };
+/// What a writer takes, where records are not large: both buffers, which double.
+pub const MEMORY_BYTES: u64 = 8 * BATCH_BYTES as u64;
 /// What both buffers begin with: a task may write to many parts.
 const FIRST_BYTES: u64 = 4096 - 64;
 

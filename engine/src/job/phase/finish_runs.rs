@@ -67,7 +67,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     let total: u64 = runs.iter().map(|r| r.totals().record_bytes).sum();
     let memory = merge_memory_bytes(runs.len(), block_bytes);
     let staging = (running.budget.free_bytes() / workers as u64)
-        .saturating_sub(memory + large_bytes(&runs, block_bytes).1)
+        .saturating_sub(memory + large_bytes(&runs, block_bytes).1 + running.plan.formats_bytes())
         .clamp(64 << 10, RANGE_BYTES_MAX + (4 << 20));
     let pure = is_pure(running);
     let ranges = if pure {

@@ -14,9 +14,11 @@ use crate::format::json::JsonShape;
 use crate::job::spec::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT};
 use crate::operator::class::find_class;
 use crate::operator::{Class, ClassSource, Kind, Type};
+use crate::read::class_parser;
+use crate::read::reader::READ_BYTES;
 use crate::read::split::{InputFile, Piece, RecordFormat, Split, split_files};
-use crate::write::Encoder;
 use crate::write::columned::Columned;
+use crate::write::{Encoder, class_writing};
 
 /// Split size of a job of maps alone, where each split becomes a file.
 const MAP_ONLY_SPLIT_BYTES: u64 = 64 << 20;
@@ -219,6 +221,12 @@ impl Plan {
     /// One writer makes a part of the output from its beginning to its end.
     pub fn writes_whole_parts(&self) -> bool {
         self.writer.as_ref().is_some_and(|w| w.info().flags.whole_part)
+    }
+
+    /// What classes that read and write take of a worker's memory.
+    pub fn formats_bytes(&self) -> u64 {
+        let reader = self.reader.as_ref().map_or(0, |_| class_parser::memory_bytes(READ_BYTES));
+        reader + self.writer.as_ref().map_or(0, |_| class_writing::MEMORY_BYTES)
     }
 
     /// Splits with a compressed file that nobody can cut.

@@ -28,7 +28,7 @@ impl Sizing {
         (table, self.share_bytes - table)
     }
 
-    /// `helpers`: splits whose files another worker may decode.
+    /// `helpers`: splits whose files another worker may decode. `formats`: bytes that a worker's classes take to read and write.
     ///
     /// Fewer workers than asked for where the budget is too small for them: slower, and never wrong.
     pub fn make(
@@ -37,6 +37,7 @@ impl Sizing {
         splits: usize,
         helpers: usize,
         compress: Option<Compression>,
+        formats: u64,
     ) -> Result<Sizing> {
         let mut workers = threads.max(1).min((splits + helpers).max(1).max(threads.min(2)));
         let small = budget_bytes < 256 << 20;
@@ -50,7 +51,7 @@ impl Sizing {
             let fixed = (read_bytes + Scratch::BYTES + (1 + LEFT_MAX) * staging_bytes + 4 * run_block_bytes) as u64;
             // An encoder, what goes in, and what has come out in a buffer that grows.
             let encoding = compress.map_or(0, |c| c.memory_bytes() + (STEP_BYTES + 2 * staging_bytes) as u64);
-            let fixed = fixed + encoding;
+            let fixed = fixed + encoding + formats;
             let least = fixed + 10 * block_bytes as u64;
             if each < least {
                 if workers > 1 {
