@@ -10,6 +10,7 @@ pub mod files;
 pub mod random;
 pub mod real;
 pub mod threads;
+pub mod uninterrupted;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,6 +19,7 @@ pub use clock::Clock;
 pub use crew::{Cancel, Crew};
 pub use files::{File, Files, NamedFile};
 pub use threads::Threads;
+pub use uninterrupted::Uninterrupted;
 
 /// What a job is given of the outside world.
 #[derive(Clone)]
