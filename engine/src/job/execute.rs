@@ -16,7 +16,7 @@ use super::report::{Report, fill};
 use super::side_files;
 use super::spec::{JobSpec, Mode, OutputTarget};
 use crate::base::{Code, Error, Result};
-use crate::env::{Crew, Env, NamedFile};
+use crate::env::{Crew, Env, NamedFile, Uninterrupted};
 use crate::memory::Budget;
 use crate::operator::ClassSource;
 use crate::operator::context::JobContext;
@@ -37,6 +37,7 @@ pub struct Outcome {
 /// begins again with one, if its input can be read twice and nothing was shown yet.
 pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Result<Outcome> {
     spec.check()?;
+    let env = &Env { files: Arc::new(Uninterrupted(env.files.clone())), ..env.clone() };
     let threads = spec.threads.unwrap_or_else(|| env.threads.processors());
     match run_with(spec, threads, env, classes, control) {
         Err(e) if e.code() == Code::Memory && threads > 1 && may_begin_again(spec, env) => {
@@ -80,7 +81,7 @@ fn run_with(
     running.enter(StageNow::Commit);
     let (output_bytes, top) = close_output(output, spec.durable, running.of_nothing())?;
     let mut report = fill::make(&running, &before, output_bytes);
-    if let Some(pending) = pending.take() {
+    if let Some(mut pending) = pending.take() {
         // Readers of Hadoop's outputs pass over names with `_`.
         pending.create_dir("_yunti")?;
         let success = pending.create("_SUCCESS")?;

@@ -73,8 +73,14 @@ fn glob(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>> {
     let mut paths = vec![PathBuf::from(if absolute { "/" } else { "" })];
     for part in split_components(pattern) {
         if !part.contains(['*', '?', '[', '{']) {
-            paths.iter_mut().for_each(|p| p.push(part));
-            paths.retain(|p| files.meta(p).is_ok());
+            let mut there = Vec::new();
+            for mut path in paths {
+                path.push(part);
+                if found(&path, files.meta(&path))?.is_some() {
+                    there.push(path);
+                }
+            }
+            paths = there;
             continue;
         }
         let matcher = globset::GlobBuilder::new(part)
@@ -85,7 +91,7 @@ fn glob(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>> {
         let mut next = Vec::new();
         for dir in &paths {
             let list = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-            let Ok(children) = files.list(list) else { continue };
+            let Some(children) = found(list, files.list(list))? else { continue };
             for child in children {
                 let Some(name) = child.file_name() else { continue };
                 if matcher.is_match(name) && (!hidden(&child) || part.starts_with(['.', '_'])) {
@@ -97,6 +103,16 @@ fn glob(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>> {
     }
     paths.sort();
     Ok(paths)
+}
+
+/// What is not there does not match; what cannot be read is an error, or input would be missing that nobody misses.
+fn found<T>(path: &Path, result: std::io::Result<T>) -> Result<Option<T>> {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory) => Ok(None),
+        Err(e) => Err(cannot_read(path, &e)),
+    }
 }
 
 /// Components of a pattern: a `/` within braces does not divide.
