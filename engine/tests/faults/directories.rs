@@ -1,244 +1,167 @@
-//! Every operation on files is made to fail, the Nth for every N: the right answer or one clean error, and nothing left.
+//! Disks that stay full or broken, one scratch directory of several or all of them, and bits that turn in what is read.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use yunti_engine::base::{Code, Result};
-use yunti_engine::env::faulty::{Fault, FaultyFiles};
-use yunti_engine::env::files::{File, Meta};
-use yunti_engine::env::real::RealFiles;
-use yunti_engine::env::{Env, Files};
-use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputTarget, Partitioning, SpillCodec, applications};
+use yunti_engine::base::Code;
+use yunti_engine::codec::encode::Target;
+use yunti_engine::env::Files;
+use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation, Place, Step};
+use yunti_engine::job::{InputFormat, JobSpec, Mode};
 
-use crate::support::{Temp, read_parts, run_in};
+use crate::cases::{Case, Out, application, compressed, lines};
 
 const EIO: Fault = Fault::Errno(libc::EIO);
 const FULL: Fault = Fault::Errno(libc::ENOSPC);
-
-/// Takes some kinds of files from `faulty`, all else from the real ones.
-struct Partly {
-    faulty: Arc<FaultyFiles>,
-    /// Scratch files in this directory (any, where it is empty), else the files that are read.
-    scratch: Option<PathBuf>,
-}
-
-impl Files for Partly {
-    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        if self.scratch.is_none() { self.faulty.open(path) } else { RealFiles.open(path) }
-    }
-    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        RealFiles.create(path)
-    }
-    fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
-        match &self.scratch {
-            Some(only) if dir.ends_with(only) => self.faulty.scratch(dir),
-            _ => RealFiles.scratch(dir),
-        }
-    }
-    fn stdin(&self) -> Arc<dyn File> {
-        RealFiles.stdin()
-    }
-    fn stdout(&self) -> Arc<dyn File> {
-        RealFiles.stdout()
-    }
-    fn meta(&self, path: &Path) -> io::Result<Meta> {
-        RealFiles.meta(path)
-    }
-    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
-        RealFiles.list(dir)
-    }
-    fn create_dir(&self, path: &Path) -> io::Result<()> {
-        RealFiles.create_dir(path)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        RealFiles.rename(from, to)
-    }
-    fn exchange(&self, a: &Path, b: &Path) -> io::Result<()> {
-        RealFiles.exchange(a, b)
-    }
-    fn remove_file(&self, path: &Path) -> io::Result<()> {
-        RealFiles.remove_file(path)
-    }
-    fn remove_dir(&self, path: &Path) -> io::Result<()> {
-        RealFiles.remove_dir(path)
-    }
-    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
-        RealFiles.remove_dir_all(path)
-    }
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        RealFiles.sync_dir(path)
-    }
-    fn free_bytes(&self, path: &Path) -> io::Result<u64> {
-        RealFiles.free_bytes(path)
-    }
-}
-
-/// A job on a small input, its right answer, and a directory in which nothing else is.
-struct Case {
-    temp: Temp,
-    spec: JobSpec,
-    answer: Vec<Vec<u8>>,
-    names: Vec<String>,
-    scratch: Vec<PathBuf>,
-}
-
-impl Case {
-    fn new(name: &str, input: (&str, &[u8]), scratch: &[&str], spec: JobSpec, spills: bool) -> Case {
-        let temp = Temp::new(name);
-        let input = temp.write(input.0, input.1);
-        let scratch: Vec<PathBuf> = scratch.iter().map(|s| temp.path(s)).collect();
-        scratch.iter().for_each(|s| std::fs::create_dir(s).unwrap());
-        let spec = JobSpec {
-            inputs: vec![input],
-            threads: Some(1),
-            memory_bytes: Some(2 << 20),
-            // What is compressed depends on the clock otherwise, and with it which operation is the Nth.
-            spill_codec: SpillCodec::None,
-            scratch_dirs: scratch.clone(),
-            output: OutputTarget::Directory(temp.path("out")),
-            ..spec
-        };
-        let names = temp.names();
-        let mut case = Case { temp, spec, answer: Vec::new(), names, scratch };
-        let free = JobSpec { memory_bytes: Some(1 << 30), ..case.spec.clone() };
-        run_in(&Env::real(), &free).unwrap();
-        case.answer = case.take_output();
-        let outcome = run_in(&Env::real(), &case.spec).unwrap();
-        assert_eq!(outcome.report.spill.runs > 1, spills, "{name}: {} runs", outcome.report.spill.runs);
-        assert!(case.take_output() == case.answer, "{name}");
-        case
-    }
-
-    fn take_output(&self) -> Vec<Vec<u8>> {
-        let parts = read_parts(&self.temp.path("out"));
-        std::fs::remove_dir_all(self.temp.path("out")).unwrap();
-        parts
-    }
-
-    /// Runs the job over these files: either the right answer, or an error of one line; and nothing is left.
-    fn run(&self, files: Arc<dyn Files>, what: &str) -> Result<()> {
-        let result = run_in(&Env { files, ..Env::real() }, &self.spec).map(|_| ());
-        match &result {
-            Ok(()) => assert!(self.take_output() == self.answer, "{what}: another answer"),
-            Err(e) => {
-                let told = e.to_string();
-                assert!(!told.contains('\n') && e.code() != Code::Internal, "{what}: {told}");
-                assert!(e.path().is_some(), "{what}: no file is named: {told}");
-            }
-        }
-        assert_eq!(self.temp.names(), self.names, "{what}: {result:?}");
-        for dir in &self.scratch {
-            assert_eq!(std::fs::read_dir(dir).unwrap().count(), 0, "{what}");
-        }
-        result
-    }
-
-    /// Makes each operation fail in turn, until there is none left to fail; returns how many there are.
-    fn each(
-        &self,
-        fault: Fault,
-        sticky: bool,
-        wrap: &dyn Fn(Arc<FaultyFiles>) -> Arc<dyn Files>,
-        codes: &[Code],
-    ) -> u64 {
-        for nth in 1.. {
-            let faulty = Arc::new(FaultyFiles::new(Arc::new(RealFiles), nth, sticky, fault));
-            let what = format!("operation {nth}, {fault:?}, sticky: {sticky}");
-            if let Err(e) = self.run(wrap(faulty.clone()), &what) {
-                assert!(codes.contains(&e.code()), "{what}: {:?}: {e}", e.code());
-            }
-            if faulty.operations() < nth {
-                return nth - 1;
-            }
-        }
-        0
-    }
-
-    fn all_faults(&self) {
-        let all: &dyn Fn(Arc<FaultyFiles>) -> Arc<dyn Files> = &|files| files;
-        let operations = self.each(EIO, false, all, &[Code::Input, Code::Output]);
-        assert!(operations > 15, "{operations} operations");
-        self.each(FULL, true, all, &[Code::Input, Code::Output]);
-        self.each(Fault::Short, false, all, &[]);
-        self.each(Fault::Short, true, all, &[]);
-        // A block of scratch that is torn or turned is found by its checksum. (Of the user's own text nobody could tell.)
-        let scratch: &dyn Fn(Arc<FaultyFiles>) -> Arc<dyn Files> =
-            &|faulty| Arc::new(Partly { faulty, scratch: Some(PathBuf::new()) });
-        self.each(Fault::Torn, false, scratch, &[Code::Corrupt]);
-    }
-}
-
-fn lines(n: usize) -> Vec<u8> {
-    (0..n).flat_map(|i| format!("line {i}\n").into_bytes()).collect()
-}
 
 fn large() -> JobSpec {
     JobSpec { mapper: Some("Test.Large".into()), ..JobSpec::default() }
 }
 
-#[test]
-fn a_sort_that_spills() {
-    Case::new("fault-sort", ("in", &lines(24)), &["s"], large(), true).all_faults();
-}
-
-#[test]
-fn a_sort_that_spills_to_two_directories() {
-    let spec = JobSpec { reduces: 2, partitioning: Partitioning::TotalOrder, ..large() };
-    Case::new("fault-two", ("in", &lines(24)), &["s", "t"], spec, true).all_faults();
-}
-
-#[test]
-fn a_fold_that_evicts() {
-    let spec =
-        JobSpec { mapper: Some("Test.Words".into()), folder: Some("Yunti.SumFolder".into()), ..JobSpec::default() };
-    Case::new("fault-fold", ("in", &lines(40)), &["s", "t"], spec, true).all_faults();
-}
-
-#[test]
-fn maps_alone_and_compressed_input() {
-    let spec = JobSpec { mode: Mode::None, split_bytes: 2000, ..JobSpec::default() };
-    Case::new("fault-map", ("in/a", &lines(600)), &["s"], spec, false).all_faults();
-
-    let wordcount = (applications().iter().find(|a| a.name == "wordcount").unwrap().spec)();
-    // `seq 1 400 | gzip -9n`, made once with gzip 1.12.
-    let gz = Case::new("fault-gz", ("in.gz", include_bytes!("seq400.gz")), &["s"], wordcount.clone(), false);
-    let inputs: &dyn Fn(Arc<FaultyFiles>) -> Arc<dyn Files> = &|faulty| Arc::new(Partly { faulty, scratch: None });
-    gz.all_faults();
-    gz.each(Fault::Torn, false, inputs, &[Code::Corrupt]);
-
-    // Torn text cannot be told from other text, but it must do no harm.
-    let fixed = InputFormat::Fixed { record_bytes: 10, key_bytes: 4 };
-    for spec in [wordcount, JobSpec { input_format: fixed, ..JobSpec::default() }] {
-        let case = Case::new("fault-text", ("in", &lines(1000)[..8000]), &["s"], spec, false);
-        for nth in 1..60 {
-            let files = FaultyFiles::new(Arc::new(RealFiles), nth, false, Fault::Torn);
-            let _ = run_in(&Env { files: Arc::new(files), ..Env::real() }, &case.spec);
-            let _ = std::fs::remove_dir_all(case.temp.path("out"));
-            assert_eq!(case.temp.names(), case.names);
-        }
+fn tables() -> JobSpec {
+    JobSpec {
+        mapper: Some("Test.Words".into()),
+        folder: Some("Yunti.SumFolder".into()),
+        mode: Mode::Grouped,
+        ..JobSpec::default()
     }
 }
 
-/// One directory that fails is none too few where another one is well.
+fn spilling() -> [Case; 2] {
+    [
+        Case::new("directories, sorted", &[("in", &lines(24))], Out::Overwrite, large()),
+        Case::new("directories, tables", &[("in", &lines(40))], Out::Fresh, tables()),
+    ]
+}
+
+fn within(directory: &'static str) -> impl Fn(&Step) -> bool + Send + Sync + 'static {
+    move |step| step.place == Place::Scratch && step.path.ends_with(directory)
+}
+
+/// Writes to the directory, or its opening for them.
+fn into(directory: &'static str) -> impl Fn(&Step) -> bool + Send + Sync + 'static {
+    let within = within(directory);
+    move |step| within(step) && step.operation != Operation::Read
+}
+
+/// Runs the case over these files; asks for the answer, or for an error of these codes and nothing left.
+fn check(case: &Case, codes: &[Code], what: &str, faulty: impl Fn(Arc<dyn Files>) -> FaultyFiles) -> u64 {
+    let (faulty, streams, result) = case.run_over(faulty);
+    match result {
+        Ok(_) => case.expect_answer(&streams, what),
+        Err(e) => {
+            assert!(codes.contains(&e.code()) && e.path().is_some(), "{}, {what}: {:?}: {e}", case.name, e.code());
+            case.expect_nothing(&streams, what);
+            case.reset();
+        }
+    }
+    faulty.operations()
+}
+
 #[test]
-fn a_failing_directory_is_left_out() {
-    let case = Case::new("fault-dir", ("in", &lines(40)), &["bad", "good"], large(), true);
-    for fault in [EIO, FULL] {
-        for nth in 1..12 {
-            let faulty = Arc::new(FaultyFiles::new(Arc::new(RealFiles), nth, true, fault));
-            let files = Partly { faulty, scratch: Some("bad".into()) };
-            // What was written there before it failed cannot be read back.
-            let result = case.run(Arc::new(files), &format!("from operation {nth} on, {fault:?}"));
-            match result {
-                Ok(()) => {}
-                Err(e) => assert!(nth > 1 && e.to_string().contains("cannot read"), "{nth}: {e}"),
+fn every_disk_full_from_some_moment_on() {
+    let mut cases = 0;
+    for case in spilling() {
+        let step = 1 + check(&case, &[], "nothing fails", |f| FaultyFiles::new(f, 0, false, FULL)) as usize / 60;
+        for nth in (1..).step_by(step) {
+            let what = format!("full from operation {nth} on");
+            cases += 1;
+            if check(&case, &[Code::Input, Code::Output], &what, |f| FaultyFiles::new(f, nth, true, FULL)) < nth {
+                break;
             }
         }
     }
-    let faulty = Arc::new(FaultyFiles::new(Arc::new(RealFiles), 1, true, EIO));
-    let files = Arc::new(Partly { faulty, scratch: Some("bad".into()) });
-    let outcome = run_in(&Env { files, ..Env::real() }, &case.spec).unwrap();
-    assert_eq!(outcome.report.spill.failed_directories, [case.temp.path("bad").to_string_lossy()]);
-    assert!(case.take_output() == case.answer);
+    println!("a disk that stays full: {cases} cases");
+}
+
+/// Each of the directories in turn is full, or gives errors, from any of its operations on: the others have room.
+#[test]
+fn each_scratch_directory_full_from_some_moment_on() {
+    let mut cases = 0;
+    for case in spilling() {
+        for (directory, fault) in [("s", FULL), ("t", FULL), ("s", EIO), ("t", EIO)] {
+            let writes = check(&case, &[], "count", |f| FaultyFiles::only(f, 0, true, fault, into(directory)));
+            for nth in (1..=writes).step_by(1 + writes as usize / 20) {
+                let what = format!("{directory} fails from write {nth} on, {fault:?}");
+                check(&case, &[], &what, |f| FaultyFiles::only(f, nth, true, fault, into(directory)));
+                cases += 1;
+            }
+            // What cannot be read back is lost, and said.
+            let all = check(&case, &[], "count", |f| FaultyFiles::only(f, 0, true, fault, within(directory)));
+            for nth in (1..=all).step_by(1 + all as usize / 20) {
+                let what = format!("{directory} fails from operation {nth} on, {fault:?}");
+                check(&case, &[Code::Output], &what, |f| FaultyFiles::only(f, nth, true, fault, within(directory)));
+                cases += 1;
+            }
+        }
+        // None of them has room.
+        let (_, streams, result) = case.run_over(|f| {
+            FaultyFiles::only(f, 4, true, FULL, |s| s.place == Place::Scratch && s.operation != Operation::Read)
+        });
+        let told = result.map(|_| ()).unwrap_err().to_string();
+        assert!(told.contains("No space left on device") && told.contains("free some space"), "{told}");
+        case.expect_nothing(&streams, "all scratch directories are full");
+        case.reset();
+    }
+    println!("one scratch directory of two that fails: {cases} cases");
+}
+
+#[test]
+fn a_directory_that_is_out_of_use_is_in_the_report() {
+    let settings = [("scratch.errors.max".to_string(), "3".to_string())].into();
+    let case = Case::new("reported", &[("in", &lines(40))], Out::Fresh, JobSpec { settings, ..large() });
+    let (faulty, streams, result) = case.run_over(|f| FaultyFiles::only(f, 1, true, EIO, into("s")));
+    let told = result.unwrap().report.spill.failed_directories;
+    assert_eq!(told.iter().map(Path::new).collect::<Vec<_>>(), [case.temp.path("s")]);
+    assert_eq!(faulty.operations(), 3, "it is still tried");
+    case.expect_answer(&streams, "reported");
+    for (key, value) in [("max", "0"), ("max", "many"), ("window.ms", "-1"), ("window.ms", "")] {
+        let key = format!("scratch.errors.{key}");
+        let settings = [(key.clone(), value.to_string())].into();
+        let spec = JobSpec { settings, ..case.spec.clone() };
+        let error = crate::support::run_in(&yunti_engine::env::Env::real(), &spec).err().unwrap();
+        assert!(error.code() == Code::Usage && error.to_string().starts_with(&key), "{error}");
+    }
+}
+
+/// A bit that is turned in a compressed file is found; one in text cannot be told from other text, but does no harm.
+#[test]
+fn a_turned_bit_in_the_input() {
+    let reads = |step: &Step| step.place == Place::Opened && step.operation == Operation::Read;
+    let mut cases = 0;
+    for target in Target::ALL {
+        let file = format!("in{}", target.extension());
+        let spec = JobSpec { inputs: vec![file.clone()], memory_bytes: Some(192 << 20), ..JobSpec::default() };
+        let case = Case::new("turned", &[(&file, &compressed(target, &lines(400)))], Out::Fresh, spec);
+        // lz4 and snappy in Hadoop's blocks, and zlib's deflate alone, carry no checksum of what is in them, or one at the end.
+        let checked = !target.name().starts_with("hadoop");
+        let n = check(&case, &[], "count", |f| FaultyFiles::only(f, 0, false, EIO, reads));
+        for nth in 1..=n {
+            let (_, streams, result) = case.run_over(|f| FaultyFiles::only(f, nth, false, Fault::Torn, reads));
+            let what = format!("{}, read {nth}", target.name());
+            match result {
+                Err(e) => {
+                    assert!(e.code() == Code::Corrupt && e.path().is_some(), "{what}: {e}");
+                    case.expect_nothing(&streams, &what);
+                }
+                Ok(_) if checked => case.expect_answer(&streams, &what),
+                Ok(_) => case.reset(),
+            }
+            cases += 1;
+        }
+    }
+    let fixed = InputFormat::Fixed { record_bytes: 10, key_bytes: 4 };
+    for spec in [application("wordcount"), JobSpec { input_format: fixed, ..JobSpec::default() }] {
+        let case = Case::new("turned text", &[("in", &lines(1000)[..8000])], Out::Fresh, spec);
+        for nth in 1..=20 {
+            let (_, streams, result) = case.run_over(|f| FaultyFiles::only(f, nth, false, Fault::Torn, reads));
+            if let Err(e) = result {
+                assert!(e.code() != Code::Internal, "{e}");
+                case.expect_nothing(&streams, "turned text");
+            }
+            case.reset();
+            cases += 1;
+        }
+    }
+    println!("a turned bit in the input: {cases} cases");
 }

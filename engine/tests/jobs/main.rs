@@ -4,7 +4,6 @@ mod budgets;
 mod classes;
 mod columns;
 mod compressed;
-mod faults;
 mod folds;
 mod properties;
 mod sorts;
