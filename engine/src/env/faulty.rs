@@ -27,6 +27,7 @@ pub enum Fault {
 pub enum Operation {
     Open,
     Create,
+    OpenToWrite,
     Scratch,
     Meta,
     List,
@@ -252,6 +253,13 @@ impl Files for FaultyFiles {
     fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
         self.named(Operation::Create, path)?;
         Ok(self.wrap(self.inner.create(path)?, Place::Created, path))
+    }
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.named(Operation::OpenToWrite, path)?;
+        Ok(self.wrap(self.inner.open_to_write(path)?, Place::Created, path))
+    }
+    fn open_max(&self) -> usize {
+        self.inner.open_max()
     }
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
         self.plan.errno(Operation::Scratch, Place::Scratch, dir)?;

@@ -6,6 +6,7 @@
 pub mod clock;
 pub mod crew;
 pub mod faulty;
+pub mod few_open;
 pub mod files;
 pub mod random;
 pub mod real;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 pub use clock::Clock;
 pub use crew::{Cancel, Crew};
+pub use few_open::FewOpen;
 pub use files::{File, Files, NamedFile};
 pub use threads::Threads;
 pub use uninterrupted::Uninterrupted;

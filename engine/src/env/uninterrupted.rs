@@ -55,6 +55,12 @@ impl Files for Uninterrupted {
     fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
         again(|| self.0.create(path)).map(wrap)
     }
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        again(|| self.0.open_to_write(path)).map(wrap)
+    }
+    fn open_max(&self) -> usize {
+        self.0.open_max()
+    }
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
         again(|| self.0.scratch(dir)).map(wrap)
     }

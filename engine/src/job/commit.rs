@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::{Code, Error, Result};
-use crate::env::{Files, NamedFile};
+use crate::env::{FewOpen, Files, NamedFile};
 
 pub struct Pending {
     files: Arc<dyn Files>,
@@ -94,6 +94,14 @@ impl Pending {
     pub fn create(&self, name: &str) -> Result<NamedFile> {
         let file = NamedFile::create(&*self.files, &self.temporary.join(name), Code::Output)?;
         Ok(file)
+    }
+
+    /// A part of the output, which may be one of very many.
+    pub fn create_part(&self, name: &str, few: &Arc<FewOpen>) -> Result<NamedFile> {
+        let path = self.temporary.join(name);
+        let file = few.create(&path);
+        let file = file.map_err(|e| Error::io(Code::Output, "cannot create", &e).at_path(path.to_string_lossy()))?;
+        Ok(NamedFile::new(file, &path, Code::Output))
     }
 
     pub fn create_dir(&mut self, name: &str) -> Result<()> {

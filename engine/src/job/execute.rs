@@ -16,7 +16,7 @@ use super::report::{Report, fill};
 use super::side_files;
 use super::spec::{JobSpec, Mode, OutputTarget};
 use crate::base::{Code, Error, Result};
-use crate::env::{Crew, Env, NamedFile, Uninterrupted};
+use crate::env::{Crew, Env, FewOpen, NamedFile, Uninterrupted};
 use crate::memory::Budget;
 use crate::operator::ClassSource;
 use crate::operator::context::JobContext;
@@ -153,9 +153,10 @@ fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Outpu
             let compressed = compressed || running.compressing.is_some();
             let expected = if identity && parts == 1 && !compressed { plan.input_bytes } else { 0 };
             let extension = running.spec.compress.map_or("", |c| c.target.extension());
-            let parts = (0..parts)
-                .map(|i| PartFile::new(pending.create(&format!("part-{letter}-{i:05}{extension}"))?, false, expected))
-                .collect::<Result<Vec<_>>>()?;
+            // The other half is for inputs, scratch, and what the process has open beside.
+            let few = FewOpen::new(running.env.files.clone(), running.env.files.open_max() / 2);
+            let create = |i: usize| pending.create_part(&format!("part-{letter}-{i:05}{extension}"), &few);
+            let parts = (0..parts).map(|i| PartFile::new(create(i)?, false, expected)).collect::<Result<Vec<_>>>()?;
             Ok(Output::Parts(parts))
         }
         (OutputTarget::Top(n), _) => Ok(Output::Top(Top::new(*n, plan.output_types.0, plan.output_types.1))),

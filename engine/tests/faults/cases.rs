@@ -38,6 +38,7 @@ pub struct Case {
     pub unordered: bool,
     pub answer: Vec<(String, Vec<u8>)>,
     stdin: Vec<u8>,
+    open_max: usize,
     /// Every name below the temporary directory, before a job.
     names: Vec<PathBuf>,
 }
@@ -86,10 +87,12 @@ impl Case {
         };
         let stdin = lines(300);
         let unordered = spec.mode == Mode::Grouped && !spec.deterministic;
-        let mut case = Case { name, temp, spec, out, unordered, answer: Vec::new(), stdin, names: Vec::new() };
+        let open_max = if name.contains("few open") { 4 } else { 1024 };
+        let (answer, names) = (Vec::new(), Vec::new());
+        let mut case = Case { name, temp, spec, out, unordered, answer, stdin, open_max, names };
         case.reset();
         case.names = case.all_names();
-        let streams = Streams::new(&case.stdin);
+        let streams = Streams::new(&case.stdin, 1024);
         let free = JobSpec { memory_bytes: Some(256 << 20), ..case.spec.clone() };
         run_in(&env(streams.clone()), &free).unwrap_or_else(|e| panic!("{name}: {e}"));
         case.answer = case.output(&streams);
@@ -118,7 +121,7 @@ impl Case {
         &self,
         faulty: impl Fn(Arc<dyn Files>) -> FaultyFiles,
     ) -> (Arc<FaultyFiles>, Arc<Streams>, Result<Outcome>) {
-        let streams = Streams::new(&self.stdin);
+        let streams = Streams::new(&self.stdin, self.open_max);
         let files: Arc<dyn Files> = match self.out {
             // Also of kind `Unsupported`.
             Out::OverwriteInSteps => {
@@ -235,6 +238,10 @@ pub fn all() -> Vec<Make> {
         Case::new("none", &[("in/x", &lines(300)), ("in/y", &lines(100))], Out::Fresh, none)
     }));
     add(Box::new(move || Case::new("sorted in memory", &[("in", &lines(300))], Out::Fresh, spec())));
+    add(Box::new(move || {
+        let spec = JobSpec { reduces: 7, durable: true, ..spec() };
+        Case::new("sorted to 7 parts, few open", &[("in", &lines(100))], Out::Fresh, spec)
+    }));
     add(Box::new(move || {
         let durable = JobSpec { durable: true, reduces: 2, ..spec() };
         Case::new("sorted, durable, new directories", &[("in", &lines(100))], Out::Deep, durable)

@@ -11,6 +11,7 @@ use yunti_engine::env::real::RealFiles;
 pub struct Streams {
     stdin: Arc<Pipe>,
     stdout: Arc<Pipe>,
+    open_max: usize,
 }
 
 /// Bytes that are taken from the front, and put at the end.
@@ -18,8 +19,9 @@ pub struct Streams {
 struct Pipe(Mutex<Vec<u8>>);
 
 impl Streams {
-    pub fn new(stdin: &[u8]) -> Arc<Streams> {
-        Arc::new(Streams { stdin: Arc::new(Pipe(Mutex::new(stdin.to_vec()))), stdout: Arc::default() })
+    /// `open_max` files may be open at once.
+    pub fn new(stdin: &[u8], open_max: usize) -> Arc<Streams> {
+        Arc::new(Streams { stdin: Arc::new(Pipe(Mutex::new(stdin.to_vec()))), stdout: Arc::default(), open_max })
     }
 
     /// What was written to standard output.
@@ -67,6 +69,12 @@ impl Files for Streams {
     }
     fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
         RealFiles.create(path)
+    }
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        RealFiles.open_to_write(path)
+    }
+    fn open_max(&self) -> usize {
+        self.open_max
     }
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
         RealFiles.scratch(dir)
