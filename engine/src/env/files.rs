@@ -38,14 +38,9 @@ pub trait Files: Send + Sync {
     /// Makes a file that must not exist, for writing and reading.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn File>>;
     /// Opens a file of this job again, for writing and reading. Asked for only where `open_max` is less than a job's files.
-    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        let _ = path;
-        Err(io::ErrorKind::Unsupported.into())
-    }
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn File>>;
     /// How many files may be open at once.
-    fn open_max(&self) -> usize {
-        usize::MAX
-    }
+    fn open_max(&self) -> usize;
     /// Makes a file in `dir` that has no name, so that nothing is left of it whatever happens to the process.
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>>;
     fn stdin(&self) -> Arc<dyn File>;
