@@ -143,7 +143,7 @@ dist:
 	$(DIST)/bin/yunti completions zsh > $(DIST)/share/zsh/site-functions/_yunti
 	$(DIST)/bin/yunti completions fish > $(DIST)/share/fish/vendor_completions.d/yunti.fish
 	cp LICENSE NOTICE README.md CHANGELOG.md $(DIST)/share/doc/yunti/
-	cp -R docs/guide docs/formats $(DIST)/share/doc/yunti/
+	cp -R docs/guide docs/formats docs/reliability.md $(DIST)/share/doc/yunti/
 	tools/licenses.py > $(DIST)/share/doc/yunti/licenses.txt
 
 install:
