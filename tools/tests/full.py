@@ -68,7 +68,7 @@ def tested(name, test, env, minutes):
 
 
 def engine(minutes):
-    targets = sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/*.rs")))
+    targets = sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/**/*.rs"), recursive=True))
     return twice_sanitized("yunti-engine") + [
         tested("every operation made to fail", "faults", {"YUNTI_SWEEP": "full"}, 60),
         tested(f"random jobs, {minutes:g} minutes", "random", {"YUNTI_RANDOM_SECONDS": str(int(minutes * 60))}, minutes + 20),
