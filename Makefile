@@ -13,7 +13,7 @@ export PATH := $(TOOLS)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
 .PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-full-engine test-full-hadoop \
-        bench bench-quick dist install lint clean
+        soak bench bench-quick dist install lint clean
 
 help:
 	@echo 'make run                 build, count words of real text, sort and check 1 GB; both reports'
@@ -23,6 +23,7 @@ help:
 	@echo 'make test-conformance    the same records and checksums as Hadoop (JDK 17, Maven)'
 	@echo 'make test-benches        every benchmark once, tiny'
 	@echo 'make test-hadoop         plug-ins for Hadoop: jobs that must come out the same, on a cluster too (JDK 17, Maven)'
+	@echo 'make soak                random jobs against a plain reference until stopped (SECONDS=3600 or HOURS=1; prints the seed that fails)'
 	@echo 'make test-house          what a user is given: layout, libraries at run time, pages'
 	@echo 'make test-full-engine    sanitizers and fuzzing; keeps its result in tests/results/ (MINUTES=10 a fuzz target)'
 	@echo 'make test-full-hadoop    the same for the plug-ins for Hadoop: all variants, JNI checked, a JVM with a sanitizer, faults'
@@ -61,6 +62,11 @@ test-engine test-api test-conformance test-benches test-house test-hadoop: test-
 test-full-engine test-full-hadoop: test-full-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/full.py $* --minutes $(or $(MINUTES),10)
+
+# Random jobs, in the build of the tests; SEED=N runs the one job of a seed.
+soak:
+	YUNTI_RANDOM_SECONDS=$(or $(SECONDS),$(if $(HOURS),$$(($(HOURS) * 3600)),31536000)) $(if $(SEED),YUNTI_RANDOM_SEED=$(SEED)) \
+	  $(CARGO) test --locked --package yunti-engine --test random -- --nocapture
 
 lint:
 	$(CARGO) fmt --check
@@ -137,7 +143,7 @@ dist:
 	$(DIST)/bin/yunti completions zsh > $(DIST)/share/zsh/site-functions/_yunti
 	$(DIST)/bin/yunti completions fish > $(DIST)/share/fish/vendor_completions.d/yunti.fish
 	cp LICENSE NOTICE README.md CHANGELOG.md $(DIST)/share/doc/yunti/
-	cp -R docs/guide docs/formats $(DIST)/share/doc/yunti/
+	cp -R docs/guide docs/formats docs/reliability.md $(DIST)/share/doc/yunti/
 	tools/licenses.py > $(DIST)/share/doc/yunti/licenses.txt
 
 install:

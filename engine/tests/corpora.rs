@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use yunti_engine::codec::CodecKind;
+
 #[path = "../../fuzz/checks/mod.rs"]
 mod checks;
 
-fn replay(target: &str, check: fn(&[u8])) {
+fn replay(target: &str, check: impl Fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(target);
     let mut inputs = 0;
     for entry in fs::read_dir(&folder).unwrap() {
@@ -14,11 +16,28 @@ fn replay(target: &str, check: fn(&[u8])) {
         inputs += 1;
     }
     assert!(inputs > 0, "{} is empty", folder.display());
+    println!("{target}: {inputs} inputs");
 }
 
 #[test]
 fn decoders() {
-    replay("decoders", checks::decoders::check);
+    for kind in CodecKind::ALL {
+        replay(kind.name(), |bytes| checks::decoders::check(kind, bytes));
+    }
+    replay("lz4_block", checks::lz4_block::check);
+    replay("bzip2_split", checks::bzip2_split::check);
+}
+
+#[test]
+fn records() {
+    replay("csv", checks::csv::check);
+    replay("json", checks::json::check);
+    replay("framed", checks::framed::check);
+}
+
+#[test]
+fn class_libraries() {
+    replay("class_library", checks::class_library::check);
 }
 
 #[test]

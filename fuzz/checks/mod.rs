@@ -1,5 +1,11 @@
 //! What each fuzz target checks of any bytes. The engine's tests replay the committed corpora through the same functions.
 
+pub mod bzip2_split;
+pub mod class_library;
+pub mod csv;
 pub mod decoders;
+pub mod framed;
 pub mod job_file;
+pub mod json;
+pub mod lz4_block;
 pub mod run_block;

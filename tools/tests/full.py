@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What takes too long for every change, for one part:
 
-    full.py engine [--minutes N] [--only NAME,..]     tests under sanitizers; every fuzz target for N minutes
+    full.py engine [--minutes N] [--only NAME,..]     tests under sanitizers; every operation made to fail; random jobs and every fuzz
+                                                      target for N minutes
     full.py hadoop [--only NAME,..]                   the native half under sanitizers; the jobs that must come out the same, in all
                                                       variants, with the JVM's checks of JNI and in a JVM with the address sanitizer;
                                                       faults on a cluster (hadoop/tests/faults)
@@ -61,9 +62,17 @@ def twice_sanitized(package):
     ]
 
 
+def tested(name, test, env, minutes):
+    """One test program of the engine, told to do more than in `make test`."""
+    return Suite("full", name, [["cargo", "test", "--locked", "-p", "yunti-engine", "--test", test, "--", "--show-output"]], counts.of_cargo, env, minutes=minutes)
+
+
 def engine(minutes):
-    targets = sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/*.rs")))
-    return twice_sanitized("yunti-engine") + [fuzzing(target, minutes) for target in targets]
+    targets = sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/**/*.rs"), recursive=True))
+    return twice_sanitized("yunti-engine") + [
+        tested("every operation made to fail", "faults", {"YUNTI_SWEEP": "full"}, 60),
+        tested(f"random jobs, {minutes:g} minutes", "random", {"YUNTI_RANDOM_SECONDS": str(int(minutes * 60))}, minutes + 20),
+    ] + [fuzzing(target, minutes) for target in targets]
 
 
 def of_checked_jobs(text, code):

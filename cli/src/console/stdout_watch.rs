@@ -76,6 +76,12 @@ impl Files for WatchedFiles {
     fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
         self.inner.create(path)
     }
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.inner.open_to_write(path)
+    }
+    fn open_max(&self) -> usize {
+        self.inner.open_max()
+    }
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
         self.inner.scratch(dir)
     }

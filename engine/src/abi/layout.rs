@@ -159,7 +159,8 @@ unsafe impl Sized32 for LibraryTable {}
 pub unsafe fn read<T: Sized32>(from: *const T) -> T {
     // SAFETY: as the caller and the trait promise.
     unsafe {
-        let size = from.cast::<u32>().read_unaligned() as usize;
+        // A size that ends within a pointer is of no version: half a pointer leads anywhere.
+        let size = from.cast::<u32>().read_unaligned() as usize & !(size_of::<*const u8>() - 1);
         let mut to = std::mem::MaybeUninit::<T>::zeroed();
         std::ptr::copy_nonoverlapping(from.cast::<u8>(), to.as_mut_ptr().cast::<u8>(), size.min(size_of::<T>()));
         to.assume_init()

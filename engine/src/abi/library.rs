@@ -76,7 +76,19 @@ pub fn load(path: &Path) -> Result<Arc<dyn ClassSource>> {
         return Err(wrong(format!("the class library refuses version {ABI_MAJOR}.{ABI_MINOR} of the interface"))
             .hint("build it again with the headers of this version"));
     }
-    // SAFETY: as above: the first field is the size.
+    // SAFETY: as above.
+    let classes = unsafe { classes_of(table) }.map_err(|e| e.at_path(path.to_string_lossy()))?;
+    Ok(Arc::new(Library(classes)))
+}
+
+/// The classes of a library's table, each with all that it must have.
+///
+/// # Safety
+/// The table is as the ABI says: its first field says how many bytes of it there are, its pointers are null or lead to such tables and
+/// to strings that end.
+unsafe fn classes_of(table: *const LibraryTable) -> Result<BTreeMap<String, Arc<ForeignClass>>> {
+    let wrong = |what: String| Error::new(Code::UserCode, what);
+    // SAFETY: as the caller promises.
     let table = unsafe { read(table) };
     if table.abi_major != ABI_MAJOR {
         return Err(wrong(format!(
@@ -97,18 +109,27 @@ pub fn load(path: &Path) -> Result<Arc<dyn ClassSource>> {
         }
         // SAFETY: as above.
         let class = unsafe { read(class) };
-        let class = ForeignClass::new(class).map_err(|e| e.at_path(path.to_string_lossy()))?;
+        let class = ForeignClass::new(class)?;
         classes.insert(class.info.name.clone(), Arc::new(class));
     }
-    Ok(Arc::new(Library(classes)))
+    Ok(classes)
 }
 
 /// A library that was cut while it was copied: the loader would map what is not there and die of it (SIGBUS). Only what the
 /// loader maps must be there; all else is left for it to judge.
 fn check_whole(path: &Path) -> Result<()> {
-    let Ok(bytes) = std::fs::read(path) else { return Ok(()) };
+    match std::fs::read(path) {
+        Ok(bytes) if is_cut(&bytes) => Err(Error::new(Code::UserCode, "the class library was cut: its end is missing")
+            .at_path(path.to_string_lossy())
+            .at_offset(bytes.len() as u64)
+            .hint("copy or build it again")),
+        _ => Ok(()),
+    }
+}
+
+fn is_cut(bytes: &[u8]) -> bool {
     if bytes.len() < 64 || !bytes.starts_with(b"\x7fELF\x02\x01") {
-        return Ok(());
+        return false;
     }
     let number = |at: usize, len: usize| {
         let field = bytes.get(at..at + len).unwrap_or(&[0xff; 8][..len]);
@@ -121,15 +142,7 @@ fn check_whole(path: &Path) -> Result<()> {
         .filter(|&at| at + 56 > bytes.len() || number(at, 4) == 1)
         .map(|at| number(at + 8, 8).saturating_add(number(at + 32, 8)))
         .max();
-    match end {
-        Some(end) if end > bytes.len() as u64 => {
-            Err(Error::new(Code::UserCode, "the class library was cut: its end is missing")
-                .at_path(path.to_string_lossy())
-                .at_offset(bytes.len() as u64)
-                .hint("copy or build it again"))
-        }
-        _ => Ok(()),
-    }
+    end.is_some_and(|end| end > bytes.len() as u64)
 }
 
 fn dl_error() -> String {
@@ -283,5 +296,48 @@ impl ClassSource for Library {
     }
     fn names(&self) -> Vec<String> {
         self.0.keys().cloned().collect()
+    }
+}
+
+/// Any bytes as the file of a library, and as what its tables say: for the fuzzer. Pointers are null or lead where the ABI has them lead.
+pub fn fuzz(bytes: &[u8]) {
+    unsafe extern "C" fn nothing(
+        _: *mut std::ffi::c_void,
+        _: *const std::ffi::c_void,
+        _: *mut crate::operator::Out,
+    ) -> i32 {
+        0
+    }
+    is_cut(bytes);
+    let mut rest = bytes;
+    let mut number = || match rest.split_first_chunk::<4>() {
+        Some((first, behind)) => {
+            rest = behind;
+            u32::from_le_bytes(*first)
+        }
+        None => 0,
+    };
+    let name = std::ffi::CString::new(bytes.iter().copied().filter(|&b| b != 0).take(40).collect::<Vec<u8>>());
+    let name = name.unwrap_or_default();
+    let header = [number(), number(), number(), number()];
+    // SAFETY: zeros are a value of the plain struct (Sized32).
+    let (mut folder, mut class): (FolderTable, ClassTable) = unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+    (folder.size, folder.state_size, folder.known, folder.exact) = (number(), number(), number(), number());
+    (class.size, class.kind, class.flags) = (number(), number(), number());
+    (class.key_type, class.value_type, class.in_value_type) = (number(), number(), number());
+    let there = number();
+    class.name = if there & 1 == 0 { name.as_ptr() } else { std::ptr::null() };
+    class.folder = if there & 2 == 0 { &folder } else { std::ptr::null() };
+    (class.map, class.reduce) = ((there & 4 == 0).then_some(nothing as _), (there & 8 == 0).then_some(nothing as _));
+    let classes = [&raw const class, if there & 16 == 0 { &raw const class } else { std::ptr::null() }];
+    let [size, abi_major, abi_minor, n] = header;
+    let classes_at = if there & 32 == 0 { classes.as_ptr() } else { std::ptr::null() };
+    let n = if n <= 65_536 { n % 3 } else { n };
+    let (none, version) = (std::ptr::null(), std::ptr::null());
+    let table = LibraryTable { size, abi_major: abi_major % 2, abi_minor, n, name: none, version, classes: classes_at };
+    // SAFETY: the tables are whole, whatever their first fields say, and live here; so do the strings.
+    match unsafe { classes_of(&table) } {
+        Ok(classes) => classes.values().for_each(|class| assert!(class.folder.is_some() || !class.info.is_fold)),
+        Err(e) => assert!(e.code() == Code::UserCode, "{e}"),
     }
 }

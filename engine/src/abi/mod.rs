@@ -11,7 +11,7 @@ mod library;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use library::load;
+pub use library::{fuzz, load};
 
 use crate::base::Result;
 use crate::operator::ClassSource;

@@ -1,11 +1,13 @@
-//! Files that fail on purpose: the Nth operation gives an error, a short count or a torn block; all else passes through.
+//! Files that fail on purpose: the Nth operation gives an error, a short count, a torn block or a delay; all else passes through.
 //!
-//! The tests make every operation of a job fail in turn and ask for the right answer or one clean error, and nothing left.
+//! The tests make every operation of a job fail in turn and ask for the right answer or one clean error, and nothing left. What a job
+//! did is written down, so that each operation is given the faults that it can have.
 
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use super::files::{File, Files, Meta};
 
@@ -17,27 +19,110 @@ pub enum Fault {
     Short,
     /// A write claims success and its second half is zeros; a read returns one flipped bit. Other operations are left alone.
     Torn,
+    /// The operation takes so many milliseconds longer.
+    Slow(u64),
 }
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operation {
+    Open,
+    Create,
+    OpenToWrite,
+    Scratch,
+    Meta,
+    List,
+    CreateDir,
+    Rename,
+    Exchange,
+    RemoveFile,
+    RemoveDir,
+    RemoveDirAll,
+    SyncDir,
+    FreeBytes,
+    Read,
+    Write,
+    Len,
+    Allocate,
+    Truncate,
+    Sync,
+}
+
+impl Operation {
+    pub fn is_removal(self) -> bool {
+        matches!(self, Operation::RemoveFile | Operation::RemoveDir | Operation::RemoveDirAll)
+    }
+}
+
+/// How the file of an operation came to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// Only a name.
+    Name,
+    Opened,
+    Created,
+    Scratch,
+    Stream,
+}
+
+/// One operation that was counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    pub operation: Operation,
+    pub place: Place,
+    /// Of a scratch file: its directory.
+    pub path: PathBuf,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} of {:?} {}", self.operation, self.place, self.path.display())
+    }
+}
+
+type Filter = Box<dyn Fn(&Step) -> bool + Send + Sync>;
 
 struct Plan {
     /// Operations so far.
-    count: AtomicU64,
+    steps: Mutex<Vec<Step>>,
     /// Which one fails, from 1; 0: none.
     nth: u64,
     /// Whether every later one fails too (a disk that stays full).
     sticky: bool,
     fault: Fault,
+    /// What is counted; all else is left alone.
+    counted: Filter,
 }
 
 impl Plan {
-    fn strike(&self) -> Option<Fault> {
-        let n = self.count.fetch_add(1, Ordering::SeqCst) + 1;
-        let hit = self.nth != 0 && (n == self.nth || (self.sticky && n > self.nth));
-        hit.then_some(self.fault)
+    fn steps(&self) -> MutexGuard<'_, Vec<Step>> {
+        self.steps.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    fn errno(&self) -> io::Result<()> {
-        match self.strike() {
+    fn strike(&self, operation: Operation, place: Place, path: &Path) -> Option<Fault> {
+        let step = Step { operation, place, path: path.into() };
+        if !(self.counted)(&step) {
+            return None;
+        }
+        let n = {
+            let mut steps = self.steps();
+            steps.push(step);
+            steps.len() as u64
+        };
+        // A disk that stays full or broken lets a job clean up behind itself, or no test could ask for that.
+        let sticky = self.sticky && !operation.is_removal();
+        let hit = self.nth != 0 && (n == self.nth || (sticky && n > self.nth));
+        if !hit {
+            return None;
+        }
+        if let Fault::Slow(ms) = self.fault {
+            std::thread::sleep(Duration::from_millis(ms));
+        }
+        Some(self.fault)
+    }
+
+    /// Of an operation that fails or not.
+    fn errno(&self, operation: Operation, place: Place, path: &Path) -> io::Result<()> {
+        match self.strike(operation, place, path) {
             Some(Fault::Errno(code)) => Err(io::Error::from_raw_os_error(code)),
             _ => Ok(()),
         }
@@ -50,29 +135,61 @@ pub struct FaultyFiles {
 }
 
 impl FaultyFiles {
-    /// Fails operation `nth` (from 1; 0 counts only) of `inner`, and with `sticky` all after it.
+    /// Fails operation `nth` (from 1; 0 counts only) of `inner`, and with `sticky` all after it but removals.
     pub fn new(inner: Arc<dyn Files>, nth: u64, sticky: bool, fault: Fault) -> Self {
-        FaultyFiles { inner, plan: Arc::new(Plan { count: AtomicU64::new(0), nth, sticky, fault }) }
+        Self::only(inner, nth, sticky, fault, |_| true)
     }
 
-    /// Operations seen so far.
+    /// Counts the operations that `counted` says, and leaves all others alone.
+    pub fn only(
+        inner: Arc<dyn Files>,
+        nth: u64,
+        sticky: bool,
+        fault: Fault,
+        counted: impl Fn(&Step) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        let counted = Box::new(counted);
+        FaultyFiles { inner, plan: Arc::new(Plan { steps: Mutex::default(), nth, sticky, fault, counted }) }
+    }
+
+    /// Operations counted so far.
     pub fn operations(&self) -> u64 {
-        self.plan.count.load(Ordering::SeqCst)
+        self.plan.steps().len() as u64
     }
 
-    fn wrap(&self, file: Arc<dyn File>) -> Arc<dyn File> {
-        Arc::new(FaultyFile { inner: file, plan: self.plan.clone() })
+    /// The operations that were counted, in their order.
+    pub fn steps(&self) -> Vec<Step> {
+        self.plan.steps().clone()
+    }
+
+    fn wrap(&self, inner: Arc<dyn File>, place: Place, path: &Path) -> Arc<dyn File> {
+        Arc::new(FaultyFile { inner, plan: self.plan.clone(), place, path: path.into() })
+    }
+
+    fn named(&self, operation: Operation, path: &Path) -> io::Result<()> {
+        self.plan.errno(operation, Place::Name, path)
     }
 }
 
 struct FaultyFile {
     inner: Arc<dyn File>,
     plan: Arc<Plan>,
+    place: Place,
+    path: PathBuf,
+}
+
+impl FaultyFile {
+    fn strike(&self, operation: Operation) -> Option<Fault> {
+        self.plan.strike(operation, self.place, &self.path)
+    }
+    fn errno(&self, operation: Operation) -> io::Result<()> {
+        self.plan.errno(operation, self.place, &self.path)
+    }
 }
 
 impl File for FaultyFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        match self.plan.strike() {
+        match self.strike(Operation::Read) {
             Some(Fault::Errno(code)) => Err(io::Error::from_raw_os_error(code)),
             Some(Fault::Short) if buffer.len() > 1 => {
                 let half = buffer.len() / 2;
@@ -90,7 +207,7 @@ impl File for FaultyFile {
     }
 
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        match self.plan.strike() {
+        match self.strike(Operation::Write) {
             Some(Fault::Errno(code)) => Err(io::Error::from_raw_os_error(code)),
             Some(Fault::Short) if bytes.len() > 1 => self.inner.write_at(&bytes[..bytes.len() / 2], offset),
             Some(Fault::Torn) => {
@@ -108,19 +225,19 @@ impl File for FaultyFile {
     }
 
     fn len(&self) -> io::Result<u64> {
-        self.plan.errno()?;
+        self.errno(Operation::Len)?;
         self.inner.len()
     }
     fn allocate(&self, len: u64) -> io::Result<()> {
-        self.plan.errno()?;
+        self.errno(Operation::Allocate)?;
         self.inner.allocate(len)
     }
     fn truncate(&self, len: u64) -> io::Result<()> {
-        self.plan.errno()?;
+        self.errno(Operation::Truncate)?;
         self.inner.truncate(len)
     }
     fn sync(&self) -> io::Result<()> {
-        self.plan.errno()?;
+        self.errno(Operation::Sync)?;
         self.inner.sync()
     }
     fn punch(&self, offset: u64, len: u64) {
@@ -130,58 +247,68 @@ impl File for FaultyFile {
 
 impl Files for FaultyFiles {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        self.plan.errno()?;
-        Ok(self.wrap(self.inner.open(path)?))
+        self.named(Operation::Open, path)?;
+        Ok(self.wrap(self.inner.open(path)?, Place::Opened, path))
     }
     fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
-        self.plan.errno()?;
-        Ok(self.wrap(self.inner.create(path)?))
+        self.named(Operation::Create, path)?;
+        Ok(self.wrap(self.inner.create(path)?, Place::Created, path))
+    }
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.named(Operation::OpenToWrite, path)?;
+        Ok(self.wrap(self.inner.open_to_write(path)?, Place::Created, path))
+    }
+    fn open_max(&self) -> usize {
+        self.inner.open_max()
     }
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
-        self.plan.errno()?;
-        Ok(self.wrap(self.inner.scratch(dir)?))
+        self.plan.errno(Operation::Scratch, Place::Scratch, dir)?;
+        Ok(self.wrap(self.inner.scratch(dir)?, Place::Scratch, dir))
     }
     fn stdin(&self) -> Arc<dyn File> {
-        self.wrap(self.inner.stdin())
+        self.wrap(self.inner.stdin(), Place::Stream, Path::new("standard input"))
     }
     fn stdout(&self) -> Arc<dyn File> {
-        self.wrap(self.inner.stdout())
+        self.wrap(self.inner.stdout(), Place::Stream, Path::new("standard output"))
     }
     fn meta(&self, path: &Path) -> io::Result<Meta> {
-        self.plan.errno()?;
+        self.named(Operation::Meta, path)?;
         self.inner.meta(path)
     }
     fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
-        self.plan.errno()?;
+        self.named(Operation::List, dir)?;
         self.inner.list(dir)
     }
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        self.plan.errno()?;
+        self.named(Operation::CreateDir, path)?;
         self.inner.create_dir(path)
     }
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.plan.errno()?;
+        self.named(Operation::Rename, from)?;
         self.inner.rename(from, to)
     }
     fn exchange(&self, a: &Path, b: &Path) -> io::Result<()> {
-        self.plan.errno()?;
+        self.named(Operation::Exchange, a)?;
         self.inner.exchange(a, b)
     }
-    // Cleaning up is what the tests rely on after a fault: removals pass.
     fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.named(Operation::RemoveFile, path)?;
         self.inner.remove_file(path)
     }
     fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        self.named(Operation::RemoveDir, path)?;
         self.inner.remove_dir(path)
     }
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.named(Operation::RemoveDirAll, path)?;
         self.inner.remove_dir_all(path)
     }
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.plan.errno()?;
+        self.named(Operation::SyncDir, path)?;
         self.inner.sync_dir(path)
     }
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
+        self.named(Operation::FreeBytes, path)?;
         self.inner.free_bytes(path)
     }
 }

@@ -30,7 +30,11 @@ pub trait File: Send + Sync {
     fn sync(&self) -> io::Result<()>;
     /// Gives the blocks of [offset, offset + len) back to the file system, where it can.
     fn punch(&self, offset: u64, len: u64);
-    /// A record begins at `offset`; for files that can be asked for it (`Files::marks`).
+    /// Whether it keeps marks, for `Files::marks`.
+    fn keeps_marks(&self) -> bool {
+        false
+    }
+    /// A record begins at `offset`.
     fn mark(&self, _offset: u64) {}
 }
 
@@ -39,6 +43,10 @@ pub trait Files: Send + Sync {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>>;
     /// Makes a file that must not exist, for writing and reading.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn File>>;
+    /// Opens a file of this job again, for writing and reading. Asked for only where `open_max` is less than a job's files.
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn File>>;
+    /// How many files may be open at once.
+    fn open_max(&self) -> usize;
     /// Makes a file in `dir` that has no name, so that nothing is left of it whatever happens to the process.
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>>;
     fn stdin(&self) -> Arc<dyn File>;
@@ -137,11 +145,6 @@ impl NamedFile {
 
     pub fn len(&self) -> Result<u64> {
         self.file.len().map_err(|e| Error::io(self.code, "cannot read the length", &e).at_path(&*self.path))
-    }
-
-    /// A record begins at `offset`.
-    pub fn mark(&self, offset: u64) {
-        self.file.mark(offset);
     }
 
     pub fn allocate(&self, len: u64) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Files that are held in memory, under a root that no disk has: what one job of a chain leaves to the next.
 //!
-//! A file is a row of chunks. A chunk lies in memory while there is room, and else in a scratch file without a name, at the same offset.
+//! A file is a row of chunks. A chunk lies in memory while there is room, and else in a scratch file without a name, at the same offset:
+//! what is written there bears a checksum (CRC32C), is read whole and tried again once. Each byte is written once.
 //! All names outside of the root are the files below it.
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use super::files::{File, Files, Meta};
+use crate::base::crc32c;
 
 /// Names begin with it: the kernel lets nobody make a file there.
 const ROOT: &str = "/proc/self/yunti-chain";
@@ -35,6 +37,8 @@ struct Shared {
 struct HeldFile {
     shared: Arc<Shared>,
     inner: RwLock<Inner>,
+    /// The stretch that was read from scratch last.
+    last: Mutex<Option<(u64, Arc<Vec<u8>>)>>,
 }
 
 #[derive(Default)]
@@ -42,6 +46,8 @@ struct Inner {
     len: u64,
     chunks: Vec<Chunk>,
     scratch: Option<Arc<dyn File>>,
+    /// What was written to scratch: length and checksum by offset.
+    stretches: BTreeMap<u64, (usize, u32)>,
     marks: Vec<u64>,
 }
 
@@ -135,6 +141,42 @@ impl HeldFile {
     fn read(&self) -> std::sync::RwLockReadGuard<'_, Inner> {
         self.inner.read().unwrap_or_else(|e| e.into_inner())
     }
+
+    /// The stretch in scratch that has the byte at `offset`, and where it begins.
+    fn stretch(&self, inner: &Inner, offset: u64) -> io::Result<(u64, Arc<Vec<u8>>)> {
+        let lost = || io::Error::other("a held output is not where it was written");
+        let (&from, &(len, crc)) = inner.stretches.range(..=offset).next_back().ok_or_else(lost)?;
+        let scratch = inner.scratch.as_ref().filter(|_| offset - from < len as u64).ok_or_else(lost)?;
+        let mut last = self.last.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some((_, bytes)) = last.as_ref().filter(|(at, _)| *at == from) {
+            return Ok((from, bytes.clone()));
+        }
+        let mut result = Err(lost());
+        for _ in 0..2 {
+            result = read_whole(&**scratch, from, len).and_then(|bytes| match crc32c(&bytes) == crc {
+                true => Ok(Arc::new(bytes)),
+                false => Err(io::Error::other("a held output has come back damaged from the scratch directory")),
+            });
+            if result.is_ok() {
+                break;
+            }
+        }
+        let bytes = result?;
+        *last = Some((from, bytes.clone()));
+        Ok((from, bytes))
+    }
+}
+
+fn read_whole(file: &dyn File, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; len];
+    let mut done = 0;
+    while done < len {
+        match file.read_at(&mut bytes[done..], offset + done as u64)? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            n => done += n,
+        }
+    }
+    Ok(bytes)
 }
 
 impl Drop for HeldFile {
@@ -158,10 +200,13 @@ impl File for HeldFile {
                 buffer.copy_from_slice(&bytes[at..at + n]);
                 Ok(n)
             }
-            Some(Chunk::Scratch) => match &inner.scratch {
-                Some(scratch) => scratch.clone().read_at(buffer, offset),
-                None => Err(io::ErrorKind::NotFound.into()),
-            },
+            Some(Chunk::Scratch) => {
+                let (from, bytes) = self.stretch(&inner, offset)?;
+                let bytes = &bytes[(offset - from) as usize..];
+                let n = n.min(bytes.len());
+                buffer[..n].copy_from_slice(&bytes[..n]);
+                Ok(n)
+            }
             _ => {
                 buffer.fill(0);
                 Ok(n)
@@ -191,7 +236,14 @@ impl File for HeldFile {
         }
         let Some(scratch) = inner.scratch.clone() else { return Err(io::ErrorKind::NotFound.into()) };
         drop(inner);
-        let n = scratch.write_at(&bytes[..n], offset)?;
+        let mut done = 0;
+        while done < n {
+            match scratch.write_at(&bytes[done..n], offset + done as u64)? {
+                0 => return Err(io::ErrorKind::WriteZero.into()),
+                more => done += more,
+            }
+        }
+        self.write().stretches.insert(offset, (n, crc32c(&bytes[..n])));
         self.shared.spilled.fetch_add(n as u64, Ordering::Relaxed);
         Ok(n)
     }
@@ -219,6 +271,10 @@ impl File for HeldFile {
 
     fn punch(&self, _: u64, _: u64) {}
 
+    fn keeps_marks(&self) -> bool {
+        true
+    }
+
     fn mark(&self, offset: u64) {
         self.write().marks.push(offset);
     }
@@ -236,9 +292,17 @@ impl Files for HeldFiles {
         if !Self::holds(path) {
             return self.below.create(path);
         }
-        let file = Arc::new(HeldFile { shared: self.shared.clone(), inner: RwLock::default() });
+        let file = Arc::new(HeldFile { shared: self.shared.clone(), inner: RwLock::default(), last: Mutex::default() });
         self.add(path, Some(file.clone()))?;
         Ok(file)
+    }
+
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        if Self::holds(path) { self.open(path) } else { self.below.open_to_write(path) }
+    }
+
+    fn open_max(&self) -> usize {
+        self.below.open_max()
     }
 
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
@@ -353,17 +417,20 @@ mod tests {
         let mut expect = vec![0u8; 10 * CHUNK_BYTES + 77];
         let file = files.create(&dir.join("part")).unwrap();
         assert!(files.create(&dir.join("part")).is_err());
-        for _ in 0..200 {
-            let from = random.below(expect.len() as u64) as usize;
-            let to = (from + random.below(3 * CHUNK_BYTES as u64) as usize).min(expect.len());
+        // Stretches of any length, the later ones first.
+        let mut ends = vec![expect.len()];
+        while ends[ends.len() - 1] > 0 {
+            let end = ends[ends.len() - 1];
+            ends.push(end.saturating_sub(1 + random.below(2 * CHUNK_BYTES as u64) as usize));
+        }
+        for pair in ends.windows(2) {
+            let (from, to) = (pair[1], pair[0]);
             expect[from..to].fill(random.next_u64() as u8);
             let mut at = from;
             while at < to {
                 at += file.write_at(&expect[at..to], at as u64).unwrap();
             }
         }
-        let last = expect.len() - 1;
-        file.write_at(&expect[last..], last as u64).unwrap();
         files.rename(&dir, &HeldFiles::path("2")).unwrap();
         let path = HeldFiles::path("2").join("part");
         drop(file);
@@ -380,10 +447,35 @@ mod tests {
         }
         assert!(got[..at] == expect);
         assert!(files.spilled_bytes() > 0);
+        // From the middle of a stretch, in small steps.
+        for at in (0..expect.len()).step_by(1717) {
+            let mut three = [0; 3];
+            let n = file.read_at(&mut three, at as u64).unwrap();
+            assert!(n > 0 && three[..n] == expect[at..at + n], "{at}");
+        }
         // What is removed gives its memory back.
         drop(file);
         files.remove_dir_all(&HeldFiles::path("2")).unwrap();
         assert!(files.open(&path).is_err());
         assert_eq!(files.shared.room.load(Ordering::Relaxed), 3 * CHUNK_BYTES as u64);
+    }
+
+    #[test]
+    fn what_comes_back_damaged_is_an_error_and_what_does_once_is_not() {
+        use crate::env::faulty::{Fault, FaultyFiles};
+        let read = |nth: u64, sticky: bool| {
+            let below = Arc::new(FaultyFiles::new(Arc::new(RealFiles), nth, sticky, Fault::Torn));
+            let files = HeldFiles::new(below.clone(), 0, vec![std::env::temp_dir()]);
+            let path = HeldFiles::path("part");
+            let file = files.create(&path).unwrap();
+            file.write_at(&[7; 1000], 0).unwrap();
+            let mut got = [0; 1000];
+            (file.read_at(&mut got, 0).map(|n| got[..n].to_vec()), below.operations())
+        };
+        let (whole, operations) = read(0, false);
+        assert_eq!(whole.unwrap(), [7; 1000]);
+        assert_eq!(read(operations, false).0.unwrap(), [7; 1000]);
+        let error = read(operations, true).0.unwrap_err().to_string();
+        assert!(error.contains("damaged"), "{error}");
     }
 }

@@ -6,19 +6,23 @@
 pub mod clock;
 pub mod crew;
 pub mod faulty;
+pub mod few_open;
 pub mod files;
 pub mod held;
 pub mod random;
 pub mod real;
 pub mod threads;
+pub mod uninterrupted;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use clock::Clock;
 pub use crew::{Cancel, Crew};
+pub use few_open::FewOpen;
 pub use files::{File, Files, NamedFile};
 pub use threads::Threads;
+pub use uninterrupted::Uninterrupted;
 
 /// What a job is given of the outside world.
 #[derive(Clone)]

@@ -132,6 +132,26 @@ impl Files for RealFiles {
         Ok(Arc::new(RealFile(file)))
     }
 
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        Ok(Arc::new(RealFile(fs::OpenOptions::new().read(true).write(true).open(path)?)))
+    }
+
+    /// As many as the system lets this process have: its own limit is raised as far as that goes.
+    fn open_max(&self) -> usize {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: plain system calls on a struct of two numbers that lives here.
+        unsafe {
+            if libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) != 0 {
+                return usize::MAX;
+            }
+            let more = libc::rlimit { rlim_cur: limit.rlim_max, ..limit };
+            if limit.rlim_cur < limit.rlim_max && libc::setrlimit(libc::RLIMIT_NOFILE, &more) == 0 {
+                limit = more;
+            }
+        }
+        usize::try_from(limit.rlim_cur).unwrap_or(usize::MAX)
+    }
+
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
         let unnamed = fs::OpenOptions::new().read(true).write(true).custom_flags(libc::O_TMPFILE).mode(0o600).open(dir);
         match unnamed {

@@ -49,6 +49,17 @@ pub fn whole(bytes: &[u8]) -> Result<usize> {
     Ok(at)
 }
 
+/// Where the records begin of bytes that are whole records.
+pub fn starts(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let (key, value) = lengths(bytes.get(at..)?)?;
+        let start = at;
+        at += HEADER_BYTES + key as usize + value as usize;
+        Some(start)
+    })
+}
+
 impl FramedSplitter {
     /// Takes whole records.
     pub fn split(&mut self, bytes: &[u8]) {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::{Code, Error, Result};
-use crate::env::{Files, NamedFile};
+use crate::env::{FewOpen, Files, NamedFile};
 
 #[derive(Clone)]
 pub struct Place {
@@ -29,15 +29,19 @@ pub struct Pending {
     files: Arc<dyn Files>,
     output: PathBuf,
     temporary: PathBuf,
+    /// Where an older output is while the new one is put in its place in steps.
+    older: PathBuf,
     /// Parents that were made for this output, outermost first.
     made: Vec<PathBuf>,
+    /// Directories within the output.
+    dirs: Vec<PathBuf>,
     overwrite: bool,
     done: bool,
 }
 
 impl Pending {
     pub fn begin(files: Arc<dyn Files>, output: &Path, overwrite: bool) -> Result<Pending> {
-        if files.meta(output).is_ok() && !overwrite {
+        if exists(&*files, output)? && !overwrite {
             return Err(Error::new(Code::Exists, "the output exists already")
                 .at_path(output.to_string_lossy())
                 .hint("name another, or use --overwrite"));
@@ -45,15 +49,14 @@ impl Pending {
         let Some(name) = output.file_name() else {
             return Err(Error::new(Code::Usage, "the output has no name").at_path(output.to_string_lossy()));
         };
-        let parent = match output.parent() {
-            Some(p) if !p.as_os_str().is_empty() => p.to_path_buf(),
-            _ => PathBuf::from("."),
-        };
-        let stem = format!(".{}._temporary-", name.to_string_lossy());
-        let temporary = parent.join(format!("{stem}{}", std::process::id()));
-        let mut pending = Pending { files, output: output.into(), temporary, made: Vec::new(), overwrite, done: false };
+        let parent = parent_of(output);
+        let beside = |what: &str| parent.join(format!(".{}._{what}-{}", name.to_string_lossy(), std::process::id()));
+        let (temporary, older) = (beside("temporary"), beside("older"));
+        let (made, dirs) = (Vec::new(), Vec::new());
+        let mut pending =
+            Pending { files, output: output.into(), temporary, older, made, dirs, overwrite, done: false };
         pending.make_parents(&parent)?;
-        pending.remove_stale(&parent, &stem);
+        pending.remove_stale(&parent);
         pending.files.create_dir(&pending.temporary).map_err(|e| {
             Error::io(Code::Output, "cannot make the output directory", &e).at_path(output.to_string_lossy())
         })?;
@@ -79,14 +82,23 @@ impl Pending {
         Ok(())
     }
 
-    /// Removes what killed jobs for the same output left. A process that runs is left alone.
-    fn remove_stale(&self, parent: &Path, stem: &str) {
+    /// Removes what killed jobs for the same output left. A process that runs is left alone; so is an older output while there is no
+    /// newer one.
+    fn remove_stale(&self, parent: &Path) {
+        let in_place = exists(&*self.files, &self.output).unwrap_or(false);
+        let stem = |path: &Path| path.to_string_lossy().trim_end_matches(|c: char| c.is_ascii_digit()).to_string();
+        let (temporary, older) = (stem(&self.temporary), stem(&self.older));
         for path in self.files.list(parent).unwrap_or_default() {
-            let Some(name) = path.file_name().and_then(|n| n.to_str()) else { continue };
-            let Some(pid) = name.strip_prefix(stem).and_then(|p| p.parse::<u32>().ok()) else { continue };
+            let name = path.to_string_lossy();
+            let Some(pid) = (name.strip_prefix(&temporary))
+                .or_else(|| name.strip_prefix(&older).filter(|_| in_place))
+                .and_then(|pid| pid.parse::<u32>().ok())
+            else {
+                continue;
+            };
             let own = pid == std::process::id();
-            if own || self.files.meta(Path::new(&format!("/proc/{pid}"))).is_err() {
-                let _ = self.files.remove_dir_all(&path);
+            if own || exists(&*self.files, Path::new(&format!("/proc/{pid}"))).is_ok_and(|runs| !runs) {
+                self.forget(&path);
             }
         }
     }
@@ -100,67 +112,109 @@ impl Pending {
         Place { files: self.files.clone(), directory: self.temporary.clone() }
     }
 
-    pub fn create_dir(&self, name: &str) -> Result<()> {
+    /// A part of the output, which may be one of very many.
+    pub fn create_part(&self, name: &str, few: &Arc<FewOpen>) -> Result<NamedFile> {
+        let path = self.temporary.join(name);
+        let file = few.create(&path);
+        let file = file.map_err(|e| Error::io(Code::Output, "cannot create", &e).at_path(path.to_string_lossy()))?;
+        Ok(NamedFile::new(file, &path, Code::Output))
+    }
+
+    pub fn create_dir(&mut self, name: &str) -> Result<()> {
         let path = self.temporary.join(name);
         self.files
             .create_dir(&path)
-            .map_err(|e| Error::io(Code::Output, "cannot make the directory", &e).at_path(path.to_string_lossy()))
+            .map_err(|e| Error::io(Code::Output, "cannot make the directory", &e).at_path(path.to_string_lossy()))?;
+        self.dirs.push(path);
+        Ok(())
     }
 
-    /// Makes the output appear.
+    /// Makes the output appear. On an error what was there before is there again.
     pub fn commit(mut self, durable: bool) -> Result<()> {
         let place = self.output.to_string_lossy().into_owned();
         let failed =
             |e: std::io::Error| Error::io(Code::Output, "cannot put the output in place", &e).at_path(place.as_str());
         if durable {
-            self.files.sync_dir(&self.temporary).map_err(failed)?;
+            self.sync_names().map_err(failed)?;
         }
-        if self.overwrite && self.files.meta(&self.output).is_ok() {
-            self.replace().map_err(failed)?;
-        } else if self.files.meta(&self.output).is_ok() {
+        let older = if !exists(&*self.files, &self.output)? {
+            self.files.rename(&self.temporary, &self.output).map_err(failed)?;
+            None
+        } else if self.overwrite {
+            Some(self.replace().map_err(failed)?)
+        } else {
             return Err(Error::new(Code::Exists, "the output appeared while the job ran")
                 .at_path(place)
                 .hint("name another, or use --overwrite"));
-        } else {
-            self.files.rename(&self.temporary, &self.output).map_err(failed)?;
-            self.done = true;
+        };
+        if durable && let Err(e) = self.files.sync_dir(&parent_of(&self.output)) {
+            // Where even that fails, both are left as they are.
+            self.done = self.take_back(older.as_deref()).is_err();
+            return Err(failed(e));
         }
-        if durable && let Some(parent) = self.output.parent().filter(|p| !p.as_os_str().is_empty()) {
-            self.files.sync_dir(parent).map_err(failed)?;
+        self.done = true;
+        if let Some(older) = older {
+            self.forget(&older);
         }
         Ok(())
+    }
+
+    /// The names in the output, and those of directories that were made for it.
+    fn sync_names(&self) -> std::io::Result<()> {
+        self.files.sync_dir(&self.temporary)?;
+        for dir in &self.dirs {
+            self.files.sync_dir(dir)?;
+        }
+        self.made.iter().try_for_each(|dir| self.files.sync_dir(&parent_of(dir)))
+    }
+
+    /// Puts the output in the place of an older one, at once where the file system can: no moment is without either. Returns where the
+    /// older one is now.
+    fn replace(&self) -> std::io::Result<PathBuf> {
+        match self.files.exchange(&self.temporary, &self.output) {
+            Err(e) if e.kind() == std::io::ErrorKind::Unsupported => {}
+            result => return result.map(|()| self.temporary.clone()),
+        }
+        self.files.rename(&self.output, &self.older)?;
+        if let Err(e) = self.files.rename(&self.temporary, &self.output) {
+            let _ = self.files.rename(&self.older, &self.output);
+            return Err(e);
+        }
+        Ok(self.older.clone())
+    }
+
+    /// Undoes what put the output in place.
+    fn take_back(&self, older: Option<&Path>) -> std::io::Result<()> {
+        match older {
+            Some(older) if older == self.temporary => self.files.exchange(older, &self.output),
+            Some(older) => {
+                self.files.rename(&self.output, &self.temporary)?;
+                self.files.rename(older, &self.output)
+            }
+            None => self.files.rename(&self.output, &self.temporary),
+        }
+    }
+
+    /// Removes the older output. What cannot be removed does not make the new one less good: readers skip its name, and the next job
+    /// for the same output tries again.
+    fn forget(&self, old: &Path) {
+        let _ = self.files.remove_dir_all(old).or_else(|_| self.files.remove_file(old));
     }
 }
 
-impl Pending {
-    /// Puts the output in the place of an older one, at once where the file system can: no moment is without either.
-    fn replace(&mut self) -> std::io::Result<()> {
-        match self.files.exchange(&self.temporary, &self.output) {
-            Err(e) if e.kind() == std::io::ErrorKind::Unsupported => {}
-            result => {
-                result?;
-                self.done = true;
-                self.forget(&self.temporary);
-                return Ok(());
-            }
-        }
-        let old = self.temporary.with_extension(format!("old-{}", std::process::id()));
-        self.files.rename(&self.output, &old)?;
-        if let Err(e) = self.files.rename(&self.temporary, &self.output) {
-            let _ = self.files.rename(&old, &self.output);
-            return Err(e);
-        }
-        self.done = true;
-        self.forget(&old);
-        Ok(())
+/// Whether there is something of this name; an error where that cannot be told.
+fn exists(files: &dyn Files, path: &Path) -> Result<bool> {
+    match files.meta(path) {
+        Ok(_) => Ok(true),
+        Err(e) if matches!(e.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => Ok(false),
+        Err(e) => Err(Error::io(Code::Output, "cannot look for the output", &e).at_path(path.to_string_lossy())),
     }
+}
 
-    /// Removes the older output. What cannot be removed does not make the new one less good: readers skip its name.
-    fn forget(&self, old: &Path) {
-        let _ = match self.files.meta(old) {
-            Ok(meta) if meta.is_dir => self.files.remove_dir_all(old),
-            _ => self.files.remove_file(old),
-        };
+fn parent_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
     }
 }
 

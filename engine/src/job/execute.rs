@@ -17,7 +17,7 @@ use super::report::{Report, fill};
 use super::side_files;
 use super::spec::{JobSpec, Mode, OutputTarget};
 use crate::base::{Code, Error, Result};
-use crate::env::{Crew, Env, NamedFile};
+use crate::env::{Crew, Env, FewOpen, NamedFile, Uninterrupted};
 use crate::memory::Budget;
 use crate::operator::ClassSource;
 use crate::operator::context::JobContext;
@@ -39,6 +39,7 @@ pub struct Outcome {
 /// begins again with one, if its input can be read twice and nothing was shown yet.
 pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Result<Outcome> {
     spec.check()?;
+    let env = &Env { files: Arc::new(Uninterrupted(env.files.clone())), ..env.clone() };
     let threads = spec.threads.unwrap_or_else(|| env.threads.processors());
     match run_with(spec, threads, env, classes, control) {
         Err(e) if e.code() == Code::Memory && threads > 1 && may_begin_again(spec, env) => {
@@ -90,7 +91,7 @@ fn run_with(
     let (mut output_bytes, top) = close_output(output, spec.durable, running.of_nothing())?;
     output_bytes += running.outputs.as_ref().map_or(0, |outputs| outputs.bytes());
     let mut report = fill::make(&running, &before, output_bytes);
-    if let Some(pending) = pending.take() {
+    if let Some(mut pending) = pending.take() {
         // Readers of Hadoop's outputs pass over names with `_`.
         pending.create_dir("_yunti")?;
         let success = pending.create("_SUCCESS")?;
@@ -169,9 +170,10 @@ fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Outpu
             let expected = if identity && parts == 1 && !compressed { plan.input_bytes } else { 0 };
             let own = plan.writer.as_ref().map_or("", |w| w.extension());
             let extension = format!("{own}{}", running.spec.compress.map_or("", |c| c.target.extension()));
-            let parts = (0..parts)
-                .map(|i| PartFile::new(pending.create(&format!("part-{letter}-{i:05}{extension}"))?, false, expected))
-                .collect::<Result<Vec<_>>>()?;
+            // The other half is for inputs, scratch, and what the process has open beside.
+            let few = FewOpen::new(running.env.files.clone(), running.env.files.open_max() / 2);
+            let create = |i: usize| pending.create_part(&format!("part-{letter}-{i:05}{extension}"), &few);
+            let parts = (0..parts).map(|i| PartFile::new(create(i)?, false, expected)).collect::<Result<Vec<_>>>()?;
             Ok(Output::Parts(parts))
         }
         (OutputTarget::Top(n), _) => Ok(Output::Top(Top::new(*n, plan.output_types.0, plan.output_types.1))),

@@ -14,32 +14,51 @@ use super::split::InputFile;
 use crate::base::{Code, Error, Result};
 use crate::env::{Files, NamedFile};
 
+/// Files that are looked into before a job begins. Ten thousand small files would be opened once more; files of one input are of one
+/// kind, and of the others a reader of lines looks at what it reads (`refuse_begun`).
+const LOOKED_INTO: usize = 100;
+
 /// `Input` for the first of the files that is of such a format.
 pub fn refuse(files: &dyn Files, inputs: &[InputFile]) -> Result<()> {
-    for input in inputs {
-        if input.codec.is_some() || input.is_stream || input.len < 4 {
-            continue;
-        }
+    for input in inputs.iter().filter(|f| f.codec.is_none() && !f.is_stream && f.len >= 4).take(LOOKED_INTO) {
         let file = NamedFile::open(files, &input.path, Code::Input)?;
         let mut head = [0; 4];
         file.read_up_to(&mut head, 0)?;
-        if !matches!(&head, b"PAR1" | b"PARE" | [b'O', b'R', b'C', _] | b"Obj\x01" | [b'S', b'E', b'Q', 0..16]) {
-            continue;
-        }
-        let mut tail = [0; 4];
-        file.read_up_to(&mut tail, input.len - 4)?;
-        let (name, tool) = match (&head, &tail) {
-            (b"PAR1" | b"PARE", end) if *end == head => ("a Parquet", "DuckDB's COPY"),
-            ([b'O', b'R', b'C', _], [b'O', b'R', b'C', _]) => ("an ORC", "orc-tools data"),
-            (b"Obj\x01", _) => ("an Avro", "avro-tools tojson"),
-            ([b'S', b'E', b'Q', 0..16], _) => ("a Hadoop sequence", "hadoop fs -text"),
-            _ => continue,
-        };
-        return Err(Error::new(Code::Input, format!("this is {name} file, which is not read"))
-            .at_path(file.path())
-            .hint(format!("make text of it first, as with {tool}")));
+        refuse_one(&file, head, input.len)?;
     }
     Ok(())
+}
+
+/// The same for one file that begins with these bytes.
+pub fn refuse_begun(files: &dyn Files, input: &InputFile, begin: &[u8]) -> Result<()> {
+    match begin.first_chunk() {
+        Some(head) if may_be(head) && input.codec.is_none() && !input.is_stream => {
+            refuse_one(&NamedFile::open(files, &input.path, Code::Input)?, *head, input.len)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn may_be(head: &[u8; 4]) -> bool {
+    matches!(head, b"PAR1" | b"PARE" | [b'O', b'R', b'C', _] | b"Obj\x01" | [b'S', b'E', b'Q', 0..16])
+}
+
+fn refuse_one(file: &NamedFile, head: [u8; 4], len: u64) -> Result<()> {
+    if !may_be(&head) || len < 4 {
+        return Ok(());
+    }
+    let mut tail = [0; 4];
+    file.read_up_to(&mut tail, len - 4)?;
+    let (name, tool) = match (&head, &tail) {
+        (b"PAR1" | b"PARE", end) if *end == head => ("a Parquet", "DuckDB's COPY"),
+        ([b'O', b'R', b'C', _], [b'O', b'R', b'C', _]) => ("an ORC", "orc-tools data"),
+        (b"Obj\x01", _) => ("an Avro", "avro-tools tojson"),
+        ([b'S', b'E', b'Q', 0..16], _) => ("a Hadoop sequence", "hadoop fs -text"),
+        _ => return Ok(()),
+    };
+    Err(Error::new(Code::Input, format!("this is {name} file, which is not read"))
+        .at_path(file.path())
+        .hint(format!("make text of it first, as with {tool}")))
 }
 
 #[cfg(test)]
@@ -55,7 +74,8 @@ mod tests {
             let path = dir.join("file");
             std::fs::write(&path, bytes).unwrap();
             let input = InputFile { path, len: bytes.len() as u64, codec: None, is_stream: false, marks: Vec::new() };
-            let told = refuse(&RealFiles, &[input]).err();
+            let told = refuse(&RealFiles, std::slice::from_ref(&input)).err();
+            assert_eq!(refuse_begun(&RealFiles, &input, bytes).err(), told, "{bytes:?}");
             assert_eq!(
                 told.as_ref().map(|e| (e.code(), e.what())),
                 expect.map(|what| (Code::Input, what)),

@@ -1,7 +1,7 @@
 //! Floor 7: from splits of the input to batches of records.
 
 pub mod ahead;
-mod bzip2_split;
+pub mod bzip2_split;
 mod bzip2_walk;
 pub mod class_parser;
 pub mod fixed_reader;

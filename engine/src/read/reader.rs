@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::ahead::Ahead;
 use super::bzip2_split::Bzip2Split;
 use super::class_parser::{ClassParser, Found, ReaderClass, Taken};
+use super::foreign;
 use super::source::{DECODE_INPUT_BYTES, Decoded, Source};
 use super::split::{InputFile, Piece, RecordFormat, Split};
 use crate::base::{Code, Error, Result};
@@ -321,6 +322,9 @@ impl SplitReader {
         let behind = open.piece.end.saturating_sub(open.position + left as u64).saturating_add(guess);
         let room = ((self.buffer.len() - left) as u64).min(behind) as usize;
         let n = open.source.read(&mut self.buffer[left..left + room])?;
+        if open.position == 0 && left == 0 {
+            foreign::refuse_begun(&*self.setup.files, &self.setup.inputs[open.piece.file as usize], &self.buffer[..n])?;
+        }
         if let Some(boundary) = open.source.boundary() {
             open.piece.end = open.piece.start + boundary;
         }

@@ -86,10 +86,17 @@ impl BlockSource for RunReader {
         assert!(!run.is_freed(i), "a block is read after it was consumed");
         let len = entry.extent.len as usize;
         self.take_memory(len.max(entry.raw_len as usize), block)?;
-        run.scratch().read(entry.extent, block.buffer(len))?;
         // A block that is sound in itself may still be another one: a read or a write that went astray.
         let expect = (entry.partition, entry.raw_len);
-        let opened = block.open(len, spare).and_then(|is| if is == expect { Ok(()) } else { Err(damaged()) });
+        let mut read = || {
+            run.scratch().read(entry.extent, block.buffer(len))?;
+            block.open(len, spare).and_then(|is| if is == expect { Ok(()) } else { Err(damaged()) })
+        };
+        let opened = read().or_else(|e| {
+            // What was damaged on its way here, and not on the disk, is read once more.
+            run.scratch().note_bad_read(entry.extent);
+            if e.code() == Code::Corrupt { read() } else { Err(e) }
+        });
         opened.map_err(|e| self.locate(e))?;
         let KeyRange { lo, hi, .. } = self.range;
         let inside = lo <= entry.first_prefix && entry.last_prefix <= hi;

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::codec_gauge::CodecGauge;
-use super::directory_health::DirectoryHealth;
+use super::directory_health::{DirectoryHealth, FailureRule};
 use crate::base::{Code, Error, Result};
 use crate::env::{Clock, Files, NamedFile};
 
@@ -65,8 +65,18 @@ impl ScratchSpace {
     /// # Panics
     /// Without a directory, or with more than 65,536.
     pub fn new(files: Arc<dyn Files>, clock: Arc<dyn Clock>, directories: Vec<PathBuf>) -> Arc<Self> {
+        ScratchSpace::with_rule(files, clock, directories, FailureRule::default())
+    }
+
+    /// As `new`, with a rule of its own for directories that fail.
+    pub fn with_rule(
+        files: Arc<dyn Files>,
+        clock: Arc<dyn Clock>,
+        directories: Vec<PathBuf>,
+        rule: FailureRule,
+    ) -> Arc<Self> {
         assert!(!directories.is_empty() && directories.len() <= 1 << 16);
-        let directories = directories.into_iter().map(Directory::new).collect();
+        let directories = directories.into_iter().map(|path| Directory::new(path, rule)).collect();
         Arc::new(ScratchSpace {
             files,
             clock,
@@ -90,13 +100,12 @@ impl ScratchSpace {
             let started = self.clock.now_ns();
             match directory.write(&*self.files, pieces, len) {
                 Ok(offset) => {
-                    directory.health.note(false);
                     self.gauge.note_write(u64::from(len), self.clock.now_ns().saturating_sub(started));
                     self.count_write(u64::from(len));
                     return Ok(Extent { offset, len, file: number as u16 });
                 }
                 Err(e) => {
-                    directory.health.note(true);
+                    directory.health.note_error(self.clock.now_ns());
                     last = Some(e);
                 }
             }
@@ -107,10 +116,22 @@ impl ScratchSpace {
         }))
     }
 
-    /// Fills `buffer` with the start of the extent; it must not be longer than the extent.
+    /// Fills `buffer` with the start of the extent; it must not be longer than the extent. What cannot be read is tried once more.
     pub fn read(&self, extent: Extent, buffer: &mut [u8]) -> Result<()> {
         assert!(buffer.len() <= extent.len as usize);
-        self.file(extent).read_exact(buffer, extent.offset).map_err(|e| e.hint("run the job again"))
+        let file = self.file(extent);
+        file.read_exact(buffer, extent.offset).or_else(|_| {
+            self.note_bad_read(extent);
+            file.read_exact(buffer, extent.offset).map_err(|e| {
+                self.note_bad_read(extent);
+                e.hint("run the job again")
+            })
+        })
+    }
+
+    /// Notes that an extent could not be read, or was not what was written.
+    pub fn note_bad_read(&self, extent: Extent) {
+        self.directories[extent.file as usize].health.note_error(self.clock.now_ns());
     }
 
     /// Gives the space back. Each extent is freed at most once and not read afterwards.
@@ -172,10 +193,10 @@ impl ScratchSpace {
 }
 
 impl Directory {
-    fn new(path: PathBuf) -> Self {
+    fn new(path: PathBuf, rule: FailureRule) -> Self {
         Directory {
             path,
-            health: DirectoryHealth::default(),
+            health: DirectoryHealth::new(rule),
             file: Mutex::new(None),
             end: AtomicU64::new(0),
             free: Mutex::new(FreeRanges::default()),
@@ -203,6 +224,11 @@ impl Directory {
             return Ok(file.clone());
         }
         let made = files.scratch(&self.path).map_err(|e| {
+            // No directory, or none of this user's: no later write will change that.
+            if matches!(e.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR | libc::EACCES | libc::EPERM | libc::EROFS))
+            {
+                self.health.retire();
+            }
             Error::io(Code::Output, "cannot make a scratch file", &e).at_path(self.path.to_string_lossy())
         })?;
         Ok(file.insert(NamedFile::new(made, &self.path, Code::Output)).clone())
@@ -256,7 +282,7 @@ impl FreeRanges {
 mod tests {
     use super::*;
     use crate::env::clock::RealClock;
-    use crate::env::faulty::{Fault, FaultyFiles};
+    use crate::env::faulty::{Fault, FaultyFiles, Operation, Step};
     use crate::env::random::Random;
     use crate::env::real::RealFiles;
 
@@ -354,6 +380,39 @@ mod tests {
         assert!(error.to_string().contains("free some space"), "{error}");
         assert_eq!(full.retired().len(), 2);
         assert_eq!(full.write(&[b"block"]).unwrap_err().code(), Code::Output);
+    }
+
+    #[test]
+    fn a_directory_goes_by_the_rule_it_is_given() {
+        let good = std::env::temp_dir();
+        for (errors_max, usable) in [(3, false), (4, true)] {
+            let only = |step: &Step| step.operation == Operation::Write;
+            let files = FaultyFiles::only(Arc::new(RealFiles), 1, true, Fault::Errno(libc::EIO), only);
+            let rule = FailureRule { errors_max, window_ns: u64::MAX };
+            let space =
+                ScratchSpace::with_rule(Arc::new(files), Arc::new(RealClock::start()), vec![good.clone(); 2], rule);
+            // Both directories fail in turn.
+            let clock = space.clock().now_ns();
+            for i in 0..3 {
+                space.directories[0].health.note_error(clock + i);
+            }
+            assert_eq!(space.retired().len(), usize::from(!usable));
+            assert!(space.write(&[b"block"]).is_err() && space.retired().len() == 2);
+        }
+    }
+
+    #[test]
+    fn one_failed_read_is_tried_again_and_counts() {
+        let only = |step: &Step| step.operation == Operation::Read;
+        for (sticky, reads) in [(false, 2), (true, 2)] {
+            let fault = Fault::Errno(libc::EIO);
+            let files = Arc::new(FaultyFiles::only(Arc::new(RealFiles), 1, sticky, fault, only));
+            let one = space(files.clone(), &[std::env::temp_dir()]);
+            let extent = one.write(&[b"block"]).unwrap();
+            let mut back = [0; 5];
+            assert_eq!(one.read(extent, &mut back).is_err(), sticky);
+            assert!(files.operations() == reads && (sticky || &back == b"block"));
+        }
     }
 
     #[test]

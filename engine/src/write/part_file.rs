@@ -17,16 +17,22 @@ use std::time::Duration;
 
 use crate::base::Result;
 use crate::env::{Cancel, NamedFile};
+use crate::format::framed;
 
 pub struct PartFile {
     file: NamedFile,
     /// A pipe: bytes must be written one after the other, not only placed.
     stream: bool,
+    /// Whether the file is told where records begin.
+    marked: bool,
     chain: Mutex<Chain>,
     moved: Condvar,
     left: Mutex<Left>,
     taken: Condvar,
 }
+
+/// Files that keep marks may be cut about so often.
+pub const MARK_BYTES: u64 = if cfg!(debug_assertions) { 4 << 10 } else { 1 << 20 };
 
 /// Buffers that a file's writers may leave to one of them, at most.
 pub const LEFT_MAX: usize = 2;
@@ -57,7 +63,16 @@ impl PartFile {
         }
         let allocated = if stream { 0 } else { expected };
         let chain = Mutex::new(Chain { next: 0, offset: 0, allocated });
-        Ok(PartFile { file, stream, chain, moved: Condvar::new(), left: Mutex::default(), taken: Condvar::new() })
+        let marked = file.file().keeps_marks();
+        Ok(PartFile {
+            file,
+            stream,
+            marked,
+            chain,
+            moved: Condvar::new(),
+            left: Mutex::default(),
+            taken: Condvar::new(),
+        })
     }
 
     pub fn path(&self) -> &str {
@@ -69,7 +84,7 @@ impl PartFile {
         let mut chain = self.lock();
         let offset = chain.offset;
         chain.offset += bytes_of(pieces);
-        self.file.mark(offset);
+        self.mark(offset, pieces);
         if self.stream {
             // Held while it is written: a pipe has one end.
             return self.write_all(pieces, offset);
@@ -90,7 +105,7 @@ impl PartFile {
         let offset = chain.offset;
         chain.offset += bytes_of(pieces);
         drop(chain);
-        self.file.mark(offset);
+        self.mark(offset, pieces);
         // Only this ticket writes now: nobody can come past it.
         self.write_all(pieces, offset)
     }
@@ -111,7 +126,7 @@ impl PartFile {
         chain.offset += bytes.len() as u64;
         chain.next = ticket + 1;
         drop(chain);
-        self.file.mark(offset);
+        self.mark(offset, &[&bytes]);
         self.moved.notify_all();
         if self.stream || bytes.is_empty() {
             bytes.clear();
@@ -175,6 +190,26 @@ impl PartFile {
             }
         }
         Ok(chain.offset)
+    }
+
+    /// Where a file keeps marks, its records are framed: the first of each stretch that is written, and the first behind each multiple of
+    /// MARK_BYTES. The least of them behind a multiple does not depend on who wrote how much at a time.
+    fn mark(&self, offset: u64, pieces: &[&[u8]]) {
+        if !self.marked {
+            return;
+        }
+        let file = self.file.file();
+        file.mark(offset);
+        // Several pieces are one record.
+        let [bytes] = pieces else { return };
+        let mut before = offset;
+        for start in framed::starts(bytes) {
+            let start = offset + start as u64;
+            if start / MARK_BYTES != before / MARK_BYTES {
+                file.mark(start);
+            }
+            before = start;
+        }
     }
 
     fn write_all(&self, pieces: &[&[u8]], mut offset: u64) -> Result<()> {

@@ -141,8 +141,10 @@ fn reports_say_what_each_job_did_and_cut_what_it_held() {
     // With little memory the disk holds what it cannot, and the output is the same.
     let expect = read_parts(&temp.path("out")).concat();
     let small = JobSpec { memory_bytes: Some(4 << 20), threads: Some(1), overwrite: true, ..spec };
+    let splits = report.job.splits;
     let report = run_in(&Env::real(), &small).unwrap().report;
     assert!(report.held_spilled_bytes > 0);
+    assert_eq!(report.job.splits, splits, "splits do not depend on the memory");
     assert!(read_parts(&temp.path("out")).concat() == expect);
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use yunti_engine::base::Result;
 use yunti_engine::env::random::Random;
 use yunti_engine::operator::{
-    Batch, Class, ClassInfo, ClassSource, Flags, Kind, Mapper, Out, Partitioner, TaskContext, Type,
+    Batch, Class, ClassInfo, ClassSource, Flags, Groups, Kind, Mapper, Out, Partitioner, Reducer, TaskContext, Type,
 };
 
 type MapBatch = fn(&Batch<'_>, &mut Out) -> Result<()>;
@@ -50,6 +50,44 @@ impl Partitioner for FirstByte {
     fn partition(&mut self, batch: &Batch<'_>, parts: u32, part: &mut [u32]) -> Result<()> {
         for (i, part) in part.iter_mut().enumerate().take(batch.len()) {
             *part = batch.record(i).0.first().map_or(0, |&b| u32::from(b)) % parts;
+        }
+        Ok(())
+    }
+}
+
+/// Sums that are no fold to the engine, for combiners and reducers that are run as such.
+struct Sum(ClassInfo);
+
+impl Class for Sum {
+    fn info(&self) -> &ClassInfo {
+        &self.0
+    }
+    fn reducer(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
+        Ok(Box::new(Summing(None)))
+    }
+}
+
+/// The last key, which may go on in the next batch, and its sum so far.
+struct Summing(Option<(Vec<u8>, i64)>);
+
+impl Reducer for Summing {
+    fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
+        for i in 0..groups.len() {
+            let sum = groups.range(i).map(|v| i64::from_le_bytes(groups.value(v).try_into().unwrap()));
+            let sum = sum.fold(0, i64::wrapping_add);
+            match &mut self.0 {
+                Some((key, so_far)) if key[..] == *groups.key(i) => *so_far = so_far.wrapping_add(sum),
+                _ => {
+                    self.flush(out)?;
+                    self.0 = Some((groups.key(i).to_vec(), sum));
+                }
+            }
+        }
+        Ok(())
+    }
+    fn flush(&mut self, out: &mut Out) -> Result<()> {
+        if let Some((key, sum)) = self.0.take() {
+            out.emit(&key, &sum.to_le_bytes())?;
         }
         Ok(())
     }
@@ -109,6 +147,15 @@ fn large(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     Ok(())
 }
 
+/// A line becomes a record of 400 KB, larger than a block of a run: so few can be merged at once that it takes passes.
+fn long(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+    for i in 0..batch.len() {
+        let n = Random::new(number_of(batch.record(i).1)).next_u64();
+        out.emit(&n.to_be_bytes(), &n.to_le_bytes().repeat(50_000))?;
+    }
+    Ok(())
+}
+
 /// A line becomes 300 long words, most of them new.
 fn words(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     for i in 0..batch.len() {
@@ -120,7 +167,7 @@ fn words(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-/// `Test.Pass.T` (records with keys of type T), the mappers above, and the partitioner `Test.FirstByte`.
+/// `Test.Pass.T` (records with keys of type T), the mappers above, the reducer `Test.Sum` and the partitioner `Test.FirstByte`.
 pub fn test_classes() -> Arc<dyn ClassSource> {
     let info = |name: &str, kind: Kind, key_type: Type, value_type: Type| ClassInfo {
         name: format!("Test.{name}"),
@@ -144,7 +191,9 @@ pub fn test_classes() -> Arc<dyn ClassSource> {
     all.push(mapper("Strings", Type::Bytes, Type::Bytes, strings));
     all.push(mapper("Positions", Type::U64, Type::Bytes, positions));
     all.push(mapper("Large", Type::Bytes, Type::Bytes, large));
+    all.push(mapper("Long", Type::Bytes, Type::Bytes, long));
     all.push(mapper("Words", Type::Bytes, Type::I64, words));
+    all.push(Arc::new(Sum(info("Sum", Kind::Reducer, Type::Bytes, Type::I64))));
     all.push(Arc::new(ByFirstByte(info("FirstByte", Kind::Partitioner, Type::None, Type::None))));
     Arc::new(TestClasses(all))
 }

@@ -5,7 +5,6 @@ mod chains;
 mod classes;
 mod columns;
 mod compressed;
-mod faults;
 mod folds;
 mod orders;
 mod properties;

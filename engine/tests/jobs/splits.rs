@@ -1,10 +1,16 @@
 //! Wherever a file is cut, each line is read once, whole and in its place.
 
-use yunti_engine::codec::encode::{Compression, Target};
-use yunti_engine::env::random::Random;
-use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputFormat};
+use std::sync::Arc;
 
-use crate::support::{Temp, parts_of};
+use yunti_engine::base::Code;
+use yunti_engine::codec::encode::{Compression, Target};
+use yunti_engine::env::Env;
+use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation, Step};
+use yunti_engine::env::random::Random;
+use yunti_engine::env::real::RealFiles;
+use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget};
+
+use crate::support::{Temp, parts_of, run_in};
 
 /// Where a line end of `text` stands at `at`: its length.
 type EndAt = fn(text: &[u8], at: usize) -> usize;
@@ -167,4 +173,32 @@ fn any_cut_of_a_bzip2_file_keeps_every_line() {
             assert!(parts.concat() == expect, "splits of {split}, {delimiter:?}");
         }
     }
+}
+
+/// Planned at once, of its lengths alone: the first read of a split fails here.
+#[test]
+fn a_hundred_gigabytes_are_planned_and_not_read() {
+    let temp = Temp::new("sparse");
+    for name in ["in/a", "in/b"] {
+        temp.write(name, b"");
+        let file = std::fs::OpenOptions::new().write(true).open(temp.path(name)).unwrap();
+        file.set_len(50_000_000_000).unwrap();
+    }
+    let spec = JobSpec {
+        inputs: vec![temp.path("in").to_string_lossy().into_owned()],
+        output: OutputTarget::Directory(temp.path("out")),
+        split_bytes: 1 << 20,
+        memory_bytes: Some(8 << 20),
+        threads: Some(1),
+        // One part of records as they are would be allocated at once, and refused on a smaller disk.
+        reduces: 2,
+        ..JobSpec::default()
+    };
+    // Two reads look whether the files are of formats that are not read.
+    let reads = |step: &Step| step.operation == Operation::Read;
+    let faulty = Arc::new(FaultyFiles::only(Arc::new(RealFiles), 3, true, Fault::Errno(libc::EIO), reads));
+    let error = run_in(&Env { files: faulty.clone(), ..Env::real() }, &spec).err().unwrap();
+    assert!(error.code() == Code::Input && error.path().unwrap().contains("in/"), "{error}");
+    assert!(faulty.operations() <= 4, "{} reads", faulty.operations());
+    assert_eq!(temp.names(), ["in"]);
 }

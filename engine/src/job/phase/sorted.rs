@@ -81,7 +81,8 @@ pub fn map_phase(running: &Running<'_>) -> Result<Mapped> {
     running.enter(StageNow::Map);
     let store = Arc::new(Store::new(running.budget.clone(), running.sizing.block_bytes, layout(running), plan.order)?);
     let Sample { bounds, routes } = sample::take(running, store.pool().place_bits())?;
-    let scratch = ScratchSpace::new(running.env.files.clone(), running.env.clock.clone(), running.scratch_dirs.clone());
+    let (files, clock) = (running.env.files.clone(), running.env.clock.clone());
+    let scratch = ScratchSpace::with_rule(files, clock, running.scratch_dirs.clone(), plan.scratch_rule);
     let folding = folds_early(running)?;
     let (runs, table_runs) = (Runs::default(), Runs::default());
     // What spilling took of each worker's time, to be told from collecting.

@@ -10,6 +10,7 @@ use crate::base::{Code, Error, Result};
 use crate::codec::CodecKind;
 use crate::env::Files;
 use crate::read::split::InputFile;
+use crate::write::part_file::MARK_BYTES;
 
 pub fn find(files: &dyn Files, names: &[String]) -> Result<Vec<InputFile>> {
     let mut found = Vec::new();
@@ -51,7 +52,9 @@ fn add(files: &dyn Files, path: &Path, found: &mut Vec<InputFile>) -> Result<()>
     let meta = files.meta(path).map_err(|e| cannot_read(path, &e))?;
     if !meta.is_dir {
         let codec = CodecKind::from_path(path);
-        let marks = files.marks(path);
+        let mut marks = files.marks(path);
+        // The least of each stretch: these are the same whoever wrote how much at a time.
+        marks.dedup_by_key(|mark| *mark / MARK_BYTES);
         found.push(InputFile { path: path.into(), len: meta.len, codec, is_stream: meta.is_stream, marks });
         return Ok(());
     }
@@ -74,8 +77,14 @@ fn glob(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>> {
     let mut paths = vec![PathBuf::from(if absolute { "/" } else { "" })];
     for part in split_components(pattern) {
         if !part.contains(['*', '?', '[', '{']) {
-            paths.iter_mut().for_each(|p| p.push(part));
-            paths.retain(|p| files.meta(p).is_ok());
+            let mut there = Vec::new();
+            for mut path in paths {
+                path.push(part);
+                if found(&path, files.meta(&path))?.is_some() {
+                    there.push(path);
+                }
+            }
+            paths = there;
             continue;
         }
         let matcher = globset::GlobBuilder::new(part)
@@ -86,7 +95,7 @@ fn glob(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>> {
         let mut next = Vec::new();
         for dir in &paths {
             let list = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-            let Ok(children) = files.list(list) else { continue };
+            let Some(children) = found(list, files.list(list))? else { continue };
             for child in children {
                 let Some(name) = child.file_name() else { continue };
                 if matcher.is_match(name) && (!hidden(&child) || part.starts_with(['.', '_'])) {
@@ -98,6 +107,16 @@ fn glob(files: &dyn Files, pattern: &str) -> Result<Vec<PathBuf>> {
     }
     paths.sort();
     Ok(paths)
+}
+
+/// What is not there does not match; what cannot be read is an error, or input would be missing that nobody misses.
+fn found<T>(path: &Path, result: std::io::Result<T>) -> Result<Option<T>> {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(e) if matches!(e.kind(), NotFound | NotADirectory) => Ok(None),
+        Err(e) => Err(cannot_read(path, &e)),
+    }
 }
 
 /// Components of a pattern: a `/` within braces does not divide.

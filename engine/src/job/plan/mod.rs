@@ -17,6 +17,7 @@ use crate::operator::{Class, ClassSource, Kind, Type};
 use crate::read::class_parser;
 use crate::read::reader::READ_BYTES;
 use crate::read::split::{InputFile, Piece, RecordFormat, Split, split_files};
+use crate::run::directory_health::FailureRule;
 use crate::write::columned::Columned;
 use crate::write::{Encoder, class_writing};
 
@@ -46,6 +47,8 @@ pub struct Plan {
     pub order: KeyOrder,
     pub partitions: u32,
     pub encoder: Encoder,
+    /// When a scratch directory is taken out of use.
+    pub scratch_rule: FailureRule,
 }
 
 impl Plan {
@@ -213,6 +216,7 @@ impl Plan {
             order,
             partitions: spec.reduces.max(1),
             encoder,
+            scratch_rule: scratch_rule(spec)?,
         })
     }
 }
@@ -266,6 +270,24 @@ fn bad_records(spec: &JobSpec) -> Result<BadRecords> {
 
 /// The setting that has such records passed over.
 const SKIP_BAD_RECORDS: &str = "skip.bad.records";
+
+/// When a scratch directory is taken out of use: after so many errors, within so many milliseconds.
+fn scratch_rule(spec: &JobSpec) -> Result<FailureRule> {
+    let number = |key: &str, scale: u64| {
+        let Some(text) = spec.settings.get(key) else { return Ok(None) };
+        let number = text.trim().parse::<u32>().ok().filter(|&n| n > 0);
+        let wrong = || Error::new(Code::Usage, format!("{key}: '{text}' is no whole number from 1"));
+        number.map(|n| Some(u64::from(n) * scale)).ok_or_else(wrong)
+    };
+    let default = FailureRule::default();
+    Ok(FailureRule {
+        errors_max: number(SCRATCH_ERRORS_MAX, 1)?.map_or(default.errors_max, |n| n as u32),
+        window_ns: number(SCRATCH_ERRORS_WINDOW_MS, 1_000_000)?.unwrap_or(default.window_ns),
+    })
+}
+
+const SCRATCH_ERRORS_MAX: &str = "scratch.errors.max";
+const SCRATCH_ERRORS_WINDOW_MS: &str = "scratch.errors.window.ms";
 
 fn line_end(delimiter: &Option<Vec<u8>>) -> LineEnd {
     match delimiter {

@@ -91,6 +91,15 @@ impl Files for JavaFiles {
     fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
         if is_javas(path) { self.open_by(jni_str!("create"), path) } else { self.local.create(path) }
     }
+    fn open_to_write(&self, _: &Path) -> io::Result<Arc<dyn File>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// A task has one output.
+    fn open_max(&self) -> usize {
+        usize::MAX
+    }
+
     fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
         self.local.scratch(dir)
     }

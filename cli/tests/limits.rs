@@ -1,0 +1,96 @@
+//! What is much or little: ten thousand files, ten thousand parts, few open files, few threads.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output};
+
+use support::Dir;
+
+/// The command under limits of the shell's `ulimit`.
+fn limited(dir: &Dir, limits: &str, words: &str) -> Output {
+    let inner = dir.command(words);
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("ulimit {limits} && exec \"$0\" \"$@\"")]).arg(inner.get_program());
+    command.args(inner.get_args()).current_dir(dir.path("")).env("XDG_CACHE_HOME", dir.path("cache")).output().unwrap()
+}
+
+fn ok(output: &Output) {
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// Names in the output that begin with `part-`, and their bytes together.
+fn parts(dir: &Dir, out: &str) -> (usize, Vec<u8>) {
+    let mut paths: Vec<_> = fs::read_dir(dir.path(out)).unwrap().map(|e| e.unwrap().path()).collect();
+    paths.retain(|p| p.file_name().unwrap().to_string_lossy().starts_with("part-"));
+    paths.sort();
+    (paths.len(), paths.iter().flat_map(|p| fs::read(p).unwrap()).collect())
+}
+
+#[test]
+fn ten_thousand_files_with_64_open() {
+    let dir = Dir::new();
+    fs::create_dir(dir.path("in")).unwrap();
+    for i in 0..10_000 {
+        dir.write(&format!("in/{i:05}"), format!("word {}\n", i % 100).as_bytes());
+    }
+    for threads in [1, 4] {
+        ok(&limited(
+            &dir,
+            "-n 64",
+            &format!("run wordcount --input in --output out --overwrite --threads {threads} -q"),
+        ));
+        let counts = String::from_utf8(dir.read("out/part-r-00000")).unwrap();
+        assert_eq!(counts.lines().count(), 101);
+        assert!(counts.ends_with("word\t10000\n") && counts.lines().filter(|l| l.ends_with("\t100")).count() == 100);
+    }
+    // One of them, behind those that are looked into first, is of a format that is not read.
+    dir.write("in/09000", b"PAR1\x15\x04..\x08\0\0\0PAR1");
+    dir.fails("run wordcount --input in --output none", 3, "this is a Parquet file, which is not read: in/09000");
+    println!("10000 files, 64 open files");
+}
+
+#[test]
+fn ten_thousand_parts_with_64_open() {
+    let dir = Dir::new();
+    dir.ok("generate tera --ascii --records 30000 -o t -q");
+    dir.ok("run sort --input t --output one -q");
+    let mut all: Vec<String> =
+        String::from_utf8(dir.read("one/part-r-00000")).unwrap().lines().map(Into::into).collect();
+    all.sort();
+    for memory in ["--memory 512MiB", "--memory 16MiB"] {
+        let words = "run sort --input t --output out --overwrite --reduces 10000 --threads 2 -q";
+        ok(&limited(&dir, "-n 64", &format!("{words} {memory}")));
+        let (n, bytes) = parts(&dir, "out");
+        let mut lines: Vec<String> = String::from_utf8(bytes).unwrap().lines().map(Into::into).collect();
+        lines.sort();
+        assert!(n == 10_000 && lines == all, "{n} parts");
+    }
+    println!("10000 parts, 64 open files");
+}
+
+/// A system that gives the process no more threads: slower, and not wrong.
+#[test]
+fn no_thread_more() {
+    let dir = Dir::new();
+    dir.ok("generate tera --ascii --records 40000 -o t -q");
+    dir.ok("run sort --input t --output free -q");
+    fs::set_permissions(dir.path(""), fs::Permissions::from_mode(0o777)).unwrap();
+    // Root has no such limit.
+    let inner =
+        dir.command("run sort --input t --output out --threads 8 --memory 6MiB -D split.size=1MiB --scratch . -q");
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=54321", "--clear-groups", "prlimit", "--nproc=1"]);
+    command.arg(inner.get_program()).args(inner.get_args()).current_dir(dir.path("")).env("HOME", dir.path(""));
+    match command.output() {
+        Ok(output) if String::from_utf8_lossy(&output.stderr).starts_with("setpriv") => {
+            eprintln!("SKIPPED: few threads: {}", String::from_utf8_lossy(&output.stderr).trim());
+        }
+        Err(e) => eprintln!("SKIPPED: few threads: setpriv: {e}"),
+        Ok(output) => {
+            ok(&output);
+            assert!(dir.read("out/part-r-00000") == dir.read("free/part-r-00000"));
+        }
+    }
+}

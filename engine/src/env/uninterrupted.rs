@@ -1,0 +1,112 @@
+//! Files whose operations begin again when a signal interrupted them: on network file systems any of them may say EINTR.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::files::{File, Files, Meta};
+
+/// What a job puts around the files that it is given.
+pub struct Uninterrupted(pub Arc<dyn Files>);
+
+struct UninterruptedFile(Arc<dyn File>);
+
+fn again<T>(mut operation: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match operation() {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+fn wrap(file: Arc<dyn File>) -> Arc<dyn File> {
+    Arc::new(UninterruptedFile(file))
+}
+
+impl File for UninterruptedFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        again(|| self.0.read_at(buffer, offset))
+    }
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        again(|| self.0.write_at(bytes, offset))
+    }
+    fn len(&self) -> io::Result<u64> {
+        again(|| self.0.len())
+    }
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        again(|| self.0.allocate(len))
+    }
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        again(|| self.0.truncate(len))
+    }
+    fn sync(&self) -> io::Result<()> {
+        again(|| self.0.sync())
+    }
+    fn punch(&self, offset: u64, len: u64) {
+        self.0.punch(offset, len);
+    }
+    fn keeps_marks(&self) -> bool {
+        self.0.keeps_marks()
+    }
+    fn mark(&self, offset: u64) {
+        self.0.mark(offset);
+    }
+}
+
+impl Files for Uninterrupted {
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        again(|| self.0.open(path)).map(wrap)
+    }
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        again(|| self.0.create(path)).map(wrap)
+    }
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        again(|| self.0.open_to_write(path)).map(wrap)
+    }
+    fn open_max(&self) -> usize {
+        self.0.open_max()
+    }
+    fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
+        again(|| self.0.scratch(dir)).map(wrap)
+    }
+    fn stdin(&self) -> Arc<dyn File> {
+        wrap(self.0.stdin())
+    }
+    fn stdout(&self) -> Arc<dyn File> {
+        wrap(self.0.stdout())
+    }
+    fn meta(&self, path: &Path) -> io::Result<Meta> {
+        again(|| self.0.meta(path))
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        again(|| self.0.list(dir))
+    }
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        again(|| self.0.create_dir(path))
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        again(|| self.0.rename(from, to))
+    }
+    fn exchange(&self, a: &Path, b: &Path) -> io::Result<()> {
+        again(|| self.0.exchange(a, b))
+    }
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        again(|| self.0.remove_file(path))
+    }
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        again(|| self.0.remove_dir(path))
+    }
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        again(|| self.0.remove_dir_all(path))
+    }
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        again(|| self.0.sync_dir(path))
+    }
+    fn free_bytes(&self, path: &Path) -> io::Result<u64> {
+        again(|| self.0.free_bytes(path))
+    }
+    fn marks(&self, path: &Path) -> Vec<u64> {
+        self.0.marks(path)
+    }
+}

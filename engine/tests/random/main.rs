@@ -1,0 +1,95 @@
+//! Random jobs from a seed, against a plain reference: operators, shapes of records, sizes, formats, codecs, modes, partitions, memory,
+//! threads and faults.
+//!
+//! ```text
+//!   cargo test -p yunti-engine --test random                          2,000 jobs from a new seed, which is printed
+//!   YUNTI_RANDOM_JOBS=50000 cargo test ..                             more of them
+//!   YUNTI_RANDOM_SECONDS=3600 cargo test ..                           for an hour (make soak)
+//!   YUNTI_RANDOM_SEED=123 cargo test ..                               the one job of this seed, twenty times
+//! ```
+
+#[path = "../jobs/classes.rs"]
+mod classes;
+mod job;
+mod plain;
+mod shapes;
+#[path = "../jobs/support.rs"]
+#[allow(dead_code)]
+mod support;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
+
+const JOBS: u64 = 2000;
+/// How often the job of a seed is run that was asked for: with several threads it may take luck to fail.
+const TIMES: u64 = 20;
+/// A job that takes longer hangs.
+const JOB_SECONDS_MAX: u64 = 120;
+
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is no number")))
+}
+
+#[test]
+fn random_jobs() {
+    if let Some(seed) = number("YUNTI_RANDOM_SEED") {
+        let case = job::Random::of(seed);
+        println!("seed {seed}: {}", case.told());
+        for _ in 0..number("YUNTI_RANDOM_TIMES").unwrap_or(TIMES) {
+            println!("{}", case.run());
+        }
+        return;
+    }
+    let first = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_nanos() as u64 >> 10;
+    let seconds = number("YUNTI_RANDOM_SECONDS");
+    let jobs = number("YUNTI_RANDOM_JOBS").unwrap_or(if seconds.is_some() { u64::MAX } else { JOBS });
+    println!("random jobs from seed {first} on");
+    let began = Instant::now();
+    let goes_on = || seconds.is_none_or(|s| began.elapsed() < Duration::from_secs(s));
+    let next = AtomicU64::new(0);
+    let failed = AtomicBool::new(false);
+    let running: Mutex<BTreeMap<u64, Instant>> = Mutex::default();
+    let outcomes: Mutex<BTreeMap<&'static str, u64>> = Mutex::default();
+    let workers = std::thread::available_parallelism().map_or(1, |n| n.get()).min(16);
+    let left = AtomicU64::new(workers as u64);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while goes_on() && !failed.load(Ordering::Relaxed) {
+                    let n = next.fetch_add(1, Ordering::Relaxed);
+                    if n >= jobs {
+                        break;
+                    }
+                    let seed = first.wrapping_add(n);
+                    running.lock().unwrap().insert(seed, Instant::now());
+                    let case = job::Random::of(seed);
+                    match catch_unwind(AssertUnwindSafe(|| case.run())) {
+                        Ok(outcome) => *outcomes.lock().unwrap().entry(outcome).or_default() += 1,
+                        Err(_) => {
+                            failed.store(true, Ordering::Relaxed);
+                            println!("seed {seed} failed: {}", case.told());
+                            println!("again: YUNTI_RANDOM_SEED={seed} cargo test -p yunti-engine --test random -- --nocapture");
+                        }
+                    }
+                    running.lock().unwrap().remove(&seed);
+                }
+                left.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+        while left.load(Ordering::Relaxed) > 0 {
+            std::thread::sleep(Duration::from_millis(50));
+            let now = running.lock().unwrap();
+            if let Some((seed, _)) = now.iter().find(|(_, began)| began.elapsed().as_secs() > JOB_SECONDS_MAX) {
+                eprintln!("the job of seed {seed} hangs: YUNTI_RANDOM_SEED={seed}: {}", job::Random::of(*seed).told());
+                std::process::abort();
+            }
+        }
+    });
+    let outcomes = outcomes.into_inner().unwrap();
+    println!("{} random jobs from seed {first} on: {outcomes:?}", outcomes.values().sum::<u64>());
+    assert!(!failed.load(Ordering::Relaxed), "a random job failed: its seed is told above");
+}

@@ -1,0 +1,162 @@
+//! Random records, and how they stand in the bytes of each input format.
+
+use yunti_engine::env::random::Random;
+use yunti_engine::operator::Type;
+
+pub type Record = (Vec<u8>, Vec<u8>);
+
+pub fn pick<T: Copy>(random: &mut Random, from: &[T]) -> T {
+    from[random.below(from.len() as u64) as usize]
+}
+
+pub fn chance(random: &mut Random, percent: u64) -> bool {
+    random.below(100) < percent
+}
+
+/// Any number of digits is as likely as any other.
+pub fn magnitude(random: &mut Random, max: u64) -> u64 {
+    let bits = random.below(u64::from(u64::BITS - max.leading_zeros()) + 1);
+    random.below((1u64 << bits).min(max) + 1)
+}
+
+/// Which bytes may be in keys and values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alphabet {
+    Any,
+    /// No line ends and no tabs.
+    Line,
+    /// What a JSON string may hold.
+    Printable,
+}
+
+impl Alphabet {
+    fn byte(self, random: &mut Random) -> u8 {
+        match self {
+            Alphabet::Any => random.next_u64() as u8,
+            Alphabet::Line => match random.next_u64() as u8 {
+                b'\n' | b'\r' | b'\t' => b'_',
+                // A byte order mark at the beginning of a file is none of its text.
+                0xef => b'.',
+                b => b,
+            },
+            Alphabet::Printable => 0x20 + random.below(0x5f) as u8,
+        }
+    }
+}
+
+/// How keys are made.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub alphabet: Alphabet,
+    pub key_type: Type,
+    /// Keys that differ, at most.
+    pub distinct: u64,
+    pub key_bytes_max: u64,
+    pub value_bytes_max: u64,
+    /// All keys and values have their largest length.
+    pub fixed: bool,
+    /// Of a hundred records so many have a hundred times the length.
+    pub long_percent: u64,
+}
+
+impl Shape {
+    pub fn records(&self, n: u64, random: &mut Random) -> Vec<Record> {
+        let seed = random.next_u64();
+        (0..n)
+            .map(|_| {
+                let key = self.key(&mut Random::new(seed ^ random.below(self.distinct)));
+                let long = if chance(random, self.long_percent) { 100 } else { 1 };
+                let value = self.bytes(self.value_bytes_max * long, random);
+                (key, value)
+            })
+            .collect()
+    }
+
+    fn key(&self, random: &mut Random) -> Vec<u8> {
+        match self.key_type.fixed_bytes() {
+            Some(n) => {
+                let edges = [0, 1, u64::MAX, 1 << 63, 1 << 31, (1 << 31) - 1, 0x80, 0xff00];
+                let number =
+                    if chance(random, 30) { pick(random, &edges) } else { random.next_u64() >> random.below(64) };
+                number.to_le_bytes()[..n].to_vec()
+            }
+            None => self.bytes(self.key_bytes_max, random),
+        }
+    }
+
+    fn bytes(&self, max: u64, random: &mut Random) -> Vec<u8> {
+        let n = if self.fixed { max } else { magnitude(random, max) };
+        // Long ones that compress, and short ones that do not.
+        let few = chance(random, 50).then(|| self.alphabet.byte(random));
+        (0..n).map(|i| few.filter(|_| i % 16 > 2).unwrap_or_else(|| self.alphabet.byte(random))).collect()
+    }
+}
+
+/// Words of some letters between what divides them.
+pub fn text(bytes: u64, distinct: u64, random: &mut Random) -> Vec<u8> {
+    let mut text = Vec::new();
+    while (text.len() as u64) < bytes {
+        let mut word = Random::new(random.below(distinct.max(1)));
+        let n = 1 + magnitude(&mut word, 30);
+        text.extend((0..n).map(|_| match 0x21 + word.below(0xde) as u8 {
+            // No byte order mark.
+            0xef => b'.',
+            b => b,
+        }));
+        text.push(pick(random, b"  \t\n\n\r\x0c"));
+    }
+    text
+}
+
+pub fn framed(records: &[Record]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for (key, value) in records {
+        out.extend_from_slice(&(key.len() as u32).to_be_bytes());
+        out.extend_from_slice(&(value.len() as u32).to_be_bytes());
+        out.extend_from_slice(key);
+        out.extend_from_slice(value);
+    }
+    out
+}
+
+pub fn joined(records: &[Record], between: &[u8], end: &[u8]) -> Vec<u8> {
+    records.iter().flat_map(|(key, value)| [key, between, value, end].concat()).collect()
+}
+
+pub fn csv(records: &[Record], separator: u8, header: bool, random: &mut Random) -> Vec<u8> {
+    let mut out = Vec::new();
+    if header {
+        out.extend_from_slice(&[b"k", &[separator][..], b"v\n"].concat());
+    }
+    for (key, value) in records {
+        for (cell, end) in [(key, vec![separator]), (value, pick(random, &[&b"\n"[..], b"\r\n"]).to_vec())] {
+            let special = cell.is_empty() || cell.iter().any(|&b| b == separator || b"\"\r\n".contains(&b));
+            if special || chance(random, 20) {
+                out.push(b'"');
+                for &b in cell {
+                    out.extend_from_slice(if b == b'"' { b"\"\"" } else { std::slice::from_ref(&b) });
+                }
+                out.push(b'"');
+            } else {
+                out.extend_from_slice(cell);
+            }
+            out.extend_from_slice(&end);
+        }
+    }
+    out
+}
+
+pub fn json(records: &[Record], random: &mut Random) -> Vec<u8> {
+    let quoted = |bytes: &[u8]| serde_json::to_string(std::str::from_utf8(bytes).unwrap()).unwrap();
+    let mut out = Vec::new();
+    for (key, value) in records {
+        let (k, v) = (quoted(key), quoted(value));
+        let line = match random.below(3) {
+            0 => format!("{{\"k\":{k},\"v\":{v}}}\n"),
+            1 => format!("{{ \"x\": [1, {{\"k\": 2}}], \"v\" : {v}, \"k\" : {k} }}\n"),
+            _ => format!("\n{{\"k\":\"no\",\"k\":{k},\"v\":{v},\"z\":null}}\n"),
+        };
+        out.extend_from_slice(line.as_bytes());
+    }
+    out
+}

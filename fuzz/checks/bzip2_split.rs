@@ -1,0 +1,76 @@
+//! Any bytes as a bzip2 file that is cut in two: both halves together give what the whole gives, or one of them the error.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use yunti_engine::base::{Code, Result};
+use yunti_engine::env::NamedFile;
+use yunti_engine::env::files::File;
+use yunti_engine::memory::Budget;
+use yunti_engine::read::bzip2_split::Bzip2Split;
+
+/// Bombs are cut here.
+const OUTPUT_BYTES_MAX: usize = 4 << 20;
+
+struct Bytes(Vec<u8>);
+
+impl File for Bytes {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let rest = self.0.get(offset as usize..).unwrap_or_default();
+        let n = rest.len().min(buffer.len());
+        buffer[..n].copy_from_slice(&rest[..n]);
+        Ok(n)
+    }
+    fn write_at(&self, _: &[u8], _: u64) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.0.len() as u64)
+    }
+    fn allocate(&self, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+    fn truncate(&self, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+    fn punch(&self, _: u64, _: u64) {}
+}
+
+/// The data of the blocks that begin in [start, end); none where there is too much of it.
+fn read(bytes: &[u8], start: u64, end: u64) -> Result<Option<Vec<u8>>> {
+    let file = NamedFile::new(Arc::new(Bytes(bytes.to_vec())), Path::new("file"), Code::Input);
+    let mut split = Bzip2Split::new(file, start, end, &Budget::new(64 << 20))?;
+    let (mut data, mut piece) = (Vec::new(), vec![0; 10_000]);
+    while split.boundary().is_none() {
+        let n = split.read(&mut piece)?;
+        data.extend_from_slice(&piece[..n]);
+        if data.len() > OUTPUT_BYTES_MAX {
+            return Ok(None);
+        }
+        assert!(n == piece.len() || split.boundary().is_some(), "it stands still");
+    }
+    data.truncate(split.boundary().unwrap_or(0) as usize);
+    Ok(Some(data))
+}
+
+/// The first byte says where the cut is.
+pub fn check(bytes: &[u8]) {
+    let [cut, file @ ..] = bytes else { return };
+    let cut = (file.len() as u64 * u64::from(*cut)).div_ceil(256);
+    let whole = read(file, 0, file.len() as u64);
+    let halves = (read(file, 0, cut), read(file, cut, file.len() as u64));
+    match (whole, halves) {
+        (Ok(Some(whole)), (Ok(Some(a)), Ok(Some(b)))) => {
+            assert!(cut == 0 || [a, b].concat() == whole, "the cut changed the data");
+        }
+        (whole, (a, b)) => {
+            for e in [whole, a, b].into_iter().filter_map(Result::err) {
+                assert!(matches!(e.code(), Code::Corrupt | Code::Input | Code::Memory) && e.path().is_some(), "{e}");
+            }
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Any bytes into the decoder of gzip.
+#![no_main]
+
+#[path = "../../checks/decoders.rs"]
+mod check;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| check::check(yunti_engine::codec::CodecKind::Gzip, bytes));
