@@ -69,8 +69,9 @@ impl Error {
         Error(Box::new(Parts { code, what: what.into(), path: None, offset: None, hint: None }))
     }
 
-    /// An I/O error of the operating system, in its own words.
+    /// An I/O error of the operating system, in its own words. Data that came back damaged are `Corrupt`, whoever asked for them.
     pub fn io(code: Code, doing: &str, error: &std::io::Error) -> Self {
+        let code = if error.kind() == std::io::ErrorKind::InvalidData { Code::Corrupt } else { code };
         let full = matches!(error.raw_os_error(), Some(libc::ENOSPC) | Some(libc::EDQUOT));
         let this = Error::new(code, format!("{doing}: {}", plain(error)));
         if full { this.hint("free some space or name another directory") } else { this }

@@ -8,7 +8,6 @@ pub mod crew;
 pub mod faulty;
 pub mod few_open;
 pub mod files;
-pub mod held;
 pub mod random;
 pub mod real;
 pub mod threads;

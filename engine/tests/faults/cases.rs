@@ -319,6 +319,31 @@ pub fn all() -> Vec<Make> {
         Case::new("side files, a glob", &files, Out::Fresh, spec)
     }));
     add(Box::new(move || {
+        let then = vec![JobSpec { mode: Mode::None, ..spec() }, JobSpec { descending: true, ..spec() }];
+        Case::new(
+            "a chain, in memory",
+            &[("in", &lines(100))],
+            Out::Fresh,
+            JobSpec { reduces: 2, then, memory_bytes: Some(8 << 20), ..spec() },
+        )
+    }));
+    add(Box::new(move || {
+        let then = vec![JobSpec { split_bytes: 200 << 10, ..spec() }];
+        let first = JobSpec { mode: Mode::None, memory_bytes: Some(3 << 20), then, ..large() };
+        Case::new("a chain, spilled", &[("in", &lines(24))], Out::Overwrite, first)
+    }));
+    add(Box::new(move || {
+        let settings = [("order.fields".to_string(), "1r".to_string())].into();
+        let spec = JobSpec { key_order: Some("Yunti.FieldOrder".into()), settings, reduces: 2, ..large() };
+        Case::new("order of fields, spilled", &[("in", &lines(24))], Out::Fresh, spec)
+    }));
+    add(Box::new(move || {
+        let output_format = OutputFormat::Csv { separator: b',', header: true };
+        let output_columns = Columns { key: vec!["line".into()], value: Vec::new() };
+        let spec = JobSpec { output_format, output_columns, reduces: 2, ..spec() };
+        Case::new("columns as output", &[("in", &lines(100))], Out::Fresh, spec)
+    }));
+    add(Box::new(move || {
         let spec = JobSpec { inputs: vec!["-".into()], ..spec() };
         Case::new("from a stream to a stream", &[], Out::Stdout, spec)
     }));

@@ -272,7 +272,7 @@ fn bad_records(spec: &JobSpec) -> Result<BadRecords> {
 const SKIP_BAD_RECORDS: &str = "skip.bad.records";
 
 /// When a scratch directory is taken out of use: after so many errors, within so many milliseconds.
-fn scratch_rule(spec: &JobSpec) -> Result<FailureRule> {
+pub fn scratch_rule(spec: &JobSpec) -> Result<FailureRule> {
     let number = |key: &str, scale: u64| {
         let Some(text) = spec.settings.get(key) else { return Ok(None) };
         let number = text.trim().parse::<u32>().ok().filter(|&n| n > 0);

@@ -1,22 +1,26 @@
-//! A job, or a chain of them: the output of one job is held for the next, which reads it from memory, or from scratch where there is too much of it.
+//! A job, or a chain of them: the output of one job is held for the next, which reads it from memory, or from scratch where there is
+//! too much of it.
 //!
 //! ```text
 //!   input -> job -> held -> job -> held -> job -> output
 //! ```
 //!
-//! A held output is framed records in parts, cut for the next job where a worker began to write. Each is dropped when it has been read.
+//! A held output is framed records in parts, cut for the next job about every MiB. Each is dropped when it has been read.
+
+mod held;
 
 use std::sync::Arc;
 
+use self::held::HeldFiles;
 use super::control::Control;
 use super::execute::{self, Outcome};
 use super::machine;
-use super::plan::Plan;
+use super::plan::{self, Plan};
 use super::spec::{InputFormat, JobSpec, OutputFormat, OutputTarget};
 use crate::base::{Code, Error, Result};
-use crate::env::Env;
-use crate::env::held::HeldFiles;
+use crate::env::{Env, Uninterrupted};
 use crate::operator::{ClassSource, Type};
+use crate::run::ScratchSpace;
 
 /// Of the budget, what held outputs may take: one in four bytes.
 const HELD_SHARE: u64 = 4;
@@ -41,12 +45,15 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
             .hint("name another, or use --overwrite"));
     }
     let directories = if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() };
-    let held = Arc::new(HeldFiles::new(env.files.clone(), held_bytes, directories));
+    let files = Arc::new(Uninterrupted(env.files.clone()));
+    let rule = plan::scratch_rule(spec)?;
+    let scratch = ScratchSpace::with_rule(files.clone(), env.clock.clone(), directories, rule);
+    let held = Arc::new(HeldFiles::new(files, held_bytes, scratch));
     let env = Env { files: held.clone(), ..env.clone() };
     let mut before = Vec::new();
     for (number, job) in jobs.iter().enumerate() {
         let job = JobSpec { input_types: number.checked_sub(1).map(|n| types[n]), ..job.clone() };
-        let outcome = execute::run(&job, &env, classes, control).map_err(|e| e.within(&part(number)))?;
+        let outcome = execute::run(&job, &env, classes, control).map_err(|e| of_whole(e).within(&part(number)))?;
         if let [input] = &job.inputs[..]
             && number > 0
         {
@@ -61,6 +68,16 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
         before.push(outcome.report);
     }
     Err(Error::new(Code::Internal, "a chain without a job"))
+}
+
+/// What a job asks for is what is left of the memory of the whole.
+fn of_whole(e: Error) -> Error {
+    if e.code() != Code::Memory {
+        return e;
+    }
+    let hint = e.hint_text().map_or_else(String::new, |hint| format!("{hint}, and "));
+    Error::new(Code::Memory, e.what())
+        .hint(format!("{hint}a third more: held outputs take a quarter of a chain's memory"))
 }
 
 /// Each job by itself, with the memory that held outputs leave.

@@ -1,7 +1,7 @@
 //! Files that are held in memory, under a root that no disk has: what one job of a chain leaves to the next.
 //!
-//! A file is a row of chunks. A chunk lies in memory while there is room, and else in a scratch file without a name, at the same offset:
-//! what is written there bears a checksum (CRC32C), is read whole and tried again once. Each byte is written once.
+//! A file is a row of chunks. A chunk lies in memory while there is room, and else in scratch space, as it was written: each stretch bears
+//! a checksum (CRC32C), is read whole, and tried again once. Each byte is written once.
 //! All names outside of the root are the files below it.
 
 use std::collections::BTreeMap;
@@ -10,8 +10,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
-use super::files::{File, Files, Meta};
-use crate::base::crc32c;
+use crate::base::{Error, crc32c};
+use crate::env::files::Meta;
+use crate::env::{File, Files};
+use crate::run::ScratchSpace;
+use crate::run::scratch::Extent;
 
 /// Names begin with it: the kernel lets nobody make a file there.
 const ROOT: &str = "/proc/self/yunti-chain";
@@ -26,9 +29,8 @@ pub struct HeldFiles {
 }
 
 struct Shared {
-    below: Arc<dyn Files>,
-    /// Where what has no room in memory goes, one after the other.
-    directories: Vec<PathBuf>,
+    /// Where what has no room in memory goes.
+    scratch: Arc<ScratchSpace>,
     /// Bytes of memory that chunks may still take.
     room: AtomicU64,
     spilled: AtomicU64,
@@ -45,9 +47,8 @@ struct HeldFile {
 struct Inner {
     len: u64,
     chunks: Vec<Chunk>,
-    scratch: Option<Arc<dyn File>>,
-    /// What was written to scratch: length and checksum by offset.
-    stretches: BTreeMap<u64, (usize, u32)>,
+    /// What was written to scratch, with its checksum, by offset.
+    stretches: BTreeMap<u64, (Extent, u32)>,
     marks: Vec<u64>,
 }
 
@@ -60,10 +61,9 @@ enum Chunk {
 }
 
 impl HeldFiles {
-    /// Files in at most `bytes` of memory, and in `directories`.
-    pub fn new(below: Arc<dyn Files>, bytes: u64, directories: Vec<PathBuf>) -> HeldFiles {
-        let shared =
-            Shared { below: below.clone(), directories, room: AtomicU64::new(bytes), spilled: AtomicU64::new(0) };
+    /// Files in at most `bytes` of memory, and in scratch space.
+    pub fn new(below: Arc<dyn Files>, bytes: u64, scratch: Arc<ScratchSpace>) -> HeldFiles {
+        let shared = Shared { scratch, room: AtomicU64::new(bytes), spilled: AtomicU64::new(0) };
         HeldFiles { below, shared: Arc::new(shared), names: Mutex::default() }
     }
 
@@ -112,17 +112,6 @@ impl Shared {
         let bytes = CHUNK_BYTES as u64;
         self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(bytes)).is_ok()
     }
-
-    fn scratch(&self) -> io::Result<Arc<dyn File>> {
-        let mut result = Err(io::ErrorKind::NotFound.into());
-        for directory in &self.directories {
-            result = self.below.scratch(directory);
-            if result.is_ok() {
-                break;
-            }
-        }
-        result
-    }
 }
 
 impl Inner {
@@ -145,44 +134,40 @@ impl HeldFile {
     /// The stretch in scratch that has the byte at `offset`, and where it begins.
     fn stretch(&self, inner: &Inner, offset: u64) -> io::Result<(u64, Arc<Vec<u8>>)> {
         let lost = || io::Error::other("a held output is not where it was written");
-        let (&from, &(len, crc)) = inner.stretches.range(..=offset).next_back().ok_or_else(lost)?;
-        let scratch = inner.scratch.as_ref().filter(|_| offset - from < len as u64).ok_or_else(lost)?;
+        let (&from, &(extent, crc)) = inner.stretches.range(..=offset).next_back().ok_or_else(lost)?;
+        if offset - from >= u64::from(extent.len) {
+            return Err(lost());
+        }
         let mut last = self.last.lock().unwrap_or_else(|e| e.into_inner());
         if let Some((_, bytes)) = last.as_ref().filter(|(at, _)| *at == from) {
             return Ok((from, bytes.clone()));
         }
-        let mut result = Err(lost());
+        let mut bytes = vec![0; extent.len as usize];
         for _ in 0..2 {
-            result = read_whole(&**scratch, from, len).and_then(|bytes| match crc32c(&bytes) == crc {
-                true => Ok(Arc::new(bytes)),
-                false => Err(io::Error::other("a held output has come back damaged from the scratch directory")),
-            });
-            if result.is_ok() {
-                break;
+            self.shared.scratch.read(extent, &mut bytes).map_err(as_io)?;
+            if crc32c(&bytes) == crc {
+                let bytes = Arc::new(bytes);
+                *last = Some((from, bytes.clone()));
+                return Ok((from, bytes));
             }
+            self.shared.scratch.note_bad_read(extent);
         }
-        let bytes = result?;
-        *last = Some((from, bytes.clone()));
-        Ok((from, bytes))
+        let place = self.shared.scratch.path(extent);
+        let damaged = format!("a held output came back damaged from {place}: run the job again");
+        Err(io::Error::new(io::ErrorKind::InvalidData, damaged))
     }
 }
 
-fn read_whole(file: &dyn File, offset: u64, len: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; len];
-    let mut done = 0;
-    while done < len {
-        match file.read_at(&mut bytes[done..], offset + done as u64)? {
-            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-            n => done += n,
-        }
-    }
-    Ok(bytes)
+/// The error of a lower floor, for whoever knows those of files alone.
+fn as_io(e: Error) -> io::Error {
+    io::Error::other(e.to_string())
 }
 
 impl Drop for HeldFile {
     fn drop(&mut self) {
-        let chunks = &self.read().chunks;
-        let held = chunks.iter().filter(|chunk| matches!(chunk, Chunk::Memory(_))).count() * CHUNK_BYTES;
+        let inner = self.read();
+        inner.stretches.values().for_each(|(extent, _)| self.shared.scratch.free(*extent));
+        let held = inner.chunks.iter().filter(|chunk| matches!(chunk, Chunk::Memory(_))).count() * CHUNK_BYTES;
         self.shared.room.fetch_add(held as u64, Ordering::Relaxed);
     }
 }
@@ -221,29 +206,16 @@ impl File for HeldFile {
         let n = (CHUNK_BYTES - at).min(bytes.len());
         inner.extend(offset + n as u64);
         if matches!(inner.chunks[number], Chunk::Empty) {
-            inner.chunks[number] = if self.shared.take_room() {
-                Chunk::Memory(vec![0; CHUNK_BYTES].into())
-            } else {
-                if inner.scratch.is_none() {
-                    inner.scratch = Some(self.shared.scratch()?);
-                }
-                Chunk::Scratch
-            };
+            inner.chunks[number] =
+                if self.shared.take_room() { Chunk::Memory(vec![0; CHUNK_BYTES].into()) } else { Chunk::Scratch };
         }
         if let Chunk::Memory(chunk) = &mut inner.chunks[number] {
             chunk[at..at + n].copy_from_slice(&bytes[..n]);
             return Ok(n);
         }
-        let Some(scratch) = inner.scratch.clone() else { return Err(io::ErrorKind::NotFound.into()) };
         drop(inner);
-        let mut done = 0;
-        while done < n {
-            match scratch.write_at(&bytes[done..n], offset + done as u64)? {
-                0 => return Err(io::ErrorKind::WriteZero.into()),
-                more => done += more,
-            }
-        }
-        self.write().stretches.insert(offset, (n, crc32c(&bytes[..n])));
+        let extent = self.shared.scratch.write(&[&bytes[..n]]).map_err(as_io)?;
+        self.write().stretches.insert(offset, (extent, crc32c(&bytes[..n])));
         self.shared.spilled.fetch_add(n as u64, Ordering::Relaxed);
         Ok(n)
     }
@@ -404,13 +376,17 @@ impl Files for HeldFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::env::clock::RealClock;
     use crate::env::random::Random;
     use crate::env::real::RealFiles;
 
+    fn space(files: Arc<dyn Files>) -> Arc<ScratchSpace> {
+        ScratchSpace::new(files, Arc::new(RealClock::start()), vec!["/none".into(), std::env::temp_dir()])
+    }
+
     #[test]
     fn bytes_come_back_from_memory_and_scratch() {
-        let files =
-            HeldFiles::new(Arc::new(RealFiles), 3 * CHUNK_BYTES as u64, vec!["/none".into(), std::env::temp_dir()]);
+        let files = HeldFiles::new(Arc::new(RealFiles), 3 * CHUNK_BYTES as u64, space(Arc::new(RealFiles)));
         let dir = HeldFiles::path("1");
         files.create_dir(&dir).unwrap();
         let mut random = Random::new(3);
@@ -465,7 +441,7 @@ mod tests {
         use crate::env::faulty::{Fault, FaultyFiles};
         let read = |nth: u64, sticky: bool| {
             let below = Arc::new(FaultyFiles::new(Arc::new(RealFiles), nth, sticky, Fault::Torn));
-            let files = HeldFiles::new(below.clone(), 0, vec![std::env::temp_dir()]);
+            let files = HeldFiles::new(below.clone(), 0, space(below.clone()));
             let path = HeldFiles::path("part");
             let file = files.create(&path).unwrap();
             file.write_at(&[7; 1000], 0).unwrap();
