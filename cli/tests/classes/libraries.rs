@@ -1,11 +1,9 @@
 //! Class libraries that do what they must not: one line, exit code 6, nothing left. And one that folds as it should.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use support::{Dir, build};
+use crate::support::{Dir, build};
 
 const USER_CODE: i32 = 6;
 

@@ -1,10 +1,8 @@
 //! Named outputs of a class library: each record in one file, whatever the tasks, and one line for what is wrong.
 
-mod support;
-
 use std::collections::BTreeMap;
 
-use support::{Dir, build};
+use crate::support::{Dir, build};
 
 const USAGE: i32 = 2;
 const USER_CODE: i32 = 6;

@@ -1,10 +1,8 @@
 //! Readers and writers of a class library: the same records whatever the splits, whole parts, and one line for those that lie.
 
-mod support;
-
 use std::fmt::Write;
 
-use support::{Dir, build};
+use crate::support::{Dir, build};
 
 const USER_CODE: i32 = 6;
 
