@@ -52,7 +52,7 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
 
 fn may_begin_again(spec: &JobSpec, env: &Env) -> bool {
     let read_once = |name: &String| name == "-" || env.files.meta(Path::new(name)).is_ok_and(|m| m.is_stream);
-    spec.output != OutputTarget::Stdout && !spec.inputs.iter().any(read_once)
+    spec.output != OutputTarget::Stdout && !spec.sources().iter().flat_map(|source| &source.inputs).any(read_once)
 }
 
 fn run_with(
@@ -69,7 +69,7 @@ fn run_with(
         _ => None,
     };
     let plan = Plan::make(spec, env, classes)?;
-    if plan.reader.is_none() {
+    if plan.sources.iter().all(|source| source.reader.is_none()) {
         foreign::refuse(&*env.files, &plan.files)?;
     }
     let mut running = start(spec, &plan, threads, env, control)?;
@@ -160,7 +160,9 @@ fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Outpu
                 _ => ('r', plan.partitions as usize),
             };
             // Sorted records take about what they took in the input.
-            let identity = plan.reducer.is_none() && plan.folder.is_none() && plan.mapper.is_none();
+            let identity = plan.reducer.is_none()
+                && plan.folder.is_none()
+                && plan.sources.iter().all(|source| source.mapper.is_none());
             let compressed = plan.files.iter().any(|f| f.codec.is_some() || f.is_stream);
             // Nor do we know what a class or columns make of them.
             let compressed = compressed

@@ -85,7 +85,7 @@ pub fn output_types(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>])
 
 /// Whether a cluster may cut a job's files anywhere, if they are not compressed.
 pub fn splittable(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<bool> {
-    Ok(Plan::make(&for_task(spec, None), env, classes)?.format.splittable())
+    Ok(Plan::make(&for_task(spec, None), env, classes)?.sources[0].format.splittable())
 }
 
 /// Files that are looked into before a job is submitted.
@@ -127,21 +127,22 @@ fn for_task(spec: &JobSpec, path: Option<&Path>) -> JobSpec {
 /// The plan of a task that maps this split.
 fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], split: &TaskSplit) -> Result<Plan> {
     let mut plan = Plan::make(spec, env, classes)?;
-    let whole = !plan.format.splittable() || plan.files.first().is_some_and(|f| f.codec.is_some());
+    let format = &plan.sources[0].format;
+    let whole = !format.splittable() || plan.files.first().is_some_and(|f| f.codec.is_some());
     if whole && split.start > 0 {
         return Err(Error::new(Code::Internal, "a file that must be read whole was cut by the cluster")
             .at_path(split.path.to_string_lossy())
             .at_offset(split.start));
     }
     let (mut from, mut to) = (split.start, if whole { u64::MAX } else { split.end });
-    if let RecordFormat::Fixed { record_bytes, .. } = plan.format {
+    if let RecordFormat::Fixed { record_bytes, .. } = *format {
         // The cluster cuts anywhere: a record belongs to the split in which it begins.
         from = from.next_multiple_of(u64::from(record_bytes));
         to = to.checked_next_multiple_of(u64::from(record_bytes)).unwrap_or(to);
     }
     let pieces = if from < to { vec![Piece { file: 0, start: from, end: to }] } else { Vec::new() };
     let bytes = split.end - split.start;
-    plan.splits = vec![Split { number: split.number, pieces, bytes }];
+    plan.splits = vec![Split { number: split.number, source: 0, pieces, bytes }];
     plan.input_bytes = bytes;
     Ok(plan)
 }

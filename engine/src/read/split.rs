@@ -116,6 +116,8 @@ pub struct Piece {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     pub number: u32,
+    /// Which of the job's sources it is of.
+    pub source: usize,
     pub pieces: Vec<Piece>,
     /// Bytes on disk, for progress and balance.
     pub bytes: u64,
@@ -131,7 +133,7 @@ pub fn split_files(files: &[InputFile], format: &RecordFormat, split_bytes: u64)
     let mut open_bytes = 0;
     let mut close = |open: &mut Vec<Piece>, bytes: &mut u64| {
         if !open.is_empty() {
-            splits.push(Split { number: splits.len() as u32, pieces: std::mem::take(open), bytes: *bytes });
+            splits.push(Split { number: splits.len() as u32, source: 0, pieces: std::mem::take(open), bytes: *bytes });
             *bytes = 0;
         }
     };

@@ -9,5 +9,6 @@ mod folds;
 mod orders;
 mod properties;
 mod sorts;
+mod sources;
 mod splits;
 mod support;

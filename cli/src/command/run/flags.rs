@@ -268,6 +268,7 @@ impl RunFlags {
             durable: self.durable.then_some(true),
             settings: self.settings.clone(),
             outputs: self.named_output.clone(),
+            sources: None,
             then: None,
         }
     }

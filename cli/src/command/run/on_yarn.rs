@@ -113,6 +113,9 @@ fn check(spec: &JobSpec) -> Result<&Path> {
             "run its jobs one after the other, with --output-format framed and --input-format framed between them",
         );
     }
+    if !spec.sources.is_empty() {
+        return usage("a job of several sources does not run on a cluster yet", "run it on one machine");
+    }
     if !spec.outputs.is_empty() {
         return usage("named outputs are not written on a cluster yet", "run the job on one machine");
     }

@@ -98,6 +98,7 @@ fn jobs(spec: &JobSpec, memory: u64) -> Vec<JobSpec> {
             inputs: vec![held.to_string_lossy().into_owned()],
             input_format: InputFormat::Framed,
             columns: Default::default(),
+            sources: Vec::new(),
             mapper: work.mapper.clone(),
             combiner: work.combiner.clone(),
             reducer: work.reducer.clone(),

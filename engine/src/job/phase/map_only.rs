@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::mapping::{ahead, count_read, make_mapper, map_together, read_setup};
+use super::mapping::{Readers, ahead, count_read, make_mapper, map_together};
 use super::running::{Running, show_output};
 use crate::base::{Code, Error, Result};
 use crate::job::control::StageNow;
@@ -10,7 +10,6 @@ use crate::job::report::meter::StageKind;
 use crate::map::map_split;
 use crate::map::timed::Timed;
 use crate::operator::Emitter;
-use crate::read::{ReadSetup, SplitReader};
 use crate::reduce::WriterSink;
 use crate::write::{Output, OutputWriter};
 
@@ -21,18 +20,19 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
             .hint("name a directory with --output, or have it sorted: --mode sorted"));
     }
     running.enter(StageNow::Map);
-    let setup = ReadSetup { ahead: ahead(running), ..read_setup(running) };
+    let ahead = ahead(running);
     let next = std::sync::atomic::AtomicUsize::new(0);
     let spare: Vec<Mutex<Vec<u8>>> = (0..running.crew.workers).map(|_| Mutex::default()).collect();
-    map_together(running, &setup, |worker, stop| {
-        let mut reader = SplitReader::new(setup.clone())?;
+    map_together(running, ahead.as_deref(), |worker, stop| {
+        let mut readers = Readers::new(running, ahead.clone());
         loop {
             let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             let Some(split) = plan.splits.get(number).filter(|_| !stop()) else { return Ok(()) };
             let clock = &*running.env.clock;
             let from_ns = clock.now_ns();
             let context = running.context_with_outputs(false, split.number);
-            let (mut mapper, flags) = make_mapper(plan, &context)?;
+            let (mut mapper, flags) = make_mapper(plan.source(split), &context)?;
+            let reader = readers.of(split)?;
             let writer_setup = running.writer_setup(output, stop);
             let staging = std::mem::take(&mut *spare[worker].lock().unwrap_or_else(|e| e.into_inner()));
             let (part, ticket) = match output {
@@ -43,10 +43,9 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
             let sink = Timed::new(WriterSink::new(writer)?, running.env.clock.clone());
             let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
             let before = reader.records;
-            let task =
-                map_split(split, &mut reader, &mut *mapper, &mut emitter, clock, running.control.cancelled(), |n| {
-                    running.advance(n * 2)
-                })?;
+            let task = map_split(split, reader, &mut *mapper, &mut emitter, clock, running.control.cancelled(), |n| {
+                running.advance(n * 2)
+            })?;
             let sink = emitter.finish()?;
             let sink_ns = sink.busy_ns;
             let (staging, write_ns) = sink.into_inner().into_writer().finish()?;
@@ -60,7 +59,7 @@ pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
             running.meter.span(worker, "map", number as u64, from_ns, clock.now_ns(), task.bytes, records);
             running.partitions.add(number, records, task.bytes);
             running.count(super::mapping::TASK_COUNTERS, "MAP_INPUT_RECORDS", records);
-            count_read(running, &mut reader);
+            count_read(running, reader);
             show_output(running);
         }
     })

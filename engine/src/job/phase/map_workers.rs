@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::mapping::{TASK_COUNTERS, count_read, make_mapper};
+use super::mapping::{Readers, TASK_COUNTERS, count_read, make_mapper, read_setup};
 use super::running::Running;
 use crate::arrange::ArrangingCollector;
 use crate::base::Result;
@@ -18,7 +18,8 @@ use crate::map::fold_sink::{Collecting, Drained, Finished, FoldSink, Overflow, b
 use crate::map::map_split;
 use crate::map::timed::Timed;
 use crate::operator::{Class, Emitter, Flags, Sink, TaskContext};
-use crate::read::{FixedReader, ReadSetup, Split, SplitReader};
+use crate::read::ahead::Ahead;
+use crate::read::{FixedReader, Split};
 
 /// Memory of the table that groups a combiner's window, at most.
 const COMBINE_TABLE_BYTES: u64 = 16 << 20;
@@ -41,7 +42,7 @@ pub struct MapWorkers<'m, 'a, 'r> {
     pub table_share: u64,
     /// Full tables are written as they stand, others stay tables; else all are drained into collectors.
     pub spills_tables: bool,
-    pub reading: ReadSetup,
+    pub ahead: Option<Arc<Ahead>>,
     pub make_collector: &'m MakeCollector<'m, 'a>,
     pub write_table: &'m WriteTable<'m>,
     /// The next split to be taken.
@@ -58,7 +59,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         if let Layout::Fixed { record_bytes, .. } = self.store.layout() {
             return self.in_place(worker, record_bytes, take);
         }
-        let reader = SplitReader::new(self.reading.clone())?;
+        let reader = Readers::new(self.running, self.ahead.clone());
         match self.folding {
             Some(folding) => self.fold(worker, folding, reader, take),
             None => match &self.running.plan.combiner {
@@ -82,7 +83,15 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
     }
 
     fn mapper_flags(&self) -> Flags {
-        self.running.plan.mapper.as_ref().map_or_else(Default::default, |m| m.info().flags)
+        // What all of them can do.
+        let flags =
+            self.running.plan.sources.iter().map(|s| s.mapper.as_ref().map_or_else(Flags::default, |m| m.info().flags));
+        let both = |a: Flags, b: Flags| Flags {
+            emits_refs: a.emits_refs && b.emits_refs,
+            emits_one: a.emits_one && b.emits_one,
+            ..a
+        };
+        flags.reduce(both).unwrap_or_default()
     }
 
     /// Splits into a table.
@@ -90,7 +99,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         &self,
         worker: usize,
         folding: &Folding,
-        mut reader: SplitReader,
+        mut reader: Readers<'_>,
         take: impl Fn() -> Option<&'s Split>,
     ) -> Result<()> {
         let MapWorkers { running, make_collector, write_table, .. } = self;
@@ -134,7 +143,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         &self,
         worker: usize,
         class: &dyn Class,
-        mut reader: SplitReader,
+        mut reader: Readers<'_>,
         take: impl Fn() -> Option<&'s Split>,
     ) -> Result<()> {
         let running = self.running;
@@ -170,7 +179,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
     }
 
     /// Splits into a collector.
-    fn collect<'s>(&self, worker: usize, mut reader: SplitReader, take: impl Fn() -> Option<&'s Split>) -> Result<()> {
+    fn collect<'s>(&self, worker: usize, mut reader: Readers<'_>, take: impl Fn() -> Option<&'s Split>) -> Result<()> {
         let running = self.running;
         let mut emitter = (self.make_collector)(worker)?;
         while let Some(split) = take() {
@@ -197,7 +206,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         let running = self.running;
         let clock = &*running.env.clock;
         let mut emitter = (self.make_collector)(worker)?;
-        let mut reader = FixedReader::new(self.reading.clone(), record_bytes);
+        let mut reader = FixedReader::new(read_setup(running, &running.plan.sources[0]), record_bytes);
         while let Some(split) = take() {
             let from_ns = clock.now_ns();
             let collector = emitter.sink_mut().inner_mut();
@@ -239,13 +248,14 @@ fn one_split<S: Sink>(
     running: &Running<'_>,
     worker: usize,
     split: &Split,
-    reader: &mut SplitReader,
+    readers: &mut Readers<'_>,
     emitter: &mut Emitter<S>,
 ) -> Result<crate::map::MapTask> {
     let clock = &*running.env.clock;
     let from_ns = clock.now_ns();
     let context = running.context_with_outputs(false, split.number);
-    let (mut mapper, _) = make_mapper(running.plan, &context)?;
+    let (mut mapper, _) = make_mapper(running.plan.source(split), &context)?;
+    let reader = readers.of(split)?;
     let before = reader.records;
     let cost =
         map_split(split, reader, &mut *mapper, emitter, clock, running.control.cancelled(), |n| running.advance(n))?;

@@ -8,27 +8,28 @@ use crate::base::Result;
 use crate::collect::partition::Partition;
 use crate::env::crew::Stop;
 use crate::job::plan::Plan;
+use crate::job::plan::source::Source;
 use crate::job::report::meter::StageKind;
 use crate::map::identity::Identity;
 use crate::operator::{Flags, Mapper, TaskContext, Type};
 use crate::read::ahead::Ahead;
 use crate::read::class_parser::ReaderClass;
-use crate::read::{ReadSetup, SplitReader};
+use crate::read::{ReadSetup, Split, SplitReader};
 
 /// Hadoop's group of the counters of tasks.
 pub const TASK_COUNTERS: &str = "org.apache.hadoop.mapreduce.TaskCounter";
 
-pub fn read_setup(running: &Running<'_>) -> ReadSetup {
+/// Of the splits of one source.
+pub fn read_setup(running: &Running<'_>, source: &Source) -> ReadSetup {
     ReadSetup {
         files: running.env.files.clone(),
         budget: running.budget.clone(),
         inputs: running.plan.files.clone(),
-        format: running.plan.format.clone(),
-        spans: running.plan.mapper.as_ref().is_some_and(|m| m.info().flags.wants_span)
-            && running.plan.format.has_lines(),
+        format: source.format.clone(),
+        spans: source.mapper.as_ref().is_some_and(|m| m.info().flags.wants_span) && source.format.has_lines(),
         read_bytes: running.sizing.read_bytes,
         ahead: None,
-        reader: running.plan.reader.clone().map(|class| ReaderClass {
+        reader: source.reader.clone().map(|class| ReaderClass {
             class,
             job: running.job.clone(),
             partitions: running.partitions_of_tasks(),
@@ -39,11 +40,11 @@ pub fn read_setup(running: &Running<'_>) -> ReadSetup {
 /// Runs `map` on as many workers as there are splits; on the others, and on those that are done, helps with compressed files.
 pub fn map_together(
     running: &Running<'_>,
-    setup: &ReadSetup,
+    ahead: Option<&Ahead>,
     map: impl Fn(usize, Stop<'_>) -> Result<()> + Sync,
 ) -> Result<()> {
     let mapping = running.crew.workers.min(running.plan.splits.len());
-    let Some(ahead) = &setup.ahead else { return running.crew.together(mapping, map) };
+    let Some(ahead) = ahead else { return running.crew.together(mapping, map) };
     let clock = &*running.env.clock;
     running.crew.together(running.crew.workers.min(2 * mapping), |worker, stop| {
         if worker < mapping {
@@ -75,8 +76,35 @@ pub fn count_read(running: &Running<'_>, reader: &mut SplitReader) {
     }
 }
 
-pub fn make_mapper(plan: &Plan, context: &Arc<TaskContext>) -> Result<(Box<dyn Mapper>, Flags)> {
-    match &plan.mapper {
+/// A worker's reader: of the source that its split is of, until there is a split of another one.
+pub struct Readers<'r> {
+    running: &'r Running<'r>,
+    ahead: Option<Arc<Ahead>>,
+    current: Option<(usize, SplitReader)>,
+}
+
+impl<'r> Readers<'r> {
+    pub fn new(running: &'r Running<'r>, ahead: Option<Arc<Ahead>>) -> Readers<'r> {
+        Readers { running, ahead, current: None }
+    }
+
+    pub fn of(&mut self, split: &Split) -> Result<&mut SplitReader> {
+        if self.current.as_ref().is_none_or(|(source, _)| *source != split.source) {
+            // The buffers of the one before are free first.
+            self.current = None;
+            let source = self.running.plan.source(split);
+            let setup = ReadSetup { ahead: self.ahead.clone(), ..read_setup(self.running, source) };
+            self.current = Some((split.source, SplitReader::new(setup)?));
+        }
+        match &mut self.current {
+            Some((_, reader)) => Ok(reader),
+            None => unreachable!("it was just made"),
+        }
+    }
+}
+
+pub fn make_mapper(source: &Source, context: &Arc<TaskContext>) -> Result<(Box<dyn Mapper>, Flags)> {
+    match &source.mapper {
         Some(class) => Ok((class.mapper(context)?, class.info().flags)),
         None => Ok((Box::new(Identity), Flags::default())),
     }

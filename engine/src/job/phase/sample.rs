@@ -48,12 +48,12 @@ pub fn take(running: &Running<'_>, place_bits: u32) -> Result<Sample> {
     let total_order = plan.partitions > 1 && running.spec.partitioning == Partitioning::TotalOrder;
     let bounded = total_order && running.bounds.is_none();
     // User code is not asked twice about a record without need; a partitioner of the user's would be.
-    let routed = plan.mapper.as_ref().is_none_or(|m| m.info().is_identity)
+    let routed = plan.passes_on()
         && plan.combiner.is_none()
         && plan.folder.is_none()
         && plan.partitioner.is_none()
         && plan.arranger.is_none()
-        && plan.reader.is_none()
+        && plan.sources.iter().all(|source| source.reader.is_none())
         && plan.input_bytes >= ROUTED_BYTES;
     if !(bounded || routed) || plan.splits.is_empty() {
         return Ok(Sample { bounds: running.bounds.clone().unwrap_or_default(), routes: None });
@@ -90,7 +90,8 @@ fn look_into(running: &Running<'_>, split: &Split) -> Result<Found> {
         return Ok(Found::default());
     }
     let places = places(running, split);
-    let mut setup = read_setup(running);
+    let source = plan.source(split);
+    let mut setup = read_setup(running, source);
     setup.read_bytes = if places.len() > 1 { 2 * PLACE_BYTES as usize } else { SAMPLE_BYTES };
     let mut reader = SplitReader::new(setup)?;
     let arranging = make_arranging(plan, &running.context(false, split.number), plan.map_types)?;
@@ -98,7 +99,7 @@ fn look_into(running: &Running<'_>, split: &Split) -> Result<Found> {
     for place in places {
         reader.begin(&place);
         let context = running.context_of_sample(split.number);
-        let (mut mapper, _) = make_mapper(plan, &context)?;
+        let (mut mapper, _) = make_mapper(source, &context)?;
         if let Some(batch) = reader.next_batch()? {
             emitter.run(batch.data(), |out| mapper.map(&batch, out))?;
         }
@@ -109,13 +110,14 @@ fn look_into(running: &Running<'_>, split: &Split) -> Result<Found> {
 /// Where a split is looked at.
 fn places(running: &Running<'_>, split: &Split) -> Vec<Split> {
     let plan = running.plan;
+    let source = plan.source(split);
     let [piece] = split.pieces[..] else { return vec![split.clone()] };
     let len = piece.end.saturating_sub(piece.start);
     let file = &plan.files[piece.file as usize];
-    if file.codec.is_some() || piece.end == u64::MAX || !plan.format.splittable() || len < PLACES * PLACE_BYTES {
+    if file.codec.is_some() || piece.end == u64::MAX || !source.format.splittable() || len < PLACES * PLACE_BYTES {
         return vec![split.clone()];
     }
-    let record = match plan.format {
+    let record = match source.format {
         RecordFormat::Fixed { record_bytes, .. } => u64::from(record_bytes),
         _ => 1,
     };
@@ -123,7 +125,7 @@ fn places(running: &Running<'_>, split: &Split) -> Vec<Split> {
         .map(|i| {
             let start = piece.start + i * len / PLACES / record * record;
             let end = (start + PLACE_BYTES.next_multiple_of(record)).min(piece.end);
-            Split { number: split.number, pieces: vec![Piece { start, end, ..piece }], bytes: end - start }
+            Split { pieces: vec![Piece { start, end, ..piece }], bytes: end - start, ..split.clone() }
         })
         .collect()
 }

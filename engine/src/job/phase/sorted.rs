@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use super::map_workers::{Folding, MapWorkers};
 use super::mapped::{Mapped, run_settings};
-use super::mapping::{TASK_COUNTERS, ahead, make_arranging, make_partition, map_together, read_setup};
+use super::mapping::{TASK_COUNTERS, ahead, make_arranging, make_partition, map_together};
 use super::running::{Running, show_output};
 use super::sample::{self, Sample};
 use super::{finish_memory, finish_runs, finish_table_runs, finish_tables};
@@ -33,7 +33,6 @@ use crate::map::fold_sink::Drained;
 use crate::map::timed::Timed;
 use crate::memory::pool::UNIT_BYTES;
 use crate::operator::{Emitter, Type};
-use crate::read::ReadSetup;
 use crate::read::split::RecordFormat;
 use crate::reduce::fold_reduce::Fed;
 use crate::run::{RunBuilder, RunTotals, ScratchSpace};
@@ -152,21 +151,21 @@ pub fn map_phase(running: &Running<'_>) -> Result<Mapped> {
         Emitter::new(Timed::new(collector, running.env.clock.clone()), false, false)
     };
 
-    let reading = ReadSetup { ahead: ahead(running), ..read_setup(running) };
+    let ahead = ahead(running);
     let workers = MapWorkers {
         running,
         store: &store,
         folding: folding.as_ref(),
         table_share,
         spills_tables,
-        reading: reading.clone(),
+        ahead: ahead.clone(),
         make_collector: &make_collector,
         write_table: &write_table,
         next: AtomicUsize::new(0),
         collected: Mutex::default(),
         tables: Mutex::default(),
     };
-    map_together(running, &reading, |worker, stop| workers.work(worker, stop))?;
+    map_together(running, ahead.as_deref(), |worker, stop| workers.work(worker, stop))?;
     let (mut collected, mut tables) = workers.into_results();
     for (worker, ns) in spilled_ns.iter().enumerate() {
         let stage = if folding.is_some() { StageKind::Fold } else { StageKind::Collect };
@@ -201,13 +200,14 @@ pub fn map_phase(running: &Running<'_>) -> Result<Mapped> {
 /// Records that nothing changes before they are sorted stay as they were read.
 fn layout(running: &Running<'_>) -> Layout {
     let plan = running.plan;
-    let untouched = plan.mapper.as_ref().is_none_or(|m| m.info().is_identity)
+    let [source] = &plan.sources[..] else { return Layout::Headers };
+    let untouched = source.passes_on()
         && plan.combiner.is_none()
         && plan.folder.is_none()
         && plan.partitioner.is_none()
         && plan.order.is_bytes()
         && plan.arranger.is_none();
-    match plan.format {
+    match source.format {
         RecordFormat::Fixed { record_bytes, key_bytes }
             if untouched
                 && (record_bytes as usize).is_multiple_of(UNIT_BYTES)

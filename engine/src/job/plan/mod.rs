@@ -2,21 +2,20 @@
 
 pub(super) mod inputs;
 pub mod sizing;
+pub mod source;
 
 use std::sync::Arc;
 
+use self::source::Source;
 use crate::base::{Code, Error, KeyKind, KeyOrder, Result};
 use crate::env::Env;
-use crate::format::LineEnd;
-use crate::format::columns::{BadRecords, Columns};
-use crate::format::csv::CsvShape;
-use crate::format::json::JsonShape;
-use crate::job::spec::{InputFormat, JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT};
+use crate::format::columns::Columns;
+use crate::job::spec::{JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT};
 use crate::operator::class::find_class;
 use crate::operator::{Class, ClassSource, Kind, Type};
 use crate::read::class_parser;
 use crate::read::reader::READ_BYTES;
-use crate::read::split::{InputFile, Piece, RecordFormat, Split, split_files};
+use crate::read::split::{InputFile, Piece, Split, split_files};
 use crate::run::directory_health::FailureRule;
 use crate::write::columned::Columned;
 use crate::write::{Encoder, class_writing};
@@ -29,18 +28,17 @@ pub struct Plan {
     pub splits: Vec<Split>,
     pub input_bytes: u64,
     pub split_bytes: u64,
-    pub format: RecordFormat,
-    pub mapper: Option<Arc<dyn Class>>,
+    /// At least one; a split is of one of them.
+    pub sources: Vec<Source>,
     pub combiner: Option<Arc<dyn Class>>,
     pub reducer: Option<Arc<dyn Class>>,
     pub folder: Option<Arc<dyn Class>>,
     pub partitioner: Option<Arc<dyn Class>>,
     /// The order of keys, where it is a class's; `order` is that of the forms then.
     pub arranger: Option<Arc<dyn Class>>,
-    /// Of an input and an output whose format is a class.
-    pub reader: Option<Arc<dyn Class>>,
+    /// Of an output whose format is a class.
     pub writer: Option<Arc<dyn Class>>,
-    /// What the mapper emits.
+    /// What the mappers emit.
     pub map_types: (Type, Type),
     /// What goes to the output.
     pub output_types: (Type, Type),
@@ -57,7 +55,8 @@ impl Plan {
             Some(name) => find_class(sources, name, kinds).map(Some),
             None => Ok(None),
         };
-        let mapper = class(&spec.mapper, &[Kind::Mapper])?;
+        let named = spec.sources();
+        let all: Vec<Source> = named.iter().map(|source| Source::make(spec, source, sources)).collect::<Result<_>>()?;
         let mut combiner = class(&spec.combiner, &[Kind::Combiner, Kind::Reducer])?;
         let mut reducer = class(&spec.reducer, &[Kind::Reducer, Kind::Combiner])?;
         let mut folder = class(&spec.folder, &[Kind::Folder, Kind::Reducer, Kind::Combiner])?;
@@ -66,10 +65,6 @@ impl Plan {
             _ => None,
         };
         let arranger = class(&spec.key_order, &[Kind::KeyOrder])?;
-        let reader = match &spec.input_format {
-            InputFormat::Class(name) => class(&Some(name.clone()), &[Kind::Reader])?,
-            _ => None,
-        };
         let writer = match &spec.output_format {
             OutputFormat::Class(name) => class(&Some(name.clone()), &[Kind::Writer])?,
             _ => None,
@@ -91,14 +86,15 @@ impl Plan {
         }
 
         let of = |class: &Arc<dyn Class>| (class.info().key_type, class.info().value_type);
-        let passes = |m: &Arc<dyn Class>| m.info().selects || (m.info().is_identity && reader.is_some());
-        let map_types = match (&mapper, &spec.input_format) {
-            (Some(m), _) if !passes(m) => of(m),
-            (_, InputFormat::Text { .. }) => (Type::Bytes, Type::None),
-            (_, InputFormat::Framed) => spec.input_types.unwrap_or((Type::Bytes, Type::Bytes)),
-            (_, InputFormat::Class(_)) => reader.as_ref().map_or_else(Default::default, of),
-            _ => (Type::Bytes, Type::Bytes),
-        };
+        let map_types = all[0].types;
+        if let Some(other) = all.iter().find(|source| source.types != map_types) {
+            let name = |(key, value): (Type, Type)| format!("{} and {}", key.name(), value.name());
+            return Err(Error::new(
+                Code::Usage,
+                format!("one source gives {}, another {}", name(map_types), name(other.types)),
+            )
+            .hint("keys and values of all sources have the same types"));
+        }
         for class in [&combiner, &reducer, &folder].into_iter().flatten() {
             let info = class.info();
             if info.in_value_type != Type::None && info.in_value_type != map_types.1 {
@@ -157,25 +153,6 @@ impl Plan {
             .hint("use the key type that the mapper declares"));
         }
 
-        let format = match &spec.input_format {
-            InputFormat::Text { delimiter } => RecordFormat::Lines { end: line_end(delimiter) },
-            InputFormat::KeyValue { separator } => RecordFormat::KeyValue { end: LineEnd::Any, separator: *separator },
-            InputFormat::Fixed { record_bytes, key_bytes } => {
-                RecordFormat::Fixed { record_bytes: *record_bytes, key_bytes: *key_bytes }
-            }
-            InputFormat::Framed => RecordFormat::Framed,
-            InputFormat::Class(_) => {
-                RecordFormat::Class { cut_at: reader.as_ref().filter(|r| r.info().flags.finds).map(|r| r.look_back()) }
-            }
-            InputFormat::Csv { separator, header } => {
-                let (separator, header, columns) = (*separator, *header, spec.columns.clone());
-                RecordFormat::Csv(CsvShape { separator, header, columns, bad: bad_records(spec)? })
-            }
-            InputFormat::Json => {
-                let shape = JsonShape { columns: spec.columns.clone(), bad: bad_records(spec)? };
-                RecordFormat::Json { end: LineEnd::Lf, shape }
-            }
-        };
         if let Some(writer) = &writer {
             let (key, value) = of(writer);
             let takes = |takes: Type, is: Type| takes == Type::None || takes == is;
@@ -190,26 +167,31 @@ impl Plan {
                 )));
             }
         }
-        let files = inputs::find(&*env.files, &spec.inputs)?;
         let split_bytes = match spec.mode {
             Mode::None if spec.split_bytes == SPLIT_BYTES_DEFAULT => MAP_ONLY_SPLIT_BYTES,
             _ => spec.split_bytes,
         };
-        let splits = split_files(&files, &format, split_bytes);
+        let (mut files, mut splits): (Vec<InputFile>, Vec<Split>) = Default::default();
+        for (number, (named, source)) in named.iter().zip(&all).enumerate() {
+            let own = inputs::find(&*env.files, &named.inputs)?;
+            for mut split in split_files(&own, &source.format, split_bytes) {
+                split.pieces.iter_mut().for_each(|piece| piece.file += files.len() as u32);
+                splits.push(Split { number: splits.len() as u32, source: number, ..split });
+            }
+            files.extend(own);
+        }
         let encoder = encoder(&spec.output_columns, &spec.output_format, output_types)?;
         Ok(Plan {
             input_bytes: splits.iter().map(|s| s.bytes).sum(),
             files: Arc::new(files),
             splits,
             split_bytes,
-            format,
-            mapper,
+            sources: all,
             combiner,
             reducer,
             folder,
             partitioner,
             arranger,
-            reader,
             writer,
             map_types,
             output_types,
@@ -222,6 +204,15 @@ impl Plan {
 }
 
 impl Plan {
+    pub fn source(&self, split: &Split) -> &Source {
+        &self.sources[split.source]
+    }
+
+    /// Whether all records go on as they were read.
+    pub fn passes_on(&self) -> bool {
+        self.sources.iter().all(Source::passes_on)
+    }
+
     /// One writer makes a part of the output from its beginning to its end.
     pub fn writes_whole_parts(&self) -> bool {
         self.writer.as_ref().is_some_and(|w| w.info().flags.whole_part)
@@ -229,7 +220,10 @@ impl Plan {
 
     /// What classes that read and write take of a worker's memory.
     pub fn formats_bytes(&self) -> u64 {
-        let reader = self.reader.as_ref().map_or(0, |_| class_parser::memory_bytes(READ_BYTES));
+        let reader = match self.sources.iter().any(|source| source.reader.is_some()) {
+            true => class_parser::memory_bytes(READ_BYTES),
+            false => 0,
+        };
         reader + self.writer.as_ref().map_or(0, |_| class_writing::MEMORY_BYTES)
     }
 
@@ -259,18 +253,6 @@ pub fn encoder(columns: &Columns, format: &OutputFormat, types: (Type, Type)) ->
     })
 }
 
-/// What becomes of records that are not what their format says.
-fn bad_records(spec: &JobSpec) -> Result<BadRecords> {
-    match spec.settings.get(SKIP_BAD_RECORDS).map(|value| value.trim()) {
-        None | Some("false") => Ok(BadRecords::Fail),
-        Some("true") => Ok(BadRecords::Skip),
-        Some(other) => Err(Error::new(Code::Usage, format!("{SKIP_BAD_RECORDS}: '{other}' is neither true nor false"))),
-    }
-}
-
-/// The setting that has such records passed over.
-const SKIP_BAD_RECORDS: &str = "skip.bad.records";
-
 /// When a scratch directory is taken out of use: after so many errors, within so many milliseconds.
 pub fn scratch_rule(spec: &JobSpec) -> Result<FailureRule> {
     let number = |key: &str, scale: u64| {
@@ -288,14 +270,6 @@ pub fn scratch_rule(spec: &JobSpec) -> Result<FailureRule> {
 
 const SCRATCH_ERRORS_MAX: &str = "scratch.errors.max";
 const SCRATCH_ERRORS_WINDOW_MS: &str = "scratch.errors.window.ms";
-
-fn line_end(delimiter: &Option<Vec<u8>>) -> LineEnd {
-    match delimiter {
-        None => LineEnd::Any,
-        Some(d) if d == b"\n" => LineEnd::Lf,
-        Some(d) => LineEnd::Delimiter(d.clone()),
-    }
-}
 
 fn key_order(key_type: Type, descending: bool) -> KeyOrder {
     let kind = match key_type {

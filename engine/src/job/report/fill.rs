@@ -114,7 +114,6 @@ fn written(stages: &mut [Stage], output_bytes: u64) {
 
 fn classes(spec: &JobSpec, plan: &Plan) -> std::collections::BTreeMap<String, String> {
     let classes = [
-        ("mapper", &plan.mapper),
         ("combiner", &plan.combiner),
         ("reducer", &plan.reducer),
         ("folder", &plan.folder),
@@ -123,7 +122,10 @@ fn classes(spec: &JobSpec, plan: &Plan) -> std::collections::BTreeMap<String, St
     let own = classes.into_iter().filter_map(|(role, class)| Some((role.into(), class.as_ref()?.info().name.clone())));
     let order =
         matches!(spec.partitioning, Partitioning::TotalOrder).then(|| ("partitioner".into(), "total-order".into()));
-    own.chain(order).collect()
+    let mappers: Vec<&str> =
+        plan.sources.iter().filter_map(|s| s.mapper.as_ref()).map(|m| m.info().name.as_str()).collect();
+    let mapper = (!mappers.is_empty()).then(|| ("mapper".into(), mappers.join(", ")));
+    own.chain(order).chain(mapper).collect()
 }
 
 fn input(plan: &Plan) -> Input {

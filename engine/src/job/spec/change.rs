@@ -7,7 +7,9 @@
 
 use std::path::PathBuf;
 
-use super::{Compress, InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec, parse_size};
+use super::{
+    Compress, InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SourceSpec, SpillCodec, parse_size,
+};
 use crate::base::escape::{escape, unescape};
 use crate::base::{Code, Error, Result};
 use crate::codec::encode::{Compression, Target};
@@ -49,6 +51,7 @@ pub struct SpecChange {
     pub settings: Vec<(String, String)>,
     /// Added one by one, as settings.
     pub outputs: Vec<(String, OutputFormat)>,
+    pub sources: Option<Vec<SourceSpec>>,
     pub then: Option<Vec<JobSpec>>,
 }
 
@@ -111,6 +114,11 @@ impl SpecChange {
         set(&mut spec.overwrite, self.overwrite);
         set(&mut spec.durable, self.durable);
         spec.outputs.extend(self.outputs);
+        if self.sources.is_some() {
+            // They take the place of an application's mapper.
+            spec.mapper = None;
+        }
+        set(&mut spec.sources, self.sources);
         set(&mut spec.then, self.then);
         Ok(())
     }

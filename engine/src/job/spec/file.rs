@@ -11,7 +11,7 @@ use super::change::{
     parse_mode, parse_output, parse_output_format, parse_partitioning, parse_spill_codec, partitioning_text,
     spill_codec_text,
 };
-use super::{JobSpec, OutputTarget, parse_size};
+use super::{JobSpec, OutputTarget, SourceSpec, parse_size};
 use crate::base::{Code, Error, Result};
 use crate::operator::Type;
 
@@ -62,8 +62,12 @@ const KEYS: &[&str] = &[
     "durable",
     "settings",
     "outputs",
+    "source",
     "then",
 ];
+
+/// Those of one source of several.
+const SOURCE_KEYS: &[&str] = &["input", "input-format", "key-columns", "value-columns", "mapper"];
 
 /// Those of a job that is fed by another.
 const THEN_KEYS: &[&str] = &[
@@ -110,10 +114,41 @@ pub fn parse_job_file(text: &str, path: &Path) -> Result<JobFile> {
             };
             return Err(place.error(key.span().start, &format!("unknown key '{name}'"), &hint));
         }
-        if name == "then" {
-            file.change.then = Some(jobs_behind(value, &place)?);
-        } else {
-            set(&mut file, name, value).map_err(|e| place.of_value(name, value, &e))?;
+        match name {
+            "then" => file.change.then = Some(jobs_behind(value, &place)?),
+            "source" => file.change.sources = Some(sources(value, &place)?),
+            _ => set(&mut file, name, value).map_err(|e| place.of_value(name, value, &e))?,
+        }
+    }
+    Ok(file)
+}
+
+/// The tables of an array of them, as in `[[then]]`.
+fn tables<'v, 'a>(name: &str, value: &'v Spanned<DeValue<'a>>, place: &Place<'_>) -> Result<Vec<&'v DeTable<'a>>> {
+    let tables = value.get_ref().as_array().and_then(|all| all.iter().map(|v| v.get_ref().as_table()).collect());
+    tables.ok_or_else(|| {
+        let hint = format!("write [[{name}]] before each");
+        place.error(value.span().start, &format!("{name}: tables are expected"), &hint)
+    })
+}
+
+/// A table with some of the keys of a job file.
+fn part_of_job(name: &str, keys: &[&str], table: &DeTable<'_>, place: &Place<'_>) -> Result<JobFile> {
+    let mut entries: Vec<_> = table.iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    let mut file = JobFile::default();
+    for (key, value) in entries {
+        let key_name: &str = key.get_ref();
+        if !keys.contains(&key_name) {
+            let hint = format!("its keys are {}", keys.join(", "));
+            return Err(place.error(key.span().start, &format!("'{key_name}' is no key of [[{name}]]"), &hint));
+        }
+        let known = |file: &JobFile| applications().iter().any(|a| Some(a.name) == file.application.as_deref());
+        set(&mut file, key_name, value).map_err(|e| place.of_value(key_name, value, &e))?;
+        if key_name == "application" && !known(&file) {
+            let names: Vec<&str> = applications().iter().map(|a| a.name).collect();
+            let hint = format!("there are {}", names.join(", "));
+            return Err(place.error(value.span().start, "application: there is none of this name", &hint));
         }
     }
     Ok(file)
@@ -121,38 +156,25 @@ pub fn parse_job_file(text: &str, path: &Path) -> Result<JobFile> {
 
 /// The tables `[[then]]`: the jobs behind the first, each fed by the one before.
 fn jobs_behind(value: &Spanned<DeValue<'_>>, place: &Place<'_>) -> Result<Vec<JobSpec>> {
-    let tables: Option<Vec<_>> =
-        value.get_ref().as_array().and_then(|all| all.iter().map(|v| v.get_ref().as_table()).collect());
-    let Some(tables) = tables else {
-        return Err(place.error(value.span().start, "then: tables are expected", "write [[then]] before each"));
-    };
-    let mut jobs = Vec::new();
-    for table in tables {
-        let mut entries: Vec<_> = table.iter().collect();
-        entries.sort_by_key(|(key, _)| key.span().start);
-        let mut file = JobFile::default();
-        for (key, value) in entries {
-            let name: &str = key.get_ref();
-            if !THEN_KEYS.contains(&name) {
-                let hint = format!("the keys of a job behind another are {}", THEN_KEYS.join(", "));
-                return Err(place.error(key.span().start, &format!("'{name}' is no key of [[then]]"), &hint));
-            }
-            set(&mut file, name, value).map_err(|e| place.of_value(name, value, &e))?;
-            if name == "application" {
-                let known = applications().iter().find(|a| Some(a.name) == file.application.as_deref());
-                let names: Vec<&str> = applications().iter().map(|a| a.name).collect();
-                let Some(known) = known else {
-                    let hint = format!("there are {}", names.join(", "));
-                    return Err(place.error(value.span().start, "application: there is none of this name", &hint));
-                };
-                jobs.push((known.spec)());
-            }
-        }
-        let mut spec = if file.application.is_some() { jobs.pop().unwrap_or_default() } else { JobSpec::default() };
+    let job = |table: &&DeTable<'_>| {
+        let file = part_of_job("then", THEN_KEYS, table, place)?;
+        let known = applications().iter().find(|a| Some(a.name) == file.application.as_deref());
+        let mut spec = known.map_or_else(JobSpec::default, |a| (a.spec)());
         file.change.apply(&mut spec)?;
-        jobs.push(spec);
-    }
-    Ok(jobs)
+        Ok(spec)
+    };
+    tables("then", value, place)?.iter().map(job).collect()
+}
+
+/// The tables `[[source]]`.
+fn sources(value: &Spanned<DeValue<'_>>, place: &Place<'_>) -> Result<Vec<SourceSpec>> {
+    let source = |table: &&DeTable<'_>| {
+        let mut spec = JobSpec::default();
+        part_of_job("source", SOURCE_KEYS, table, place)?.change.apply(&mut spec)?;
+        let JobSpec { inputs, input_format, columns, mapper, .. } = spec;
+        Ok(SourceSpec { inputs, input_format, columns, mapper })
+    };
+    tables("source", value, place)?.iter().map(source).collect()
 }
 
 struct Place<'a> {
@@ -348,6 +370,16 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
             out.string(&quoted(name), &output_format_text(format));
         }
     }
+    for source in &spec.sources {
+        out.0 += "\n[[source]]\n";
+        out.strings("input", &source.inputs);
+        out.string("input-format", &input_format_text(&source.input_format));
+        out.strings("key-columns", &source.columns.key);
+        out.strings("value-columns", &source.columns.value);
+        if let Some(mapper) = &source.mapper {
+            out.string("mapper", mapper);
+        }
+    }
     for job in &spec.then {
         out.0 += "\n[[then]]\n";
         out.string("name", &job.name);
@@ -500,6 +532,20 @@ mod tests {
             durable: true,
             settings: [("x.y z".into(), "1=2".into()), ("q\"".into(), String::new())].into(),
             outputs: [("bad".into(), OutputFormat::Raw)].into(),
+            sources: vec![
+                SourceSpec {
+                    inputs: vec!["x".into(), "y".into()],
+                    input_format: InputFormat::Csv { separator: b';', header: true },
+                    columns: Columns { key: vec!["a".into()], value: vec!["b".into()] },
+                    mapper: Some("C.M".into()),
+                },
+                SourceSpec {
+                    inputs: vec!["z".into()],
+                    input_format: InputFormat::Framed,
+                    columns: Columns::default(),
+                    mapper: None,
+                },
+            ],
             then: vec![
                 JobSpec { mapper: Some("B.M".into()), mode: Mode::None, ..JobSpec::default() },
                 JobSpec {

@@ -49,6 +49,15 @@ pub enum OutputFormat {
     Json,
 }
 
+/// Files of one format, and the mapper of their records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceSpec {
+    pub inputs: Vec<String>,
+    pub input_format: InputFormat,
+    pub columns: Columns,
+    pub mapper: Option<String>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputTarget {
     /// A directory that does not exist yet, with part-r-00000 .. and _SUCCESS.
@@ -95,6 +104,8 @@ pub struct JobSpec {
     /// Files, directories, globs, or "-" for standard input.
     pub inputs: Vec<String>,
     pub input_format: InputFormat,
+    /// In place of `inputs`, `input_format`, `columns` and `mapper`: several of each.
+    pub sources: Vec<SourceSpec>,
     /// Of CSV and JSON: what keys and values are made of.
     pub columns: Columns,
     pub output: OutputTarget,
@@ -151,6 +162,7 @@ impl Default for JobSpec {
         JobSpec {
             name: "job".into(),
             inputs: Vec::new(),
+            sources: Vec::new(),
             input_format: InputFormat::Text { delimiter: None },
             columns: Columns::default(),
             output: OutputTarget::Top(20),
@@ -189,7 +201,13 @@ impl JobSpec {
     /// What does not fit together, before anything is opened.
     pub fn check(&self) -> Result<()> {
         let usage = |what: &str, hint: &str| Err(Error::new(Code::Usage, what).hint(hint));
-        if self.inputs.is_empty() {
+        if !self.sources.is_empty() && (!self.inputs.is_empty() || self.mapper.is_some()) {
+            return usage(
+                "a job of several sources has inputs and mappers in these alone",
+                "leave out input and mapper, or [[source]]",
+            );
+        }
+        if self.sources().iter().any(|source| source.inputs.is_empty()) {
             return usage("no input is named", "give --input PATH");
         }
         if self.folder.is_some() && (self.reducer.is_some() || self.combiner.is_some()) {
@@ -239,6 +257,44 @@ impl JobSpec {
         if self.split_bytes == 0 {
             return usage("the split size is 0", "use split.size of 1MiB or more");
         }
+        self.sources().iter().try_for_each(SourceSpec::check)?;
+        let named = !self.output_columns.key.is_empty() || !self.output_columns.value.is_empty();
+        match self.output_format {
+            OutputFormat::Csv { header: true, .. } | OutputFormat::Json if !named => {
+                return usage(
+                    "no column of the output is named",
+                    "as in --output-key-columns word --output-value-columns count; csv-no-header needs none",
+                );
+            }
+            OutputFormat::Csv { .. } | OutputFormat::Json => {}
+            _ if named => {
+                return usage(
+                    "only csv and json have columns",
+                    "leave out --output-key-columns and --output-value-columns",
+                );
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Where the records come from; never empty.
+    pub fn sources(&self) -> Vec<SourceSpec> {
+        match self.sources.is_empty() {
+            true => vec![SourceSpec {
+                inputs: self.inputs.clone(),
+                input_format: self.input_format.clone(),
+                columns: self.columns.clone(),
+                mapper: self.mapper.clone(),
+            }],
+            false => self.sources.clone(),
+        }
+    }
+}
+
+impl SourceSpec {
+    fn check(&self) -> Result<()> {
+        let usage = |what: &str, hint: &str| Err(Error::new(Code::Usage, what).hint(hint));
         if let InputFormat::Fixed { record_bytes, key_bytes } = self.input_format
             && (record_bytes == 0 || key_bytes > record_bytes)
         {
@@ -255,23 +311,6 @@ impl JobSpec {
             InputFormat::Csv { .. } | InputFormat::Json => {}
             _ if named => {
                 return usage("only csv and json have columns", "leave out --key-columns and --value-columns");
-            }
-            _ => {}
-        }
-        let named = !self.output_columns.key.is_empty() || !self.output_columns.value.is_empty();
-        match self.output_format {
-            OutputFormat::Csv { header: true, .. } | OutputFormat::Json if !named => {
-                return usage(
-                    "no column of the output is named",
-                    "as in --output-key-columns word --output-value-columns count; csv-no-header needs none",
-                );
-            }
-            OutputFormat::Csv { .. } | OutputFormat::Json => {}
-            _ if named => {
-                return usage(
-                    "only csv and json have columns",
-                    "leave out --output-key-columns and --output-value-columns",
-                );
             }
             _ => {}
         }
