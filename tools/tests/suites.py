@@ -81,6 +81,8 @@ SUITES = [
     *compiled_twice("clang"),
     Suite("conformance", "TeraGen and TeraChecksum of Hadoop", [["tests/conformance/teragen/check.sh", YUNTI]], counts.of_lines,
           {"YUNTI_TEST_CACHE": os.path.join(BUILD, "test-cache")}),
+    Suite("conformance", "Hadoop's examples and ours", cmake("examples", "examples", "gcc") + [[PYTHON, "tests/conformance/examples/examples_test.py"]],
+          counts.of_unittest, {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib"), "YUNTI_TEST_CACHE": os.path.join(BUILD, "test-cache")}),
     *(engine_bench(name) for name in ("vsort", "fold", "merge")),
     Suite("benches", "limit programs", [["make", "-s", "-C", "benches/limits", "test"]], skip=no_avx512),
     Suite("benches", "make bench, tiny", cmake("examples", "examples", "gcc") + [[PYTHON, "tools/tests/tiny_bench.py"]], counts.of_lines, skip=no_avx512),

@@ -9,6 +9,7 @@ use super::applications::{
 use super::field_order::FieldOrder;
 use super::fold::{Known, KnownReducer};
 use super::identity::IdentityReducer;
+use super::inverse::Inverse;
 use super::tokenize::Tokenizer;
 use crate::base::Result;
 use crate::map::identity::Identity;
@@ -103,6 +104,7 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
         ("WordLengthMapper", Flags::default(), (Type::I64, Type::I64), |_| Ok(Box::new(WordLengths))),
         ("CountColumnMapper", refs, (Type::Bytes, Type::I64), |context| Ok(Box::new(CountColumn::new(context)?))),
         ("MatchMapper", Flags::default(), (Type::Bytes, Type::I64), |context| Ok(Box::new(Matches::new(context)?))),
+        ("InverseMapper", Flags::default(), (Type::I64, Type::Bytes), |_| Ok(Box::new(Inverse))),
         ("TopMapper", Flags::default(), (Type::F64, Type::Bytes), |context| Ok(Box::new(Top::new(context)?))),
         ("InvertedIndexMapper", Flags::default(), (Type::Bytes, Type::Bytes), |context| {
             Ok(Box::new(InvertedIndex::new(context)))

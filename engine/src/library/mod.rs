@@ -6,6 +6,7 @@ mod field_order;
 pub mod fold;
 pub mod generate;
 pub mod identity;
+mod inverse;
 mod settings;
 pub mod tokenize;
 pub mod validate;

@@ -4,8 +4,7 @@
 #
 #   check.sh YUNTI [RECORDS]     YUNTI: the binary; RECORDS: 100000 by default
 #
-# Needs a JDK 17 and Maven; the jars (about 70 MB with all they need) come from Maven Central once and are
-# kept in $YUNTI_TEST_CACHE (default: target/conformance of this checkout). Prints one line, `ok ..` or
+# Needs a JDK 17 and Maven (../jars.sh). Prints one line, `ok ..` or
 # `FAILED ..`; exit code 0 or 1, and 2 when something needed is missing.
 set -eu
 
@@ -14,8 +13,6 @@ root=$(cd "$here/../../.." && pwd)
 [ $# -ge 1 ] || { echo "usage: check.sh YUNTI [RECORDS]" >&2; exit 2; }
 yunti=$1
 records=${2:-100000}
-cache=${YUNTI_TEST_CACHE:-$root/target/conformance}
-jars=$cache/hadoop-3.4.2
 for tool in "$yunti" java javac mvn; do
     command -v "$tool" >/dev/null || { echo "check.sh: $tool is missing" >&2; exit 2; }
 done
@@ -39,12 +36,8 @@ hadoop() { # CLASS ARGUMENT..
         -Dfs.defaultFS=file:/// -Dhadoop.tmp.dir="$work/tmp" "$@"
 }
 
-# 1. The jars, once; a half-filled folder never gets the name.
-if [ ! -d "$jars" ]; then
-    mkdir -p "$cache"
-    quiet mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$jars.new.$$"
-    mv -T "$jars.new.$$" "$jars" 2>/dev/null || rm -rf "$jars.new.$$"
-fi
+# 1. The jars.
+jars=$("$here/../jars.sh") || fail "no jars"
 
 # 2. The values expected by the unit tests are what Hadoop's classes give today.
 mkdir "$work/classes"
