@@ -245,6 +245,32 @@ fn a_real_job_has_memory_and_partitions_and_a_page() {
 }
 
 #[test]
+fn a_chain_has_all_its_jobs_on_one_page() {
+    let dir = Dir::new();
+    dir.ok("generate text --bytes 1MB -o text -q");
+    let job = "format = \"yunti-job/1\"\napplication = \"wordcount\"\nreduces = 2\n\
+               [[then]]\nname = \"by-count\"\nmapper = \"Yunti.InverseMapper\"\ndescending = true\n";
+    dir.write("job.toml", job.as_bytes());
+    dir.ok("run -f job.toml -i text -o counts -q --html page.html");
+    let page = String::from_utf8(dir.read("page.html")).unwrap();
+    check_page(&page);
+    assert!(page.contains("job-1-timeline") && page.contains("job-2-timeline") && !page.contains("job-3-"));
+    let text = dir.ok("report counts");
+    assert!(text.contains("wordcount") && text.contains("by-count"), "{text}");
+    let report = dir.json("report counts --json");
+    assert_eq!(
+        (&report["before"][0]["job"]["name"], &report["job"]["name"]),
+        (&"wordcount".into(), &"by-count".into())
+    );
+    let counts: Vec<u64> = String::from_utf8(dir.read("counts/part-r-00000"))
+        .unwrap()
+        .lines()
+        .map(|line| line.split_once('\t').unwrap().0.parse().unwrap())
+        .collect();
+    assert!(counts.len() > 100 && counts.is_sorted_by(|a, b| a >= b));
+}
+
+#[test]
 fn one_compressed_file_is_told_with_its_name() {
     let dir = Dir::new();
     dir.ok("generate text --bytes 30MB -o text -q");

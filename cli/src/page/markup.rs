@@ -47,6 +47,17 @@ impl Tag {
         self
     }
 
+    /// The element with a prefix to the ids in it, for pages that have several alike. Quotes of texts are escaped: what looks like an
+    /// attribute is one.
+    pub fn with_ids_of(mut self, prefix: &str) -> Tag {
+        for attribute in [" id=\"", " aria-labelledby=\""] {
+            for text in [&mut self.attributes, &mut self.content] {
+                *text = text.replace(attribute, &format!("{attribute}{prefix}-"));
+            }
+        }
+        self
+    }
+
     fn write(&self, out: &mut String) {
         let Tag { name, attributes, content } = self;
         *out += &match (content.is_empty(), VOID.contains(name) || is_shape(name)) {

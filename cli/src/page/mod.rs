@@ -24,14 +24,24 @@ use markup::{Tag, tag};
 
 const STYLE: &str = include_str!("style.css");
 
-/// The page of one job.
+/// The page of one job, or of all jobs of a chain, one below the other.
 pub fn of_report(report: &Report) -> String {
-    let main = summary::header(report)
+    let main: Vec<Tag> = match &report.before[..] {
+        [] => sections(report).collect(),
+        before => {
+            let jobs = before.iter().chain([report]).zip(1..);
+            jobs.map(|(job, n)| tag("article").all(sections(job)).with_ids_of(&format!("job-{n}"))).collect()
+        }
+    };
+    document(&format!("{} - Yunti job report", report.job.name), main, &report.job.version)
+}
+
+fn sections(report: &Report) -> impl Iterator<Item = Tag> {
+    summary::header(report)
         .into_iter()
         .chain([timeline::section(report), stages::section(report), memory::section(report), skew::section(report)])
         .chain(tables::tasks(report))
-        .chain(tables::counters(report));
-    document(&format!("{} - Yunti job report", report.job.name), main, &report.job.version)
+        .chain(tables::counters(report))
 }
 
 /// The page of two jobs side by side.

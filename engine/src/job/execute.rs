@@ -26,6 +26,14 @@ use crate::write::output::{Edge, OutputTotals};
 use crate::write::top::Top;
 use crate::write::{Compressing, Output, PartFile};
 
+/// Of the jobs of a chain that are done.
+#[derive(Debug, Default)]
+pub struct Before {
+    pub reports: Vec<Report>,
+    /// Bytes of their outputs that had no room in memory.
+    pub spilled_bytes: u64,
+}
+
 #[derive(Debug)]
 pub struct Outcome {
     pub report: Report,
@@ -37,14 +45,22 @@ pub struct Outcome {
 ///
 /// A budget that is too small for the records of several workers at once (records of many MB) may be enough for one: then the job
 /// begins again with one, if its input can be read twice and nothing was shown yet.
-pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Result<Outcome> {
+///
+/// `before`: what the jobs before it in a chain left for the report.
+pub fn run(
+    spec: &JobSpec,
+    env: &Env,
+    classes: &[Arc<dyn ClassSource>],
+    control: &Control,
+    before: &Before,
+) -> Result<Outcome> {
     spec.check()?;
     let env = &Env { files: Arc::new(Uninterrupted(env.files.clone())), ..env.clone() };
     let threads = spec.threads.unwrap_or_else(|| env.threads.processors());
-    match run_with(spec, threads, env, classes, control) {
+    match run_with(spec, threads, env, classes, control, before) {
         Err(e) if e.code() == Code::Memory && threads > 1 && may_begin_again(spec, env) => {
             // What the second attempt needs is what the user can act on.
-            run_with(spec, 1, env, classes, control)
+            run_with(spec, 1, env, classes, control, before)
         }
         result => result,
     }
@@ -61,6 +77,7 @@ fn run_with(
     env: &Env,
     classes: &[Arc<dyn ClassSource>],
     control: &Control,
+    chain: &Before,
 ) -> Result<Outcome> {
     control.enter(StageNow::Start);
     let before = fill::Before::now(env);
@@ -91,6 +108,7 @@ fn run_with(
     let (mut output_bytes, top) = close_output(output, spec.durable, running.of_nothing())?;
     output_bytes += running.outputs.as_ref().map_or(0, |outputs| outputs.bytes());
     let mut report = fill::make(&running, &before, output_bytes);
+    (report.before, report.held_spilled_bytes) = (chain.reports.clone(), chain.spilled_bytes);
     if let Some(mut pending) = pending.take() {
         // Readers of Hadoop's outputs pass over names with `_`.
         pending.create_dir("_yunti")?;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use self::held::HeldFiles;
 use super::control::Control;
-use super::execute::{self, Outcome};
+use super::execute::{self, Before, Outcome};
 use super::machine;
 use super::plan::{self, Plan};
 use super::spec::{InputFormat, JobSpec, OutputFormat, OutputTarget};
@@ -28,7 +28,7 @@ const HELD_SHARE: u64 = 4;
 /// Runs a job, and those behind it, to the end. On an error nothing of the output is left.
 pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Result<Outcome> {
     if spec.then.is_empty() {
-        return execute::run(spec, env, classes, control);
+        return execute::run(spec, env, classes, control, &Before::default());
     }
     let budget = spec.memory_bytes.unwrap_or_else(machine::default_budget_bytes);
     let held_bytes = budget / HELD_SHARE;
@@ -50,22 +50,24 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     let scratch = ScratchSpace::with_rule(files.clone(), env.clock.clone(), directories, rule);
     let held = Arc::new(HeldFiles::new(files, held_bytes, scratch));
     let env = Env { files: held.clone(), ..env.clone() };
-    let mut before = Vec::new();
+    let mut before = Before::default();
     for (number, job) in jobs.iter().enumerate() {
         let job = JobSpec { input_types: number.checked_sub(1).map(|n| types[n]), ..job.clone() };
-        let outcome = execute::run(&job, &env, classes, control).map_err(|e| of_whole(e).within(&part(number)))?;
+        let outcome =
+            execute::run(&job, &env, classes, control, &before).map_err(|e| of_whole(e).within(&part(number)))?;
         if let [input] = &job.inputs[..]
             && number > 0
         {
             env.files.remove_dir_all(input.as_ref()).map_err(|e| Error::io(Code::Internal, "cannot drop", &e))?;
         }
         if number + 1 == jobs.len() {
-            let mut outcome = outcome;
-            outcome.report.before = before;
-            outcome.report.held_spilled_bytes = held.spilled_bytes();
             return Ok(outcome);
         }
-        before.push(outcome.report);
+        let mut report = outcome.report;
+        // It is of the chain alone where that was.
+        (report.job.output, report.before) = Default::default();
+        before.reports.push(report);
+        before.spilled_bytes = held.spilled_bytes();
     }
     Err(Error::new(Code::Internal, "a chain without a job"))
 }

@@ -98,6 +98,23 @@ struct Spread : yunti::Reducer<Bytes, Bytes, int64_t> {
   int64_t least_ = 0, most_ = 0, values_ = 0;
 };
 
+// One group a key, its values the largest first.
+struct ByBoth : yunti::KeyOrder<> {
+  static constexpr bool groups = true;
+  void arrange(std::string_view key, std::string_view value, yunti::OrderedKey& form) {
+    form.text(key).group().number(yunti::detail::load<int64_t>(value.data()), yunti::descending);
+  }
+};
+
+struct Listed : yunti::Reducer<Bytes, Bytes, int64_t> {
+  void begin(std::string_view) { all_.clear(); }
+  void add(int64_t value) { all_ += std::to_string(value) + ' '; }
+  void end(std::string_view key, Out& out) { out.emit(key, all_); }
+
+ private:
+  std::string all_;
+};
+
 struct FailingReducer : yunti::Reducer<Bytes, int64_t> {
   void reduce(std::string_view key, yunti::Values<int64_t>&, Out&) {
     if (key == "key7") yunti::fail("the reducer has had enough");
@@ -132,6 +149,8 @@ YUNTI_LIBRARY("Conformance", "1.0",
               yunti::mapper<Filter>("Conformance.Filter"),
               yunti::mapper<Failing>("Conformance.Failing"),
               yunti::partitioner<ByLength>("Conformance.ByLength"),
+              yunti::key_order<ByBoth>("Conformance.ByBoth"),
+              yunti::reducer<Listed>("Conformance.Listed"),
               yunti::reducer<Sum>("Conformance.Sum"),
               yunti::combiner<Sum>("Conformance.SumCombiner"),
               yunti::reducer<Spread>("Conformance.Spread"),

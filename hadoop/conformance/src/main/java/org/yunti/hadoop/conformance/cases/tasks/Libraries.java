@@ -9,6 +9,7 @@ import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.LongWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.WritableComparable;
+import org.apache.hadoop.io.WritableComparator;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Partitioner;
 import org.apache.hadoop.mapreduce.Reducer;
@@ -55,6 +56,19 @@ public final class Libraries {
       job.setReducerClass(Spread.class);
       job.setOutputValueClass(Text.class);
     }));
+    cases.add(Twin.ofLibrary("library/secondary-sort", "text", 3, job -> {
+      job.setMapperClass(KeyWithNumber.class);
+      job.setPartitionerClass(ByFirstLength.class);
+      job.setSortComparatorClass(ByBoth.class);
+      job.setGroupingComparatorClass(ByFirst.class);
+      job.setReducerClass(Listed.class);
+      job.setMapOutputValueClass(LongWritable.class);
+      job.setOutputKeyClass(Text.class);
+      job.setOutputValueClass(Text.class);
+    }, NativeJob.of("mapper = \"Conformance.KeyNumber\"", "key-order = \"Conformance.ByBoth\"",
+        "partitioner = \"Conformance.ByLength\"", "reducer = \"Conformance.Listed\"")).input(KEY_NUMBERS).order(Order.EXACT)
+        .counterMayDiffer("MAP_OUTPUT_BYTES", "Java's composite keys are text")
+        .counterMayDiffer("MAP_OUTPUT_MATERIALIZED_BYTES", "as above").onCluster());
     cases.add(summed("folder", "folder = \"Conformance.Range\"").input(KEY_NUMBERS).tweak(job -> job.setReducerClass(Range.class))
         .counterMayDiffer("COMBINE_INPUT_RECORDS", "a folder combines, which its Java twin cannot: a range of ranges is no range")
         .counterMayDiffer("COMBINE_OUTPUT_RECORDS", "as above").counterMayDiffer("REDUCE_INPUT_RECORDS", "as above"));
@@ -258,6 +272,61 @@ public final class Libraries {
     @Override
     public int getPartition(Text key, LongWritable value, int partitions) {
       return key.getLength() % partitions;
+    }
+  }
+
+  /** Lines of {@code key TAB number}, the number in the key too. */
+  public static final class KeyWithNumber extends Mapper<LongWritable, Text, Text, LongWritable> {
+    @Override
+    protected void map(LongWritable position, Text line, Context context) throws IOException, InterruptedException {
+      context.write(line, new LongWritable(Long.parseLong(line.toString().split("\t", 2)[1])));
+    }
+  }
+
+  /** By what stands before the tab. */
+  public static class ByFirst extends WritableComparator {
+    public ByFirst() {
+      super(Text.class, true);
+    }
+
+    @Override
+    @SuppressWarnings("rawtypes")
+    public int compare(WritableComparable a, WritableComparable b) {
+      return a.toString().split("\t", 2)[0].compareTo(b.toString().split("\t", 2)[0]);
+    }
+  }
+
+  /** And by the number behind it, the largest first. */
+  public static final class ByBoth extends ByFirst {
+    @Override
+    @SuppressWarnings("rawtypes")
+    public int compare(WritableComparable a, WritableComparable b) {
+      int first = super.compare(a, b);
+      return first != 0 ? first : Long.compare(number(b), number(a));
+    }
+
+    private static long number(Object key) {
+      return Long.parseLong(key.toString().split("\t", 2)[1]);
+    }
+  }
+
+  /** By the length of what stands before the tab. */
+  public static final class ByFirstLength extends Partitioner<Text, LongWritable> {
+    @Override
+    public int getPartition(Text key, LongWritable value, int partitions) {
+      return key.find("\t") % partitions;
+    }
+  }
+
+  /** All values in their order. */
+  public static final class Listed extends Reducer<Text, LongWritable, Text, Text> {
+    @Override
+    protected void reduce(Text key, Iterable<LongWritable> values, Context context) throws IOException, InterruptedException {
+      StringBuilder all = new StringBuilder();
+      for (LongWritable value : values) {
+        all.append(value.get()).append(' ');
+      }
+      context.write(new Text(key.toString().split("\t", 2)[0]), new Text(all.toString()));
     }
   }
 
