@@ -67,9 +67,23 @@ def tested(name, test, env, minutes):
     return Suite("full", name, [["cargo", "test", "--locked", "-p", "yunti-engine", "--test", test, "--", "--show-output"]], counts.of_cargo, env, minutes=minutes)
 
 
+def examples_sanitized():
+    """The class libraries of examples/ with sanitizers, in the command as it is, which has their runtime before anything else."""
+    folder = os.path.join(BUILD, "full-examples")
+    flags = "-g -fsanitize=address,undefined -fno-sanitize-recover=all"
+    runtimes = [subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True).stdout.strip() for name in ("libasan.so", "libubsan.so")]
+    steps = [["cmake", "-S", "examples", "-B", folder, "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CXX_FLAGS={flags}"],
+             ["cmake", "--build", folder, "--parallel", "2"],
+             ["cargo", "build", "--release", "--locked", "-p", "yunti"],
+             ["env", f"LD_PRELOAD={':'.join(runtimes)}", "ASAN_OPTIONS=detect_leaks=0", sys.executable, "tests/examples/examples_test.py"]]
+    env = {"YUNTI": os.path.join(ROOT, "target/release/yunti"), "YUNTI_EXAMPLES": os.path.join(folder, "lib")}
+    return Suite("full", "examples as jobs, address and undefined-behaviour sanitizers", steps, counts.of_unittest, env, minutes=30)
+
+
 def engine(minutes):
     targets = sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/**/*.rs"), recursive=True))
     return twice_sanitized("yunti-engine") + [
+        examples_sanitized(),
         tested("every operation made to fail", "faults", {"YUNTI_SWEEP": "full"}, 60),
         tested(f"random jobs, {minutes:g} minutes", "random", {"YUNTI_RANDOM_SECONDS": str(int(minutes * 60))}, minutes + 20),
     ] + [fuzzing(target, minutes) for target in targets]

@@ -1,6 +1,7 @@
 //! A folder as a reducer: merges the states of a key, or folds its values in order, and finishes them.
 
 use crate::base::{Code, Error, Result};
+use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::folder::{FOLD_BATCH, FoldShape, FoldValues};
 use crate::operator::{Folder, Groups, Out, Reducer};
 
@@ -32,7 +33,10 @@ impl FoldReduce {
         let n = self.shape.state_bytes;
         let mut range = groups.range(i);
         if fresh {
-            self.keys.push(groups.key(i).to_vec());
+            // Class libraries read up to the slack behind a key.
+            let mut key = Vec::with_capacity(groups.key(i).len() + SLACK_BYTES);
+            key.extend_from_slice(groups.key(i));
+            self.keys.push(key);
             let at = self.states.len();
             self.states.resize(at + n, 0);
             let state = self.states[at..].as_mut_ptr();
