@@ -1,6 +1,9 @@
 //! Which bytes of a buffer are in a small set, as one bit a byte: what tokenisers and line splitters walk.
 //! One of the listed files with `unsafe`: SIMD chosen at run time (AVX-512, AVX2, else what the compiler makes of plain code).
 
+#[cfg(target_arch = "x86_64")]
+use super::simd;
+
 /// At most this many bytes in a set.
 pub const SET_MAX: usize = 8;
 
@@ -10,12 +13,12 @@ pub fn mask_any(bytes: &[u8], set: &[u8], bits: &mut [u64]) {
     assert!(set.len() <= SET_MAX && bits.len() >= bytes.len().div_ceil(64));
     #[cfg(target_arch = "x86_64")]
     {
-        if is_x86_feature_detected!("avx512bw") {
+        if simd::avx512_bytes() {
             // SAFETY: the feature was just detected, and the sizes asserted.
             unsafe { avx512(bytes, set, bits) };
             return;
         }
-        if is_x86_feature_detected!("avx2") {
+        if simd::avx2() {
             // SAFETY: as above.
             unsafe { avx2(bytes, set, bits) };
             return;
@@ -33,7 +36,7 @@ pub const EDGES_SLACK: usize = 64;
 pub fn edges(bytes: &[u8], set: &[u8], base: u32, before: &mut bool, to: &mut [u32]) -> usize {
     assert!(set.len() <= SET_MAX && to.len() >= bytes.len() + EDGES_SLACK);
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512vbmi2") && is_x86_feature_detected!("avx512bw") {
+    if simd::avx512_compress() {
         // SAFETY: the features were just detected, and the room asserted.
         return unsafe {
             match NibbleTable::of(set) {
@@ -67,7 +70,7 @@ pub fn edges(bytes: &[u8], set: &[u8], base: u32, before: &mut bool, to: &mut [u
 /// How many line ends there are in `bytes`: LF, CRLF, CR.
 pub fn line_ends(bytes: &[u8]) -> u64 {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512bw") {
+    if simd::avx512_bytes() {
         // SAFETY: the feature was just detected.
         return unsafe { line_ends_avx512(bytes) };
     }
