@@ -16,6 +16,8 @@ pub enum Level {
 pub struct Finding {
     pub area: &'static str,
     pub name: &'static str,
+    /// Which one, where several are looked at: a directory.
+    pub place: Option<String>,
     pub level: Level,
     /// What is so, with its numbers.
     pub seen: String,
@@ -28,7 +30,16 @@ pub struct Finding {
 
 impl Finding {
     pub fn new(area: &'static str, name: &'static str, seen: impl Into<String>, why: impl Into<String>) -> Finding {
-        Finding { area, name, level: Level::Ok, seen: seen.into(), why: why.into(), change: None, undo: None }
+        Finding {
+            area,
+            name,
+            place: None,
+            level: Level::Ok,
+            seen: seen.into(),
+            why: why.into(),
+            change: None,
+            undo: None,
+        }
     }
 
     pub fn level(mut self, level: Level) -> Finding {

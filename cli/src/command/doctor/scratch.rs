@@ -25,6 +25,12 @@ struct Mount {
 }
 
 pub fn findings(system: &System, dir: &Path, trial: &Trial) -> Vec<Finding> {
+    let mut findings = of_directory(system, dir, trial);
+    findings.iter_mut().for_each(|finding| finding.place = Some(dir.display().to_string()));
+    findings
+}
+
+fn of_directory(system: &System, dir: &Path, trial: &Trial) -> Vec<Finding> {
     let name = dir.display();
     if let Err(word) = &trial.writable {
         let finding =
@@ -122,16 +128,15 @@ fn disk(system: &System, mount: &Mount) -> Option<Finding> {
     let rotates = system.number(queue.join("rotational"))? == 1;
     let read_ahead = system.number(queue.join("read_ahead_kb"));
     let small = read_ahead.is_some_and(|kib| kib < READ_AHEAD_KIB);
-    let mut seen = if rotates { "it rotates" } else { "no moving parts" }.to_string();
+    let mut seen = if rotates { "says that it rotates" } else { "no moving parts" }.to_string();
     if let Some(kib) = read_ahead {
         seen += &format!(", {kib} KiB read ahead");
     }
-    let source = device.display().to_string();
     let finding = Finding::new(
         AREA,
         "disk",
         seen,
-        "a merge reads many runs at once: on a disk that rotates, each switch is a seek",
+        "a merge reads many runs at once: on a disk that rotates, each switch is a seek; virtual disks often say so without need",
     );
     let finding = finding.note_if(rotates || small);
     Some(match (small, read_ahead) {
@@ -139,7 +144,9 @@ fn disk(system: &System, mount: &Mount) -> Option<Finding> {
             let set = |kib: u64| format!("echo {kib} | sudo tee /{}", queue.join("read_ahead_kb").display());
             finding.change(set(4 * READ_AHEAD_KIB)).undo(set(kib))
         }
-        _ => finding.change(format!("more --memory, so that there are fewer runs; or a --scratch on a disk without moving parts ({source} rotates)")),
+        _ => {
+            finding.change("more --memory, so that there are fewer runs; or a --scratch on a disk without moving parts")
+        }
     })
 }
 

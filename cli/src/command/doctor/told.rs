@@ -41,7 +41,8 @@ pub fn text(findings: &[Finding]) -> String {
     let mut out = table.print(paint);
     for level in [Level::Warning, Level::Note] {
         for finding in findings.iter().filter(|f| f.level == level) {
-            let name = format!("{}, {}", finding.area, finding.name);
+            let place = finding.place.as_ref().map(|place| format!(", {place}")).unwrap_or_default();
+            let name = format!("{}, {}{place}", finding.area, finding.name);
             let colour = if level == Level::Warning { 1 } else { 3 };
             out += &format!("\n{} {}\n", paint.colour(colour, mark(level)), paint.bold(&name));
             let mut line = |first: &str, text: &str| out += &wrap(first, text, console::width());
