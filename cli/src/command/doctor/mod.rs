@@ -23,7 +23,7 @@ mod trial;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use yunti_engine::base::Code;
+use yunti_engine::base::{Code, simd};
 use yunti_engine::env::Env;
 use yunti_engine::job::default_budget_bytes_below;
 
@@ -59,7 +59,7 @@ pub fn doctor(flags: &DoctorFlags) -> Outcome {
     let env = Env::real();
     let system = System::at(Path::new("/"));
     let dirs = if flags.scratch.is_empty() { vec![env.temp_dir.clone()] } else { flags.scratch.clone() };
-    let mut findings = of_machine(&system, env.threads.processors());
+    let mut findings = of_machine(&system, env.threads.processors(), simd::allowed());
     for dir in &dirs {
         findings.extend(scratch::findings(&system, dir, &trial::attempt(&env, dir, flags.quick)));
     }
@@ -75,10 +75,10 @@ pub fn doctor(flags: &DoctorFlags) -> Outcome {
     Ok(())
 }
 
-/// What can be said without touching a disk. `workers`: how many threads a job has by default.
-fn of_machine(system: &System, workers: usize) -> Vec<Finding> {
+/// What can be said without touching a disk. `workers`: how many threads a job has by default; `allowed`: what is not masked.
+fn of_machine(system: &System, workers: usize, allowed: simd::Level) -> Vec<Finding> {
     let budget_bytes = default_budget_bytes_below(system.root());
-    let mut findings = processor::findings(system, workers, yunti_engine::base::simd::allowed());
+    let mut findings = processor::findings(system, workers, allowed);
     findings.extend(memory::findings(system, budget_bytes));
     findings.extend(huge_pages::findings(system));
     findings.extend(limits::findings(system, workers, budget_bytes));
@@ -214,29 +214,35 @@ mod tests {
             ),
         ];
         let good = machine(&[]);
-        let on_good = of_machine(&good.system(), 4);
+        let on_good = of_machine(&good.system(), 4, simd::Level::Avx512);
         for (name, level, changes) in cases {
             assert_eq!(level_of(&on_good, name), Ok, "{name} of the good machine");
             let broken = machine(changes);
-            assert_eq!(level_of(&of_machine(&broken.system(), 4), name), *level, "{name}: {changes:?}");
+            assert_eq!(
+                level_of(&of_machine(&broken.system(), 4, simd::Level::Avx512), name),
+                *level,
+                "{name}: {changes:?}"
+            );
         }
     }
 
     #[test]
     fn a_machine_that_tells_nothing_has_findings_too() {
         let nothing = Tree::of(&[]);
-        let findings = of_machine(&nothing.system(), 1);
+        let findings = of_machine(&nothing.system(), 1, simd::Level::Avx512);
         assert!(findings.len() > 5);
         assert!(findings.iter().all(|f| f.level != Level::Warning), "{findings:#?}");
         // Bytes that are no numbers are no numbers.
         let noise: Vec<_> = GOOD.iter().map(|(path, _)| (*path, "\u{fffd}:: - \n[ ::: max 9 0\n")).collect();
-        assert!(of_machine(&Tree::of(&noise).system(), 1).iter().all(|f| f.level != Level::Warning));
+        assert!(
+            of_machine(&Tree::of(&noise).system(), 1, simd::Level::Avx512).iter().all(|f| f.level != Level::Warning)
+        );
     }
 
     #[test]
     fn what_is_masked_is_told() {
         let good = machine(&[]);
-        let masked = processor::findings(&good.system(), 4, yunti_engine::base::simd::Level::Avx2);
+        let masked = processor::findings(&good.system(), 4, simd::Level::Avx2);
         let finding = masked.iter().find(|f| f.name == "instructions").unwrap();
         assert!(finding.level == Level::Note && finding.seen.contains("masked"), "{finding:?}");
     }
@@ -249,7 +255,7 @@ mod tests {
             ("proc/sys/vm/overcommit_memory", "2\n"),
             ("sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n"),
         ]);
-        for finding in of_machine(&poor.system(), 4) {
+        for finding in of_machine(&poor.system(), 4, simd::Level::Avx512) {
             assert!(!finding.seen.is_empty() && !finding.why.is_empty(), "{finding:?}");
             // Who changes a setting of the system is told how to undo it.
             let sets = finding.change.as_deref().is_some_and(|c| c.contains("sudo"));
