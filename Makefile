@@ -141,6 +141,7 @@ dist:
 	cp LICENSE NOTICE README.md CHANGELOG.md $(DIST)/share/doc/yunti/
 	cp -R docs/guide docs/formats $(DIST)/share/doc/yunti/
 	tools/licenses.py > $(DIST)/share/doc/yunti/licenses.txt
+	tools/reference.py $(DIST)/share/doc/yunti/reference
 	@if [ -f $(HADOOP_JAR) ]; then \
 	  install -m 644 $(HADOOP_JAR) $(DIST)/java/ && install hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop; \
 	else echo 'dist: without the part for Hadoop, which make hadoop builds'; fi
