@@ -68,7 +68,7 @@ fn every_record_is_in_its_file() {
     }
     // A task without a record makes no file; each part of a job of maps alone has its own.
     dir.write("good", b"a\tb\n");
-    dir.ok("run --lib routes.so --mapper Routes.Parse --mode none --named-output rejected -i good in -o maps -q -D split.size=10KiB");
+    dir.ok("run --lib routes.so --mapper Routes.Parse --mode none --named-output rejected -i good -i in -o maps -q -D split.size=10KiB");
     let files = dir.names().into_iter().filter(|n| n.starts_with("maps/rejected-m-")).count();
     let parts = dir.names().into_iter().filter(|n| n.starts_with("maps/part-m-")).count();
     assert!(files > 1 && files <= parts, "{files} {parts}");
