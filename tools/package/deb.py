@@ -56,6 +56,10 @@ def _layout(entries, version, when):
     files = [Entry("usr/share/doc/yunti/copyright", 0o644, _copyright(notice)),
              Entry("usr/share/doc/yunti/third-party.txt.gz", 0o644, _gz(licences)),
              Entry("usr/share/doc/yunti/changelog.gz", 0o644, _gz(_changelog(version, when)))]
+    # A part is started by `yunti PART`, whose --help is its manual.
+    parts = [f"yunti: no-manual-page [usr/{path}]\n" for path in by_path if path.startswith("libexec/")]
+    if parts:
+        files.append(Entry("usr/share/lintian/overrides/yunti", 0o644, "".join(parts).encode()))
     for entry in entries:
         path, data = entry.path, entry.data
         if path in ("share/doc/yunti/LICENSE", "share/doc/yunti/NOTICE", "share/doc/yunti/licenses.txt"):
