@@ -24,12 +24,12 @@ help:
 	@echo 'make test-benches        every benchmark once, tiny'
 	@echo 'make test-hadoop         plug-ins for Hadoop: jobs that must come out the same, on a cluster too (JDK 17, Maven)'
 	@echo 'make soak                random jobs against a plain reference until stopped (SECONDS=3600 or HOURS=1; prints the seed that fails)'
-	@echo 'make test-house          what a user is given: layout, libraries at run time, pages'
-	@echo 'make test-full-engine    sanitizers and fuzzing; keeps its result in tests/results/ (MINUTES=10 a fuzz target)'
+	@echo 'make test-house          what a user is given: layout, packages, pages and the commands on them'
+	@echo 'make test-full-engine    sanitizers, masked vector instructions, fuzzing; keeps its result in tests/results/ (MINUTES=10 a fuzz target)'
 	@echo 'make test-full-hadoop    the same for the plug-ins for Hadoop: all variants, JNI checked, a JVM with a sanitizer, faults'
 	@echo 'make bench               against all peers and the limit programs; bench-quick: chdb and the limit programs'
 	@echo 'make bench-hadoop        on a Hadoop cluster of one machine: stock against settings and native tasks'
-	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates'
+	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates; as tar.gz and .deb too'
 	@echo 'make install PREFIX=DIR  copies dist/ (default /usr/local)'
 	@echo 'make hadoop              yunti-hadoop.jar: plug-ins for stock Hadoop (JDK 17, Maven)'
 	@echo "make cluster-up          HDFS, YARN, MapReduce in a namespace of their own (ARGS='--nodes 2'); then: . cluster.env"
@@ -77,6 +77,7 @@ lint:
 .PHONY: hadoop hadoop-native cluster-up cluster-down
 
 HADOOP_RESOURCES := build/hadoop/native-resources
+HADOOP_JAR := build/hadoop/yunti-hadoop/yunti-hadoop.jar
 HADOOP_NATIVE := $(HADOOP_RESOURCES)/org/yunti/hadoop/native
 # More platforms in the same jar, as Rust names them (their std and a linker must be there): HADOOP_TARGETS=aarch64-unknown-linux-gnu
 HADOOP_TARGETS ?=
@@ -86,7 +87,7 @@ hadoop:
 	@tools/setup test
 	@$(MAKE) --no-print-directory -s hadoop-native yunti
 	mvn -q -B -f hadoop/plugin/pom.xml -DskipTests package
-	@install -D -m 644 build/hadoop/yunti-hadoop/yunti-hadoop.jar $(DIST)/java/yunti-hadoop.jar
+	@install -D -m 644 $(HADOOP_JAR) $(DIST)/java/yunti-hadoop.jar
 	@install -D hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop
 
 hadoop-native: $(addprefix hadoop-native-,$(HADOOP_TARGETS))
@@ -136,6 +137,7 @@ dist:
 	rm -rf $(DIST)
 	mkdir -p $(DIST)/{bin,lib,libexec,include,java} $(DIST)/share/{doc/yunti,man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
 	install $(TARGET)/$(PROFILE)/yunti $(DIST)/bin/yunti
+	strip $(DIST)/bin/yunti
 	cmake -S api -B build/dist-api -DCMAKE_INSTALL_LIBDIR=lib > /dev/null
 	cmake --install build/dist-api --prefix $(abspath $(DIST)) > /dev/null
 	$(DIST)/bin/yunti man --dir $(DIST)/share/man/man1
@@ -145,11 +147,16 @@ dist:
 	cp LICENSE NOTICE README.md CHANGELOG.md $(DIST)/share/doc/yunti/
 	cp -R docs/guide docs/formats docs/reliability.md $(DIST)/share/doc/yunti/
 	tools/licenses.py > $(DIST)/share/doc/yunti/licenses.txt
+	tools/reference.py $(DIST)/share/doc/yunti/reference
+	@if [ -f $(HADOOP_JAR) ]; then \
+	  install -m 644 $(HADOOP_JAR) $(DIST)/java/ && install hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop; \
+	else echo 'dist: without the part for Hadoop, which make hadoop builds'; fi
+	$(PYTHON) tools/package/package.py $(DIST)
 
 install:
 	@test -x $(DIST)/bin/yunti || { echo 'install: there is no $(DIST)/; run make dist first' >&2; exit 1; }
-	mkdir -p $(DESTDIR)$(PREFIX)
-	cp -R $(DIST)/. $(DESTDIR)$(PREFIX)/
+	mkdir -p "$(DESTDIR)$(PREFIX)"
+	cp -R $(addprefix $(DIST)/,bin lib libexec include java share) "$(DESTDIR)$(PREFIX)/"
 
 clean:
 	rm -rf $(TARGET) build dist

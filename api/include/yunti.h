@@ -28,15 +28,19 @@
 extern "C" {
 #endif
 
+/* The version of the ABI: a library of another major version is refused; a minor one is only appended to. */
 #define YT_ABI_MAJOR 0u
 #define YT_ABI_MINOR 4u
+/* Bytes behind a buffer that may be read, or written. */
 #define YT_SLACK 64u
 
+/* Bytes: a place and how many. */
 typedef struct yt_str {
   const uint8_t *p;
   uint64_t n;
 } yt_str;
 
+/* What a function of either side returns. */
 typedef int32_t yt_status;
 enum {
   YT_OK = 0,
@@ -45,6 +49,7 @@ enum {
   YT_NOMEM = 4  /* an allocation failed */
 };
 
+/* What a class is. */
 typedef uint32_t yt_kind;
 enum {
   YT_MAPPER = 1, YT_REDUCER = 2, YT_COMBINER = 3, YT_FOLDER = 4, YT_PARTITIONER = 5, YT_READER = 6, YT_WRITER = 7, YT_KEY_ORDER = 8
@@ -94,6 +99,7 @@ typedef struct yt_batch {
 typedef uint32_t yt_form;
 enum { YT_FORM_COPY = 1, YT_FORM_ONE = 2, YT_FORM_REF = 3, YT_FORM_BYTES = 4 };
 
+/* Where a class puts records: a block with a cursor that the class moves itself. */
 typedef struct yt_out yt_out;
 struct yt_out {
   uint32_t size;
@@ -108,6 +114,7 @@ struct yt_out {
   void *engine;
   uint64_t reserved[4];
 };
+/* Records of more go by big(), whole. */
 #define YT_BIG_BYTES 65536u
 
 /* ---- groups: what reducers and combiners get ---------------------------------------------------------------------- */
@@ -129,11 +136,13 @@ typedef struct yt_groups {
    * that of its first value then. NULL: all keys of a group are the same. Since minor 4. */
   const uint32_t *vkoff, *vklen;
 } yt_groups;
+/* Of the last group of a batch, that it goes on in the next one; of the first, that it began in the one before. */
 #define YT_GROUP_MORE 1u
 #define YT_GROUP_CONT 2u
 
 /* ---- folders: the engine owns a hash table of states -------------------------------------------------------------- */
 
+/* Folds that the engine knows and does itself, faster than by calls. */
 typedef uint32_t yt_fold_known;
 enum {
   YT_FOLD_USER = 0,    /* the functions below */
@@ -273,6 +282,7 @@ typedef struct yt_context {
 #define YT_GROUPS 16u        /* key order: it sets group[], so that groups have a part of the key in common */
 /* All classes can do YT_FORM_COPY. */
 
+/* A class: its name, its types, and the functions of its kind. */
 typedef struct yt_class {
   uint32_t size;
   yt_kind kind;
@@ -301,6 +311,7 @@ typedef struct yt_class {
   uint64_t reserved[3];
 } yt_class;
 
+/* All classes of a library, with the version of the ABI that it was built with. */
 typedef struct yt_library {
   uint32_t size, abi_major, abi_minor, n;
   const char *name, *version;

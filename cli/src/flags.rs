@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::command::doctor::DoctorFlags;
 use crate::command::generate::GenerateFlags;
 use crate::command::inspect::InspectFlags;
 use crate::command::limits::LimitsFlags;
@@ -33,6 +34,7 @@ pub enum Command {
     Report(ReportFlags),
     Inspect(InspectFlags),
     Limits(LimitsFlags),
+    Doctor(DoctorFlags),
     Completions(CompletionsFlags),
     Man(ManFlags),
     #[command(external_subcommand)]

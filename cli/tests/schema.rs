@@ -1,4 +1,4 @@
-//! Real reports against docs/formats/report.schema.json, with the few words of JSON Schema that it uses.
+//! Real reports and findings against docs/formats/*.schema.json, with the few words of JSON Schema that they use.
 
 mod support;
 
@@ -63,6 +63,42 @@ fn reports_are_as_their_schema_says() {
         check(&dir.json(words), &schema, "report");
     }
     check(&dir.json("report sorted --json"), &schema, "report");
+}
+
+#[test]
+fn findings_of_the_doctor_are_as_their_schema_says() {
+    let schema: Value = serde_json::from_str(include_str!("../../docs/formats/doctor.schema.json")).unwrap();
+    let dir = Dir::new();
+    for words in ["doctor --json", "doctor --json --quick --scratch . --scratch nowhere"] {
+        let document = dir.json(words);
+        check(&document, &schema, "doctor");
+        let findings = document["findings"].as_array().unwrap();
+        let mut names: Vec<_> =
+            findings.iter().map(|f| format!("{} {} {}", f["area"], f["name"], f["place"])).collect();
+        names.sort();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+        let warnings = findings.iter().filter(|f| f["level"] == "warning").count();
+        assert_eq!(document["warnings"], warnings, "{words}");
+        let measured = findings.iter().any(|f| f["name"] == "speed");
+        assert_eq!(measured, !words.contains("--quick"), "{words}");
+    }
+    assert!(dir.names().is_empty(), "the doctor left something behind: {:?}", dir.names());
+}
+
+#[test]
+fn a_warning_is_a_failure_only_when_that_is_asked_for() {
+    let dir = Dir::new();
+    let text = dir.ok("doctor --quick --scratch nowhere");
+    for part in ["WARNING", "scratch, directory, nowhere", "change: make it", "nothing was changed"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert_eq!(dir.run("doctor --quick --strict --scratch nowhere").status.code(), Some(1));
+    dir.fails("doctor --sratch nowhere", 2, "--scratch");
+    // A mask that is none.
+    let output = dir.command("doctor --quick").env("YUNTI_SIMD", "sse9").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    let plain = dir.command("doctor --quick").env("YUNTI_SIMD", "plain").output().unwrap();
+    assert!(String::from_utf8_lossy(&plain.stdout).contains("plain"), "{plain:?}");
 }
 
 /// As Hadoop's client writes them (JobFacts.java), of one native map and one stock reduce, whose first attempt was lost.

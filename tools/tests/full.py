@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What takes too long for every change, for one part:
 
-    full.py engine [--minutes N] [--only NAME,..]     tests under sanitizers; every operation made to fail; random jobs and every fuzz
-                                                      target for N minutes
+    full.py engine [--minutes N] [--only NAME,..]     tests under sanitizers, and with vector instructions masked; every operation
+                                                      made to fail; random jobs and every fuzz target for N minutes
     full.py hadoop [--only NAME,..]                   the native half under sanitizers; the jobs that must come out the same, in all
                                                       variants, with the JVM's checks of JNI and in a JVM with the address sanitizer;
                                                       faults on a cluster (hadoop/tests/faults)
@@ -80,10 +80,18 @@ def examples_sanitized():
     return Suite("full", "examples as jobs, address and undefined-behaviour sanitizers", steps, counts.of_unittest, env, minutes=30)
 
 
+def masked(level):
+    """The tests of engine and command as on a machine with fewer vector instructions."""
+    command = ["cargo", "test", "--locked", "-p", "yunti-engine", "-p", "yunti", "--lib", "--bins", "--tests", "--no-fail-fast", "--", "--show-output"]
+    return Suite("full", f"masked: {level}", [command], counts.of_cargo, {"YUNTI_SIMD": level}, minutes=60)
+
+
 def engine(minutes):
     targets = sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/**/*.rs"), recursive=True))
     return twice_sanitized("yunti-engine") + [
         examples_sanitized(),
+        masked("avx2"),
+        masked("plain"),
         tested("every operation made to fail", "faults", {"YUNTI_SWEEP": "full"}, 60),
         tested(f"random jobs, {minutes:g} minutes", "random", {"YUNTI_RANDOM_SECONDS": str(int(minutes * 60))}, minutes + 20),
     ] + [fuzzing(target, minutes) for target in targets]

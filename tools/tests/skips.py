@@ -21,6 +21,7 @@ PRECONDITIONS = [
     (r"clang", lambda: _has("clang", "clang++")),
     (r"chromium", lambda: _has("chromium") or _has("chromium-browser") or _has("google-chrome")),
     (r"pkg-config", lambda: _has("pkg-config")),
+    (r"\b(lintian|zsh|fish|groff|man|dpkg-deb) is not installed", lambda: _has("lintian", "zsh", "fish", "groff", "man", "dpkg-deb")),
     # Permissions stop nobody who is root.
     (r"not as root|root may", lambda: os.geteuid() != 0),
     # No package of Maven's has Hadoop's own native library.

@@ -24,6 +24,7 @@ class Counter {
   uint64_t* slot_;
 };
 
+// What a class is told of its task, in its constructor: settings, side files, names of inputs; and what it tells: counters, status, errors.
 class Context {
  public:
   explicit Context(const yt_context* raw) : raw_(raw) {}

@@ -13,6 +13,7 @@
 
 namespace yunti {
 
+// What user code throws to end the job with a message; any other exception does too, without our words.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -10,6 +10,7 @@
 
 namespace yunti {
 
+// Calls with each field of a record, in order; an empty record has one, which is empty.
 template <class F>
 YUNTI_INLINE void split(std::string_view record, char delimiter, F&& f) {
   const uint8_t* p = detail::octets(record.data());

@@ -21,6 +21,7 @@
 
 namespace yunti {
 
+// The base of a folder: the types of its states, and of what comes in and goes out.
 template <class StateType, class InValueType, class ValueType = InValueType, class KeyType = Bytes>
 struct Folder {
   using State = StateType;
@@ -43,12 +44,14 @@ struct KnownFold : Folder<T, InValueType, T, Any> {
 
 }  // namespace detail
 
+// How many values there are, of any type.
 struct Count : detail::KnownFold<int64_t, Any, YT_FOLD_COUNT> {
   void init(int64_t& s) { s = 0; }
   void fold(int64_t& s, std::string_view) { ++s; }
   void merge(int64_t& s, const int64_t& other) { s += other; }
 };
 
+// Sums of i64 or f64.
 template <class T>
 struct Sum;
 template <>
@@ -65,6 +68,7 @@ struct Sum<double> : detail::KnownFold<double, double, YT_FOLD_SUM_F64> {
   void merge(double& s, const double& other) { s += other; }
 };
 
+// The least value, an i64.
 template <class T>
 struct Min;
 template <>
@@ -74,6 +78,7 @@ struct Min<int64_t> : detail::KnownFold<int64_t, int64_t, YT_FOLD_MIN_I64> {
   void merge(int64_t& s, const int64_t& other) { fold(s, other); }
 };
 
+// The greatest value, an i64.
 template <class T>
 struct Max;
 template <>

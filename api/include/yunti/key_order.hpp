@@ -25,6 +25,7 @@
 
 namespace yunti {
 
+// Of a part of an ordered key.
 enum Direction : bool { ascending = false, descending = true };
 
 namespace detail {
@@ -179,6 +180,7 @@ class OrderedKeyReader {
   size_t at_ = 0;
 };
 
+// The base of a key order. groups: whether it calls group().
 template <class KeyType = Bytes>
 struct KeyOrder {
   using InKey = KeyType;

@@ -45,6 +45,7 @@ constexpr ClassList<N> list(const yt_class (&classes)[N]) {
 }  // namespace detail
 }  // namespace yunti
 
+// The table of a class library: its name, its version, its classes. Once in a library, outside of functions.
 #define YUNTI_LIBRARY(NAME, VERSION, ...)                                                                                         \
   extern "C" const yt_library* yunti_library_v0(uint32_t engine_abi) {                                                            \
     static constexpr yt_class classes[] = {__VA_ARGS__};                                                                          \

@@ -11,6 +11,7 @@
 
 namespace yunti {
 
+// Calls with each line of a text, without its line end.
 template <class F>
 YUNTI_INLINE void lines(std::string_view text, F&& f) {
   const uint8_t* p = detail::octets(text.data());
@@ -24,6 +25,7 @@ YUNTI_INLINE void lines(std::string_view text, F&& f) {
   });
 }
 
+// Calls with key and value of each line: what stands before the first separator and behind it.
 template <class F>
 YUNTI_INLINE void key_values(std::string_view text, char separator, F&& f) {
   const uint8_t* p = detail::octets(text.data());

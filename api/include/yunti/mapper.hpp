@@ -23,6 +23,7 @@
 
 namespace yunti {
 
+// The base of a mapper: the types of what it emits, and what it promises of it.
 template <class KeyType, class ValueType>
 struct Mapper {
   using Key = KeyType;

@@ -17,6 +17,7 @@
 
 namespace yunti {
 
+// Records into an output beside the parts, by its name.
 template <class Key, class Value>
 class NamedOutput {
  public:

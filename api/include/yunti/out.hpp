@@ -77,6 +77,7 @@ struct Padded {
 
 }  // namespace detail
 
+// The cursor that map, reduce, flush and read are given: emit(key, value), emit(key).
 template <class Key, class Value, yt_form Form = YT_FORM_COPY, bool ValueIsOne = false>
 class Out {
  public:

@@ -11,6 +11,7 @@
 
 namespace yunti {
 
+// The base of a partitioner: the type of its keys.
 template <class KeyType = Bytes>
 struct Partitioner {
   using InKey = KeyType;

@@ -39,8 +39,10 @@ struct Chunk {
   size_t owned() const { return limit < text.size() ? static_cast<size_t>(limit) : text.size(); }
 };
 
+// From find: no record begins in what there is; more is asked for.
 inline constexpr size_t kMore = ~size_t{0};
 
+// The base of a reader: the types of what it emits.
 template <class KeyType, class ValueType>
 struct Reader {
   using Key = KeyType;

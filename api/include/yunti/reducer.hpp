@@ -28,6 +28,7 @@
 
 namespace yunti {
 
+// The base of a reducer or combiner: the types of what it emits, and of what comes in.
 template <class KeyType, class ValueType, class InValueType = ValueType, class InKeyType = KeyType>
 struct Reducer {
   using Key = KeyType;

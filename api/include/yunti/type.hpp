@@ -20,7 +20,9 @@
 
 namespace yunti {
 
+// As a value: none at all, and text output has no tab.
 struct None {};
+// Bytes of any length, ordered byte by byte; a view is a std::string_view.
 struct Bytes {};
 // As an input: values of any type, as bytes. As the key type of a reducer, combiner or folder: the keys' own type goes through.
 struct Any {};
@@ -67,6 +69,7 @@ template <> struct Type<double> : detail::NumberType<double, YT_F64> {};
 template <class T>
 using View = typename Type<T>::View;
 
+// Whether T is one of the numbers.
 template <class T>
 inline constexpr bool is_number = Type<T>::bytes != 0;
 

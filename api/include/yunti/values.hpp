@@ -15,6 +15,7 @@ inline bool has_value_keys(const yt_groups& groups) { return groups.size >= size
 
 }  // namespace detail
 
+// The values of a group, once, in the order of (split, emission); a group may be larger than a batch.
 template <class T>
 class Values {
   static_assert(!std::is_same_v<T, None>, "values of no type: take yunti::Any");

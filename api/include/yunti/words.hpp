@@ -86,6 +86,7 @@ YUNTI_INLINE void long_words(FindEdges find, std::string_view text, F&& f) {
 
 }  // namespace detail
 
+// Calls with each word, or emits it; a word is a slice of the text.
 template <class F>
 YUNTI_INLINE void words(std::string_view text, F&& f) {
   if (text.size() >= detail::kLongText)

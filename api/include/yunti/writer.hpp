@@ -80,6 +80,7 @@ class Sink {
   yt_out* const raw_;
 };
 
+// The base of a writer: the types of what it writes.
 template <class KeyType, class ValueType>
 struct Writer {
   using Key = KeyType;

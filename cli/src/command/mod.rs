@@ -1,5 +1,6 @@
 //! The commands, one module each: what a parsed command does.
 
+pub mod doctor;
 pub mod generate;
 pub mod inspect;
 pub mod limits;
@@ -9,10 +10,16 @@ pub mod report;
 pub mod run;
 pub mod validate;
 
+use yunti_engine::base::{Code, Error, simd};
+
 use crate::failure::Outcome;
 use crate::flags::{Command, Flags};
 
 pub fn act(flags: Flags) -> Outcome {
+    if !simd::mask_is_known() {
+        let error = Error::new(Code::Usage, format!("{} names no instruction set", simd::VARIABLE));
+        return Err(error.hint("plain, avx2 or avx512; or unset it").into());
+    }
     match flags.command {
         Command::Run(flags) => run::run(*flags),
         Command::Generate(flags) => generate::generate(&flags),
@@ -20,6 +27,7 @@ pub fn act(flags: Flags) -> Outcome {
         Command::Report(flags) => report::report(&flags),
         Command::Inspect(flags) => inspect::inspect(&flags),
         Command::Limits(flags) => limits::limits(&flags),
+        Command::Doctor(flags) => doctor::doctor(&flags),
         Command::Completions(flags) => manual::completions(flags.shell),
         Command::Man(flags) => manual::man(&flags),
         Command::Part(arguments) => part::execute(&arguments),

@@ -10,6 +10,7 @@ pub mod ordered_bytes;
 pub mod prefetch;
 pub mod record;
 mod scatter;
+pub mod simd;
 pub mod varint;
 
 pub use arranged::Arranged;

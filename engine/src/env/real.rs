@@ -207,8 +207,11 @@ impl Files for RealFiles {
             |path: &Path| std::ffi::CString::new(path.as_os_str().as_encoded_bytes()).map_err(io::Error::other);
         let (a, b) = (c_string(a)?, c_string(b)?);
         // SAFETY: two strings that end with NUL and outlive the call.
-        let result =
-            unsafe { libc::renameat2(libc::AT_FDCWD, a.as_ptr(), libc::AT_FDCWD, b.as_ptr(), libc::RENAME_EXCHANGE) };
+        // By its number: not every C library has a function for it.
+        let result = unsafe {
+            let (here, exchange) = (libc::AT_FDCWD, libc::RENAME_EXCHANGE);
+            libc::syscall(libc::SYS_renameat2, here, a.as_ptr(), here, b.as_ptr(), exchange)
+        };
         if result == 0 {
             return Ok(());
         }

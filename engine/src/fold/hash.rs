@@ -34,7 +34,7 @@ impl Hasher {
         Hasher {
             s0: random.next_u64(),
             s1: random.next_u64(),
-            masked_loads: masked_loads(),
+            masked_loads: crate::base::simd::masked_loads(),
             #[cfg(test)]
             order_mask: u32::MAX,
         }
@@ -91,18 +91,6 @@ impl Hasher {
         let order = order & self.order_mask;
         order | 1
     }
-}
-
-pub(super) fn masked_loads() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    {
-        is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl")
-            && is_x86_feature_detected!("aes")
-            && is_x86_feature_detected!("bmi2")
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    false
 }
 
 const FINAL: u64 = 0xd6e8_feb8_6659_fd93;

@@ -81,7 +81,7 @@ impl FoldTable {
                 first: shape.known.map_or(0, identity),
                 numbering: false,
                 used: 0,
-                wide_compare: super::hash::masked_loads(),
+                wide_compare: crate::base::simd::masked_loads(),
                 counts: Box::new([0; 1 << RANGE_BITS]),
             },
             hasher: Hasher::new(seed),

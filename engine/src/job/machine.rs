@@ -9,33 +9,39 @@ const SHARE: f64 = 0.7;
 
 /// The budget of a job that names none: 70 % of what the control group and the machine have free.
 pub fn default_budget_bytes() -> u64 {
-    let free = meminfo("MemAvailable:").unwrap_or(1 << 30);
-    let room = cgroup_room().map_or(free, |room| room.min(free));
+    default_budget_bytes_below(Path::new("/"))
+}
+
+/// The same, of the machine whose `proc` and `sys` lie below `root`.
+pub fn default_budget_bytes_below(root: &Path) -> u64 {
+    let free = meminfo(root, "MemAvailable:").unwrap_or(1 << 30);
+    let room = cgroup_room(root).map_or(free, |room| room.min(free));
     ((room as f64 * SHARE) as u64).max(64 << 20)
 }
 
-fn meminfo(field: &str) -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+fn meminfo(root: &Path, field: &str) -> Option<u64> {
+    let text = std::fs::read_to_string(root.join("proc/meminfo")).ok()?;
     let line = text.lines().find(|l| l.starts_with(field))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib << 10)
 }
 
 /// Bytes that the control group (version 1 or 2) still allows, if it has a limit.
-fn cgroup_room() -> Option<u64> {
-    let own = std::fs::read_to_string("/proc/self/cgroup").ok()?;
+fn cgroup_room(root: &Path) -> Option<u64> {
+    let own = std::fs::read_to_string(root.join("proc/self/cgroup")).ok()?;
     let mut room = None;
     for line in own.lines() {
         let mut parts = line.splitn(3, ':');
         let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
-        let (root, limit, usage) = match controllers {
-            "" => ("/sys/fs/cgroup", "memory.max", "memory.current"),
+        let (groups, limit, usage) = match controllers {
+            "" => ("sys/fs/cgroup", "memory.max", "memory.current"),
             c if c.split(',').any(|c| c == "memory") => {
-                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
+                ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes")
             }
             _ => continue,
         };
         // Limits of parents hold too.
-        let mut dir = Path::new(root).join(path.trim_start_matches('/'));
+        let groups = root.join(groups);
+        let mut dir = groups.join(path.trim_start_matches('/'));
         loop {
             let number = |name: &str| std::fs::read_to_string(dir.join(name)).ok()?.trim().parse::<u64>().ok();
             if let Some(limit) = number(limit)
@@ -45,7 +51,7 @@ fn cgroup_room() -> Option<u64> {
                     limit.saturating_sub(number(usage).unwrap_or(0) - page_cache(&dir).min(number(usage).unwrap_or(0)));
                 room = Some(room.map_or(left, |r: u64| r.min(left)));
             }
-            if dir == Path::new(root) || !dir.pop() {
+            if dir == groups || !dir.pop() {
                 break;
             }
         }
@@ -70,7 +76,7 @@ pub fn describe(processors: usize) -> Machine {
     Machine {
         cpu,
         processors: processors as u32,
-        memory_bytes: meminfo("MemTotal:").unwrap_or(0),
+        memory_bytes: meminfo(Path::new("/"), "MemTotal:").unwrap_or(0),
         simd: super::simd_name().to_string(),
     }
 }

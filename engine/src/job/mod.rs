@@ -17,6 +17,7 @@ pub mod task;
 pub use chain::run;
 pub use control::{Control, Progress};
 pub use execute::Outcome;
+pub use machine::default_budget_bytes_below;
 pub use report::Report;
 pub use spec::applications::{Application, applications};
 pub use spec::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec};

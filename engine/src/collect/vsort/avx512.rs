@@ -15,11 +15,7 @@ const BASE: usize = 128;
 const NINTHER_LEN_MIN: usize = 2048;
 
 pub(super) fn is_available() -> bool {
-    is_x86_feature_detected!("avx512f")
-        && is_x86_feature_detected!("avx512dq")
-        && is_x86_feature_detected!("avx512bw")
-        && is_x86_feature_detected!("avx512vl")
-        && is_x86_feature_detected!("popcnt")
+    crate::base::simd::avx512_sort()
 }
 
 /// Sorts `keys` ascending, in place. A part still too long after `depth` partitions goes to the plain sort.

@@ -1,0 +1,99 @@
+//! What the kernel tells of the machine and of this process: files of proc and sys below a root, as text.
+//!
+//! A file that is missing or may not be read (a container, an old kernel) is `None`; every rule goes on without it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub struct System {
+    root: PathBuf,
+}
+
+impl System {
+    pub fn at(root: &Path) -> System {
+        System { root: root.to_path_buf() }
+    }
+
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The text of `proc/..` or `sys/..`, without the line end behind it.
+    pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
+        let bytes = fs::read(self.root.join(path)).ok()?;
+        Some(String::from_utf8_lossy(&bytes).trim_end().to_string())
+    }
+
+    pub fn number(&self, path: impl AsRef<Path>) -> Option<u64> {
+        self.text(path)?.trim().parse().ok()
+    }
+
+    pub fn has(&self, path: impl AsRef<Path>) -> bool {
+        self.root.join(path).exists()
+    }
+
+    /// What stands behind `name` and a colon, at the beginning of a line.
+    pub fn field(&self, path: impl AsRef<Path>, name: &str) -> Option<String> {
+        let text = self.text(path)?;
+        let found = text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':'));
+        found.map(|value| value.trim().to_string())
+    }
+
+    /// A field of `proc/meminfo`, in bytes.
+    pub fn memory_bytes(&self, name: &str) -> Option<u64> {
+        let kib: u64 = self.field("proc/meminfo", name)?.split_whitespace().next()?.parse().ok()?;
+        kib.checked_mul(1024)
+    }
+
+    /// The choice in brackets: `always [madvise] never`.
+    pub fn chosen(&self, path: &str) -> Option<String> {
+        let text = self.text(path)?;
+        let (_, rest) = text.split_once('[')?;
+        Some(rest.split_once(']')?.0.to_string())
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    /// A root of a test's own, gone with it.
+    pub struct Tree(PathBuf);
+
+    impl Tree {
+        pub fn of(files: &[(&str, &str)]) -> Tree {
+            static NEXT: AtomicU32 = AtomicU32::new(0);
+            let name = format!("yunti-doctor-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+            let root = std::env::temp_dir().join(name);
+            fs::create_dir(&root).unwrap();
+            for (path, text) in files {
+                let path = root.join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            Tree(root)
+        }
+
+        pub fn system(&self) -> System {
+            System::at(&self.0)
+        }
+    }
+
+    impl Drop for Tree {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn files_are_read_by_their_shapes() {
+        let tree =
+            Tree::of(&[("proc/meminfo", "MemTotal:  2 kB\nBad: x kB\n"), ("sys/a", "x [y] z\n"), ("sys/n", "12\n")]);
+        let system = tree.system();
+        assert_eq!(system.memory_bytes("MemTotal"), Some(2048));
+        assert_eq!((system.memory_bytes("Mem"), system.memory_bytes("Bad")), (None, None));
+        assert_eq!((system.chosen("sys/a").as_deref(), system.chosen("sys/n")), (Some("y"), None));
+        assert_eq!((system.number("sys/n"), system.number("sys/a"), system.number("sys/none")), (Some(12), None, None));
+    }
+}
