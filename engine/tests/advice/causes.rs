@@ -54,11 +54,11 @@ fn one_hot_key() {
 #[test]
 fn many_small_files() {
     let ground = Ground::new("files");
-    for i in 0..8000 {
+    for i in 0..32_000 {
         ground.write(&format!("in/{i:05}"), b"a few words\n");
     }
     let report = ground.run(&JobSpec { inputs: vec![ground.text_path("in")], ..application("wordcount") });
-    ground.names(&report, "small-files", &["8000 files of 12 B on average", &ground.text_path("in")]);
+    ground.names(&report, "small-files", &["32000 files of 12 B on average", &ground.text_path("in")]);
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_compressed_file_that_cannot_be_split() {
         threads: Some(4),
         ..application("wordcount")
     });
-    ground.names(&report, "whole-files", &[&format!("one task read all of {input}: gzip"), "4 files or more"]);
+    ground.names(&report, "whole-files", &[&format!("one task read all of {input}: gzip"), "so that each of the "]);
 }
 
 /// Files on which each of these operations takes so many milliseconds more.
@@ -87,7 +87,8 @@ fn slow(files: Arc<dyn Files>, ms: u64, which: fn(&Step) -> bool) -> Arc<dyn Fil
 fn a_slow_disk() {
     let ground = Ground::new("disk");
     let input = ground.write("slow/in", &text(MIB / 2));
-    let spec = JobSpec { inputs: vec![input], split_bytes: 64 << 10, threads: Some(2), ..application("sort") };
+    let spec =
+        JobSpec { inputs: vec![input], split_bytes: 64 << 10, threads: Some(2), reduces: 2, ..application("sort") };
     let report = ground
         .run_on(&spec, |files| slow(files, 2, |step| step.operation == Operation::Read && step.place == Place::Opened));
     ground.names(&report, "slow-disk", &["reading the input in ", "/slow took ", "KiB/s a worker"]);
@@ -150,7 +151,7 @@ fn one_thread() {
 #[test]
 fn a_cold_cache() {
     let ground = Ground::new("cold");
-    let input = ground.write("in", &vec![b'x'; 96 * MIB]);
+    let input = ground.write("in", &vec![b'x'; 64 * MIB]);
     if !cool(&input) {
         return;
     }
@@ -159,9 +160,11 @@ fn a_cold_cache() {
         input_format: InputFormat::Fixed { record_bytes: 1 << 20, key_bytes: 8 },
         ..map_only("Test.Nothing")
     };
-    let report = ground.run(&spec);
+    // Some disks are nearly as fast as memory.
+    let no_fast_one = |files| slow(files, 8, |step| step.operation == Operation::Read && step.place == Place::Opened);
+    let report = ground.run_on(&spec, no_fast_one);
     ground.names(&report, "cold-cache", &["MiB of input came from the disk", "a second run"]);
-    let again = ground.run(&spec);
+    let again = ground.run_on(&spec, no_fast_one);
     assert!(again.advice.iter().all(|a| a.rule != "cold-cache"), "{:?}", again.advice);
 }
 
@@ -174,7 +177,7 @@ fn a_slow_writer() {
         ground.run(&JobSpec { compress: Some(Compression { target: Target::Bzip2, level: Some(9) }), ..spec.clone() });
     ground.names(&report, "slow-writer", &["compressing the output as bzip2:9 took ", "--compress zstd"]);
     let report = ground.run(&JobSpec { output_format: OutputFormat::Class("Test.Write".into()), ..spec });
-    ground.names(&report, "slow-writer", &["the writer Test.Write took 9"]);
+    ground.names(&report, "slow-writer", &["the writer Test.Write took "]);
 }
 
 #[test]
@@ -213,6 +216,10 @@ fn a_quota_of_processors() {
 fn a_busy_neighbour() {
     let ground = Ground::new("neighbour");
     let input = ground.write("in", &text(12 * MIB));
+    if !Path::new("/proc/thread-self/schedstat").exists() {
+        eprintln!("SKIPPED: a busy neighbour: nobody counts here how long threads wait for a processor");
+        return;
+    }
     let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
     let _neighbours = Neighbours::start(4 * processors);
     let report = ground.run(&JobSpec { inputs: vec![input], split_bytes: MIB as u64, ..application("wordcount") });

@@ -45,7 +45,8 @@ impl Writer for Pass {
     fn write(&mut self, records: &Batch<'_>, bytes: &mut Out) -> Result<()> {
         for i in 0..records.len() {
             burn(self.steps);
-            bytes.emit(records.record(i).0, b"\n")?;
+            bytes.append(records.record(i).0)?;
+            bytes.append(b"\n")?;
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use yunti_engine::codec::encode::{Compression, Target};
 use yunti_engine::env::random::Random;
+use yunti_engine::format::columns::Columns;
 use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputFormat};
 
 use crate::ground::{CAUSES, Ground, application, beside, map_only, text, told};
@@ -70,10 +71,13 @@ fn csv_to_json() {
         csv += &format!("{i},\"name, {i}\",{}\n", i % 100);
     }
     let input = ground.write("in.csv", csv.as_bytes());
+    let columns = Columns { key: vec!["id".into()], value: vec!["name".into(), "n".into()] };
     let spec = JobSpec {
         inputs: vec![input],
         input_format: InputFormat::Csv { separator: b',', header: true },
+        columns: columns.clone(),
         output_format: OutputFormat::Json,
+        output_columns: columns,
         ..application("identity")
     };
     check(&ground, spec);

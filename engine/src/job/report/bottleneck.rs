@@ -59,7 +59,7 @@ impl Resource {
 }
 
 /// Another resource must be in use this much more than the processors to be named before them: with as many tasks as
-/// processors both are in use all the time, and the processors do the work.
+/// processors both are in use all the time, and the processors do the work. Half of it for disks.
 const NEARLY: f64 = 0.05;
 
 /// Needs `job`, `machine`, `stages` and `workers` of the report.
@@ -67,7 +67,14 @@ pub fn find(report: &Report, times: &ResourceTimes) -> Bottleneck {
     let wall_ms = report.job.wall_ms.max(1e-6);
     let resources = resources(report, times, wall_ms);
     let most = |among: &dyn Fn(&Resource) -> bool, bonus: f64| {
-        let of = |r: &Resource| r.utilisation(wall_ms) + if r.name == "cpu" { bonus } else { 0.0 };
+        let of = |r: &Resource| {
+            let before = match r.name {
+                "cpu" => bonus,
+                "disk_read" | "disk_write" => bonus / 2.0,
+                _ => 0.0,
+            };
+            r.utilisation(wall_ms) + before
+        };
         let candidates = resources.iter().filter(|r| among(r));
         candidates.max_by(|a, b| of(a).total_cmp(&of(b))).expect("the first resources are always there")
     };

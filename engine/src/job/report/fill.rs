@@ -73,6 +73,10 @@ pub fn make(running: &Running<'_>, before: &Watch, output_bytes: u64) -> Report 
         counters.entry(group.clone()).or_insert_with(std::collections::BTreeMap::new).insert(name.clone(), *n);
     }
     let input_records = counters.get(TASK_COUNTERS).and_then(|g| g.get("MAP_INPUT_RECORDS")).copied().unwrap_or(0);
+    let (groups, largest_record) = {
+        let observed = running.observed();
+        (observed.groups(), observed.largest_record.clone())
+    };
     let mut report = Report {
         format: REPORT_FORMAT.into(),
         job: JobInfo {
@@ -104,7 +108,7 @@ pub fn make(running: &Running<'_>, before: &Watch, output_bytes: u64) -> Report 
             classes: classes(spec, running.plan),
         },
         machine: machine::describe(running.env.threads.processors()),
-        input: Some(Input { largest_record: running.observed().largest_record.clone(), ..input(running.plan) }),
+        input: Some(Input { largest_record, ..input(running.plan) }),
         stages: running.meter.stages(),
         workers: running.meter.workers(),
         tasks: Vec::new(),
@@ -119,7 +123,7 @@ pub fn make(running: &Running<'_>, before: &Watch, output_bytes: u64) -> Report 
             .partitions
             .summary(if spec.mode == Mode::None { "split" } else { "partition" }, &running.totals),
         files: files(running, before),
-        groups: running.observed().groups(),
+        groups,
         counters,
         ..Report::default()
     };

@@ -86,12 +86,16 @@ pub(super) fn slow_class(report: &Report) -> Option<Advice> {
 
 /// Compression of the output, or a class that writes it.
 pub(super) fn slow_writer(report: &Report) -> Option<Advice> {
-    let took = share(report, &["encode"]);
+    // Workers that wait for their turn in a part wait for what others encode.
+    let ms_of = |name: &str| report.stages.iter().find(|s| s.name == name).map_or(0.0, |s| s.busy_ms);
+    let written_ms = report.files.iter().filter(|f| f.place == "output").map(|f| f.write_ms).sum::<f64>();
+    let turns_ms = (ms_of("write") - written_ms).max(0.0);
+    let ms = ms_of("encode");
+    let took = (ms / (busy_ms(report) - turns_ms).max(1e-6)).min(1.0);
     let by = report.job.output_by.as_ref()?;
     if !is_long(report) || took < 0.4 {
         return None;
     }
-    let ms = report.stages.iter().find(|s| s.name == "encode").map_or(0.0, |s| s.busy_ms);
     let seen = |what: &str| {
         format!("{what} took {} of the workers' time, {} a worker", percent(took), rate(report.job.output_bytes, ms))
     };

@@ -33,7 +33,8 @@ const SLOW_MB_PER_S: f64 = 200.0;
 /// Input or output on a disk that could not follow.
 pub(super) fn slow_disk(report: &Report) -> Option<Advice> {
     let ways = report.files.iter().filter(|f| f.place != "scratch").flat_map(|f| {
-        [("reading", f.read_bytes, f.read_ms), ("writing", f.written_bytes, f.write_ms)].map(|way| (f, way))
+        let (read_ms, write_ms) = (in_calls(report, f.read_ms), in_calls(report, f.write_ms));
+        [("reading", f.read_bytes, read_ms), ("writing", f.written_bytes, write_ms)].map(|way| (f, way))
     });
     let slow = |&(_, (_, bytes, ms)): &(_, (_, u64, f64))| {
         part_of_busy(report, ms) >= 0.3 && (bytes as f64) < SLOW_MB_PER_S * 1e3 * ms
@@ -61,7 +62,8 @@ pub(super) fn slow_disk(report: &Report) -> Option<Advice> {
 pub(super) fn cold_cache(report: &Report) -> Option<Advice> {
     let from_disk = report.waits.as_ref()?.disk_read_bytes;
     let input = report.files.iter().find(|f| f.place == "input")?;
-    let took = part_of_busy(report, input.read_ms);
+    let read_ms = in_calls(report, input.read_ms);
+    let took = part_of_busy(report, read_ms);
     // What runs read back from scratch is not told apart.
     let spilled = report.files.iter().filter(|f| f.place == "scratch").map(|f| f.read_bytes).sum::<u64>();
     let cold = from_disk.saturating_sub(spilled).min(input.read_bytes);
@@ -80,7 +82,7 @@ pub(super) fn cold_cache(report: &Report) -> Option<Advice> {
             "{} of the {} of input came from the disk and not from memory, {} a worker: {} of the workers' time",
             budget::size(cold),
             budget::size(input.read_bytes),
-            rate(input.read_bytes, input.read_ms),
+            rate(input.read_bytes, read_ms),
             percent(took)
         ),
         again.into(),
@@ -177,6 +179,12 @@ mod tests {
         let mut report = quiet();
         report.files = vec![used("input", (1 << 30, 6000.0), (0, 0.0))];
         fires(&report, "slow-disk", &["reading the input in /data took 32 %", "170.7 MiB/s a worker"]);
+        // Reads that wait for a processor and not for the disk.
+        report.waits = Some(Waits { processor_ms: 6000.0, ..Waits::default() });
+        report.job.cpu_ms = 60_000.0;
+        report.workers = vec![Worker { busy_ms: 20_000.0, ..Worker::default() }];
+        is_quiet(&report);
+        report.waits = None;
         report.files[0].read_ms = 5000.0;
         is_quiet(&report);
         report.files = vec![used("output", (0, 0.0), (1 << 30, 6000.0))];

@@ -87,6 +87,14 @@ fn part_of_busy(report: &Report, ms: f64) -> f64 {
     (ms / busy_ms(report).max(1e-6)).min(1.0)
 }
 
+/// Of time in calls of the system the part in which workers did not wait for a processor: those of other programs make every call
+/// seem slow.
+fn in_calls(report: &Report, ms: f64) -> f64 {
+    let waited = report.waits.as_ref().map_or(0.0, |w| w.processor_ms);
+    let busy: f64 = report.workers.iter().map(|w| w.busy_ms).sum();
+    ms * (1.0 - waited / busy.max(1e-6)).clamp(0.05, 1.0)
+}
+
 /// Whether a class is not one of the engine's.
 fn is_own(name: &str) -> bool {
     !name.starts_with("Yunti.") && name != "total-order"
