@@ -97,7 +97,7 @@ impl Ground {
         for part in parts {
             assert!(text.contains(part), "{rule} does not say '{part}'\n{}", told(report));
         }
-        println!("{rule}: {text}");
+        println!("{rule} ({:.0} ms): {text}", report.job.wall_ms);
     }
 }
 
