@@ -1,7 +1,7 @@
 //! Colours by the kind of work: the same one in all drawings. Names and values are in `style.css`, for light and for dark.
 
 /// Kinds of spans and stages that have a colour of their own.
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 17] = [
     "read",
     "map",
     "collect",
@@ -10,6 +10,7 @@ const KINDS: [&str; 16] = [
     "sort",
     "merge",
     "reduce",
+    "encode",
     "write",
     "commit",
     "wait",

@@ -64,6 +64,10 @@ fn full_of_one(report: &Report, width: usize, paint: Paint) -> String {
     }
     out += &heading("Memory");
     out += &memory(report, width);
+    if !report.files.is_empty() {
+        out += &heading("Files");
+        out += &files(report, paint);
+    }
     if let Some(partitions) = report.partitions.as_ref().filter(|p| p.count > 1) {
         out += &heading("Skew");
         out += &wrap("  ", &skew_sentence(partitions), width);
@@ -206,6 +210,32 @@ fn tasks(report: &Report, width: usize, paint: Paint) -> String {
         table.row(vec![kind, attempts, average, longest, processor, format!("  {stages}")]);
     }
     table.print(paint) + &if has_stock_tasks(report) { wrap("  ", STOCK_NOTE, width) } else { String::new() }
+}
+
+/// What finding, reading and writing files took, by their place.
+fn files(report: &Report, paint: Paint) -> String {
+    let mut table = Table::new(&[
+        ("files", Side::Left),
+        ("opened", Side::Right),
+        ("opening", Side::Right),
+        ("read", Side::Right),
+        ("reading", Side::Right),
+        ("written", Side::Right),
+        ("writing", Side::Right),
+        ("in", Side::Left),
+    ]);
+    for f in &report.files {
+        let moved = |bytes: u64, ms: f64| match bytes {
+            0 => (String::new(), String::new()),
+            n => (numbers::bytes(n), numbers::milliseconds(ms)),
+        };
+        let (read, reading) = moved(f.read_bytes, f.read_ms);
+        let (written, writing) = moved(f.written_bytes, f.write_ms);
+        let (opened, opening) = (numbers::about(f.opened), numbers::milliseconds(f.open_ms));
+        let directory = f.directory.clone().unwrap_or_default();
+        table.row(vec![f.place.clone(), opened, opening, read, reading, written, writing, directory]);
+    }
+    table.print(paint)
 }
 
 fn memory(report: &Report, width: usize) -> String {

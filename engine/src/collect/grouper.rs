@@ -9,6 +9,8 @@ use crate::operator::groups::{GROUP_CONT, GROUP_MORE, Groups, Values};
 /// A batch is handed over at this size: it lies in L2.
 const BATCH_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 64 << 10 };
 const BATCH_VALUES: usize = if cfg!(debug_assertions) { 32 } else { 8192 };
+/// What is kept of the largest group's key.
+const LARGEST_KEY_BYTES: usize = 40;
 
 /// Call order: `push` for each record in order, then `finish`. Each calls `reduce` with batches.
 pub struct Grouper {
@@ -34,6 +36,11 @@ pub struct Grouper {
     continues: bool,
     /// Groups so far.
     pub groups: u64,
+    /// Records that were handed over, and those before the last group.
+    given: u64,
+    group_from: u64,
+    largest_records: u64,
+    largest_key: Vec<u8>,
 }
 
 impl Grouper {
@@ -55,6 +62,10 @@ impl Grouper {
             open: false,
             continues: false,
             groups: 0,
+            given: 0,
+            group_from: 0,
+            largest_records: 0,
+            largest_key: Vec::new(),
         }
     }
 
@@ -98,12 +109,36 @@ impl Grouper {
             self.deliver(same, &mut reduce)?;
         }
         if !same {
+            self.end_group();
             self.groups += 1;
             self.key.clear();
             self.key.extend_from_slice(group);
             self.open = true;
         }
         Ok(same)
+    }
+
+    /// Remembers the largest group.
+    #[inline]
+    fn end_group(&mut self) {
+        let end = self.given + (self.v8.len() + self.voff.len()) as u64;
+        let records = end - self.group_from;
+        self.group_from = end;
+        if records > self.largest_records {
+            self.largest_records = records;
+            self.largest_key.clear();
+            self.largest_key.extend_from_slice(&self.key[..self.key.len().min(LARGEST_KEY_BYTES)]);
+        }
+    }
+
+    /// Of the groups that have ended.
+    pub fn largest_records(&self) -> u64 {
+        self.largest_records
+    }
+
+    /// The first bytes of its key, normalised.
+    pub fn largest_key(&self) -> &[u8] {
+        &self.largest_key
     }
 
     /// A new group, or the rest of one whose beginning was handed over. Returns where its key stands.
@@ -149,6 +184,7 @@ impl Grouper {
 
     /// Hands the last batch over.
     pub fn finish(&mut self, mut reduce: impl FnMut(&Groups<'_>) -> Result<()>) -> Result<()> {
+        self.end_group();
         self.deliver(false, &mut reduce)?;
         self.open = false;
         Ok(())
@@ -173,6 +209,7 @@ impl Grouper {
             }
         }
         self.continues = false;
+        self.given += (self.v8.len() + self.voff.len()) as u64;
         self.data.clear();
         self.data.shrink_to(BATCH_BYTES * 4 + SLACK_BYTES);
         let Grouper { koff, klen, first, voff, vlen, vkoff, vklen, .. } = self;

@@ -8,10 +8,12 @@ pub mod crew;
 pub mod faulty;
 pub mod few_open;
 pub mod files;
+pub mod metered;
 pub mod random;
 pub mod real;
 pub mod threads;
 pub mod uninterrupted;
+pub mod waiting;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,8 +22,10 @@ pub use clock::Clock;
 pub use crew::{Cancel, Crew};
 pub use few_open::FewOpen;
 pub use files::{File, Files, NamedFile};
+pub use metered::Metered;
 pub use threads::Threads;
 pub use uninterrupted::Uninterrupted;
+pub use waiting::Waiting;
 
 /// What a job is given of the outside world.
 #[derive(Clone)]

@@ -80,7 +80,8 @@ fn run_with(
     chain: &Before,
 ) -> Result<Outcome> {
     control.enter(StageNow::Start);
-    let before = fill::Before::now(env);
+    let watch = fill::Watch::begin(env);
+    let env = watch.env();
     let mut pending = match &spec.output {
         OutputTarget::Directory(path) => Some(Pending::begin(env.files.clone(), path, spec.overwrite)?),
         _ => None,
@@ -107,7 +108,7 @@ fn run_with(
     running.write_edges(&output, Edge::Foot)?;
     let (mut output_bytes, top) = close_output(output, spec.durable, running.of_nothing())?;
     output_bytes += running.outputs.as_ref().map_or(0, |outputs| outputs.bytes());
-    let mut report = fill::make(&running, &before, output_bytes);
+    let mut report = fill::make(&running, &watch, output_bytes);
     (report.before, report.held_spilled_bytes) = (chain.reports.clone(), chain.spilled_bytes);
     if let Some(mut pending) = pending.take() {
         // Readers of Hadoop's outputs pass over names with `_`.
@@ -165,6 +166,7 @@ pub(super) fn start<'a>(
         scratch_dirs: if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() },
         bounds: None,
         spill: Mutex::default(),
+        observed: Mutex::default(),
         compressing: spec.compress.map(Compressing::new).transpose()?,
     })
 }

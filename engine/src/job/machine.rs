@@ -1,4 +1,4 @@
-//! What this machine is, and how much memory a job may take of it: control groups and free memory.
+//! What this machine is, and how much of it a job may take: free memory, control groups with their limits of memory and processors.
 
 use std::path::Path;
 
@@ -67,6 +67,63 @@ fn page_cache(dir: &Path) -> u64 {
     field("total_inactive_file").or_else(|| field("inactive_file")).unwrap_or(0)
 }
 
+/// What a control group's limit of processor time did so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CpuQuota {
+    /// Processors that it allows.
+    pub processors: f64,
+    /// Periods in which there was something to run, and those in which the quota was used up.
+    pub periods: u64,
+    pub throttled: u64,
+}
+
+/// Of the control group (version 1 or 2) of this thread, or of the parent that allows least; `None` without a limit.
+pub fn cpu_quota() -> Option<CpuQuota> {
+    let own = std::fs::read_to_string("/proc/thread-self/cgroup").ok()?;
+    cpu_quota_of(&own, Path::new("/sys/fs/cgroup"))
+}
+
+fn cpu_quota_of(own: &str, mounted: &Path) -> Option<CpuQuota> {
+    let mut strictest: Option<CpuQuota> = None;
+    for line in own.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        let roots = match controllers {
+            "" => [mounted.to_path_buf(), mounted.join("unified")],
+            c if c.split(',').any(|c| c == "cpu") => [mounted.join(c), mounted.join("cpu")],
+            _ => continue,
+        };
+        let Some(root) = roots.into_iter().find(|root| root.is_dir()) else { continue };
+        let mut dir = root.join(path.trim_start_matches('/'));
+        loop {
+            if let Some(quota) = quota_in(&dir)
+                && strictest.is_none_or(|s| quota.processors < s.processors)
+            {
+                strictest = Some(quota);
+            }
+            if dir == root || !dir.pop() {
+                break;
+            }
+        }
+    }
+    strictest
+}
+
+fn quota_in(dir: &Path) -> Option<CpuQuota> {
+    let text = |name: &str| std::fs::read_to_string(dir.join(name)).ok();
+    let number = |name: &str| text(name)?.trim().parse::<f64>().ok();
+    let processors = match text("cpu.max") {
+        Some(max) => {
+            let (quota, period) = max.trim().split_once(' ')?;
+            quota.parse::<f64>().ok()? / period.parse::<f64>().ok()?
+        }
+        None => number("cpu.cfs_quota_us").filter(|quota| *quota > 0.0)? / number("cpu.cfs_period_us")?,
+    };
+    let stat = text("cpu.stat")?;
+    let field = |name: &str| stat.lines().find_map(|l| l.strip_prefix(name)?.strip_prefix(' ')?.trim().parse().ok());
+    Some(CpuQuota { processors, periods: field("nr_periods")?, throttled: field("nr_throttled")? })
+}
+
 pub fn describe(processors: usize) -> Machine {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let cpu = cpuinfo
@@ -94,4 +151,36 @@ pub fn disk_bytes() -> (u64, u64) {
     let io = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
     let field = |name: &str| io.lines().find_map(|l| l.strip_prefix(name)?.trim().parse::<u64>().ok()).unwrap_or(0);
     (field("read_bytes:"), field("write_bytes:"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_strictest_quota_of_either_version() {
+        let root = std::env::temp_dir().join(format!("yunti-quota-{}", std::process::id()));
+        let write = |name: &str, text: &str| {
+            let path = root.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("two/a/cpu.max", "50000 100000\n");
+        write("two/a/cpu.stat", "usage_usec 9\nnr_periods 40\nnr_throttled 30\nthrottled_usec 5\n");
+        write("two/a/b/cpu.max", "max 100000\n");
+        write("two/a/b/cpu.stat", "nr_periods 1\nnr_throttled 1\n");
+        write("one/cpu,cpuacct/x/cpu.cfs_quota_us", "150000\n");
+        write("one/cpu,cpuacct/x/cpu.cfs_period_us", "100000\n");
+        write("one/cpu,cpuacct/x/cpu.stat", "nr_periods 7\nnr_throttled 2\nthrottled_time 4\n");
+        write("one/cpu,cpuacct/y/cpu.cfs_quota_us", "-1\n");
+        write("one/cpu,cpuacct/y/cpu.cfs_period_us", "100000\n");
+        let of = |own: &str, version: &str| cpu_quota_of(own, &root.join(version));
+        assert_eq!(of("0::/a/b\n", "two"), Some(CpuQuota { processors: 0.5, periods: 40, throttled: 30 }));
+        let one = "5:devices:/\n4:cpu,cpuacct:/x\n0::/\n";
+        assert_eq!(of(one, "one"), Some(CpuQuota { processors: 1.5, periods: 7, throttled: 2 }));
+        assert_eq!(of("4:cpu,cpuacct:/y\n", "one"), None);
+        assert_eq!(of("0::/nowhere\n", "two"), None);
+        assert_eq!(of("", "two"), None);
+        std::fs::remove_dir_all(&root).unwrap();
+    }
 }

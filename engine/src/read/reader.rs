@@ -105,8 +105,17 @@ pub struct SplitReader {
     framed: FramedSplitter,
     parser: Option<Parser>,
     built: Built,
+    /// The largest of the records that the buffer had to grow for.
+    largest: Option<Large>,
     pub records: u64,
     pub bytes: u64,
+}
+
+/// A record that is longer than the buffer was.
+struct Large {
+    file: u32,
+    offset: u64,
+    bytes_least: u64,
 }
 
 /// Of records that are not handed out as they stand.
@@ -166,6 +175,7 @@ impl SplitReader {
             key_values: KeyValueSplitter::default(),
             fixed,
             framed: FramedSplitter::default(),
+            largest: None,
             records: 0,
             bytes: 0,
         })
@@ -308,6 +318,7 @@ impl SplitReader {
             self.buffer
                 .grow(len, &format!("a record of more than {left} bytes"))
                 .map_err(|e| e.at_path(path).at_offset(position))?;
+            self.note_large(left);
         } else if self.from > 0 {
             self.buffer.copy_within(self.from..self.to, 0);
         }
@@ -471,6 +482,21 @@ impl SplitReader {
             Some(Parser::Json(parser)) => std::mem::take(&mut parser.bad_records),
             _ => 0,
         }
+    }
+
+    /// The record at the front is longer than `bytes`.
+    #[cold]
+    fn note_large(&mut self, bytes: usize) {
+        let Some(open) = &self.current else { return };
+        if self.largest.as_ref().is_none_or(|largest| bytes as u64 > largest.bytes_least) {
+            self.largest = Some(Large { file: open.piece.file, offset: open.position, bytes_least: bytes as u64 });
+        }
+    }
+
+    /// The path, the offset and the least length of the largest record that needed a larger buffer, since the last call.
+    pub fn take_largest(&mut self) -> Option<(String, u64, u64)> {
+        let Large { file, offset, bytes_least } = self.largest.take()?;
+        Some((self.setup.inputs[file as usize].path.to_string_lossy().into_owned(), offset, bytes_least))
     }
 
     fn place(&self) -> (String, u64) {

@@ -54,6 +54,7 @@ pub struct ScratchSpace {
 struct Directory {
     path: PathBuf,
     health: DirectoryHealth,
+    bad_reads: AtomicU64,
     file: Mutex<Option<NamedFile>>,
     end: AtomicU64,
     free: Mutex<FreeRanges>,
@@ -131,7 +132,9 @@ impl ScratchSpace {
 
     /// Notes that an extent could not be read, or was not what was written.
     pub fn note_bad_read(&self, extent: Extent) {
-        self.directories[extent.file as usize].health.note_error(self.clock.now_ns());
+        let directory = &self.directories[extent.file as usize];
+        directory.bad_reads.fetch_add(1, Ordering::Relaxed);
+        directory.health.note_error(self.clock.now_ns());
     }
 
     /// Gives the space back. Each extent is freed at most once and not read afterwards.
@@ -166,6 +169,12 @@ impl ScratchSpace {
         self.directories.iter().filter(|d| !d.health.is_usable()).map(|d| d.path.clone()).collect()
     }
 
+    /// Directories with reads that failed or were not what was written, and how many, for the report.
+    pub fn bad_reads(&self) -> Vec<(PathBuf, u64)> {
+        let all = self.directories.iter().map(|d| (d.path.clone(), d.bad_reads.load(Ordering::Relaxed)));
+        all.filter(|(_, n)| *n > 0).collect()
+    }
+
     pub(super) fn gauge(&self) -> &CodecGauge {
         &self.gauge
     }
@@ -197,6 +206,7 @@ impl Directory {
         Directory {
             path,
             health: DirectoryHealth::new(rule),
+            bad_reads: AtomicU64::new(0),
             file: Mutex::new(None),
             end: AtomicU64::new(0),
             free: Mutex::new(FreeRanges::default()),

@@ -51,6 +51,7 @@ pub struct OutputWriter<'a> {
     totals: &'a OutputTotals,
     records: u64,
     write_ns: u64,
+    encode_ns: u64,
 }
 
 /// Sums over all tasks, for counters and progress.
@@ -59,6 +60,8 @@ pub struct OutputTotals {
     pub records: AtomicU64,
     pub bytes: AtomicU64,
     pub write_ns: AtomicU64,
+    /// Compressing, and what classes took that write.
+    pub encode_ns: AtomicU64,
     /// By part; empty where nobody asks.
     pub parts: Vec<PartTotals>,
 }
@@ -140,6 +143,7 @@ impl<'a> OutputWriter<'a> {
             totals: setup.totals,
             records: 0,
             write_ns: 0,
+            encode_ns: 0,
         }
     }
 
@@ -222,7 +226,10 @@ impl<'a> OutputWriter<'a> {
         writing: &mut ClassWriting<'a>,
         call: impl FnOnce(&mut ClassWriting<'a>) -> Result<()>,
     ) -> Result<()> {
-        call(writing).map_err(|e| match self.file() {
+        let start = self.clock.now_ns();
+        let made = call(writing);
+        self.encode_ns += self.clock.now_ns() - start;
+        made.map_err(|e| match self.file() {
             Some(file) => e.at_path(file.path()),
             None => e,
         })?;
@@ -311,7 +318,7 @@ impl<'a> OutputWriter<'a> {
             None => compressing.begin()?,
         };
         for step in pieces.iter().flat_map(|piece| piece.chunks(STEP_BYTES)) {
-            member.write(step)?;
+            self.encode(|| member.write(step))?;
             if self.ordered && member.packed.len() >= self.packed_bytes {
                 self.write_out(&[&member.packed])?;
                 member.packed.clear();
@@ -320,11 +327,18 @@ impl<'a> OutputWriter<'a> {
         if self.ordered {
             self.member = Some(member);
         } else {
-            member.finish()?;
+            self.encode(|| member.finish())?;
             self.write_out(&[&member.packed])?;
             compressing.give_back(member);
         }
         Ok(())
+    }
+
+    fn encode(&mut self, work: impl FnOnce() -> Result<()>) -> Result<()> {
+        let start = self.clock.now_ns();
+        let result = work();
+        self.encode_ns += self.clock.now_ns() - start;
+        result
     }
 
     fn write_out(&mut self, pieces: &[&[u8]]) -> Result<()> {
@@ -358,7 +372,7 @@ impl<'a> OutputWriter<'a> {
         self.flush()?;
         let mut member = self.member.take();
         if let Some(member) = &mut member {
-            member.finish()?;
+            self.encode(|| member.finish())?;
         }
         let packed = member.as_mut().map_or_else(Vec::new, |m| std::mem::take(&mut m.packed));
         let buffer = self.write_last(packed)?;
@@ -390,6 +404,7 @@ impl<'a> OutputWriter<'a> {
             part.records.fetch_add(self.records, Ordering::Relaxed);
         }
         self.totals.write_ns.fetch_add(self.write_ns, Ordering::Relaxed);
+        self.totals.encode_ns.fetch_add(self.encode_ns, Ordering::Relaxed);
         Ok((self.staging, self.write_ns))
     }
 }

@@ -126,6 +126,9 @@ pub(super) fn note_scratch(running: &Running<'_>, scratch: &ScratchSpace) {
     let mut spill = running.spill.lock().unwrap_or_else(|e| e.into_inner());
     spill.peak_bytes = scratch.usage().held_bytes_peak;
     spill.failed_directories = scratch.retired().iter().map(|d| d.to_string_lossy().into_owned()).collect();
+    for (path, reads) in scratch.bad_reads() {
+        *spill.bad_reads.entry(path.to_string_lossy().into_owned()).or_insert(0) += reads;
+    }
 }
 
 /// What a merge needs beyond its blocks where records are larger than a block: for the largest one, and for one of each run.

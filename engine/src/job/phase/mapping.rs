@@ -9,6 +9,7 @@ use crate::collect::partition::Partition;
 use crate::env::crew::Stop;
 use crate::job::plan::Plan;
 use crate::job::plan::source::Source;
+use crate::job::report::LargeRecord;
 use crate::job::report::meter::StageKind;
 use crate::map::identity::Identity;
 use crate::operator::{Flags, Mapper, TaskContext, Type};
@@ -70,6 +71,9 @@ pub fn count_read(running: &Running<'_>, reader: &mut SplitReader) {
     let bad = reader.take_bad_records();
     if bad > 0 {
         running.count("Yunti", "BAD_RECORDS", bad);
+    }
+    if let Some((path, offset, bytes_least)) = reader.take_largest() {
+        running.observed().add_record(LargeRecord { path, offset, bytes_least });
     }
     if let Some(context) = reader.end_split() {
         running.absorb(&context);

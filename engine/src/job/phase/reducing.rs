@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use super::mapping::TASK_COUNTERS;
 use super::running::Running;
+use crate::base::escape::escape;
 use crate::base::{Arranged, KeyOrder, Record, Result};
 use crate::collect::Grouper;
+use crate::env::Clock;
+use crate::job::report::observed::GroupMeter;
 use crate::map::timed::Timed;
 use crate::operator::{Emitter, Groups, Reducer, TaskContext, Type};
 use crate::reduce::WriterSink;
@@ -24,8 +27,26 @@ pub enum ReduceTask<'a> {
         reducer: Box<dyn Reducer>,
         emitter: Emitter<Timed<WriterSink<'a>>>,
         context: Arc<TaskContext>,
+        meter: Box<GroupMeter>,
+        clock: Arc<dyn Clock>,
+        partition: u32,
         records: u64,
     },
+}
+
+/// One batch through the reducer, with the time that it took.
+fn reduce_batch(
+    groups: &Groups<'_>,
+    reducer: &mut dyn Reducer,
+    emitter: &mut Emitter<Timed<WriterSink<'_>>>,
+    meter: &mut GroupMeter,
+    clock: &dyn Clock,
+) -> Result<()> {
+    let (start, written) = (clock.now_ns(), emitter.sink().busy_ns);
+    emitter.run(&[], |out| reducer.reduce(groups, out))?;
+    let writing = emitter.sink().busy_ns - written;
+    meter.note(groups, clock.now_ns().saturating_sub(start + writing));
+    Ok(())
 }
 
 /// Whether ranges of a partition's keys may be reduced by themselves.
@@ -66,6 +87,9 @@ impl<'a> ReduceTask<'a> {
             reducer,
             emitter: Emitter::new(sink, false, false)?,
             context,
+            meter: Box::default(),
+            clock: running.env.clock.clone(),
+            partition,
             records: 0,
         })
     }
@@ -88,9 +112,9 @@ impl<'a> ReduceTask<'a> {
                 let arranged = Arranged::of(&record)?;
                 writer.write(arranged.key, arranged.value)
             }
-            ReduceTask::Reduce { grouper, arranged, reducer, emitter, records, .. } => {
+            ReduceTask::Reduce { grouper, arranged, reducer, emitter, meter, clock, records, .. } => {
                 *records += 1;
-                let reduce = |groups: &Groups<'_>| emitter.run(&[], |out| reducer.reduce(groups, out));
+                let reduce = |groups: &Groups<'_>| reduce_batch(groups, &mut **reducer, emitter, meter, &**clock);
                 if *arranged { grouper.push_arranged(&record, reduce) } else { grouper.push(record, reduce) }
             }
         }
@@ -103,12 +127,26 @@ impl<'a> ReduceTask<'a> {
                 running.count(TASK_COUNTERS, "REDUCE_INPUT_RECORDS", records);
                 writer.finish()
             }
-            ReduceTask::Reduce { mut grouper, mut reducer, mut emitter, context, records, .. } => {
-                grouper.finish(|groups| emitter.run(&[], |out| reducer.reduce(groups, out)))?;
+            ReduceTask::Reduce {
+                mut grouper,
+                mut reducer,
+                mut emitter,
+                context,
+                mut meter,
+                clock,
+                partition,
+                records,
+                ..
+            } => {
+                grouper.finish(|groups| reduce_batch(groups, &mut *reducer, &mut emitter, &mut meter, &*clock))?;
+                let start = clock.now_ns();
                 emitter.run(&[], |out| reducer.flush(out))?;
+                meter.note_flush(clock.now_ns().saturating_sub(start));
                 let result = emitter.finish()?.into_inner().into_writer().finish()?;
                 drop(reducer);
                 running.absorb(&context);
+                let key = || running.plan.order.is_bytes().then(|| escape(grouper.largest_key()));
+                running.observed().add_groups(&meter, grouper.largest_records(), partition, key);
                 running.count(TASK_COUNTERS, "REDUCE_INPUT_RECORDS", records);
                 running.count(TASK_COUNTERS, "REDUCE_INPUT_GROUPS", grouper.groups);
                 Ok(result)

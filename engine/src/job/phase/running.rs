@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::base::Result;
 use crate::env::crew::Stop;
@@ -14,6 +14,7 @@ use crate::job::plan::sizing::Sizing;
 use crate::job::report::Spill;
 use crate::job::report::memory_trace::MemoryTrace;
 use crate::job::report::meter::Meter;
+use crate::job::report::observed::Observed;
 use crate::job::report::partitions::PartitionMeter;
 use crate::job::spec::{JobSpec, Mode};
 use crate::memory::{Budget, Grant};
@@ -49,6 +50,7 @@ pub struct Running<'a> {
     /// Bounds of a total order that were sampled elsewhere.
     pub bounds: Option<Arc<Vec<Vec<u8>>>>,
     pub spill: Mutex<Spill>,
+    pub observed: Mutex<Observed>,
     /// Where the output is compressed.
     pub compressing: Option<Compressing>,
 }
@@ -97,6 +99,10 @@ impl Running<'_> {
     pub fn count(&self, group: &str, name: &str, by: u64) {
         let mut counters = self.counters.lock().unwrap_or_else(|e| e.into_inner());
         *counters.entry((group.into(), name.into())).or_insert(0) += by;
+    }
+
+    pub fn observed(&self) -> MutexGuard<'_, Observed> {
+        self.observed.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Takes over what a finished task counted.

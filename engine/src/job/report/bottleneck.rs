@@ -10,7 +10,8 @@
 //! time, more processors bring nothing, and `input` (or `partitions`) is what the job waits for.
 //!
 //! Limits: times are sums over the whole job, so a job with a disk-bound half and a processor-bound half shows two resources
-//! at about one half each; the timeline shows which was when. Processors that other programs took count as idle.
+//! at about one half each; the timeline shows which was when. Processors that other programs took count as idle, and waiting for
+//! them as no use of anything.
 
 use super::{Bottleneck, Report};
 
@@ -20,12 +21,14 @@ pub struct ResourceTimes {
     /// Processor time of the process, user and system.
     pub cpu_ms: f64,
     /// Time blocked in reads and writes, without the processor time in them. `None`: it is taken from the workers' busy time
-    /// that no processor time explains, in the proportion of the disk's bytes.
+    /// that no processor time and no waiting for a processor explains, in the proportion of the time in files, and not more than that.
     pub read_wait_ms: Option<f64>,
     pub write_wait_ms: Option<f64>,
-    /// Bytes that really moved from and to disks (/proc/self/io), for the case above.
-    pub disk_read_bytes: u64,
-    pub disk_write_bytes: u64,
+    /// Time in calls that read and write files, processor time included, for the case above.
+    pub file_read_ms: f64,
+    pub file_write_ms: f64,
+    /// Time in which threads were ready and had no processor: it is no time of a disk.
+    pub cpu_wait_ms: f64,
     /// Time spent waiting for locks and full queues between workers.
     pub lock_wait_ms: f64,
     /// Copy bandwidth of the memory with all threads, where `yunti limits` has measured it.
@@ -56,7 +59,7 @@ impl Resource {
 }
 
 /// Another resource must be in use this much more than the processors to be named before them: with as many tasks as
-/// processors both are in use all the time, and the processors do the work.
+/// processors both are in use all the time, and the processors do the work. Half of it for disks.
 const NEARLY: f64 = 0.05;
 
 /// Needs `job`, `machine`, `stages` and `workers` of the report.
@@ -64,7 +67,14 @@ pub fn find(report: &Report, times: &ResourceTimes) -> Bottleneck {
     let wall_ms = report.job.wall_ms.max(1e-6);
     let resources = resources(report, times, wall_ms);
     let most = |among: &dyn Fn(&Resource) -> bool, bonus: f64| {
-        let of = |r: &Resource| r.utilisation(wall_ms) + if r.name == "cpu" { bonus } else { 0.0 };
+        let of = |r: &Resource| {
+            let before = match r.name {
+                "cpu" => bonus,
+                "disk_read" | "disk_write" => bonus / 2.0,
+                _ => 0.0,
+            };
+            r.utilisation(wall_ms) + before
+        };
         let candidates = resources.iter().filter(|r| among(r));
         candidates.max_by(|a, b| of(a).total_cmp(&of(b))).expect("the first resources are always there")
     };
@@ -155,9 +165,9 @@ fn busiest(report: &Report, wanted: impl Fn(&str) -> bool) -> String {
 
 fn disk_times(report: &Report, times: &ResourceTimes) -> (f64, f64) {
     let busy_ms: f64 = report.workers.iter().map(|w| w.busy_ms).sum();
-    let blocked_ms = (busy_ms - times.cpu_ms - times.lock_wait_ms).max(0.0);
-    let (read, written) = (times.disk_read_bytes as f64, times.disk_write_bytes as f64);
-    let share = |bytes: f64| if bytes > 0.0 { blocked_ms * bytes / (read + written) } else { 0.0 };
+    let blocked_ms = (busy_ms - times.cpu_ms - times.cpu_wait_ms - times.lock_wait_ms).max(0.0);
+    let (read, written) = (times.file_read_ms, times.file_write_ms);
+    let share = |ms: f64| if ms > 0.0 { (blocked_ms * ms / (read + written)).min(ms) } else { 0.0 };
     (times.read_wait_ms.unwrap_or_else(|| share(read)), times.write_wait_ms.unwrap_or_else(|| share(written)))
 }
 
@@ -353,11 +363,12 @@ mod tests {
             ResourceTimes { cpu_ms: 600.0, write_wait_ms: Some(900.0), read_wait_ms: Some(0.0), ..Default::default() };
         let expect = Expect { resource: "disk_write", stage: "write", next: "cpu", utilisation: 0.9, speedup: 1.818 };
         check(&report(1000, 1000.0, &even_maps()), times, expect);
-        // The same from the bytes of the disk: 1960 ms busy - 600 on processors, 4 of 5 bytes read.
+        // The same from the time in files: 1960 ms busy - 500 on processors - 100 waiting for them, 4 of 5 in reads.
         let times = ResourceTimes {
-            cpu_ms: 600.0,
-            disk_read_bytes: 800,
-            disk_write_bytes: 200,
+            cpu_ms: 500.0,
+            cpu_wait_ms: 100.0,
+            file_read_ms: 1200.0,
+            file_write_ms: 300.0,
             disks: 2,
             ..Default::default()
         };

@@ -1,31 +1,67 @@
 //! From the meters of a finished job to its report.
 
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::bottleneck::{self, ResourceTimes};
 use super::limits::{self, Limits};
-use super::{Input, JobInfo, Memory, REPORT_FORMAT, Report, Stage, WholeFile, advice};
-use crate::env::Env;
+use super::{FileUse, Input, JobInfo, Memory, REPORT_FORMAT, Report, Stage, Waits, WholeFile, advice};
+use crate::env::metered::Place;
+use crate::env::{Env, Metered, Waiting};
 use crate::job::machine;
 use crate::job::phase::mapping::TASK_COUNTERS;
 use crate::job::phase::running::Running;
 use crate::job::plan::Plan;
-use crate::job::spec::{JobSpec, Mode, OutputTarget, Partitioning};
+use crate::job::spec::{JobSpec, Mode, OutputFormat, OutputTarget, Partitioning};
 
-/// What the process had used when the job began.
-pub struct Before {
+/// What the process had used when the job began, and what notes what the job uses: its files and its threads.
+pub struct Watch {
+    env: Env,
+    files: Arc<Metered>,
+    threads: Arc<Waiting>,
     unix_ms: u64,
     cpu_ns: u64,
     disk: (u64, u64),
+    quota: Option<machine::CpuQuota>,
 }
 
-impl Before {
-    pub fn now(env: &Env) -> Before {
-        Before { unix_ms: env.clock.unix_ms(), cpu_ns: env.clock.cpu_ns(), disk: machine::disk_bytes() }
+impl Watch {
+    pub fn begin(env: &Env) -> Watch {
+        let files = Arc::new(Metered::new(env.files.clone(), env.clock.clone()));
+        let threads = Arc::new(Waiting::new(env.threads.clone()));
+        Watch {
+            env: Env { files: files.clone(), threads: threads.clone(), ..env.clone() },
+            files,
+            threads,
+            unix_ms: env.clock.unix_ms(),
+            cpu_ns: env.clock.cpu_ns(),
+            disk: machine::disk_bytes(),
+            quota: machine::cpu_quota(),
+        }
+    }
+
+    /// What the job is to work with.
+    pub fn env(&self) -> &Env {
+        &self.env
+    }
+
+    fn waits(&self) -> Waits {
+        let disk = machine::disk_bytes();
+        let quota = machine::cpu_quota();
+        let of = |of: fn(machine::CpuQuota) -> u64| quota.map_or(0, of).saturating_sub(self.quota.map_or(0, of));
+        Waits {
+            processor_ms: self.threads.waited_ns() as f64 / 1e6,
+            quota_processors: quota.map(|q| q.processors),
+            quota_periods: of(|q| q.periods),
+            throttled_periods: of(|q| q.throttled),
+            disk_read_bytes: disk.0.saturating_sub(self.disk.0),
+            disk_written_bytes: disk.1.saturating_sub(self.disk.1),
+        }
     }
 }
 
-pub fn make(running: &Running<'_>, before: &Before, output_bytes: u64) -> Report {
+pub fn make(running: &Running<'_>, before: &Watch, output_bytes: u64) -> Report {
     let spec = running.spec;
     let cpu_ns = running.env.clock.cpu_ns();
     let wall_ms = (running.env.clock.now_ns() - running.meter.start_ns()) as f64 / 1e6;
@@ -37,6 +73,10 @@ pub fn make(running: &Running<'_>, before: &Before, output_bytes: u64) -> Report
         counters.entry(group.clone()).or_insert_with(std::collections::BTreeMap::new).insert(name.clone(), *n);
     }
     let input_records = counters.get(TASK_COUNTERS).and_then(|g| g.get("MAP_INPUT_RECORDS")).copied().unwrap_or(0);
+    let (groups, largest_record) = {
+        let observed = running.observed();
+        (observed.groups(), observed.largest_record.clone())
+    };
     let mut report = Report {
         format: REPORT_FORMAT.into(),
         job: JobInfo {
@@ -64,10 +104,11 @@ pub fn make(running: &Running<'_>, before: &Before, output_bytes: u64) -> Report
                 OutputTarget::Directory(path) => Some(path.to_string_lossy().into_owned()),
                 _ => None,
             },
+            output_by: output_by(spec),
             classes: classes(spec, running.plan),
         },
         machine: machine::describe(running.env.threads.processors()),
-        input: Some(input(running.plan)),
+        input: Some(Input { largest_record, ..input(running.plan) }),
         stages: running.meter.stages(),
         workers: running.meter.workers(),
         tasks: Vec::new(),
@@ -81,9 +122,12 @@ pub fn make(running: &Running<'_>, before: &Before, output_bytes: u64) -> Report
         partitions: running
             .partitions
             .summary(if spec.mode == Mode::None { "split" } else { "partition" }, &running.totals),
+        files: files(running, before),
+        groups,
         counters,
         ..Report::default()
     };
+    encoded(&mut report.stages, running.totals.encode_ns.load(Ordering::Relaxed) as f64 / 1e6, output_bytes);
     written(&mut report.stages, running.totals.bytes.load(Ordering::Relaxed));
     let limits = measured_limits(running);
     if let Some(limits) = &limits {
@@ -91,17 +135,101 @@ pub fn make(running: &Running<'_>, before: &Before, output_bytes: u64) -> Report
             stage.limit_mb_per_s = limits.of_resource(&stage.resource);
         }
     }
-    let disk = machine::disk_bytes();
+    let waits = before.waits();
+    report.waits = Some(waits);
+    let file_ms = |of: fn(&FileUse) -> f64| report.files.iter().map(of).sum();
     let times = ResourceTimes {
         cpu_ms: report.job.cpu_ms,
-        disk_read_bytes: disk.0.saturating_sub(before.disk.0),
-        disk_write_bytes: disk.1.saturating_sub(before.disk.1),
+        cpu_wait_ms: waits.processor_ms,
+        file_read_ms: file_ms(|f| f.read_ms),
+        file_write_ms: file_ms(|f| f.write_ms),
         memory_mb_per_s: limits.and_then(|l| l.of_resource("memory")),
         ..ResourceTimes::default()
     };
     report.bottleneck = bottleneck::find(&report, &times);
     report.advice = advice::give(&report);
     report
+}
+
+/// Compressing the output, and a class that writes it, as a stage of its own: it was measured within the one that had the records.
+fn encoded(stages: &mut Vec<Stage>, ms: f64, output_bytes: u64) {
+    if ms <= 0.0 {
+        return;
+    }
+    let mut left = ms;
+    for name in ["reduce", "merge"] {
+        if let Some(stage) = stages.iter_mut().find(|s| s.name == name) {
+            let part = left.min(stage.busy_ms);
+            stage.busy_ms -= part;
+            left -= part;
+            stage.mb_per_s = if stage.busy_ms > 0.0 { stage.bytes as f64 / 1e3 / stage.busy_ms } else { 0.0 };
+        }
+    }
+    let at = stages.iter().position(|s| s.name == "write").unwrap_or(stages.len());
+    let stage = Stage {
+        name: "encode".into(),
+        bytes: output_bytes,
+        busy_ms: ms,
+        mb_per_s: output_bytes as f64 / 1e3 / ms,
+        resource: "cpu".into(),
+        ..Stage::default()
+    };
+    stages.insert(at, stage);
+}
+
+/// What the files took, and what room is left where the job wrote.
+fn files(running: &Running<'_>, watch: &Watch) -> Vec<FileUse> {
+    let output = match &running.spec.output {
+        OutputTarget::Directory(path) => Some(path.clone()),
+        _ => None,
+    };
+    let first = running.plan.files.first().filter(|f| !f.is_stream);
+    let input = first.and_then(|f| f.path.parent()).map(Path::to_path_buf);
+    let ms = |ns: u64| ns as f64 / 1e6;
+    let rows = watch.files.totals().into_iter().map(|(place, totals)| {
+        let (name, directory) = match place {
+            Place::Input => ("input", input.clone()),
+            Place::Output => ("output", output.clone()),
+            Place::Scratch(dir) => ("scratch", Some(dir)),
+        };
+        let wrote = directory.as_deref().filter(|_| totals.written_bytes > 0);
+        FileUse {
+            place: name.into(),
+            free_bytes: wrote.and_then(|dir| free_bytes(running.env, dir)),
+            directory: directory.map(|d| d.to_string_lossy().into_owned()).filter(|d| !d.is_empty()),
+            opened: totals.opened,
+            open_ms: ms(totals.open_ns),
+            read_bytes: totals.read_bytes,
+            read_ms: ms(totals.read_ns),
+            written_bytes: totals.written_bytes,
+            write_ms: ms(totals.write_ns),
+        }
+    });
+    rows.collect()
+}
+
+/// Of the directory or, where it is not there yet, of the next one above it.
+fn free_bytes(env: &Env, dir: &Path) -> Option<u64> {
+    let mut dir: PathBuf = dir.into();
+    loop {
+        if let Ok(free) = env.files.free_bytes(if dir.as_os_str().is_empty() { Path::new(".") } else { &dir }) {
+            return Some(free);
+        }
+        if dir.as_os_str().is_empty() || !dir.pop() {
+            return None;
+        }
+    }
+}
+
+fn output_by(spec: &JobSpec) -> Option<String> {
+    if let Some(compression) = spec.compress {
+        let level = compression.level.map_or(String::new(), |level| format!(":{level}"));
+        return Some(format!("{}{level}", compression.target.name()));
+    }
+    match &spec.output_format {
+        OutputFormat::Class(name) => Some(name.clone()),
+        _ => None,
+    }
 }
 
 /// Where workers merge tables nobody knows what a record took, but the output does.
@@ -118,6 +246,7 @@ fn classes(spec: &JobSpec, plan: &Plan) -> std::collections::BTreeMap<String, St
         ("reducer", &plan.reducer),
         ("folder", &plan.folder),
         ("partitioner", &plan.partitioner),
+        ("writer", &plan.writer),
     ];
     let own = classes.into_iter().filter_map(|(role, class)| Some((role.into(), class.as_ref()?.info().name.clone())));
     let order =

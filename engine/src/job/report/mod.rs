@@ -6,6 +6,7 @@ pub mod fill;
 pub mod limits;
 pub mod memory_trace;
 pub mod meter;
+pub mod observed;
 pub mod partitions;
 
 use std::collections::BTreeMap;
@@ -34,6 +35,15 @@ pub struct Report {
     /// How evenly the partitions (in mode none: the splits) were filled, where it was counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitions: Option<Partitions>,
+    /// What its files took, by the place that they had in the job; not of a cluster's job.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<FileUse>,
+    /// How large the groups of a reducer were, and what they took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<GroupUse>,
+    /// What the machine kept from the job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Waits>,
     /// Group, then name; Hadoop's own names where it has the counter.
     pub counters: BTreeMap<String, BTreeMap<String, u64>>,
     pub bottleneck: Bottleneck,
@@ -74,7 +84,10 @@ pub struct JobInfo {
     pub output_bytes: u64,
     pub output_records: u64,
     pub output: Option<String>,
-    /// mapper, combiner, reducer, folder, partitioner: the names of those that the job has.
+    /// What makes the bytes of the output, where that is more than laying them out: a codec with its level, or a class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_by: Option<String>,
+    /// mapper, combiner, reducer, folder, partitioner, writer: the names of those that the job has.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub classes: BTreeMap<String, String>,
 }
@@ -92,6 +105,75 @@ pub struct Input {
     /// The longest of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub longest_whole: Option<WholeFile>,
+    /// The largest of the records for which a reader's buffer had to grow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_record: Option<LargeRecord>,
+}
+
+/// A record that did not fit into a reader's buffer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LargeRecord {
+    pub path: String,
+    /// In the decompressed file.
+    pub offset: u64,
+    /// It is longer than this, and at most twice as long.
+    pub bytes_least: u64,
+}
+
+/// What the files of one place took. The times are those of all workers together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FileUse {
+    /// input, output, scratch.
+    pub place: String,
+    /// Of inputs, that of the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<String>,
+    pub opened: u64,
+    /// Finding, opening and making them.
+    pub open_ms: f64,
+    pub read_bytes: u64,
+    pub read_ms: f64,
+    pub written_bytes: u64,
+    pub write_ms: f64,
+    /// Left on the file system when the job ended, where it wrote there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub free_bytes: Option<u64>,
+}
+
+/// The groups that a reducer was given.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GroupUse {
+    pub largest_records: u64,
+    pub largest_partition: u32,
+    /// The beginning of its key, where keys are bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub largest_key: Option<String>,
+    /// The reducer's time by the size of groups, sizes by powers of two.
+    pub sizes: Vec<GroupSize>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GroupSize {
+    /// Groups of so many records, and of less than twice as many. Small ones come together and count by their mean.
+    pub records_least: u64,
+    pub records: u64,
+    pub busy_ms: f64,
+}
+
+/// Time and processors that the job wanted and others had.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Waits {
+    /// Threads were ready to run and had no processor, all threads together.
+    pub processor_ms: f64,
+    /// Processors that a control group allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota_processors: Option<f64>,
+    /// Periods of that quota in which there was something to run, and those in which it was used up.
+    pub quota_periods: u64,
+    pub throttled_periods: u64,
+    /// Bytes that the process moved from and to disks.
+    pub disk_read_bytes: u64,
+    pub disk_written_bytes: u64,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -113,7 +195,7 @@ pub struct Machine {
 /// One stage of the journey, summed over all workers.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Stage {
-    /// read, map, collect, fold, spill, sort, merge, reduce, write.
+    /// read, map, collect, fold, spill, sort, merge, reduce, encode, write.
     pub name: String,
     pub bytes: u64,
     pub records: u64,
@@ -240,6 +322,9 @@ pub struct Spill {
     pub directories: Vec<String>,
     /// Directories that were taken out of use because they failed.
     pub failed_directories: Vec<String>,
+    /// Directory, then how many reads failed or brought something else than was written; each was tried again.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub bad_reads: BTreeMap<String, u64>,
 }
 
 /// The one resource that bounds the job: throughput = parallelism of the resource / its time a unit of work.

@@ -1,0 +1,241 @@
+//! Files that note what they took: bytes and time by the place that a file has in a job.
+//!
+//! Two looks at the clock for each read or write, of which none is for a record: they are for buffers. Standard streams are left
+//! alone: waiting for a pipe is no work of a disk.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::clock::Clock;
+use super::files::{File, Files, Meta};
+
+/// Where a file stands in a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// What is opened to be read, and finding it.
+    Input,
+    /// What is made.
+    Output,
+    /// Files without a name in this directory.
+    Scratch(PathBuf),
+}
+
+/// What the files of a place took, all threads together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileTotals {
+    pub opened: u64,
+    pub open_ns: u64,
+    pub read_bytes: u64,
+    pub read_ns: u64,
+    pub written_bytes: u64,
+    pub write_ns: u64,
+}
+
+#[derive(Default)]
+struct Count {
+    opened: AtomicU64,
+    open_ns: AtomicU64,
+    read_bytes: AtomicU64,
+    read_ns: AtomicU64,
+    written_bytes: AtomicU64,
+    write_ns: AtomicU64,
+}
+
+impl Count {
+    fn totals(&self) -> FileTotals {
+        let of = |n: &AtomicU64| n.load(Ordering::Relaxed);
+        FileTotals {
+            opened: of(&self.opened),
+            open_ns: of(&self.open_ns),
+            read_bytes: of(&self.read_bytes),
+            read_ns: of(&self.read_ns),
+            written_bytes: of(&self.written_bytes),
+            write_ns: of(&self.write_ns),
+        }
+    }
+}
+
+/// What a job puts around the files that it is given.
+pub struct Metered {
+    files: Arc<dyn Files>,
+    clock: Arc<dyn Clock>,
+    input: Arc<Count>,
+    output: Arc<Count>,
+    scratch: Mutex<Vec<(PathBuf, Arc<Count>)>>,
+}
+
+impl Metered {
+    pub fn new(files: Arc<dyn Files>, clock: Arc<dyn Clock>) -> Metered {
+        Metered { files, clock, input: Arc::default(), output: Arc::default(), scratch: Mutex::default() }
+    }
+
+    /// The places where there was something.
+    pub fn totals(&self) -> Vec<(Place, FileTotals)> {
+        let scratch = self.scratch.lock().unwrap_or_else(|e| e.into_inner());
+        let scratch = scratch.iter().map(|(dir, count)| (Place::Scratch(dir.clone()), count.totals()));
+        let named = [(Place::Input, self.input.totals()), (Place::Output, self.output.totals())];
+        named.into_iter().chain(scratch).filter(|(_, t)| *t != FileTotals::default()).collect()
+    }
+
+    fn timed<T>(&self, ns: &AtomicU64, operation: impl FnOnce() -> T) -> T {
+        timed(&*self.clock, ns, operation)
+    }
+
+    fn open_in(
+        &self,
+        count: &Arc<Count>,
+        open: impl FnOnce() -> io::Result<Arc<dyn File>>,
+    ) -> io::Result<Arc<dyn File>> {
+        let inner = self.timed(&count.open_ns, open)?;
+        count.opened.fetch_add(1, Ordering::Relaxed);
+        Ok(Arc::new(MeteredFile { inner, clock: self.clock.clone(), count: count.clone() }))
+    }
+
+    fn count_of(&self, dir: &Path) -> Arc<Count> {
+        let mut scratch = self.scratch.lock().unwrap_or_else(|e| e.into_inner());
+        if let Some((_, count)) = scratch.iter().find(|(path, _)| path == dir) {
+            return count.clone();
+        }
+        let count = Arc::<Count>::default();
+        scratch.push((dir.into(), count.clone()));
+        count
+    }
+}
+
+fn timed<T>(clock: &dyn Clock, ns: &AtomicU64, operation: impl FnOnce() -> T) -> T {
+    let start = clock.now_ns();
+    let result = operation();
+    ns.fetch_add(clock.now_ns().saturating_sub(start), Ordering::Relaxed);
+    result
+}
+
+struct MeteredFile {
+    inner: Arc<dyn File>,
+    clock: Arc<dyn Clock>,
+    count: Arc<Count>,
+}
+
+impl File for MeteredFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let n = timed(&*self.clock, &self.count.read_ns, || self.inner.read_at(buffer, offset))?;
+        self.count.read_bytes.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        let n = timed(&*self.clock, &self.count.write_ns, || self.inner.write_at(bytes, offset))?;
+        self.count.written_bytes.fetch_add(n as u64, Ordering::Relaxed);
+        Ok(n)
+    }
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        timed(&*self.clock, &self.count.write_ns, || self.inner.allocate(len))
+    }
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.inner.truncate(len)
+    }
+    fn sync(&self) -> io::Result<()> {
+        timed(&*self.clock, &self.count.write_ns, || self.inner.sync())
+    }
+    fn punch(&self, offset: u64, len: u64) {
+        self.inner.punch(offset, len);
+    }
+    fn keeps_marks(&self) -> bool {
+        self.inner.keeps_marks()
+    }
+    fn mark(&self, offset: u64) {
+        self.inner.mark(offset);
+    }
+}
+
+impl Files for Metered {
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.open_in(&self.input, || self.files.open(path))
+    }
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.open_in(&self.output, || self.files.create(path))
+    }
+    fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn File>> {
+        self.open_in(&self.output, || self.files.open_to_write(path))
+    }
+    fn open_max(&self) -> usize {
+        self.files.open_max()
+    }
+    fn scratch(&self, dir: &Path) -> io::Result<Arc<dyn File>> {
+        self.open_in(&self.count_of(dir), || self.files.scratch(dir))
+    }
+    fn stdin(&self) -> Arc<dyn File> {
+        self.files.stdin()
+    }
+    fn stdout(&self) -> Arc<dyn File> {
+        self.files.stdout()
+    }
+    fn meta(&self, path: &Path) -> io::Result<Meta> {
+        self.timed(&self.input.open_ns, || self.files.meta(path))
+    }
+    fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
+        self.timed(&self.input.open_ns, || self.files.list(dir))
+    }
+    fn create_dir(&self, path: &Path) -> io::Result<()> {
+        self.files.create_dir(path)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.files.rename(from, to)
+    }
+    fn exchange(&self, a: &Path, b: &Path) -> io::Result<()> {
+        self.files.exchange(a, b)
+    }
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        self.files.remove_file(path)
+    }
+    fn remove_dir(&self, path: &Path) -> io::Result<()> {
+        self.files.remove_dir(path)
+    }
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        self.files.remove_dir_all(path)
+    }
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        self.files.sync_dir(path)
+    }
+    fn free_bytes(&self, path: &Path) -> io::Result<u64> {
+        self.files.free_bytes(path)
+    }
+    fn marks(&self, path: &Path) -> Vec<u64> {
+        self.files.marks(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clock::RealClock;
+    use super::super::faulty::{Fault, FaultyFiles, Operation};
+    use super::super::real::RealFiles;
+    use super::*;
+
+    #[test]
+    fn bytes_and_time_by_place() {
+        let dir = std::env::temp_dir();
+        let name = dir.join(format!("yunti-metered-{}", std::process::id()));
+        let slow = FaultyFiles::only(Arc::new(RealFiles), 1, true, Fault::Slow(3), |s| s.operation == Operation::Read);
+        let files = Metered::new(Arc::new(slow), Arc::new(RealClock::start()));
+        assert_eq!(files.totals(), []);
+        files.create(&name).unwrap().write_at(b"abc", 0).unwrap();
+        let mut buffer = [0; 8];
+        let file = files.open(&name).unwrap();
+        assert_eq!(file.read_at(&mut buffer, 0).unwrap() + file.read_at(&mut buffer, 1).unwrap(), 5);
+        files.scratch(&dir).unwrap().write_at(b"x", 0).unwrap();
+        files.scratch(&dir).unwrap().write_at(b"yz", 0).unwrap();
+        files.remove_file(&name).unwrap();
+        let totals = files.totals();
+        let of = |place: Place| totals.iter().find(|(p, _)| *p == place).unwrap().1;
+        assert_eq!(totals.len(), 3);
+        let input = of(Place::Input);
+        assert_eq!((input.opened, input.read_bytes, input.written_bytes), (1, 5, 0));
+        assert!(input.read_ns >= 6_000_000, "{input:?}");
+        assert_eq!((of(Place::Output).opened, of(Place::Output).written_bytes), (1, 3));
+        assert_eq!((of(Place::Scratch(dir.clone())).opened, of(Place::Scratch(dir)).written_bytes), (2, 3));
+    }
+}

@@ -1,0 +1,187 @@
+//! Input that cannot be divided, or is divided badly.
+
+use super::*;
+
+/// Files that one task had to read from start to end while others waited.
+pub(super) fn whole_files(report: &Report) -> Option<Advice> {
+    let input = report.input.as_ref()?;
+    let longest = input.longest_whole.as_ref()?;
+    if !is_long(report) || !bound_by(report, "input") {
+        return None;
+    }
+    let why = match &longest.codec {
+        Some(codec) => format!("{codec} cannot be divided"),
+        None => "a pipe and framed records cannot be divided".into(),
+    };
+    let n = input.whole_files;
+    let others = if n > 1 { format!(" (and {} more files like it)", n - 1) } else { String::new() };
+    let change = format!(
+        "give it as {} files or more, so that each of the {} threads has one; as bzip2, which can be divided; or uncompressed, as lines",
+        report.job.threads.max(2),
+        report.job.threads
+    );
+    advice("whole-files", format!("one task read all of {}{others}: {why}", longest.path), change, None)
+}
+
+/// Fewer splits than threads, although the input could be cut.
+pub(super) fn few_splits(report: &Report) -> Option<Advice> {
+    let input = report.input.as_ref()?;
+    let (splits, threads) = (report.job.splits, u64::from(report.job.threads.min(report.machine.processors.max(1))));
+    if !is_long(report) || splits == 0 || splits >= threads || input.longest_whole.is_some() {
+        return None;
+    }
+    let each = (report.job.input_bytes / (threads * 2)).max(1 << 20);
+    if each >= input.split_bytes {
+        return None;
+    }
+    let flag = format!("--split-size {}", whole_size(each));
+    advice(
+        "few-splits",
+        format!("{splits} splits of {} for {threads} threads", budget::size(input.split_bytes)),
+        "smaller splits keep all of them busy".into(),
+        Some(flag),
+    )
+}
+
+/// Enough splits, and one of them as long as the job.
+pub(super) fn long_split(report: &Report) -> Option<Advice> {
+    let input = report.input.as_ref()?;
+    let alone = report.bottleneck.parallelism == 1.0 && report.job.splits > 1;
+    if !is_long(report) || !bound_by(report, "input") || !alone || input.longest_whole.is_some() {
+        return None;
+    }
+    let maps = report.workers.iter().flat_map(|w| &w.spans).filter(|s| s.kind == "map");
+    let longest = maps.max_by(|a, b| (a.end_ms - a.start_ms).total_cmp(&(b.end_ms - b.start_ms)))?;
+    let each = (input.split_bytes / 4).max(1 << 20);
+    if each >= input.split_bytes {
+        return None;
+    }
+    let took = (longest.end_ms - longest.start_ms) / report.job.wall_ms.max(1e-6);
+    advice(
+        "long-split",
+        format!("split {} alone took {} of the time", longest.task, percent(took.min(1.0))),
+        "smaller splits divide its records among the workers".into(),
+        Some(format!("--split-size {}", whole_size(each))),
+    )
+}
+
+/// One record that is a large part of all bytes: nobody can share it.
+pub(super) fn huge_record(report: &Report) -> Option<Advice> {
+    let largest = report.input.as_ref()?.largest_record.as_ref()?;
+    let has = largest.bytes_least as f64 / report.job.input_bytes.max(1) as f64;
+    if !is_long(report) || largest.bytes_least < 1 << 20 || report.job.input_records < 2 || has < 0.1 {
+        return None;
+    }
+    let mean = report.job.input_bytes / report.job.input_records;
+    advice(
+        "huge-record",
+        format!(
+            "a record of more than {} stands at {} of {}, {} of the input or more, where the mean is {}: one worker had all of it",
+            budget::size(largest.bytes_least),
+            largest.offset,
+            largest.path,
+            percent(has),
+            budget::size(mean)
+        ),
+        "cut it where it is made, or check the delimiter of records".into(),
+        Some("--input-delimiter TEXT".into()),
+    )
+}
+
+/// So many files that finding and opening them is work.
+pub(super) fn small_files(report: &Report) -> Option<Advice> {
+    let files = report.input.as_ref()?.files;
+    let used = report.files.iter().find(|f| f.place == "input")?;
+    let each = report.job.input_bytes / files.max(1);
+    let took = used.open_ms / busy_ms(report).max(report.job.wall_ms);
+    if !is_long(report) || files < 100 || each > 128 << 10 || took < 0.1 {
+        return None;
+    }
+    advice(
+        "small-files",
+        format!(
+            "{files} files of {} on average{}: finding and opening them took {:.1} s, {} of the time",
+            budget::size(each),
+            used.directory.as_ref().map_or(String::new(), |d| format!(" in {d}")),
+            used.open_ms / 1000.0,
+            percent(took)
+        ),
+        "put them together once: cat, tar, or yunti run identity into a few parts".into(),
+        None,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::FileUse;
+    use super::super::check::*;
+    use super::*;
+
+    #[test]
+    fn one_large_compressed_file() {
+        let mut report = quiet();
+        let file = WholeFile { path: "logs.gz".into(), bytes: 3 << 30, codec: Some("gzip".into()) };
+        report.input = Some(Input { whole_files: 1, longest_whole: Some(file), ..Input::default() });
+        report.job.splits = 1;
+        // Others kept the processors busy.
+        is_quiet(&report);
+        report.bottleneck.resource = "input".into();
+        fires(&report, "whole-files", &["all of logs.gz", "gzip cannot be divided", "2 files or more"]);
+        report.job.wall_ms = SHORT_MS / 2.0;
+        is_quiet(&report);
+    }
+
+    #[test]
+    fn fewer_splits_than_threads() {
+        let mut report = quiet();
+        report.job.splits = 1;
+        report.job.input_bytes = 16 << 20;
+        fires(&report, "few-splits", &["1 splits of 16 MiB for 2 threads", "--split-size 4MiB"]);
+        report.job.splits = 2;
+        is_quiet(&report);
+        report.job.splits = 1;
+        report.job.input_bytes = 100;
+        report.input.as_mut().unwrap().split_bytes = 1 << 20;
+        is_quiet(&report);
+    }
+
+    #[test]
+    fn one_split_as_long_as_the_job() {
+        let mut report = quiet();
+        report.bottleneck.resource = "input".into();
+        report.bottleneck.parallelism = 1.0;
+        is_quiet(&report);
+        let span = |task, end_ms| Span { kind: "map".into(), task, end_ms, ..Span::default() };
+        report.workers.push(Worker { spans: vec![span(4, 100.0), span(7, 9000.0)], ..Worker::default() });
+        fires(&report, "long-split", &["split 7 alone took 90 %", "--split-size 4MiB"]);
+        report.bottleneck.parallelism = 2.0;
+        is_quiet(&report);
+    }
+
+    #[test]
+    fn one_record_that_is_most_of_the_input() {
+        let mut report = quiet();
+        report.job.input_records = 1000;
+        let largest = LargeRecord { path: "in".into(), offset: 77, bytes_least: 128 << 20 };
+        report.input.as_mut().unwrap().largest_record = Some(largest);
+        fires(&report, "huge-record", &["more than 128 MiB", "77 of in", "12 %", "mean is 1 MiB"]);
+        report.input.as_mut().unwrap().largest_record.as_mut().unwrap().bytes_least = 64 << 20;
+        is_quiet(&report);
+    }
+
+    #[test]
+    fn thousands_of_tiny_files() {
+        let mut report = quiet();
+        report.job.input_bytes = 10 << 20;
+        report.input.as_mut().unwrap().files = 10_000;
+        let used =
+            FileUse { place: "input".into(), directory: Some("logs".into()), open_ms: 5000.0, ..FileUse::default() };
+        report.files = vec![used];
+        fires(&report, "small-files", &["10000 files of 1 KiB on average in logs", "5.0 s, 26 %"]);
+        report.files[0].open_ms = 1500.0;
+        is_quiet(&report);
+        report.files[0].open_ms = 5000.0;
+        report.job.input_bytes = 10 << 30;
+        is_quiet(&report);
+    }
+}

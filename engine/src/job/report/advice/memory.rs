@@ -1,0 +1,60 @@
+//! A budget that is too small for the records.
+
+use super::*;
+
+/// What it would take to keep all records in memory, where spilling took time.
+pub(super) fn spills(report: &Report) -> Option<Advice> {
+    let spill = &report.spill;
+    let took = share(report, &["spill", "merge"]);
+    if on_cluster(report) || spill.runs == 0 || took < LITTLE || !is_long(report) {
+        return None;
+    }
+    let passes = match spill.merge_passes {
+        0 => String::new(),
+        1 => " and 1 merge pass".into(),
+        n => format!(" and {n} merge passes"),
+    };
+    let seen = format!("{} runs were spilled; spilling and merging took {} of the time", spill.runs, percent(took));
+    let need = in_memory_bytes(report);
+    let fits = report.machine.memory_bytes == 0 || need <= report.machine.memory_bytes / 10 * 8;
+    if fits && need > report.memory.budget_bytes {
+        let memory = whole_size(need);
+        let change = format!("about {memory} of memory would avoid {} spills{passes}", spill.runs);
+        return advice("spills", seen, change, Some(format!("--memory {memory}")));
+    }
+    let classes = &report.job.classes;
+    let (change, flag) = if classes.contains_key("reducer") && !classes.contains_key("combiner") {
+        ("a combiner or a folder makes fewer of them", "--combiner CLASS")
+    } else {
+        ("scratch directories on several fast disks, and as much memory as there is", "--scratch DIR")
+    };
+    advice("spills", seen, format!("the records do not fit into this machine: {change}"), Some(flag.into()))
+}
+
+/// About what a sort of all records takes: the records and two entries of each, and a quarter more since workers do not take even
+/// shares. Tried with lines and with TeraSort's records.
+fn in_memory_bytes(report: &Report) -> u64 {
+    let spill = &report.spill;
+    let records = spill.raw_bytes + spill.records * 32;
+    records + records / 4 + u64::from(report.job.threads) * (8 << 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::check::*;
+
+    #[test]
+    fn spills_that_more_memory_would_avoid() {
+        let mut report = spilled();
+        fires(&report, "spills", &["12 runs", "21 %", "avoid 12 spills and 3 merge passes", "--memory 3GiB"]);
+        // Not in this machine.
+        report.machine.memory_bytes = 2 << 30;
+        fires(&report, "spills", &["do not fit into this machine", "--scratch DIR"]);
+        class(&mut report, "reducer", "Mine.Reducer");
+        fires(&report, "spills", &["a combiner or a folder", "--combiner CLASS"]);
+        // Spills that cost nothing.
+        let mut cheap = spilled();
+        cheap.stages.last_mut().unwrap().busy_ms = 500.0;
+        is_quiet(&cheap);
+    }
+}

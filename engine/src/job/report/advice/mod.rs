@@ -1,0 +1,125 @@
+//! Advice: what to change, concretely, made from a report. Each rule is a function that looks at one thing; the first ones in the
+//! list are those that change most. A rule is silent where what it saw took little of the job's time.
+
+#[cfg(test)]
+mod check;
+mod classes;
+mod cluster;
+mod disks;
+mod input;
+mod machine;
+mod memory;
+mod parallelism;
+
+use super::{Advice, Report};
+use crate::memory::budget;
+
+type Rule = fn(&Report) -> Option<Advice>;
+
+const RULES: [Rule; 28] = [
+    cluster::lost_attempts,
+    disks::failed_scratch,
+    disks::bad_reads,
+    disks::full_disk,
+    machine::cpu_quota,
+    classes::slow_group,
+    classes::slow_class,
+    classes::slow_writer,
+    input::whole_files,
+    input::huge_record,
+    input::small_files,
+    input::few_splits,
+    input::long_split,
+    disks::cold_cache,
+    disks::slow_disk,
+    parallelism::hot_key,
+    parallelism::skew,
+    parallelism::few_reduces,
+    parallelism::few_threads,
+    memory::spills,
+    disks::slow_scratch,
+    parallelism::many_reduces,
+    parallelism::combine,
+    machine::busy_neighbour,
+    cluster::tiny_tasks,
+    cluster::launches,
+    cluster::fetching,
+    parallelism::small_job,
+];
+
+/// A share of the job's time below which nothing is said.
+const LITTLE: f64 = 0.05;
+/// Jobs shorter than this are not worth a change.
+const SHORT_MS: f64 = 200.0;
+
+/// Needs all of the report but the advice itself.
+pub fn give(report: &Report) -> Vec<Advice> {
+    RULES.iter().filter_map(|rule| rule(report)).collect()
+}
+
+fn advice(rule: &str, seen: String, change: String, flag: Option<String>) -> Option<Advice> {
+    Some(Advice { rule: rule.into(), seen, change, flag })
+}
+
+fn on_cluster(report: &Report) -> bool {
+    report.job.id.is_some()
+}
+
+fn is_long(report: &Report) -> bool {
+    report.job.wall_ms >= SHORT_MS
+}
+
+/// Share of all workers' busy time that stages took.
+fn share(report: &Report, names: &[&str]) -> f64 {
+    let sum =
+        |of: &dyn Fn(&str) -> bool| -> f64 { report.stages.iter().filter(|s| of(&s.name)).map(|s| s.busy_ms).sum() };
+    let all = sum(&|_| true);
+    if all > 0.0 { sum(&|name| names.contains(&name)) / all } else { 0.0 }
+}
+
+/// The busy time of all workers.
+fn busy_ms(report: &Report) -> f64 {
+    report.stages.iter().map(|s| s.busy_ms).sum()
+}
+
+/// Part of the busy time of all workers.
+fn part_of_busy(report: &Report, ms: f64) -> f64 {
+    (ms / busy_ms(report).max(1e-6)).min(1.0)
+}
+
+/// Of time in calls of the system the part in which workers did not wait for a processor: those of other programs make every call
+/// seem slow.
+fn in_calls(report: &Report, ms: f64) -> f64 {
+    let waited = report.waits.as_ref().map_or(0.0, |w| w.processor_ms);
+    let busy: f64 = report.workers.iter().map(|w| w.busy_ms).sum();
+    ms * (1.0 - waited / busy.max(1e-6)).clamp(0.05, 1.0)
+}
+
+/// Whether a class is not one of the engine's.
+fn is_own(name: &str) -> bool {
+    !name.starts_with("Yunti.") && name != "total-order"
+}
+
+fn rate(bytes: u64, ms: f64) -> String {
+    format!("{}/s", budget::size((bytes as f64 * 1000.0 / ms.max(1e-6)) as u64))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+fn counter(report: &Report, name: &str) -> u64 {
+    report.counters.values().filter_map(|group| group.get(name)).sum()
+}
+
+fn bound_by(report: &Report, resource: &str) -> bool {
+    report.bottleneck.resource == resource
+}
+
+/// A size that holds `bytes`, as a flag's value, in steps that people choose: 48MiB, 768MiB, 3GiB.
+fn whole_size(bytes: u64) -> String {
+    let mib = bytes.div_ceil(1 << 20).max(1);
+    let step = (mib.next_power_of_two() / 8).max(1);
+    let mib = mib.next_multiple_of(step);
+    if mib.is_multiple_of(1024) { format!("{}GiB", mib / 1024) } else { format!("{mib}MiB") }
+}

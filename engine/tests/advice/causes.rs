@@ -1,0 +1,257 @@
+//! Sixteen jobs that are each slowed by one known cause, far more than by anything else.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use yunti_engine::codec::encode::{Compression, Target};
+use yunti_engine::env::Files;
+use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation, Place, Step};
+use yunti_engine::job::{InputFormat, JobSpec, OutputFormat, OutputTarget};
+
+use crate::ground::{Ground, Mount, Neighbours, Quota, application, cool, map_only, text};
+
+const MIB: usize = 1 << 20;
+
+fn key_value() -> InputFormat {
+    InputFormat::KeyValue { separator: b'\t' }
+}
+
+/// Keys and values, and a reducer of the tests.
+fn reduced(input: String, reducer: &str) -> JobSpec {
+    JobSpec {
+        name: reducer.into(),
+        inputs: vec![input],
+        input_format: key_value(),
+        mapper: Some("Test.Pass".into()),
+        reducer: Some(reducer.into()),
+        reduces: 2,
+        split_bytes: MIB as u64,
+        ..JobSpec::default()
+    }
+}
+
+#[test]
+fn slow_user_code() {
+    let ground = Ground::new("class");
+    let input = ground.write("in", &text(2 * MIB));
+    let report = ground.run(&JobSpec { inputs: vec![input], split_bytes: 200_000, ..map_only("Test.Slow") });
+    ground.names(&report, "slow-class", &["the mapper Test.Slow took 9", "a worker"]);
+}
+
+#[test]
+fn one_hot_key() {
+    let ground = Ground::new("key");
+    let line = |i: u32| if i % 10 == 0 { format!("key{i}\tv\n") } else { "hot\tv\n".into() };
+    let input = ground.write("in", (0..400_000).map(line).collect::<String>().as_bytes());
+    let report = ground.run(&reduced(input, "Test.Count"));
+    ground.names(
+        &report,
+        "hot-key",
+        &["'hot' of partition ", "has 90 % of 400000 records, of 40001 keys", "--combiner"],
+    );
+}
+
+#[test]
+fn many_small_files() {
+    let ground = Ground::new("files");
+    for i in 0..600 {
+        ground.write(&format!("in/{i:05}"), b"a few words\n");
+    }
+    let spec = JobSpec { inputs: vec![ground.text_path("in")], ..application("wordcount") };
+    // As over a network: without, it takes tens of thousands of them until a job is worth a word.
+    let report = ground.run_on(&spec, |files| slow(files, 1, |step| step.operation == Operation::Open));
+    ground.names(&report, "small-files", &["600 files of 12 B on average", &ground.text_path("in")]);
+}
+
+#[test]
+fn a_compressed_file_that_cannot_be_split() {
+    let ground = Ground::new("whole");
+    let mut packed = Vec::new();
+    let mut encoder = Compression { target: Target::Gzip, level: Some(1) }.encoder().unwrap();
+    encoder.write(&text(24 * MIB), &mut packed).unwrap();
+    encoder.finish(&mut packed).unwrap();
+    let input = ground.write("in.gz", &packed);
+    let report = ground.run(&JobSpec {
+        inputs: vec![input.clone()],
+        split_bytes: MIB as u64,
+        threads: Some(4),
+        ..application("wordcount")
+    });
+    ground.names(&report, "whole-files", &[&format!("one task read all of {input}: gzip"), "so that each of the "]);
+}
+
+/// Files on which each of these operations takes so many milliseconds more.
+fn slow(files: Arc<dyn Files>, ms: u64, which: fn(&Step) -> bool) -> Arc<dyn Files> {
+    Arc::new(FaultyFiles::only(files, 1, true, Fault::Slow(ms), which))
+}
+
+#[test]
+fn a_slow_disk() {
+    let ground = Ground::new("disk");
+    let input = ground.write("slow/in", &text(MIB / 2));
+    let spec =
+        JobSpec { inputs: vec![input], split_bytes: 64 << 10, threads: Some(2), reduces: 2, ..application("sort") };
+    let report = ground
+        .run_on(&spec, |files| slow(files, 2, |step| step.operation == Operation::Read && step.place == Place::Opened));
+    ground.names(&report, "slow-disk", &["reading the input in ", "/slow took ", "KiB/s a worker"]);
+    assert_eq!(report.bottleneck.resource, "disk_read", "{}", report.bottleneck.text);
+
+    let report = ground.run_on(&spec, |files| {
+        slow(files, 80, |step| step.operation == Operation::Write && step.place == Place::Created)
+    });
+    ground.names(&report, "slow-disk", &["writing the output in ", "/out took ", "--compress zstd"]);
+    assert_eq!(report.bottleneck.resource, "disk_write", "{}", report.bottleneck.text);
+}
+
+#[test]
+fn a_small_budget() {
+    let ground = Ground::new("budget");
+    let input = ground.write("in", &text(12 * MIB));
+    let tight = JobSpec {
+        inputs: vec![input],
+        split_bytes: MIB as u64,
+        memory_bytes: Some(8 << 20),
+        threads: Some(2),
+        ..application("sort")
+    };
+    let report = ground.run(&tight);
+    ground.names(&report, "spills", &["runs were spilled", "would avoid", "--memory "]);
+    // And it would.
+    let flag = report.advice.iter().find(|a| a.rule == "spills").unwrap().flag.clone().unwrap();
+    let mib: u64 = flag.trim_start_matches("--memory ").trim_end_matches("MiB").parse().unwrap();
+    let free = ground.run(&JobSpec { memory_bytes: Some(mib << 20), ..tight });
+    assert_eq!(free.spill.runs, 0, "{flag}");
+}
+
+#[test]
+fn too_many_reduces() {
+    let ground = Ground::new("reduces");
+    let input = ground.write("in", &text(4 * MIB));
+    let report =
+        ground.run(&JobSpec { inputs: vec![input], reduces: 600, split_bytes: MIB as u64, ..application("sort") });
+    ground.names(&report, "many-reduces", &["600 part files of ", "--reduces "]);
+}
+
+#[test]
+fn one_thread() {
+    let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
+    if processors < 2 {
+        eprintln!("SKIPPED: one thread of several: this machine has one processor");
+        return;
+    }
+    let ground = Ground::new("thread");
+    let input = ground.write("in", &text(40 * MIB));
+    let report =
+        ground.run(&JobSpec { inputs: vec![input], split_bytes: 64 << 10, threads: Some(1), ..application("sort") });
+    ground.names(&report, "few-threads", &["1 of ", &format!("--threads {processors}")]);
+}
+
+#[test]
+fn a_cold_cache() {
+    let ground = Ground::new("cold");
+    let input = ground.write("in", &vec![b'x'; 64 * MIB]);
+    if !cool(&input) {
+        return;
+    }
+    let spec = JobSpec {
+        inputs: vec![input],
+        input_format: InputFormat::Fixed { record_bytes: 1 << 20, key_bytes: 8 },
+        ..map_only("Test.Nothing")
+    };
+    // Some disks are nearly as fast as memory.
+    let no_fast_one = |files| slow(files, 8, |step| step.operation == Operation::Read && step.place == Place::Opened);
+    let report = ground.run_on(&spec, no_fast_one);
+    ground.names(&report, "cold-cache", &["MiB of input came from the disk", "a second run"]);
+    let again = ground.run_on(&spec, no_fast_one);
+    assert!(again.advice.iter().all(|a| a.rule != "cold-cache"), "{:?}", again.advice);
+}
+
+#[test]
+fn a_slow_writer() {
+    let ground = Ground::new("writer");
+    let input = ground.write("in", &text(6 * MIB));
+    let spec = JobSpec { inputs: vec![input], split_bytes: MIB as u64, ..application("sort") };
+    let report =
+        ground.run(&JobSpec { compress: Some(Compression { target: Target::Bzip2, level: Some(9) }), ..spec.clone() });
+    ground.names(&report, "slow-writer", &["compressing the output as bzip2:9 took ", "--compress zstd"]);
+    let report = ground.run(&JobSpec { output_format: OutputFormat::Class("Test.Write".into()), ..spec });
+    ground.names(&report, "slow-writer", &["the writer Test.Write took "]);
+}
+
+#[test]
+fn a_huge_record() {
+    let ground = Ground::new("huge");
+    let mut bytes = text(2 * MIB);
+    let offset = bytes.len();
+    bytes.resize(offset + 48 * MIB, b'x');
+    bytes.push(b'\n');
+    bytes.extend(text(2 * MIB));
+    let input = ground.write("in", &bytes);
+    let report =
+        ground.run(&JobSpec { inputs: vec![input.clone()], split_bytes: MIB as u64, ..application("wordcount") });
+    ground.names(&report, "huge-record", &["more than 32 MiB", &format!("stands at {offset} of {input}")]);
+}
+
+#[test]
+fn a_quadratic_reducer() {
+    let ground = Ground::new("pairs");
+    let line = |i: u32| if i % 2 == 0 { format!("key{:05}\tv\n", i % 9973) } else { "large\tv\n".into() };
+    let input = ground.write("in", (0..60_000).map(line).collect::<String>().as_bytes());
+    let report = ground.run(&reduced(input, "Test.Pairs"));
+    ground.names(&report, "slow-group", &["Test.Pairs took ", "'large' of partition ", "has 30000", "square"]);
+}
+
+#[test]
+fn a_quota_of_processors() {
+    let ground = Ground::new("quota");
+    let input = ground.write("in", &text(12 * MIB));
+    let Some(_quota) = Quota::new(0.2) else { return };
+    let report = ground.run(&JobSpec { inputs: vec![input], split_bytes: MIB as u64, ..application("sort") });
+    ground.names(&report, "cpu-quota", &["allows 0.20 processors", "--threads 1"]);
+}
+
+#[test]
+fn a_busy_neighbour() {
+    let ground = Ground::new("neighbour");
+    let input = ground.write("in", &text(12 * MIB));
+    if !Path::new("/proc/thread-self/schedstat").exists() {
+        eprintln!("SKIPPED: a busy neighbour: nobody counts here how long threads wait for a processor");
+        return;
+    }
+    let processors = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let _neighbours = Neighbours::start(4 * processors);
+    let report = ground.run(&JobSpec { inputs: vec![input], split_bytes: MIB as u64, ..application("wordcount") });
+    ground.names(&report, "busy-neighbour", &["other programs", "waited"]);
+}
+
+#[test]
+fn a_disk_that_is_nearly_full() {
+    let ground = Ground::new("full");
+    let input = ground.write("in", &text(8 * MIB));
+    let Some(_small) = Mount::small(ground.path("small"), 12) else { return };
+    let output = OutputTarget::Directory(ground.path("small/out"));
+    let report = ground.run(&JobSpec { inputs: vec![input], output, ..application("sort") });
+    ground.names(&report, "full-disk", &["/small/out has ", "took 8 MiB of it for its output"]);
+}
+
+#[test]
+fn checksum_errors_that_were_read_again() {
+    let ground = Ground::new("torn");
+    let input = ground.write("in", &text(6 * MIB));
+    let spec = JobSpec {
+        inputs: vec![input],
+        split_bytes: MIB as u64,
+        memory_bytes: Some(8 << 20),
+        threads: Some(2),
+        ..application("sort")
+    };
+    let scratch = ground.path("");
+    let torn = |files: Arc<dyn Files>, nth: u64| -> Arc<dyn Files> {
+        let read = |step: &Step| step.operation == Operation::Read && step.place == Place::Scratch;
+        Arc::new(FaultyFiles::only(files, nth, false, Fault::Torn, read))
+    };
+    let report = ground.run_on(&spec, |files| [1, 9, 17].into_iter().fold(files, torn));
+    ground.names(&report, "bad-reads", &["3 spilled blocks", &format!("from {}", Path::new(&scratch).display())]);
+    let whole = ground.run(&JobSpec { memory_bytes: None, ..spec });
+    assert_eq!(report.job.output_bytes, whole.job.output_bytes);
+}

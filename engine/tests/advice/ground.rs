@@ -1,0 +1,279 @@
+//! Where the made-up jobs run: a directory, one job at a time, and the causes that lie outside of a job: a control group, other
+//! programs, a small file system.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use yunti_engine::env::{Env, Files};
+use yunti_engine::job::report::Report;
+use yunti_engine::job::{Control, JobSpec, Mode, OutputTarget, run};
+use yunti_engine::library::builtin_classes;
+
+use crate::classes::test_classes;
+
+/// The rules that name the sixteen causes.
+pub const CAUSES: [&str; 16] = [
+    "slow-class",
+    "hot-key",
+    "small-files",
+    "whole-files",
+    "slow-disk",
+    "spills",
+    "many-reduces",
+    "few-threads",
+    "cold-cache",
+    "slow-writer",
+    "huge-record",
+    "slow-group",
+    "cpu-quota",
+    "busy-neighbour",
+    "full-disk",
+    "bad-reads",
+];
+
+/// A directory that is removed with everything in it, and the only job of this process as long as it is there: a report counts the
+/// time of the whole process.
+pub struct Ground {
+    path: PathBuf,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Ground {
+    pub fn new(name: &str) -> Ground {
+        static ALONE: Mutex<()> = Mutex::new(());
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("yunti-advice-{}-{name}-{number}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Ground { path, _alone: alone }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    pub fn text_path(&self, name: &str) -> String {
+        self.path(name).to_string_lossy().into_owned()
+    }
+
+    pub fn write(&self, name: &str, bytes: &[u8]) -> String {
+        std::fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
+        std::fs::write(self.path(name), bytes).unwrap();
+        self.text_path(name)
+    }
+
+    /// The report of the job, whose output goes to `out` unless it names a directory.
+    pub fn run(&self, spec: &JobSpec) -> Report {
+        self.run_on(spec, |files| files)
+    }
+
+    /// The same with something around its files.
+    pub fn run_on(&self, spec: &JobSpec, around: impl FnOnce(Arc<dyn Files>) -> Arc<dyn Files>) -> Report {
+        let output = match &spec.output {
+            OutputTarget::Directory(path) => path.clone(),
+            _ => self.path("out"),
+        };
+        let spec = JobSpec {
+            output: OutputTarget::Directory(output),
+            scratch_dirs: vec![self.path("")],
+            overwrite: true,
+            ..spec.clone()
+        };
+        let real = Env::real();
+        // What `yunti limits` measured here is not a part of these jobs.
+        let env = Env { files: around(real.files.clone()), cache_dir: None, ..real };
+        run(&spec, &env, &[builtin_classes(), test_classes()], &Control::new()).unwrap().report
+    }
+
+    /// Names the cause as one of the first two things, with all parts of the sentence.
+    pub fn names(&self, report: &Report, rule: &str, parts: &[&str]) {
+        assert!(CAUSES.contains(&rule), "{rule}");
+        let first = report.advice.iter().take(2).find(|a| a.rule == rule);
+        let Some(given) = first else { panic!("{rule} is not named\n{}", told(report)) };
+        let text = format!("{}; {} {}", given.seen, given.change, given.flag.clone().unwrap_or_default());
+        for part in parts {
+            assert!(text.contains(part), "{rule} does not say '{part}'\n{}", told(report));
+        }
+        println!("{rule} ({:.0} ms): {text}", report.job.wall_ms);
+    }
+}
+
+impl Drop for Ground {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.path);
+    }
+}
+
+/// What the report says, for a test that fails.
+pub fn told(report: &Report) -> String {
+    let mut out = format!("{} in {:.0} ms: {}\n", report.job.name, report.job.wall_ms, report.bottleneck.text);
+    for advice in &report.advice {
+        out += &format!("  {}: {}; {} {:?}\n", advice.rule, advice.seen, advice.change, advice.flag);
+    }
+    for stage in &report.stages {
+        out += &format!("  {} {:.0} ms, {} bytes\n", stage.name, stage.busy_ms, stage.bytes);
+    }
+    out += &format!("  processor {:.0} ms, {:?}\n", report.job.cpu_ms, report.waits);
+    for files in &report.files {
+        out += &format!("  {files:?}\n");
+    }
+    out + &format!("  {:?}\n  {:?}\n  {:?}\n", report.groups, report.input, report.spill)
+}
+
+pub fn application(name: &str) -> JobSpec {
+    let found = yunti_engine::job::applications().iter().find(|a| a.name == name).unwrap();
+    (found.spec)()
+}
+
+/// Maps alone through a class.
+pub fn map_only(mapper: &str) -> JobSpec {
+    JobSpec { name: mapper.into(), mapper: Some(mapper.into()), mode: Mode::None, ..JobSpec::default() }
+}
+
+/// Lines of words, the same in every run.
+pub fn text(bytes: usize) -> Vec<u8> {
+    let mut random = yunti_engine::env::random::Random::new(7);
+    let mut out = Vec::with_capacity(bytes + 100);
+    while out.len() < bytes {
+        for _ in 0..8 {
+            out.extend_from_slice(format!("word{:04x} ", random.below(5000)).as_bytes());
+        }
+        out.push(b'\n');
+    }
+    out
+}
+
+/// A control group in which this process is until it is dropped.
+pub struct Quota {
+    own: PathBuf,
+    before: PathBuf,
+}
+
+impl Quota {
+    /// `None`, and a word about it, where there is no such thing or this user may not make one.
+    pub fn new(processors: f64) -> Option<Quota> {
+        let root = Path::new("/sys/fs/cgroup");
+        let v2 = root.join("cgroup.controllers").exists();
+        let mounted = if v2 { root.into() } else { root.join("cpu") };
+        let groups = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        let of_cpu = |line: &&str| {
+            let controllers = line.split(':').nth(1).unwrap_or("-");
+            if v2 { controllers.is_empty() } else { controllers.split(',').any(|c| c == "cpu") }
+        };
+        let path = groups.lines().find(of_cpu).and_then(|line| line.splitn(3, ':').nth(2)).unwrap_or("/");
+        let quota = Quota {
+            own: mounted.join(format!("yunti-advice-{}", std::process::id())),
+            before: mounted.join(path.trim_start_matches('/')),
+        };
+        let made = std::fs::create_dir(&quota.own).and_then(|()| {
+            let us = (processors * 100_000.0) as u64;
+            if v2 {
+                std::fs::write(quota.own.join("cpu.max"), format!("{us} 100000"))?;
+            } else {
+                std::fs::write(quota.own.join("cpu.cfs_period_us"), "100000")?;
+                std::fs::write(quota.own.join("cpu.cfs_quota_us"), us.to_string())?;
+            }
+            std::fs::write(quota.own.join("cgroup.procs"), std::process::id().to_string())
+        });
+        if let Err(e) = made {
+            eprintln!("SKIPPED: a quota: no control group can be made: {}: {e} (run as root)", quota.own.display());
+            return None;
+        }
+        Some(quota)
+    }
+}
+
+impl Drop for Quota {
+    fn drop(&mut self) {
+        let _ = std::fs::write(self.before.join("cgroup.procs"), std::process::id().to_string());
+        let _ = std::fs::remove_dir(&self.own);
+    }
+}
+
+/// Programs that keep processors busy until they are dropped, and no longer than half a minute.
+pub struct Neighbours(Vec<Child>);
+
+impl Neighbours {
+    pub fn start(n: usize) -> Neighbours {
+        let start = || {
+            let mut command = Command::new("timeout");
+            command.args(["-s", "KILL", "30", "sh", "-c", "exec 2>/dev/null; while :; do :; done"]);
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+        };
+        Neighbours((0..n).map(|_| start()).collect())
+    }
+}
+
+impl Drop for Neighbours {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            // `timeout` takes what it started with it; a signal that it cannot catch would not.
+            let _ = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A file system of its own, mounted in a directory; unmounted when this is dropped.
+pub struct Mount(PathBuf);
+
+impl Mount {
+    /// `None`, and a word about it, where this user may not mount.
+    pub fn small(path: PathBuf, mib: u32) -> Option<Mount> {
+        std::fs::create_dir(&path).unwrap();
+        let mut command = Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", &format!("size={mib}m"), "tmpfs"]).arg(&path);
+        if !command.output().is_ok_and(|o| o.status.success()) {
+            eprintln!("SKIPPED: a disk that is nearly full: a file system cannot be mounted here (run as root)");
+            return None;
+        }
+        Some(Mount(path))
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+/// Has the file on the disk alone, not in memory; false, and a word about it, where that cannot be.
+pub fn cool(path: &str) -> bool {
+    let output = |program: &str, args: &[&str]| Command::new(program).args(args).output();
+    let kind = output("stat", &["-f", "-c", "%T", path]).map(|o| String::from_utf8_lossy(&o.stdout).trim().to_string());
+    let of_a_disk = kind.as_ref().is_ok_and(|k| !matches!(&**k, "tmpfs" | "ramfs" | "overlayfs" | ""));
+    let synced = output("sync", &[path]).is_ok_and(|o| o.status.success());
+    let from = format!("if={path}");
+    let dropped = output("dd", &[&from, "iflag=nocache", "count=0", "status=none"]).is_ok_and(|o| o.status.success());
+    if !of_a_disk || !synced || !dropped {
+        eprintln!("SKIPPED: a cold cache: files here lie in memory ({kind:?}), or dd cannot drop them");
+        return false;
+    }
+    true
+}
+
+/// How much of its processors the machine spent on others than this process while `work` ran, 0 to 1.
+pub fn beside<T>(work: impl FnOnce() -> T) -> (f64, T) {
+    // Ticks: (of all work on all processors, idle, of this process).
+    let look = || {
+        let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+        let all: Vec<f64> =
+            stat.lines().next().unwrap_or("").split_whitespace().filter_map(|n| n.parse().ok()).collect();
+        let of = |i: usize| all.get(i).copied().unwrap_or(0.0);
+        let own = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        let own: Vec<f64> =
+            own.rsplit(')').next().unwrap_or("").split_whitespace().filter_map(|n| n.parse().ok()).collect();
+        // Behind the name stand the state (no number) and then ten numbers before the ticks.
+        let own = own.get(10).copied().unwrap_or(0.0) + own.get(11).copied().unwrap_or(0.0);
+        (all.iter().take(8).sum::<f64>(), of(3) + of(4), own)
+    };
+    let before = look();
+    let result = work();
+    let after = look();
+    let all = (after.0 - before.0).max(1.0);
+    let others = all - (after.1 - before.1) - (after.2 - before.2);
+    ((others / all).clamp(0.0, 1.0), result)
+}
