@@ -63,6 +63,10 @@ impl SpecChange {
                 *slot = value;
             }
         }
+        if self.sources.is_some() {
+            // They take the place of an application's mapper.
+            spec.mapper = None;
+        }
         // A class replaces what it excludes, so that one flag is enough to change an application.
         if self.folder.is_some() && self.reducer.is_none() {
             spec.reducer = None;
@@ -114,10 +118,6 @@ impl SpecChange {
         set(&mut spec.overwrite, self.overwrite);
         set(&mut spec.durable, self.durable);
         spec.outputs.extend(self.outputs);
-        if self.sources.is_some() {
-            // They take the place of an application's mapper.
-            spec.mapper = None;
-        }
         set(&mut spec.sources, self.sources);
         set(&mut spec.then, self.then);
         Ok(())
