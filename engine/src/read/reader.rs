@@ -324,12 +324,8 @@ impl SplitReader {
         }
         (self.from, self.to) = (0, left);
         let Some(open) = &mut self.current else { return Ok(()) };
-        // Behind the cut only the end of one line is wanted.
-        let guess = match self.parser {
-            // A class that wants more than there is looks at all of it again: the more there is, the more it gets.
-            Some(Parser::Class(_)) => LINE_GUESS_BYTES.max(left as u64),
-            _ => LINE_GUESS_BYTES,
-        };
+        // Behind the cut only the end of one line is wanted; what is there is looked at again, so the more there is, the more is read.
+        let guess = LINE_GUESS_BYTES.max(left as u64);
         let behind = open.piece.end.saturating_sub(open.position + left as u64).saturating_add(guess);
         let room = ((self.buffer.len() - left) as u64).min(behind) as usize;
         let n = open.source.read(&mut self.buffer[left..left + room])?;

@@ -33,6 +33,9 @@ pub const CAUSES: [&str; 16] = [
     "bad-reads",
 ];
 
+/// Shorter jobs are given none.
+const LONG_MS: f64 = 250.0;
+
 /// A directory that is removed with everything in it, and the only job of this process as long as it is there: a report counts the
 /// time of the whole process.
 pub struct Ground {
@@ -68,6 +71,19 @@ impl Ground {
     /// The report of the job, whose output goes to `out` unless it names a directory.
     pub fn run(&self, spec: &JobSpec) -> Report {
         self.run_on(spec, |files| files)
+    }
+
+    /// The same on more and more of the input, until the job is long enough for advice; and the job that it was.
+    pub fn run_long(&self, spec: JobSpec) -> (Report, JobSpec) {
+        let mut spec = spec;
+        for _ in 0..6 {
+            let report = self.run(&spec);
+            if report.job.wall_ms >= LONG_MS {
+                return (report, spec);
+            }
+            spec.inputs = [&spec.inputs[..], &spec.inputs].concat();
+        }
+        panic!("no input is large enough: {}", told(&self.run(&spec)))
     }
 
     /// The same with something around its files.

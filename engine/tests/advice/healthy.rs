@@ -9,10 +9,10 @@ use crate::ground::{CAUSES, Ground, application, beside, map_only, text, told};
 
 const MIB: usize = 1 << 20;
 
-/// Runs it and asks for silence of all rules that name a cause.
+/// Runs it long enough for advice, and asks for silence of all rules that name a cause.
 fn check(ground: &Ground, spec: JobSpec) {
     let spec = JobSpec { split_bytes: spec.split_bytes.min(MIB as u64), ..spec };
-    let (beside, report) = beside(|| ground.run(&spec));
+    let (beside, (report, _)) = beside(|| ground.run_long(spec));
     let is_named = |rule: &str| report.advice.iter().any(|a| a.rule == rule);
     for rule in CAUSES {
         // There may be such a neighbour, and then it is right to say so.
@@ -23,7 +23,12 @@ fn check(ground: &Ground, spec: JobSpec) {
             told(&report)
         );
     }
-    println!("{}: {:?}", report.job.name, report.advice.iter().map(|a| &a.rule).collect::<Vec<_>>());
+    println!(
+        "{} ({:.0} ms): {:?}",
+        report.job.name,
+        report.job.wall_ms,
+        report.advice.iter().map(|a| &a.rule).collect::<Vec<_>>()
+    );
 }
 
 #[test]

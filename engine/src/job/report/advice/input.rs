@@ -93,7 +93,7 @@ pub(super) fn small_files(report: &Report) -> Option<Advice> {
     let files = report.input.as_ref()?.files;
     let used = report.files.iter().find(|f| f.place == "input")?;
     let each = report.job.input_bytes / files.max(1);
-    let took = used.open_ms / busy_ms(report).max(report.job.wall_ms);
+    let took = (used.open_ms / busy_ms(report).max(report.job.wall_ms)).min(1.0);
     if !is_long(report) || files < 100 || each > 128 << 10 || took < 0.1 {
         return None;
     }
