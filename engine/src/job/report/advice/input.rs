@@ -6,12 +6,14 @@ use super::*;
 pub(super) fn whole_files(report: &Report) -> Option<Advice> {
     let input = report.input.as_ref()?;
     let longest = input.longest_whole.as_ref()?;
-    if !is_long(report) || !bound_by(report, "input") {
+    // Files of an even length divide the work as splits do.
+    let even = report.job.input_bytes / u64::from(report.job.threads.max(1));
+    if !is_long(report) || !bound_by(report, "input") || longest.bytes <= even + even / 10 {
         return None;
     }
     let why = match &longest.codec {
         Some(codec) => format!("{codec} cannot be divided"),
-        None => "a pipe and framed records cannot be divided".into(),
+        None => "pipes, CSV and framed records cannot be divided".into(),
     };
     let n = input.whole_files;
     let others = if n > 1 { format!(" (and {} more files like it)", n - 1) } else { String::new() };
@@ -127,6 +129,11 @@ mod tests {
         is_quiet(&report);
         report.bottleneck.resource = "input".into();
         fires(&report, "whole-files", &["all of logs.gz", "gzip cannot be divided", "2 files or more"]);
+        // One of several like it.
+        report.job.input_bytes = 6 << 30;
+        is_quiet(&report);
+        report.job.input_bytes = 5 << 30;
+        fires(&report, "whole-files", &[]);
         report.job.wall_ms = SHORT_MS / 2.0;
         is_quiet(&report);
     }
