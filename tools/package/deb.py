@@ -58,6 +58,8 @@ def _layout(entries, version, when):
              Entry("usr/share/doc/yunti/changelog.gz", 0o644, _gz(_changelog(version, when)))]
     # A part is started by `yunti PART`, whose --help is its manual.
     parts = [f"yunti: no-manual-page [usr/{path}]\n" for path in by_path if path.startswith("libexec/")]
+    # Jobs name the jar in their configuration: its name has no version.
+    parts += [f"yunti: bad-jar-name [usr/share/{path}]\n" for path in by_path if path.endswith(".jar")]
     if parts:
         files.append(Entry("usr/share/lintian/overrides/yunti", 0o644, "".join(parts).encode()))
     for entry in entries:
