@@ -9,7 +9,7 @@ jars=$cache/hadoop-3.4.2
 # A half-filled folder never gets the name.
 if [ ! -d "$jars" ]; then
     mkdir -p "$cache"
-    mvn -q -B -f "$here/teragen/pom.xml" dependency:copy-dependencies -DoutputDirectory="$jars.new.$$" >&2
+    mvn -q -B -Dstyle.color=never -f "$here/teragen/pom.xml" dependency:copy-dependencies -DoutputDirectory="$jars.new.$$" >&2
     mv -T "$jars.new.$$" "$jars" 2>/dev/null || rm -rf "$jars.new.$$"
 fi
 cd "$jars" && pwd

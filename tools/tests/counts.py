@@ -90,8 +90,6 @@ def of_lines(text, code):
 
 def of_conformance(text, code):
     """hadoop/conformance/run: `ok NAME`, `FAIL NAME: what differs` or `skip NAME: REASON` a case, and a summary at the end."""
-    # Maven, which builds the suite, ends with colours and without a line end.
-    text = re.sub(r"\x1b\[[0-9;]*m", "", text)
     counts = Counts(
         passed=len(re.findall(r"^ok \S+$", text, re.M)),
         failures=re.findall(r"^FAIL (\S+): ", text, re.M),

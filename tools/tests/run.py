@@ -25,6 +25,12 @@ LOGS = os.path.join(BUILD, "test-logs")
 os.environ["PATH"] = os.path.join(BUILD, "tools/bin") + os.pathsep + os.environ["PATH"]
 
 
+def plain(text):
+    """Without terminal control sequences (ECMA-48): Maven ends each run with one, whatever it is told of colours, and a line behind
+    it would not begin where the readers of counts.py look."""
+    return re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]", "", text)
+
+
 def execute(arguments, env, seconds, log):
     """(output, exit code) of one step, negative for a signal. Past its time, the step and all it started are ended."""
     start = log.tell()
@@ -46,7 +52,7 @@ def execute(arguments, env, seconds, log):
         log.write(b"\nstopped: out of time\n")
         code = 124
     log.seek(start)
-    text = log.read().decode("utf-8", "replace").partition("\n")[2]
+    text = plain(log.read().decode("utf-8", "replace").partition("\n")[2])
     log.seek(0, os.SEEK_END)
     return text, code
 

@@ -104,7 +104,7 @@ class Readers(unittest.TestCase):
         self.check(counts.of_lines("", 0), 0, ["no test was run"], [])
 
     def test_conformance(self):
-        text = "\x1b[0m\x1b[0mok keys/int\nFAIL codecs/gzip: file out/part-r-00001 differs\nskip codecs/zstandard: not here\n1 passed, 1 failed, 1 skipped\n"
+        text = "ok keys/int\nFAIL codecs/gzip: file out/part-r-00001 differs\nskip codecs/zstandard: not here\n1 passed, 1 failed, 1 skipped\n"
         found = counts.of_conformance(text, 1)
         self.assertEqual((found.passed, found.failures, found.skips), (1, ["codecs/gzip"], [("codecs/zstandard", "not here")]))
         self.assertEqual(counts.of_conformance("ok keys/int\n2 passed, 0 failed, 0 skipped\n", 0).failures, ["the suite's lines and its summary differ"])
@@ -131,6 +131,10 @@ class Suites(unittest.TestCase):
     def test_a_step_that_fails_is_a_failure(self):
         self.assertEqual(self.run_suite("exit 3", "true").failures, ["sh -c exit 3 ..: exit code 3"])
         self.assertEqual(self.run_suite("true", "true").passed, 1)
+
+    def test_a_line_behind_terminal_control_sequences_counts(self):
+        # Maven ends so, and without a line end.
+        self.assertEqual(self.run_suite("printf '\\033[0m\\033[1;31mok one\\n'", read=counts.of_lines).passed, 1)
 
     def test_a_crash_is_a_failure(self):
         self.assertEqual(self.run_suite("echo ok one; kill -SEGV $$", read=counts.of_lines).failures, ["ended with signal 11"])
