@@ -84,7 +84,7 @@ HADOOP_TARGETS ?=
 
 # The jar that carries the native library, and `yunti hadoop`.
 hadoop:
-	@tools/setup test
+	@tools/setup hadoop
 	@$(MAKE) --no-print-directory -s hadoop-native yunti
 	mvn -q -B -f hadoop/plugin/pom.xml -DskipTests package
 	@install -D -m 644 $(HADOOP_JAR) $(DIST)/java/yunti-hadoop.jar
@@ -105,7 +105,7 @@ hadoop-native-%:
 
 # A Hadoop of one machine: hadoop/cluster/README.md. ARGS='--nodes 2 --tls'
 cluster-up:
-	@tools/setup test
+	@tools/setup hadoop
 	@hadoop/cluster/up $(ARGS)
 
 cluster-down:

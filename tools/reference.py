@@ -30,8 +30,9 @@ def headers():
     folder = os.path.join(INCLUDE, "yunti")
     # yunti.hpp says in which order to read the others.
     with open(os.path.join(folder, "yunti.hpp")) as f:
-        order = re.findall(r'#include "(\w+\.hpp)"', f.read())
-    rest = sorted(set(os.listdir(folder)) - set(order) - {"yunti.hpp"})
+        order = re.findall(r'#include "([\w/]+\.hpp)"', f.read())
+    there = {os.path.relpath(os.path.join(where, name), folder) for where, _, names in os.walk(folder) for name in names}
+    rest = sorted(there - set(order) - {"yunti.hpp"})
     return ["yunti.h", "yunti/yunti.hpp"] + [f"yunti/{name}" for name in order + rest]
 
 

@@ -4,7 +4,6 @@ mod support;
 
 use std::fs;
 use std::io::{Read, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -104,9 +103,12 @@ fn a_part_is_executed_from_libexec() {
     let dir = Dir::new();
     fs::create_dir(dir.path("bin")).unwrap();
     fs::create_dir(dir.path("libexec")).unwrap();
-    fs::copy(env!("CARGO_BIN_EXE_yunti"), dir.path("bin/yunti")).unwrap();
-    dir.write("libexec/yunti-greet", b"#!/bin/sh\necho \"hello $*\"\nexit 7\n");
-    fs::set_permissions(dir.path("libexec/yunti-greet"), fs::Permissions::from_mode(0o755)).unwrap();
+    // Made by another process: were these files written here, a test beside this one could fork while they are open, and what is open
+    // for writing cannot be executed.
+    let make = "cp \"$0\" bin/yunti; printf '#!/bin/sh\\necho \"hello $*\"\\nexit 7\\n' > libexec/yunti-greet; chmod 755 libexec/yunti-greet";
+    let made =
+        Command::new("sh").args(["-c", make, env!("CARGO_BIN_EXE_yunti")]).current_dir(dir.path(".")).status().unwrap();
+    assert!(made.success());
     let output = Command::new(dir.path("bin/yunti")).args(["greet", "--loud", "a b"]).output().unwrap();
     assert_eq!(output.status.code(), Some(7));
     assert_eq!(output.stdout, b"hello --loud a b\n");

@@ -1,48 +1,22 @@
 //! Any bytes as a bzip2 file that is cut in two: both halves together give what the whole gives, or one of them the error.
 
-use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
 use yunti_engine::base::{Code, Result};
 use yunti_engine::env::NamedFile;
-use yunti_engine::env::files::File;
+use yunti_engine::env::files::Files;
+use yunti_engine::env::real::RealFiles;
 use yunti_engine::memory::Budget;
 use yunti_engine::read::bzip2_split::Bzip2Split;
 
 /// Bombs are cut here.
 const OUTPUT_BYTES_MAX: usize = 4 << 20;
 
-struct Bytes(Vec<u8>);
-
-impl File for Bytes {
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-        let rest = self.0.get(offset as usize..).unwrap_or_default();
-        let n = rest.len().min(buffer.len());
-        buffer[..n].copy_from_slice(&rest[..n]);
-        Ok(n)
-    }
-    fn write_at(&self, _: &[u8], _: u64) -> io::Result<usize> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-    fn len(&self) -> io::Result<u64> {
-        Ok(self.0.len() as u64)
-    }
-    fn allocate(&self, _: u64) -> io::Result<()> {
-        Ok(())
-    }
-    fn truncate(&self, _: u64) -> io::Result<()> {
-        Ok(())
-    }
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-    fn punch(&self, _: u64, _: u64) {}
-}
-
 /// The data of the blocks that begin in [start, end); none where there is too much of it.
 fn read(bytes: &[u8], start: u64, end: u64) -> Result<Option<Vec<u8>>> {
-    let file = NamedFile::new(Arc::new(Bytes(bytes.to_vec())), Path::new("file"), Code::Input);
+    let file = RealFiles.scratch(&std::env::temp_dir()).expect("a scratch file");
+    assert_eq!(file.write_at(bytes, 0).expect("a write"), bytes.len());
+    let file = NamedFile::new(file, Path::new("file"), Code::Input);
     let mut split = Bzip2Split::new(file, start, end, &Budget::new(64 << 20))?;
     let (mut data, mut piece) = (Vec::new(), vec![0; 10_000]);
     while split.boundary().is_none() {

@@ -111,5 +111,26 @@ struct YUNTI_HIDDEN Instance {
   static void destroy(void* self) noexcept { delete static_cast<Instance*>(self); }
 };
 
+// What the table entries of all kinds have; T: what `self` points to, in an Instance.
+template <class T>
+constexpr yt_class class_entry(yt_kind kind, const char* name) {
+  yt_class c{};
+  c.size = sizeof c;
+  c.kind = kind;
+  c.name = name;
+  c.create = Instance<T>::create;
+  c.destroy = Instance<T>::destroy;
+  return c;
+}
+
+// The same of a class that says what keys and values it gives, or takes where it gives none.
+template <class T>
+constexpr yt_class typed_class_entry(yt_kind kind, const char* name) {
+  yt_class c = class_entry<T>(kind, name);
+  c.key_type = Type<typename T::Key>::id;
+  c.value_type = Type<typename T::Value>::id;
+  return c;
+}
+
 }  // namespace detail
 }  // namespace yunti

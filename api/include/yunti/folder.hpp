@@ -214,15 +214,8 @@ struct YUNTI_HIDDEN FoldEntry {
 template <class F>
 constexpr yt_class folder(const char* name) {
   static_assert(detail::is_folder<F>, "a folder derives from yunti::Folder<State, InValue> and has init, fold, merge and finish");
-  yt_class c{};
-  c.size = sizeof c;
-  c.kind = YT_FOLDER;
-  c.name = name;
-  c.key_type = Type<typename F::Key>::id;
-  c.value_type = Type<typename F::Value>::id;
+  yt_class c = detail::typed_class_entry<F>(YT_FOLDER, name);
   c.in_value_type = Type<typename F::InValue>::id;
-  c.create = detail::Instance<F>::create;
-  c.destroy = detail::Instance<F>::destroy;
   c.folder = &detail::FoldEntry<F, F>::table;
   c.flush = detail::Flush<F>::entry();
   return c;

@@ -228,14 +228,9 @@ struct YUNTI_HIDDEN KeyOrderEntry {
 // The table entry of a key order; name: "Library.Class".
 template <class O>
 constexpr yt_class key_order(const char* name) {
-  yt_class c{};
-  c.size = sizeof c;
-  c.kind = YT_KEY_ORDER;
-  c.name = name;
+  yt_class c = detail::class_entry<O>(YT_KEY_ORDER, name);
   c.flags = O::groups ? YT_GROUPS : 0;
   c.key_type = Type<typename O::InKey>::id;
-  c.create = detail::Instance<O>::create;
-  c.destroy = detail::Instance<O>::destroy;
   c.arrange = detail::KeyOrderEntry<O>::arrange;
   return c;
 }

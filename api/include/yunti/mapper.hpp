@@ -159,15 +159,8 @@ struct YUNTI_HIDDEN MapEntry {
 // The table entry of a mapper; name: "Library.Class".
 template <class M>
 constexpr yt_class mapper(const char* name) {
-  yt_class c{};
-  c.size = sizeof c;
-  c.kind = YT_MAPPER;
-  c.name = name;
+  yt_class c = detail::typed_class_entry<M>(YT_MAPPER, name);
   c.flags = detail::MapEntry<M>::flags;
-  c.key_type = Type<typename M::Key>::id;
-  c.value_type = Type<typename M::Value>::id;
-  c.create = detail::Instance<M>::create;
-  c.destroy = detail::Instance<M>::destroy;
   c.map = detail::MapEntry<M>::map;
   c.flush = detail::Flush<M>::entry();
   return c;

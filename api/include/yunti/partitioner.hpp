@@ -53,12 +53,7 @@ struct YUNTI_HIDDEN PartitionEntry {
 // The table entry of a partitioner; name: "Library.Class".
 template <class P>
 constexpr yt_class partitioner(const char* name) {
-  yt_class c{};
-  c.size = sizeof c;
-  c.kind = YT_PARTITIONER;
-  c.name = name;
-  c.create = detail::Instance<P>::create;
-  c.destroy = detail::Instance<P>::destroy;
+  yt_class c = detail::class_entry<P>(YT_PARTITIONER, name);
   c.partition = detail::PartitionEntry<P>::partition;
   return c;
 }

@@ -88,14 +88,7 @@ struct YUNTI_HIDDEN ReadEntry {
 // The table entry of a reader; name: "Library.Class".
 template <class R>
 constexpr yt_class reader(const char* name) {
-  yt_class c{};
-  c.size = sizeof c;
-  c.kind = YT_READER;
-  c.name = name;
-  c.key_type = Type<typename R::Key>::id;
-  c.value_type = Type<typename R::Value>::id;
-  c.create = detail::Instance<R>::create;
-  c.destroy = detail::Instance<R>::destroy;
+  yt_class c = detail::typed_class_entry<R>(YT_READER, name);
   c.reader = &detail::ReadEntry<R>::table;
   return c;
 }

@@ -23,7 +23,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "folder.hpp"
-#include "numbers.hpp"
+#include "text/numbers.hpp"
 #include "values.hpp"
 
 namespace yunti {
@@ -160,16 +160,9 @@ struct YUNTI_HIDDEN ReduceEntry {
 
 template <class R>
 constexpr yt_class reducing(const char* name, yt_kind kind) {
-  yt_class c{};
-  c.size = sizeof c;
-  c.kind = kind;
-  c.name = name;
+  yt_class c = typed_class_entry<Reducing<R>>(kind, name);
   c.flags = R::pure ? YT_PURE : 0;
-  c.key_type = Type<typename R::Key>::id;
-  c.value_type = Type<typename R::Value>::id;
   c.in_value_type = Type<typename R::InValue>::id;
-  c.create = Instance<Reducing<R>>::create;
-  c.destroy = Instance<Reducing<R>>::destroy;
   c.reduce = ReduceEntry<R>::reduce;
   c.flush = Flush<Reducing<R>>::entry();
   if constexpr (says_fold<R>) {

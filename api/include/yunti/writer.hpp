@@ -148,14 +148,7 @@ struct YUNTI_HIDDEN WriteEntry {
 // The table entry of a writer; name: "Library.Class".
 template <class W>
 constexpr yt_class writer(const char* name) {
-  yt_class c{};
-  c.size = sizeof c;
-  c.kind = YT_WRITER;
-  c.name = name;
-  c.key_type = Type<typename W::Key>::id;
-  c.value_type = Type<typename W::Value>::id;
-  c.create = detail::Instance<W>::create;
-  c.destroy = detail::Instance<W>::destroy;
+  yt_class c = detail::typed_class_entry<W>(YT_WRITER, name);
   c.writer = &detail::WriteEntry<W>::table;
   return c;
 }

@@ -22,24 +22,24 @@
 //   mapper.hpp  reducer.hpp  folder.hpp  partitioner.hpp     what to write
 //   key_order.hpp                                            orders, groups and composite keys
 //   reader.hpp  writer.hpp                                   formats of one's own
-//   words.hpp  lines.hpp  fields.hpp  numbers.hpp            fast cutting of text: never loop over the bytes yourself
-//   out.hpp  named_output.hpp  values.hpp  type.hpp                            what goes out and comes in
+//   text/{words,lines,fields,numbers}.hpp                    fast cutting of text: never loop over the bytes yourself
+//   out.hpp  named_output.hpp  values.hpp  type.hpp          what goes out and comes in
 //   context.hpp  error.hpp  library.hpp                      settings, counters, failing, the table of classes
 //   ../yunti.h                                               the C ABI under all of it
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "context.hpp"
-#include "fields.hpp"
 #include "folder.hpp"
 #include "key_order.hpp"
 #include "library.hpp"
-#include "lines.hpp"
 #include "mapper.hpp"
 #include "named_output.hpp"
-#include "numbers.hpp"
 #include "partitioner.hpp"
 #include "reader.hpp"
 #include "reducer.hpp"
+#include "text/fields.hpp"
+#include "text/lines.hpp"
+#include "text/numbers.hpp"
+#include "text/words.hpp"
 #include "values.hpp"
-#include "words.hpp"
 #include "writer.hpp"

@@ -38,6 +38,37 @@ pub trait File: Send + Sync {
     fn mark(&self, _offset: u64) {}
 }
 
+/// What has no positions and no blocks: a pipe, a terminal, a socket.
+pub trait Stream: Send + Sync {
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize>;
+    fn write(&self, bytes: &[u8]) -> io::Result<usize>;
+}
+
+/// A stream as a file: its length is 0, and there is nothing to allocate, to cut or to sync.
+pub struct StreamFile<S>(pub S);
+
+impl<S: Stream> File for StreamFile<S> {
+    fn read_at(&self, buffer: &mut [u8], _: u64) -> io::Result<usize> {
+        self.0.read(buffer)
+    }
+    fn write_at(&self, bytes: &[u8], _: u64) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+    fn len(&self) -> io::Result<u64> {
+        Ok(0)
+    }
+    fn allocate(&self, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+    fn truncate(&self, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+    fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+    fn punch(&self, _: u64, _: u64) {}
+}
+
 pub trait Files: Send + Sync {
     /// Opens for reading.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>>;

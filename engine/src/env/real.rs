@@ -8,14 +8,11 @@ use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::files::{File, Files, Meta};
+use super::files::{File, Files, Meta, Stream, StreamFile};
 
 pub struct RealFiles;
 
 struct RealFile(fs::File);
-
-/// A pipe, a terminal or a device: offsets mean nothing.
-struct Stream(fs::File);
 
 fn check(result: libc::c_int) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
@@ -57,26 +54,14 @@ impl File for RealFile {
     }
 }
 
-impl File for Stream {
-    fn read_at(&self, buffer: &mut [u8], _: u64) -> io::Result<usize> {
-        io::Read::read(&mut &self.0, buffer)
+/// A pipe, a terminal or a device.
+impl Stream for fs::File {
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        io::Read::read(&mut &*self, buffer)
     }
-    fn write_at(&self, bytes: &[u8], _: u64) -> io::Result<usize> {
-        io::Write::write(&mut &self.0, bytes)
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        io::Write::write(&mut &*self, bytes)
     }
-    fn len(&self) -> io::Result<u64> {
-        Ok(0)
-    }
-    fn allocate(&self, _: u64) -> io::Result<()> {
-        Ok(())
-    }
-    fn truncate(&self, _: u64) -> io::Result<()> {
-        Ok(())
-    }
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-    fn punch(&self, _: u64, _: u64) {}
 }
 
 /// A descriptor of ours that outlives nothing: a duplicate, so that closing it leaves the process's own open.
@@ -87,34 +72,21 @@ fn standard(fd: libc::c_int) -> Arc<dyn File> {
         if copy >= 0 { Some(fs::File::from_raw_fd(copy)) } else { None }
     };
     match file.map_or_else(|| fs::OpenOptions::new().read(true).write(true).open("/dev/null"), Ok) {
-        Ok(file) => Arc::new(Stream(file)),
-        Err(_) => Arc::new(Closed),
+        Ok(file) => Arc::new(StreamFile(file)),
+        Err(_) => Arc::new(StreamFile(Closed)),
     }
 }
 
 /// Stands for a standard stream that is closed where even /dev/null is missing.
 struct Closed;
 
-impl File for Closed {
-    fn read_at(&self, _: &mut [u8], _: u64) -> io::Result<usize> {
+impl Stream for Closed {
+    fn read(&self, _: &mut [u8]) -> io::Result<usize> {
         Err(io::Error::from_raw_os_error(libc::EBADF))
     }
-    fn write_at(&self, _: &[u8], _: u64) -> io::Result<usize> {
+    fn write(&self, _: &[u8]) -> io::Result<usize> {
         Err(io::Error::from_raw_os_error(libc::EBADF))
     }
-    fn len(&self) -> io::Result<u64> {
-        Ok(0)
-    }
-    fn allocate(&self, _: u64) -> io::Result<()> {
-        Ok(())
-    }
-    fn truncate(&self, _: u64) -> io::Result<()> {
-        Ok(())
-    }
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-    fn punch(&self, _: u64, _: u64) {}
 }
 
 impl Files for RealFiles {
@@ -122,7 +94,7 @@ impl Files for RealFiles {
         let file = fs::File::open(path)?;
         let kind = file.metadata()?.file_type();
         if kind.is_fifo() || kind.is_char_device() || kind.is_socket() {
-            return Ok(Arc::new(Stream(file)));
+            return Ok(Arc::new(StreamFile(file)));
         }
         Ok(Arc::new(RealFile(file)))
     }

@@ -19,7 +19,7 @@ pub use control::{Control, Progress};
 pub use execute::Outcome;
 pub use machine::default_budget_bytes_below;
 pub use report::Report;
-pub use spec::applications::{Application, applications};
+pub use spec::applications::{Application, application, application_names, applications};
 pub use spec::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec};
 
 /// The vector instructions that the engine uses on this machine.

@@ -65,31 +65,9 @@ impl Class for Builtin {
     }
 }
 
-struct Builtins(Vec<Arc<Builtin>>);
-
-impl ClassSource for Builtins {
-    fn find(&self, name: &str) -> Option<Arc<dyn Class>> {
-        let class = self.0.iter().find(|c| c.info.name == name)?;
-        Some(class.clone())
-    }
-    fn names(&self) -> Vec<String> {
-        self.0.iter().map(|c| c.info.name.clone()).collect()
-    }
-}
-
 pub fn builtin_classes() -> Arc<dyn ClassSource> {
-    let base = |name: &str, kind: Kind| ClassInfo {
-        name: format!("Yunti.{name}"),
-        kind,
-        flags: Flags::default(),
-        key_type: Type::Bytes,
-        value_type: Type::Bytes,
-        in_value_type: Type::None,
-        is_fold: false,
-        is_identity: false,
-        selects: false,
-    };
-    let mut all = Vec::new();
+    let base = |name: &str, kind: Kind| ClassInfo::of_bytes(format!("Yunti.{name}"), kind);
+    let mut all: Vec<Arc<dyn Class>> = Vec::new();
     let mut add = |info: ClassInfo, make: Make| all.push(Arc::new(Builtin { info, make }));
 
     let refs = Flags { emits_refs: true, emits_one: true, ..Flags::default() };
@@ -181,5 +159,5 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
             add(info, Make::Fold(fold));
         }
     }
-    Arc::new(Builtins(all))
+    Arc::new(all)
 }

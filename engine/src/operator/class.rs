@@ -70,6 +70,23 @@ pub struct ClassInfo {
     pub selects: bool,
 }
 
+impl ClassInfo {
+    /// A class of which nothing is known but that its keys and values are bytes, which is what those take and give that say nothing else.
+    pub fn of_bytes(name: impl Into<String>, kind: Kind) -> ClassInfo {
+        ClassInfo {
+            name: name.into(),
+            kind,
+            flags: Flags::default(),
+            key_type: Type::Bytes,
+            value_type: Type::Bytes,
+            in_value_type: Type::None,
+            is_fold: false,
+            is_identity: false,
+            selects: false,
+        }
+    }
+}
+
 pub trait Class: Send + Sync {
     fn info(&self) -> &ClassInfo;
     fn mapper(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Mapper>> {
@@ -114,6 +131,16 @@ pub trait ClassSource: Send + Sync {
     fn find(&self, name: &str) -> Option<Arc<dyn Class>>;
     /// All names, for messages.
     fn names(&self) -> Vec<String>;
+}
+
+/// Those of a list, by their own names.
+impl ClassSource for Vec<Arc<dyn Class>> {
+    fn find(&self, name: &str) -> Option<Arc<dyn Class>> {
+        self.iter().find(|c| c.info().name == name).cloned()
+    }
+    fn names(&self) -> Vec<String> {
+        self.iter().map(|c| c.info().name.clone()).collect()
+    }
 }
 
 /// Finds a class in the first of several sources that has it, and checks its kind.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use yunti_engine::base::Result;
 use yunti_engine::operator::{
-    Batch, Class, ClassInfo, ClassSource, Flags, Groups, Kind, Mapper, Out, Reducer, TaskContext, Type, Writer,
+    Batch, Class, ClassInfo, ClassSource, Groups, Kind, Mapper, Out, Reducer, TaskContext, Type, Writer,
 };
 
 /// Steps of work that no optimiser leaves out.
@@ -111,40 +111,20 @@ impl Class for TestClass {
     }
 }
 
-struct TestClasses(Vec<Arc<dyn Class>>);
-
-impl ClassSource for TestClasses {
-    fn find(&self, name: &str) -> Option<Arc<dyn Class>> {
-        self.0.iter().find(|c| c.info().name == name).cloned()
-    }
-    fn names(&self) -> Vec<String> {
-        self.0.iter().map(|c| c.info().name.clone()).collect()
-    }
-}
-
 /// `Test.Slow`, `Test.Pass` and `Test.Nothing` map, `Test.Count` and `Test.Pairs` reduce, `Test.Write` writes.
 pub fn test_classes() -> Arc<dyn ClassSource> {
     let class = |name: &str, kind: Kind, make: Make| -> Arc<dyn Class> {
         let types = if kind == Kind::Writer { Type::None } else { Type::Bytes };
-        let info = ClassInfo {
-            name: format!("Test.{name}"),
-            kind,
-            flags: Flags::default(),
-            key_type: types,
-            value_type: types,
-            in_value_type: Type::None,
-            is_fold: false,
-            is_identity: false,
-            selects: false,
-        };
+        let info =
+            ClassInfo { key_type: types, value_type: types, ..ClassInfo::of_bytes(format!("Test.{name}"), kind) };
         Arc::new(TestClass { info, make })
     };
-    Arc::new(TestClasses(vec![
+    Arc::new(vec![
         class("Slow", Kind::Mapper, Make::Pass(40_000)),
         class("Pass", Kind::Mapper, Make::Pass(0)),
         class("Nothing", Kind::Mapper, Make::Nothing),
         class("Count", Kind::Reducer, Make::Count { pairs: false }),
         class("Pairs", Kind::Reducer, Make::Count { pairs: true }),
         class("Write", Kind::Writer, Make::Write(40_000)),
-    ]))
+    ])
 }

@@ -140,7 +140,7 @@ pub fn told(report: &Report) -> String {
 }
 
 pub fn application(name: &str) -> JobSpec {
-    let found = yunti_engine::job::applications().iter().find(|a| a.name == name).unwrap();
+    let found = yunti_engine::job::application(name).unwrap();
     (found.spec)()
 }
 

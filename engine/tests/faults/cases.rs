@@ -10,9 +10,7 @@ use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation};
 use yunti_engine::env::real::RealFiles;
 use yunti_engine::env::{Env, Files};
 use yunti_engine::format::columns::Columns;
-use yunti_engine::job::{
-    InputFormat, JobSpec, Mode, Outcome, OutputFormat, OutputTarget, Partitioning, SpillCodec, applications,
-};
+use yunti_engine::job::{InputFormat, JobSpec, Mode, Outcome, OutputFormat, OutputTarget, Partitioning, SpillCodec};
 
 use crate::streams::Streams;
 use crate::support::{Temp, run_in};
@@ -51,7 +49,7 @@ pub fn lines(n: usize) -> Vec<u8> {
 }
 
 pub fn application(name: &str) -> JobSpec {
-    (applications().iter().find(|a| a.name == name).unwrap().spec)()
+    (yunti_engine::job::application(name).unwrap().spec)()
 }
 
 impl Case {

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use yunti_engine::env::Files;
-use yunti_engine::env::files::{File, Meta};
+use yunti_engine::env::files::{File, Meta, Stream, StreamFile};
 use yunti_engine::env::real::RealFiles;
 
 pub struct Streams {
-    stdin: Arc<Pipe>,
-    stdout: Arc<Pipe>,
+    stdin: Arc<StreamFile<Pipe>>,
+    stdout: Arc<StreamFile<Pipe>>,
     open_max: usize,
 }
 
@@ -21,40 +21,31 @@ struct Pipe(Mutex<Vec<u8>>);
 impl Streams {
     /// `open_max` files may be open at once.
     pub fn new(stdin: &[u8], open_max: usize) -> Arc<Streams> {
-        Arc::new(Streams { stdin: Arc::new(Pipe(Mutex::new(stdin.to_vec()))), stdout: Arc::default(), open_max })
+        Arc::new(Streams {
+            stdin: Arc::new(StreamFile(Pipe(Mutex::new(stdin.to_vec())))),
+            stdout: Arc::new(StreamFile(Pipe::default())),
+            open_max,
+        })
     }
 
     /// What was written to standard output.
     pub fn written(&self) -> Vec<u8> {
-        self.stdout.0.lock().unwrap().clone()
+        self.stdout.0.0.lock().unwrap().clone()
     }
 }
 
-impl File for Pipe {
-    fn read_at(&self, buffer: &mut [u8], _: u64) -> io::Result<usize> {
+impl Stream for Pipe {
+    fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut bytes = self.0.lock().unwrap();
         let n = buffer.len().min(bytes.len());
         buffer[..n].copy_from_slice(&bytes[..n]);
         bytes.drain(..n);
         Ok(n)
     }
-    fn write_at(&self, bytes: &[u8], _: u64) -> io::Result<usize> {
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
     }
-    fn len(&self) -> io::Result<u64> {
-        Ok(0)
-    }
-    fn allocate(&self, _: u64) -> io::Result<()> {
-        Ok(())
-    }
-    fn truncate(&self, _: u64) -> io::Result<()> {
-        Ok(())
-    }
-    fn sync(&self) -> io::Result<()> {
-        Ok(())
-    }
-    fn punch(&self, _: u64, _: u64) {}
 }
 
 impl Files for Streams {

@@ -1,12 +1,12 @@
 //! The same bytes whatever the memory budget and the threads, and nothing left behind.
 
 use yunti_engine::base::Code;
-use yunti_engine::job::{JobSpec, SpillCodec, applications};
+use yunti_engine::job::{JobSpec, SpillCodec};
 
 use crate::support::{Temp, noise, parts_of};
 
 fn application(name: &str) -> JobSpec {
-    (applications().iter().find(|a| a.name == name).unwrap().spec)()
+    (yunti_engine::job::application(name).unwrap().spec)()
 }
 
 #[test]

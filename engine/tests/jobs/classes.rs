@@ -5,7 +5,7 @@ use std::sync::Arc;
 use yunti_engine::base::Result;
 use yunti_engine::env::random::Random;
 use yunti_engine::operator::{
-    Batch, Class, ClassInfo, ClassSource, Flags, Groups, Kind, Mapper, Out, Partitioner, Reducer, TaskContext, Type,
+    Batch, Class, ClassInfo, ClassSource, Groups, Kind, Mapper, Out, Partitioner, Reducer, TaskContext, Type,
 };
 
 type MapBatch = fn(&Batch<'_>, &mut Out) -> Result<()>;
@@ -93,17 +93,6 @@ impl Reducer for Summing {
     }
 }
 
-struct TestClasses(Vec<Arc<dyn Class>>);
-
-impl ClassSource for TestClasses {
-    fn find(&self, name: &str) -> Option<Arc<dyn Class>> {
-        self.0.iter().find(|c| c.info().name == name).cloned()
-    }
-    fn names(&self) -> Vec<String> {
-        self.0.iter().map(|c| c.info().name.clone()).collect()
-    }
-}
-
 /// Records as they come.
 fn pass(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     for i in 0..batch.len() {
@@ -170,15 +159,9 @@ fn words(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
 /// `Test.Pass.T` (records with keys of type T), the mappers above, the reducer `Test.Sum` and the partitioner `Test.FirstByte`.
 pub fn test_classes() -> Arc<dyn ClassSource> {
     let info = |name: &str, kind: Kind, key_type: Type, value_type: Type| ClassInfo {
-        name: format!("Test.{name}"),
-        kind,
-        flags: Flags::default(),
         key_type,
         value_type,
-        in_value_type: Type::None,
-        is_fold: false,
-        is_identity: false,
-        selects: false,
+        ..ClassInfo::of_bytes(format!("Test.{name}"), kind)
     };
     let mapper = |name: &str, key: Type, value: Type, map: MapBatch| -> Arc<dyn Class> {
         Arc::new(TestMapper { info: info(name, Kind::Mapper, key, value), map })
@@ -195,5 +178,5 @@ pub fn test_classes() -> Arc<dyn ClassSource> {
     all.push(mapper("Words", Type::Bytes, Type::I64, words));
     all.push(Arc::new(Sum(info("Sum", Kind::Reducer, Type::Bytes, Type::I64))));
     all.push(Arc::new(ByFirstByte(info("FirstByte", Kind::Partitioner, Type::None, Type::None))));
-    Arc::new(TestClasses(all))
+    Arc::new(all)
 }

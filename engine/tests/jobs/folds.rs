@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputTarget, applications};
+use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputTarget};
 
 use crate::support::{Temp, noise, parts_of, run_in};
 
 fn wordcount() -> JobSpec {
-    (applications().iter().find(|a| a.name == "wordcount").unwrap().spec)()
+    (yunti_engine::job::application("wordcount").unwrap().spec)()
 }
 
 fn counts(text: &[u8]) -> BTreeMap<Vec<u8>, u64> {

@@ -9,7 +9,7 @@ use yunti_engine::job::spec::{InputFormat, Mode, Partitioning};
 use yunti_engine::job::{Control, JobSpec, OutputTarget, run};
 use yunti_engine::library::builtin_classes;
 use yunti_engine::operator::{
-    Arranger, Batch, Class, ClassInfo, ClassSource, Flags, Groups, Kind, Out, Reducer, TaskContext, Type,
+    Arranger, Batch, Class, ClassInfo, ClassSource, Flags, Groups, Kind, Out, Reducer, TaskContext,
 };
 
 use crate::classes::test_classes;
@@ -78,29 +78,8 @@ impl Reducer for Showing {
     }
 }
 
-struct Classes(Vec<Arc<dyn Class>>);
-
-impl ClassSource for Classes {
-    fn find(&self, name: &str) -> Option<Arc<dyn Class>> {
-        self.0.iter().find(|c| c.info().name == name).cloned()
-    }
-    fn names(&self) -> Vec<String> {
-        self.0.iter().map(|c| c.info().name.clone()).collect()
-    }
-}
-
 fn info(name: &str, kind: Kind, groups: bool) -> ClassInfo {
-    ClassInfo {
-        name: name.into(),
-        kind,
-        flags: Flags { groups, ..Flags::default() },
-        key_type: Type::Bytes,
-        value_type: Type::Bytes,
-        in_value_type: Type::None,
-        is_fold: false,
-        is_identity: false,
-        selects: false,
-    }
+    ClassInfo { flags: Flags { groups, ..Flags::default() }, ..ClassInfo::of_bytes(name, kind) }
 }
 
 fn without_case(key: &[u8], _: &[u8]) -> (Vec<u8>, Option<usize>) {
@@ -140,7 +119,7 @@ fn sources() -> [Arc<dyn ClassSource>; 3] {
     for (name, groups, form) in orders() {
         classes.push(Arc::new(Order { info: info(name, Kind::KeyOrder, groups), form }));
     }
-    [builtin_classes(), test_classes(), Arc::new(Classes(classes))]
+    [builtin_classes(), test_classes(), Arc::new(classes)]
 }
 
 fn parts_of(spec: &JobSpec, temp: &Temp) -> Result<Vec<Vec<u8>>> {

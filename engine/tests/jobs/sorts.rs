@@ -2,12 +2,12 @@
 
 use yunti_engine::base::Code;
 use yunti_engine::env::random::Random;
-use yunti_engine::job::{InputFormat, JobSpec, OutputFormat, Partitioning, applications};
+use yunti_engine::job::{InputFormat, JobSpec, OutputFormat, Partitioning};
 
 use crate::support::{Temp, noise, parts_of};
 
 fn application(name: &str) -> JobSpec {
-    (applications().iter().find(|a| a.name == name).unwrap().spec)()
+    (yunti_engine::job::application(name).unwrap().spec)()
 }
 
 /// The lines of a text, sorted as `LC_ALL=C sort` does.

@@ -5,11 +5,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::env::NamedFile;
-use yunti_engine::job::applications;
 use yunti_engine::job::report::limits::LIMITS_FORMAT;
 use yunti_engine::job::report::{REPORT_FORMAT, Report};
-use yunti_engine::job::spec::JobSpec;
-use yunti_engine::job::spec::file::{parse_job_file, spec_to_toml};
+use yunti_engine::job::spec::file::{read_job_file, spec_to_toml};
 
 use super::Found;
 use crate::command::report;
@@ -17,9 +15,6 @@ use crate::compare::COMPARISON_FORMAT;
 use crate::console::paint::Paint;
 use crate::facts::FACTS_FORMAT;
 use crate::text::{self, numbers};
-
-/// A larger document is none that we have written.
-const JOB_FILE_BYTES_MAX: u64 = 1 << 20;
 
 pub fn document(path: &Path, width: usize) -> Result<Found> {
     let named = |e: Error| e.at_path(path.to_string_lossy());
@@ -79,21 +74,16 @@ fn summary(report: &Report) -> Value {
 /// A job file with all that it leaves to defaults.
 pub fn job_file(path: &Path, file: &NamedFile) -> Result<Found> {
     let named = |e: Error| e.at_path(path.to_string_lossy());
-    let len = file.len()?;
-    if len > JOB_FILE_BYTES_MAX {
-        return Err(named(Error::new(Code::Corrupt, "this is too large for a job file")));
-    }
-    let mut bytes = vec![0; len as usize];
-    file.read_exact(&mut bytes, 0)?;
     let corrupt = |e: Error| {
+        if e.code() != Code::Usage {
+            return e;
+        }
         let corrupt = named(Error::new(Code::Corrupt, e.what()));
         e.hint_text().map_or(corrupt.clone(), |hint| corrupt.hint(hint))
     };
-    let text =
-        std::str::from_utf8(&bytes).map_err(|_| corrupt(Error::new(Code::Corrupt, "the job file is not UTF-8")))?;
-    let job = parse_job_file(text, path).map_err(corrupt)?;
-    let application = job.application.as_ref().and_then(|name| applications().iter().find(|a| a.name == *name));
-    let mut spec = application.map_or_else(JobSpec::default, |a| (a.spec)());
+    let len = file.len()?;
+    let job = read_job_file(file, path).map_err(corrupt)?;
+    let mut spec = job.ready_job().unwrap_or_default();
     job.change.apply(&mut spec).map_err(corrupt)?;
     let whole = spec_to_toml(&spec)?;
     let indented: String = whole.lines().map(|line| format!("  {line}\n")).collect();

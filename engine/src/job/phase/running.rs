@@ -68,14 +68,13 @@ impl Running<'_> {
 
     /// The same for an operator that may write to named outputs.
     pub fn context_with_outputs(&self, is_reduce: bool, task: u32) -> Arc<TaskContext> {
-        let partitions = if self.spec.mode == Mode::None { 0 } else { self.plan.partitions };
         let outputs = self.outputs.clone().map(|outputs| outputs as Arc<dyn Outputs>);
-        TaskContext::with_outputs(self.job.clone(), is_reduce, task, partitions, outputs)
+        TaskContext::with_outputs(self.job.clone(), is_reduce, task, self.partitions_of_tasks(), outputs)
     }
 
     /// The same for one that only looks into the input.
     pub fn context_of_sample(&self, task: u32) -> Arc<TaskContext> {
-        TaskContext::with_outputs(self.job.clone(), false, task, self.plan.partitions, Some(Arc::new(Discarded)))
+        TaskContext::with_outputs(self.job.clone(), false, task, self.partitions_of_tasks(), Some(Arc::new(Discarded)))
     }
 
     /// So many bytes of the job's work are done. Now and then the memory in use is written down.

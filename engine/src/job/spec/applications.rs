@@ -10,6 +10,16 @@ pub struct Application {
     pub settings: &'static [(&'static str, &'static str)],
 }
 
+/// The one of a name.
+pub fn application(name: &str) -> Option<&'static Application> {
+    applications().iter().find(|a| a.name == name)
+}
+
+/// Their names, for messages.
+pub fn application_names() -> String {
+    applications().iter().map(|a| a.name).collect::<Vec<_>>().join(", ")
+}
+
 pub fn applications() -> &'static [Application] {
     &[
         Application {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::applications::applications;
+use super::applications::{application, application_names};
 use super::change::{
     SpecChange, compress_text, input_format_text, mode_text, output_format_text, parse_compress, parse_input_format,
     parse_mode, parse_output, parse_output_format, parse_partitioning, parse_spill_codec, partitioning_text,
@@ -13,10 +13,14 @@ use super::change::{
 };
 use super::{JobSpec, OutputTarget, SourceSpec, parse_size};
 use crate::base::{Code, Error, Result};
+use crate::env::NamedFile;
 use crate::operator::Type;
 
 /// The value of `format`: the number changes when a key changes its meaning; keys may be added without.
 pub const JOB_FORMAT: &str = "yunti-job/1";
+
+/// Largest job file that is read; a larger one is something else.
+const JOB_FILE_BYTES_MAX: usize = 1 << 20;
 
 /// What a job file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,10 +30,16 @@ pub struct JobFile {
     pub change: SpecChange,
 }
 
-const KEYS: &[&str] = &[
+impl JobFile {
+    /// What its application is before it changes anything; none where it names none, or none that there is.
+    pub fn ready_job(&self) -> Option<JobSpec> {
+        Some((application(self.application.as_deref()?)?.spec)())
+    }
+}
+
+/// What the whole has, and no job behind the first.
+const WHOLE_KEYS: &[&str] = &[
     "format",
-    "application",
-    "name",
     "input",
     "input-format",
     "key-columns",
@@ -41,18 +51,6 @@ const KEYS: &[&str] = &[
     "output-value-columns",
     "compress",
     "lib",
-    "mapper",
-    "combiner",
-    "reducer",
-    "folder",
-    "partitioner",
-    "mode",
-    "reduces",
-    "key-type",
-    "descending",
-    "key-order",
-    "deterministic",
-    "split-size",
     "memory",
     "threads",
     "scratch",
@@ -60,7 +58,6 @@ const KEYS: &[&str] = &[
     "spill-codec",
     "overwrite",
     "durable",
-    "settings",
     "outputs",
     "source",
     "then",
@@ -69,7 +66,7 @@ const KEYS: &[&str] = &[
 /// Those of one source of several.
 const SOURCE_KEYS: &[&str] = &["input", "input-format", "key-columns", "value-columns", "mapper"];
 
-/// Those of a job that is fed by another.
+/// What each job of a chain has: those of one that is fed by another.
 const THEN_KEYS: &[&str] = &[
     "application",
     "name",
@@ -88,6 +85,21 @@ const THEN_KEYS: &[&str] = &[
     "settings",
 ];
 
+/// Reads a job file. Errors are as those of `parse_job_file`.
+pub fn read_job_file(file: &NamedFile, path: &Path) -> Result<JobFile> {
+    let error = |what: String| Error::new(Code::Usage, what).at_path(path.to_string_lossy());
+    let mut bytes = vec![0; JOB_FILE_BYTES_MAX];
+    let n = file.read_up_to(&mut bytes, 0)?;
+    if n == bytes.len() {
+        return Err(error("this is too large for a job file".into()));
+    }
+    let text = std::str::from_utf8(&bytes[..n]).map_err(|e| {
+        let line = 1 + bytes[..e.valid_up_to()].iter().filter(|&&b| b == b'\n').count();
+        error(format!("line {line}: the job file is not UTF-8"))
+    })?;
+    parse_job_file(text, path)
+}
+
 /// Reads the text of a job file. Errors are `Usage` and name `path` and the line.
 pub fn parse_job_file(text: &str, path: &Path) -> Result<JobFile> {
     let place = Place { text, path };
@@ -104,13 +116,14 @@ pub fn parse_job_file(text: &str, path: &Path) -> Result<JobFile> {
     // By line, so that the first mistake is the one that is told.
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
+    let keys = [WHOLE_KEYS, THEN_KEYS].concat();
     let mut file = JobFile::default();
     for (key, value) in entries {
         let name: &str = key.get_ref();
-        if !KEYS.contains(&name) {
-            let hint = match nearest(name, KEYS) {
+        if !keys.contains(&name) {
+            let hint = match nearest(name, &keys) {
                 Some(near) => format!("did you mean '{near}'?"),
-                None => format!("the keys are {}", KEYS.join(", ")),
+                None => format!("the keys are {}", keys.join(", ")),
             };
             return Err(place.error(key.span().start, &format!("unknown key '{name}'"), &hint));
         }
@@ -143,11 +156,9 @@ fn part_of_job(name: &str, keys: &[&str], table: &DeTable<'_>, place: &Place<'_>
             let hint = format!("its keys are {}", keys.join(", "));
             return Err(place.error(key.span().start, &format!("'{key_name}' is no key of [[{name}]]"), &hint));
         }
-        let known = |file: &JobFile| applications().iter().any(|a| Some(a.name) == file.application.as_deref());
         set(&mut file, key_name, value).map_err(|e| place.of_value(key_name, value, &e))?;
-        if key_name == "application" && !known(&file) {
-            let names: Vec<&str> = applications().iter().map(|a| a.name).collect();
-            let hint = format!("there are {}", names.join(", "));
+        if key_name == "application" && file.ready_job().is_none() {
+            let hint = format!("there are {}", application_names());
             return Err(place.error(value.span().start, "application: there is none of this name", &hint));
         }
     }
@@ -158,8 +169,7 @@ fn part_of_job(name: &str, keys: &[&str], table: &DeTable<'_>, place: &Place<'_>
 fn jobs_behind(value: &Spanned<DeValue<'_>>, place: &Place<'_>) -> Result<Vec<JobSpec>> {
     let job = |table: &&DeTable<'_>| {
         let file = part_of_job("then", THEN_KEYS, table, place)?;
-        let known = applications().iter().find(|a| Some(a.name) == file.application.as_deref());
-        let mut spec = known.map_or_else(JobSpec::default, |a| (a.spec)());
+        let mut spec = file.ready_job().unwrap_or_default();
         file.change.apply(&mut spec)?;
         Ok(spec)
     };
@@ -245,7 +255,7 @@ fn set(file: &mut JobFile, key: &str, value: &Spanned<DeValue<'_>>) -> Result<()
                 change.outputs.push((key.get_ref().to_string(), parse_output_format(&string(value.get_ref())?)?));
             }
         }
-        _ => unreachable!("checked against KEYS"),
+        _ => unreachable!("checked against the keys"),
     }
     Ok(())
 }

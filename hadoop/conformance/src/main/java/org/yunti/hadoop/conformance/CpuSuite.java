@@ -12,13 +12,13 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.TreeSet;
 import org.yunti.hadoop.conformance.cpu.CpuClock;
-import org.yunti.hadoop.conformance.cpu.CpuFigure;
 import org.yunti.hadoop.conformance.cpu.CpuFigure.Verdict;
+import org.yunti.hadoop.conformance.cpu.CpuFigure;
 import org.yunti.hadoop.conformance.runner.Outcome.JobResult;
 import org.yunti.hadoop.conformance.runner.Runner;
 import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.suite.Scale;
-import org.yunti.hadoop.conformance.suite.Trace;
+import org.yunti.hadoop.conformance.trace.Trace;
 
 /**
  * The suite as a measurement: processor time of each case with stock Hadoop and with variants, in turn.

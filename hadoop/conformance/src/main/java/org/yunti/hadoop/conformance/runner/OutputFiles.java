@@ -20,7 +20,7 @@ import org.apache.hadoop.io.SequenceFile;
 import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.io.compress.CompressionCodecFactory;
 import org.yunti.hadoop.conformance.suite.Order;
-import org.yunti.hadoop.conformance.suite.Printable;
+import org.yunti.hadoop.conformance.trace.Printable;
 
 /**
  * Reads the output folder of a run into lists of records that can be compared one by one: lines of (compressed)

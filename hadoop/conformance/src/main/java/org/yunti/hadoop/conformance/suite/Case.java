@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapreduce.Job;
+import org.yunti.hadoop.conformance.input.Draw;
 
 /**
  * One unit of the suite: a small program of one or a few jobs, its input, and what of its result is defined.

@@ -20,7 +20,7 @@ public record Scale(int factor) {
   }
 
   /** Whether a file of {@code own} records at the case's own size, which has {@code written} records and {@code bytes}, gets another. */
-  boolean more(int own, int written, long bytes) {
+  public boolean more(int own, int written, long bytes) {
     return written < own || written < records(own) && bytes < BYTES_MAX;
   }
 }

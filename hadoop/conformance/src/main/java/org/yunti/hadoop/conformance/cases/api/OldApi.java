@@ -24,11 +24,11 @@ import org.apache.hadoop.mapred.lib.InverseMapper;
 import org.apache.hadoop.mapred.lib.LongSumReducer;
 import org.apache.hadoop.mapred.lib.MultithreadedMapRunner;
 import org.apache.hadoop.mapred.lib.TotalOrderPartitioner;
+import org.yunti.hadoop.conformance.input.Draw;
+import org.yunti.hadoop.conformance.input.SequenceInput;
 import org.yunti.hadoop.conformance.suite.Case;
-import org.yunti.hadoop.conformance.suite.Draw;
-import org.yunti.hadoop.conformance.suite.OldTraceReducer;
 import org.yunti.hadoop.conformance.suite.Order;
-import org.yunti.hadoop.conformance.suite.SequenceInput;
+import org.yunti.hadoop.conformance.trace.OldTraceReducer;
 
 /** The same ideas in the API of Hadoop 1, org.apache.hadoop.mapred, which reaches the collector on another path. */
 public final class OldApi {

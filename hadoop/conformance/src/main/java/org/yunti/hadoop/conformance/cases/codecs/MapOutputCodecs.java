@@ -9,7 +9,7 @@ import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.Text;
 import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.suite.Codecs;
-import org.yunti.hadoop.conformance.suite.Traced;
+import org.yunti.hadoop.conformance.trace.Traced;
 
 /**
  * The compression of map output, for each codec of Hadoop in three shapes: one spill, several spills that are

@@ -13,10 +13,10 @@ import org.apache.hadoop.io.compress.GzipCodec;
 import org.apache.hadoop.mapreduce.Reducer;
 import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
 import org.apache.hadoop.mapreduce.lib.reduce.LongSumReducer;
+import org.yunti.hadoop.conformance.input.Draw;
 import org.yunti.hadoop.conformance.suite.Case;
-import org.yunti.hadoop.conformance.suite.Draw;
 import org.yunti.hadoop.conformance.suite.Order;
-import org.yunti.hadoop.conformance.suite.Traced;
+import org.yunti.hadoop.conformance.trace.Traced;
 
 /**
  * Combiners of the new API. With one spill a map, a combiner is called once for every key, so what it makes is

@@ -15,9 +15,9 @@ import org.apache.hadoop.examples.WordMedian;
 import org.apache.hadoop.examples.WordStandardDeviation;
 import org.apache.hadoop.examples.dancing.DistributedPentomino;
 import org.apache.hadoop.examples.dancing.Pentomino;
+import org.yunti.hadoop.conformance.input.TextInput;
 import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.suite.Order;
-import org.yunti.hadoop.conformance.suite.TextInput;
 
 /** The programs of hadoop-mapreduce-examples that count, unmodified, through their main methods. */
 public final class Examples {

@@ -12,11 +12,11 @@ import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.Text;
 import org.yunti.hadoop.conformance.cases.keys.BinaryKeys;
+import org.yunti.hadoop.conformance.input.Draw;
+import org.yunti.hadoop.conformance.input.SequenceInput;
+import org.yunti.hadoop.conformance.input.TextInput;
 import org.yunti.hadoop.conformance.suite.Case;
-import org.yunti.hadoop.conformance.suite.Draw;
 import org.yunti.hadoop.conformance.suite.Order;
-import org.yunti.hadoop.conformance.suite.SequenceInput;
-import org.yunti.hadoop.conformance.suite.TextInput;
 
 /** The programs of hadoop-mapreduce-examples that sort and join. */
 public final class SortExamples {

@@ -14,9 +14,9 @@ import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Partitioner;
 import org.apache.hadoop.mapreduce.Reducer;
+import org.yunti.hadoop.conformance.input.Draw;
 import org.yunti.hadoop.conformance.suite.Case;
-import org.yunti.hadoop.conformance.suite.Draw;
-import org.yunti.hadoop.conformance.suite.Traced;
+import org.yunti.hadoop.conformance.trace.Traced;
 
 /** Jobs that fail, and must fail with the same class of exception and the same words in it. */
 public final class Failures {

@@ -16,9 +16,9 @@ import org.apache.hadoop.io.ShortWritable;
 import org.apache.hadoop.io.VIntWritable;
 import org.apache.hadoop.io.VLongWritable;
 import org.apache.hadoop.io.WritableComparable;
+import org.yunti.hadoop.conformance.input.Draw;
 import org.yunti.hadoop.conformance.suite.Case;
-import org.yunti.hadoop.conformance.suite.Draw;
-import org.yunti.hadoop.conformance.suite.Traced;
+import org.yunti.hadoop.conformance.trace.Traced;
 
 /**
  * Keys that are numbers. The edges are those of the types, and for the variable-length ones those where the

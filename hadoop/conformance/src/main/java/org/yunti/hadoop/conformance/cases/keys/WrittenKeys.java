@@ -14,9 +14,9 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.io.WritableComparable;
 import org.apache.hadoop.io.WritableComparator;
+import org.yunti.hadoop.conformance.input.Draw;
 import org.yunti.hadoop.conformance.suite.Case;
-import org.yunti.hadoop.conformance.suite.Draw;
-import org.yunti.hadoop.conformance.suite.Traced;
+import org.yunti.hadoop.conformance.trace.Traced;
 
 /** Keys of classes that users write: a plug-in knows nothing of them but what Hadoop knows. */
 public final class WrittenKeys {

@@ -15,9 +15,9 @@ import org.apache.hadoop.mapreduce.lib.partition.KeyFieldBasedComparator;
 import org.apache.hadoop.mapreduce.lib.partition.KeyFieldBasedPartitioner;
 import org.apache.hadoop.mapreduce.lib.partition.TotalOrderPartitioner;
 import org.yunti.hadoop.conformance.cases.keys.BinaryKeys;
+import org.yunti.hadoop.conformance.input.Draw;
 import org.yunti.hadoop.conformance.suite.Case;
-import org.yunti.hadoop.conformance.suite.Draw;
-import org.yunti.hadoop.conformance.suite.Traced;
+import org.yunti.hadoop.conformance.trace.Traced;
 
 /** Jobs that say themselves which reduce a key goes to. */
 public final class Partitioners {

@@ -7,10 +7,10 @@ import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Mapper;
 import org.apache.hadoop.mapreduce.Partitioner;
+import org.yunti.hadoop.conformance.input.Draw;
 import org.yunti.hadoop.conformance.suite.Case;
-import org.yunti.hadoop.conformance.suite.Draw;
 import org.yunti.hadoop.conformance.suite.Order;
-import org.yunti.hadoop.conformance.suite.Traced;
+import org.yunti.hadoop.conformance.trace.Traced;
 
 /** How much there is, and how it is spread: over maps, partitions and keys. */
 public final class Extents {

@@ -32,14 +32,14 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.output.MapFileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.output.SequenceFileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
+import org.yunti.hadoop.conformance.input.Draw;
+import org.yunti.hadoop.conformance.input.FileInput;
+import org.yunti.hadoop.conformance.input.SequenceInput;
+import org.yunti.hadoop.conformance.input.TextInput;
 import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.suite.Codecs;
-import org.yunti.hadoop.conformance.suite.Draw;
-import org.yunti.hadoop.conformance.suite.FileInput;
 import org.yunti.hadoop.conformance.suite.NativeJob;
 import org.yunti.hadoop.conformance.suite.Order;
-import org.yunti.hadoop.conformance.suite.SequenceInput;
-import org.yunti.hadoop.conformance.suite.TextInput;
 import org.yunti.hadoop.conformance.suite.Twin;
 
 /** Native mappers and reducers between readers and writers of Java's: each record crosses twice, and must come out as it went in. */

@@ -21,11 +21,11 @@ import org.apache.hadoop.mapreduce.lib.input.FixedLengthInputFormat;
 import org.apache.hadoop.mapreduce.lib.input.KeyValueTextInputFormat;
 import org.apache.hadoop.mapreduce.lib.input.TextInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
+import org.yunti.hadoop.conformance.input.FileInput;
+import org.yunti.hadoop.conformance.input.TextInput;
 import org.yunti.hadoop.conformance.suite.Case;
-import org.yunti.hadoop.conformance.suite.FileInput;
 import org.yunti.hadoop.conformance.suite.NativeJob;
 import org.yunti.hadoop.conformance.suite.Order;
-import org.yunti.hadoop.conformance.suite.TextInput;
 import org.yunti.hadoop.conformance.suite.Twin;
 
 /** Records that go through as they are: which partition they come to, and in which order, is all that happens to them. */

@@ -8,12 +8,12 @@ import org.apache.hadoop.examples.WordCount;
 import org.apache.hadoop.io.IntWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
+import org.yunti.hadoop.conformance.input.FileInput;
+import org.yunti.hadoop.conformance.input.TextInput;
 import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.suite.Codecs;
-import org.yunti.hadoop.conformance.suite.FileInput;
 import org.yunti.hadoop.conformance.suite.NativeJob;
 import org.yunti.hadoop.conformance.suite.Order;
-import org.yunti.hadoop.conformance.suite.TextInput;
 import org.yunti.hadoop.conformance.suite.Twin;
 
 /**

@@ -1,4 +1,4 @@
-package org.yunti.hadoop.conformance.suite;
+package org.yunti.hadoop.conformance.input;
 
 import java.util.List;
 import java.util.Random;

@@ -1,8 +1,9 @@
-package org.yunti.hadoop.conformance.suite;
+package org.yunti.hadoop.conformance.input;
 
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import org.apache.hadoop.conf.Configuration;
+import org.yunti.hadoop.conformance.suite.Case;
 
 /** Files with given bytes, for what is in the bytes themselves: line ends, codecs, one huge record. */
 public final class FileInput {

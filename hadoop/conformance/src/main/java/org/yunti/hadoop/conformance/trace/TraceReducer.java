@@ -1,4 +1,4 @@
-package org.yunti.hadoop.conformance.suite;
+package org.yunti.hadoop.conformance.trace;
 
 import java.io.IOException;
 import org.apache.hadoop.io.Text;

@@ -8,7 +8,7 @@
 // The engine chooses at run time: yt_context.mask_any, and yt_context.edges, which words() asks about long texts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "type.hpp"
+#include "../type.hpp"
 
 #if defined(YUNTI_NO_SIMD)
 // portable code, for tests

@@ -1,8 +1,10 @@
-package org.yunti.hadoop.conformance.suite;
+package org.yunti.hadoop.conformance.input;
 
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
+import org.yunti.hadoop.conformance.suite.Case;
+import org.yunti.hadoop.conformance.suite.Trial;
 
 /** Text files of drawn lines. */
 public final class TextInput implements Case.Input {

@@ -1,4 +1,4 @@
-package org.yunti.hadoop.conformance.suite;
+package org.yunti.hadoop.conformance.trace;
 
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
@@ -7,6 +7,10 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.input.SequenceFileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.mapreduce.lib.output.TextOutputFormat;
+import org.yunti.hadoop.conformance.input.Draw;
+import org.yunti.hadoop.conformance.input.SequenceInput;
+import org.yunti.hadoop.conformance.suite.Case;
+import org.yunti.hadoop.conformance.suite.Trial;
 
 /**
  * The usual case: drawn records go through an identity mapper, and a {@link TraceReducer} writes down what

@@ -7,7 +7,7 @@
 #pragma once
 #include <optional>
 
-#include "type.hpp"
+#include "../type.hpp"
 
 namespace yunti {
 namespace detail {

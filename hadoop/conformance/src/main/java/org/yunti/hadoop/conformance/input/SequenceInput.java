@@ -1,9 +1,11 @@
-package org.yunti.hadoop.conformance.suite;
+package org.yunti.hadoop.conformance.input;
 
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.SequenceFile;
+import org.yunti.hadoop.conformance.suite.Case;
+import org.yunti.hadoop.conformance.suite.Trial;
 
 /**
  * Sequence files of drawn records, one split each. Keys and values need only be serialisable by the

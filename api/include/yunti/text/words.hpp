@@ -10,9 +10,9 @@
 // letters; in short ones (lines), and outside of the engine, this header does: 3-4.5 ns; a loop over the bytes takes 8-20.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "context.hpp"
+#include "../context.hpp"
 #include "mask.hpp"
-#include "out.hpp"
+#include "../out.hpp"
 
 namespace yunti {
 namespace detail {
