@@ -1,6 +1,26 @@
 package org.yunti.web.velocity;
 
 import org.apache.velocity.Template;
+import org.apache.velocity.runtime.parser.node.SimpleNode;
+import org.yunti.web.velocity.compiler.Explanation;
+import org.yunti.web.velocity.compiler.TemplateCompiler;
 
 /** A template of Velocity that compiles itself when it is loaded. */
-final class CompiledTemplate extends Template {}
+public final class CompiledTemplate extends Template {
+  private Explanation explanation;
+
+  /** Velocity calls it behind each parse. */
+  @Override
+  public void initDocument() {
+    super.initDocument();
+    explanation = TemplateCompiler.compile(this, (SimpleNode) data, rsvc);
+    if (explanation.wholeReason() != null) {
+      log.warn("template '{}' is interpreted: {}", name, explanation.wholeReason());
+    }
+  }
+
+  /** What was compiled. */
+  public Explanation explanation() {
+    return explanation;
+  }
+}

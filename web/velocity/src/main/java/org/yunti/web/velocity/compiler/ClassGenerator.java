@@ -1,0 +1,166 @@
+package org.yunti.web.velocity.compiler;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+import org.yunti.web.velocity.output.StaticText;
+
+/**
+ * One hidden class: static methods, one a piece and one a part of a piece that is too large for one method, and the objects that they
+ * speak of as static final fields, which the JIT takes for constants.
+ */
+final class ClassGenerator {
+  static final String RUNTIME = "org/yunti/web/velocity/runtime/";
+  static final String CONTEXT = "Lorg/apache/velocity/context/InternalContextAdapter;";
+  static final String WRITER = "Ljava/io/Writer;";
+  /** Of methods that render. */
+  static final String RENDER = "(" + CONTEXT + WRITER + ")V";
+  /** Of methods that compute. */
+  static final String VALUE = "(" + CONTEXT + ")Ljava/lang/Object;";
+  /** More constants than a class can name and its initialiser can set: about 11 bytes of 65,535 for each. */
+  private static final int CONSTANTS_MAX = 5_000;
+
+  private static final int PRIVATE_STATIC = Opcodes.ACC_PRIVATE | Opcodes.ACC_STATIC;
+
+  private final ClassWriter writer = new FramesWithoutLoading();
+  private final String name;
+  private final List<Object> constants = new ArrayList<>();
+  private final List<String> descriptors = new ArrayList<>();
+  private final Map<Object, Integer> byIdentity = new IdentityHashMap<>();
+  private final Map<String, Integer> texts = new HashMap<>();
+  private int methods;
+
+  /** Frames merge objects to Object: generated code keeps each variable at one type, and no class has to be loaded to see that. */
+  private static final class FramesWithoutLoading extends ClassWriter {
+    FramesWithoutLoading() {
+      super(COMPUTE_FRAMES);
+    }
+
+    @Override
+    protected String getCommonSuperClass(String a, String b) {
+      return "java/lang/Object";
+    }
+  }
+
+  ClassGenerator(String simpleName) {
+    name = RUNTIME + simpleName;
+    writer.visit(Opcodes.V17, Opcodes.ACC_FINAL | Opcodes.ACC_SYNTHETIC, name, null, RUNTIME + "CompiledCode", null);
+    MethodVisitor constructor = writer.visitMethod(Opcodes.ACC_PUBLIC, "<init>", "()V", null, null);
+    constructor.visitCode();
+    constructor.visitVarInsn(Opcodes.ALOAD, 0);
+    constructor.visitMethodInsn(Opcodes.INVOKESPECIAL, RUNTIME + "CompiledCode", "<init>", "()V", false);
+    constructor.visitInsn(Opcodes.RETURN);
+    constructor.visitMaxs(0, 0);
+    constructor.visitEnd();
+  }
+
+  String name() {
+    return name;
+  }
+
+  String newMethodName(String what) {
+    return what + methods++;
+  }
+
+  MethodVisitor method(String method, String descriptor) {
+    return writer.visitMethod(PRIVATE_STATIC, method, descriptor, null, null);
+  }
+
+  /** Loads an object as a constant; its field has the type of its class, or of {@code type}. */
+  void load(MethodVisitor code, Object constant, Class<?> type) {
+    int index = constant instanceof StaticText text
+        ? texts.computeIfAbsent(text.string(), s -> add(text, type))
+        : byIdentity.computeIfAbsent(constant, c -> add(c, type));
+    code.visitFieldInsn(Opcodes.GETSTATIC, name, "c" + index, descriptors.get(index));
+  }
+
+  private int add(Object constant, Class<?> type) {
+    if (constants.size() == CONSTANTS_MAX) {
+      throw new TooLargeException("more than " + CONSTANTS_MAX + " constants");
+    }
+    constants.add(constant);
+    descriptors.add(Type.getDescriptor(type));
+    return constants.size() - 1;
+  }
+
+  int size() {
+    return constants.size();
+  }
+
+  Object[] constants() {
+    return constants.toArray();
+  }
+
+  /** @param renders and {@code computes}: the methods of the pieces; null at the number of a piece of the other kind */
+  byte[] finish(List<String> renders, List<String> computes) {
+    dispatch("render", "(I" + CONTEXT + WRITER + ")V", RENDER, renders, true);
+    dispatch("value", "(I" + CONTEXT + ")Ljava/lang/Object;", VALUE, computes, false);
+    for (int i = 0; i < constants.size(); i++) {
+      writer.visitField(Opcodes.ACC_PRIVATE | Opcodes.ACC_STATIC | Opcodes.ACC_FINAL, "c" + i, descriptors.get(i), null, null).visitEnd();
+    }
+    initialiser();
+    writer.visitEnd();
+    return writer.toByteArray();
+  }
+
+  private void initialiser() {
+    MethodVisitor code = writer.visitMethod(Opcodes.ACC_STATIC, "<clinit>", "()V", null, null);
+    code.visitCode();
+    code.visitMethodInsn(Opcodes.INVOKESTATIC, "java/lang/invoke/MethodHandles", "lookup", "()Ljava/lang/invoke/MethodHandles$Lookup;", false);
+    code.visitLdcInsn("_");
+    code.visitLdcInsn(Type.getType(Object[].class));
+    code.visitMethodInsn(Opcodes.INVOKESTATIC, "java/lang/invoke/MethodHandles", "classData",
+        "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/Class;)Ljava/lang/Object;", false);
+    code.visitTypeInsn(Opcodes.CHECKCAST, "[Ljava/lang/Object;");
+    code.visitVarInsn(Opcodes.ASTORE, 0);
+    for (int i = 0; i < constants.size(); i++) {
+      code.visitVarInsn(Opcodes.ALOAD, 0);
+      code.visitIntInsn(Opcodes.SIPUSH, i);
+      code.visitInsn(Opcodes.AALOAD);
+      code.visitTypeInsn(Opcodes.CHECKCAST, Type.getType(descriptors.get(i)).getInternalName());
+      code.visitFieldInsn(Opcodes.PUTSTATIC, name, "c" + i, descriptors.get(i));
+    }
+    code.visitInsn(Opcodes.RETURN);
+    code.visitMaxs(0, 0);
+    code.visitEnd();
+  }
+
+  private void dispatch(String method, String descriptor, String target, List<String> pieces, boolean renders) {
+    MethodVisitor code = writer.visitMethod(Opcodes.ACC_PROTECTED, method, descriptor, null, null);
+    code.visitCode();
+    Label unknown = new Label();
+    Label[] labels = new Label[pieces.size()];
+    for (int i = 0; i < labels.length; i++) {
+      labels[i] = pieces.get(i) == null ? unknown : new Label();
+    }
+    if (labels.length > 0) {
+      code.visitVarInsn(Opcodes.ILOAD, 1);
+      code.visitTableSwitchInsn(0, labels.length - 1, unknown, labels);
+    }
+    for (int i = 0; i < labels.length; i++) {
+      if (pieces.get(i) != null) {
+        code.visitLabel(labels[i]);
+        code.visitVarInsn(Opcodes.ALOAD, 2);
+        if (renders) {
+          code.visitVarInsn(Opcodes.ALOAD, 3);
+        }
+        code.visitMethodInsn(Opcodes.INVOKESTATIC, name, pieces.get(i), target, false);
+        code.visitInsn(renders ? Opcodes.RETURN : Opcodes.ARETURN);
+      }
+    }
+    code.visitLabel(unknown);
+    code.visitTypeInsn(Opcodes.NEW, "java/lang/IllegalArgumentException");
+    code.visitInsn(Opcodes.DUP);
+    code.visitMethodInsn(Opcodes.INVOKESPECIAL, "java/lang/IllegalArgumentException", "<init>", "()V", false);
+    code.visitInsn(Opcodes.ATHROW);
+    code.visitMaxs(0, 0);
+    code.visitEnd();
+  }
+}

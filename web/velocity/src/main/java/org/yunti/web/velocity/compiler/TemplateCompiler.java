@@ -1,0 +1,183 @@
+package org.yunti.web.velocity.compiler;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.velocity.Template;
+import org.apache.velocity.runtime.RuntimeServices;
+import org.apache.velocity.runtime.parser.node.Node;
+import org.apache.velocity.runtime.parser.node.SimpleNode;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+import org.yunti.web.velocity.runtime.CodeLoader;
+import org.yunti.web.velocity.runtime.CompiledCode;
+import org.yunti.web.velocity.runtime.CompiledNode;
+import org.yunti.web.velocity.runtime.EngineFacts;
+import org.yunti.web.velocity.runtime.Internals;
+
+/**
+ * Compiles a template that Velocity has parsed and initialised. The syntax tree stays; nodes that stand in it for their compiled likes
+ * ({@link CompiledNode}) lead from the interpreter into generated code:
+ *
+ * <pre>
+ *   template -> root -> CompiledNode 0 ..> hidden class: render(0)
+ *                                            text, references, #if, #foreach, #set as bytecode
+ *                                            #parse, a macro's call, a user's directive: the directive itself is asked,
+ *                                               whose blocks and arguments are CompiledNodes again
+ * </pre>
+ */
+public final class TemplateCompiler {
+  /** Children of more than that, in bytes of bytecode, are entered from outside: a class holds so much. */
+  static final int HUGE = 60_000;
+  /** A class that has so many constants is given no further piece. */
+  private static final int CONSTANTS_ENOUGH = 2_000;
+
+  final EngineFacts engine;
+  final Explanation explanation = new Explanation();
+  final Cost cost = new Cost();
+  private final Template template;
+  private final Map<SimpleNode, List<Piece>> pieces = new LinkedHashMap<>();
+  private final Deque<Piece> todo = new ArrayDeque<>();
+
+  /** A class that is being made, with its pieces. */
+  private static final class GeneratedClass {
+    final ClassGenerator generator;
+    private final List<Piece> pieces = new ArrayList<>();
+    private final List<String> renders = new ArrayList<>();
+    private final List<String> computes = new ArrayList<>();
+
+    GeneratedClass(ClassGenerator generator) {
+      this.generator = generator;
+    }
+
+    void add(Piece piece, String method) {
+      pieces.add(piece);
+      renders.add(piece.renders() ? method : null);
+      computes.add(piece.renders() ? null : method);
+    }
+
+    void load(Explanation explanation) {
+      byte[] bytecode = generator.finish(renders, computes);
+      explanation.bytecode(bytecode.length);
+      CompiledCode code = CodeLoader.load(bytecode, generator.constants());
+      for (int i = 0; i < pieces.size(); i++) {
+        pieces.get(i).standIn().bind(code, i);
+      }
+    }
+  }
+
+  private TemplateCompiler(Template template, RuntimeServices services) {
+    this.template = template;
+    engine = new EngineFacts(services);
+  }
+
+  /** Puts compiled code into the tree of a template, or leaves it as it is and says why. */
+  public static Explanation compile(Template template, SimpleNode root, RuntimeServices services) {
+    if (Internals.MISSING != null) {
+      return interpreted(root, "this version of Velocity is not known: " + Internals.MISSING);
+    }
+    TemplateCompiler compiler = new TemplateCompiler(template, services);
+    if (compiler.engine.tracksLocation) {
+      return interpreted(root, "runtime.log.track_location is on: the interpreter keeps the stack of locations");
+    }
+    try {
+      compiler.run(root);
+      return compiler.explanation;
+    } catch (TooLargeException e) {
+      return interpreted(root, "too large for one class: " + e.getMessage());
+    }
+  }
+
+  private static Explanation interpreted(SimpleNode root, String reason) {
+    Explanation explanation = new Explanation();
+    explanation.whole(root, reason);
+    return explanation;
+  }
+
+  private void run(SimpleNode root) {
+    render(root);
+    List<GeneratedClass> classes = new ArrayList<>();
+    GeneratedClass current = null;
+    while (!todo.isEmpty()) {
+      if (current == null || current.generator.size() > CONSTANTS_ENOUGH) {
+        current = new GeneratedClass(new ClassGenerator("Template$" + simpleName(template.getName())));
+        classes.add(current);
+      }
+      generate(todo.remove(), current);
+    }
+    for (GeneratedClass generated : classes) {
+      generated.load(explanation);
+    }
+    // Only now, when nothing can fail any more, does the tree change.
+    pieces.forEach((parent, all) -> {
+      if (all.get(0).renders()) {
+        Internals.setChildren(parent, all.stream().map(Piece::standIn).toArray(Node[]::new));
+      } else {
+        all.forEach(piece -> parent.jjtAddChild(piece.standIn(), piece.index()));
+      }
+    });
+  }
+
+  private void generate(Piece piece, GeneratedClass into) {
+    String method = into.generator.newMethodName(piece.renders() ? "render" : "value");
+    into.add(piece, method);
+    MethodVisitor visitor = into.generator.method(method, piece.renders() ? ClassGenerator.RENDER : ClassGenerator.VALUE);
+    BodyGenerator body = new BodyGenerator(this, into.generator, visitor, piece.renders() ? 2 : 1);
+    if (piece.renders()) {
+      body.nodes(List.of(piece.nodes()));
+      body.finish(Opcodes.RETURN);
+    } else {
+      body.value(piece.nodes()[0]);
+      body.finish(Opcodes.ARETURN);
+    }
+  }
+
+  /** All children of a node become a piece, or several that together are no more than a class can hold. */
+  List<CompiledNode> render(SimpleNode parent) {
+    List<CompiledNode> standIns = new ArrayList<>();
+    List<Node> group = new ArrayList<>();
+    int sum = 0;
+    for (int i = 0; i < parent.jjtGetNumChildren(); i++) {
+      Node child = parent.jjtGetChild(i);
+      if (sum > 0 && sum + cost.of(child) > HUGE) {
+        standIns.add(add(parent, -1, group.toArray(Node[]::new), 0));
+        group.clear();
+        sum = 0;
+      }
+      group.add(child);
+      sum += cost.of(child);
+    }
+    if (!group.isEmpty()) {
+      standIns.add(add(parent, -1, group.toArray(Node[]::new), 0));
+    }
+    return standIns;
+  }
+
+  /** The value of a child becomes a piece. */
+  void compute(SimpleNode parent, int child) {
+    Node node = parent.jjtGetChild(child);
+    add(parent, child, new Node[] {node}, node.getType());
+  }
+
+  private CompiledNode add(SimpleNode parent, int index, Node[] nodes, int type) {
+    CompiledNode standIn = new CompiledNode(engine, template, nodes, type);
+    standIn.jjtSetParent(parent);
+    Piece piece = new Piece(standIn, index, nodes);
+    todo.add(piece);
+    pieces.computeIfAbsent(parent, p -> new ArrayList<>()).add(piece);
+    return standIn;
+  }
+
+  /** A name that stack traces and profilers show: the template's, as far as a class may be called so. */
+  private static String simpleName(String name) {
+    StringBuilder simple = new StringBuilder();
+    for (int i = Math.max(0, name.length() - 60); i < name.length(); i++) {
+      char c = name.charAt(i);
+      simple.append(c < 0x80 && Character.isLetterOrDigit(c) ? c : '_');
+    }
+    return simple.isEmpty() ? "_" : simple.toString();
+  }
+}

@@ -1,0 +1,351 @@
+package org.yunti.web.velocity.compiler;
+
+import static org.yunti.web.velocity.compiler.ClassGenerator.CONTEXT;
+import static org.yunti.web.velocity.compiler.ClassGenerator.RUNTIME;
+
+import java.util.Set;
+import org.apache.velocity.runtime.parser.node.ASTAddNode;
+import org.apache.velocity.runtime.parser.node.ASTAndNode;
+import org.apache.velocity.runtime.parser.node.ASTComparisonNode;
+import org.apache.velocity.runtime.parser.node.ASTDivNode;
+import org.apache.velocity.runtime.parser.node.ASTEQNode;
+import org.apache.velocity.runtime.parser.node.ASTExpression;
+import org.apache.velocity.runtime.parser.node.ASTFalse;
+import org.apache.velocity.runtime.parser.node.ASTFloatingPointLiteral;
+import org.apache.velocity.runtime.parser.node.ASTGENode;
+import org.apache.velocity.runtime.parser.node.ASTGTNode;
+import org.apache.velocity.runtime.parser.node.ASTIdentifier;
+import org.apache.velocity.runtime.parser.node.ASTIndex;
+import org.apache.velocity.runtime.parser.node.ASTIntegerLiteral;
+import org.apache.velocity.runtime.parser.node.ASTIntegerRange;
+import org.apache.velocity.runtime.parser.node.ASTLENode;
+import org.apache.velocity.runtime.parser.node.ASTLTNode;
+import org.apache.velocity.runtime.parser.node.ASTMap;
+import org.apache.velocity.runtime.parser.node.ASTMathNode;
+import org.apache.velocity.runtime.parser.node.ASTMethod;
+import org.apache.velocity.runtime.parser.node.ASTModNode;
+import org.apache.velocity.runtime.parser.node.ASTMulNode;
+import org.apache.velocity.runtime.parser.node.ASTNENode;
+import org.apache.velocity.runtime.parser.node.ASTNegateNode;
+import org.apache.velocity.runtime.parser.node.ASTNotNode;
+import org.apache.velocity.runtime.parser.node.ASTObjectArray;
+import org.apache.velocity.runtime.parser.node.ASTOrNode;
+import org.apache.velocity.runtime.parser.node.ASTReference;
+import org.apache.velocity.runtime.parser.node.ASTStringLiteral;
+import org.apache.velocity.runtime.parser.node.ASTSubtractNode;
+import org.apache.velocity.runtime.parser.node.ASTTrue;
+import org.apache.velocity.runtime.parser.node.Node;
+import org.objectweb.asm.Handle;
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+import org.yunti.web.velocity.runtime.IndexSite;
+import org.yunti.web.velocity.runtime.Internals;
+import org.yunti.web.velocity.runtime.MethodSite;
+import org.yunti.web.velocity.runtime.PropertySite;
+import org.yunti.web.velocity.runtime.ReferenceSite;
+
+/** The part of a method that computes: values are left on the stack, conditions become jumps. */
+final class ValueGenerator {
+  /** The type of a reference that is none, but text. */
+  static final int RUNT = 4;
+
+  private static final Set<Class<?>> COMPARISONS = Set.of(ASTEQNode.class, ASTNENode.class, ASTLTNode.class, ASTLENode.class,
+      ASTGTNode.class, ASTGENode.class);
+  private static final Set<Class<?>> MATH = Set.of(ASTAddNode.class, ASTSubtractNode.class, ASTMulNode.class, ASTDivNode.class,
+      ASTModNode.class);
+  /** A method handle has at most 255 parameters, and so has the site with its own. */
+  private static final int ARGUMENTS_MAX = 200;
+  private static final String NODE = "org/apache/velocity/runtime/parser/node/";
+
+  private final BodyGenerator body;
+  private final MethodVisitor code;
+
+  ValueGenerator(BodyGenerator body) {
+    this.body = body;
+    code = body.code;
+  }
+
+  /** A value that is the same each time, and the same object. */
+  static boolean isConstant(Node node) {
+    return node instanceof ASTIntegerLiteral || node instanceof ASTFloatingPointLiteral || node instanceof ASTTrue || node instanceof ASTFalse
+        || node instanceof ASTStringLiteral string && string.isConstant();
+  }
+
+  private void compiled() {
+    body.compiler.explanation.compiled();
+  }
+
+  // ---- values ----
+
+  void value(Node node) {
+    Class<?> type = node.getClass();
+    if (isConstant(node)) {
+      Object constant = node.value(null);
+      body.load(constant);
+    } else if (type == ASTReference.class) {
+      ASTReference reference = (ASTReference) node;
+      if (Internals.isComputable(reference) && Internals.referenceType(reference) != RUNT) {
+        execute(reference);
+        return;
+      }
+      code.visitInsn(Opcodes.ACONST_NULL);
+    } else if (type == ASTExpression.class) {
+      value(node.jjtGetChild(0));
+    } else if (type == ASTStringLiteral.class) {
+      body.interpolate(Internals.tree((ASTStringLiteral) node));
+    } else if (MATH.contains(type)) {
+      math((ASTMathNode) node);
+    } else if (COMPARISONS.contains(type) || type == ASTAndNode.class || type == ASTOrNode.class || type == ASTNotNode.class) {
+      box(node);
+      return;
+    } else if (type == ASTNegateNode.class) {
+      value(node.jjtGetChild(0));
+      body.load(node);
+      body.call("Operators", "negate", "(Ljava/lang/Object;L" + NODE + "ASTNegateNode;)Ljava/lang/Object;");
+    } else if (type == ASTIntegerRange.class) {
+      value(node.jjtGetChild(0));
+      value(node.jjtGetChild(1));
+      body.load(node);
+      body.call("Operators", "range", "(Ljava/lang/Object;Ljava/lang/Object;L" + NODE + "ASTIntegerRange;)Ljava/lang/Object;");
+    } else if (type == ASTObjectArray.class) {
+      list(node);
+    } else if (type == ASTMap.class) {
+      map(node);
+    } else {
+      body.compiler.explanation.interpreted(node, type.getSimpleName());
+      body.load(node, Node.class);
+      body.loadContext();
+      code.visitMethodInsn(Opcodes.INVOKEINTERFACE, NODE + "Node", "value", "(" + CONTEXT + ")Ljava/lang/Object;", true);
+      return;
+    }
+    compiled();
+  }
+
+  private void math(ASTMathNode node) {
+    value(node.jjtGetChild(0));
+    value(node.jjtGetChild(1));
+    body.load(node, ASTMathNode.class);
+    body.loadContext();
+    body.call("Operators", node instanceof ASTAddNode ? "add" : "calculate",
+        "(Ljava/lang/Object;Ljava/lang/Object;L" + NODE + "ASTMathNode;" + CONTEXT + ")Ljava/lang/Object;");
+  }
+
+  private void box(Node node) {
+    Label isFalse = new Label();
+    Label end = new Label();
+    jumpUnless(node, isFalse);
+    code.visitFieldInsn(Opcodes.GETSTATIC, "java/lang/Boolean", "TRUE", "Ljava/lang/Boolean;");
+    code.visitJumpInsn(Opcodes.GOTO, end);
+    code.visitLabel(isFalse);
+    code.visitFieldInsn(Opcodes.GETSTATIC, "java/lang/Boolean", "FALSE", "Ljava/lang/Boolean;");
+    code.visitLabel(end);
+  }
+
+  private void list(Node node) {
+    int n = node.jjtGetNumChildren();
+    code.visitTypeInsn(Opcodes.NEW, "java/util/ArrayList");
+    code.visitInsn(Opcodes.DUP);
+    code.visitLdcInsn(n);
+    code.visitMethodInsn(Opcodes.INVOKESPECIAL, "java/util/ArrayList", "<init>", "(I)V", false);
+    for (int i = 0; i < n; i++) {
+      code.visitInsn(Opcodes.DUP);
+      value(node.jjtGetChild(i));
+      code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, "java/util/ArrayList", "add", "(Ljava/lang/Object;)Z", false);
+      code.visitInsn(Opcodes.POP);
+    }
+  }
+
+  private void map(Node node) {
+    code.visitTypeInsn(Opcodes.NEW, "java/util/LinkedHashMap");
+    code.visitInsn(Opcodes.DUP);
+    code.visitMethodInsn(Opcodes.INVOKESPECIAL, "java/util/LinkedHashMap", "<init>", "()V", false);
+    for (int i = 0; i < node.jjtGetNumChildren(); i += 2) {
+      code.visitInsn(Opcodes.DUP);
+      value(node.jjtGetChild(i));
+      value(node.jjtGetChild(i + 1));
+      code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, "java/util/LinkedHashMap", "put",
+          "(Ljava/lang/Object;Ljava/lang/Object;)Ljava/lang/Object;", false);
+      code.visitInsn(Opcodes.POP);
+    }
+  }
+
+  // ---- references ----
+
+  /** Leaves what a reference refers to. */
+  ReferenceSite execute(ASTReference node) {
+    int n = node.jjtGetNumChildren();
+    Node alternative = n > 0 && node.jjtGetChild(n - 1) instanceof ASTExpression last ? last : null;
+    if (alternative != null) {
+      n--;
+    }
+    ReferenceSite site = new ReferenceSite(body.engine, node, alternative != null);
+    boolean isStrict = node.strictRef;
+    body.loadContext();
+    body.load(site);
+    body.call("References", isStrict ? "strictRoot" : "root", "(" + CONTEXT + "L" + RUNTIME + "ReferenceSite;)Ljava/lang/Object;");
+    compiled();
+    if (n == 0 && alternative == null) {
+      return site;
+    }
+    int mark = body.mark();
+    int root = body.newVariable();
+    int current = body.newVariable();
+    Label end = new Label();
+    Label from = new Label();
+    Label to = new Label();
+    code.visitInsn(Opcodes.DUP);
+    code.visitVarInsn(Opcodes.ASTORE, root);
+    code.visitVarInsn(Opcodes.ASTORE, current);
+    code.visitLabel(from);
+    for (int i = 0; i < n; i++) {
+      code.visitVarInsn(Opcodes.ALOAD, current);
+      if (isStrict) {
+        Label present = new Label();
+        code.visitJumpInsn(Opcodes.IFNONNULL, present);
+        body.load(site);
+        body.load(node.jjtGetChild(i), Node.class);
+        body.call("References", "nullInChain",
+            "(L" + RUNTIME + "ReferenceSite;L" + NODE + "Node;)Lorg/apache/velocity/exception/VelocityException;");
+        code.visitInsn(Opcodes.ATHROW);
+        code.visitLabel(present);
+      } else {
+        code.visitJumpInsn(Opcodes.IFNULL, end);
+      }
+      code.visitVarInsn(Opcodes.ALOAD, current);
+      child(node.jjtGetChild(i));
+      code.visitVarInsn(Opcodes.ASTORE, current);
+    }
+    code.visitLabel(end);
+    code.visitVarInsn(Opcodes.ALOAD, current);
+    if (alternative != null) {
+      Label present = new Label();
+      code.visitInsn(Opcodes.DUP);
+      body.call("References", "isPresent", "(Ljava/lang/Object;)Z");
+      code.visitJumpInsn(Opcodes.IFNE, present);
+      code.visitInsn(Opcodes.POP);
+      value(alternative);
+      code.visitLabel(present);
+    }
+    code.visitLabel(to);
+    namesReference(site, root, from, to);
+    body.release(mark);
+    return site;
+  }
+
+  /** An exception that comes out of a reference is told its name. */
+  private void namesReference(ReferenceSite site, int root, Label from, Label to) {
+    Label handler = new Label();
+    code.visitTryCatchBlock(from, to, handler, "org/apache/velocity/exception/MethodInvocationException");
+    body.atEnd(() -> {
+      code.visitLabel(handler);
+      code.visitVarInsn(Opcodes.ALOAD, root);
+      body.load(site);
+      body.call("References", "named", "(Lorg/apache/velocity/exception/MethodInvocationException;Ljava/lang/Object;L" + RUNTIME
+          + "ReferenceSite;)Lorg/apache/velocity/exception/MethodInvocationException;");
+      code.visitInsn(Opcodes.ATHROW);
+    });
+  }
+
+  /** What comes behind a point or in brackets; its receiver is on the stack. */
+  private void child(Node node) {
+    if (node.getClass() == ASTIdentifier.class) {
+      body.loadContext();
+      body.load(new PropertySite(body.engine, (ASTIdentifier) node));
+      code.visitInvokeDynamicInsn("property", "(Ljava/lang/Object;" + CONTEXT + "L" + RUNTIME + "PropertySite;)Ljava/lang/Object;",
+          bootstrap("PropertyLinking"));
+    } else if (node.getClass() == ASTMethod.class && node.jjtGetNumChildren() <= ARGUMENTS_MAX) {
+      StringBuilder descriptor = new StringBuilder("(Ljava/lang/Object;");
+      for (int i = 1; i < node.jjtGetNumChildren(); i++) {
+        value(node.jjtGetChild(i));
+        descriptor.append("Ljava/lang/Object;");
+      }
+      body.loadContext();
+      body.load(new MethodSite(body.engine, (ASTMethod) node));
+      code.visitInvokeDynamicInsn("method", descriptor + CONTEXT + "L" + RUNTIME + "MethodSite;)Ljava/lang/Object;",
+          bootstrap("MethodLinking"));
+    } else if (node.getClass() == ASTIndex.class) {
+      value(node.jjtGetChild(0));
+      body.loadContext();
+      body.load(new IndexSite(body.engine, (ASTIndex) node));
+      body.call("Indexes", "get", "(Ljava/lang/Object;Ljava/lang/Object;" + CONTEXT + "L" + RUNTIME + "IndexSite;)Ljava/lang/Object;");
+    } else {
+      body.compiler.explanation.interpreted(node, node.getClass().getSimpleName());
+      body.load(node, Node.class);
+      code.visitInsn(Opcodes.SWAP);
+      body.loadContext();
+      code.visitMethodInsn(Opcodes.INVOKEINTERFACE, NODE + "Node", "execute", "(Ljava/lang/Object;" + CONTEXT + ")Ljava/lang/Object;", true);
+      return;
+    }
+    compiled();
+  }
+
+  private static Handle bootstrap(String linking) {
+    return new Handle(Opcodes.H_INVOKESTATIC, RUNTIME + linking, "link",
+        "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;", false);
+  }
+
+  // ---- conditions ----
+
+  void jumpUnless(Node node, Label target) {
+    jump(node, false, target);
+  }
+
+  /** Jumps where a node is as a condition what {@code when} says. */
+  private void jump(Node node, boolean when, Label target) {
+    Class<?> type = node.getClass();
+    if (type == ASTExpression.class) {
+      jump(node.jjtGetChild(0), when, target);
+    } else if (type == ASTNotNode.class) {
+      jump(node.jjtGetChild(0), !when, target);
+    } else if (type == ASTAndNode.class || type == ASTOrNode.class) {
+      boolean decides = type == ASTOrNode.class;
+      if (when == decides) {
+        jump(node.jjtGetChild(0), when, target);
+        jump(node.jjtGetChild(1), when, target);
+      } else {
+        Label decided = new Label();
+        jump(node.jjtGetChild(0), decides, decided);
+        jump(node.jjtGetChild(1), when, target);
+        code.visitLabel(decided);
+      }
+    } else if (COMPARISONS.contains(type)) {
+      value(node.jjtGetChild(0));
+      value(node.jjtGetChild(1));
+      body.load(node, ASTComparisonNode.class);
+      body.call("Operators", "compare", "(Ljava/lang/Object;Ljava/lang/Object;L" + NODE + "ASTComparisonNode;)Z");
+      code.visitJumpInsn(when == (type != ASTNENode.class) ? Opcodes.IFNE : Opcodes.IFEQ, target);
+    } else if (type == ASTReference.class) {
+      referenceJump((ASTReference) node, when, target);
+      return;
+    } else if (type == ASTStringLiteral.class && !isConstant(node)) {
+      value(node);
+      code.visitTypeInsn(Opcodes.CHECKCAST, "java/lang/String");
+      body.load(body.engine);
+      body.call("Operators", "isTrue", "(Ljava/lang/String;L" + RUNTIME + "EngineFacts;)Z");
+      code.visitJumpInsn(when ? Opcodes.IFNE : Opcodes.IFEQ, target);
+      return;
+    } else {
+      // A literal's truth is cheap to ask, and stock asks it of the properties each time.
+      body.load(node, Node.class);
+      body.loadContext();
+      code.visitMethodInsn(Opcodes.INVOKEINTERFACE, NODE + "Node", "evaluate", "(" + CONTEXT + ")Z", true);
+      code.visitJumpInsn(when ? Opcodes.IFNE : Opcodes.IFEQ, target);
+    }
+    compiled();
+  }
+
+  private void referenceJump(ASTReference node, boolean when, Label target) {
+    if (Internals.referenceType(node) == RUNT) {
+      compiled();
+      if (!when) {
+        code.visitJumpInsn(Opcodes.GOTO, target);
+      }
+      return;
+    }
+    ReferenceSite site = execute(node);
+    body.load(site);
+    body.call("References", "isTrue", "(Ljava/lang/Object;L" + RUNTIME + "ReferenceSite;)Z");
+    code.visitJumpInsn(when ? Opcodes.IFNE : Opcodes.IFEQ, target);
+  }
+}

@@ -1,0 +1,22 @@
+package org.yunti.web.velocity.runtime;
+
+import org.apache.velocity.VelocityContext;
+import org.apache.velocity.context.Context;
+import org.apache.velocity.context.InternalContextAdapter;
+import org.apache.velocity.context.InternalContextAdapterImpl;
+
+/** Variables of the template. */
+final class Contexts {
+  private Contexts() {}
+
+  /** As {@link Context#put}, for a key that is interned already: Velocity's own context would intern it again. */
+  static void put(InternalContextAdapter context, String key, Object value) {
+    if (context instanceof InternalContextAdapterImpl
+        && context.getInternalUserContext() instanceof VelocityContext user
+        && user.getClass() == VelocityContext.class) {
+      user.internalPut(key, value);
+    } else {
+      context.put(key, value);
+    }
+  }
+}

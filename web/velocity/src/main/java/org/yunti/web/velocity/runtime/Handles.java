@@ -1,0 +1,36 @@
+package org.yunti.web.velocity.runtime;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+
+/** Method handles of what reflection would call. */
+final class Handles {
+  private Handles() {}
+
+  /** A static method of the class of a lookup. */
+  static MethodHandle own(MethodHandles.Lookup lookup, String name, Class<?> result, Class<?>... parameters) {
+    try {
+      return lookup.findStatic(lookup.lookupClass(), name, MethodType.methodType(result, parameters));
+    } catch (ReflectiveOperationException e) {
+      throw new ExceptionInInitializerError(e);
+    }
+  }
+
+  /** Of a public method, with its receiver, which a static method has not, as first parameter; null: it is not for everyone. */
+  static MethodHandle of(Method method) {
+    try {
+      MethodHandle handle = MethodHandles.publicLookup().unreflect(method).asFixedArity();
+      return Modifier.isStatic(method.getModifiers()) ? MethodHandles.dropArguments(handle, 0, Object.class) : handle;
+    } catch (IllegalAccessException e) {
+      return null;
+    }
+  }
+
+  /** The same of objects alone, as reflection passes and boxes them. */
+  static MethodHandle erased(MethodHandle handle) {
+    return handle.asType(handle.type().generic());
+  }
+}

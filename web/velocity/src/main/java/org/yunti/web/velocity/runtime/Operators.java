@@ -1,0 +1,133 @@
+package org.yunti.web.velocity.runtime;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.velocity.context.InternalContextAdapter;
+import org.apache.velocity.exception.MathException;
+import org.apache.velocity.runtime.RuntimeConstants;
+import org.apache.velocity.runtime.parser.node.ASTComparisonNode;
+import org.apache.velocity.runtime.parser.node.ASTEQNode;
+import org.apache.velocity.runtime.parser.node.ASTIntegerRange;
+import org.apache.velocity.runtime.parser.node.ASTMathNode;
+import org.apache.velocity.runtime.parser.node.ASTNegateNode;
+import org.apache.velocity.runtime.parser.node.MathUtils;
+import org.apache.velocity.util.DuckType;
+import org.apache.velocity.util.StringUtils;
+
+/** What generated code calls for operators, their operands computed. The rules are those of the nodes, which are asked where they can be. */
+final class Operators {
+  private Operators() {}
+
+  /** ==, <, <=, >, >=; != is the opposite of ==. */
+  static boolean compare(Object left, Object right, ASTComparisonNode node) {
+    if (left == null || right == null) {
+      return node.compareNull(left, right);
+    }
+    if (left instanceof Integer a && right instanceof Integer b) {
+      return node.numberTest(Integer.compare(a, b));
+    }
+    if (left instanceof String a && right instanceof String b) {
+      return node instanceof ASTEQNode ? a.equals(b) : node.compareNonNumber(a, b);
+    }
+    Boolean result = node.compareNumbers(left, right);
+    return result == null ? node.compareNonNumber(left, right) : result;
+  }
+
+  /** + of texts, or of numbers. */
+  static Object add(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
+    if (left instanceof Integer a && right instanceof Integer b) {
+      int sum = a + b;
+      if (((a ^ sum) & (b ^ sum)) >= 0) {
+        return sum;
+      }
+    }
+    String a = DuckType.asString(left, false);
+    String b = DuckType.asString(right, false);
+    if (a == null && b == null) {
+      return calculate(left, right, node, context);
+    }
+    if (a == null) {
+      a = left != null ? left.toString() : node.jjtGetChild(0).literal();
+    } else if (b == null) {
+      b = right != null ? right.toString() : node.jjtGetChild(1).literal();
+    }
+    return a.concat(b);
+  }
+
+  /** The other operators of numbers. */
+  static Object calculate(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
+    Object a = number(left);
+    Object b = number(right);
+    if (a instanceof Number x && b instanceof Number y) {
+      return node.perform(x, y, context);
+    }
+    boolean isRight = a instanceof Number;
+    boolean hasValue = isRight ? b != null : a != null;
+    String message = (isRight ? "Right" : "Left") + " side of math operation (" + node.jjtGetChild(isRight ? 1 : 0).literal() + ") "
+        + (hasValue ? "is not a Number. " : "has a null value. ") + StringUtils.formatFileString(node);
+    if (Internals.isStrict(node)) {
+      node.getRuntimeServices().getLog("rendering").error(message);
+      throw new MathException(message, node.getRuntimeServices().getLogContext().getStackTrace());
+    }
+    node.getRuntimeServices().getLog("rendering").debug(message);
+    return null;
+  }
+
+  static Object negate(Object value, ASTNegateNode node) {
+    Object number = number(value);
+    if (number instanceof Number n) {
+      return MathUtils.negate(n);
+    }
+    String message = "Argument of unary negate (" + node.jjtGetChild(0).literal() + ") "
+        + (number == null ? "has a null value." : "is not a Number.");
+    if (Internals.isStrict(node)) {
+      node.getRuntimeServices().getLog("rendering").error(message);
+      throw new MathException(message, node.getRuntimeServices().getLogContext().getStackTrace());
+    }
+    node.getRuntimeServices().getLog("rendering").debug(message);
+    return null;
+  }
+
+  /** [left..right]. */
+  static Object range(Object left, Object right, ASTIntegerRange node) {
+    if (left == null || right == null) {
+      node.getRuntimeServices().getLog("rendering").error((left == null ? "Left" : "Right")
+          + " side of range operator [n..m] has null value. Operation not possible. " + StringUtils.formatFileString(node));
+      return null;
+    }
+    Object a = number(left);
+    Object b = number(right);
+    if (!(a instanceof Number x) || !(b instanceof Number y)) {
+      node.getRuntimeServices().getLog("rendering").error((a instanceof Number ? "Right" : "Left")
+          + " side of range operator is not convertible to a Number. " + StringUtils.formatFileString(node));
+      return null;
+    }
+    int from = x.intValue();
+    int to = y.intValue();
+    var range = new ASTIntegerRange.IntegerRange(from, to, from >= to ? -1 : 1);
+    if (node.getRuntimeServices().getBoolean(RuntimeConstants.IMMUTABLE_RANGES, true)) {
+      return range;
+    }
+    List<Object> mutable = new ArrayList<>(Math.abs(to - from) + 1);
+    for (Integer value : range) {
+      mutable.add(value);
+    }
+    return mutable;
+  }
+
+  /** The value as a number; what cannot be read as one stays as it is. */
+  private static Object number(Object value) {
+    if (value instanceof Number) {
+      return value;
+    }
+    try {
+      return DuckType.asNumber(value);
+    } catch (NumberFormatException e) {
+      return value;
+    }
+  }
+
+  static boolean isTrue(String text, EngineFacts engine) {
+    return text != null && (!engine.checksEmpty || !text.isEmpty());
+  }
+}
