@@ -4,6 +4,7 @@ import org.apache.velocity.Template;
 import org.apache.velocity.runtime.parser.node.SimpleNode;
 import org.yunti.web.velocity.compiler.Explanation;
 import org.yunti.web.velocity.compiler.TemplateCompiler;
+import org.yunti.web.velocity.runtime.DeferredMacro;
 
 /** A template of Velocity that compiles itself when it is loaded. */
 public final class CompiledTemplate extends Template {
@@ -12,8 +13,10 @@ public final class CompiledTemplate extends Template {
   /** Velocity calls it behind each parse. */
   @Override
   public void initDocument() {
-    super.initDocument();
-    explanation = TemplateCompiler.compile(this, (SimpleNode) data, rsvc);
+    DeferredMacro.initialise(() -> {
+      super.initDocument();
+      explanation = TemplateCompiler.compile(this, (SimpleNode) data, rsvc);
+    });
     if (explanation.wholeReason() != null) {
       log.warn("template '{}' is interpreted: {}", name, explanation.wholeReason());
     }

@@ -1,7 +1,12 @@
 package org.yunti.web.velocity;
 
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.velocity.runtime.RuntimeConstants;
+import org.apache.velocity.runtime.RuntimeServices;
 import org.apache.velocity.runtime.resource.Resource;
 import org.apache.velocity.runtime.resource.ResourceManagerImpl;
+import org.yunti.web.velocity.runtime.DeferredMacro;
 
 /**
  * Velocity's own resource manager, whose templates are compiled when they are loaded. What switches it on is one property:
@@ -11,6 +16,16 @@ import org.apache.velocity.runtime.resource.ResourceManagerImpl;
  * <p>Loaders, caching, reloading and every other property are Velocity's.
  */
 public class CompilingResourceManager extends ResourceManagerImpl {
+  @Override
+  public synchronized void initialize(RuntimeServices services) {
+    // Directives are made after the resource manager; the user's own, which may be another #macro, are behind this one.
+    List<String> directives = new ArrayList<>();
+    directives.add(DeferredMacro.class.getName());
+    directives.addAll(List.of(services.getConfiguration().getStringArray(RuntimeConstants.CUSTOM_DIRECTIVES)));
+    services.getConfiguration().setProperty(RuntimeConstants.CUSTOM_DIRECTIVES, directives);
+    super.initialize(services);
+  }
+
   @Override
   protected Resource createResource(String name, int type) {
     return type == RESOURCE_TEMPLATE ? new CompiledTemplate() : super.createResource(name, type);

@@ -38,6 +38,7 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.yunti.web.velocity.output.StaticText;
 import org.yunti.web.velocity.runtime.CompiledNode;
+import org.yunti.web.velocity.runtime.DeferredMacro;
 import org.yunti.web.velocity.runtime.EngineFacts;
 import org.yunti.web.velocity.runtime.LoopSite;
 import org.yunti.web.velocity.runtime.Internals;
@@ -210,7 +211,7 @@ final class BodyGenerator {
     if (node instanceof ASTText || node instanceof ASTTextblock || node instanceof ASTEscape || node instanceof ASTComment
         || node instanceof ASTEscapedDirective) {
       add(rendered(node));
-    } else if (node.getClass() == ASTReference.class) {
+    } else if (node.getClass() == ASTReference.class && compiler.cost.of(node) <= ValueGenerator.HUGE) {
       reference((ASTReference) node);
       return;
     } else if (node.getClass() == ASTSetDirective.class) {
@@ -375,7 +376,7 @@ final class BodyGenerator {
     if (type == Foreach.class) {
       loop(node, (Foreach) directive);
       compiler.explanation.compiled();
-    } else if (type == Macro.class) {
+    } else if (type == DeferredMacro.class) {
       // It has been defined when the template was initialised; here it writes nothing.
       compiler.render((SimpleNode) node.jjtGetChild(node.jjtGetNumChildren() - 1));
       compiler.explanation.compiled();
@@ -405,7 +406,10 @@ final class BodyGenerator {
     for (int i = 0; i < node.jjtGetNumChildren(); i++) {
       Node child = node.jjtGetChild(i);
       if (child instanceof ASTBlock block) {
-        compiler.render(block);
+        if (!(directive instanceof Macro)) {
+          // Others may render the body of a macro already that was not deferred.
+          compiler.render(block);
+        }
       } else if (isStock && type != Define.class && !engine.keepsLiterals && !ValueGenerator.isConstant(child)) {
         compiler.compute(node, i);
       }

@@ -5,8 +5,10 @@ import java.util.Map;
 import org.apache.velocity.runtime.parser.node.ASTComment;
 import org.apache.velocity.runtime.parser.node.ASTDirective;
 import org.apache.velocity.runtime.parser.node.ASTReference;
+import org.apache.velocity.runtime.parser.node.ASTStringLiteral;
 import org.apache.velocity.runtime.parser.node.ASTText;
 import org.apache.velocity.runtime.parser.node.Node;
+import org.yunti.web.velocity.runtime.Internals;
 
 /** About how many bytes of bytecode a node becomes, so that no method grows beyond what the JIT compiles. */
 final class Cost {
@@ -18,6 +20,9 @@ final class Cost {
       cost = own(node);
       for (int i = 0; i < node.jjtGetNumChildren(); i++) {
         cost += of(node.jjtGetChild(i));
+      }
+      if (node instanceof ASTStringLiteral string && !string.isConstant()) {
+        cost += of(Internals.tree(string));
       }
       known.put(node, cost);
     }

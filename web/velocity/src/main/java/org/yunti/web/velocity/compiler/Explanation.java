@@ -26,7 +26,15 @@ public final class Explanation {
 
   void interpreted(Node node, String reason) {
     interpretedNodes += count(node);
-    interpreted.add(new Interpreted(node.getTemplateName(), node.getLine(), node.getColumn(), node.literal(), reason));
+    interpreted.add(new Interpreted(node.getTemplateName(), node.getLine(), node.getColumn(), source(node), reason));
+  }
+
+  private static String source(Node node) {
+    try {
+      return node.literal();
+    } catch (RuntimeException e) {
+      return node.getClass().getSimpleName(); // Velocity keeps the source of some nodes only
+    }
   }
 
   void bytecode(int size) {

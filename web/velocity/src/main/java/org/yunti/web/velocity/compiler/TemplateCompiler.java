@@ -10,6 +10,8 @@ import org.apache.velocity.Template;
 import org.apache.velocity.runtime.RuntimeServices;
 import org.apache.velocity.runtime.parser.node.Node;
 import org.apache.velocity.runtime.parser.node.SimpleNode;
+import org.objectweb.asm.ClassTooLargeException;
+import org.objectweb.asm.MethodTooLargeException;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.yunti.web.velocity.runtime.CodeLoader;
@@ -86,7 +88,7 @@ public final class TemplateCompiler {
     try {
       compiler.run(root);
       return compiler.explanation;
-    } catch (TooLargeException e) {
+    } catch (TooLargeException | MethodTooLargeException | ClassTooLargeException e) {
       return interpreted(root, "too large for one class: " + e.getMessage());
     }
   }

@@ -3,6 +3,7 @@ package org.yunti.web.velocity.compiler;
 import static org.yunti.web.velocity.compiler.ClassGenerator.CONTEXT;
 import static org.yunti.web.velocity.compiler.ClassGenerator.RUNTIME;
 
+import java.util.Map;
 import java.util.Set;
 import org.apache.velocity.runtime.parser.node.ASTAddNode;
 import org.apache.velocity.runtime.parser.node.ASTAndNode;
@@ -52,14 +53,18 @@ final class ValueGenerator {
 
   private static final Set<Class<?>> COMPARISONS = Set.of(ASTEQNode.class, ASTNENode.class, ASTLTNode.class, ASTLENode.class,
       ASTGTNode.class, ASTGENode.class);
-  private static final Set<Class<?>> MATH = Set.of(ASTAddNode.class, ASTSubtractNode.class, ASTMulNode.class, ASTDivNode.class,
-      ASTModNode.class);
+  private static final Map<Class<?>, String> MATH = Map.of(ASTAddNode.class, "add", ASTSubtractNode.class, "subtract", ASTMulNode.class,
+      "multiply", ASTDivNode.class, "divide", ASTModNode.class, "modulo");
   /** A method handle has at most 255 parameters, and so has the site with its own. */
   private static final int ARGUMENTS_MAX = 200;
+  /** Larger expressions are left to the interpreter: a method holds 65,535 bytes. */
+  static final int HUGE = 30_000;
   private static final String NODE = "org/apache/velocity/runtime/parser/node/";
 
   private final BodyGenerator body;
   private final MethodVisitor code;
+  /** How many references the one that is being generated is within. */
+  private int nesting;
 
   ValueGenerator(BodyGenerator body) {
     this.body = body;
@@ -81,8 +86,10 @@ final class ValueGenerator {
   void value(Node node) {
     Class<?> type = node.getClass();
     if (isConstant(node)) {
-      Object constant = node.value(null);
-      body.load(constant);
+      body.load(node.value(null));
+    } else if (body.compiler.cost.of(node) > HUGE) {
+      interpret(node, "an expression of more than " + HUGE + " bytes of bytecode");
+      return;
     } else if (type == ASTReference.class) {
       ASTReference reference = (ASTReference) node;
       if (Internals.isComputable(reference) && Internals.referenceType(reference) != RUNT) {
@@ -94,7 +101,7 @@ final class ValueGenerator {
       value(node.jjtGetChild(0));
     } else if (type == ASTStringLiteral.class) {
       body.interpolate(Internals.tree((ASTStringLiteral) node));
-    } else if (MATH.contains(type)) {
+    } else if (MATH.containsKey(type)) {
       math((ASTMathNode) node);
     } else if (COMPARISONS.contains(type) || type == ASTAndNode.class || type == ASTOrNode.class || type == ASTNotNode.class) {
       box(node);
@@ -113,13 +120,17 @@ final class ValueGenerator {
     } else if (type == ASTMap.class) {
       map(node);
     } else {
-      body.compiler.explanation.interpreted(node, type.getSimpleName());
-      body.load(node, Node.class);
-      body.loadContext();
-      code.visitMethodInsn(Opcodes.INVOKEINTERFACE, NODE + "Node", "value", "(" + CONTEXT + ")Ljava/lang/Object;", true);
+      interpret(node, type.getSimpleName());
       return;
     }
     compiled();
+  }
+
+  private void interpret(Node node, String reason) {
+    body.compiler.explanation.interpreted(node, reason);
+    body.load(node, Node.class);
+    body.loadContext();
+    code.visitMethodInsn(Opcodes.INVOKEINTERFACE, NODE + "Node", "value", "(" + CONTEXT + ")Ljava/lang/Object;", true);
   }
 
   private void math(ASTMathNode node) {
@@ -127,7 +138,7 @@ final class ValueGenerator {
     value(node.jjtGetChild(1));
     body.load(node, ASTMathNode.class);
     body.loadContext();
-    body.call("Operators", node instanceof ASTAddNode ? "add" : "calculate",
+    body.call("Operators", MATH.get(node.getClass()),
         "(Ljava/lang/Object;Ljava/lang/Object;L" + NODE + "ASTMathNode;" + CONTEXT + ")Ljava/lang/Object;");
   }
 
@@ -198,6 +209,7 @@ final class ValueGenerator {
     code.visitVarInsn(Opcodes.ASTORE, root);
     code.visitVarInsn(Opcodes.ASTORE, current);
     code.visitLabel(from);
+    nesting++;
     for (int i = 0; i < n; i++) {
       code.visitVarInsn(Opcodes.ALOAD, current);
       if (isStrict) {
@@ -227,24 +239,36 @@ final class ValueGenerator {
       value(alternative);
       code.visitLabel(present);
     }
+    nesting--;
     code.visitLabel(to);
     namesReference(site, root, from, to);
     body.release(mark);
     return site;
   }
 
-  /** An exception that comes out of a reference is told its name. */
+  /**
+   * An exception that comes out of a reference is told its name. The handler of a reference within another stands where that one is
+   * computed, so that the other's handler has the last word.
+   */
   private void namesReference(ReferenceSite site, int root, Label from, Label to) {
     Label handler = new Label();
     code.visitTryCatchBlock(from, to, handler, "org/apache/velocity/exception/MethodInvocationException");
-    body.atEnd(() -> {
+    Runnable handle = () -> {
       code.visitLabel(handler);
       code.visitVarInsn(Opcodes.ALOAD, root);
       body.load(site);
       body.call("References", "named", "(Lorg/apache/velocity/exception/MethodInvocationException;Ljava/lang/Object;L" + RUNTIME
           + "ReferenceSite;)Lorg/apache/velocity/exception/MethodInvocationException;");
       code.visitInsn(Opcodes.ATHROW);
-    });
+    };
+    if (nesting == 0) {
+      body.atEnd(handle);
+    } else {
+      Label behind = new Label();
+      code.visitJumpInsn(Opcodes.GOTO, behind);
+      handle.run();
+      code.visitLabel(behind);
+    }
   }
 
   /** What comes behind a point or in brackets; its receiver is on the stack. */

@@ -42,7 +42,10 @@ public abstract class ByteWriter extends Writer {
   public abstract void write(StaticText text) throws IOException;
 
   /** A number in decimal, as {@link Long#toString(long)} writes it. */
-  public abstract void write(long number) throws IOException;
+  public abstract void writeNumber(long number) throws IOException;
+
+  /** A number as {@link Double#toString(double)} writes it. */
+  public abstract void writeNumber(double number) throws IOException;
 
   /** Ends what the last characters leave open, such as half a surrogate pair. */
   abstract void finish() throws IOException;

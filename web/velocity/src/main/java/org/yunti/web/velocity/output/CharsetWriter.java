@@ -55,12 +55,17 @@ final class CharsetWriter extends ByteWriter {
   }
 
   @Override
-  public void write(long number) throws IOException {
+  public void writeNumber(long number) throws IOException {
     write(Long.toString(number));
   }
 
+  @Override
+  public void writeNumber(double number) throws IOException {
+    write(Double.toString(number));
+  }
+
   private void encode(CharBuffer text) throws IOException {
-    if (left.position() > 0 && text.hasRemaining()) {
+    while (left.position() > 0 && text.hasRemaining()) {
       left.put(text.get());
       left.flip();
       run(left, false);

@@ -2,16 +2,26 @@ package org.yunti.web.velocity.output;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /** UTF-8. */
 final class Utf8Writer extends ByteWriter {
-  /** Characters that are taken out of a string at once. */
+  /** Characters that are encoded at once, with room for whatever they become. */
   private static final int CHUNK = 1024;
   /** A character of a string takes at most three bytes, and a pair of them four. */
   private static final int BYTES_PER_CHAR_MAX = 3;
 
-  private char[] chars = new char[CHUNK];
+  /** What surrogates have in their upper five bits. */
+  private static final int SURROGATES = 0x1B;
+  /** A sign, 19 digits and a point. */
+  private static final int NUMBER_BYTES = 24;
+  private static final int DECIMALS_MAX = 3;
+  private static final VarHandle TWO = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
+  private static final VarHandle FOUR = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+
   /** The first half of a surrogate pair whose other half has not come yet; 0: none. */
   private char high;
 
@@ -40,8 +50,7 @@ final class Utf8Writer extends ByteWriter {
     }
     for (int at = offset, end = offset + length; at < end;) {
       int n = Math.min(end - at, CHUNK);
-      text.getChars(at, at + n, chars, 0);
-      encode(chars, 0, n);
+      encode(text, at, n);
       at += n;
     }
   }
@@ -58,50 +67,109 @@ final class Utf8Writer extends ByteWriter {
     }
   }
 
-  private void encode(char[] text, int from, int length) throws IOException {
+  /** Runs of ASCII, of two bytes and of three bytes have loops of their own: text seldom goes from one to the other. */
+  private void encode(String text, int from, int length) throws IOException {
     int end = from + length;
     int at = from;
-    if (high != 0 && length > 0) {
-      at = complete(text, at);
+    if (high != 0 && length > 0 && complete(text.charAt(at))) {
+      at++;
     }
-    reserve(length * BYTES_PER_CHAR_MAX);
+    reserve(length * BYTES_PER_CHAR_MAX + 1);
     byte[] to = bytes;
     int n = count;
     while (at < end) {
-      char c = text[at++];
+      char c = text.charAt(at);
       if (c < 0x80) {
-        to[n++] = (byte) c;
+        do {
+          to[n++] = (byte) c;
+          at++;
+        } while (at < end && (c = text.charAt(at)) < 0x80);
       } else if (c < 0x800) {
-        to[n++] = (byte) (0xC0 | c >> 6);
-        to[n++] = (byte) (0x80 | c & 0x3F);
-      } else if (c < Character.MIN_SURROGATE || c > Character.MAX_SURROGATE) {
-        to[n++] = (byte) (0xE0 | c >> 12);
-        to[n++] = (byte) (0x80 | c >> 6 & 0x3F);
-        to[n++] = (byte) (0x80 | c & 0x3F);
-      } else if (c >= Character.MIN_LOW_SURROGATE) {
-        to[n++] = '?';
-      } else if (at == end) {
-        high = c;
-      } else if (Character.isLowSurrogate(text[at])) {
-        n = pair(to, n, c, text[at++]);
+        do {
+          TWO.set(to, n, (short) (0x80C0 | c >> 6 | (c & 0x3F) << 8));
+          n += 2;
+          at++;
+        } while (at < end && (c = text.charAt(at)) >= 0x80 && c < 0x800);
+      } else if (c >> 11 != SURROGATES) {
+        do {
+          // Four bytes are stored, of which the next character overwrites one.
+          FOUR.set(to, n, 0x8080E0 | c >> 12 | (c & 0xFC0) << 2 | (c & 0x3F) << 16);
+          n += 3;
+          at++;
+        } while (at < end && (c = text.charAt(at)) >= 0x800 && c >> 11 != SURROGATES);
       } else {
-        to[n++] = '?';
+        at++;
+        if (c >= Character.MIN_LOW_SURROGATE) {
+          to[n++] = '?';
+        } else if (at == end) {
+          high = c;
+        } else if (Character.isLowSurrogate(text.charAt(at))) {
+          n = pair(to, n, c, text.charAt(at++));
+        } else {
+          to[n++] = '?';
+        }
       }
     }
     count = n;
   }
 
-  /** The first character of a call, behind half a pair that the last call has left. */
-  private int complete(char[] text, int at) throws IOException {
+  /** The same for characters that are in an array. */
+  private void encode(char[] text, int from, int length) throws IOException {
+    int end = from + length;
+    int at = from;
+    if (high != 0 && length > 0 && complete(text[at])) {
+      at++;
+    }
+    reserve(length * BYTES_PER_CHAR_MAX + 1);
+    byte[] to = bytes;
+    int n = count;
+    while (at < end) {
+      char c = text[at];
+      if (c < 0x80) {
+        do {
+          to[n++] = (byte) c;
+          at++;
+        } while (at < end && (c = text[at]) < 0x80);
+      } else if (c < 0x800) {
+        do {
+          TWO.set(to, n, (short) (0x80C0 | c >> 6 | (c & 0x3F) << 8));
+          n += 2;
+          at++;
+        } while (at < end && (c = text[at]) >= 0x80 && c < 0x800);
+      } else if (c >> 11 != SURROGATES) {
+        do {
+          // Four bytes are stored, of which the next character overwrites one.
+          FOUR.set(to, n, 0x8080E0 | c >> 12 | (c & 0xFC0) << 2 | (c & 0x3F) << 16);
+          n += 3;
+          at++;
+        } while (at < end && (c = text[at]) >= 0x800 && c >> 11 != SURROGATES);
+      } else {
+        at++;
+        if (c >= Character.MIN_LOW_SURROGATE) {
+          to[n++] = '?';
+        } else if (at == end) {
+          high = c;
+        } else if (Character.isLowSurrogate(text[at])) {
+          n = pair(to, n, c, text[at++]);
+        } else {
+          to[n++] = '?';
+        }
+      }
+    }
+    count = n;
+  }
+
+  /** The first character of a call, behind half a pair that the last call has left; whether it is the other half. */
+  private boolean complete(char next) throws IOException {
     reserve(4);
     char first = high;
     high = 0;
-    if (Character.isLowSurrogate(text[at])) {
-      count = pair(bytes, count, first, text[at]);
-      return at + 1;
+    if (Character.isLowSurrogate(next)) {
+      count = pair(bytes, count, first, next);
+      return true;
     }
     bytes[count++] = '?';
-    return at;
+    return false;
   }
 
   private static int pair(byte[] to, int at, char high, char low) {
@@ -114,31 +182,68 @@ final class Utf8Writer extends ByteWriter {
   }
 
   @Override
-  public void write(long number) throws IOException {
-    if (high != 0) {
+  public void writeNumber(long number) throws IOException {
+    if (high != 0 || number == Long.MIN_VALUE) {
       write(Long.toString(number));
       return;
     }
-    if (number == Long.MIN_VALUE) {
-      put(Long.toString(number).getBytes(StandardCharsets.ISO_8859_1));
-      return;
-    }
-    reserve(20);
-    long rest = number;
-    if (rest < 0) {
+    reserve(NUMBER_BYTES);
+    if (number < 0) {
       bytes[count++] = '-';
-      rest = -rest;
     }
+    digits(Math.abs(number));
+  }
+
+  /** The digits of a number that is not negative; there is room. */
+  private void digits(long number) {
     int digits = 1;
-    for (long limit = 10; digits < 19 && rest >= limit; limit *= 10) {
+    for (long limit = 10; digits < 19 && number >= limit; limit *= 10) {
       digits++;
     }
-    int at = count + digits;
-    count = at;
-    do {
+    count += digits;
+    int at = count;
+    long rest = number;
+    while (rest > Integer.MAX_VALUE) {
       bytes[--at] = (byte) ('0' + rest % 10);
       rest /= 10;
-    } while (rest != 0);
+    }
+    int small = (int) rest;
+    do {
+      bytes[--at] = (byte) ('0' + small % 10);
+      small /= 10;
+    } while (small != 0);
+  }
+
+  /**
+   * Prices, shares and percentages have few decimals. A number that is a whole one divided by 10, 100 or 1,000 has no shorter decimal that
+   * means it, because it has fewer than 16 digits; and between 0.001 and 10,000,000 it is written without an exponent.
+   */
+  @Override
+  public void writeNumber(double number) throws IOException {
+    double size = Math.abs(number);
+    if (high == 0 && size >= 1e-3 && size < 1e7) {
+      for (int decimals = 1, scale = 10; decimals <= DECIMALS_MAX; decimals++, scale *= 10) {
+        long whole = (long) Math.rint(size * scale);
+        if ((double) whole / scale == size) {
+          fixed(number < 0, whole, scale);
+          return;
+        }
+      }
+    }
+    write(Double.toString(number));
+  }
+
+  private void fixed(boolean isNegative, long whole, int scale) throws IOException {
+    reserve(NUMBER_BYTES);
+    if (isNegative) {
+      bytes[count++] = '-';
+    }
+    digits(whole / scale);
+    bytes[count++] = '.';
+    int rest = (int) (whole % scale);
+    for (int place = scale / 10; place > 0; place /= 10) {
+      bytes[count++] = (byte) ('0' + rest / place % 10);
+    }
   }
 
   @Override

@@ -26,6 +26,14 @@ final class Operators {
     if (left instanceof Integer a && right instanceof Integer b) {
       return node.numberTest(Integer.compare(a, b));
     }
+    if (left instanceof Double || right instanceof Double) {
+      Double a = asDouble(left);
+      Double b = asDouble(right);
+      if (a != null && b != null) {
+        // As MathUtils.compare has it: what is neither less nor more is equal, NaN too.
+        return node.numberTest(a < b ? -1 : a > b ? 1 : 0);
+      }
+    }
     if (left instanceof String a && right instanceof String b) {
       return node instanceof ASTEQNode ? a.equals(b) : node.compareNonNumber(a, b);
     }
@@ -33,13 +41,14 @@ final class Operators {
     return result == null ? node.compareNonNumber(left, right) : result;
   }
 
+  private static Double asDouble(Object value) {
+    return value instanceof Double || value instanceof Integer || value instanceof Long ? ((Number) value).doubleValue() : null;
+  }
+
   /** + of texts, or of numbers. */
   static Object add(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
     if (left instanceof Integer a && right instanceof Integer b) {
-      int sum = a + b;
-      if (((a ^ sum) & (b ^ sum)) >= 0) {
-        return sum;
-      }
+      return whole((long) a + b);
     }
     String a = DuckType.asString(left, false);
     String b = DuckType.asString(right, false);
@@ -54,8 +63,32 @@ final class Operators {
     return a.concat(b);
   }
 
-  /** The other operators of numbers. */
-  static Object calculate(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
+  /** The type of what two Integers make: MathUtils.wrapPrimitive. */
+  private static Number whole(long value) {
+    if (value == (int) value) {
+      return (int) value;
+    }
+    return value;
+  }
+
+  static Object subtract(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
+    return left instanceof Integer a && right instanceof Integer b ? whole((long) a - b) : calculate(left, right, node, context);
+  }
+
+  static Object multiply(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
+    return left instanceof Integer a && right instanceof Integer b ? whole((long) a * b) : calculate(left, right, node, context);
+  }
+
+  static Object divide(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
+    return left instanceof Integer a && right instanceof Integer b && b != 0 ? whole((long) a / b) : calculate(left, right, node, context);
+  }
+
+  static Object modulo(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
+    return left instanceof Integer a && right instanceof Integer b && b != 0 ? whole((long) a % b) : calculate(left, right, node, context);
+  }
+
+  /** Operators of numbers: as the node has it. */
+  private static Object calculate(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
     Object a = number(left);
     Object b = number(right);
     if (a instanceof Number x && b instanceof Number y) {

@@ -69,15 +69,28 @@ final class References {
         writeText(text, out);
         return;
       }
-      if (out instanceof ByteWriter bytes && (value instanceof Integer || value instanceof Long)) {
-        writePrefix(out, site);
-        bytes.write(((Number) value).longValue());
+      if (out instanceof ByteWriter bytes && value instanceof Number number && writesNumber(number, bytes, site)) {
         return;
       }
       writeOther(value, context, out, site);
     } else {
       writeOther(EventHandlerUtil.referenceInsert(site.engine.services, context, site.literal, value), context, out, site);
     }
+  }
+
+  /** Numbers need no string between. */
+  private static boolean writesNumber(Number value, ByteWriter out, ReferenceSite site) throws IOException {
+    if (value instanceof Integer || value instanceof Long) {
+      writePrefix(out, site);
+      out.writeNumber(value.longValue());
+      return true;
+    }
+    if (value instanceof Double) {
+      writePrefix(out, site);
+      out.writeNumber(value.doubleValue());
+      return true;
+    }
+    return false;
   }
 
   private static void writeOther(Object value, InternalContextAdapter context, Writer out, ReferenceSite site) throws IOException {
