@@ -13,7 +13,7 @@ use yunti_engine::env::Env;
 use yunti_engine::job::Control;
 use yunti_engine::job::report::Report;
 use yunti_engine::job::spec::file::spec_to_toml;
-use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget, SPLIT_BYTES_DEFAULT};
+use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget, SPLIT_BYTES_DEFAULT, SourceSpec};
 use yunti_engine::job::task;
 use yunti_engine::operator::ClassSource;
 
@@ -46,8 +46,13 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
         command.arg(format!("-Dmapreduce.input.fileinputformat.split.maxsize={}", spec.split_bytes));
     }
     command.arg("--job").arg(&job.0).args(["--name", &spec.name]);
-    for input in &spec.inputs {
-        command.args(["--input", input]);
+    for source in &spec.sources() {
+        for input in &source.inputs {
+            command.args(["--input", input]);
+        }
+        if !spec.sources.is_empty() {
+            command.args(["--source", &source.inputs.len().to_string()]);
+        }
     }
     let reduces = if spec.mode == Mode::None { 0 } else { spec.reduces };
     command.arg("--output").arg(output).args(["--reduces", &reduces.to_string()]);
@@ -113,9 +118,6 @@ fn check(spec: &JobSpec) -> Result<&Path> {
             "run its jobs one after the other, with --output-format framed and --input-format framed between them",
         );
     }
-    if !spec.sources.is_empty() {
-        return usage("a job of several sources does not run on a cluster yet", "run it on one machine");
-    }
     if !spec.outputs.is_empty() {
         return usage("named outputs are not written on a cluster yet", "run the job on one machine");
     }
@@ -127,7 +129,7 @@ fn check(spec: &JobSpec) -> Result<&Path> {
             "they lie beside each other on the cluster: rename one",
         );
     }
-    if spec.inputs.iter().any(|i| i == "-") {
+    if spec.sources().iter().flat_map(|source| &source.inputs).any(|i| i == "-") {
         return usage("a cluster cannot read this program's standard input", "put the data into HDFS first");
     }
     Ok(output)
@@ -136,8 +138,11 @@ fn check(spec: &JobSpec) -> Result<&Path> {
 /// The job as its tasks see it: libraries lie beside them, memory and directories are the container's.
 fn write_job(spec: &JobSpec) -> Result<TempFile> {
     let beside = |file: &PathBuf| Path::new(".").join(file.file_name().unwrap_or(file.as_os_str()));
+    // A task is given its own.
+    let sources = spec.sources.iter().map(|source| SourceSpec { inputs: Vec::new(), ..source.clone() }).collect();
     let job = JobSpec {
         inputs: Vec::new(),
+        sources,
         output: OutputTarget::Stdout,
         libraries: spec.libraries.iter().map(beside).collect(),
         memory_bytes: None,

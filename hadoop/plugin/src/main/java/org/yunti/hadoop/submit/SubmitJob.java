@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.fs.FileStatus;
@@ -55,8 +56,8 @@ public final class SubmitJob extends Configured implements Tool {
 
   /** What was asked for. */
   private record Request(
-      Path jobFile, String name, List<String> inputs, String output, int reduces, List<Path> files, boolean overwrite,
-      String facts, String program) {}
+      Path jobFile, String name, List<String> inputs, List<Integer> sources, String output, int reduces, List<Path> files,
+      boolean overwrite, String facts, String program) {}
 
   private static final class UsageException extends Exception {
     private static final long serialVersionUID = 1;
@@ -77,6 +78,8 @@ public final class SubmitJob extends Configured implements Tool {
     int reduces = 1;
     boolean overwrite = false;
     List<String> inputs = new ArrayList<>();
+    // How many of the inputs are each source's, where there are several.
+    List<Integer> sources = new ArrayList<>();
     List<Path> files = new ArrayList<>();
     String facts = null;
     String program = null;
@@ -93,24 +96,28 @@ public final class SubmitJob extends Configured implements Tool {
         case "--job" -> jobFile = Path.of(value);
         case "--name" -> name = value;
         case "--input" -> inputs.add(value);
+        // So many inputs are the next source's.
+        case "--source" -> sources.add(number("--source", value));
         case "--output" -> output = value;
         case "--facts" -> facts = value;
         case "--report-by" -> program = value;
         case "--lib", "--file" -> files.add(Path.of(value));
-        case "--reduces" -> {
-          try {
-            reduces = Integer.parseInt(value);
-          } catch (NumberFormatException e) {
-            throw new UsageException("--reduces is no number: " + value);
-          }
-        }
+        case "--reduces" -> reduces = number("--reduces", value);
         default -> throw new UsageException("there is no option " + arguments[i - 1]);
       }
     }
     if (jobFile == null || inputs.isEmpty() || output == null) {
       throw new UsageException("--job, --input and --output are needed");
     }
-    return new Request(jobFile, name, inputs, output, reduces, files, overwrite, facts, program);
+    return new Request(jobFile, name, inputs, sources, output, reduces, files, overwrite, facts, program);
+  }
+
+  private static int number(String option, String value) throws UsageException {
+    try {
+      return Integer.parseInt(value);
+    } catch (NumberFormatException e) {
+      throw new UsageException(option + " is no number: " + value);
+    }
   }
 
   @Override
@@ -138,6 +145,12 @@ public final class SubmitJob extends Configured implements Tool {
       return fail(USAGE, e.getMessage());
     }
     Class<?> reads = conf.getClass(OldInputFormat.SETTING, job.getInputFormatClass());
+    if (!request.sources().isEmpty()) {
+      if (job.getInputFormatClass() != NativeInputFormat.class) {
+        return fail(USAGE, "a job of several sources has a format for each: leave out " + INPUT_FORMAT);
+      }
+      conf.set(NativeJob.SOURCES, request.sources().stream().map(String::valueOf).collect(Collectors.joining(",")));
+    }
     boolean readsFiles =
         FileInputFormat.class.isAssignableFrom(reads) || org.apache.hadoop.mapred.FileInputFormat.class.isAssignableFrom(reads);
     for (String input : request.inputs()) {

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Whole job files on a real cluster, unchanged: several sources. The output is that of one machine.
+
+    python3 hadoop/tests/job_files_test.py
+
+Starts a cluster of its own (hadoop/cluster) and ends it. Needs `make hadoop` and the examples' libraries (YUNTI_EXAMPLES).
+"""
+
+import collections
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from live_cluster import PROMPT, YUNTI, Cluster, counter  # noqa: E402
+
+# Small splits, so that there are several maps.
+SPLIT = "split-size = 60000\n"
+
+
+def setUpModule():
+    global cluster
+    cluster = Cluster("cluster-job-files", *(word for setting in PROMPT for word in ("--set", setting.removeprefix("-D"))))
+    unittest.addModuleCleanup(cluster.down)
+    cluster.ok("hadoop", "fs", "-mkdir", "-p", ".")
+
+
+class JobFiles(unittest.TestCase):
+    """The same relative names are files of a directory here, and of the user's directory on the cluster."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="yunti-job-files-")
+        cls.addClassCleanup(cls.folder.cleanup)
+        draw = random.Random(11)
+        words = [f"w{draw.randint(0, 700)}" for _ in range(25_000)]
+        cls.put("text/a.txt", "".join(" ".join(words[i:i + 6]) + "\n" for i in range(0, 15_000, 6)))
+        cls.put("text/b.txt", "".join(" ".join(words[i:i + 9]) + "\n" for i in range(15_000, 25_000, 9)))
+        cls.put("pairs.tsv", "".join(f"k{i * 31 % 900}\tt{i % 40} v{i}\n" for i in range(6000)))
+        cls.put("cities.csv", "id,name,people\n" + "".join(f'k{i * 7 % 900},"c, {i}",{i}\n' for i in range(2000)))
+        cluster.ok("hadoop", "fs", "-put", "-f", *(cls.path(name) for name in ("text", "pairs.tsv", "cities.csv")), ".")
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.folder.name, name)
+
+    @classmethod
+    def put(cls, name, text):
+        os.makedirs(os.path.dirname(cls.path(name)), exist_ok=True)
+        with open(cls.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def job(self, name, body):
+        self.put(name + ".toml", 'format = "yunti-job/1"\n' + body)
+        return [YUNTI, "run", "-f", self.path(name + ".toml")]
+
+    def both(self, name, body, *arguments):
+        """Runs a job here and there: the directories of the outputs, and what was told there."""
+        job = self.job(name, body)
+        here, there = self.path(name + "-here"), self.path(name + "-there")
+        done = subprocess.run([*job, *arguments, "--output", here], cwd=self.folder.name, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = cluster.ok(*job, *arguments, "--on", "yarn", "--output", name)
+        cluster.ok("hadoop", "fs", "-get", name, there)
+        return here, there, told
+
+    def files(self, directory):
+        found = {}
+        for name in sorted(os.listdir(directory)):
+            if not name.startswith(("_", ".")):
+                with open(os.path.join(directory, name), encoding="utf-8") as file:
+                    found[name] = file.read()
+        return found
+
+    def same_files(self, here, there):
+        expect = self.files(here)
+        self.assertTrue(any(expect.values()))
+        self.assertEqual(self.files(there), expect)
+
+    def lines(self, directory):
+        """Of each output, sorted: names of maps say nothing, as the cluster cuts splits otherwise."""
+        found = collections.defaultdict(list)
+        for name, text in self.files(directory).items():
+            found[name.partition("-")[0]] += text.splitlines()
+        return {name: sorted(lines) for name, lines in found.items()}
+
+    def same_lines(self, here, there):
+        expect = self.lines(here)
+        self.assertTrue(any(expect.values()))
+        self.assertEqual(self.lines(there), expect)
+
+    def refused(self, arguments, code, what):
+        done = cluster.execute(*arguments, "--on", "yarn")
+        said = [line for line in done.stderr.splitlines() if line.startswith("yunti: ")]
+        self.assertEqual((done.returncode, len(said)), (code, 1), done.stderr)
+        self.assertIn(what, said[0])
+
+
+class Sources(JobFiles):
+    WORDS = """
+        [[source]]
+        input = "text"
+        mapper = "Yunti.WordCountMapper"
+        [[source]]
+        input = ["pairs.tsv", "pairs.tsv"]
+        input-format = "kv"
+        mapper = "Yunti.MatchMapper"
+        [settings]
+        "grep.pattern" = "t[0-9]+"
+        """
+    RECORDS = """
+        [[source]]
+        input = "pairs.tsv"
+        input-format = "kv"
+        [[source]]
+        input = "cities.csv"
+        input-format = "csv"
+        key-columns = "id"
+        value-columns = ["name", "people"]
+        """
+
+    def test_each_split_goes_through_its_mapper(self):
+        here, there, told = self.both("words", SPLIT + 'reduces = 3\nfolder = "Yunti.SumFolder"\n' + self.WORDS)
+        self.same_files(here, there)
+        self.assertGreater(counter(told, "Launched map tasks"), 3)
+        # A file that is named twice is read twice.
+        self.assertEqual(counter(told, "Map input records"), 2500 + 1112 + 12_000)
+
+    def test_bounds_of_a_total_order_are_of_all_sources(self):
+        here, there, _ = self.both("ranges", SPLIT + 'reduces = 3\npartitioner = "total-order"\nfolder = "Yunti.SumFolder"\n' + self.WORDS)
+        parts = [self.files(there)[f"part-r-0000{i}"] for i in range(3)]
+        self.assertTrue(all(parts), "all partitions have keys")
+        # The bounds are from samples of other splits.
+        self.assertEqual("".join(parts), "".join(self.files(here).values()))
+
+    def test_maps_alone_read_the_format_of_their_source(self):
+        self.same_lines(*self.both("maps", SPLIT + 'mode = "none"\n' + self.RECORDS)[:2])
+
+    def test_what_cannot_be_is_one_line(self):
+        job = self.job("wrong", self.RECORDS)
+        self.refused([*job, "--output", "x", "-D", "yunti.hadoop.input.format=org.apache.hadoop.mapreduce.lib.input.TextInputFormat"], 2,
+                     "a job of several sources has a format for each")
+        job = self.job("wrong", self.RECORDS.replace("cities.csv", "no-cities.csv"))
+        self.refused([*job, "--output", "x"], 3, "cannot read the input: no-cities.csv")
+        job = self.job("wrong", self.RECORDS.replace("cities.csv", "-"))
+        self.refused([*job, "--output", "x"], 2, "a cluster cannot read this program's standard input")
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = True
+    unittest.main(verbosity=2)
