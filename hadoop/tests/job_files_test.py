@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whole job files on a real cluster, unchanged: several sources. The output is that of one machine.
+"""Whole job files on a real cluster, unchanged: several sources, named outputs. The output is that of one machine.
 
     python3 hadoop/tests/job_files_test.py
 
@@ -7,8 +7,10 @@ Starts a cluster of its own (hadoop/cluster) and ends it. Needs `make hadoop` an
 """
 
 import collections
+import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,10 +18,18 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from live_cluster import PROMPT, YUNTI, Cluster, counter  # noqa: E402
+from live_cluster import PROMPT, ROOT, YUNTI, Cluster, counter  # noqa: E402
 
 # Small splits, so that there are several maps.
 SPLIT = "split-size = 60000\n"
+
+
+def library(folder, name):
+    """A class library of the tests."""
+    path = os.path.join(folder, f"lib{name}.so")
+    subprocess.run(["c++", "-O1", "-std=c++17", "-fPIC", "-shared", "-I", os.path.join(ROOT, "api/include"),
+                    os.path.join(ROOT, f"tests/class_libraries/{name}.cpp"), "-o", path], check=True)
+    return path
 
 
 def setUpModule():
@@ -148,6 +158,96 @@ class Sources(JobFiles):
         self.refused([*job, "--output", "x"], 3, "cannot read the input: no-cities.csv")
         job = self.job("wrong", self.RECORDS.replace("cities.csv", "-"))
         self.refused([*job, "--output", "x"], 2, "a cluster cannot read this program's standard input")
+
+
+class NamedOutputs(JobFiles):
+    ROUTES = """
+        mapper = "Routes.Parse"
+        reducer = "Routes.Count"
+        [outputs]
+        rejected = "text"
+        single = "text"
+        """
+    UNLUCKY = """
+        mapper = "Unlucky.Map"
+        reducer = "Unlucky.Sum"
+        reduces = 2
+        [outputs]
+        lines = "text"
+        keys = "text"
+        [settings]
+        """
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.routes, cls.unlucky = library(cls.folder.name, "routes"), library(cls.folder.name, "unlucky")
+        cls.put("lines.txt", "".join(f"bad {i}\n" if i % 7 == 0 else f"k{i * 31 % 900 if i % 3 else i}\tv{i}\n" for i in range(9000)))
+        cls.put("letters.txt", "".join(f"{chr(97 + i % 26)} {i}\n" for i in range(20_000)) + "\n")
+        cluster.ok("hadoop", "fs", "-put", "-f", cls.path("lines.txt"), cls.path("letters.txt"), ".")
+
+    def test_of_mappers_and_of_reducers(self):
+        body = SPLIT + 'input = "lines.txt"\nreduces = 3\n' + self.ROUTES
+        report = os.path.join(self.folder.name, "report.json")
+        here, there, told = self.both("routes", body, "--lib", self.routes, "--report", report)
+        self.same_lines(here, there)
+        names = set(self.files(there))
+        # What reduces write has the same names, since partitions are the same.
+        self.assertEqual({n for n in names if "-r-" in n}, {n for n in self.files(here) if "-r-" in n})
+        self.assertEqual({n for n in names if n.startswith("rejected-")}, {f"rejected-m-{i:05d}" for i in range(counter(told, "Launched map tasks"))})
+        self.assertEqual(counter(told, "rejected"), 1286)
+        with open(report, encoding="utf-8") as file:
+            told = json.load(file)
+        with open(os.path.join(here, "_yunti/report.json"), encoding="utf-8") as file:
+            self.assertEqual(told["job"]["output_bytes"], json.load(file)["job"]["output_bytes"])
+
+    def test_of_maps_alone(self):
+        here, there, _ = self.both("parsed", SPLIT + 'input = "lines.txt"\nmode = "none"\n' + self.ROUTES.replace('reducer = "Routes.Count"', ""),
+                                   "--lib", self.routes)
+        self.same_lines(here, there)
+
+    def test_compressed_by_the_job_or_by_the_cluster(self):
+        expect = self.lines(self.both("plain", 'input = "lines.txt"\n' + self.ROUTES, "--lib", self.routes)[0])
+        job = self.job("packed", 'input = "lines.txt"\n' + self.ROUTES)
+        cluster.ok(*job, "--on", "yarn", "--lib", self.routes, "--output", "packed", "--compress", "gzip")
+        # Of the configuration alone: the job does not know of it.
+        conf = self.path("conf")
+        shutil.copytree(cluster.environment()["HADOOP_CONF_DIR"], conf)
+        with open(os.path.join(conf, "mapred-site.xml"), encoding="utf-8") as file:
+            text = file.read()
+        with open(os.path.join(conf, "mapred-site.xml"), "w", encoding="utf-8") as file:
+            file.write(text.replace("</configuration>", "<property><name>mapreduce.output.fileoutputformat.compress</name><value>true</value>"
+                                    "</property></configuration>"))
+        cluster.ok(*job, "--on", "yarn", "--lib", self.routes, "--output", "deflated", env={"HADOOP_CONF_DIR": conf})
+        for output, extension in ("packed", ".gz"), ("deflated", ".deflate"):
+            for name in "rejected-m-00000", "single-r-00000", "part-r-00000":
+                text = cluster.ok("hadoop", "fs", "-text", f"{output}/{name}{extension}")
+                found = [line for line in text.splitlines() if " INFO " not in line and " WARN " not in line]
+                self.assertEqual(sorted(found), expect[name.partition("-")[0]], name)
+
+    def test_attempts_that_are_killed_leave_nothing(self):
+        """A map and a reduce whose processes die in the middle of their named outputs: others take their place."""
+        body = 'input = "letters.txt"\n' + SPLIT + self.UNLUCKY
+        job = self.job("lucky", body)
+        done = subprocess.run([*job, "--lib", self.unlucky, "--output", "lucky"], cwd=self.folder.name, capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        marks = {phase: self.path("died-in-" + phase) for phase in ("map", "reduce")}
+        job = self.job("unlucky", body + "".join(f'"unlucky.{phase}" = "{mark}"\n' for phase, mark in marks.items()))
+        told = cluster.ok(*job, "--lib", self.unlucky, "--on", "yarn", "--output", "unlucky")
+        self.assertTrue(all(os.path.exists(mark) for mark in marks.values()), "both have died")
+        self.assertEqual((counter(told, "Failed map tasks"), counter(told, "Failed reduce tasks")), (1, 1))
+        cluster.ok("hadoop", "fs", "-get", "unlucky", self.path("unlucky"))
+        self.same_lines(self.path("lucky"), self.path("unlucky"))
+        self.assertEqual(sorted(n for n in os.listdir(self.path("unlucky")) if n.startswith(("_", "."))), ["_SUCCESS", "_yunti"])
+
+    def test_beside_the_files_of_a_writer_of_javas(self):
+        body = 'input = "lines.txt"\n' + self.ROUTES
+        here, there, _ = self.both("javas", body, "--lib", self.routes, "-D",
+                                   "yunti.hadoop.output.format=org.apache.hadoop.mapreduce.lib.output.TextOutputFormat")
+        self.same_lines(here, there)
+        self.refused([*self.job("javas", body), "--lib", self.routes, "--output", "x", "-D",
+                      "yunti.hadoop.output.format=org.apache.hadoop.mapreduce.lib.output.NullOutputFormat"], 2,
+                     "named outputs are files in the output directory, and org.apache.hadoop.mapreduce.lib.output.NullOutputFormat has none")
 
 
 if __name__ == "__main__":

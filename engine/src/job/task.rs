@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::commit::Place;
 use super::control::{Control, StageNow};
-use super::execute::start;
+use super::execute;
+use super::outputs::NamedOutputs;
 use super::phase::map_only;
 use super::phase::mapping::TASK_COUNTERS;
 use super::phase::reducing::ReduceTask;
@@ -55,6 +57,9 @@ pub const STAGE_TIMES: &str = "Yunti time, ms";
 
 /// Group and name of the bytes of a map task's split, as they are stored.
 pub const INPUT_BYTES: (&str, &str) = ("Yunti", "INPUT_BYTES");
+
+/// The directory of a task's named outputs. `Env::files` knows where it is, and whoever commits the task commits what is in it.
+pub const OUTPUTS: &str = "yunti:/outputs";
 
 /// Adds a stage that was measured outside the engine.
 pub fn count_stage(counters: &mut Counters, stage: &str, ns: u64) {
@@ -121,7 +126,7 @@ pub fn bounds(
         inputs_of(&mut spec, source).push(path);
     }
     let plan = Plan::make(&spec, env, classes)?;
-    let running = start(&spec, &plan, 1, env, control)?;
+    let running = execute::start(&spec, &plan, 1, env, control)?;
     Ok(Some(sample::take(&running, 0)?.bounds.to_vec()))
 }
 
@@ -169,6 +174,20 @@ fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], sp
     plan.splits = vec![Split { number: split.number, source: split.source, pieces, bytes }];
     plan.input_bytes = bytes;
     Ok(plan)
+}
+
+/// A task that begins: nothing counted, and its named outputs not made yet.
+fn start<'a>(
+    spec: &'a JobSpec,
+    plan: &'a Plan,
+    threads: usize,
+    env: &'a Env,
+    control: &'a Control,
+) -> Result<Running<'a>> {
+    let mut running = execute::start(spec, plan, threads, env, control)?;
+    let place = Place::new(env.files.clone(), OUTPUTS.into());
+    running.outputs = Some(Arc::new(NamedOutputs::new(spec, place, running.budget.clone())));
+    Ok(running)
 }
 
 /// Maps one split, and sorts and spills what comes out.

@@ -65,6 +65,9 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     if spec.overwrite {
         command.arg("--overwrite");
     }
+    if !spec.outputs.is_empty() {
+        command.arg("--named-outputs");
+    }
     let facts = private_file(&format!("yunti-facts-{}.json", std::process::id()), "")?;
     command.arg("--facts").arg(&facts.0);
     if let Ok(own) = std::env::current_exe() {
@@ -117,9 +120,6 @@ fn check(spec: &JobSpec) -> Result<&Path> {
             "a chain of jobs does not run on a cluster yet",
             "run its jobs one after the other, with --output-format framed and --input-format framed between them",
         );
-    }
-    if !spec.outputs.is_empty() {
-        return usage("named outputs are not written on a cluster yet", "run the job on one machine");
     }
     let mut names: Vec<_> = spec.libraries.iter().chain(&spec.side_files).map(|l| l.file_name()).collect();
     names.sort();

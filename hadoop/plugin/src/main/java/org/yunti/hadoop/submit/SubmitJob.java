@@ -57,7 +57,7 @@ public final class SubmitJob extends Configured implements Tool {
   /** What was asked for. */
   private record Request(
       Path jobFile, String name, List<String> inputs, List<Integer> sources, String output, int reduces, List<Path> files,
-      boolean overwrite, String facts, String program) {}
+      boolean overwrite, boolean namedOutputs, String facts, String program) {}
 
   private static final class UsageException extends Exception {
     private static final long serialVersionUID = 1;
@@ -77,6 +77,7 @@ public final class SubmitJob extends Configured implements Tool {
     String output = null;
     int reduces = 1;
     boolean overwrite = false;
+    boolean namedOutputs = false;
     List<String> inputs = new ArrayList<>();
     // How many of the inputs are each source's, where there are several.
     List<Integer> sources = new ArrayList<>();
@@ -86,6 +87,10 @@ public final class SubmitJob extends Configured implements Tool {
     for (int i = 0; i < arguments.length; i++) {
       if (arguments[i].equals("--overwrite")) {
         overwrite = true;
+        continue;
+      }
+      if (arguments[i].equals("--named-outputs")) {
+        namedOutputs = true;
         continue;
       }
       if (i + 1 == arguments.length) {
@@ -109,7 +114,7 @@ public final class SubmitJob extends Configured implements Tool {
     if (jobFile == null || inputs.isEmpty() || output == null) {
       throw new UsageException("--job, --input and --output are needed");
     }
-    return new Request(jobFile, name, inputs, sources, output, reduces, files, overwrite, facts, program);
+    return new Request(jobFile, name, inputs, sources, output, reduces, files, overwrite, namedOutputs, facts, program);
   }
 
   private static int number(String option, String value) throws UsageException {
@@ -150,6 +155,12 @@ public final class SubmitJob extends Configured implements Tool {
         return fail(USAGE, "a job of several sources has a format for each: leave out " + INPUT_FORMAT);
       }
       conf.set(NativeJob.SOURCES, request.sources().stream().map(String::valueOf).collect(Collectors.joining(",")));
+    }
+    Class<?> writes = conf.getClass(OldOutputFormat.SETTING, job.getOutputFormatClass());
+    if (request.namedOutputs()
+        && !FileOutputFormat.class.isAssignableFrom(writes)
+        && !org.apache.hadoop.mapred.FileOutputFormat.class.isAssignableFrom(writes)) {
+      return fail(USAGE, "named outputs are files in the output directory, and " + writes.getName() + " has none");
     }
     boolean readsFiles =
         FileInputFormat.class.isAssignableFrom(reads) || org.apache.hadoop.mapred.FileInputFormat.class.isAssignableFrom(reads);

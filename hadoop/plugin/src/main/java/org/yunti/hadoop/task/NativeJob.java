@@ -73,14 +73,18 @@ public final class NativeJob {
   /** The name under which a task's output is a file. */
   static String output(TaskInputOutputContext<?, ?, Object, Object> context, TaskFiles files) throws IOException {
     if (writesNatively(context)) {
-      // The job's own codec is the engine's; what the cluster's configuration wants is Hadoop's.
-      String own = NativeTask.extension(of(context.getConfiguration()));
-      CompressionCodec codec = own.isEmpty() ? NativeOutputFormat.codec(context) : null;
-      Path file = new NativeOutputFormat().file(context, codec == null ? own : codec.getDefaultExtension());
+      CompressionCodec codec = codec(context);
+      String extension = codec == null ? NativeTask.extension(of(context.getConfiguration())) : codec.getDefaultExtension();
+      Path file = new NativeOutputFormat().file(context, extension);
       return codec == null ? file.toString() : files.output("compressed", new CompressedOutput(context, codec, file));
     }
     NativeValue[] types = outputTypes(context.getConfiguration(), null);
     return files.output("output", new RecordSink(context, types[0], types[1]));
+  }
+
+  /** Hadoop's codec for what a task writes, where only the cluster's configuration wants one; else null: the job's own is the engine's. */
+  static CompressionCodec codec(TaskAttemptContext context) throws IOException {
+    return NativeTask.extension(of(context.getConfiguration())).isEmpty() ? NativeOutputFormat.codec(context) : null;
   }
 
   /** Types of keys and values of the output; {@code libraries}: where they lie, or null for as the job says. */
