@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whole job files on a real cluster, unchanged: several sources, named outputs. The output is that of one machine.
+"""Whole job files on a real cluster, unchanged: several sources, named outputs, chains. The output is that of one machine.
 
     python3 hadoop/tests/job_files_test.py
 
@@ -10,7 +10,9 @@ import collections
 import json
 import os
 import random
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -18,7 +20,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from live_cluster import PROMPT, ROOT, YUNTI, Cluster, counter  # noqa: E402
+from live_cluster import PROMPT, ROOT, YUNTI, Cluster, counter, wait  # noqa: E402
 
 # Small splits, so that there are several maps.
 SPLIT = "split-size = 60000\n"
@@ -248,6 +250,124 @@ class NamedOutputs(JobFiles):
         self.refused([*self.job("javas", body), "--lib", self.routes, "--output", "x", "-D",
                       "yunti.hadoop.output.format=org.apache.hadoop.mapreduce.lib.output.NullOutputFormat"], 2,
                      "named outputs are files in the output directory, and org.apache.hadoop.mapreduce.lib.output.NullOutputFormat has none")
+
+
+class Chains(JobFiles):
+    # How many words there are of each count; numbers stay numbers between the jobs.
+    COUNTS = """
+        application = "wordcount"
+        name = "words"
+        input = "text"
+        reduces = 3
+        [[then]]
+        name = "passed on"
+        mode = "none"
+        [[then]]
+        name = "the largest first"
+        key-type = "bytes"
+        descending = true
+        folder = "Yunti.SumFolder"
+        reduces = 2
+        """
+
+    def nothing_between(self):
+        found = cluster.execute("hadoop", "fs", "-ls", "-R", "/tmp").stdout
+        self.assertNotIn("yunti-chain-", found)
+
+    def test_each_job_feeds_the_next(self):
+        there_json = self.path("chain.json")
+        here, there, told = self.both("chain", SPLIT + self.COUNTS, "--report", there_json)
+        self.same_files(here, there)
+        self.assertEqual(told.count("completed successfully"), 3)
+        self.nothing_between()
+        reports = []
+        for path in there_json, os.path.join(here, "_yunti/report.json"):
+            with open(path, encoding="utf-8") as file:
+                reports.append(json.load(file))
+        of_job = ("name", "reduces", "input_records", "output_records")
+        of = [[{key: report["job"].get(key) for key in of_job} for report in (*whole["before"], whole)] for whole in reports]
+        self.assertEqual(*of)
+        # It is of the chain where the output is.
+        self.assertEqual([bool(r["job"].get("output")) for r in (*reports[0]["before"], reports[0])], [False, False, True])
+        self.assertEqual(json.loads(cluster.ok("hadoop", "fs", "-cat", "chain/_yunti/report.json")), reports[0])
+        self.assertRegex(told, r"(?m)^words and 2 jobs behind it: ")
+
+    def test_a_total_order_of_what_the_job_before_left(self):
+        body = SPLIT + """
+            application = "wordcount"
+            input = "text"
+            reduces = 2
+            [[then]]
+            partitioner = "total-order"
+            reduces = 3
+            """
+        here, there, _ = self.both("total", body)
+        parts = [self.files(there)[f"part-r-0000{i}"] for i in range(3)]
+        self.assertTrue(all(parts), "all partitions have keys")
+        self.assertEqual("".join(parts), "".join(self.files(here).values()))
+
+    def test_settings_of_a_job_and_formats_of_the_whole(self):
+        """What is said of input and output holds for the first job and for the last one."""
+        body = """
+            input-format = "kv"
+            input = "pairs.tsv"
+            compress = "gzip"
+            mapper = "Yunti.MatchMapper"
+            folder = "Yunti.SumFolder"
+            [[then]]
+            mapper = "Yunti.IdentityMapper"
+            [then.settings]
+            "grep.pattern" = "nothing"
+            [settings]
+            "grep.pattern" = "t[0-9]+"
+            "mapreduce.output.fileoutputformat.compress" = true
+            """
+        job = self.job("zipped", body)
+        cluster.ok(*job, "--on", "yarn", "--output", "zipped", "-D",
+                   "yunti.hadoop.output.format=org.apache.hadoop.mapreduce.lib.output.SequenceFileOutputFormat")
+        text = cluster.ok("hadoop", "fs", "-text", "zipped/part-r-00000")
+        rows = [line for line in text.splitlines() if line.startswith("t") and line.count("\t") == 1]
+        self.assertEqual(sorted(rows), sorted(f"t{i}\t150" for i in range(40)))
+
+    def test_a_failure_leaves_nothing(self):
+        body = """
+            application = "wordcount"
+            input = "text"
+            [[then]]
+            name = "fails"
+            mapper = "Unlucky.Map"
+            folder = "Yunti.SumFolder"
+            """
+        job = self.job("failing", body)
+        done = cluster.execute(*job, "--on", "yarn", "--lib", library(self.folder.name, "unlucky"), "--output", "failing",
+                               "-Dmapreduce.map.maxattempts=1")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, r"(?m)^yunti: job 2 of 2 \(fails\) failed: job_")
+        self.assertEqual(cluster.execute("hadoop", "fs", "-test", "-e", "failing/_SUCCESS").returncode, 1)
+        self.nothing_between()
+
+    def test_one_that_is_cancelled_leaves_the_cluster(self):
+        job = cluster.begin(*self.job("cancelled", SPLIT + self.COUNTS), "--on", "yarn", "--output", "cancelled")
+        wait("the second job", 240, lambda: job.text().count("Running job: ") == 2 or job.client.poll() is not None)
+        job.task("m", 0).signal(signal.SIGSTOP)
+        job.client.terminate()
+        code, told = job.end(90)
+        self.assertEqual(code, 130, told)
+        first, second = re.findall(r"Running job: (job_\d+_\d+)", told)
+        self.assertIn(f"cancelled: the job {second} is taken off the cluster", told)
+        self.assertIn("Job state: KILLED", cluster.ok("mapred", "job", "-status", second))
+        self.assertNotEqual(first, second)
+        self.assertEqual(cluster.execute("hadoop", "fs", "-test", "-e", "cancelled").returncode, 1)
+        self.nothing_between()
+
+    def test_what_cannot_be_is_one_line(self):
+        job = self.job("exists", self.COUNTS)
+        self.refused([*job, "--output", "text"], 8, "the output exists already")
+        self.refused([*job, "--output", "x", "-D", "yunti.hadoop.output.format=no.Such"], 2, "there is no class no.Such")
+        job = self.job("unfit", self.COUNTS.replace('folder = "Yunti.SumFolder"', 'key-order = "Yunti.FieldOrder"'))
+        self.refused([*job, "--output", "x"], 2, "job 3 of 3 (the largest first)")
+        job = self.job("outputs", "[outputs]\nmore = 'text'\n" + self.COUNTS.replace("application", "\n#application"))
+        self.refused([*job, "--output", "x"], 2, "a chain has no named outputs")
 
 
 if __name__ == "__main__":
