@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Whole job files on a real cluster, unchanged: several sources, named outputs, chains. The output is that of one machine.
+"""Whole job files on a real cluster, unchanged: several sources, named outputs, chains, orders of keys. The output is that of one machine.
 
     python3 hadoop/tests/job_files_test.py
 
@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 from live_cluster import PROMPT, ROOT, YUNTI, Cluster, counter, wait  # noqa: E402
 
+EXAMPLES = os.environ.get("YUNTI_EXAMPLES", os.path.join(ROOT, "build/examples/lib"))
 # Small splits, so that there are several maps.
 SPLIT = "split-size = 60000\n"
 
@@ -315,7 +316,6 @@ class Chains(JobFiles):
             mapper = "Yunti.MatchMapper"
             folder = "Yunti.SumFolder"
             [[then]]
-            mapper = "Yunti.IdentityMapper"
             [then.settings]
             "grep.pattern" = "nothing"
             [settings]
@@ -366,8 +366,58 @@ class Chains(JobFiles):
         self.refused([*job, "--output", "x", "-D", "yunti.hadoop.output.format=no.Such"], 2, "there is no class no.Such")
         job = self.job("unfit", self.COUNTS.replace('folder = "Yunti.SumFolder"', 'key-order = "Yunti.FieldOrder"'))
         self.refused([*job, "--output", "x"], 2, "job 3 of 3 (the largest first)")
-        job = self.job("outputs", "[outputs]\nmore = 'text'\n" + self.COUNTS.replace("application", "\n#application"))
-        self.refused([*job, "--output", "x"], 2, "a chain has no named outputs")
+        self.refused([*self.job("outputs", self.COUNTS), "--output", "x", "--named-output", "more"], 2, "a chain has no named outputs")
+
+
+class KeyOrders(JobFiles):
+    """Orders that a class says (YT_KEY_ORDER), through Hadoop's shuffle."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        draw = random.Random(3)
+        pairs = draw.sample([(left, right) for left in range(-40, 60) for right in range(-100, 200)], 9000)
+        cls.put("numbers.txt", "".join(f"{left} {right}\n" for left, right in pairs))
+        cls.put("fields.tsv", "".join(f"{left % 13}\tx{right}\t{i}\n" for i, (left, right) in enumerate(pairs)))
+        cluster.ok("hadoop", "fs", "-put", "-f", cls.path("numbers.txt"), cls.path("fields.tsv"), ".")
+
+    def test_secondary_sort(self):
+        body = SPLIT + """
+            input = "numbers.txt"
+            mapper = "SecondarySort.Pairs"
+            key-order = "SecondarySort.ByLeft"
+            reducer = "SecondarySort.Print"
+            """
+        lib = os.path.join(EXAMPLES, "libsecondary_sort.so")
+        here, there, told = self.both("pairs", body, "--lib", lib, "-D", "mapreduce.job.reduces=3")
+        self.same_files(here, there)
+        self.assertGreater(counter(told, "Launched map tasks"), 1)
+
+    def test_fields(self):
+        body = SPLIT + """
+            input = "fields.tsv"
+            key-order = "Yunti.FieldOrder"
+            reduces = 2
+            [settings]
+            "order.fields" = "1nr,3n"
+            "order.group" = 1
+            """
+        self.same_files(*self.both("by-fields", body)[:2])
+
+    def test_in_ranges_and_in_little_memory(self):
+        """Runs of map outputs are merged on disk, and bounds are of arranged keys."""
+        body = SPLIT + """
+            input = "fields.tsv"
+            key-order = "Yunti.FieldOrder"
+            partitioner = "total-order"
+            reduces = 3
+            [settings]
+            "order.fields" = "2,3nr"
+            """
+        here, there, _ = self.both("field-ranges", body, "-D", "mapreduce.task.io.sort.mb=4", "-D", "yunti.hadoop.reduce.memory.mb=1")
+        parts = [self.files(there)[f"part-r-0000{i}"] for i in range(3)]
+        self.assertTrue(all(parts), "all partitions have keys")
+        self.assertEqual("".join(parts), "".join(self.files(here).values()))
 
 
 if __name__ == "__main__":
