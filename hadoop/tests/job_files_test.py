@@ -382,7 +382,8 @@ class KeyOrders(JobFiles):
         cluster.ok("hadoop", "fs", "-put", "-f", cls.path("numbers.txt"), cls.path("fields.tsv"), ".")
 
     def test_secondary_sort(self):
-        body = SPLIT + """
+        body = """
+            split-size = 20000
             input = "numbers.txt"
             mapper = "SecondarySort.Pairs"
             key-order = "SecondarySort.ByLeft"
