@@ -94,6 +94,8 @@ SUITES = [
     Suite("hadoop", "licences of the jar and of Java libraries", [[PYTHON, "hadoop/tests/licences_test.py"]], counts.of_unittest),
     Suite("hadoop", "jobs on a cluster", cmake("examples", "examples", "gcc") + [[PYTHON, "hadoop/tests/jobs_test.py"]], counts.of_unittest,
           {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib")}),
+    Suite("hadoop", "job files on a cluster", cmake("examples", "examples", "gcc") + [[PYTHON, "hadoop/tests/job_files_test.py"]], counts.of_unittest,
+          {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib")}),
     Suite("hadoop", "the cluster itself", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]], counts.of_unittest),
     Suite("house", "commands of the guides", [unittest("tests/guides")], counts.of_unittest, {"YUNTI": YUNTI}),
     Suite("house", "packages", [unittest("tests/packages")], counts.of_unittest),

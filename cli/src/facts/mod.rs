@@ -28,6 +28,9 @@ pub struct JobFacts {
     pub cluster: Cluster,
     pub counters: BTreeMap<String, BTreeMap<String, u64>>,
     pub attempts: Vec<Attempt>,
+    /// Of the jobs before this one in a chain, in order.
+    #[serde(default)]
+    pub before: Vec<JobFacts>,
 }
 
 #[derive(Debug, Default, Deserialize)]

@@ -73,6 +73,9 @@ pub fn report_of(facts: &JobFacts) -> Report {
     report.bottleneck = bottleneck::find(&report, &times(facts, &report));
     report.advice = advice::give(&report);
     report.tasks.truncate(ROWS_MAX);
+    report.before = facts.before.iter().map(report_of).collect();
+    // It is of the chain alone where that was.
+    report.before.iter_mut().for_each(|report| report.job.output = None);
     report
 }
 
@@ -377,6 +380,19 @@ mod tests {
         assert_eq!(stage_sums(&report), [("map", 900.0), ("lost", 700.0)]);
         // They overlap: two places; and both are of one split.
         assert_eq!((report.workers.len(), report.job.splits), (2, 1));
+    }
+
+    #[test]
+    fn a_chain_has_the_reports_of_the_jobs_before() {
+        let named = |name: &str| JobFacts {
+            name: name.into(),
+            output: Some(format!("/{name}")),
+            ..facts(vec![attempt("m_000000_0", 2000, 900, &[])])
+        };
+        let report = report_of(&JobFacts { before: vec![named("first"), named("second")], ..named("last") });
+        let all: Vec<_> =
+            report.before.iter().chain([&report]).map(|r| (&*r.job.name, r.job.output.as_deref())).collect();
+        assert_eq!(all, [("first", None), ("second", None), ("last", Some("/last"))]);
     }
 
     #[test]

@@ -20,6 +20,11 @@ pub struct Place {
 }
 
 impl Place {
+    /// A directory that somebody else makes appear or disappear.
+    pub fn new(files: Arc<dyn Files>, directory: PathBuf) -> Place {
+        Place { files, directory }
+    }
+
     pub fn create(&self, name: &str) -> Result<NamedFile> {
         NamedFile::create(&*self.files, &self.directory.join(name), Code::Output)
     }

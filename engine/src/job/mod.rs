@@ -14,7 +14,7 @@ mod side_files;
 pub mod spec;
 pub mod task;
 
-pub use chain::run;
+pub use chain::{run, stages};
 pub use control::{Control, Progress};
 pub use execute::Outcome;
 pub use machine::default_budget_bytes_below;

@@ -1,11 +1,13 @@
 //! One task of a job whose tasks a cluster runs: the phases of `execute`, cut where the cluster's shuffle lies.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::commit::Place;
 use super::control::{Control, StageNow};
-use super::execute::start;
+use super::execute;
+use super::outputs::NamedOutputs;
 use super::phase::map_only;
 use super::phase::mapping::TASK_COUNTERS;
 use super::phase::reducing::ReduceTask;
@@ -33,6 +35,8 @@ pub struct TaskSplit {
     pub end: u64,
     /// Of the task among the job's map tasks.
     pub number: u32,
+    /// Which of the job's sources the file is of; 0 where there is one.
+    pub source: usize,
 }
 
 /// What a map task leaves: records in memory, or runs, not both.
@@ -53,6 +57,9 @@ pub const STAGE_TIMES: &str = "Yunti time, ms";
 
 /// Group and name of the bytes of a map task's split, as they are stored.
 pub const INPUT_BYTES: (&str, &str) = ("Yunti", "INPUT_BYTES");
+
+/// The directory of a task's named outputs. `Env::files` knows where it is, and whoever commits the task commits what is in it.
+pub const OUTPUTS: &str = "yunti:/outputs";
 
 /// Adds a stage that was measured outside the engine.
 pub fn count_stage(counters: &mut Counters, stage: &str, ns: u64) {
@@ -83,16 +90,17 @@ pub fn output_types(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>])
     Ok(Plan::make(&for_task(spec, None), env, classes)?.output_types)
 }
 
-/// Whether a cluster may cut a job's files anywhere, if they are not compressed.
-pub fn splittable(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<bool> {
-    Ok(Plan::make(&for_task(spec, None), env, classes)?.sources[0].format.splittable())
+/// Whether a cluster may cut the files of each of a job's sources anywhere, if they are not compressed.
+pub fn splittable(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<Vec<bool>> {
+    let plan = Plan::make(&for_task(spec, None), env, classes)?;
+    Ok(plan.sources.iter().map(|source| source.format.splittable()).collect())
 }
 
 /// Files that are looked into before a job is submitted.
 const LOOKED_INTO: usize = 100;
 
 /// Looks into the input before a job is submitted. The bounds of a total order over its partitions, from a sample of the whole input; none
-/// where the job has no such order. Every map task is given them.
+/// where the job has no such order. Every map task is given them. `paths` are files with the number of the source that they are of.
 ///
 /// Formats that are not read are refused here and not by tasks, whose reads the cluster counts.
 pub fn bounds(
@@ -100,34 +108,55 @@ pub fn bounds(
     env: &Env,
     classes: &[Arc<dyn ClassSource>],
     control: &Control,
-    paths: Vec<String>,
+    paths: Vec<(usize, String)>,
 ) -> Result<Option<Vec<Vec<u8>>>> {
-    if !matches!(spec.input_format, InputFormat::Framed | InputFormat::Class(_)) {
-        let some = &paths[..paths.len().min(LOOKED_INTO)];
-        foreign::refuse(&*env.files, &inputs::find(&*env.files, some)?)?;
-    }
+    let sources = spec.sources();
+    let any_bytes = |format: &InputFormat| matches!(format, InputFormat::Framed | InputFormat::Class(_));
+    let told = paths.iter().filter(|(source, _)| sources.get(*source).is_some_and(|s| !any_bytes(&s.input_format)));
+    let some: Vec<String> = told.take(LOOKED_INTO).map(|(_, path)| path.clone()).collect();
+    foreign::refuse(&*env.files, &inputs::find(&*env.files, &some)?)?;
     if spec.partitioning != Partitioning::TotalOrder || spec.reduces <= 1 {
         return Ok(None);
     }
     // Streams of framed records are of one split each, so that each of them is looked into.
-    let split_bytes = if spec.input_format == InputFormat::Framed { 1 } else { spec.split_bytes };
-    let spec = JobSpec { inputs: paths, split_bytes, ..for_task(spec, None) };
+    let framed = spec.sources.is_empty() && spec.input_format == InputFormat::Framed;
+    let split_bytes = if framed { 1 } else { spec.split_bytes };
+    let mut spec = JobSpec { split_bytes, ..for_task(spec, None) };
+    for (source, path) in paths {
+        inputs_of(&mut spec, source).push(path);
+    }
     let plan = Plan::make(&spec, env, classes)?;
-    let running = start(&spec, &plan, 1, env, control)?;
+    let running = execute::start(&spec, &plan, 1, env, control)?;
     Ok(Some(sample::take(&running, 0)?.bounds.to_vec()))
 }
 
 /// Between map and reduce, where there is a reduce, there always are sorted records.
-fn for_task(spec: &JobSpec, path: Option<&Path>) -> JobSpec {
-    let inputs = path.map(|p| p.to_string_lossy().into_owned()).into_iter().collect();
+fn for_task(spec: &JobSpec, split: Option<&TaskSplit>) -> JobSpec {
     let mode = if spec.mode == Mode::None { Mode::None } else { Mode::Sorted };
-    JobSpec { inputs, mode, ..spec.clone() }
+    let mut task = JobSpec { inputs: Vec::new(), mode, ..spec.clone() };
+    task.sources.iter_mut().for_each(|source| source.inputs.clear());
+    if let Some(split) = split {
+        inputs_of(&mut task, split.source).push(split.path.to_string_lossy().into_owned());
+    }
+    task
+}
+
+/// What a source reads; of a job without several sources, the job.
+fn inputs_of(spec: &mut JobSpec, source: usize) -> &mut Vec<String> {
+    match spec.sources.get_mut(source) {
+        Some(source) => &mut source.inputs,
+        None => &mut spec.inputs,
+    }
 }
 
 /// The plan of a task that maps this split.
 fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], split: &TaskSplit) -> Result<Plan> {
     let mut plan = Plan::make(spec, env, classes)?;
-    let format = &plan.sources[0].format;
+    let Some(source) = plan.sources.get(split.source) else {
+        let what = format!("the job has no source {}", split.source);
+        return Err(Error::new(Code::Internal, what).at_path(split.path.to_string_lossy()));
+    };
+    let format = &source.format;
     let whole = !format.splittable() || plan.files.first().is_some_and(|f| f.codec.is_some());
     if whole && split.start > 0 {
         return Err(Error::new(Code::Internal, "a file that must be read whole was cut by the cluster")
@@ -142,9 +171,23 @@ fn plan_of_split(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], sp
     }
     let pieces = if from < to { vec![Piece { file: 0, start: from, end: to }] } else { Vec::new() };
     let bytes = split.end - split.start;
-    plan.splits = vec![Split { number: split.number, source: 0, pieces, bytes }];
+    plan.splits = vec![Split { number: split.number, source: split.source, pieces, bytes }];
     plan.input_bytes = bytes;
     Ok(plan)
+}
+
+/// A task that begins: nothing counted, and its named outputs not made yet.
+fn start<'a>(
+    spec: &'a JobSpec,
+    plan: &'a Plan,
+    threads: usize,
+    env: &'a Env,
+    control: &'a Control,
+) -> Result<Running<'a>> {
+    let mut running = execute::start(spec, plan, threads, env, control)?;
+    let place = Place::new(env.files.clone(), OUTPUTS.into());
+    running.outputs = Some(Arc::new(NamedOutputs::new(spec, place, running.budget.clone())));
+    Ok(running)
 }
 
 /// Maps one split, and sorts and spills what comes out.
@@ -156,7 +199,7 @@ pub fn map(
     split: &TaskSplit,
     bounds: Option<Vec<Vec<u8>>>,
 ) -> Result<MapTaskOutput> {
-    let spec = for_task(spec, Some(&split.path));
+    let spec = for_task(spec, Some(split));
     let plan = plan_of_split(&spec, env, classes, split)?;
     let mut running = start(&spec, &plan, spec.threads.unwrap_or(1), env, control)?;
     running.bounds = bounds.map(Arc::new);
@@ -182,7 +225,7 @@ pub fn map_to_file(
     split: &TaskSplit,
     file: NamedFile,
 ) -> Result<Counters> {
-    let spec = for_task(spec, Some(&split.path));
+    let spec = for_task(spec, Some(split));
     let plan = plan_of_split(&spec, env, classes, split)?;
     let running = start(&spec, &plan, 1, env, control)?;
     control.expect(plan.input_bytes);

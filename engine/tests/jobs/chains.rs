@@ -166,6 +166,9 @@ fn what_does_not_fit_is_told_before_the_first_job_begins() {
     assert!(error.to_string().contains("takes values of type f64: the mapper emits i64"), "{error}");
     let error = fails(&with(JobSpec { key_order: Some("Yunti.FieldOrder".into()), ..JobSpec::default() }));
     assert!(error.to_string().contains("job 2 of 2"), "{error}");
+    let outputs = [("more".to_string(), JobSpec::default().output_format)].into();
+    let error = fails(&JobSpec { outputs, ..spec.clone() });
+    assert!(error.to_string().starts_with("a chain has no named outputs"), "{error}");
     let taken = temp.path("in");
     let exists = JobSpec { output: OutputTarget::Directory(taken), ..spec.clone() };
     assert_eq!(run_in(&Env::real(), &exists).unwrap_err().code(), Code::Exists);

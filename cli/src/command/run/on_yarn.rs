@@ -10,15 +10,18 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::env::Env;
-use yunti_engine::job::Control;
 use yunti_engine::job::report::Report;
 use yunti_engine::job::spec::file::spec_to_toml;
-use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget, SPLIT_BYTES_DEFAULT};
+use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget, SPLIT_BYTES_DEFAULT, SourceSpec};
 use yunti_engine::job::task;
+use yunti_engine::job::{self, Control};
 use yunti_engine::operator::ClassSource;
 
 use crate::command::{part, report};
 use crate::failure::{Failure, Outcome};
+
+/// Tells the tasks of a job behind another one in a chain what the records are that they read.
+const INPUT_TYPES: &str = "yunti.hadoop.input.types";
 
 /// How soon an end is noticed.
 const WAIT: Duration = Duration::from_millis(20);
@@ -35,22 +38,25 @@ impl Drop for TempFile {
 pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Outcome<Report> {
     let output = check(spec)?;
     // What does not fit together is told here, and not by a task that fails four times.
-    task::check(spec, env, classes)?;
+    let jobs = if spec.then.is_empty() {
+        task::check(spec, env, classes)?;
+        vec![spec.clone()]
+    } else {
+        job::stages(spec, env, classes)?
+    };
     let program = part::installed("hadoop")?;
-    let job = write_job(spec)?;
+    let files: Vec<TempFile> = jobs.iter().enumerate().map(|(n, job)| write_job(job, n)).collect::<Result<_>>()?;
     let mut command = Command::new(program);
     command.arg("run-job");
     // Hadoop's names mean the same there; the others are for the classes, which find them in the job.
     command.args(spec.settings.iter().map(|(key, value)| format!("-D{key}={value}")));
-    if spec.split_bytes != SPLIT_BYTES_DEFAULT {
-        command.arg(format!("-Dmapreduce.input.fileinputformat.split.maxsize={}", spec.split_bytes));
+    for (number, (job, file)) in jobs.iter().zip(&files).enumerate() {
+        add_job(&mut command, spec, job, file);
+        if number == 0 {
+            add_inputs(&mut command, spec);
+        }
     }
-    command.arg("--job").arg(&job.0).args(["--name", &spec.name]);
-    for input in &spec.inputs {
-        command.args(["--input", input]);
-    }
-    let reduces = if spec.mode == Mode::None { 0 } else { spec.reduces };
-    command.arg("--output").arg(output).args(["--reduces", &reduces.to_string()]);
+    command.arg("--output").arg(output);
     for library in &spec.libraries {
         command.arg("--lib").arg(library);
     }
@@ -59,6 +65,9 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     }
     if spec.overwrite {
         command.arg("--overwrite");
+    }
+    if !spec.outputs.is_empty() {
+        command.arg("--named-outputs");
     }
     let facts = private_file(&format!("yunti-facts-{}.json", std::process::id()), "")?;
     command.arg("--facts").arg(&facts.0);
@@ -75,6 +84,30 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
         // It said why.
         Some(code) => Err(Failure::Told(code_of(code))),
         None => Err(Failure::Told(Code::Cancelled)),
+    }
+}
+
+/// A job of the command line, and where it differs from the settings of the whole.
+fn add_job(command: &mut Command, whole: &JobSpec, job: &JobSpec, file: &TempFile) {
+    let reduces = if job.mode == Mode::None { 0 } else { job.reduces };
+    command.arg("--job").arg(&file.0).args(["--name", &job.name, "--reduces", &reduces.to_string()]);
+    for (key, value) in job.settings.iter().filter(|(key, value)| whole.settings.get(*key) != Some(value)) {
+        command.arg("--set").arg(format!("{key}={value}"));
+    }
+    if job.split_bytes != SPLIT_BYTES_DEFAULT {
+        command.arg("--set").arg(format!("mapreduce.input.fileinputformat.split.maxsize={}", job.split_bytes));
+    }
+}
+
+/// The inputs, and how many of them are each source's.
+fn add_inputs(command: &mut Command, spec: &JobSpec) {
+    for source in &spec.sources() {
+        for input in &source.inputs {
+            command.args(["--input", input]);
+        }
+        if !spec.sources.is_empty() {
+            command.args(["--source", &source.inputs.len().to_string()]);
+        }
     }
 }
 
@@ -107,18 +140,6 @@ fn check(spec: &JobSpec) -> Result<&Path> {
     let OutputTarget::Directory(output) = &spec.output else {
         return usage("on a cluster the output is a directory", "name one with --output DIR");
     };
-    if !spec.then.is_empty() {
-        return usage(
-            "a chain of jobs does not run on a cluster yet",
-            "run its jobs one after the other, with --output-format framed and --input-format framed between them",
-        );
-    }
-    if !spec.sources.is_empty() {
-        return usage("a job of several sources does not run on a cluster yet", "run it on one machine");
-    }
-    if !spec.outputs.is_empty() {
-        return usage("named outputs are not written on a cluster yet", "run the job on one machine");
-    }
     let mut names: Vec<_> = spec.libraries.iter().chain(&spec.side_files).map(|l| l.file_name()).collect();
     names.sort();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -127,17 +148,25 @@ fn check(spec: &JobSpec) -> Result<&Path> {
             "they lie beside each other on the cluster: rename one",
         );
     }
-    if spec.inputs.iter().any(|i| i == "-") {
+    if spec.sources().iter().flat_map(|source| &source.inputs).any(|i| i == "-") {
         return usage("a cluster cannot read this program's standard input", "put the data into HDFS first");
     }
     Ok(output)
 }
 
 /// The job as its tasks see it: libraries lie beside them, memory and directories are the container's.
-fn write_job(spec: &JobSpec) -> Result<TempFile> {
+fn write_job(spec: &JobSpec, number: usize) -> Result<TempFile> {
     let beside = |file: &PathBuf| Path::new(".").join(file.file_name().unwrap_or(file.as_os_str()));
+    let mut settings = spec.settings.clone();
+    if let Some((key, value)) = spec.input_types {
+        settings.insert(INPUT_TYPES.into(), format!("{} {}", key.name(), value.name()));
+    }
+    // A task is given its own.
+    let sources = spec.sources.iter().map(|source| SourceSpec { inputs: Vec::new(), ..source.clone() }).collect();
     let job = JobSpec {
         inputs: Vec::new(),
+        sources,
+        settings,
         output: OutputTarget::Stdout,
         libraries: spec.libraries.iter().map(beside).collect(),
         memory_bytes: None,
@@ -146,7 +175,7 @@ fn write_job(spec: &JobSpec) -> Result<TempFile> {
         side_files: spec.side_files.iter().map(beside).collect(),
         ..spec.clone()
     };
-    private_file(&format!("yunti-job-{}.toml", std::process::id()), &spec_to_toml(&job)?)
+    private_file(&format!("yunti-job-{}-{number}.toml", std::process::id()), &spec_to_toml(&job)?)
 }
 
 /// A file beside the other temporary ones.

@@ -32,9 +32,9 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     }
     let budget = spec.memory_bytes.unwrap_or_else(machine::default_budget_bytes);
     let held_bytes = budget / HELD_SHARE;
-    let jobs = jobs(spec, budget - held_bytes);
-    let part = |number: usize| format!("job {} of {} ({})", number + 1, jobs.len(), jobs[number].name);
-    let types = check(&jobs, env, classes).map_err(|(number, e)| e.within(&part(number)))?;
+    let whole = JobSpec { memory_bytes: Some(budget - held_bytes), ..spec.clone() };
+    let jobs = stages(&whole, env, classes)?;
+    let part = |number: usize| part_of(&jobs, number);
     if let OutputTarget::Directory(output) = &spec.output
         && !spec.overwrite
         && env.files.meta(output).is_ok()
@@ -52,9 +52,8 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     let env = Env { files: held.clone(), ..env.clone() };
     let mut before = Before::default();
     for (number, job) in jobs.iter().enumerate() {
-        let job = JobSpec { input_types: number.checked_sub(1).map(|n| types[n]), ..job.clone() };
         let outcome =
-            execute::run(&job, &env, classes, control, &before).map_err(|e| of_whole(e).within(&part(number)))?;
+            execute::run(job, &env, classes, control, &before).map_err(|e| of_whole(e).within(&part(number)))?;
         if let [input] = &job.inputs[..]
             && number > 0
         {
@@ -72,6 +71,25 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     Err(Error::new(Code::Internal, "a chain without a job"))
 }
 
+/// The jobs of a chain, each as it runs by itself: what a job behind the first reads are framed records, of the types that the job
+/// before it puts out, and their place is whose who runs them. What does not fit together in one of them is told here, and which it is.
+pub fn stages(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<Vec<JobSpec>> {
+    if !spec.outputs.is_empty() {
+        // They would be read by the next job.
+        return Err(Error::new(Code::Usage, "a chain has no named outputs").hint("run the job that has them by itself"));
+    }
+    let mut jobs = jobs(spec);
+    let types = check(&jobs, env, classes).map_err(|(number, e)| e.within(&part_of(&jobs, number)))?;
+    for (job, types) in jobs[1..].iter_mut().zip(types) {
+        job.input_types = Some(types);
+    }
+    Ok(jobs)
+}
+
+fn part_of(jobs: &[JobSpec], number: usize) -> String {
+    format!("job {} of {} ({})", number + 1, jobs.len(), jobs[number].name)
+}
+
 /// What a job asks for is what is left of the memory of the whole.
 fn of_whole(e: Error) -> Error {
     if e.code() != Code::Memory {
@@ -82,9 +100,9 @@ fn of_whole(e: Error) -> Error {
         .hint(format!("{hint}a third more: held outputs take a quarter of a chain's memory"))
 }
 
-/// Each job by itself, with the memory that held outputs leave.
-fn jobs(spec: &JobSpec, memory: u64) -> Vec<JobSpec> {
-    let first = JobSpec { then: Vec::new(), memory_bytes: Some(memory), ..spec.clone() };
+/// Each job by itself.
+fn jobs(spec: &JobSpec) -> Vec<JobSpec> {
+    let first = JobSpec { then: Vec::new(), ..spec.clone() };
     let mut jobs = vec![first];
     for (i, work) in spec.then.iter().enumerate() {
         let held = HeldFiles::path(&(i + 1).to_string());
@@ -116,7 +134,6 @@ fn jobs(spec: &JobSpec, memory: u64) -> Vec<JobSpec> {
             settings,
             outputs: Default::default(),
             then: Vec::new(),
-            memory_bytes: Some(memory),
             ..spec.clone()
         });
     }

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use jni::objects::{JClass, JObject, JObjectArray, JString};
+use jni::objects::{JClass, JIntArray, JObject, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned};
 use yunti_engine::base::Code;
@@ -55,9 +55,14 @@ fn output_of_java(env: &Env<'_>, outside: &yunti_engine::env::Env, name: &JStrin
     Ok(NamedFile::create(&*outside.files, Path::new(&name), Code::Output)?)
 }
 
-fn split_of_java(env: &Env<'_>, path: &JString<'_>, (start, end): (jlong, jlong), number: jint) -> Result<TaskSplit> {
+fn split_of_java(
+    env: &Env<'_>,
+    path: &JString<'_>,
+    (start, end): (jlong, jlong),
+    (source, number): (jint, jint),
+) -> Result<TaskSplit> {
     let path = PathBuf::from(path.try_to_string(env)?);
-    Ok(TaskSplit { path, start: start as u64, end: end as u64, number: number as u32 })
+    Ok(TaskSplit { path, start: start as u64, end: end as u64, number: number as u32, source: source as usize })
 }
 
 /// Counters as lines `group TAB name TAB number`.
@@ -78,7 +83,7 @@ fn lines<'local>(
     Ok(array)
 }
 
-/// `static native String[] map(String job, TaskFiles files, String path, long start, long end, int number, long memory,
+/// `static native String[] map(String job, TaskFiles files, String path, long start, long end, int source, int number, long memory,
 /// String[] directories, int codec, int level, int codecBuffer, String bounds, String output)`: start, raw and file bytes of each partition in the
 /// first line, separated by spaces; then the counters.
 #[unsafe(no_mangle)]
@@ -90,6 +95,7 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
     path: JString<'local>,
     start: jlong,
     end: jlong,
+    source: jint,
     number: jint,
     memory: jlong,
     directories: JObjectArray<'local, JString<'local>>,
@@ -106,7 +112,7 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
         };
         let directories = paths_of_java(env, &directories)?;
         let (job, outside) = task_of_java(env, (&job, &files), memory, directories)?;
-        let split = split_of_java(env, &path, (start, end), number)?;
+        let split = split_of_java(env, &path, (start, end), (source, number))?;
         let output = PathBuf::from(output.try_to_string(env)?);
         let codec = codec_of_java(codec, level, codec_buffer)?;
         let (segments, counters) = map_task::run(&job, &outside, &Control::new(), &split, bounds, codec, &output)?;
@@ -117,7 +123,7 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_map<'local>(
     .resolve::<Throw>()
 }
 
-/// `static native String[] mapToFile(String job, TaskFiles files, String path, long start, long end, int number, long memory,
+/// `static native String[] mapToFile(String job, TaskFiles files, String path, long start, long end, int source, int number, long memory,
 /// String output)`: the counters.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_mapToFile<'local>(
@@ -128,13 +134,14 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_mapToFile<'local>(
     path: JString<'local>,
     start: jlong,
     end: jlong,
+    source: jint,
     number: jint,
     memory: jlong,
     output: JString<'local>,
 ) -> JObjectArray<'local, JString<'local>> {
     env.with_env(|env| -> Result<JObjectArray<'local, JString<'local>>> {
         let (job, outside) = task_of_java(env, (&job, &files), memory, Vec::new())?;
-        let split = split_of_java(env, &path, (start, end), number)?;
+        let split = split_of_java(env, &path, (start, end), (source, number))?;
         let file = output_of_java(env, &outside, &output)?;
         let counters = task::map_to_file(&job.spec, &outside, &job.classes, &Control::new(), &split, file)?;
         lines(env, None, counters)
@@ -178,8 +185,8 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_outputTypes<'local>
     .resolve::<Throw>()
 }
 
-/// `static native String bounds(String job, TaskFiles files, String[] libraries, String[] paths)`: of a total order, from a sample of the
-/// files; null where the job has none.
+/// `static native String bounds(String job, TaskFiles files, String[] libraries, String[] paths, int[] sources)`: of a total order, from a
+/// sample of the files, each of the source beside it; null where the job has none.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_bounds<'local>(
     mut env: EnvUnowned<'local>,
@@ -188,11 +195,16 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_bounds<'local>(
     files: JObject<'local>,
     libraries: JObjectArray<'local, JString<'local>>,
     paths: JObjectArray<'local, JString<'local>>,
+    sources: JIntArray<'local>,
 ) -> JString<'local> {
     env.with_env(|env| -> Result<JString<'local>> {
         let outside = env_of_java(env, &files)?;
         let job = submitted_of_java(env, &job, &libraries)?;
-        let paths = paths_of_java(env, &paths)?.iter().map(|p| p.to_string_lossy().into_owned()).collect();
+        let paths = paths_of_java(env, &paths)?;
+        let mut numbers = vec![0; paths.len()];
+        sources.get_region(env, 0, &mut numbers)?;
+        let of = |(path, source): (PathBuf, jint)| (source as usize, path.to_string_lossy().into_owned());
+        let paths = paths.into_iter().zip(numbers).map(of).collect();
         match task::bounds(&job.spec, &outside, &job.classes, &Control::new(), paths)? {
             Some(bounds) => Ok(env.new_string(bounds_to_text(&bounds))?),
             None => Ok(JString::null()),
@@ -201,17 +213,19 @@ pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_bounds<'local>(
     .resolve::<Throw>()
 }
 
-/// `static native boolean splittable(String job, String[] libraries)`: whether a file that is not compressed may be cut.
+/// `static native String splittable(String job, String[] libraries)`: whether a file that is not compressed may be cut, of each source,
+/// separated by commas.
 #[unsafe(no_mangle)]
 pub extern "system" fn Java_org_yunti_hadoop_task_NativeTask_splittable<'local>(
     mut env: EnvUnowned<'local>,
     _: JClass<'local>,
     job: JString<'local>,
     libraries: JObjectArray<'local, JString<'local>>,
-) -> jboolean {
-    env.with_env(|env| -> Result<jboolean> {
+) -> JString<'local> {
+    env.with_env(|env| -> Result<JString<'local>> {
         let job = submitted_of_java(env, &job, &libraries)?;
-        Ok(task::splittable(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?)
+        let each = task::splittable(&job.spec, &yunti_engine::env::Env::real(), &job.classes)?;
+        Ok(env.new_string(each.iter().map(bool::to_string).collect::<Vec<_>>().join(","))?)
     })
     .resolve::<Throw>()
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::job::spec::file::{parse_job_file, spec_to_toml};
 use yunti_engine::job::{InputFormat, JobSpec, OutputFormat};
-use yunti_engine::operator::ClassSource;
+use yunti_engine::operator::{ClassSource, Type};
 use yunti_engine::{abi, library};
 
 /// What every task of a job is told.
@@ -40,10 +40,18 @@ impl TaskJob {
     }
 }
 
+/// Of a job behind another one in a chain: the types of the records that it reads, as in `bytes i64`.
+const INPUT_TYPES: &str = "yunti.hadoop.input.types";
+
 fn spec_of(text: &str, memory_bytes: u64) -> Result<JobSpec> {
     let mut spec = JobSpec::default();
     parse_job_file(text, Path::new("the job"))?.change.apply(&mut spec)?;
     spec.memory_bytes = Some(memory_bytes);
+    if let Some(types) = spec.settings.get(INPUT_TYPES) {
+        let wrong = || Error::new(Code::Usage, format!("{INPUT_TYPES}: '{types}' are no two types"));
+        let (key, value) = types.split_once(' ').ok_or_else(wrong)?;
+        spec.input_types = Some((Type::parse(key)?, Type::parse(value)?));
+    }
     Ok(spec)
 }
 
@@ -101,6 +109,20 @@ mod tests {
         assert_eq!(extension(text).unwrap(), ".gz");
         assert_eq!(extension(&framed(text, true, false).unwrap()).unwrap(), ".gz");
         assert_eq!(extension(&framed(text, false, true).unwrap()).unwrap(), "");
+    }
+
+    #[test]
+    fn a_job_is_told_what_the_one_before_it_puts_out() {
+        let of = |types: &str| {
+            let text = format!("format = \"yunti-job/1\"\n[settings]\n\"{INPUT_TYPES}\" = \"{types}\"\n");
+            spec_of(&text, 1 << 20).map(|spec| spec.input_types)
+        };
+        assert_eq!(of("bytes i64").unwrap(), Some((Type::Bytes, Type::I64)));
+        assert_eq!(of("u32 none").unwrap(), Some((Type::U32, Type::None)));
+        assert_eq!(spec_of("format = \"yunti-job/1\"\n", 1).unwrap().input_types, None);
+        for wrong in ["", "bytes", "bytes i64 i64", "i65 bytes"] {
+            assert_eq!(of(wrong).unwrap_err().code(), Code::Usage, "{wrong}");
+        }
     }
 
     #[test]

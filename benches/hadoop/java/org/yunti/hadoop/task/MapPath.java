@@ -40,7 +40,7 @@ public final class MapPath {
     long length = new File(arguments[0]).length();
     String bounds;
     try (TaskFiles files = new TaskFiles(conf, null)) {
-      bounds = NativeTask.bounds(JOB, files, new String[0], new String[] {file});
+      bounds = NativeTask.bounds(JOB, files, new String[0], new String[] {file}, new int[] {0});
     }
     OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     List<String> rows = new ArrayList<>();
@@ -52,7 +52,7 @@ public final class MapPath {
         try (TaskFiles files = new TaskFiles(conf, null)) {
           long end = Math.min(length, start + SPLIT_BYTES);
           NativeTask.map(
-              JOB, files, file, start, end, number++, memoryBytes, new String[] {folder.toString()}, codec, -1, CODEC_BUFFER_BYTES,
+              JOB, files, file, start, end, 0, number++, memoryBytes, new String[] {folder.toString()}, codec, -1, CODEC_BUFFER_BYTES,
               bounds, output.toString());
         }
         Files.delete(output);

@@ -45,13 +45,16 @@ final class JobFacts {
   private final Job job;
   private final Configuration conf;
   private final JobStatus status;
+  private final Counters counters;
   private final List<AttemptFacts> attempts;
   private final long submitted;
   private final long finished;
 
   private JobFacts(
-      Job job, Configuration conf, JobStatus status, List<AttemptFacts> attempts, long submitted, long finished) {
+      Job job, Configuration conf, JobStatus status, List<AttemptFacts> attempts, long submitted, long finished)
+      throws IOException {
     this.job = job;
+    counters = job.getCounters();
     this.conf = conf;
     this.status = status;
     this.attempts = attempts;
@@ -90,30 +93,42 @@ final class JobFacts {
         job, history.conf(), job.getStatus(), history.attempts(), history.submitted(), history.finished());
   }
 
-  void write(File file) throws IOException, InterruptedException {
+  /** Writes the document; {@code before}: of the jobs before this one in a chain. */
+  void write(File file, List<JobFacts> before) throws IOException {
     try (JsonGenerator out = new JsonFactory().createGenerator(file, JsonEncoding.UTF8)) {
-      out.writeStartObject();
-      out.writeStringField("format", FORMAT);
-      out.writeStringField("id", job.getJobID().toString());
-      out.writeStringField("name", job.getJobName());
-      out.writeStringField("state", status.getState().name().toLowerCase(Locale.ROOT));
-      out.writeStringField("failure", status.getState() == JobStatus.State.SUCCEEDED ? "" : status.getFailureInfo());
-      out.writeNumberField("submitted_unix_ms", submitted);
-      out.writeNumberField("finished_unix_ms", finished);
-      out.writeNumberField("reduces", conf.getInt("mapreduce.job.reduces", 1));
-      out.writeStringField("output", conf.get(FileOutputFormat.OUTDIR));
-      JobConf settings = new JobConf(conf);
-      out.writeNumberField("map_container_bytes", (long) settings.getMemoryRequired(TaskType.MAP) << 20);
-      out.writeNumberField("reduce_container_bytes", (long) settings.getMemoryRequired(TaskType.REDUCE) << 20);
-      writeCluster(out, conf);
-      writeCounters(out, job.getCounters());
-      out.writeArrayFieldStart("attempts");
-      for (AttemptFacts attempt : attempts) {
-        writeAttempt(out, attempt);
+      write(out, before);
+    }
+  }
+
+  private void write(JsonGenerator out, List<JobFacts> before) throws IOException {
+    out.writeStartObject();
+    out.writeStringField("format", FORMAT);
+    out.writeStringField("id", job.getJobID().toString());
+    out.writeStringField("name", job.getJobName());
+    out.writeStringField("state", status.getState().name().toLowerCase(Locale.ROOT));
+    out.writeStringField("failure", status.getState() == JobStatus.State.SUCCEEDED ? "" : status.getFailureInfo());
+    out.writeNumberField("submitted_unix_ms", submitted);
+    out.writeNumberField("finished_unix_ms", finished);
+    out.writeNumberField("reduces", conf.getInt("mapreduce.job.reduces", 1));
+    out.writeStringField("output", conf.get(FileOutputFormat.OUTDIR));
+    JobConf settings = new JobConf(conf);
+    out.writeNumberField("map_container_bytes", (long) settings.getMemoryRequired(TaskType.MAP) << 20);
+    out.writeNumberField("reduce_container_bytes", (long) settings.getMemoryRequired(TaskType.REDUCE) << 20);
+    writeCluster(out, conf);
+    writeCounters(out, counters);
+    out.writeArrayFieldStart("attempts");
+    for (AttemptFacts attempt : attempts) {
+      writeAttempt(out, attempt);
+    }
+    out.writeEndArray();
+    if (!before.isEmpty()) {
+      out.writeArrayFieldStart("before");
+      for (JobFacts job : before) {
+        job.write(out, List.of());
       }
       out.writeEndArray();
-      out.writeEndObject();
     }
+    out.writeEndObject();
   }
 
   /** What the nodes offer now: a cluster does not remember what it was. */

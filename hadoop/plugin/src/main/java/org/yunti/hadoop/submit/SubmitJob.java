@@ -6,6 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.conf.Configured;
 import org.apache.hadoop.fs.FileStatus;
@@ -24,8 +27,10 @@ import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 import org.yunti.hadoop.oldapi.OldInputFormat;
 import org.yunti.hadoop.oldapi.OldOutputFormat;
-import org.yunti.hadoop.report.ReportJob;
+import org.yunti.hadoop.report.Submission;
 import org.yunti.hadoop.shuffle.NativeShuffle;
+import org.yunti.hadoop.submit.Request.Refusal;
+import org.yunti.hadoop.submit.Request.Stage;
 import org.yunti.hadoop.task.NativeInputFormat;
 import org.yunti.hadoop.task.NativeJob;
 import org.yunti.hadoop.task.NativeMapper;
@@ -39,7 +44,7 @@ import org.yunti.hadoop.task.NativeTaskCollector;
  */
 public final class SubmitJob extends Configured implements Tool {
   /** As the command line of Yunti has them. */
-  private static final int USAGE = 2;
+  static final int USAGE = 2;
 
   private static final int INPUT = 3;
   private static final int EXISTS = 8;
@@ -53,98 +58,140 @@ public final class SubmitJob extends Configured implements Tool {
   /** How many maps are wished for. */
   private static final String MAPS = "yunti.hadoop.maps";
 
-  /** What was asked for. */
-  private record Request(
-      Path jobFile, String name, List<String> inputs, String output, int reduces, List<Path> files, boolean overwrite,
-      String facts, String program) {}
+  /** What is said of the input of a chain: the jobs behind the first one read what is native. */
+  private static final Set<String> READERS = Set.of(INPUT_FORMAT, MAPS, FileInputFormat.PATHFILTER_CLASS);
 
-  private static final class UsageException extends Exception {
-    private static final long serialVersionUID = 1;
+  /** What is said of its output: the jobs before the last one write what the next one reads. */
+  private static final Set<String> WRITERS = Set.of(OUTPUT_FORMAT);
 
-    UsageException(String message) {
-      super(message);
-    }
-  }
+  private static final Set<String> BOTH =
+      Stream.concat(READERS.stream(), WRITERS.stream()).collect(Collectors.toUnmodifiableSet());
 
   public static void main(String[] arguments) throws Exception {
     System.exit(ToolRunner.run(new Configuration(), new SubmitJob(), arguments));
   }
 
-  private static Request parse(String[] arguments) throws UsageException {
-    Path jobFile = null;
-    String name = "yunti";
-    String output = null;
-    int reduces = 1;
-    boolean overwrite = false;
-    List<String> inputs = new ArrayList<>();
-    List<Path> files = new ArrayList<>();
-    String facts = null;
-    String program = null;
-    for (int i = 0; i < arguments.length; i++) {
-      if (arguments[i].equals("--overwrite")) {
-        overwrite = true;
-        continue;
-      }
-      if (i + 1 == arguments.length) {
-        throw new UsageException(arguments[i] + " needs a value");
-      }
-      String value = arguments[++i];
-      switch (arguments[i - 1]) {
-        case "--job" -> jobFile = Path.of(value);
-        case "--name" -> name = value;
-        case "--input" -> inputs.add(value);
-        case "--output" -> output = value;
-        case "--facts" -> facts = value;
-        case "--report-by" -> program = value;
-        case "--lib", "--file" -> files.add(Path.of(value));
-        case "--reduces" -> {
-          try {
-            reduces = Integer.parseInt(value);
-          } catch (NumberFormatException e) {
-            throw new UsageException("--reduces is no number: " + value);
-          }
-        }
-        default -> throw new UsageException("there is no option " + arguments[i - 1]);
-      }
-    }
-    if (jobFile == null || inputs.isEmpty() || output == null) {
-      throw new UsageException("--job, --input and --output are needed");
-    }
-    return new Request(jobFile, name, inputs, output, reduces, files, overwrite, facts, program);
-  }
-
   @Override
   public int run(String[] arguments) throws Exception {
-    Request request;
     try {
-      request = parse(arguments);
-    } catch (UsageException e) {
-      return fail(USAGE, e.getMessage());
+      Request request = Request.parse(arguments);
+      return request.stages().size() == 1 ? one(request) : chain(request);
+    } catch (Refusal e) {
+      System.err.println("yunti: " + e.getMessage());
+      return e.code;
     }
-    Job job = Job.getInstance(getConf(), request.name());
-    Configuration conf = job.getConfiguration();
-    org.apache.hadoop.fs.Path output = new org.apache.hadoop.fs.Path(request.output());
-    FileSystem outputs = output.getFileSystem(conf);
-    boolean exists = outputs.exists(output);
+  }
+
+  private int one(Request request) throws Exception {
+    Submission submission = new Submission(request.facts() != null);
+    Job job = job(request, 0, Set.of());
+    prepared(job, request, request.stages().get(0).inputs(), output(request));
+    replace(job, request);
+    boolean successful = submission.run(job);
+    submission.report(job, output(request), request.facts(), request.program());
+    return successful ? 0 : FAILED;
+  }
+
+  /** One job after the other. The output appears with the last one, and an older one is there until that begins. */
+  private int chain(Request request) throws Exception {
+    Submission submission = new Submission(request.facts() != null);
+    int last = request.stages().size() - 1;
+    // What cannot be is told before the work, not behind it.
+    List<Job> jobs = new ArrayList<>();
+    for (int number = 0; number <= last; number++) {
+      jobs.add(job(request, number, number == 0 ? WRITERS : number == last ? READERS : BOTH));
+    }
+    try (BetweenJobs between = new BetweenJobs(getConf())) {
+      for (int number = 0; number <= last; number++) {
+        Job job = jobs.get(number);
+        Stage stage = request.stages().get(number);
+        String part = "job " + (number + 1) + " of " + (last + 1) + " (" + stage.name() + ")";
+        List<String> inputs = number == 0 ? stage.inputs() : List.of(between.output(number - 1).toString());
+        try {
+          prepared(job, request, inputs, number == last ? output(request) : between.output(number));
+        } catch (Refusal e) {
+          throw new Refusal(e.code, part + ": " + e.getMessage());
+        }
+        if (number == last) {
+          replace(job, request);
+        }
+        if (!submission.run(job)) {
+          System.err.println("yunti: " + part + " failed: " + job.getJobID());
+          return FAILED;
+        }
+        if (number == last) {
+          submission.report(job, output(request), request.facts(), request.program());
+        } else if (number > 0) {
+          between.drop(number - 1);
+        }
+      }
+    }
+    return 0;
+  }
+
+  private static org.apache.hadoop.fs.Path output(Request request) {
+    return new org.apache.hadoop.fs.Path(request.output());
+  }
+
+  /** Whether the output exists and is to be replaced. */
+  private static boolean exists(FileSystem outputs, Request request) throws IOException, Refusal {
+    boolean exists = outputs.exists(output(request));
     if (exists && !request.overwrite()) {
-      return fail(EXISTS, "the output exists already: " + output + ": choose another one, or add --overwrite");
+      throw new Refusal(EXISTS, "the output exists already: " + output(request) + ": choose another one, or add --overwrite");
+    }
+    return exists;
+  }
+
+  /** Removes an older output, just before the job is submitted that makes the new one. */
+  private static void replace(Job job, Request request) throws IOException, Refusal {
+    FileSystem outputs = output(request).getFileSystem(job.getConfiguration());
+    if (exists(outputs, request)) {
+      outputs.delete(output(request), true);
+    }
+  }
+
+  /** The job of a stage. {@code without}: settings that are of other stages. */
+  private Job job(Request request, int number, Set<String> without) throws IOException, ClassNotFoundException, Refusal {
+    Stage stage = request.stages().get(number);
+    Job job = Job.getInstance(getConf(), stage.name());
+    Configuration conf = job.getConfiguration();
+    exists(output(request).getFileSystem(conf), request);
+    stage.settings().forEach(conf::set);
+    without.forEach(conf::unset);
+    if (without.contains(OUTPUT_FORMAT)) {
+      // The files of the cluster's configuration may want it.
+      conf.setBoolean(FileOutputFormat.COMPRESS, false);
     }
     if (CryptoUtils.isEncryptedSpillEnabled(conf)) {
-      return fail(USAGE, "native tasks do not encrypt: turn off " + MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA);
+      throw new Refusal(USAGE, "native tasks do not encrypt: turn off " + MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA);
     }
-    try {
-      configure(job, request);
-    } catch (UsageException e) {
-      return fail(USAGE, e.getMessage());
+    configure(job, stage, request.files());
+    if (!stage.sources().isEmpty()) {
+      if (job.getInputFormatClass() != NativeInputFormat.class) {
+        throw new Refusal(USAGE, "a job of several sources has a format for each: leave out " + INPUT_FORMAT);
+      }
+      conf.set(NativeJob.SOURCES, stage.sources().stream().map(String::valueOf).collect(Collectors.joining(",")));
     }
+    Class<?> writes = conf.getClass(OldOutputFormat.SETTING, job.getOutputFormatClass());
+    if (request.namedOutputs()
+        && !FileOutputFormat.class.isAssignableFrom(writes)
+        && !org.apache.hadoop.mapred.FileOutputFormat.class.isAssignableFrom(writes)) {
+      throw new Refusal(USAGE, "named outputs are files in the output directory, and " + writes.getName() + " has none");
+    }
+    return job;
+  }
+
+  /** Looks into the input. */
+  private static void prepared(Job job, Request request, List<String> inputs, org.apache.hadoop.fs.Path output) throws Exception {
+    Configuration conf = job.getConfiguration();
     Class<?> reads = conf.getClass(OldInputFormat.SETTING, job.getInputFormatClass());
     boolean readsFiles =
         FileInputFormat.class.isAssignableFrom(reads) || org.apache.hadoop.mapred.FileInputFormat.class.isAssignableFrom(reads);
-    for (String input : request.inputs()) {
+    for (String input : inputs) {
       org.apache.hadoop.fs.Path path = new org.apache.hadoop.fs.Path(input);
       FileStatus[] found = readsFiles ? path.getFileSystem(conf).globStatus(path) : new FileStatus[1];
       if (found == null || found.length == 0) {
-        return fail(INPUT, "cannot read the input: " + input + ": check the path");
+        throw new Refusal(INPUT, "cannot read the input: " + input + ": check the path");
       }
       FileInputFormat.addInputPath(job, path);
     }
@@ -154,12 +201,8 @@ public final class SubmitJob extends Configured implements Tool {
       cut(job, readsFiles);
       NativeJob.prepare(job, request.files().stream().map(Path::toString).toList());
     } catch (IOException e) {
-      return fail(INPUT, "cannot look into the input: " + e.getMessage());
+      throw new Refusal(INPUT, "cannot look into the input: " + e.getMessage());
     }
-    if (exists) {
-      outputs.delete(output, true);
-    }
-    return ReportJob.submitted(job, output, request.facts(), request.program()) ? 0 : FAILED;
   }
 
   /** The wished number of maps, as the largest split that gives so many. */
@@ -187,33 +230,33 @@ public final class SubmitJob extends Configured implements Tool {
   private record Kind<F>(String setting, Class<F> kind, Class<? extends F> own, Class<?> old, String oldSetting, Class<? extends F> adapter) {}
 
   /** A class of Java's that the job names, or the native one. */
-  private static <F> Class<? extends F> format(Configuration conf, Kind<F> of) throws UsageException {
+  private static <F> Class<? extends F> format(Configuration conf, Kind<F> of) throws Refusal {
     String name = conf.get(of.setting());
     if (name == null) {
       return of.own();
     }
     Class<?> found = conf.getClassByNameOrNull(name);
     if (found == null) {
-      throw new UsageException("there is no class " + name + " (" + of.setting() + "): is its jar on HADOOP_CLASSPATH?");
+      throw new Refusal(USAGE, "there is no class " + name + " (" + of.setting() + "): is its jar on HADOOP_CLASSPATH?");
     }
     if (of.old().isAssignableFrom(found) && !of.kind().isAssignableFrom(found)) {
       conf.set(of.oldSetting(), name);
       return of.adapter();
     }
     if (!of.kind().isAssignableFrom(found)) {
-      throw new UsageException(name + " is no " + of.kind().getName() + " (" + of.setting() + ")");
+      throw new Refusal(USAGE, name + " is no " + of.kind().getName() + " (" + of.setting() + ")");
     }
     return found.asSubclass(of.kind());
   }
 
-  private static void configure(Job job, Request request) throws IOException, UsageException {
+  private static void configure(Job job, Stage stage, List<Path> libraries) throws IOException, Refusal {
     Configuration conf = job.getConfiguration();
-    conf.set(NativeJob.SETTING, Files.readString(request.jobFile()));
+    conf.set(NativeJob.SETTING, Files.readString(stage.jobFile()));
     conf.set(MRJobConfig.MAP_OUTPUT_COLLECTOR_CLASS_ATTR, NativeTaskCollector.class.getName());
     conf.set(MRConfig.SHUFFLE_CONSUMER_PLUGIN, NativeShuffle.class.getName());
-    if (!request.files().isEmpty()) {
+    if (!libraries.isEmpty()) {
       List<String> files = new ArrayList<>();
-      for (Path file : request.files()) {
+      for (Path file : libraries) {
         URI uri = file.toAbsolutePath().toUri();
         files.add(uri.toString());
       }
@@ -243,11 +286,6 @@ public final class SubmitJob extends Configured implements Tool {
       job.setOutputKeyClass(NullWritable.class);
       job.setOutputValueClass(NullWritable.class);
     }
-    job.setNumReduceTasks(request.reduces());
-  }
-
-  private static int fail(int code, String message) {
-    System.err.println("yunti: " + message);
-    return code;
+    job.setNumReduceTasks(stage.reduces());
   }
 }

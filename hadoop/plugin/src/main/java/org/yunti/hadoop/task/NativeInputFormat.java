@@ -2,17 +2,22 @@ package org.yunti.hadoop.task;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.io.compress.CompressionCodecFactory;
 import org.apache.hadoop.mapreduce.InputSplit;
+import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
+import org.apache.hadoop.mapreduce.lib.input.FileSplit;
 import org.yunti.hadoop.NativeLibrary;
 
 /** Hadoop's splits of files, for tasks that read them natively: there are no Java records. */
@@ -20,6 +25,33 @@ public final class NativeInputFormat extends FileInputFormat<NullWritable, NullW
   @Override
   protected boolean isSplitable(JobContext context, Path file) {
     return context.getConfiguration().getBoolean(NativeJob.SPLITTABLE, false) && !compressed(file);
+  }
+
+  /** Of each source by itself, in order: the same file may be of two. */
+  @Override
+  public List<InputSplit> getSplits(JobContext context) throws IOException {
+    Configuration conf = context.getConfiguration();
+    int[] counts = conf.getInts(NativeJob.SOURCES);
+    if (counts.length == 0) {
+      return super.getSplits(context);
+    }
+    String[] splittable = conf.getStrings(NativeJob.SPLITTABLE);
+    Path[] paths = getInputPaths(context);
+    List<InputSplit> splits = new ArrayList<>();
+    long files = 0;
+    int from = 0;
+    for (int source = 0; source < counts.length; source++) {
+      Job one = Job.getInstance(conf);
+      setInputPaths(one, Arrays.copyOfRange(paths, from, from + counts[source]));
+      one.getConfiguration().set(NativeJob.SPLITTABLE, splittable[source]);
+      for (InputSplit split : super.getSplits(one)) {
+        splits.add(new SourceSplit((FileSplit) split, source));
+      }
+      files += one.getConfiguration().getLong(NUM_INPUT_FILES, 0);
+      from += counts[source];
+    }
+    conf.setLong(NUM_INPUT_FILES, files);
+    return splits;
   }
 
   private static boolean compressed(Path file) {

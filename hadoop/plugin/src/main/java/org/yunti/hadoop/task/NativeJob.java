@@ -30,7 +30,10 @@ public final class NativeJob {
   /** Where the partitions of a total order begin; set by {@link #prepare}. */
   static final String BOUNDS = "yunti.hadoop.bounds";
 
-  /** Whether files that are not compressed may be cut; set by {@link #prepare}. */
+  /** How many of the job's input paths are each source's, in order, separated by commas; unset: there is one source. */
+  public static final String SOURCES = "yunti.hadoop.sources";
+
+  /** Whether files that are not compressed may be cut, of each source, separated by commas; set by {@link #prepare}. */
   static final String SPLITTABLE = "yunti.hadoop.splittable";
 
   /** As where Java's mappers are collected: a job that Hadoop runs with 1 MB must not fail. */
@@ -70,14 +73,18 @@ public final class NativeJob {
   /** The name under which a task's output is a file. */
   static String output(TaskInputOutputContext<?, ?, Object, Object> context, TaskFiles files) throws IOException {
     if (writesNatively(context)) {
-      // The job's own codec is the engine's; what the cluster's configuration wants is Hadoop's.
-      String own = NativeTask.extension(of(context.getConfiguration()));
-      CompressionCodec codec = own.isEmpty() ? NativeOutputFormat.codec(context) : null;
-      Path file = new NativeOutputFormat().file(context, codec == null ? own : codec.getDefaultExtension());
+      CompressionCodec codec = codec(context);
+      String extension = codec == null ? NativeTask.extension(of(context.getConfiguration())) : codec.getDefaultExtension();
+      Path file = new NativeOutputFormat().file(context, extension);
       return codec == null ? file.toString() : files.output("compressed", new CompressedOutput(context, codec, file));
     }
     NativeValue[] types = outputTypes(context.getConfiguration(), null);
     return files.output("output", new RecordSink(context, types[0], types[1]));
+  }
+
+  /** Hadoop's codec for what a task writes, where only the cluster's configuration wants one; else null: the job's own is the engine's. */
+  static CompressionCodec codec(TaskAttemptContext context) throws IOException {
+    return NativeTask.extension(of(context.getConfiguration())).isEmpty() ? NativeOutputFormat.codec(context) : null;
   }
 
   /** Types of keys and values of the output; {@code libraries}: where they lie, or null for as the job says. */
@@ -105,32 +112,37 @@ public final class NativeJob {
       }
     }
     try (TaskFiles files = new TaskFiles(conf, null)) {
-      Set<String> paths = readsNatively(job) ? paths(job, own) : samples(job, files);
-      String bounds = NativeTask.bounds(of(conf), files, own, paths.toArray(new String[0]));
+      Set<Input> inputs = readsNatively(job) ? inputs(job, own) : samples(job, files);
+      String[] paths = inputs.stream().map(Input::path).toArray(String[]::new);
+      int[] sources = inputs.stream().mapToInt(Input::source).toArray();
+      String bounds = NativeTask.bounds(of(conf), files, own, paths, sources);
       if (bounds != null) {
         conf.set(BOUNDS, bounds);
       }
     }
   }
 
-  private static Set<String> paths(Job job, String[] libraries) throws IOException {
+  /** A file, or a stream that has the name of one. */
+  private record Input(String path, int source) {}
+
+  private static Set<Input> inputs(Job job, String[] libraries) throws IOException {
     Configuration conf = job.getConfiguration();
-    conf.setBoolean(SPLITTABLE, NativeTask.splittable(of(conf), libraries));
-    Set<String> paths = new LinkedHashSet<>();
+    conf.set(SPLITTABLE, NativeTask.splittable(of(conf), libraries));
+    Set<Input> inputs = new LinkedHashSet<>();
     for (InputSplit split : new NativeInputFormat().getSplits(job)) {
-      paths.add(((FileSplit) split).getPath().toString());
+      inputs.add(new Input(((FileSplit) split).getPath().toString(), SourceSplit.source(split)));
     }
-    return paths;
+    return inputs;
   }
 
   /** Splits as streams, opened if they are looked into. */
-  private static Set<String> samples(Job job, TaskFiles files) throws IOException, InterruptedException {
-    Set<String> names = new LinkedHashSet<>();
+  private static Set<Input> samples(Job job, TaskFiles files) throws IOException, InterruptedException {
+    Set<Input> names = new LinkedHashSet<>();
     InputFormat<?, ?> format = (InputFormat<?, ?>) ReflectionUtils.newInstance(loaded(job::getInputFormatClass), job.getConfiguration());
     TaskAttemptContext context =
         new TaskAttemptContextImpl(job.getConfiguration(), new TaskAttemptID("sample", 0, TaskType.MAP, 0, 0));
     for (InputSplit split : format.getSplits(job)) {
-      names.add(
+      String name =
           files.input(
               "sample/" + names.size(),
               Math.max(1, split.getLength()),
@@ -142,7 +154,8 @@ public final class NativeJob {
                 } catch (InterruptedException e) {
                   throw new IOException(e);
                 }
-              }));
+              });
+      names.add(new Input(name, 0));
     }
     return names;
   }

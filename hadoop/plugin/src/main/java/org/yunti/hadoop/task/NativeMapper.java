@@ -16,8 +16,8 @@ import org.yunti.hadoop.report.TaskTime;
 
 /** A map task that is native from reading its split, or from the records of a reader of Java's, to writing the map output. */
 public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
-  /** Of a file: [start, end). */
-  private record Source(String path, long start, long end) {}
+  /** Of a file: [start, end); {@code number}: of the job's source that it is of. */
+  private record Source(String path, long start, long end, int number) {}
 
   @Override
   public void run(Context context) throws IOException, InterruptedException {
@@ -32,7 +32,14 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
         time.lap(TaskTime.Stage.JVM_START);
         NativeTask.count(
             NativeTask.mapToFile(
-                NativeJob.of(conf), files, source.path(), source.start(), source.end(), number(context), memoryBytes(conf, source),
+                NativeJob.of(conf),
+                files,
+                source.path(),
+                source.start(),
+                source.end(),
+                source.number(),
+                number(context),
+                memoryBytes(conf, source),
                 NativeJob.output(context, files)),
             0,
             context);
@@ -57,10 +64,10 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
     InputSplit split = context.getInputSplit();
     if (NativeJob.readsNatively(context)) {
       FileSplit file = (FileSplit) split;
-      return new Source(file.getPath().toString(), file.getStart(), file.getStart() + file.getLength());
+      return new Source(file.getPath().toString(), file.getStart(), file.getStart() + file.getLength(), SourceSplit.source(split));
     }
     long length = Math.max(1, split.getLength());
-    return new Source(files.input("records", length, () -> RecordSource.of(context)), 0, length);
+    return new Source(files.input("records", length, () -> RecordSource.of(context)), 0, length, 0);
   }
 
   private static void collect(Context context, TaskFiles hadoop, Source source) throws IOException {
@@ -75,6 +82,7 @@ public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
             source.path(),
             source.start(),
             source.end(),
+            source.number(),
             number(context),
             memoryBytes(collector.job, source),
             LocalDirectories.of(collector.job, i -> files.getSpillFileForWrite(i, 1)),

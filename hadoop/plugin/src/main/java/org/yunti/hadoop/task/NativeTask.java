@@ -11,7 +11,7 @@ final class NativeTask {
   private NativeTask() {}
 
   /**
-   * Maps [start, end) of a file and writes the map output. The first line has start, raw and file bytes of each partition; the others
+   * Maps [start, end) of a file, one of that source, and writes the map output. The first line has start, raw and file bytes of each partition; the others
    * are counters: group, name, number, separated by tabs.
    */
   static native String[] map(
@@ -20,6 +20,7 @@ final class NativeTask {
       String path,
       long start,
       long end,
+      int source,
       int number,
       long memoryBytes,
       String[] directories,
@@ -32,7 +33,7 @@ final class NativeTask {
 
   /** Maps [start, end) of a file to another one, in a job of maps alone; the counters. */
   static native String[] mapToFile(
-      String job, TaskFiles files, String path, long start, long end, int number, long memoryBytes, String output)
+      String job, TaskFiles files, String path, long start, long end, int source, int number, long memoryBytes, String output)
       throws IOException;
 
   /** The job with framed records as its input, its output, or both. */
@@ -41,11 +42,14 @@ final class NativeTask {
   /** Types of keys and values of the output, as in {@code bytes i64}. */
   static native String outputTypes(String job, String[] libraries) throws IOException;
 
-  /** The bounds of a total order, from a sample of the files; null where the job has no such order. */
-  static native String bounds(String job, TaskFiles files, String[] libraries, String[] paths) throws IOException;
+  /**
+   * The bounds of a total order, from a sample of the files, which are of the sources beside them; null where the job has no such
+   * order.
+   */
+  static native String bounds(String job, TaskFiles files, String[] libraries, String[] paths, int[] sources) throws IOException;
 
-  /** Whether a file that is not compressed may be cut anywhere. */
-  static native boolean splittable(String job, String[] libraries) throws IOException;
+  /** Whether a file that is not compressed may be cut anywhere: of each source {@code true} or {@code false}, separated by commas. */
+  static native String splittable(String job, String[] libraries) throws IOException;
 
   /** Whether a file of this name is read through a codec. */
   static native boolean compressed(String path) throws IOException;

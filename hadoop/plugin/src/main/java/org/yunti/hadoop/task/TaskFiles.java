@@ -12,10 +12,12 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.io.compress.CompressionCodec;
 import org.apache.hadoop.mapreduce.Counter;
 import org.apache.hadoop.mapreduce.TaskInputOutputContext;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
+import org.apache.hadoop.mapreduce.lib.output.PathOutputCommitter;
 import org.yunti.hadoop.report.TaskTime;
 
 /**
@@ -25,6 +27,9 @@ import org.yunti.hadoop.report.TaskTime;
 final class TaskFiles implements Closeable {
   /** Before the names of streams: a scheme that no file system has. */
   static final String STREAMS = "yunti:/";
+
+  /** Before the names of named outputs (task.rs of the engine): files beside the task's own, where its committer finds them. */
+  private static final String OUTPUTS = STREAMS + "outputs/";
 
   /** A stream that is opened when native code wants it. */
   interface Opener {
@@ -38,6 +43,8 @@ final class TaskFiles implements Closeable {
   private final List<Closeable> open = new ArrayList<>();
   private final Map<String, Stream> inputs = new HashMap<>();
   private final Map<String, OutputStream> outputs = new HashMap<>();
+  /** The numbers of named outputs. */
+  private final Map<String, Integer> named = new HashMap<>();
 
   /** {@code context}: of the task; null where a job is submitted. */
   TaskFiles(Configuration conf, TaskInputOutputContext<?, ?, ?, ?> context) {
@@ -80,9 +87,38 @@ final class TaskFiles implements Closeable {
       return add(stream);
     }
     long start = System.nanoTime();
-    Path path = new Path(name);
-    int number = add(path.getFileSystem(conf).create(path, false));
+    int number;
+    if (name.startsWith(OUTPUTS)) {
+      number = createNamed(name.substring(OUTPUTS.length()));
+    } else {
+      Path path = new Path(name);
+      number = add(path.getFileSystem(conf).create(path, false));
+    }
     time(System.nanoTime() - start);
+    return number;
+  }
+
+  /** A file of that name, or with the extension of the codec that the cluster's configuration wants, in the task's work directory. */
+  private int createNamed(String name) throws IOException {
+    if (!(context.getOutputCommitter() instanceof PathOutputCommitter committer)) {
+      throw new IOException("Yunti: named outputs are files, which " + context.getOutputCommitter().getClass().getName() + " does not commit");
+    }
+    CompressionCodec codec = NativeJob.codec(context);
+    Path path = new Path(committer.getWorkPath(), codec == null ? name : name + codec.getDefaultExtension());
+    Integer before = named.get(name);
+    if (before != null) {
+      // The task has begun again, with more memory.
+      open.get(before).close();
+      path.getFileSystem(conf).delete(path, false);
+    }
+    OutputStream stream =
+        codec == null ? path.getFileSystem(conf).create(path, false) : new CompressedOutput(context, codec, path);
+    if (before != null) {
+      open.set(before, stream);
+      return before;
+    }
+    int number = add(stream);
+    named.put(name, number);
     return number;
   }
 
