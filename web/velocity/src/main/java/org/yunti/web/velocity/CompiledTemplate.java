@@ -1,5 +1,6 @@
 package org.yunti.web.velocity;
 
+import java.util.List;
 import org.apache.velocity.Template;
 import org.apache.velocity.runtime.parser.node.SimpleNode;
 import org.yunti.web.velocity.compiler.Explanation;
@@ -13,10 +14,13 @@ public final class CompiledTemplate extends Template {
   /** Velocity calls it behind each parse. */
   @Override
   public void initDocument() {
-    DeferredMacro.initialise(() -> {
+    List<DeferredMacro> outer = DeferredMacro.defer();
+    try {
       super.initDocument();
       explanation = TemplateCompiler.compile(this, (SimpleNode) data, rsvc);
-    });
+    } finally {
+      DeferredMacro.makeKnown(outer);
+    }
     if (explanation.wholeReason() != null) {
       log.warn("template '{}' is interpreted: {}", name, explanation.wholeReason());
     }

@@ -56,7 +56,7 @@ final class BodyGenerator {
   /** The variable that holds the writer. */
   int out = 1;
   private final ValueGenerator values;
-  private final List<Runnable> handlers = new ArrayList<>();
+  private final List<NamingHandler> handlers = new ArrayList<>();
   private StringBuilder text = new StringBuilder();
   private int variables;
   private int size;
@@ -76,13 +76,15 @@ final class BodyGenerator {
   void finish(int returns) {
     flush();
     code.visitInsn(returns);
-    handlers.forEach(Runnable::run);
+    for (NamingHandler handler : handlers) {
+      handler.generate(this);
+    }
     code.visitMaxs(0, 0);
     code.visitEnd();
   }
 
   /** Code behind the end of the method: handlers of exceptions. */
-  void atEnd(Runnable handler) {
+  void atEnd(NamingHandler handler) {
     handlers.add(handler);
   }
 
@@ -147,7 +149,9 @@ final class BodyGenerator {
     }
     if (size + sum <= METHOD_BYTES || all.size() == 1) {
       size += sum;
-      all.forEach(this::node);
+      for (Node node : all) {
+        node(node);
+      }
       return;
     }
     List<Node> group = new ArrayList<>();

@@ -75,9 +75,16 @@ final class ClassGenerator {
 
   /** Loads an object as a constant; its field has the type of its class, or of {@code type}. */
   void load(MethodVisitor code, Object constant, Class<?> type) {
-    int index = constant instanceof StaticText text
-        ? texts.computeIfAbsent(text.string(), s -> add(text, type))
-        : byIdentity.computeIfAbsent(constant, c -> add(c, type));
+    String text = constant instanceof StaticText known ? known.string() : null;
+    Integer index = text == null ? byIdentity.get(constant) : texts.get(text);
+    if (index == null) {
+      index = add(constant, type);
+      if (text == null) {
+        byIdentity.put(constant, index);
+      } else {
+        texts.put(text, index);
+      }
+    }
     code.visitFieldInsn(Opcodes.GETSTATIC, name, "c" + index, descriptors.get(index));
   }
 

@@ -114,13 +114,23 @@ public final class TemplateCompiler {
       generated.load(explanation);
     }
     // Only now, when nothing can fail any more, does the tree change.
-    pieces.forEach((parent, all) -> {
-      if (all.get(0).renders()) {
-        Internals.setChildren(parent, all.stream().map(Piece::standIn).toArray(Node[]::new));
-      } else {
-        all.forEach(piece -> parent.jjtAddChild(piece.standIn(), piece.index()));
+    for (Map.Entry<SimpleNode, List<Piece>> entry : pieces.entrySet()) {
+      replace(entry.getKey(), entry.getValue());
+    }
+  }
+
+  private static void replace(SimpleNode parent, List<Piece> all) {
+    if (all.get(0).renders()) {
+      Node[] standIns = new Node[all.size()];
+      for (int i = 0; i < standIns.length; i++) {
+        standIns[i] = all.get(i).standIn();
       }
-    });
+      Internals.setChildren(parent, standIns);
+    } else {
+      for (Piece piece : all) {
+        parent.jjtAddChild(piece.standIn(), piece.index());
+      }
+    }
   }
 
   private void generate(Piece piece, GeneratedClass into) {
@@ -145,7 +155,7 @@ public final class TemplateCompiler {
     for (int i = 0; i < parent.jjtGetNumChildren(); i++) {
       Node child = parent.jjtGetChild(i);
       if (sum > 0 && sum + cost.of(child) > HUGE) {
-        standIns.add(add(parent, -1, group.toArray(Node[]::new), 0));
+        standIns.add(add(parent, -1, group.toArray(new Node[0]), 0));
         group.clear();
         sum = 0;
       }
@@ -153,7 +163,7 @@ public final class TemplateCompiler {
       sum += cost.of(child);
     }
     if (!group.isEmpty()) {
-      standIns.add(add(parent, -1, group.toArray(Node[]::new), 0));
+      standIns.add(add(parent, -1, group.toArray(new Node[0]), 0));
     }
     return standIns;
   }
@@ -169,7 +179,12 @@ public final class TemplateCompiler {
     standIn.jjtSetParent(parent);
     Piece piece = new Piece(standIn, index, nodes);
     todo.add(piece);
-    pieces.computeIfAbsent(parent, p -> new ArrayList<>()).add(piece);
+    List<Piece> ofParent = pieces.get(parent);
+    if (ofParent == null) {
+      ofParent = new ArrayList<>();
+      pieces.put(parent, ofParent);
+    }
+    ofParent.add(piece);
     return standIn;
   }
 

@@ -253,20 +253,13 @@ final class ValueGenerator {
   private void namesReference(ReferenceSite site, int root, Label from, Label to) {
     Label handler = new Label();
     code.visitTryCatchBlock(from, to, handler, "org/apache/velocity/exception/MethodInvocationException");
-    Runnable handle = () -> {
-      code.visitLabel(handler);
-      code.visitVarInsn(Opcodes.ALOAD, root);
-      body.load(site);
-      body.call("References", "named", "(Lorg/apache/velocity/exception/MethodInvocationException;Ljava/lang/Object;L" + RUNTIME
-          + "ReferenceSite;)Lorg/apache/velocity/exception/MethodInvocationException;");
-      code.visitInsn(Opcodes.ATHROW);
-    };
+    NamingHandler handle = new NamingHandler(handler, root, site);
     if (nesting == 0) {
       body.atEnd(handle);
     } else {
       Label behind = new Label();
       code.visitJumpInsn(Opcodes.GOTO, behind);
-      handle.run();
+      handle.generate(body);
       code.visitLabel(behind);
     }
   }

@@ -12,32 +12,49 @@ import org.apache.velocity.runtime.parser.node.Node;
  * that loads the same template could then render a body while compiled code is put into it.
  */
 public final class DeferredMacro extends Macro {
-  private static final ThreadLocal<List<Runnable>> WAITING = new ThreadLocal<>();
+  private static final ThreadLocal<List<DeferredMacro>> WAITING = new ThreadLocal<>();
+
+  private RuntimeServices services;
+  private InternalContextAdapter context;
+  private Node node;
 
   @Override
-  public void init(RuntimeServices services, InternalContextAdapter context, Node node) {
-    List<Runnable> waiting = WAITING.get();
+  public void init(RuntimeServices engine, InternalContextAdapter adapter, Node directive) {
+    List<DeferredMacro> waiting = WAITING.get();
     if (waiting == null) {
-      super.init(services, context, node);
+      super.init(engine, adapter, directive);
     } else {
-      waiting.add(() -> super.init(services, context, node));
+      services = engine;
+      context = adapter;
+      node = directive;
+      waiting.add(this);
     }
   }
 
-  /** Initialises a template and changes its tree; its macros are known afterwards, also where that fails. */
-  public static void initialise(Runnable template) {
-    List<Runnable> outer = WAITING.get();
-    List<Runnable> own = new ArrayList<>();
-    WAITING.set(own);
-    try {
-      template.run();
-    } finally {
-      if (outer == null) {
-        WAITING.remove();
-      } else {
-        WAITING.set(outer);
-      }
-      own.forEach(Runnable::run);
+  private void makeKnown() {
+    super.init(services, context, node);
+    services = null;
+    context = null;
+    node = null;
+  }
+
+  /** Macros of this thread wait from now on. What is given back goes to {@link #makeKnown(List)}, whatever happens between. */
+  public static List<DeferredMacro> defer() {
+    List<DeferredMacro> outer = WAITING.get();
+    WAITING.set(new ArrayList<>());
+    return outer;
+  }
+
+  /** Those that have waited since {@code defer}, which has given {@code outer}, become known. */
+  public static void makeKnown(List<DeferredMacro> outer) {
+    List<DeferredMacro> own = WAITING.get();
+    if (outer == null) {
+      WAITING.remove();
+    } else {
+      WAITING.set(outer);
+    }
+    for (DeferredMacro macro : own) {
+      macro.makeKnown();
     }
   }
 }

@@ -1,7 +1,6 @@
 package org.yunti.web.velocity.runtime;
 
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
+import java.lang.reflect.Field;
 import java.util.List;
 import org.apache.velocity.app.event.EventCartridge;
 import org.apache.velocity.runtime.directive.Directive;
@@ -30,44 +29,47 @@ public final class Internals {
   /** Why nothing can be compiled with the Velocity that is here; null: it can. */
   public static final String MISSING;
 
-  private static final VarHandle CHILDREN;
-  private static final VarHandle REFERENCE_TYPE;
-  private static final VarHandle NULL_STRING;
-  private static final VarHandle ESCAPE_PREFIX;
-  private static final VarHandle MORE_PREFIX;
-  private static final VarHandle ESCAPED;
-  private static final VarHandle COMPUTABLE;
-  private static final VarHandle LOG_ON_NULL;
-  private static final VarHandle SET_MORE_PREFIX;
-  private static final VarHandle IF_MORE_PREFIX;
-  private static final VarHandle BLOCK_MORE_POSTFIX;
-  private static final VarHandle DIRECTIVE;
-  private static final VarHandle IS_DIRECTIVE;
-  private static final VarHandle STRING_TREE;
-  private static final VarHandle LOOPS_MAX;
-  private static final VarHandle SKIPS_INVALID;
-  private static final VarHandle ELEMENT_KEY;
-  private static final VarHandle SCOPE_INDEX;
-  private static final VarHandle SCOPE_HAS_NEXT;
-  private static final VarHandle TRACKS_LOCATION;
-  private static final VarHandle REFERENCE_HANDLERS;
-  private static final VarHandle INVALID_HANDLERS;
-  private static final VarHandle GETTER_EXECUTOR;
-  private static final VarHandle WRAPS_ARRAY;
-  private static final VarHandle METHOD_WRAPS_ARRAY;
-  private static final VarHandle METHOD_CONVERTERS;
-  private static final VarHandle STRICT_MATH;
-  private static final VarHandle STRICT_NEGATE;
+  private static final Field CHILDREN;
+  private static final Field REFERENCE_TYPE;
+  private static final Field NULL_STRING;
+  private static final Field ESCAPE_PREFIX;
+  private static final Field MORE_PREFIX;
+  private static final Field ESCAPED;
+  private static final Field COMPUTABLE;
+  private static final Field LOG_ON_NULL;
+  private static final Field SET_MORE_PREFIX;
+  private static final Field IF_MORE_PREFIX;
+  private static final Field BLOCK_MORE_POSTFIX;
+  private static final Field DIRECTIVE;
+  private static final Field IS_DIRECTIVE;
+  private static final Field STRING_TREE;
+  private static final Field LOOPS_MAX;
+  private static final Field SKIPS_INVALID;
+  private static final Field ELEMENT_KEY;
+  private static final Field TRACKS_LOCATION;
+  private static final Field REFERENCE_HANDLERS;
+  private static final Field INVALID_HANDLERS;
+  private static final Field GETTER_EXECUTOR;
+  private static final Field WRAPS_ARRAY;
+  private static final Field METHOD_WRAPS_ARRAY;
+  private static final Field METHOD_CONVERTERS;
+  private static final Field STRICT_MATH;
+  private static final Field STRICT_NEGATE;
 
   private Internals() {}
 
-  /** Looks fields up until one is missing. */
+  /** Looks fields up until one is missing. By reflection: it is read when a template is compiled, and method handles would take longer to make. */
   private static final class Fields {
     String missing;
 
-    VarHandle of(Class<?> owner, String name, Class<?> type) {
+    Field of(Class<?> owner, String name, Class<?> type) {
       try {
-        return MethodHandles.privateLookupIn(owner, MethodHandles.lookup()).findVarHandle(owner, name, type);
+        Field field = owner.getDeclaredField(name);
+        if (field.getType() != type) {
+          throw new NoSuchFieldException("is a " + field.getType().getName());
+        }
+        field.setAccessible(true);
+        return field;
       } catch (ReflectiveOperationException | RuntimeException e) {
         if (missing == null) {
           missing = owner.getName() + "." + name + ": " + e;
@@ -96,8 +98,8 @@ public final class Internals {
     LOOPS_MAX = fields.of(Foreach.class, "maxNbrLoops", int.class);
     SKIPS_INVALID = fields.of(Foreach.class, "skipInvalidIterator", boolean.class);
     ELEMENT_KEY = fields.of(Foreach.class, "elementKey", String.class);
-    SCOPE_INDEX = fields.of(ForeachScope.class, "index", int.class);
-    SCOPE_HAS_NEXT = fields.of(ForeachScope.class, "hasNext", boolean.class);
+    fields.of(ForeachScope.class, "index", int.class); // LoopScopes
+    fields.of(ForeachScope.class, "hasNext", boolean.class);
     TRACKS_LOCATION = fields.of(LogContext.class, "trackLocation", boolean.class);
     REFERENCE_HANDLERS = fields.of(EventCartridge.class, "referenceHandlers", List.class);
     INVALID_HANDLERS = fields.of(EventCartridge.class, "invalidReferenceHandlers", List.class);
@@ -111,110 +113,117 @@ public final class Internals {
     MISSING = fields.missing;
   }
 
+  private static Object get(Field field, Object owner) {
+    try {
+      return field.get(owner);
+    } catch (IllegalAccessException e) {
+      throw new AssertionError(e); // it was made accessible
+    }
+  }
+
   public static void setChildren(SimpleNode parent, Node[] children) {
-    CHILDREN.set(parent, children);
+    try {
+      CHILDREN.set(parent, children);
+    } catch (IllegalAccessException e) {
+      throw new AssertionError(e); // it was made accessible
+    }
   }
 
   /** 4: a runt, which is no reference. */
   public static int referenceType(ASTReference node) {
-    return (int) REFERENCE_TYPE.get(node);
+    return (int) get(REFERENCE_TYPE, node);
   }
 
   public static String nullString(ASTReference node) {
-    return (String) NULL_STRING.get(node);
+    return (String) get(NULL_STRING, node);
   }
 
   public static String escapePrefix(ASTReference node) {
-    return (String) ESCAPE_PREFIX.get(node);
+    return (String) get(ESCAPE_PREFIX, node);
   }
 
   public static String morePrefix(ASTReference node) {
-    return (String) MORE_PREFIX.get(node);
+    return (String) get(MORE_PREFIX, node);
   }
 
   public static boolean isEscaped(ASTReference node) {
-    return (boolean) ESCAPED.get(node);
+    return (boolean) get(ESCAPED, node);
   }
 
   public static boolean isComputable(ASTReference node) {
-    return (boolean) COMPUTABLE.get(node);
+    return (boolean) get(COMPUTABLE, node);
   }
 
   static boolean logsNull(ASTReference node) {
-    return (boolean) LOG_ON_NULL.get(node);
+    return (boolean) get(LOG_ON_NULL, node);
   }
 
   public static String morePrefix(ASTSetDirective node) {
-    return (String) SET_MORE_PREFIX.get(node);
+    return (String) get(SET_MORE_PREFIX, node);
   }
 
   public static String morePrefix(ASTIfStatement node) {
-    return (String) IF_MORE_PREFIX.get(node);
+    return (String) get(IF_MORE_PREFIX, node);
   }
 
   public static String morePostfix(ASTBlock node) {
-    return (String) BLOCK_MORE_POSTFIX.get(node);
+    return (String) get(BLOCK_MORE_POSTFIX, node);
   }
 
   public static Directive directive(ASTDirective node) {
-    return (Directive) DIRECTIVE.get(node);
+    return (Directive) get(DIRECTIVE, node);
   }
 
   public static boolean isDirective(ASTDirective node) {
-    return (boolean) IS_DIRECTIVE.get(node);
+    return (boolean) get(IS_DIRECTIVE, node);
   }
 
   public static SimpleNode tree(ASTStringLiteral node) {
-    return (SimpleNode) STRING_TREE.get(node);
+    return (SimpleNode) get(STRING_TREE, node);
   }
 
   static int loopsMax(Foreach directive) {
-    return (int) LOOPS_MAX.get(directive);
+    return (int) get(LOOPS_MAX, directive);
   }
 
   static boolean skipsInvalid(Foreach directive) {
-    return (boolean) SKIPS_INVALID.get(directive);
+    return (boolean) get(SKIPS_INVALID, directive);
   }
 
   static String elementKey(Foreach directive) {
-    return (String) ELEMENT_KEY.get(directive);
-  }
-
-  static void advance(ForeachScope scope, boolean hasNext) {
-    SCOPE_INDEX.set(scope, (int) SCOPE_INDEX.get(scope) + 1);
-    SCOPE_HAS_NEXT.set(scope, hasNext);
+    return (String) get(ELEMENT_KEY, directive);
   }
 
   static boolean tracksLocation(LogContext context) {
-    return (boolean) TRACKS_LOCATION.get(context);
+    return (boolean) get(TRACKS_LOCATION, context);
   }
 
   static List<?> referenceHandlers(EventCartridge cartridge) {
-    return (List<?>) REFERENCE_HANDLERS.get(cartridge);
+    return (List<?>) get(REFERENCE_HANDLERS, cartridge);
   }
 
   static List<?> invalidReferenceHandlers(EventCartridge cartridge) {
-    return (List<?>) INVALID_HANDLERS.get(cartridge);
+    return (List<?>) get(INVALID_HANDLERS, cartridge);
   }
 
   static AbstractExecutor executor(UberspectImpl.VelGetterImpl getter) {
-    return (AbstractExecutor) GETTER_EXECUTOR.get(getter);
+    return (AbstractExecutor) get(GETTER_EXECUTOR, getter);
   }
 
   static boolean wrapsArray(PropertyExecutor executor) {
-    return (boolean) WRAPS_ARRAY.get(executor);
+    return (boolean) get(WRAPS_ARRAY, executor);
   }
 
   /** A call that is no more than that of its method. */
   static boolean isPlain(UberspectImpl.VelMethodImpl method) {
-    return !(boolean) METHOD_WRAPS_ARRAY.get(method) && METHOD_CONVERTERS.get(method) == null && !method.isVarArg();
+    return !(boolean) get(METHOD_WRAPS_ARRAY, method) && get(METHOD_CONVERTERS, method) == null && !method.isVarArg();
   }
 
   static boolean isStrict(ASTMathNode node) {
-    return (boolean) STRICT_MATH.get(node);
+    return (boolean) get(STRICT_MATH, node);
   }
 
   static boolean isStrict(ASTNegateNode node) {
-    return (boolean) STRICT_NEGATE.get(node);
+    return (boolean) get(STRICT_NEGATE, node);
   }
 }

@@ -65,7 +65,7 @@ final class Loops {
   static void next(Iterator<?> iterator, ForeachScope scope, InternalContextAdapter context, LoopSite site) {
     Contexts.put(context, site.key, iterator.next());
     if (scope != null) {
-      Internals.advance(scope, iterator.hasNext());
+      LoopScopes.advance(scope, iterator.hasNext());
     }
   }
 

@@ -1,0 +1,23 @@
+package org.yunti.web.velocity.compiler;
+
+import static org.yunti.web.velocity.compiler.ClassGenerator.RUNTIME;
+
+import org.objectweb.asm.Label;
+import org.objectweb.asm.Opcodes;
+import org.yunti.web.velocity.runtime.ReferenceSite;
+
+/**
+ * The handler that tells an exception the name of the reference that it comes out of.
+ *
+ * @param root the variable with the value that the reference begins with
+ */
+record NamingHandler(Label handler, int root, ReferenceSite site) {
+  void generate(BodyGenerator body) {
+    body.code.visitLabel(handler);
+    body.code.visitVarInsn(Opcodes.ALOAD, root);
+    body.load(site);
+    body.call("References", "named", "(Lorg/apache/velocity/exception/MethodInvocationException;Ljava/lang/Object;L" + RUNTIME
+        + "ReferenceSite;)Lorg/apache/velocity/exception/MethodInvocationException;");
+    body.code.visitInsn(Opcodes.ATHROW);
+  }
+}
