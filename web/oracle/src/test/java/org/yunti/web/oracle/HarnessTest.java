@@ -49,7 +49,8 @@ class HarnessTest {
     assertEquals("Integer 42", outcome.context().get("x"));
     UnaryOperator<String> end = line -> line.substring(0, Math.min(line.length(), 60));
     assertEquals("[toString of T, log DEBUG org.apache.velocity.rendering: Null reference [tem, person.getAge, context put x Integer]",
-        outcome.journal().stream().filter(line -> !line.contains("ResourceManager") && !line.contains("loader")).map(end).toList().toString());
+        outcome.journal().stream().filter(line -> !line.contains("ResourceManager") && !line.contains("loader")).map(end).toList()
+            .toString());
   }
 
   @Test

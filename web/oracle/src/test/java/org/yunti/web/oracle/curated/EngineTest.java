@@ -24,8 +24,9 @@ class EngineTest {
 
   @TestFactory
   Stream<DynamicTest> engine() {
-    return Stream.of(reload(), reloadOfPart(), reloadToMistake(), reloadOfMacros(), reloadOfLibrary(true), reloadOfLibrary(false), noCache(),
-            encodings(), defaultEncoding(), byteOrderMark(), invoke(), evaluate(), mergeWithLibraries(), missing(), chained(), inner(),
+    return Stream.of(reload(), reloadOfPart(), reloadToMistake(), reloadOfMacros(), reloadOfLibrary(true), reloadOfLibrary(false),
+            noCache(), encodings(), defaultEncoding(), byteOrderMark(), invoke(), evaluate(), mergeWithLibraries(), missing(), chained(),
+            inner(),
             properties(), longTexts(), manyReferences(), deepNesting())
         .map(c -> DynamicTest.dynamicTest(c.name(), () -> CuratedTest.same(c)));
   }
@@ -138,7 +139,8 @@ class EngineTest {
   }
 
   private static Case missing() {
-    return new Case("engine/missing template").main("x").page("missing.vm", MODEL, Sinks.WRITER, (engine, loader) -> {}).page(MODEL, Sinks.UTF_8);
+    return new Case("engine/missing template").main("x").page("missing.vm", MODEL, Sinks.WRITER, (engine, loader) -> {})
+        .page(MODEL, Sinks.UTF_8);
   }
 
   private static Case chained() {

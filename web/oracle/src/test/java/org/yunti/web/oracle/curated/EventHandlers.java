@@ -14,10 +14,10 @@ import org.yunti.web.oracle.Journal;
 public final class EventHandlers {
   private EventHandlers() {}
 
-  static final List<String> KINDS = List.of("insertion", "invalid", "method", "include");
+  public static final List<String> KINDS = List.of("insertion", "invalid", "method", "include");
 
   /** What the property is called and the handlers that are chained in it. */
-  static String property(String kind) {
+  public static String property(String kind) {
     return switch (kind) {
       case "insertion" -> "event_handler.reference_insertion.class";
       case "invalid" -> "event_handler.invalid_references.class";
@@ -26,7 +26,7 @@ public final class EventHandlers {
     };
   }
 
-  static String classes(String kind) {
+  public static String classes(String kind) {
     return switch (kind) {
       case "insertion" -> Insertion.class.getName() + ',' + Second.class.getName();
       case "invalid" -> Invalid.class.getName();
@@ -35,7 +35,7 @@ public final class EventHandlers {
     };
   }
 
-  static void attach(Context context, String kind) {
+  public static void attach(Context context, String kind) {
     EventCartridge cartridge = new EventCartridge();
     switch (kind) {
       case "insertion" -> cartridge.addReferenceInsertionEventHandler(new Insertion());

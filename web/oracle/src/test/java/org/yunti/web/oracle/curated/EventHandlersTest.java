@@ -16,14 +16,17 @@ class EventHandlersTest {
   private static final Map<String, List<String>> TEMPLATES = Map.of(
       "insertion", List.of(
           "$s ${s} $!s $none $!none $unknown $html $!html $gone $!gone $made $p.made $q.name $q.text(\"$html\") \\$s \\$unknown",
-          "#set($x = \"<$html>\")$x #macro(m $html)$html#end#m($s) #define($gone)d#end$gone $rendered $list[0] ${unknown|'alt'} $$s \\\\$html",
+          "#set($x = \"<$html>\")$x #macro(m $html)$html#end#m($s) #define($gone)d#end$gone $rendered $list[0]"
+              + " ${unknown|'alt'} $$s \\\\$html",
           "#foreach($made in $list)$made#end #if($html == $s)a#end #evaluate('$html') $t $nullText $asString"),
       "invalid", List.of(
           "$unknown $!unknown $made $!made $q.unknown $q.made $!q.made $q.unknown() $q.made() $none $none.x $q.nothing $!q.nothing",
           "#if($unknown)a#end#if($made)b#end#if($q.unknown)c#end#if($q.made)d#end#if($unknown.x)e#end#if($q.friend.made.x)f#end",
           "#set($x = $unknown)$x#set($x = $made)$x#set($x = $none)$!x#set($made2 = $none)#set($q.name = $unknown)",
-          "#foreach($x in $unknown)a#end #foreach($x in $made)$x#end #macro(m $a)$a $!a#end#m($unknown) #m($made) $map.nil $map.made $map.key",
-          "#foreach($x in $people)$x.model $x.made $x.friend.model#if($x.model)m#end#end ${unknown|'alt'} ${made|'alt'} $list[9] $map['made']",
+          "#foreach($x in $unknown)a#end #foreach($x in $made)$x#end #macro(m $a)$a $!a#end#m($unknown) #m($made)"
+              + " $map.nil $map.made $map.key",
+          "#foreach($x in $people)$x.model $x.made $x.friend.model#if($x.model)m#end#end"
+              + " ${unknown|'alt'} ${made|'alt'} $list[9] $map['made']",
           "$q.unknown.made $q.returnsNull().made $q.returnsNull() $p.made() #set($q.made.x = 1) $shape.secret $q.pick($made)"),
       "method", List.of(
           "a $q.fail('why') $q.fail('null') $!q.fail('null') $q.failing $q.broken $q.friend.failing.length() b",

@@ -120,6 +120,11 @@ public final class Duck {
       Journal.note("iterator");
       return List.of("x", "y").iterator();
     }
+
+    @Override
+    public String toString() {
+      return "loop";
+    }
   }
 
   public static final class NullText {

@@ -38,6 +38,11 @@ public final class Loops {
     public void close() {
       Journal.note("close");
     }
+
+    @Override
+    public String toString() {
+      return "source";
+    }
   }
 
   /** The iterator itself: Velocity does not close what the template was given. */
@@ -62,6 +67,11 @@ public final class Loops {
     public Iterator<Object> iterator() {
       Journal.note("open");
       return new Source(elements.iterator());
+    }
+
+    @Override
+    public String toString() {
+      return "opening";
     }
   }
 }
