@@ -7,10 +7,18 @@ import java.util.TreeSet;
 
 /** A page that came out differently. Its text is what a person needs to repeat it. */
 public record Difference(Case of, int step, String what, Outcome expected, Outcome found) {
+  private static final int TEMPLATES_SHOWN_MAX = 8;
+  private static final int TEXT_SHOWN_MAX = 2000;
+
   @Override
   public String toString() {
     StringBuilder text = new StringBuilder(what).append(" differs: ").append(of.name()).append(", page ").append(step).append('\n');
-    of.templates().forEach((name, content) -> text.append("-- ").append(name).append('\n').append(visible(content)).append('\n'));
+    String main = step < of.steps().size() ? of.steps().get(step).template() : Case.MAIN;
+    of.templates().forEach((name, content) -> {
+      if (of.templates().size() <= TEMPLATES_SHOWN_MAX || name.equals(main)) {
+        text.append("-- ").append(name).append('\n').append(visible(content)).append('\n');
+      }
+    });
     of.properties().forEach((key, value) -> text.append("-- ").append(key).append(" = ").append(value).append('\n'));
     if (step < of.steps().size()) {
       text.append("-- sink ").append(of.steps().get(step).sink()).append('\n');
@@ -46,8 +54,23 @@ public record Difference(Case of, int step, String what, Outcome expected, Outco
 
   private static void both(List<String> lines, String what, String expected, String found) {
     if (!expected.equals(found)) {
-      lines.add("== " + what + "\n   stock:    " + visible(expected) + "\n   compiled: " + visible(found));
+      int from = expected.length() + found.length() > TEXT_SHOWN_MAX ? Math.max(0, firstDifference(expected, found) - 100) : 0;
+      String where = from > 0 ? " from character " + from : "";
+      lines.add("== " + what + where + "\n   stock:    " + visible(piece(expected, from)) + "\n   compiled: " + visible(piece(found,
+          from)));
     }
+  }
+
+  private static int firstDifference(String a, String b) {
+    int at = 0;
+    while (at < a.length() && at < b.length() && a.charAt(at) == b.charAt(at)) {
+      at++;
+    }
+    return at;
+  }
+
+  private static String piece(String text, int from) {
+    return text.substring(Math.min(from, text.length()), Math.min(from + TEXT_SHOWN_MAX, text.length()));
   }
 
   /** Controls, spaces at ends of lines and surrogates as escapes. */

@@ -12,45 +12,38 @@ import java.util.SplittableRandom;
  */
 final class Grammar {
   /** Names that are never assigned to, so that they may stand anywhere and any number of times. */
-  private static final List<String> FIXED = List.of("s", "i", "int", "q", "p", "robot", "map", "list", "nums", "none", "unknown", "empty",
-      "yes",
-      "no", "zero", "n", "t", "long", "double", "bigint", "bigdec", "html", "uni", "high", "low", "strings", "emptylist", "people",
-      "shape",
-      "color", "optional", "asString", "asNumber", "asTrue", "asFalse", "isEmpty", "sized", "unsized", "rendered", "nullText", "Math",
-      "set", "c",
-      "opening", "byte", "short", "float", "neg", "lmax", "imax", "digits", "grid", "loop", "badText", "notRendered", "wild", "file");
+  private static final List<String> FIXED = List.of(
+      "s", "i", "int", "q", "p", "robot", "map", "list", "nums", "none", "unknown", "empty", "yes", "no", "zero", "n", "t", "long",
+      "double", "bigint", "bigdec", "html", "uni", "high", "low", "strings", "emptylist", "people", "shape", "color", "optional",
+      "asString", "asNumber", "asTrue", "asFalse", "isEmpty", "sized", "unsized", "rendered", "nullText", "Math", "set", "c", "opening",
+      "byte", "short", "float", "neg", "lmax", "imax", "digits", "grid", "loop", "badText", "notRendered", "wild", "file");
 
   /** Names that templates assign to; the context has some of them. */
   static final List<String> ASSIGNED = List.of("a", "b", "d", "e", "x", "y");
 
-  private static final List<String> PROPERTIES = List.of("name", "age", "friend", "any", "adult", "unknown", "nothing", "field", "key",
-      "nil",
-      "size", "empty", "class", "length", "model", "first", "Name", "two words", "friend.name", "friend.friend.unknown", "nothing.name");
+  private static final List<String> PROPERTIES = List.of(
+      "name", "age", "friend", "any", "adult", "unknown", "nothing", "field", "key", "nil", "size", "empty", "class", "length", "model",
+      "first", "Name", "two words", "friend.name", "friend.friend.unknown", "nothing.name");
 
-  private static final List<String> CALLS = List.of("getName()", "length()", "size()", "text($0)", "pick($0)", "many($0, $1)",
-      "objects($0)",
-      "objects($0, $1, 1)", "only($0)", "get($0)", "toString()", "self()", "returnsNull()", "nothing()", "unknownMethod($0)",
-      "mixed($0, $1)",
-      "bool($0)", "contains($0)", "equals($0)", "setName($0)", "ints($0)", "isEmpty()", "abs($0)", "max($0, $1)", "substring(1)",
-      "sequence($0)");
+  private static final List<String> CALLS = List.of(
+      "getName()", "length()", "size()", "text($0)", "pick($0)", "many($0, $1)", "objects($0)", "objects($0, $1, 1)", "only($0)", "get($0)",
+      "toString()", "self()", "returnsNull()", "nothing()", "unknownMethod($0)", "mixed($0, $1)", "bool($0)", "contains($0)", "equals($0)",
+      "setName($0)", "ints($0)", "isEmpty()", "abs($0)", "max($0, $1)", "substring(1)", "sequence($0)");
 
-  private static final List<String> FAILING = List.of("q.fail('why')", "q.failing", "q.broken", "q.illegal('x')", "q.friend.failing",
-      "q.fatal",
-      "fixed.add(1)", "robot.error()");
+  private static final List<String> FAILING = List.of(
+      "q.fail('why')", "q.failing", "q.broken", "q.illegal('x')", "q.friend.failing", "q.fatal", "fixed.add(1)", "robot.error()");
 
-  private static final List<String> WORDS = List.of("text", " ", "  ", "\n", "\n\n", "\r\n", "\t", " \n ", "a", ",", "<b>", "</b>", ")",
-      "]", "}", "\"",
-      "'", "=", "|", "-", ";", "##c\n", "## $s #if\n", "#*c*#", "#* $s\n *#", "#**d*#", "#[[ $s #end ]]#", "#E0E0E0 ", "$5", "\u00e9",
-      "\u4e2d\u6587",
-      "\ud83d\ude00", "\ud83d", "\ude00", "\u0000", "\u2028", "\ufeff", "\u000b", "\r", "\\$s", "\\\\$s", "\\#if ", "\\#set($a = 1)",
-      "\\$unknown",
+  private static final List<String> WORDS = List.of(
+      "text", " ", "  ", "\n", "\n\n", "\r\n", "\t", " \n ", "a", ",", "<b>", "</b>", ")", "]", "}", "\"", "'", "=", "|", "-", ";", "##c\n",
+      "## $s #if\n", "#*c*#", "#* $s\n *#", "#**d*#", "#[[ $s #end ]]#", "#E0E0E0 ", "$5", "\u00e9", "\u4e2d\u6587", "\ud83d\ude00",
+      "\ud83d", "\ude00", "\u0000", "\u2028", "\ufeff", "\u000b", "\r", "\\$s", "\\\\$s", "\\#if ", "\\#set($a = 1)", "\\$unknown",
       "\\\\$unknown", "\\$!none", "$\\!s", "\\${s}", "\\#end ", "1", "0x", "&#1;", "$ ", "# ", "\\ ", "$$s", "$$unknown", "$!$s", "C# ",
       "a$ ");
 
   /** What changes the meaning of the piece behind it, and often leaves nothing that parses. */
-  private static final List<String> HAZARDS =
-      List.of(".", "(", "[", "{", "!", "\\", "\\\\", "$", "#", "$$", "$!", "${", "#{", "##", "#*", "#[[", "*#", "]]#", "#end", "#else",
-      "$!{", "@", "\\!");
+  private static final List<String> HAZARDS = List.of(
+      ".", "(", "[", "{", "!", "\\", "\\\\", "$", "#", "$$", "$!", "${", "#{", "##", "#*", "#[[", "*#", "]]#", "#end", "#else", "$!{", "@",
+      "\\!");
 
   private final SplittableRandom random;
   private final List<String> macros = new ArrayList<>();
