@@ -12,7 +12,7 @@ TOOLS   := $(CURDIR)/build/tools
 export PATH := $(TOOLS)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-web test-full-engine test-full-hadoop \
+.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-web test-full-engine test-full-hadoop test-full-web \
         soak bench bench-quick dist install lint clean
 
 help:
@@ -28,6 +28,7 @@ help:
 	@echo 'make test-house          what a user is given: layout, packages, pages and the commands on them'
 	@echo 'make test-full-engine    sanitizers, masked vector instructions, fuzzing; keeps its result in tests/results/ (MINUTES=10 a fuzz target)'
 	@echo 'make test-full-hadoop    the same for the plug-ins for Hadoop: all variants, JNI checked, a JVM with a sanitizer, faults'
+	@echo 'make test-full-web       the same for compiled templates: 100,000 random ones'
 	@echo 'make bench               against all peers and the limit programs; bench-quick: chdb and the limit programs'
 	@echo 'make bench-hadoop        on a Hadoop cluster of one machine: stock against settings and native tasks'
 	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates; as tar.gz and .deb too'
@@ -60,7 +61,7 @@ test-engine test-api test-conformance test-benches test-house test-hadoop test-w
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
 
-test-full-engine test-full-hadoop: test-full-%:
+test-full-engine test-full-hadoop test-full-web: test-full-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/full.py $* --minutes $(or $(MINUTES),10)
 

@@ -90,6 +90,13 @@ public final class Case {
     return copy;
   }
 
+  /** The same with one page. */
+  public Case firstPage() {
+    Case copy = with(MAIN, templates.get(MAIN));
+    copy.steps.subList(1, copy.steps.size()).clear();
+    return copy;
+  }
+
   public String name() {
     return name;
   }

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.apache.velocity.Template;
 import org.apache.velocity.VelocityContext;
 import org.apache.velocity.app.VelocityEngine;
@@ -14,10 +15,17 @@ import org.slf4j.MDC;
 /** Renders a case by stock Velocity and by another resource manager, and says where they differ. */
 public final class Differential {
   private final String candidate;
+  private final UnaryOperator<Case> change;
 
   /** @param candidate class name of the resource manager under test */
   public Differential(String candidate) {
+    this(candidate, UnaryOperator.identity());
+  }
+
+  /** @param change what the engine under test is given instead of a case */
+  Differential(String candidate, UnaryOperator<Case> change) {
     this.candidate = candidate;
+    this.change = change;
   }
 
   public static Differential ofCompiler() {
@@ -27,7 +35,7 @@ public final class Differential {
   /** What differs first, or nothing. */
   public Optional<Difference> compare(Case c) {
     List<Outcome> expected = run(c, null);
-    List<Outcome> found = run(c, candidate);
+    List<Outcome> found = run(change.apply(c), candidate);
     for (int i = 0; i < Math.min(expected.size(), found.size()); i++) {
       Optional<String> what = difference(expected.get(i), found.get(i));
       if (what.isPresent()) {

@@ -100,11 +100,8 @@ final class CaseFile {
   }
 
   private static String content(StringBuilder text) {
-    if (text.length() > 0) {
-      text.setLength(text.length() - 1);
-    }
     StringBuilder content = new StringBuilder();
-    text.toString().replace("⏎\n", "").chars().forEach(c -> {
+    text.substring(0, Math.max(0, text.length() - 1)).replace("⏎\n", "").chars().forEach(c -> {
       content.append(c == 0x2420 ? ' ' : c >= 0x2400 && c < 0x2420 ? (char) (c - 0x2400) : (char) c);
     });
     return content.toString();

@@ -164,7 +164,7 @@ class EngineTest {
   }
 
   private static Case properties() {
-    Case c = of("properties that are set after the start", "$unknown #if($empty)a#end $s");
+    Case c = of("properties that are set too late", "$unknown #if($empty)a#end $s");
     return c.page(Case.MAIN, MODEL, Sinks.WRITER, (engine, loader) -> {
       engine.setProperty("directive.if.empty_check", "false");
       loader.put("later.vm", "#if($empty)a#end");
