@@ -12,7 +12,7 @@ TOOLS   := $(CURDIR)/build/tools
 export PATH := $(TOOLS)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-full-engine test-full-hadoop \
+.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-web test-full-engine test-full-hadoop test-full-web \
         soak bench bench-quick dist install lint clean
 
 help:
@@ -23,10 +23,12 @@ help:
 	@echo 'make test-conformance    the same records and checksums as Hadoop (JDK 17, Maven)'
 	@echo 'make test-benches        every benchmark once, tiny'
 	@echo 'make test-hadoop         plug-ins for Hadoop: jobs that must come out the same, on a cluster too (JDK 17, Maven)'
+	@echo 'make test-web            Velocity templates compiled: the same pages, exceptions and messages as stock Velocity (JDK 17, Maven)'
 	@echo 'make soak                random jobs against a plain reference until stopped (SECONDS=3600 or HOURS=1; prints the seed that fails)'
 	@echo 'make test-house          what a user is given: layout, packages, pages and the commands on them'
 	@echo 'make test-full-engine    sanitizers, masked vector instructions, fuzzing; keeps its result in tests/results/ (MINUTES=10 a fuzz target)'
 	@echo 'make test-full-hadoop    the same for the plug-ins for Hadoop: all variants, JNI checked, a JVM with a sanitizer, faults'
+	@echo 'make test-full-web       the same for compiled templates: 100,000 random ones'
 	@echo 'make bench               against all peers and the limit programs; bench-quick: chdb and the limit programs'
 	@echo 'make bench-hadoop        on a Hadoop cluster of one machine: stock against settings and native tasks'
 	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates; as tar.gz and .deb too'
@@ -55,11 +57,11 @@ test:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py
 
-test-engine test-api test-conformance test-benches test-house test-hadoop: test-%:
+test-engine test-api test-conformance test-benches test-house test-hadoop test-web: test-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
 
-test-full-engine test-full-hadoop: test-full-%:
+test-full-engine test-full-hadoop test-full-web: test-full-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/full.py $* --minutes $(or $(MINUTES),10)
 

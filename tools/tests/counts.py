@@ -104,14 +104,14 @@ def of_conformance(text, code):
 
 
 def of_surefire(text, code):
-    """mvn test."""
+    """mvn test, of one module or several."""
     counts = Counts()
-    # The last of them is the sum.
+    # Lines of single classes go on behind the number; these are the sums of the modules.
     found = re.findall(r"Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)$", text, re.M)
     if found:
-        run, failed, errors, skipped = (int(n) for n in found[-1])
+        run, failed, errors, skipped = (sum(int(module[n]) for module in found) for n in range(4))
         counts.passed = run - failed - errors - skipped
-        counts.failures += re.findall(r"^\[ERROR\]\s+(\w+\.\w+):\d+", text, re.M)[: failed + errors]
+        counts.failures += re.findall(r"^\[ERROR\]\s+(\w+\.[\w$]+):\d+", text, re.M)[: failed + errors]
         counts.failures += ["a failure without a name"] * (failed + errors - len(counts.failures))
         counts.skips += [("a test of Maven's", "skipped without a reason")] * skipped
     if not counts.passed and not counts.failures:

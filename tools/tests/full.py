@@ -6,6 +6,7 @@
     full.py hadoop [--only NAME,..]                   the native half under sanitizers; the jobs that must come out the same, in all
                                                       variants, with the JVM's checks of JNI and in a JVM with the address sanitizer;
                                                       faults on a cluster (hadoop/tests/faults)
+    full.py web [--only NAME,..]                      100,000 random templates by stock Velocity and compiled
 
 The compiler's unstable flags are reached through RUSTC_BOOTSTRAP=1. Each suite's last result is kept in tests/results/PART-full.md.
 The last line is `N passed, N failed, N skipped`.
@@ -152,7 +153,12 @@ def hadoop(_):
     ]
 
 
-PARTS = {"engine": engine, "hadoop": hadoop}
+def web(_):
+    fuzz = ["mvn", "-B", "-f", "web/pom.xml", "test", "-Dtest=FuzzTest", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dyunti.fuzz.cases=100000"]
+    return [Suite("full", "100,000 random templates", [fuzz], counts.of_surefire, minutes=120)]
+
+
+PARTS = {"engine": engine, "hadoop": hadoop, "web": web}
 
 
 def git(*words):

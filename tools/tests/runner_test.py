@@ -113,6 +113,7 @@ class Readers(unittest.TestCase):
     def test_surefire(self):
         text = "[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s -- in A\n[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0\n"
         self.check(counts.of_surefire(text, 0), 3, [], [])
+        self.check(counts.of_surefire("[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0\n" * 2, 0), 6, [], [])
         text = "[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n[ERROR]   ATest.fails:12 expected\n"
         self.check(counts.of_surefire(text, 1), 1, ["ATest.fails"], [])
         self.check(counts.of_surefire("[ERROR] COMPILATION ERROR\n", 1), 0, ["no test was run"], [])

@@ -15,7 +15,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.path.join(ROOT, "build")
 YUNTI = os.path.join(ROOT, "dist/bin/yunti")
 PYTHON = sys.executable
-PARTS = ("engine", "api", "conformance", "benches", "house", "hadoop")
+PARTS = ("engine", "api", "conformance", "benches", "house", "hadoop", "web")
 
 
 @dataclass
@@ -97,6 +97,7 @@ SUITES = [
     Suite("hadoop", "job files on a cluster", cmake("examples", "examples", "gcc") + [[PYTHON, "hadoop/tests/job_files_test.py"]], counts.of_unittest,
           {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib")}),
     Suite("hadoop", "the cluster itself", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]], counts.of_unittest),
+    Suite("web", "templates, by stock Velocity and compiled", [["mvn", "-B", "-f", "web/pom.xml", "test"]], counts.of_surefire),
     Suite("house", "commands of the guides", [unittest("tests/guides")], counts.of_unittest, {"YUNTI": YUNTI}),
     Suite("house", "packages", [unittest("tests/packages")], counts.of_unittest),
     Suite("house", "what a user is given", [unittest("tests/house")], counts.of_unittest, {"YUNTI": YUNTI}),

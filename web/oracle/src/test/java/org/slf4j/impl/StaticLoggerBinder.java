@@ -1,0 +1,29 @@
+package org.slf4j.impl;
+
+import org.slf4j.ILoggerFactory;
+import org.slf4j.spi.LoggerFactoryBinder;
+import org.yunti.web.oracle.log.JournalLogger;
+
+/** SLF4J 1.7 finds its binding by this name: all loggers write into the journal of the render. */
+public final class StaticLoggerBinder implements LoggerFactoryBinder {
+  /** Read by SLF4J; not a constant, so that it is not compiled into it. */
+  public static String REQUESTED_API_VERSION = "1.6.99";
+
+  private static final StaticLoggerBinder SINGLETON = new StaticLoggerBinder();
+
+  private StaticLoggerBinder() {}
+
+  public static StaticLoggerBinder getSingleton() {
+    return SINGLETON;
+  }
+
+  @Override
+  public ILoggerFactory getLoggerFactory() {
+    return JournalLogger::new;
+  }
+
+  @Override
+  public String getLoggerFactoryClassStr() {
+    return JournalLogger.class.getName();
+  }
+}

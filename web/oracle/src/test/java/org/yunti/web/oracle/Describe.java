@@ -1,0 +1,105 @@
+package org.yunti.web.oracle;
+
+import java.lang.reflect.Array;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.apache.velocity.context.Context;
+import org.apache.velocity.exception.MethodInvocationException;
+import org.apache.velocity.exception.ParseErrorException;
+import org.apache.velocity.exception.VelocityException;
+
+/** Exceptions and values as text. */
+final class Describe {
+  private static final int DEPTH_MAX = 6;
+
+  /** What Object.toString() ends with is another number in each run. */
+  private static final Pattern IDENTITY = Pattern.compile("(?<=[\\w;$])@[0-9a-f]{1,8}\\b");
+
+  /** A template of a class of this project's is still a template. */
+  private static final Pattern TEMPLATE = Pattern.compile("org\\.yunti\\.web\\.velocity\\.[\\w$]+@\\.\\.");
+
+  /** What Java's reflection says of an argument of a wrong type changes when a method has been called often enough. */
+  private static final Pattern REFLECTION =
+      Pattern.compile("IllegalArgumentException: (argument type mismatch|null|java\\.lang\\.ClassCastException(@\\.\\.|: [^\n]*)?)");
+
+  private Describe() {}
+
+  static String withoutIdentity(String text) {
+    String plain = text;
+    if (plain.indexOf('@') >= 0) {
+      plain = TEMPLATE.matcher(IDENTITY.matcher(plain).replaceAll("@..")).replaceAll("org.apache.velocity.Template@..");
+    }
+    return plain.contains("IllegalArgument") ? REFLECTION.matcher(plain).replaceAll("IllegalArgumentException") : plain;
+  }
+
+  /** Class, message and place of an exception and of all its causes. */
+  static String thrown(Throwable thrown) {
+    StringBuilder text = new StringBuilder();
+    int depth = 0;
+    for (Throwable t = thrown; t != null && depth++ < 20; t = t.getCause()) {
+      text.append(depth == 1 ? "" : "\n  caused by ").append(t.getClass().getName());
+      // A stack that overflowed did so at a place that is no part of the semantics.
+      text.append(": ").append(t instanceof StackOverflowError ? "" : t.getMessage());
+      if (t instanceof MethodInvocationException e) {
+        text.append(" [method ").append(e.getMethodName()).append(", reference ").append(e.getReferenceName()).append(", ");
+        text.append(e.getTemplateName()).append(':').append(e.getLineNumber()).append(':').append(e.getColumnNumber()).append(']');
+      }
+      if (t instanceof ParseErrorException e) {
+        text.append(" [").append(e.getTemplateName()).append(':').append(e.getLineNumber()).append(':').append(e.getColumnNumber());
+        text.append(", syntax ").append(e.getInvalidSyntax()).append(']');
+      }
+      if (t instanceof VelocityException e && e.getVtlStackTrace() != null) {
+        text.append(" vtl ").append(Arrays.toString(e.getVtlStackTrace()));
+      }
+    }
+    return text.toString();
+  }
+
+  static Map<String, String> context(Context context) {
+    Map<String, String> values = new TreeMap<>();
+    for (String key : context.getKeys()) {
+      values.put(key, value(context.get(key), 0));
+    }
+    return values;
+  }
+
+  private static String value(Object value, int depth) {
+    if (value == null) {
+      return "null";
+    }
+    String type = value.getClass().getSimpleName();
+    if (depth > DEPTH_MAX) {
+      return type;
+    }
+    if (value instanceof Map<?, ?> map) {
+      List<String> entries = new ArrayList<>();
+      map.forEach((k, v) -> entries.add(value(k, depth + 1) + '=' + value(v, depth + 1)));
+      return type + entries;
+    }
+    if (value instanceof Collection<?> collection) {
+      List<String> elements = new ArrayList<>();
+      collection.forEach(element -> elements.add(value(element, depth + 1)));
+      return type + elements;
+    }
+    if (value.getClass().isArray()) {
+      List<String> elements = new ArrayList<>();
+      for (int i = 0; i < Array.getLength(value); i++) {
+        elements.add(value(Array.get(value, i), depth + 1));
+      }
+      return type + elements;
+    }
+    if (value instanceof State state) {
+      return type + ' ' + state.state();
+    }
+    if (value.getClass().getName().startsWith("java.lang.") || value instanceof Number) {
+      return type + ' ' + value;
+    }
+    // Others may render something or count when they are asked for their text.
+    return type;
+  }
+}

@@ -1,0 +1,66 @@
+package org.yunti.web.oracle;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStreamWriter;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import org.apache.velocity.Template;
+import org.apache.velocity.context.Context;
+
+/** The sinks of this suite, in pairs: stock's, and the one that must give the same. */
+public enum Sinks {
+  /** A plain writer, which keeps unpaired surrogates. */
+  WRITER(Sinks::toWriter, Sinks::toWriter),
+  /** Java's own encoder behind a writer: it joins a surrogate pair that comes in two pieces, and writes `?` for half of one. */
+  UTF_8((template, context) -> toBytes(template, context, StandardCharsets.UTF_8), Sinks::compiledUtf8),
+  LATIN_1(
+      (template, context) -> toBytes(template, context, StandardCharsets.ISO_8859_1),
+      (template, context) -> toBytes(template, context, StandardCharsets.ISO_8859_1));
+
+  private final Sink stock;
+  private final Sink compiled;
+
+  Sinks(Sink stock, Sink compiled) {
+    this.stock = stock;
+    this.compiled = compiled;
+  }
+
+  public Sink of(boolean isStock) {
+    return isStock ? stock : compiled;
+  }
+
+  private static Sink.Page toWriter(Template template, Context context) {
+    Writer writer = new StringWriter();
+    Throwable thrown = merge(template, context, writer);
+    return new Sink.Page(writer.toString(), thrown);
+  }
+
+  private static Sink.Page toBytes(Template template, Context context, Charset charset) {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    Throwable thrown;
+    try (Writer writer = new OutputStreamWriter(bytes, charset)) {
+      thrown = merge(template, context, writer);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return new Sink.Page(bytes.toString(StandardCharsets.ISO_8859_1), thrown);
+  }
+
+  /** The one place to pass the compiler's own byte sink, once there is one. */
+  private static Sink.Page compiledUtf8(Template template, Context context) {
+    return toBytes(template, context, StandardCharsets.UTF_8);
+  }
+
+  private static Throwable merge(Template template, Context context, Writer writer) {
+    try {
+      template.merge(context, writer);
+      return null;
+    } catch (RuntimeException | Error e) {
+      return e;
+    }
+  }
+}

@@ -1,0 +1,117 @@
+package org.yunti.web.oracle.curated;
+
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.Writer;
+import java.util.Locale;
+import org.apache.velocity.context.InternalContextAdapter;
+import org.apache.velocity.runtime.RuntimeServices;
+import org.apache.velocity.runtime.directive.Directive;
+import org.apache.velocity.runtime.parser.node.ASTReference;
+import org.apache.velocity.runtime.parser.node.Node;
+import org.yunti.web.oracle.Journal;
+
+/** Directives of a user's own. They know the tree, the writer and the context, so a compiler must hand all three to them. */
+public final class Directives {
+  private Directives() {}
+
+  /** Writes what its arguments are, as values and as they are written. */
+  public static final class Show extends Directive {
+    @Override
+    public String getName() {
+      return "show";
+    }
+
+    @Override
+    public int getType() {
+      return LINE;
+    }
+
+    @Override
+    public boolean render(InternalContextAdapter context, Writer writer, Node node) throws IOException {
+      for (int i = 0; i < node.jjtGetNumChildren(); i++) {
+        writer.write(node.jjtGetChild(i).literal() + '=' + node.jjtGetChild(i).value(context) + ';');
+      }
+      Journal.note("show in " + context.getCurrentTemplateName() + ':' + getLine() + ':' + getColumn());
+      context.put("shown", node.jjtGetNumChildren());
+      return true;
+    }
+  }
+
+  /** Renders its body elsewhere and writes it in capitals. */
+  public static final class Upper extends Directive {
+    @Override
+    public String getName() {
+      return "upper";
+    }
+
+    @Override
+    public int getType() {
+      return BLOCK;
+    }
+
+    @Override
+    public boolean render(InternalContextAdapter context, Writer writer, Node node) throws IOException {
+      StringWriter body = new StringWriter();
+      node.jjtGetChild(node.jjtGetNumChildren() - 1).render(context, body);
+      writer.write(body.toString().toUpperCase(Locale.ROOT));
+      return true;
+    }
+  }
+
+  /** Renders its body as often as its argument says, with a scope, and can be stopped. */
+  public static final class Repeat extends Directive {
+    @Override
+    public String getName() {
+      return "repeat";
+    }
+
+    @Override
+    public int getType() {
+      return BLOCK;
+    }
+
+    @Override
+    public boolean render(InternalContextAdapter context, Writer writer, Node node) throws IOException {
+      int times = ((Number) node.jjtGetChild(0).value(context)).intValue();
+      preRender(context);
+      try {
+        for (int i = 0; i < times; i++) {
+          context.put("time", i);
+          node.jjtGetChild(1).render(context, writer);
+        }
+      } finally {
+        postRender(context);
+      }
+      return true;
+    }
+  }
+
+  /** Sets the reference that it is given, and asks the runtime about it. */
+  public static final class Fill extends Directive {
+    private String known = "";
+
+    @Override
+    public String getName() {
+      return "fill";
+    }
+
+    @Override
+    public int getType() {
+      return LINE;
+    }
+
+    @Override
+    public void init(RuntimeServices services, InternalContextAdapter context, Node node) {
+      super.init(services, context, node);
+      known = services.getString("fill.with", "nothing") + ' ' + getTemplateName();
+      Journal.note("init fill in " + context.getCurrentTemplateName());
+    }
+
+    @Override
+    public boolean render(InternalContextAdapter context, Writer writer, Node node) {
+      ((ASTReference) node.jjtGetChild(0)).setValue(context, known);
+      return false;
+    }
+  }
+}

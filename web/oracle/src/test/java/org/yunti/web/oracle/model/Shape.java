@@ -1,0 +1,14 @@
+package org.yunti.web.oracle.model;
+
+/** A public interface of classes that are not public. */
+public interface Shape {
+  String getTitle();
+
+  default String describe(Object detail) {
+    return "shape " + getTitle() + ' ' + detail;
+  }
+
+  static Shape hidden(String title) {
+    return new Hidden(title);
+  }
+}
