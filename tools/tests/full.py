@@ -25,6 +25,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import counts  # noqa: E402
 import run  # noqa: E402
+import skips  # noqa: E402
 from suites import BUILD, ROOT, Suite  # noqa: E402
 
 HOST = next(line.split()[1] for line in subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout.splitlines()
@@ -80,6 +81,45 @@ def examples_sanitized():
     return Suite("full", "examples as jobs, address and undefined-behaviour sanitizers", steps, counts.of_unittest, env, minutes=30)
 
 
+def of_races(read):
+    """Counts as `read` does; what the thread sanitizer reports is a failure, whatever the tests say."""
+    def counted(text, code):
+        found = read(text, code)
+        found.failures += sorted(set(re.findall(r"^(?:SUMMARY|FATAL): ThreadSanitizer: .*$", text, re.M)))
+        return found
+    return counted
+
+
+def compiler_with_source():
+    """The compiler that can compile its own library, as tools/setup leaves it: None is the one of this machine, "" is no one."""
+    sysroot = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True).stdout.strip()
+    if os.path.exists(os.path.join(sysroot, "lib/rustlib/src/rust/library/Cargo.lock")):
+        return None
+    unpacked = os.path.join(BUILD, "tools/rust/bin/rustc")
+    return unpacked if os.access(unpacked, os.X_OK) else ""
+
+
+def no_source():
+    return skips.NO_SOURCE if compiler_with_source() == "" else None
+
+
+# Their locks and fences in std must be seen too: std is compiled with the sanitizer like all else.
+RACES = {"TSAN_OPTIONS": "halt_on_error=0:second_deadlock_stack=1:history_size=4"}
+
+
+def with_thread_sanitizer(more_flags=""):
+    compiler = compiler_with_source()
+    env = {"RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": f"-Zsanitizer=thread --cfg thread_sanitizer{more_flags}",
+           "CARGO_TARGET_DIR": os.path.join(BUILD, "full-thread")}
+    return env | RACES | ({"RUSTC": compiler} if compiler else {})
+
+
+def races():
+    """The engine's tests, in threads that the sanitizer watches."""
+    command = ["cargo", "test", "--locked", "-p", "yunti-engine", "--lib", "--tests", "--target", HOST, "-Zbuild-std", "--no-fail-fast", "--", "--show-output"]
+    return Suite("full", "thread sanitizer", [command], of_races(counts.of_cargo), with_thread_sanitizer(), minutes=90, skip=no_source)
+
+
 def masked(level):
     """The tests of engine and command as on a machine with fewer vector instructions."""
     command = ["cargo", "test", "--locked", "-p", "yunti-engine", "-p", "yunti", "--lib", "--bins", "--tests", "--no-fail-fast", "--", "--show-output"]
@@ -89,6 +129,7 @@ def masked(level):
 def engine(minutes):
     targets = sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/**/*.rs"), recursive=True))
     return twice_sanitized("yunti-engine") + [
+        races(),
         examples_sanitized(),
         masked("avx2"),
         masked("plain"),
