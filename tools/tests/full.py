@@ -26,7 +26,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import counts  # noqa: E402
 import run  # noqa: E402
 import skips  # noqa: E402
-from suites import BUILD, ROOT, Suite  # noqa: E402
+from suites import BUILD, ROOT, Suite, no_clang  # noqa: E402
 
 HOST = next(line.split()[1] for line in subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout.splitlines()
             if line.startswith("host:"))
@@ -107,9 +107,9 @@ def no_source():
 RACES = {"TSAN_OPTIONS": "halt_on_error=0:second_deadlock_stack=1:history_size=4"}
 
 
-def with_thread_sanitizer(more_flags=""):
+def with_thread_sanitizer():
     compiler = compiler_with_source()
-    env = {"RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": f"-Zsanitizer=thread --cfg thread_sanitizer{more_flags}",
+    env = {"RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": "-Zsanitizer=thread --cfg thread_sanitizer",
            "CARGO_TARGET_DIR": os.path.join(BUILD, "full-thread")}
     return env | RACES | ({"RUSTC": compiler} if compiler else {})
 
@@ -118,6 +118,20 @@ def races():
     """The engine's tests, in threads that the sanitizer watches."""
     command = ["cargo", "test", "--locked", "-p", "yunti-engine", "--lib", "--tests", "--target", HOST, "-Zbuild-std", "--no-fail-fast", "--", "--show-output"]
     return Suite("full", "thread sanitizer", [command], of_races(counts.of_cargo), with_thread_sanitizer(), minutes=90, skip=no_source)
+
+
+def examples_in_threads():
+    """The class libraries of examples/ and the command that loads them, both with the thread sanitizer, whose runtime is the
+    command's: it lends its symbols to libraries. gcc's libraries would bring another."""
+    env = with_thread_sanitizer()
+    libraries = os.path.join(BUILD, "full-examples-thread")
+    steps = [["cmake", "-S", "examples", "-B", libraries, "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=Release",
+              "-DCMAKE_CXX_FLAGS=-g -fsanitize=thread"],
+             ["cmake", "--build", libraries, "--parallel", "2"],
+             ["cargo", "rustc", "--locked", "-p", "yunti", "--bin", "yunti", "--target", HOST, "-Zbuild-std", "--", "-Clink-arg=-Wl,--export-dynamic"],
+             [sys.executable, "-m", "unittest", "-v", "tests/examples/examples_test.py", "tests/races/races_test.py"]]
+    env |= {"YUNTI": os.path.join(env["CARGO_TARGET_DIR"], HOST, "debug/yunti"), "YUNTI_EXAMPLES": os.path.join(libraries, "lib")}
+    return Suite("full", "examples as jobs, thread sanitizer", steps, counts.of_unittest, env, minutes=60, skip=lambda: no_source() or no_clang())
 
 
 def masked(level):
@@ -131,6 +145,7 @@ def engine(minutes):
     return twice_sanitized("yunti-engine") + [
         races(),
         examples_sanitized(),
+        examples_in_threads(),
         masked("avx2"),
         masked("plain"),
         tested("every operation made to fail", "faults", {"YUNTI_SWEEP": "full"}, 60),
