@@ -140,8 +140,11 @@ def masked(level):
     return Suite("full", f"masked: {level}", [command], counts.of_cargo, {"YUNTI_SIMD": level}, minutes=60)
 
 
+def fuzz_targets():
+    return sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/**/*.rs"), recursive=True))
+
+
 def engine(minutes):
-    targets = sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/**/*.rs"), recursive=True))
     return twice_sanitized("yunti-engine") + [
         races(),
         examples_sanitized(),
@@ -150,7 +153,7 @@ def engine(minutes):
         masked("plain"),
         tested("every operation made to fail", "faults", {"YUNTI_SWEEP": "full"}, 60),
         tested(f"random jobs, {minutes:g} minutes", "random", {"YUNTI_RANDOM_SECONDS": str(int(minutes * 60))}, minutes + 20),
-    ] + [fuzzing(target, minutes) for target in targets]
+    ] + [fuzzing(target, minutes) for target in fuzz_targets()]
 
 
 def of_checked_jobs(text, code):

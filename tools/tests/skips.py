@@ -19,7 +19,7 @@ NO_SOURCE = "no compiler with the source of Rust's own library, for the thread s
 
 
 def _has_source():
-    """Whether tools/setup could have left one: from a mirror of Debian, or of this machine's own compiler."""
+    """Whether there is one: this machine's own, or the one that tools/setup has unpacked."""
     sysroot = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True).stdout.strip()
     return any(os.path.exists(path) for path in (f"{sysroot}/lib/rustlib/src/rust/library/Cargo.lock",
                                                  os.path.join(os.path.dirname(__file__), "../../build/tools/rust/bin/rustc")))

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Makes the corpora of the fuzz targets small again: of each, the fewest inputs that reach what all of them reach.
+
+    corpora.py [--found] [TARGET ..]     --found: what the fuzzer has found since, too (build/fuzz-found); all targets without a name
+
+libFuzzer chooses (-set_cover_merge=1): by the edges, and by how often each was passed. The last line counts the inputs.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import full  # noqa: E402
+from suites import BUILD, ROOT  # noqa: E402
+
+
+def merge(target, with_found):
+    """(inputs before, inputs now)"""
+    suite = full.fuzzing(target, 0)
+    build, (program, found, corpus, *_) = suite.steps
+    subprocess.run(build, cwd=ROOT, env=os.environ | suite.env, check=True)
+    before = len(os.listdir(corpus))
+    with tempfile.TemporaryDirectory(dir=BUILD) as folder:
+        sources = [corpus] + ([found] if with_found else [])
+        subprocess.run([program, "-set_cover_merge=1", "-timeout=20", "-rss_limit_mb=2048", folder, *sources], cwd=ROOT, check=True,
+                       stderr=subprocess.DEVNULL)
+        kept = os.listdir(folder)
+        if not kept:
+            sys.exit(f"corpora.py: {target}: nothing was kept; the corpus is as it was")
+        for name in os.listdir(corpus):
+            os.remove(os.path.join(corpus, name))
+        for name in kept:
+            shutil.copy(os.path.join(folder, name), corpus)
+    return before, len(kept)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--found", action="store_true", help="what the fuzzer has found since, too")
+    parser.add_argument("targets", nargs="*")
+    options = parser.parse_args()
+    counts = []
+    for target in options.targets or full.fuzz_targets():
+        counts.append(merge(target, options.found))
+        print(f"{target}: {counts[-1][0]} inputs, now {counts[-1][1]}", flush=True)
+    print(f"{sum(b for b, _ in counts)} inputs, now {sum(n for _, n in counts)}")
+
+
+if __name__ == "__main__":
+    main()
