@@ -3,10 +3,12 @@
 
     corpora.py [--found] [TARGET ..]     --found: what the fuzzer has found since, too (build/fuzz-found); all targets without a name
 
-libFuzzer chooses (-set_cover_merge=1): by the edges, and by how often each was passed. The last line counts the inputs.
+libFuzzer chooses (-set_cover_merge=1), by the edges of the code that are passed. How often each is passed (-use_counters) would keep
+hundreds of inputs that differ in a length, which the fuzzer finds again at once. The last line counts the inputs.
 """
 
 import argparse
+import filecmp
 import os
 import shutil
 import subprocess
@@ -28,16 +30,22 @@ def merge(target, with_found):
     before = len(os.listdir(corpus))
     with tempfile.TemporaryDirectory(dir=BUILD) as folder:
         sources = [corpus] + ([found] if with_found else [])
-        subprocess.run([program, "-set_cover_merge=1", "-timeout=20", "-rss_limit_mb=2048", folder, *sources], cwd=ROOT, check=True,
+        subprocess.run([program, "-set_cover_merge=1", "-use_counters=0", "-timeout=20", "-rss_limit_mb=2048", folder, *sources], cwd=ROOT, check=True,
                        stderr=subprocess.DEVNULL)
         kept = os.listdir(folder)
         if not kept:
             sys.exit(f"corpora.py: {target}: nothing was kept; the corpus is as it was")
+        # What stays keeps its name.
         for name in os.listdir(corpus):
-            os.remove(os.path.join(corpus, name))
+            path = os.path.join(corpus, name)
+            same = next((k for k in kept if filecmp.cmp(path, os.path.join(folder, k), shallow=False)), None)
+            if same:
+                kept.remove(same)
+            else:
+                os.remove(path)
         for name in kept:
             shutil.copy(os.path.join(folder, name), corpus)
-    return before, len(kept)
+    return before, len(os.listdir(corpus))
 
 
 def main():
