@@ -12,6 +12,7 @@ The last line is `N passed, N failed, N skipped`.
 """
 
 import argparse
+import fcntl
 import glob
 import os
 import platform
@@ -52,7 +53,7 @@ def fuzzing(target, minutes):
     fuzz = [program, found, corpus, f"-max_total_time={int(minutes * 60)}", "-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1",
             f"-artifact_prefix={found}/"]
     build = ["cargo", "build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--bin", target, "--target", HOST]
-    return Suite("full", f"fuzz {target}, {minutes:g} minutes", [build, fuzz], counts.of_exit, env, minutes=minutes + 30)
+    return Suite("full", f"fuzz {target}", [build, fuzz], counts.of_exit, env, minutes=minutes + 30)
 
 
 def twice_sanitized(package):
@@ -152,7 +153,7 @@ def engine(minutes):
         masked("avx2"),
         masked("plain"),
         tested("every operation made to fail", "faults", {"YUNTI_SWEEP": "full"}, 60),
-        tested(f"random jobs, {minutes:g} minutes", "random", {"YUNTI_RANDOM_SECONDS": str(int(minutes * 60))}, minutes + 20),
+        tested("random jobs", "random", {"YUNTI_RANDOM_SECONDS": str(int(minutes * 60))}, minutes + 20),
     ] + [fuzzing(target, minutes) for target in fuzz_targets()]
 
 
@@ -246,9 +247,16 @@ def state():
     return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!tests/results") else "")
 
 
-def keep(part, suite, found, seconds, commit, names):
+def keep(part, *result):
     """Puts one suite's result in the place of its last one; suites that were never run are named."""
-    path = os.path.join(ROOT, f"tests/results/{part}-full.md")
+    os.makedirs(BUILD, exist_ok=True)
+    # Two of these programs may run, with other suites each.
+    with open(os.path.join(BUILD, f"{part}-full.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        put(os.path.join(ROOT, f"tests/results/{part}-full.md"), part, *result)
+
+
+def put(path, part, suite, found, seconds, commit, names):
     rows, failures = {}, []
     if os.path.exists(path):
         with open(path) as f:
