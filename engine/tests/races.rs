@@ -32,17 +32,30 @@ impl Cell {
     }
 }
 
+/// Both workers are at work at the same time, and nothing of this orders what they do: one that has ended before the other begins
+/// may have been forgotten.
+fn side_by_side(body: impl Fn(usize) + Sync) {
+    let arrived = AtomicU64::new(0);
+    RealThreads.run(2, &|worker| {
+        arrived.fetch_add(1, Ordering::Relaxed);
+        while arrived.load(Ordering::Relaxed) < 2 {
+            thread::yield_now();
+        }
+        (0..100).for_each(|_| body(worker));
+    });
+}
+
 type Case = (&'static str, fn());
 
 const RACES: [Case; 4] = [
     ("two workers add to one cell", || {
         let cell = Cell::new();
-        RealThreads.run(2, &|_| cell.add());
+        side_by_side(|_| cell.add());
     }),
     ("a worker writes to mapped memory that another reads", || {
         let mut buffer = Buffer::new(1 << 20, None).unwrap();
         let base = AtomicPtr::new(buffer.as_mut_ptr());
-        RealThreads.run(2, &|worker| {
+        side_by_side(|worker| {
             // SAFETY: inside of the buffer; the race is what is asked for.
             unsafe {
                 let byte = base.load(Ordering::Relaxed).add(70_000);
@@ -52,7 +65,7 @@ const RACES: [Case; 4] = [
     }),
     ("two workers, each under a lock of its own", || {
         let (cell, locks) = (Cell::new(), [Mutex::new(()), Mutex::new(())]);
-        RealThreads.run(2, &|worker| {
+        side_by_side(|worker| {
             let _held = locks[worker].lock().unwrap();
             cell.add();
         });
