@@ -62,7 +62,7 @@ test-engine test-api test-conformance test-benches test-house test-hadoop test-w
 	@$(PYTHON) tools/tests/run.py $*
 
 test-full-engine test-full-hadoop test-full-web: test-full-%:
-	@tools/setup test
+	@tools/setup $(if $(filter engine,$*),full,test)
 	@$(PYTHON) tools/tests/full.py $* --minutes $(or $(MINUTES),10)
 
 # Random jobs, in the build of the tests; SEED=N runs the one job of a seed.

@@ -293,6 +293,25 @@ class Chains(JobFiles):
         self.assertEqual(json.loads(cluster.ok("hadoop", "fs", "-cat", "chain/_yunti/report.json")), reports[0])
         self.assertRegex(told, r"(?m)^words and 2 jobs behind it: ")
 
+    def test_named_outputs_are_the_last_jobs(self):
+        routes = library(self.folder.name, "routes")
+        self.put("pairs", "".join(f"k{i * 31 % 900 if i % 3 else i}\tv{i}\n" for i in range(9000)))
+        cluster.ok("hadoop", "fs", "-put", "-f", self.path("pairs"), ".")
+        body = SPLIT + """
+            input = "pairs"
+            input-format = "kv"
+            mode = "none"
+            [outputs]
+            single = "text"
+            [[then]]
+            reducer = "Routes.Count"
+            reduces = 2
+            """
+        here, there, _ = self.both("chained-outputs", body, "--lib", routes)
+        self.same_files(here, there)
+        self.assertTrue(any(name.startswith("single-r-") for name in self.files(there)))
+        self.nothing_between()
+
     def test_a_total_order_of_what_the_job_before_left(self):
         body = SPLIT + """
             application = "wordcount"
@@ -366,7 +385,6 @@ class Chains(JobFiles):
         self.refused([*job, "--output", "x", "-D", "yunti.hadoop.output.format=no.Such"], 2, "there is no class no.Such")
         job = self.job("unfit", self.COUNTS.replace('folder = "Yunti.SumFolder"', 'key-order = "Yunti.FieldOrder"'))
         self.refused([*job, "--output", "x"], 2, "job 3 of 3 (the largest first)")
-        self.refused([*self.job("outputs", self.COUNTS), "--output", "x", "--named-output", "more"], 2, "a chain has no named outputs")
 
 
 class KeyOrders(JobFiles):

@@ -13,6 +13,7 @@ The last line is `N passed, N failed, N skipped`.
 """
 
 import argparse
+import fcntl
 import glob
 import os
 import platform
@@ -26,7 +27,8 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import counts  # noqa: E402
 import run  # noqa: E402
-from suites import BUILD, ROOT, Suite  # noqa: E402
+import skips  # noqa: E402
+from suites import BUILD, ROOT, Suite, no_clang  # noqa: E402
 
 HOST = next(line.split()[1] for line in subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout.splitlines()
             if line.startswith("host:"))
@@ -52,7 +54,7 @@ def fuzzing(target, minutes):
     fuzz = [program, found, corpus, f"-max_total_time={int(minutes * 60)}", "-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1",
             f"-artifact_prefix={found}/"]
     build = ["cargo", "build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--bin", target, "--target", HOST]
-    return Suite("full", f"fuzz {target}, {minutes:g} minutes", [build, fuzz], counts.of_exit, env, minutes=minutes + 30)
+    return Suite("full", f"fuzz {target}", [build, fuzz], counts.of_exit, env, minutes=minutes + 30)
 
 
 def twice_sanitized(package):
@@ -81,21 +83,79 @@ def examples_sanitized():
     return Suite("full", "examples as jobs, address and undefined-behaviour sanitizers", steps, counts.of_unittest, env, minutes=30)
 
 
+def of_races(read):
+    """Counts as `read` does; what the thread sanitizer reports is a failure, whatever the tests say."""
+    def counted(text, code):
+        found = read(text, code)
+        found.failures += sorted(set(re.findall(r"^(?:SUMMARY|FATAL): ThreadSanitizer: .*$", text, re.M)))
+        return found
+    return counted
+
+
+def compiler_with_source():
+    """The compiler that can compile its own library, as tools/setup leaves it: None is the one of this machine, "" is no one."""
+    sysroot = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True).stdout.strip()
+    if os.path.exists(os.path.join(sysroot, "lib/rustlib/src/rust/library/Cargo.lock")):
+        return None
+    unpacked = os.path.join(BUILD, "tools/rust/bin/rustc")
+    return unpacked if os.access(unpacked, os.X_OK) else ""
+
+
+def no_source():
+    return skips.NO_SOURCE if compiler_with_source() == "" else None
+
+
+# Their locks and fences in std must be seen too: std is compiled with the sanitizer like all else.
+RACES = {"TSAN_OPTIONS": "halt_on_error=0:second_deadlock_stack=1:history_size=4"}
+
+
+def with_thread_sanitizer():
+    compiler = compiler_with_source()
+    env = {"RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": "-Zsanitizer=thread --cfg thread_sanitizer",
+           "CARGO_TARGET_DIR": os.path.join(BUILD, "full-thread")}
+    return env | RACES | ({"RUSTC": compiler} if compiler else {})
+
+
+def races():
+    """The engine's tests, in threads that the sanitizer watches."""
+    command = ["cargo", "test", "--locked", "-p", "yunti-engine", "--lib", "--tests", "--target", HOST, "-Zbuild-std", "--no-fail-fast", "--", "--show-output"]
+    return Suite("full", "thread sanitizer", [command], of_races(counts.of_cargo), with_thread_sanitizer(), minutes=90, skip=no_source)
+
+
+def examples_in_threads():
+    """The class libraries of examples/ and the command that loads them, both with the thread sanitizer, whose runtime is the
+    command's: it lends its symbols to libraries. gcc's libraries would bring another."""
+    env = with_thread_sanitizer()
+    libraries = os.path.join(BUILD, "full-examples-thread")
+    steps = [["cmake", "-S", "examples", "-B", libraries, "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=Release",
+              "-DCMAKE_CXX_FLAGS=-g -fsanitize=thread"],
+             ["cmake", "--build", libraries, "--parallel", "2"],
+             ["cargo", "rustc", "--locked", "-p", "yunti", "--bin", "yunti", "--target", HOST, "-Zbuild-std", "--", "-Clink-arg=-Wl,--export-dynamic"],
+             [sys.executable, "-m", "unittest", "-v", "tests/examples/examples_test.py", "tests/races/races_test.py"]]
+    env |= {"YUNTI": os.path.join(env["CARGO_TARGET_DIR"], HOST, "debug/yunti"), "YUNTI_EXAMPLES": os.path.join(libraries, "lib")}
+    return Suite("full", "examples as jobs, thread sanitizer", steps, counts.of_unittest, env, minutes=60, skip=lambda: no_source() or no_clang())
+
+
 def masked(level):
     """The tests of engine and command as on a machine with fewer vector instructions."""
     command = ["cargo", "test", "--locked", "-p", "yunti-engine", "-p", "yunti", "--lib", "--bins", "--tests", "--no-fail-fast", "--", "--show-output"]
     return Suite("full", f"masked: {level}", [command], counts.of_cargo, {"YUNTI_SIMD": level}, minutes=60)
 
 
+def fuzz_targets():
+    return sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/**/*.rs"), recursive=True))
+
+
 def engine(minutes):
-    targets = sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/**/*.rs"), recursive=True))
     return twice_sanitized("yunti-engine") + [
+        races(),
         examples_sanitized(),
+        examples_in_threads(),
         masked("avx2"),
         masked("plain"),
         tested("every operation made to fail", "faults", {"YUNTI_SWEEP": "full"}, 60),
-        tested(f"random jobs, {minutes:g} minutes", "random", {"YUNTI_RANDOM_SECONDS": str(int(minutes * 60))}, minutes + 20),
-    ] + [fuzzing(target, minutes) for target in targets]
+        tested("random jobs", "random", {"YUNTI_RANDOM_SECONDS": str(int(minutes * 60))}, minutes + 20),
+    ] + [fuzzing(target, minutes) for target in fuzz_targets()]
 
 
 def of_checked_jobs(text, code):
@@ -193,9 +253,16 @@ def state():
     return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!tests/results") else "")
 
 
-def keep(part, suite, found, seconds, commit, names):
+def keep(part, *result):
     """Puts one suite's result in the place of its last one; suites that were never run are named."""
-    path = os.path.join(ROOT, f"tests/results/{part}-full.md")
+    os.makedirs(BUILD, exist_ok=True)
+    # Two of these programs may run, with other suites each.
+    with open(os.path.join(BUILD, f"{part}-full.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        put(os.path.join(ROOT, f"tests/results/{part}-full.md"), part, *result)
+
+
+def put(path, part, suite, found, seconds, commit, names):
     rows, failures = {}, []
     if os.path.exists(path):
         with open(path) as f:

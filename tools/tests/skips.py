@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import subprocess
 
 
 def _cpu_has(flag):
@@ -14,8 +15,19 @@ def _has(*programs):
     return all(shutil.which(p) for p in programs)
 
 
+NO_SOURCE = "no compiler with the source of Rust's own library, for the thread sanitizer"
+
+
+def _has_source():
+    """Whether there is one: this machine's own, or the one that tools/setup has unpacked."""
+    sysroot = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True).stdout.strip()
+    return any(os.path.exists(path) for path in (f"{sysroot}/lib/rustlib/src/rust/library/Cargo.lock",
+                                                 os.path.join(os.path.dirname(__file__), "../../build/tools/rust/bin/rustc")))
+
+
 # (what the reason or the test's name contains, whether what the test needs is here)
 PRECONDITIONS = [
+    (re.escape(NO_SOURCE), _has_source),
     (r"avx-?512", lambda: _cpu_has("avx512f") and _cpu_has("avx512vbmi2")),
     (r"avx-?2", lambda: _cpu_has("avx2")),
     (r"clang", lambda: _has("clang", "clang++")),

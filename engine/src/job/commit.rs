@@ -153,7 +153,7 @@ impl Pending {
                 .hint("name another, or use --overwrite"));
         };
         if durable && let Err(e) = self.files.sync_dir(&parent_of(&self.output)) {
-            // Where even that fails, both are left as they are.
+            // Where even that fails, the older one is beside the new one, as they are.
             self.done = self.take_back(older.as_deref()).is_err();
             return Err(failed(e));
         }
@@ -196,7 +196,11 @@ impl Pending {
                 self.files.rename(&self.output, &self.temporary)?;
                 self.files.rename(older, &self.output)
             }
-            None => self.files.rename(&self.output, &self.temporary),
+            // A directory that refuses new names may still give up old ones; what says that all of it is there goes first.
+            None => self.files.rename(&self.output, &self.temporary).or_else(|_| {
+                self.files.remove_file(&self.output.join("_SUCCESS"))?;
+                self.files.remove_dir_all(&self.output)
+            }),
         }
     }
 

@@ -74,6 +74,24 @@ fn every_disk_full_from_some_moment_on() {
     println!("a disk that stays full: {cases} cases");
 }
 
+/// A disk on which nothing but removals goes well any more, from any operation of a durable job on.
+#[test]
+fn every_disk_broken_from_some_moment_on_under_a_durable_job() {
+    let mut cases = 0;
+    for out in [Out::Fresh, Out::Deep] {
+        let spec = JobSpec { durable: true, reduces: 3, ..JobSpec::default() };
+        let case = Case::new("durable", &[("in", &lines(40))], out, spec);
+        for nth in 1.. {
+            let what = format!("broken from operation {nth} on");
+            cases += 1;
+            if check(&case, &[Code::Input, Code::Output], &what, |f| FaultyFiles::new(f, nth, true, EIO)) < nth {
+                break;
+            }
+        }
+    }
+    println!("a disk that breaks under a durable job: {cases} cases");
+}
+
 /// Each of the directories in turn is full, or gives errors, from any of its operations on: the others have room.
 #[test]
 fn each_scratch_directory_full_from_some_moment_on() {

@@ -1,9 +1,13 @@
 //! Chains of jobs: the same as one after the other with files between them.
 
+use std::sync::Arc;
+
 use yunti_engine::base::Code;
 use yunti_engine::env::Env;
+use yunti_engine::env::faulty::{Fault, FaultyFiles};
+use yunti_engine::env::real::RealFiles;
 use yunti_engine::job::spec::file::{parse_job_file, spec_to_toml};
-use yunti_engine::job::spec::{Mode, Partitioning};
+use yunti_engine::job::spec::{Mode, Partitioning, SourceSpec};
 use yunti_engine::job::{InputFormat, JobSpec, OutputFormat, OutputTarget};
 
 use crate::support::{Temp, noise, parts_of, read_parts, run_in};
@@ -166,9 +170,6 @@ fn what_does_not_fit_is_told_before_the_first_job_begins() {
     assert!(error.to_string().contains("takes values of type f64: the mapper emits i64"), "{error}");
     let error = fails(&with(JobSpec { key_order: Some("Yunti.FieldOrder".into()), ..JobSpec::default() }));
     assert!(error.to_string().contains("job 2 of 2"), "{error}");
-    let outputs = [("more".to_string(), JobSpec::default().output_format)].into();
-    let error = fails(&JobSpec { outputs, ..spec.clone() });
-    assert!(error.to_string().starts_with("a chain has no named outputs"), "{error}");
     let taken = temp.path("in");
     let exists = JobSpec { output: OutputTarget::Directory(taken), ..spec.clone() };
     assert_eq!(run_in(&Env::real(), &exists).unwrap_err().code(), Code::Exists);
@@ -193,5 +194,56 @@ fn chains_are_written_in_job_files() {
     ] {
         let error = parse_job_file(&format!("format = \"yunti-job/1\"\n{bad}\n"), "job.toml".as_ref()).unwrap_err();
         assert!(error.to_string().starts_with(expect), "{error}");
+    }
+}
+
+#[test]
+fn named_outputs_are_the_last_jobs() {
+    let temp = Temp::new("chains-outputs");
+    let input = temp.write("in", b"ab\t1\na\t2\nb\t3\n");
+    let work = JobSpec { reducer: Some("Test.AsideReducer".into()), ..JobSpec::default() };
+    let mut spec = JobSpec {
+        inputs: vec![input],
+        input_format: InputFormat::KeyValue { separator: b'\t' },
+        // Framed as held records are: among these it would be taken for some.
+        outputs: [("aside".into(), OutputFormat::Framed)].into(),
+        output: OutputTarget::Directory(temp.path("out")),
+        then: vec![JobSpec { mode: Mode::None, ..JobSpec::default() }, work.clone()],
+        ..JobSpec::default()
+    };
+    run_in(&Env::real(), &spec).unwrap();
+    assert_eq!(read_parts(&temp.path("out")).concat(), b"ab\t1\nb\t3\n");
+    assert_eq!(std::fs::read(temp.path("out/aside-r-00000")).unwrap(), b"\0\0\0\x01\0\0\0\x01a2");
+    (spec.reducer, spec.overwrite) = (work.reducer, true);
+    let error = run_in(&Env::real(), &spec).unwrap_err();
+    assert_eq!(error.code(), Code::UserCode);
+    let said = "job 1 of 3 (job): the job has no output aside: ";
+    assert!(
+        error.to_string().starts_with(said) && error.to_string().contains("of a chain, the last job has"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_chain_of_several_sources_looks_at_files_as_its_jobs_do() {
+    let temp = Temp::new("chains-sources");
+    let source = |name: &str| SourceSpec {
+        inputs: vec![temp.write(name, b"a\tb\n")],
+        input_format: InputFormat::KeyValue { separator: b'\t' },
+        columns: Default::default(),
+        mapper: None,
+    };
+    let spec = JobSpec {
+        sources: vec![source("one"), source("two")],
+        then: vec![JobSpec::default()],
+        overwrite: true,
+        output: OutputTarget::Directory(temp.path("out")),
+        ..JobSpec::default()
+    };
+    // Whichever operation is interrupted.
+    for nth in 1..200 {
+        let files = FaultyFiles::new(Arc::new(RealFiles), nth, false, Fault::Errno(libc::EINTR));
+        let env = Env { files: Arc::new(files), ..Env::real() };
+        run_in(&env, &spec).unwrap_or_else(|e| panic!("operation {nth}: {e}"));
     }
 }

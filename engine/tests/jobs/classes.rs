@@ -8,6 +8,12 @@ use yunti_engine::operator::{
     Batch, Class, ClassInfo, ClassSource, Groups, Kind, Mapper, Out, Partitioner, Reducer, TaskContext, Type,
 };
 
+use aside::{Aside, Without};
+
+#[path = "aside.rs"]
+#[allow(dead_code)]
+pub mod aside;
+
 type MapBatch = fn(&Batch<'_>, &mut Out) -> Result<()>;
 
 struct TestMapper {
@@ -156,7 +162,8 @@ fn words(batch: &Batch<'_>, out: &mut Out) -> Result<()> {
     Ok(())
 }
 
-/// `Test.Pass.T` (records with keys of type T), the mappers above, the reducer `Test.Sum` and the partitioner `Test.FirstByte`.
+/// `Test.Pass.T` (records with keys of type T), the mappers above, the reducer `Test.Sum`, the partitioner `Test.FirstByte`, and the
+/// classes of `aside.rs`.
 pub fn test_classes() -> Arc<dyn ClassSource> {
     let info = |name: &str, kind: Kind, key_type: Type, value_type: Type| ClassInfo {
         key_type,
@@ -178,5 +185,8 @@ pub fn test_classes() -> Arc<dyn ClassSource> {
     all.push(mapper("Words", Type::Bytes, Type::I64, words));
     all.push(Arc::new(Sum(info("Sum", Kind::Reducer, Type::Bytes, Type::I64))));
     all.push(Arc::new(ByFirstByte(info("FirstByte", Kind::Partitioner, Type::None, Type::None))));
+    all.push(Arc::new(Aside(info("Aside", Kind::Mapper, Type::Bytes, Type::Bytes))));
+    all.push(Arc::new(Aside(info("AsideReducer", Kind::Reducer, Type::Bytes, Type::Bytes))));
+    all.push(Arc::new(Without(info("Without", Kind::Mapper, Type::Bytes, Type::Bytes))));
     Arc::new(all)
 }

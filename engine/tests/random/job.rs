@@ -12,24 +12,16 @@ use yunti_engine::env::random::Random as Numbers;
 use yunti_engine::env::real::RealFiles;
 use yunti_engine::env::threads::RealThreads;
 use yunti_engine::env::{Env, Threads};
-use yunti_engine::format::columns::Columns;
-use yunti_engine::job::{InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SpillCodec};
+use yunti_engine::job::spec::SourceSpec;
+use yunti_engine::job::{JobSpec, Mode, OutputFormat, OutputTarget, SpillCodec};
 use yunti_engine::operator::Type;
 
-use crate::plain;
-use crate::shapes::{self, Alphabet, Record, Shape, chance, magnitude, pick};
+use crate::answer;
+use crate::classes::aside::{ASIDE, GONE, is_aside};
+use crate::input::{self, Operator};
+use crate::shapes::{Record, chance, magnitude, pick};
+use crate::stage::{self, Given, Order};
 use crate::support::{Temp, run_in};
-
-/// What leaves the job is the same in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Order {
-    /// Part by part.
-    Parts,
-    /// All parts, one behind the other.
-    Joined,
-    /// In any order within a part.
-    Any,
-}
 
 /// A fault, where it strikes, and from which operation on.
 #[derive(Clone, Copy, Debug)]
@@ -41,11 +33,12 @@ struct Trouble {
 }
 
 pub struct Random {
+    /// Its inputs and side files are named within the directory of the input.
     spec: JobSpec,
-    /// Names within the directory of the input.
     files: Vec<(String, Vec<u8>)>,
-    parts: Vec<Vec<u8>>,
-    order: Order,
+    answer: Given,
+    /// What stands in the files of the output `aside`.
+    aside: Given,
     trouble: Option<Trouble>,
     /// Threads that the system gives, at most.
     threads_given: usize,
@@ -66,14 +59,6 @@ impl Threads for FewThreads {
     }
 }
 
-/// Operators whose result a plain loop knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operator {
-    Identity,
-    Words,
-    Longs,
-}
-
 fn trouble(random: &mut Numbers) -> Option<Trouble> {
     if chance(random, 60) {
         return None;
@@ -88,84 +73,6 @@ fn trouble(random: &mut Numbers) -> Option<Trouble> {
     // A bit that turns in text is other text.
     let scratch_only = fault == Fault::Torn || chance(random, 30);
     Some(Trouble { nth: 1 + magnitude(random, 600), sticky, fault, scratch_only })
-}
-
-/// The records in the bytes of a random format that can hold them.
-struct Input {
-    format: InputFormat,
-    columns: Columns,
-    shape: Shape,
-    n: u64,
-}
-
-fn input(operator: Operator, random: &mut Numbers) -> Input {
-    let numbers = [Type::I32, Type::U32, Type::F32, Type::I64, Type::U64, Type::F64];
-    let value_bytes_max = if operator == Operator::Longs { 8 } else { magnitude(random, 300) };
-    let mut shape = Shape {
-        alphabet: Alphabet::Any,
-        key_type: Type::Bytes,
-        distinct: 1 + magnitude(random, 100_000),
-        key_bytes_max: magnitude(random, 60),
-        value_bytes_max,
-        fixed: operator == Operator::Longs,
-        long_percent: if chance(random, 20) && operator == Operator::Identity { 3 } else { 0 },
-    };
-    let mut columns = Columns::default();
-    let separator = pick(random, b",;\t|");
-    let named = |k: &str, v: &str| Columns { key: vec![k.into()], value: vec![v.into()] };
-    let format = match if operator == Operator::Longs { random.below(2) } else { random.below(7) } {
-        0 => InputFormat::Framed,
-        1 => {
-            shape.fixed = true;
-            shape.long_percent = 0;
-            shape.key_bytes_max = shape.key_bytes_max.max(1);
-            if operator == Operator::Identity && chance(random, 50) {
-                shape.key_type = pick(random, &numbers);
-                shape.key_bytes_max = shape.key_type.fixed_bytes().unwrap() as u64;
-            }
-            let record_bytes = (shape.key_bytes_max + shape.value_bytes_max) as u32;
-            InputFormat::Fixed { record_bytes, key_bytes: shape.key_bytes_max as u32 }
-        }
-        2 | 3 => {
-            shape.alphabet = Alphabet::Line;
-            InputFormat::KeyValue { separator: b'\t' }
-        }
-        4 => {
-            shape.alphabet = Alphabet::Line;
-            (shape.value_bytes_max, shape.key_bytes_max) = (0, shape.key_bytes_max + value_bytes_max);
-            InputFormat::Text { delimiter: chance(random, 30).then(|| b"\n".to_vec()) }
-        }
-        5 => {
-            let header = chance(random, 50);
-            columns = if header { named("k", "v") } else { named("1", "2") };
-            InputFormat::Csv { separator, header }
-        }
-        _ => {
-            shape.alphabet = Alphabet::Printable;
-            columns = named("k", "v");
-            InputFormat::Json
-        }
-    };
-    // Few jobs are so large that they spill: those of much memory are quick.
-    let bytes = if chance(random, 5) { 3_000_000 } else { magnitude(random, 100_000) };
-    let each = shape.key_bytes_max / 2 + shape.value_bytes_max * (1 + shape.long_percent) / 2 + 8;
-    let n = (bytes / each).min(40_000);
-    Input { format, columns, shape, n }
-}
-
-impl Input {
-    fn bytes(&self, records: &[Record], random: &mut Numbers) -> Vec<u8> {
-        match &self.format {
-            InputFormat::Framed => shapes::framed(records),
-            InputFormat::Fixed { .. } => shapes::joined(records, b"", b""),
-            InputFormat::KeyValue { .. } => shapes::joined(records, b"\t", pick(random, &[b"\n", b"\r\n", b"\r"])),
-            InputFormat::Text { delimiter: None } => shapes::joined(records, b"", pick(random, &[b"\n", b"\r\n"])),
-            InputFormat::Text { .. } => shapes::joined(records, b"", b"\n"),
-            InputFormat::Csv { separator, header } => shapes::csv(records, *separator, *header, random),
-            InputFormat::Json => shapes::json(records, random),
-            InputFormat::Class(_) => unreachable!("no class reads random jobs"),
-        }
-    }
 }
 
 fn compress(target: Target, bytes: &[u8]) -> Vec<u8> {
@@ -189,137 +96,129 @@ fn decompress(kind: CodecKind, file: &[u8]) -> Vec<u8> {
     }
 }
 
+/// A mapper that records of bytes go through; what it leaves out, and what it puts aside.
+fn mapped(mapper: Option<&str>, records: &[Record], gone: &[Vec<u8>], aside: &mut Vec<Record>) -> Vec<Record> {
+    let mut records = records.to_vec();
+    match mapper {
+        Some("Test.Without") => records.retain(|(key, _)| !gone.contains(key)),
+        Some("Test.Aside") => aside.extend(records.extract_if(.., |(key, _)| is_aside(key))),
+        _ => {}
+    }
+    records
+}
+
 impl Random {
     pub fn of(seed: u64) -> Random {
         let random = &mut Numbers::new(seed);
         let operator = pick(random, &[Operator::Identity, Operator::Identity, Operator::Words, Operator::Longs]);
+        let input = input::input(operator, random);
+        let input_records: usize = input.files.iter().map(|file| file.records.len()).sum();
+        let later = if chance(random, 20) { 1 + random.below(2) as usize } else { 0 };
+
+        // A few keys, some of them of records.
+        let all = || input.files.iter().flat_map(|file| &file.records);
+        let gone: Vec<Vec<u8>> =
+            all().step_by(1 + input_records / 7).map(|r| r.0.clone()).chain([b"none".to_vec()]).collect();
+        let plain = operator == Operator::Identity && (input.key_type, input.value_type) == (Type::Bytes, Type::Bytes);
+        // Of a chain, only the last job has named outputs.
+        let aside_of_map = plain && later == 0 && chance(random, 20);
+        let aside_of_reduce = plain && !aside_of_map && chance(random, 20);
+        let mut mapper = || match operator {
+            Operator::Longs => Some("Test.Longs".to_string()),
+            Operator::Words => Some("Yunti.WordCountMapper".into()),
+            _ if input.key_type != Type::Bytes => Some(format!("Test.Pass.{}", input.key_type.name())),
+            _ if aside_of_map && chance(random, 80) => Some("Test.Aside".into()),
+            _ if plain => {
+                pick(random, &[None, None, Some("Test.Without"), Some("Yunti.IdentityMapper")]).map(Into::into)
+            }
+            _ => None,
+        };
+        let first = mapper();
+        let mappers: Vec<_> =
+            input.files.iter().map(|_| if input.several { mapper() } else { first.clone() }).collect();
+        let (mut records, mut aside) = (Vec::new(), Vec::new());
+        for (file, mapper) in input.files.iter().zip(&mappers) {
+            records.extend(mapped(mapper.as_deref(), &file.records, &gone, &mut aside));
+        }
+
+        let mut spec = JobSpec::default();
         let codecs: &[Option<Target>] = &[None, None, None, Some(pick(random, &Target::ALL))];
-        let (input, mut records, mut files) = match operator {
-            Operator::Words => {
-                let bytes = if chance(random, 5) { 1_500_000 } else { magnitude(random, 100_000) };
-                let distinct = 1 + magnitude(random, 300_000);
-                (None, Vec::new(), cut_text(&shapes::text(bytes, distinct, random), random))
-            }
-            _ => {
-                let input = input(operator, random);
-                let records = input.shape.records(input.n, random);
-                let mut files = Vec::new();
-                let mut rest = &records[..];
-                for last in [false, false, true] {
-                    let n = if last { rest.len() } else { random.below(rest.len() as u64 + 1) as usize };
-                    let (own, others) = rest.split_at(n);
-                    files.push(input.bytes(own, random));
-                    rest = others;
-                }
-                (Some(input), records, files)
-            }
-        };
-        let key_type = input.as_ref().map_or(Type::Bytes, |i| i.shape.key_type);
-        let mut spec = JobSpec {
-            input_format: input.as_ref().map_or(InputFormat::Text { delimiter: None }, |i| i.format.clone()),
-            columns: input.as_ref().map(|i| i.columns.clone()).unwrap_or_default(),
-            ..JobSpec::default()
-        };
-        if operator == Operator::Words {
-            records = files.iter().flat_map(|text| plain::words(text)).collect();
-        }
-        let input_records = records.len();
-        if operator == Operator::Longs {
-            spec.mapper = Some("Test.Longs".into());
-        } else if operator == Operator::Words {
-            spec.mapper = Some("Yunti.WordCountMapper".into());
-        } else if key_type != Type::Bytes {
-            spec.mapper = Some(format!("Test.Pass.{}", key_type.name()));
-        }
-        let mut value_type = match (operator, &spec.input_format) {
-            (Operator::Identity, InputFormat::Text { .. }) => Type::None,
-            (Operator::Identity, _) => Type::Bytes,
-            _ => Type::I64,
-        };
-        if value_type == Type::None {
-            records.iter_mut().for_each(|r| r.1.clear());
-        }
-        spec.mode = pick(random, &[Mode::Sorted, Mode::Sorted, Mode::Grouped, Mode::None]);
-        if operator != Operator::Identity && spec.mode != Mode::None {
-            type Fold = (&'static str, fn(i64) -> i64, fn(i64, i64) -> i64);
-            let folds: [Fold; 4] = [
-                ("Sum", |v| v, i64::wrapping_add),
-                ("Min", |v| v, i64::min),
-                ("Max", |v| v, i64::max),
-                ("Count", |_| 1, |n, _| n + 1),
-            ];
-            let (name, first, fold) = pick(random, &folds);
-            match random.below(4) {
-                _ if name == "Count" => spec.folder = Some("Yunti.CountFolder".into()),
-                0 | 1 => spec.folder = Some(format!("Yunti.{name}Folder")),
-                2 => spec.reducer = Some(format!("Yunti.{name}Reducer")),
-                _ if name == "Sum" => {
-                    spec.reducer = Some("Test.Sum".into());
-                    spec.combiner = Some(pick(random, &["Test.Sum", "Yunti.SumReducer"]).into());
-                }
-                _ => {
-                    spec.reducer = Some(format!("Yunti.{name}Reducer"));
-                    spec.combiner = spec.reducer.clone();
-                }
-            }
-            records = plain::folded(&records, first, fold);
-            value_type = Type::I64;
-        }
-        spec.descending = chance(random, 20);
-        spec.deterministic = chance(random, 20);
-        spec.reduces = if spec.mode == Mode::None { 1 } else { 1 + magnitude(random, 12) as u32 };
-        let bytes = key_type == Type::Bytes;
-        spec.partitioning = match random.below(4) {
-            0 if spec.mode == Mode::Sorted => Partitioning::TotalOrder,
-            1 if bytes => Partitioning::Class("Test.FirstByte".into()),
-            _ => Partitioning::Hash,
-        };
-        // Floats are printed by the sort tests; what comes in any order must be told apart.
-        let text = !matches!(key_type, Type::F32 | Type::F64);
-        spec.output_format = match random.below(3) {
-            _ if spec.mode == Mode::Grouped => OutputFormat::Framed,
-            0 if text => OutputFormat::Text { separator: b"\t".to_vec() },
-            1 => OutputFormat::Raw,
-            _ => OutputFormat::Framed,
-        };
         let codec_in = pick(random, codecs);
+        let mut files = Vec::new();
+        for (number, (file, mapper)) in input.files.into_iter().zip(mappers).enumerate() {
+            let bytes = codec_in.map_or(file.bytes.clone(), |target| compress(target, &file.bytes));
+            let name = format!("{number}{}", codec_in.map_or("", Target::extension));
+            spec.sources.push(SourceSpec {
+                inputs: vec![name.clone()],
+                input_format: file.form.format,
+                columns: file.form.columns,
+                mapper,
+            });
+            files.push((name, bytes));
+        }
+        if !input.several {
+            let only = spec.sources.swap_remove(0);
+            spec.sources.clear();
+            // All of the directory.
+            spec.inputs = vec![String::new()];
+            (spec.input_format, spec.columns, spec.mapper) = (only.input_format, only.columns, only.mapper);
+        }
+        if spec.sources().iter().any(|source| source.mapper.as_deref() == Some("Test.Without")) || chance(random, 5) {
+            spec.side_files = vec![GONE.into()];
+            let keys = gone.iter().flat_map(|key| [&(key.len() as u32).to_le_bytes()[..], key].concat()).collect();
+            files.push((GONE.into(), keys));
+        }
+
+        let given = Given {
+            parts: vec![records],
+            order: Order::Joined,
+            key_type: input.key_type,
+            value_type: input.value_type,
+        };
+        let (mut answer, more) = stage::work(&mut spec, given, aside_of_reduce && later == 0, random);
+        aside.extend(more);
+        for number in 1..=later {
+            let mut job = JobSpec::default();
+            let (next, more) = stage::work(&mut job, answer, aside_of_reduce && number == later, random);
+            aside.extend(more);
+            answer = next;
+            spec.then.push(job);
+        }
+        let any = matches!(answer.order, Order::AnyInParts | Order::Any) && !aside_of_map;
+        if aside_of_map || aside_of_reduce {
+            let text = OutputFormat::Text { separator: b"=>".to_vec() };
+            let format = if any {
+                &OutputFormat::Framed
+            } else {
+                pick(random, &[&text, &OutputFormat::Raw, &OutputFormat::Framed])
+            };
+            spec.outputs.insert(ASIDE.into(), format.clone());
+            if chance(random, 20) {
+                spec.outputs.insert("never".into(), OutputFormat::Raw);
+            }
+        }
+        let aside = Given {
+            parts: vec![aside],
+            order: if any { Order::Any } else { Order::Joined },
+            key_type: Type::Bytes,
+            value_type: Type::Bytes,
+        };
+        answer::format(&mut spec, &answer, input.value_columns, input.tabless, random);
         spec.compress = pick(random, codecs).map(|target| Compression { target, level: None });
         spec.split_bytes = pick(random, &[100, 2000, 50_000, 333_333, 1 << 30])
-            .max(files.iter().map(|f| f.len() as u64 / 200).max().unwrap_or(1));
+            .max(files.iter().map(|f| f.1.len() as u64 / 200).max().unwrap_or(1));
+        spec.then.iter_mut().for_each(|job| job.split_bytes = pick(random, &[2000, 50_000, 1 << 30]));
         spec.memory_bytes = Some(pick(random, &[2, 3, 4, 6, 8, 64, 256]) << 20);
         spec.threads = Some(1 + random.below(4) as usize);
         spec.spill_codec = pick(random, &[SpillCodec::Auto, SpillCodec::None, SpillCodec::Lz4]);
         let older = chance(random, 20);
         spec.overwrite = older || chance(random, 20);
-        spec.durable = chance(random, 5);
-        let order = match (spec.mode, &spec.partitioning) {
-            (Mode::Grouped, _) => Order::Any,
-            (Mode::None, _) | (_, Partitioning::TotalOrder) => Order::Joined,
-            _ => Order::Parts,
-        };
-        let records = if spec.mode == Mode::None { records } else { plain::sorted(records, key_type, spec.descending) };
-        let mut by_part: Vec<Vec<Record>> = vec![Vec::new(); spec.reduces as usize];
-        for record in records {
-            let part = match &spec.partitioning {
-                _ if spec.mode == Mode::None => 0,
-                Partitioning::TotalOrder => 0,
-                Partitioning::Class(_) => plain::first_byte_part(&record.0, spec.reduces),
-                Partitioning::Hash => plain::hash_part(key_type, &record.0, spec.reduces),
-            };
-            by_part[part].push(record);
-        }
-        let parts = by_part
-            .into_iter()
-            .map(|part| encoded(&part, &spec.output_format, (key_type, value_type), order == Order::Any))
-            .collect();
-        if let Some(target) = codec_in {
-            files.iter_mut().for_each(|bytes| *bytes = compress(target, bytes));
-        }
-        let extension = codec_in.map_or("", Target::extension);
-        let files = files.into_iter().enumerate().map(|(i, bytes)| (format!("{i}{extension}"), bytes)).collect();
         let trouble = trouble(random);
+        // Where the directory of an output that took an older one's place can neither be synced nor changed again, both are left.
+        let both_left = older && trouble.is_some_and(|t| t.sticky && !t.scratch_only);
+        spec.durable = !both_left && chance(random, 10);
         let threads_given = 1 + random.below(8) as usize;
-        Random { spec, files, parts, order, trouble, threads_given, input_records, older }
+        Random { spec, files, answer, aside, trouble, threads_given, input_records, older }
     }
 
     pub fn told(&self) -> String {
@@ -341,8 +240,13 @@ impl Random {
         if self.older {
             temp.write("out/older", b"older");
         }
+        let input = |name: &String| temp.path("in").join(name).to_string_lossy().into_owned();
+        let source =
+            |source: &SourceSpec| SourceSpec { inputs: source.inputs.iter().map(input).collect(), ..source.clone() };
         let spec = JobSpec {
-            inputs: vec![temp.path("in").to_string_lossy().into_owned()],
+            inputs: self.spec.inputs.iter().map(input).collect(),
+            sources: self.spec.sources.iter().map(source).collect(),
+            side_files: self.spec.side_files.iter().map(|name| temp.path("in").join(name)).collect(),
             output: OutputTarget::Directory(temp.path("out")),
             scratch_dirs: vec![temp.path("s"), temp.path("t")],
             ..self.spec.clone()
@@ -372,7 +276,7 @@ impl Random {
                 return "troubled, one error";
             }
         }
-        self.expect_parts(&temp);
+        self.expect_output(&temp);
         outcome
     }
 
@@ -398,84 +302,30 @@ impl Random {
         }
     }
 
-    fn expect_parts(&self, temp: &Temp) {
+    fn expect_output(&self, temp: &Temp) {
         let out = temp.path("out");
         let mut names: Vec<String> =
             fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
-        assert!(names.iter().any(|n| n == "_SUCCESS") && !names.iter().any(|n| n == "older"), "{names:?}");
-        let parts: Vec<Vec<u8>> = (names.iter().filter(|n| n.starts_with("part-")))
-            .map(|name| {
+        assert!(names.iter().any(|n| n == "_SUCCESS"), "{names:?}");
+        let files_of = |prefix: &str| -> Vec<Vec<u8>> {
+            let read = |name: &String| {
                 let bytes = fs::read(out.join(name)).unwrap();
                 let kind = CodecKind::from_path(Path::new(name));
                 assert_eq!(kind.is_some(), self.spec.compress.is_some());
                 kind.map_or(bytes.clone(), |kind| decompress(kind, &bytes))
-            })
-            .collect();
-        assert!(self.spec.mode == Mode::None || parts.len() == self.spec.reduces as usize, "{names:?}");
-        match self.order {
-            Order::Parts => assert!(parts == self.parts, "another answer"),
-            Order::Joined => assert!(parts.concat() == self.parts.concat(), "another answer"),
-            Order::Any => {
-                for (part, expect) in parts.iter().zip(&self.parts) {
-                    let mut records = framed_records(part);
-                    records.sort();
-                    assert!(shapes::framed(&records) == *expect, "another answer");
-                }
+            };
+            names.iter().filter(|n| n.starts_with(prefix)).map(read).collect()
+        };
+        let (parts, aside) = (files_of("part-"), files_of("aside-"));
+        assert_eq!(names.iter().filter(|n| !n.starts_with('_')).count(), parts.len() + aside.len(), "{names:?}");
+        answer::expect(&self.spec, &self.answer, &parts);
+        match self.spec.outputs.get(ASIDE) {
+            Some(format) => {
+                let beside = JobSpec { output_format: format.clone(), mode: Mode::None, ..JobSpec::default() };
+                answer::expect(&beside, &self.aside, &aside);
             }
+            None => assert!(aside.is_empty()),
         }
     }
-}
-
-fn cut_text(text: &[u8], random: &mut Numbers) -> Vec<Vec<u8>> {
-    // Between words: a word that is cut would be two.
-    let at = random.below(text.len() as u64 + 1) as usize;
-    let at = text[at..].iter().position(|b| b" \n".contains(b)).map_or(text.len(), |n| at + n + 1);
-    vec![text[..at].to_vec(), text[at..].to_vec()]
-}
-
-fn encoded(records: &[Record], format: &OutputFormat, types: (Type, Type), any_order: bool) -> Vec<u8> {
-    if any_order {
-        let mut records = records.to_vec();
-        records.sort();
-        return shapes::framed(&records);
-    }
-    let (key_type, value_type) = types;
-    let printed = |kind: Type, bytes: &[u8]| match kind {
-        Type::I64 => i64::from_le_bytes(bytes.try_into().unwrap()).to_string().into_bytes(),
-        Type::U64 => u64::from_le_bytes(bytes.try_into().unwrap()).to_string().into_bytes(),
-        Type::I32 => i32::from_le_bytes(bytes.try_into().unwrap()).to_string().into_bytes(),
-        Type::U32 => u32::from_le_bytes(bytes.try_into().unwrap()).to_string().into_bytes(),
-        _ => bytes.to_vec(),
-    };
-    let mut out = Vec::new();
-    match format {
-        OutputFormat::Framed => out = shapes::framed(records),
-        OutputFormat::Raw => out = shapes::joined(records, b"", b""),
-        OutputFormat::Text { separator } => {
-            for (key, value) in records {
-                out.extend(printed(key_type, key));
-                if value_type != Type::None {
-                    out.extend_from_slice(separator);
-                    out.extend(printed(value_type, value));
-                }
-                out.push(b'\n');
-            }
-        }
-        _ => unreachable!("no random job has columns or a class as output"),
-    }
-    out
-}
-
-fn framed_records(mut bytes: &[u8]) -> Vec<Record> {
-    let mut records = Vec::new();
-    while let Some((header, rest)) = bytes.split_first_chunk::<8>() {
-        let number = |at: usize| u32::from_be_bytes(header[at..at + 4].try_into().unwrap()) as usize;
-        let (key, rest) = rest.split_at(number(0));
-        let (value, rest) = rest.split_at(number(4));
-        records.push((key.to_vec(), value.to_vec()));
-        bytes = rest;
-    }
-    assert!(bytes.is_empty());
-    records
 }

@@ -1,5 +1,5 @@
-//! Random jobs from a seed, against a plain reference: operators, shapes of records, sizes, formats, codecs, modes, partitions, memory,
-//! threads and faults.
+//! Random jobs from a seed, against a plain reference: operators, shapes of records, sizes, formats in and out, codecs, sources, side
+//! files, named outputs, chains, modes, partitions, memory, threads and faults.
 //!
 //! ```text
 //!   cargo test -p yunti-engine --test random                          2,000 jobs from a new seed, which is printed
@@ -8,11 +8,14 @@
 //!   YUNTI_RANDOM_SEED=123 cargo test ..                               the one job of this seed, twenty times
 //! ```
 
+mod answer;
 #[path = "../jobs/classes.rs"]
 mod classes;
+mod input;
 mod job;
 mod plain;
 mod shapes;
+mod stage;
 #[path = "../jobs/support.rs"]
 #[allow(dead_code)]
 mod support;

@@ -1,6 +1,7 @@
 //! Random records, and how they stand in the bytes of each input format.
 
 use yunti_engine::env::random::Random;
+use yunti_engine::format::columns::Columns;
 use yunti_engine::operator::Type;
 
 pub type Record = (Vec<u8>, Vec<u8>);
@@ -53,6 +54,8 @@ pub struct Shape {
     pub distinct: u64,
     pub key_bytes_max: u64,
     pub value_bytes_max: u64,
+    /// Of several, each is that long, and a value has them between tabs (`docs/formats/columns.md`).
+    pub value_columns: usize,
     /// All keys and values have their largest length.
     pub fixed: bool,
     /// Of a hundred records so many have a hundred times the length.
@@ -66,7 +69,11 @@ impl Shape {
             .map(|_| {
                 let key = self.key(&mut Random::new(seed ^ random.below(self.distinct)));
                 let long = if chance(random, self.long_percent) { 100 } else { 1 };
-                let value = self.bytes(self.value_bytes_max * long, random);
+                let mut columns = || self.bytes(self.value_bytes_max * long, random);
+                let value = match self.value_columns {
+                    1 => columns(),
+                    n => (0..n).map(|_| escaped(&columns())).collect::<Vec<_>>().join(&b'\t'),
+                };
                 (key, value)
             })
             .collect()
@@ -123,13 +130,50 @@ pub fn joined(records: &[Record], between: &[u8], end: &[u8]) -> Vec<u8> {
     records.iter().flat_map(|(key, value)| [key, between, value, end].concat()).collect()
 }
 
-pub fn csv(records: &[Record], separator: u8, header: bool, random: &mut Random) -> Vec<u8> {
+/// A column as it stands beside others.
+pub fn escaped(column: &[u8]) -> Vec<u8> {
+    let escape = |b: u8| match b {
+        b'\t' => b"\\t".to_vec(),
+        b'\n' => b"\\n".to_vec(),
+        b'\r' => b"\\r".to_vec(),
+        b'\\' => b"\\\\".to_vec(),
+        other => vec![other],
+    };
+    column.iter().flat_map(|&b| escape(b)).collect()
+}
+
+/// The columns of a value.
+fn columns_of(value: &[u8], columns: usize) -> Vec<Vec<u8>> {
+    if columns == 1 {
+        return vec![value.to_vec()];
+    }
+    let plain = |column: &[u8]| {
+        let (mut out, mut bytes) = (Vec::new(), column.iter());
+        while let Some(&b) = bytes.next() {
+            let escape = if b == b'\\' { bytes.next() } else { None };
+            out.push(match escape {
+                Some(b't') => b'\t',
+                Some(b'n') => b'\n',
+                Some(b'r') => b'\r',
+                _ => b,
+            });
+        }
+        out
+    };
+    value.split(|&b| b == b'\t').map(plain).collect()
+}
+
+/// One column a key, `columns` a value; with a line of names if there is a `head`.
+pub fn csv(records: &[Record], separator: u8, head: Option<Columns>, columns: usize, random: &mut Random) -> Vec<u8> {
     let mut out = Vec::new();
-    if header {
-        out.extend_from_slice(&[b"k", &[separator][..], b"v\n"].concat());
+    if let Some(names) = head {
+        out.extend_from_slice([names.key, names.value].concat().join(&*char::from(separator).to_string()).as_bytes());
+        out.push(b'\n');
     }
     for (key, value) in records {
-        for (cell, end) in [(key, vec![separator]), (value, pick(random, &[&b"\n"[..], b"\r\n"]).to_vec())] {
+        let mut cells = vec![key.clone()];
+        cells.extend(columns_of(value, columns));
+        for (n, cell) in cells.iter().enumerate() {
             let special = cell.is_empty() || cell.iter().any(|&b| b == separator || b"\"\r\n".contains(&b));
             if special || chance(random, 20) {
                 out.push(b'"');
@@ -140,21 +184,26 @@ pub fn csv(records: &[Record], separator: u8, header: bool, random: &mut Random)
             } else {
                 out.extend_from_slice(cell);
             }
-            out.extend_from_slice(&end);
+            match n + 1 == cells.len() {
+                true => out.extend_from_slice(pick(random, &[&b"\n"[..], b"\r\n"])),
+                false => out.push(separator),
+            }
         }
     }
     out
 }
 
-pub fn json(records: &[Record], random: &mut Random) -> Vec<u8> {
+pub fn json(records: &[Record], columns: usize, random: &mut Random) -> Vec<u8> {
     let quoted = |bytes: &[u8]| serde_json::to_string(std::str::from_utf8(bytes).unwrap()).unwrap();
     let mut out = Vec::new();
     for (key, value) in records {
-        let (k, v) = (quoted(key), quoted(value));
+        let k = quoted(key);
+        let values = columns_of(value, columns).into_iter().enumerate();
+        let v = values.map(|(n, v)| format!("\"v{n}\":{}", quoted(&v))).collect::<Vec<_>>().join(", ");
         let line = match random.below(3) {
-            0 => format!("{{\"k\":{k},\"v\":{v}}}\n"),
-            1 => format!("{{ \"x\": [1, {{\"k\": 2}}], \"v\" : {v}, \"k\" : {k} }}\n"),
-            _ => format!("\n{{\"k\":\"no\",\"k\":{k},\"v\":{v},\"z\":null}}\n"),
+            0 => format!("{{\"k\":{k},{v}}}\n"),
+            1 => format!("{{ \"x\": [1, {{\"k\": 2}}], {v}, \"k\" : {k} }}\n"),
+            _ => format!("\n{{\"k\":\"no\",\"k\":{k},{v},\"z\":null}}\n"),
         };
         out.extend_from_slice(line.as_bytes());
     }

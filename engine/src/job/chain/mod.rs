@@ -6,6 +6,7 @@
 //! ```
 //!
 //! A held output is framed records in parts, cut for the next job about every MiB. Each is dropped when it has been read.
+//! Named outputs are the last job's, whose directory is the output.
 
 mod held;
 
@@ -18,7 +19,7 @@ use super::machine;
 use super::plan::{self, Plan};
 use super::spec::{InputFormat, JobSpec, OutputFormat, OutputTarget};
 use crate::base::{Code, Error, Result};
-use crate::env::{Env, Uninterrupted};
+use crate::env::{Env, Files, Uninterrupted};
 use crate::operator::{ClassSource, Type};
 use crate::run::ScratchSpace;
 
@@ -35,9 +36,11 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     let whole = JobSpec { memory_bytes: Some(budget - held_bytes), ..spec.clone() };
     let jobs = stages(&whole, env, classes)?;
     let part = |number: usize| part_of(&jobs, number);
+    // What is looked at here as well.
+    let files: Arc<dyn Files> = Arc::new(Uninterrupted(env.files.clone()));
     if let OutputTarget::Directory(output) = &spec.output
         && !spec.overwrite
-        && env.files.meta(output).is_ok()
+        && files.meta(output).is_ok()
     {
         // Told before the work, not behind it.
         return Err(Error::new(Code::Exists, "the output exists already")
@@ -45,7 +48,6 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
             .hint("name another, or use --overwrite"));
     }
     let directories = if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() };
-    let files = Arc::new(Uninterrupted(env.files.clone()));
     let rule = plan::scratch_rule(spec)?;
     let scratch = ScratchSpace::with_rule(files.clone(), env.clock.clone(), directories, rule);
     let held = Arc::new(HeldFiles::new(files, held_bytes, scratch));
@@ -74,10 +76,6 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
 /// The jobs of a chain, each as it runs by itself: what a job behind the first reads are framed records, of the types that the job
 /// before it puts out, and their place is whose who runs them. What does not fit together in one of them is told here, and which it is.
 pub fn stages(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>]) -> Result<Vec<JobSpec>> {
-    if !spec.outputs.is_empty() {
-        // They would be read by the next job.
-        return Err(Error::new(Code::Usage, "a chain has no named outputs").hint("run the job that has them by itself"));
-    }
     let mut jobs = jobs(spec);
     let types = check(&jobs, env, classes).map_err(|(number, e)| e.within(&part_of(&jobs, number)))?;
     for (job, types) in jobs[1..].iter_mut().zip(types) {
@@ -111,6 +109,8 @@ fn jobs(spec: &JobSpec) -> Vec<JobSpec> {
         before.output_format = OutputFormat::Framed;
         (before.output_columns, before.compress) = Default::default();
         (before.overwrite, before.durable) = (false, false);
+        // Beside the parts that a user sees: among held ones they would be records of the next job.
+        let outputs = std::mem::take(&mut before.outputs);
         let mut settings = spec.settings.clone();
         settings.extend(work.settings.clone());
         jobs.push(JobSpec {
@@ -132,7 +132,7 @@ fn jobs(spec: &JobSpec) -> Vec<JobSpec> {
             deterministic: work.deterministic,
             split_bytes: work.split_bytes,
             settings,
-            outputs: Default::default(),
+            outputs,
             then: Vec::new(),
             ..spec.clone()
         });
@@ -149,7 +149,9 @@ fn check(
     let mut types: Vec<(Type, Type)> = Vec::new();
     for (number, job) in jobs.iter().enumerate() {
         let checked = job.check().and_then(|()| {
-            let spec = JobSpec { inputs: Vec::new(), input_types: types.last().copied(), ..job.clone() };
+            // Files are for the jobs themselves to look at.
+            let mut spec = JobSpec { inputs: Vec::new(), input_types: types.last().copied(), ..job.clone() };
+            spec.sources.iter_mut().for_each(|source| source.inputs.clear());
             Plan::make(&spec, env, classes)
         });
         types.push(checked.map_err(|e| (number, e))?.output_types);
