@@ -6,7 +6,7 @@ import org.apache.velocity.runtime.RuntimeConstants;
 import org.apache.velocity.runtime.RuntimeServices;
 import org.apache.velocity.runtime.resource.Resource;
 import org.apache.velocity.runtime.resource.ResourceManagerImpl;
-import org.yunti.web.velocity.runtime.DeferredMacro;
+import org.yunti.web.velocity.runtime.CompiledMacro;
 
 /**
  * Velocity's own resource manager, whose templates are compiled when they are loaded. What switches it on is one property:
@@ -20,7 +20,7 @@ public class CompilingResourceManager extends ResourceManagerImpl {
   public synchronized void initialize(RuntimeServices services) {
     // Directives are made after the resource manager; the user's own, which may be another #macro, are behind this one.
     List<String> directives = new ArrayList<>();
-    directives.add(DeferredMacro.class.getName());
+    directives.add(CompiledMacro.class.getName());
     directives.addAll(List.of(services.getConfiguration().getStringArray(RuntimeConstants.CUSTOM_DIRECTIVES)));
     services.getConfiguration().setProperty(RuntimeConstants.CUSTOM_DIRECTIVES, directives);
     super.initialize(services);

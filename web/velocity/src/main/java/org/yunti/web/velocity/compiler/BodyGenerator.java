@@ -38,7 +38,7 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.yunti.web.velocity.output.StaticText;
 import org.yunti.web.velocity.runtime.CompiledNode;
-import org.yunti.web.velocity.runtime.DeferredMacro;
+import org.yunti.web.velocity.runtime.CompiledMacro;
 import org.yunti.web.velocity.runtime.EngineFacts;
 import org.yunti.web.velocity.runtime.LoopSite;
 import org.yunti.web.velocity.runtime.Internals;
@@ -380,7 +380,7 @@ final class BodyGenerator {
     if (type == Foreach.class) {
       loop(node, (Foreach) directive);
       compiler.explanation.compiled();
-    } else if (type == DeferredMacro.class) {
+    } else if (type == CompiledMacro.class) {
       // It has been defined when the template was initialised; here it writes nothing.
       compiler.render((SimpleNode) node.jjtGetChild(node.jjtGetNumChildren() - 1));
       compiler.explanation.compiled();
@@ -411,7 +411,7 @@ final class BodyGenerator {
       Node child = node.jjtGetChild(i);
       if (child instanceof ASTBlock block) {
         if (!(directive instanceof Macro)) {
-          // Others may render the body of a macro already that was not deferred.
+          // Other threads may be in the body of a macro already that is not a CompiledMacro.
           compiler.render(block);
         }
       } else if (isStock && type != Define.class && !engine.keepsLiterals && !ValueGenerator.isConstant(child)) {

@@ -190,13 +190,16 @@ final class ValueGenerator {
     if (alternative != null) {
       n--;
     }
-    ReferenceSite site = new ReferenceSite(body.engine, node, alternative != null);
+    ReferenceSite site = new ReferenceSite(body.engine, node, n > 0);
     boolean isStrict = node.strictRef;
     body.loadContext();
     body.load(site);
     body.call("References", isStrict ? "strictRoot" : "root", "(" + CONTEXT + "L" + RUNTIME + "ReferenceSite;)Ljava/lang/Object;");
     compiled();
     if (n == 0 && alternative == null) {
+      if (isStrict) {
+        strictResult(site);
+      }
       return site;
     }
     int mark = body.mark();
@@ -230,6 +233,9 @@ final class ValueGenerator {
     }
     code.visitLabel(end);
     code.visitVarInsn(Opcodes.ALOAD, current);
+    if (isStrict) {
+      strictResult(site);
+    }
     if (alternative != null) {
       Label present = new Label();
       code.visitInsn(Opcodes.DUP);
@@ -244,6 +250,12 @@ final class ValueGenerator {
     namesReference(site, root, from, to);
     body.release(mark);
     return site;
+  }
+
+  private void strictResult(ReferenceSite site) {
+    body.loadContext();
+    body.load(site);
+    body.call("References", "strictResult", "(Ljava/lang/Object;" + CONTEXT + "L" + RUNTIME + "ReferenceSite;)Ljava/lang/Object;");
   }
 
   /**

@@ -1,5 +1,6 @@
 package org.yunti.web.velocity.runtime;
 
+import org.apache.velocity.runtime.RuntimeConstants;
 import org.apache.velocity.runtime.parser.node.ASTReference;
 
 /** What is known of a reference when it is compiled. */
@@ -20,12 +21,12 @@ public final class ReferenceSite {
   final boolean isQuiet;
   final boolean logsNull;
   final boolean isStrict;
-  final boolean hasAlternative;
+  /** Where the variable is null, stock asks whether it was set. */
+  final boolean asksWhetherSet;
 
-  public ReferenceSite(EngineFacts engine, ASTReference node, boolean hasAlternative) {
+  public ReferenceSite(EngineFacts engine, ASTReference node, boolean hasChildren) {
     this.engine = engine;
     this.node = node;
-    this.hasAlternative = hasAlternative;
     root = node.getRootString();
     literal = node.literal();
     escapePrefix = Internals.escapePrefix(node);
@@ -34,5 +35,7 @@ public final class ReferenceSite {
     isQuiet = Internals.referenceType(node) == QUIET;
     logsNull = Internals.logsNull(node);
     isStrict = node.strictRef;
+    boolean warnsQuiet = engine.services.getBoolean(RuntimeConstants.EVENTHANDLER_INVALIDREFERENCES_QUIET, false);
+    asksWhetherSet = !isStrict && (!isQuiet || warnsQuiet) && !hasChildren;
   }
 }

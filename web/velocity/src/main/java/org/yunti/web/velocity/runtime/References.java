@@ -31,7 +31,12 @@ final class References {
   /** The variable that a reference begins with. */
   static Object root(InternalContextAdapter context, ReferenceSite site) {
     try {
-      return context.get(site.root);
+      Object value = context.get(site.root);
+      if (value == null && site.asksWhetherSet) {
+        // The answer is for handlers of invalid references, of which there are none; but a context of a user's own may see the question.
+        context.containsKey(site.root);
+      }
+      return value;
     } catch (RuntimeException e) {
       site.engine.log.error("Exception calling reference ${} at {}", site.root, StringUtils.formatFileString(site.node));
       throw e;
@@ -41,6 +46,14 @@ final class References {
   /** The same where a variable must have been set. */
   static Object strictRoot(InternalContextAdapter context, ReferenceSite site) {
     return site.node.getRootVariableValue(context);
+  }
+
+  /** What a strict reference refers to: where that is nothing, stock asks for the variable, as above. */
+  static Object strictResult(Object value, InternalContextAdapter context, ReferenceSite site) {
+    if (value == null) {
+      context.containsKey(site.root);
+    }
+    return value;
   }
 
   /** A strict reference goes on at null. */
