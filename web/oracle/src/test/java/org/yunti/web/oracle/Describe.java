@@ -17,8 +17,8 @@ import org.apache.velocity.exception.VelocityException;
 final class Describe {
   private static final int DEPTH_MAX = 6;
 
-  /** What Object.toString() ends with is another number in each run. */
-  private static final Pattern IDENTITY = Pattern.compile("(?<=[\\w;$])@[0-9a-f]{1,8}\\b");
+  /** What Object.toString() ends with is another number in each run, of other length; hexadecimal text behind it goes with it. */
+  private static final Pattern IDENTITY = Pattern.compile("(?<=[\\w;$])@[0-9a-f]+");
 
   /** A template of a class of this project's is still a template. */
   private static final Pattern TEMPLATE = Pattern.compile("org\\.yunti\\.web\\.velocity\\.[\\w$]+@\\.\\.");

@@ -28,6 +28,11 @@ public final class Duck {
       Journal.note("getAsString");
       return "as string";
     }
+
+    @Override
+    public String toString() {
+      return "not as string";
+    }
   }
 
   public static final class AsNumber {
