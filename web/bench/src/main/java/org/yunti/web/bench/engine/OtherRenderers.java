@@ -1,0 +1,94 @@
+package org.yunti.web.bench.engine;
+
+import com.fizzed.rocker.RockerModel;
+import com.fizzed.rocker.runtime.ArrayOfByteArraysOutput;
+import gg.jte.ContentType;
+import gg.jte.TemplateEngine;
+import gg.jte.output.Utf8ByteOutput;
+import io.jstach.jstachio.output.ByteBufferEncodedOutput;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.function.Supplier;
+import org.yunti.web.bench.model.Goods;
+import org.yunti.web.bench.model.SearchPage;
+import org.yunti.web.bench.model.SearchPageRenderer;
+import org.yunti.web.bench.model.Stock;
+import org.yunti.web.bench.model.Stocks;
+import org.yunti.web.bench.model.StocksPage;
+import org.yunti.web.bench.model.StocksPageRenderer;
+import org.yunti.web.bench.page.Pages;
+import org.yunti.web.bench.rocker.Search;
+import org.yunti.web.velocity.output.ByteWriter;
+
+/** Engines whose templates become classes at build time, each with the output that its documentation says is the fastest for bytes. */
+final class OtherRenderers {
+  private static final int STOCKS_BYTES = 8 << 10;
+  private static final int SEARCH_BYTES = 128 << 10;
+
+  private OtherRenderers() {}
+
+  /** Static text as bytes, and the output that takes them. */
+  static Renderer jte(String page) {
+    TemplateEngine engine = TemplateEngine.createPrecompiled(null, ContentType.Plain, null, "org.yunti.web.bench.jte");
+    engine.setBinaryStaticContent(true);
+    Object model = Pages.of(page).model().values().iterator().next();
+    return out -> {
+      Utf8ByteOutput output = new Utf8ByteOutput();
+      engine.render(page + ".jte", model, output);
+      output.writeTo(out);
+    };
+  }
+
+  /** The generated class itself, into one array that is large enough for the page. */
+  static Renderer jstachio(String page) {
+    if (page.equals(Pages.STOCKS)) {
+      List<Stock> stocks = Stocks.all();
+      StocksPageRenderer template = StocksPageRenderer.of();
+      return out -> {
+        ByteBufferEncodedOutput output = ByteBufferEncodedOutput.ofByteArray(StandardCharsets.UTF_8, STOCKS_BYTES);
+        template.write(new StocksPage(stocks), output);
+        output.transferTo(out);
+      };
+    }
+    SearchPage model = Goods.searchPage();
+    SearchPageRenderer template = SearchPageRenderer.of();
+    return out -> {
+      ByteBufferEncodedOutput output = ByteBufferEncodedOutput.ofByteArray(StandardCharsets.UTF_8, SEARCH_BYTES);
+      template.write(model, output);
+      output.transferTo(out);
+    };
+  }
+
+  /** Arrays that are not joined. */
+  static Renderer rocker(String page) {
+    List<Stock> stocks = Stocks.all();
+    SearchPage model = Goods.searchPage();
+    Supplier<RockerModel> template = page.equals(Pages.STOCKS)
+        ? () -> org.yunti.web.bench.rocker.Stocks.template(stocks)
+        : () -> Search.template(model);
+    return out -> {
+      for (byte[] bytes : template.get().render(ArrayOfByteArraysOutput.FACTORY).getArrays()) {
+        out.write(bytes, 0, bytes.length);
+      }
+    };
+  }
+
+  /** No engine: see {@link HandSearch}. */
+  static Renderer hand(String page) {
+    ByteWriter writer = ByteWriter.buffer(StandardCharsets.UTF_8);
+    List<Stock> stocks = Stocks.all();
+    SearchPage model = Goods.searchPage();
+    if (page.equals(Pages.STOCKS)) {
+      return out -> {
+        writer.reset();
+        HandStocks.write(stocks, writer);
+        writer.writeTo(out);
+      };
+    }
+    return out -> {
+      writer.reset();
+      HandSearch.write(model, writer);
+      writer.writeTo(out);
+    };
+  }
+}
