@@ -4,7 +4,7 @@ import jvm
 import pages
 
 COLD = ("start_ms", "load_first_ms", "render_first_ms", "load_second_ms", "render_second_ms")
-MANY = ("load_s", "render_s", "metaspace_loaded_mb", "metaspace_rendered_mb", "heap_loaded_mb")
+MANY = ("load_s", "load_cpu_s", "render_s", "metaspace_loaded_mb", "metaspace_rendered_mb", "heap_loaded_mb")
 # Each costs a second, and single steps scatter.
 COLD_ROUNDS_PER_FORK = 3
 
@@ -17,9 +17,9 @@ def run(jdks, options):
         for _ in range(options.forks * COLD_ROUNDS_PER_FORK):
             for engine, kept in cold.items():
                 kept += jdk.lines(jvm.PACKAGE + ".compile.ColdCompile", engine)
-        for _ in range(min(3, options.forks)):
+        for _ in range(max(1, options.forks // 2)):
             for engine, kept in many.items():
-                kept += jdk.lines(jvm.PACKAGE + ".compile.ManyTemplates", engine, options.templates)
+                kept += jdk.lines(jvm.PACKAGE + ".compile.ManyTemplates", engine, options.templates, timeout=300)
         for engine in cold:
             results.append(summary("web-compile-cold", version, engine, cold[engine], COLD + tuple(n[:-3] + "_cpu_ms" for n in COLD)))
             results.append(summary("web-compile-many", version, engine, many[engine], MANY))

@@ -38,10 +38,11 @@ def fork(jdk, page, engine, options):
     # JMH counts in whole units of time.
     length = f"{round(options.seconds * 1000)}ms"
     command = jdk.command("org.openjdk.jmh.Main", r"PageBenchmark\.render$", "-p", "page=" + page, "-p", "engine=" + engine, "-f", 1,
-                          "-wi", options.iterations, "-w", length, "-i", options.iterations, "-r", length, "-foe", "true",
+                          "-wi", options.warm_up, "-w", length, "-i", options.iterations, "-r", length, "-foe", "true",
                           "-prof", jvm.PACKAGE + ".measure.CpuProfiler", "-rf", "json", "-rff", output, "-jvmArgs", " ".join(jvm.HEAP))
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SPARE_SECONDS + options.iterations * options.seconds * 4, check=False)
+        limit = SPARE_SECONDS + (options.warm_up + options.iterations) * options.seconds * 3
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired as expired:
         raise Failed(f"{page} by {engine} on JDK {jdk.version} did not end") from expired
     if done.returncode or not os.path.exists(output):

@@ -31,7 +31,8 @@ def arguments():
     p.add_argument("--engines", default="", help="likewise; stock always runs: " + ", ".join(pages.EVERY_ENGINE))
     p.add_argument("--jdks", default="", help="versions, by default " + ",".join(JDKS))
     p.add_argument("--forks", type=int, default=5, help="rounds; in each, every engine has a new JVM (default 5)")
-    p.add_argument("--iterations", type=int, default=5, help="iterations of warming up, and as many that are measured (default 5)")
+    p.add_argument("--iterations", type=int, default=5, help="measured iterations of a fork (default 5)")
+    p.add_argument("--warm-up", type=int, default=5, help="iterations before those; more on a busy machine, for compilers need the processor too (default 5)")
     p.add_argument("--seconds", type=float, default=1.0, help="of an iteration (default 1)")
     p.add_argument("--templates", type=int, default=1000, help="how many different templates are compiled (default 1000)")
     p.add_argument("--busy", action="store_true", help="say in the results that the machine had other work")
@@ -40,6 +41,7 @@ def arguments():
     a = p.parse_args()
     if a.quick:
         a.forks, a.iterations, a.seconds = 1, 1, 1.0
+        a.warm_up = min(a.warm_up, 3)
         a.engines = a.engines or ",".join(pages.QUICK_ENGINES)
         a.pages = a.pages or ",".join(pages.QUICK_PAGES)
     for name, known in (("parts", PARTS), ("pages", pages.PAGES), ("engines", pages.EVERY_ENGINE)):
@@ -47,8 +49,8 @@ def arguments():
         if set(chosen) - set(known):
             p.error(f"there is no {', '.join(sorted(set(chosen) - set(known)))}: " + ", ".join(known))
         setattr(a, name, [n for n in known if not chosen or n in chosen or n == pages.STOCK])
-    if min(a.forks, a.iterations, a.templates) < 1 or a.seconds < 0.1:
-        p.error("--forks, --iterations and --templates are at least 1, --seconds at least 0.1")
+    if min(a.forks, a.iterations, a.warm_up, a.templates) < 1 or a.seconds < 0.1:
+        p.error("--forks, --iterations, --warm-up and --templates are at least 1, --seconds at least 0.1")
     a.jdks = [v for v in a.jdks.split(",") if v] or list(JDKS)
     return a
 

@@ -25,7 +25,8 @@ public final class OutputCheck {
    */
   public record Compared(String page, String engine, int bytes, String same) {
     String json() {
-      return String.format(Locale.ROOT, "{\"page\": \"%s\", \"engine\": \"%s\", \"bytes\": %d, \"same\": \"%s\"}", page, engine, bytes, same);
+      return String.format(Locale.ROOT, "{\"page\": \"%s\", \"engine\": \"%s\", \"bytes\": %d, \"same\": \"%s\"}", page, engine, bytes,
+          same);
     }
   }
 

@@ -17,8 +17,8 @@ import org.yunti.web.bench.page.Pages;
 import org.yunti.web.velocity.output.ByteWriter;
 
 /**
- * What the first templates of a JVM cost, stock or ours: the engine's start, then loading (reading, parsing, and with ours compiling) and the
- * first rendering of the search page, then of the stocks page. The JVM must be new: each step is timed once. Prints one line of JSON.
+ * What the first templates of a JVM cost, stock or ours: the engine's start, then loading (reading, parsing, and with ours compiling) and
+ * the first rendering of the search page, then of the stocks page. The JVM must be new: each step is timed once. Prints one line of JSON.
  */
 public final class ColdCompile {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();

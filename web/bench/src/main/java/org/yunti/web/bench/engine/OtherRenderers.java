@@ -6,6 +6,7 @@ import gg.jte.ContentType;
 import gg.jte.TemplateEngine;
 import gg.jte.output.Utf8ByteOutput;
 import io.jstach.jstachio.output.ByteBufferEncodedOutput;
+import io.jstach.jstachio.output.ByteBufferedOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Supplier;
@@ -22,8 +23,7 @@ import org.yunti.web.velocity.output.ByteWriter;
 
 /** Engines whose templates become classes at build time, each with the output that its documentation says is the fastest for bytes. */
 final class OtherRenderers {
-  private static final int STOCKS_BYTES = 8 << 10;
-  private static final int SEARCH_BYTES = 128 << 10;
+  private static final int PAGE_BYTES = 128 << 10;
 
   private OtherRenderers() {}
 
@@ -39,23 +39,25 @@ final class OtherRenderers {
     };
   }
 
-  /** The generated class itself, into one array that is large enough for the page. */
+  /** The generated class itself, into one array that is kept for the next page. */
   static Renderer jstachio(String page) {
+    // It is emptied, and usable again, when it is closed.
+    ByteBufferEncodedOutput output = new ByteBufferedOutputStream(PAGE_BYTES, StandardCharsets.UTF_8);
     if (page.equals(Pages.STOCKS)) {
       List<Stock> stocks = Stocks.all();
       StocksPageRenderer template = StocksPageRenderer.of();
       return out -> {
-        ByteBufferEncodedOutput output = ByteBufferEncodedOutput.ofByteArray(StandardCharsets.UTF_8, STOCKS_BYTES);
         template.write(new StocksPage(stocks), output);
         output.transferTo(out);
+        output.close();
       };
     }
     SearchPage model = Goods.searchPage();
     SearchPageRenderer template = SearchPageRenderer.of();
     return out -> {
-      ByteBufferEncodedOutput output = ByteBufferEncodedOutput.ofByteArray(StandardCharsets.UTF_8, SEARCH_BYTES);
       template.write(model, output);
       output.transferTo(out);
+      output.close();
     };
   }
 

@@ -6,8 +6,9 @@ import java.util.Locale;
 
 /** Twenty stocks of companies that do not exist. No price is a whole number, since engines do not agree on {@code 1.0}. */
 public final class Stocks {
-  private static final String[] NAMES = {"Aldersea Systems", "Briarwood Optics", "Calder & Finch", "Dunmore Shipping", "Eastlake Foods",
-      "Fernhill Energy", "Greywater Mining", "Harrow Robotics", "Ivory Coast Cables", "Juniper Medical", "Kestrel Airways", "Longmeadow Paper",
+  private static final String[] NAMES = {
+      "Aldersea Systems", "Briarwood Optics", "Calder & Finch", "Dunmore Shipping", "Eastlake Foods", "Fernhill Energy",
+      "Greywater Mining", "Harrow Robotics", "Ivory Coast Cables", "Juniper Medical", "Kestrel Airways", "Longmeadow Paper",
       "Merrow Software", "Northgate Insurance", "Oakhurst Timber", "Pemberton Glass", "Quillfeather Press", "Redstone Semiconductors",
       "Saltmarsh Chemicals", "Tidewater Telecom"};
 

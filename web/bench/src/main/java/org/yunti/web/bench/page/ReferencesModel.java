@@ -73,7 +73,8 @@ public final class ReferencesModel {
   static Map<String, Object> create() {
     List<Order> orders = new ArrayList<>();
     for (int i = 0; i < 8; i++) {
-      orders.add(new Order(70_000 + i, i % 2 == 0 ? "sent" : "paid", Map.of("gift", "no", "hint", "ring twice"), List.of("lamp", "desk", "chair")));
+      orders.add(new Order(70_000 + i, i % 2 == 0 ? "sent" : "paid", Map.of("gift", "no", "hint", "ring twice"),
+          List.of("lamp", "desk", "chair")));
     }
     Map<String, Object> settings = new LinkedHashMap<>();
     settings.put("theme", "dark");

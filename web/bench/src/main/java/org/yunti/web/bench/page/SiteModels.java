@@ -60,10 +60,12 @@ final class SiteModels {
       }
       menus.append("</menu>");
     }
-    return "<site name='Warehouse'><bannerLeft name='Warehouse' href='index.html'/><publishDate position='none'/><version position='none'/>"
+    return "<site name='Warehouse'><bannerLeft name='Warehouse' href='index.html'/>"
+        + "<publishDate position='none'/><version position='none'/>"
         + "<poweredBy><logo name='Maven' href='https://maven.apache.org/'/></poweredBy>"
         + "<body><links><item name='Shop' href='https://shop.example/'/><item name='Help' href='help.html'/></links>"
         + "<breadcrumbs><item name='Home' href='index.html'/></breadcrumbs>" + menus + "</body>"
-        + "<custom><fluidoSkin><skipGenerationDate>true</skipGenerationDate><topBarEnabled>true</topBarEnabled></fluidoSkin></custom></site>";
+        + "<custom><fluidoSkin><skipGenerationDate>true</skipGenerationDate>"
+        + "<topBarEnabled>true</topBarEnabled></fluidoSkin></custom></site>";
   }
 }

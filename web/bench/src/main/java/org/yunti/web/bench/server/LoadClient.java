@@ -30,8 +30,8 @@ public final class LoadClient {
    */
   public record Served(long requests, long bytes, double seconds, long cpuNanos) {
     String json() {
-      return String.format(Locale.ROOT, "{\"requests\": %d, \"bytes\": %d, \"seconds\": %.3f, \"requests_per_s\": %.1f, \"cpu_us\": %.2f}", requests,
-          bytes, seconds, requests / seconds, cpuNanos / 1e3 / requests);
+      return String.format(Locale.ROOT, "{\"requests\": %d, \"bytes\": %d, \"seconds\": %.3f, \"requests_per_s\": %.1f, \"cpu_us\": %.2f}",
+          requests, bytes, seconds, requests / seconds, cpuNanos / 1e3 / requests);
     }
   }
 
