@@ -116,7 +116,8 @@ final class HandSearch {
   private static final StaticText T51 = new StaticText("件</p>\n");
   private static final StaticText T52 = new StaticText("<p class=\"delivery\">免运费，预计明天送达，支持上门取件与七天无理由退货</p>\n");
   private static final StaticText T53 = new StaticText("<p class=\"delivery\">运费按地址与重量计算，满九十九元免运费，支持七天无理由退货</p>\n");
-  private static final StaticText T54 = new StaticText("<p class=\"actions\"><button>加入购物车</button><button>收藏商品</button><a href=\"/similar/");
+  private static final StaticText T54 = new StaticText(
+      "<p class=\"actions\"><button>加入购物车</button><button>收藏商品</button><a href=\"/similar/");
   private static final StaticText T55 = new StaticText("\">查找相似的商品</a><a href=\"/report/");
   private static final StaticText T56 = new StaticText("""
       ">举报此商品信息</a></p>
@@ -143,7 +144,10 @@ final class HandSearch {
       </section>
       </main>
       <footer>
-      <dl><dt>购物指南</dt><dd>购物流程、会员介绍、生活旅行、常见问题、大家电配送、联系客服</dd><dt>配送方式</dt><dd>上门自提、限时送达、配送服务查询、配送费收取标准、海外配送</dd><dt>支付方式</dt><dd>货到付款、在线支付、分期付款、公司转账、礼品卡支付</dd><dt>售后服务</dt><dd>售后政策、价格保护、退款说明、返修与退换货、取消订单</dd></dl>
+      <dl><dt>购物指南</dt><dd>购物流程、会员介绍、生活旅行、常见问题、大家电配送、联系客服</dd>\
+      <dt>配送方式</dt><dd>上门自提、限时送达、配送服务查询、配送费收取标准、海外配送</dd>\
+      <dt>支付方式</dt><dd>货到付款、在线支付、分期付款、公司转账、礼品卡支付</dd>\
+      <dt>售后服务</dt><dd>售后政策、价格保护、退款说明、返修与退换货、取消订单</dd></dl>
       <p>云梯商城是一个虚构的网站，页面上的商品、店铺、价格以及评价都由程序生成，与任何真实的商家没有关系。</p>
       </footer>
       </body>
