@@ -27,10 +27,10 @@ public final class Engines {
       case OURS -> VelocityRenderer.bytes(page, true);
       case "ours-writer" -> VelocityRenderer.characters(page, true);
       case "freemarker" -> FreemarkerRenderer.of(page);
-      case "jte" -> OtherRenderers.jte(page);
-      case "jstachio" -> OtherRenderers.jstachio(page);
-      case "rocker" -> OtherRenderers.rocker(page);
-      case "hand" -> OtherRenderers.hand(page);
+      case "jte" -> BuildTimeRenderers.jte(page);
+      case "jstachio" -> BuildTimeRenderers.jstachio(page);
+      case "rocker" -> BuildTimeRenderers.rocker(page);
+      case "hand" -> HandRenderer.of(page);
       default -> throw new IllegalArgumentException("no such engine: " + engine);
     };
   }

@@ -19,13 +19,12 @@ import org.yunti.web.bench.model.StocksPage;
 import org.yunti.web.bench.model.StocksPageRenderer;
 import org.yunti.web.bench.page.Pages;
 import org.yunti.web.bench.rocker.Search;
-import org.yunti.web.velocity.output.ByteWriter;
 
 /** Engines whose templates become classes at build time, each with the output that its documentation says is the fastest for bytes. */
-final class OtherRenderers {
+final class BuildTimeRenderers {
   private static final int PAGE_BYTES = 128 << 10;
 
-  private OtherRenderers() {}
+  private BuildTimeRenderers() {}
 
   /** Static text as bytes, and the output that takes them. */
   static Renderer jte(String page) {
@@ -72,25 +71,6 @@ final class OtherRenderers {
       for (byte[] bytes : template.get().render(ArrayOfByteArraysOutput.FACTORY).getArrays()) {
         out.write(bytes, 0, bytes.length);
       }
-    };
-  }
-
-  /** No engine: see {@link HandSearch}. */
-  static Renderer hand(String page) {
-    ByteWriter writer = ByteWriter.buffer(StandardCharsets.UTF_8);
-    List<Stock> stocks = Stocks.all();
-    SearchPage model = Goods.searchPage();
-    if (page.equals(Pages.STOCKS)) {
-      return out -> {
-        writer.reset();
-        HandStocks.write(stocks, writer);
-        writer.writeTo(out);
-      };
-    }
-    return out -> {
-      writer.reset();
-      HandSearch.write(model, writer);
-      writer.writeTo(out);
     };
   }
 }
