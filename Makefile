@@ -31,6 +31,7 @@ help:
 	@echo 'make test-full-web       the same for compiled templates: 100,000 random ones'
 	@echo 'make bench               against all peers and the limit programs; bench-quick: chdb and the limit programs'
 	@echo 'make bench-hadoop        on a Hadoop cluster of one machine: stock against settings and native tasks'
+	@echo 'make bench-web           compiled pages against stock Velocity, FreeMarker, jte, JStachio, Rocker (ARGS=--quick; JDK 17 and 25, Maven)'
 	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates; as tar.gz and .deb too'
 	@echo 'make install PREFIX=DIR  copies dist/ (default /usr/local)'
 	@echo 'make hadoop              yunti-hadoop.jar: plug-ins for stock Hadoop (JDK 17, Maven)'
@@ -125,6 +126,12 @@ bench-hadoop: hadoop
 	@tools/setup bench
 	@$(MAKE) -s -C benches/limits ../../build/limits/warm
 	$(PYTHON) benches/hadoop/run.py $(ARGS)
+
+# Compiled pages against stock Velocity and other engines: benches/README.md, "Pages"
+.PHONY: bench-web
+bench-web:
+	@tools/setup hadoop
+	$(PYTHON) benches/web/run.py $(ARGS)
 
 .PHONY: examples-built
 examples-built:

@@ -1,0 +1,74 @@
+"""The JDKs that are here, the bench's classes, and how one of its programs is run: in a new JVM, bounded in time."""
+
+import glob
+import json
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+
+from harness import commands
+from harness.measure import Failed
+
+BUILT = os.path.join(commands.ROOT, "build/web/yunti-velocity-bench")
+WORK = os.path.join(commands.ROOT, "build/bench-web")
+PACKAGE = "org.yunti.web.bench"
+# The same heap for all; fixed, so that nobody is timed while it grows.
+HEAP = ["-Xms512m", "-Xmx512m"]
+BUILD_SECONDS_MAX = 600
+
+
+@dataclass
+class Jdk:
+    version: str  # 17
+    name: str  # Temurin 25.0.3+9
+    home: str
+
+    def command(self, main, *arguments, options=()):
+        with open(os.path.join(BUILT, "classpath")) as f:
+            path = os.path.join(BUILT, "classes") + os.pathsep + f.read().strip()
+        return [os.path.join(self.home, "bin/java"), *HEAP, *options, "-cp", path, main, *map(str, arguments)]
+
+    def lines(self, main, *arguments, options=(), timeout=120):
+        """The lines of JSON that a program of the bench prints."""
+        try:
+            done = subprocess.run(self.command(main, *arguments, options=options), capture_output=True, text=True, timeout=timeout, check=False)
+        except subprocess.TimeoutExpired as expired:
+            raise Failed(f"{main} {' '.join(map(str, arguments))} did not end in {timeout} s") from expired
+        found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        if done.returncode:
+            wrong = [str(line) for line in found if line.get("same") == "no"] or (done.stderr or done.stdout).strip().splitlines()[:5]
+            raise Failed(f"{main} {' '.join(map(str, arguments))} ended with {done.returncode}: " + " | ".join(wrong))
+        return found
+
+
+def _homes():
+    named = [value for name, value in os.environ.items() if re.fullmatch(r"JAVA_?(\d+_)?HOME(_\d+\w*)?|JDK_?\d+(_HOME)?", name)]
+    return named + sorted(glob.glob("/usr/lib/jvm/*") + glob.glob(os.path.expanduser("~/.sdkman/candidates/java/*")))
+
+
+def find(versions):
+    """{version: Jdk} in the order asked for. Temurin is taken where there are several."""
+    found = {}
+    for home in _homes():
+        try:
+            with open(os.path.join(home, "release")) as f:
+                facts = dict(re.findall(r'^(\w+)="(.*)"', f.read(), re.M))
+        except OSError:
+            continue
+        version = facts.get("JAVA_VERSION", "").split(".")[0]
+        if version in versions and os.access(os.path.join(home, "bin/java"), os.X_OK):
+            name = f"{facts.get('IMPLEMENTOR', '')} {facts.get('JAVA_RUNTIME_VERSION') or facts['JAVA_VERSION']}".strip()
+            if version not in found or "Adoptium" in name and "Adoptium" not in found[version].name:
+                found[version] = Jdk(version, name, home)
+    return {v: found[v] for v in versions if v in found}
+
+
+def build():
+    command = ["mvn", "-q", "-B", "-Dstyle.color=never", "-f", "web/pom.xml", "-Pbench", "-pl", "bench", "-am", "-DskipTests", "package"]
+    try:
+        done = subprocess.run(command, cwd=commands.ROOT, capture_output=True, text=True, timeout=BUILD_SECONDS_MAX, check=False)
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        raise Failed(f"web/bench cannot be built: {failure}") from failure
+    if done.returncode:
+        raise Failed("web/bench cannot be built:\n" + "\n".join(line for line in done.stdout.splitlines() if "ERROR" in line)[:2000])

@@ -1,0 +1,52 @@
+package org.yunti.web.bench.measure;
+
+import com.sun.management.OperatingSystemMXBean;
+import com.sun.management.ThreadMXBean;
+import java.lang.management.ManagementFactory;
+
+/**
+ * What the operations of one iteration have taken of the processor and of the heap, counted in the thread that runs them: of all of them,
+ * also those that JMH leaves out of its window.
+ */
+public final class OperationMeter {
+  private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+  private static final OperatingSystemMXBean SYSTEM = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+  /** Of the last iteration that has ended; JMH's own threads read it. */
+  private static volatile Reading last;
+
+  private long operations;
+  private long cpuBefore;
+  private long bytesBefore;
+  private long processBefore;
+
+  /**
+   * An iteration.
+   *
+   * @param cpuNanos processor time of the thread an operation
+   * @param bytes what it has allocated an operation
+   * @param processNanos processor time of the whole JVM an operation, with compiler and collector
+   */
+  public record Reading(double cpuNanos, double bytes, double processNanos) {}
+
+  public void begin() {
+    operations = 0;
+    bytesBefore = THREADS.getCurrentThreadAllocatedBytes();
+    processBefore = SYSTEM.getProcessCpuTime();
+    cpuBefore = THREADS.getCurrentThreadCpuTime();
+  }
+
+  public void count() {
+    operations++;
+  }
+
+  public void end() {
+    double cpu = THREADS.getCurrentThreadCpuTime() - cpuBefore;
+    double process = SYSTEM.getProcessCpuTime() - processBefore;
+    double bytes = THREADS.getCurrentThreadAllocatedBytes() - bytesBefore;
+    last = new Reading(cpu / operations, bytes / operations, process / operations);
+  }
+
+  static Reading last() {
+    return last;
+  }
+}

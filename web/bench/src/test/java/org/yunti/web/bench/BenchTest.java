@@ -1,0 +1,69 @@
+package org.yunti.web.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.yunti.web.bench.compile.ColdCompile;
+import org.yunti.web.bench.compile.ManyTemplates;
+import org.yunti.web.bench.engine.Engines;
+import org.yunti.web.bench.page.Pages;
+import org.yunti.web.bench.server.LoadClient;
+import org.yunti.web.bench.server.SearchServer;
+
+/** Everything that is measured runs once, so that it cannot rot. Speeds are not looked at. */
+class BenchTest {
+  @Test
+  void everyEngineGivesThePageOfStockVelocity() throws Exception {
+    List<OutputCheck.Compared> all = OutputCheck.all();
+    assertEquals(2 * 9 + 4 * 4, all.size());
+    for (OutputCheck.Compared compared : all) {
+      assertEquals("bytes", compared.same(), compared.toString());
+    }
+  }
+
+  @Test
+  void pagesHaveTheSizesThatAreClaimed() throws Exception {
+    assertEquals(5_700, OutputCheck.twice(Pages.STOCKS, Engines.STOCK).length, 100);
+    assertEquals(117_000, OutputCheck.twice(Pages.SEARCH, Engines.STOCK).length, 1_000);
+  }
+
+  @Test
+  void eachBenchmarkRunsOnce() throws Exception {
+    for (String page : Pages.ALL) {
+      for (String engine : Engines.of(page)) {
+        PageBenchmark benchmark = new PageBenchmark();
+        benchmark.page = page;
+        benchmark.engine = engine;
+        benchmark.load();
+        benchmark.begin();
+        assertTrue(benchmark.render() > 1000, page + " " + engine);
+        benchmark.end();
+      }
+    }
+  }
+
+  @Test
+  void templatesAreLoadedByBoth() throws Exception {
+    for (String engine : Arrays.asList(Engines.STOCK, Engines.OURS)) {
+      ColdCompile.main(new String[] {engine});
+      ManyTemplates.main(new String[] {engine, "12"});
+    }
+  }
+
+  @Test
+  void theServerServesBoth() throws Exception {
+    for (String engine : Arrays.asList(Engines.STOCK, Engines.OURS)) {
+      SearchServer server = new SearchServer(engine);
+      try {
+        LoadClient.Served served = new LoadClient(server.port(), 2).run(0.2);
+        assertTrue(served.requests() > 0 && served.cpuNanos() > 0, engine);
+        assertEquals(OutputCheck.twice(Pages.SEARCH, engine).length, served.bytes() / served.requests(), engine);
+      } finally {
+        server.stop();
+      }
+    }
+  }
+}
