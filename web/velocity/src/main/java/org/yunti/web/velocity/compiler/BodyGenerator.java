@@ -264,9 +264,12 @@ final class BodyGenerator {
       return;
     }
     flush();
-    boolean isEscaped = Internals.isEscaped(node);
+    if (!Internals.isEscaped(node)) {
+      values.write(node);
+      return;
+    }
     ReferenceSite site;
-    if (isEscaped && node.strictEscape) {
+    if (node.strictEscape) {
       site = new ReferenceSite(engine, node, false);
       code.visitFieldInsn(Opcodes.GETSTATIC, "java/lang/Boolean", "TRUE", "Ljava/lang/Boolean;");
       compiler.explanation.compiled();
@@ -276,7 +279,7 @@ final class BodyGenerator {
     loadContext();
     loadOut();
     load(site);
-    call("References", isEscaped ? "writeEscaped" : "write", "(Ljava/lang/Object;" + CONTEXT + WRITER + "L" + RUNTIME + "ReferenceSite;)V");
+    call("References", "writeEscaped", "(Ljava/lang/Object;" + CONTEXT + WRITER + "L" + RUNTIME + "ReferenceSite;)V");
   }
 
   /** What stands before a directive on its line. */

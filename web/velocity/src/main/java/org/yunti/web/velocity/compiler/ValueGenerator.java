@@ -2,6 +2,7 @@ package org.yunti.web.velocity.compiler;
 
 import static org.yunti.web.velocity.compiler.ClassGenerator.CONTEXT;
 import static org.yunti.web.velocity.compiler.ClassGenerator.RUNTIME;
+import static org.yunti.web.velocity.compiler.ClassGenerator.WRITER;
 
 import java.util.Map;
 import java.util.Set;
@@ -185,6 +186,59 @@ final class ValueGenerator {
 
   /** Leaves what a reference refers to. */
   ReferenceSite execute(ASTReference node) {
+    return execute(node, null);
+  }
+
+  /** Writes what a reference refers to. */
+  void write(ASTReference node) {
+    int n = node.jjtGetNumChildren();
+    Node last = n == 0 ? null : node.jjtGetChild(n - 1);
+    boolean isCall = last != null && (last.getClass() == ASTIdentifier.class || last.getClass() == ASTMethod.class && hasPlainArguments(last));
+    if (node.strictRef || !isCall) {
+      writeValue(execute(node));
+      return;
+    }
+    Label none = new Label();
+    Label end = new Label();
+    ReferenceSite site = execute(node, none);
+    call(last, true, site);
+    code.visitJumpInsn(Opcodes.GOTO, end);
+    code.visitLabel(none);
+    code.visitInsn(Opcodes.ACONST_NULL);
+    writeValue(site);
+    code.visitLabel(end);
+  }
+
+  /** Arguments out of which no exception comes that is to be told the name of the reference that they stand in. */
+  private static boolean hasPlainArguments(Node method) {
+    if (method.jjtGetNumChildren() > ARGUMENTS_MAX) {
+      return false;
+    }
+    for (int i = 1; i < method.jjtGetNumChildren(); i++) {
+      Node argument = method.jjtGetChild(i);
+      while (argument.getClass() == ASTExpression.class) {
+        argument = argument.jjtGetChild(0);
+      }
+      boolean isVariable = argument instanceof ASTReference reference && reference.jjtGetNumChildren() == 0 && !reference.strictRef;
+      if (!isVariable && !isConstant(argument)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void writeValue(ReferenceSite site) {
+    body.loadContext();
+    body.loadOut();
+    body.load(site);
+    body.call("References", "write", "(Ljava/lang/Object;" + CONTEXT + WRITER + "L" + RUNTIME + "ReferenceSite;)V");
+  }
+
+  /**
+   * @param none null: the value of the whole is left; else the receiver of the last part, and where there is none a jump to {@code none}, the
+   *     stack as before
+   */
+  private ReferenceSite execute(ASTReference node, Label none) {
     int n = node.jjtGetNumChildren();
     Node alternative = n > 0 && node.jjtGetChild(n - 1) instanceof ASTExpression last ? last : null;
     if (alternative != null) {
@@ -196,6 +250,16 @@ final class ValueGenerator {
     body.load(site);
     body.call("References", isStrict ? "strictRoot" : "root", "(" + CONTEXT + "L" + RUNTIME + "ReferenceSite;)Ljava/lang/Object;");
     compiled();
+    if (none != null && n == 1) {
+      code.visitInsn(Opcodes.DUP);
+      Label present = new Label();
+      code.visitJumpInsn(Opcodes.IFNONNULL, present);
+      code.visitInsn(Opcodes.POP);
+      code.visitJumpInsn(Opcodes.GOTO, none);
+      code.visitLabel(present);
+      return site;
+    }
+    int parts = none == null ? n : n - 1;
     if (n == 0 && alternative == null) {
       if (isStrict) {
         strictResult(site);
@@ -213,7 +277,7 @@ final class ValueGenerator {
     code.visitVarInsn(Opcodes.ASTORE, current);
     code.visitLabel(from);
     nesting++;
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < parts; i++) {
       code.visitVarInsn(Opcodes.ALOAD, current);
       if (isStrict) {
         Label present = new Label();
@@ -232,7 +296,9 @@ final class ValueGenerator {
       code.visitVarInsn(Opcodes.ASTORE, current);
     }
     code.visitLabel(end);
-    code.visitVarInsn(Opcodes.ALOAD, current);
+    if (none == null) {
+      code.visitVarInsn(Opcodes.ALOAD, current);
+    }
     if (isStrict) {
       strictResult(site);
     }
@@ -248,6 +314,11 @@ final class ValueGenerator {
     nesting--;
     code.visitLabel(to);
     namesReference(site, root, from, to);
+    if (none != null) {
+      code.visitVarInsn(Opcodes.ALOAD, current);
+      code.visitJumpInsn(Opcodes.IFNULL, none);
+      code.visitVarInsn(Opcodes.ALOAD, current);
+    }
     body.release(mark);
     return site;
   }
@@ -278,22 +349,11 @@ final class ValueGenerator {
 
   /** What comes behind a point or in brackets; its receiver is on the stack. */
   private void child(Node node) {
-    if (node.getClass() == ASTIdentifier.class) {
-      body.loadContext();
-      body.load(new PropertySite(body.engine, (ASTIdentifier) node));
-      code.visitInvokeDynamicInsn("property", "(Ljava/lang/Object;" + CONTEXT + "L" + RUNTIME + "PropertySite;)Ljava/lang/Object;",
-          bootstrap("PropertyLinking"));
-    } else if (node.getClass() == ASTMethod.class && node.jjtGetNumChildren() <= ARGUMENTS_MAX) {
-      StringBuilder descriptor = new StringBuilder("(Ljava/lang/Object;");
-      for (int i = 1; i < node.jjtGetNumChildren(); i++) {
-        value(node.jjtGetChild(i));
-        descriptor.append("Ljava/lang/Object;");
-      }
-      body.loadContext();
-      body.load(new MethodSite(body.engine, (ASTMethod) node));
-      code.visitInvokeDynamicInsn("method", descriptor + CONTEXT + "L" + RUNTIME + "MethodSite;)Ljava/lang/Object;",
-          bootstrap("MethodLinking"));
-    } else if (node.getClass() == ASTIndex.class) {
+    if (node.getClass() == ASTIdentifier.class || node.getClass() == ASTMethod.class && node.jjtGetNumChildren() <= ARGUMENTS_MAX) {
+      call(node, false, null);
+      return;
+    }
+    if (node.getClass() == ASTIndex.class) {
       value(node.jjtGetChild(0));
       body.loadContext();
       body.load(new IndexSite(body.engine, (ASTIndex) node));
@@ -309,8 +369,31 @@ final class ValueGenerator {
     compiled();
   }
 
-  private static Handle bootstrap(String linking) {
-    return new Handle(Opcodes.H_INVOKESTATIC, RUNTIME + linking, "link",
+  /** A property or a method, whose value is left or written. */
+  private void call(Node node, boolean isWritten, ReferenceSite reference) {
+    boolean isMethod = node.getClass() == ASTMethod.class;
+    StringBuilder descriptor = new StringBuilder("(Ljava/lang/Object;");
+    for (int i = 1; isMethod && i < node.jjtGetNumChildren(); i++) {
+      value(node.jjtGetChild(i));
+      descriptor.append("Ljava/lang/Object;");
+    }
+    body.loadContext();
+    descriptor.append(CONTEXT);
+    if (isWritten) {
+      body.loadOut();
+      body.load(reference);
+      descriptor.append(WRITER).append('L').append(RUNTIME).append("ReferenceSite;");
+    }
+    body.load(isMethod ? new MethodSite(body.engine, (ASTMethod) node) : new PropertySite(body.engine, (ASTIdentifier) node));
+    descriptor.append('L').append(RUNTIME).append(isMethod ? "MethodSite;" : "PropertySite;");
+    descriptor.append(isWritten ? ")V" : ")Ljava/lang/Object;");
+    code.visitInvokeDynamicInsn(isMethod ? "method" : "property", descriptor.toString(),
+        bootstrap(isMethod ? "MethodLinking" : "PropertyLinking", isWritten));
+    compiled();
+  }
+
+  private static Handle bootstrap(String linking, boolean isWritten) {
+    return new Handle(Opcodes.H_INVOKESTATIC, RUNTIME + linking, isWritten ? "linkWriting" : "link",
         "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;", false);
   }
 

@@ -1,10 +1,13 @@
 package org.yunti.web.velocity.runtime;
 
+import java.io.IOException;
+import java.io.Writer;
 import java.lang.invoke.CallSite;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.lang.reflect.InvocationTargetException;
+import java.util.Arrays;
 import org.apache.velocity.app.event.EventHandlerUtil;
 import org.apache.velocity.context.InternalContextAdapter;
 import org.apache.velocity.exception.MethodInvocationException;
@@ -17,7 +20,10 @@ import org.apache.velocity.util.introspection.VelMethod;
  * {@code .name(..)} in references, the arguments computed: {@link org.apache.velocity.runtime.parser.node.ASTMethod}. Generated code calls
  * it by invokedynamic:
  *
- * <pre>(Object receiver, Object argument .., InternalContextAdapter, MethodSite) -> Object</pre>
+ * <pre>
+ *   (Object receiver, Object argument .., InternalContextAdapter, MethodSite) -> Object
+ *   (Object receiver, Object argument .., InternalContextAdapter, Writer, ReferenceSite, MethodSite) -> void    the value is written
+ * </pre>
  */
 public final class MethodLinking {
   private static final MethodHandle CALL = Handles.own(MethodHandles.lookup(), "call", Object.class, InlineCache.class, Object[].class,
@@ -25,71 +31,107 @@ public final class MethodLinking {
   private static final MethodHandle THREW = Handles.own(MethodHandles.lookup(), "threw", Object.class, Throwable.class, Object[].class,
       InternalContextAdapter.class, MethodSite.class);
   private static final MethodHandle NOT_NULL = Handles.own(MethodHandles.lookup(), "emptyForVoid", Object.class, Object.class);
-  private static final Class<?>[] NONE = new Class<?>[0];
+  private static final MethodHandle WRITE = Handles.own(MethodHandles.lookup(), "write", void.class, InlineCache.class, Object[].class,
+      InternalContextAdapter.class, Writer.class, ReferenceSite.class, MethodSite.class);
+  private static final MethodHandle WRITING_THREW = Handles.own(MethodHandles.lookup(), "writingThrew", void.class, Throwable.class,
+      Object[].class, InternalContextAdapter.class, Writer.class, ReferenceSite.class, MethodSite.class);
 
   private MethodLinking() {}
 
-  /** The bootstrap method. */
+  /** The bootstrap method of a value. */
   public static CallSite link(MethodHandles.Lookup caller, String name, MethodType type) {
     InlineCache cache = new InlineCache(type);
-    MethodHandle collected = CALL.bindTo(cache).asCollector(0, Object[].class, type.parameterCount() - 2);
-    cache.setTarget(collected.asType(type));
+    cache.setTarget(CALL.bindTo(cache).asCollector(0, Object[].class, type.parameterCount() - 2).asType(type));
+    return cache;
+  }
+
+  /** The bootstrap method of the end of a reference that is rendered. */
+  public static CallSite linkWriting(MethodHandles.Lookup caller, String name, MethodType type) {
+    InlineCache cache = new InlineCache(type);
+    cache.setTarget(WRITE.bindTo(cache).asCollector(0, Object[].class, type.parameterCount() - 4).asType(type));
     return cache;
   }
 
   /** {@code values}: the receiver and the arguments. */
   @SuppressWarnings("unused") // by CALL
-  private static Object call(InlineCache cache, Object[] values, InternalContextAdapter context, MethodSite site) throws Throwable {
-    Object receiver = values[0];
-    int n = values.length - 1;
-    Object[] arguments = new Object[n];
-    Class<?>[] classes = n == 0 ? NONE : new Class<?>[n];
-    boolean hasNull = false;
-    for (int i = 0; i < n; i++) {
-      arguments[i] = values[i + 1];
-      classes[i] = arguments[i] == null ? null : arguments[i].getClass();
-      hasNull |= arguments[i] == null;
-    }
-    VelMethod method = ClassUtils.getMethod(site.name, arguments, classes, receiver, context, site.node, site.isStrict);
+  private static Object call(InlineCache cache, Object[] values, InternalContextAdapter context, MethodSite site) {
+    VelMethod method = lookUp(values, context, site);
     if (method == null) {
-      if (site.logsInvalid) {
-        tellMissing(receiver, classes, site);
-      }
       return null;
     }
-    if (++site.calls >= InlineCache.CALLS_BEFORE_LINK
-        && site.engine.isUberspectLasting
-        && !hasNull
-        && !(receiver instanceof Class)) {
-      addTo(cache, values, method);
+    MethodHandle handle = newHandle(cache, values, method, site);
+    if (handle != null) {
+      MethodHandle all = MethodHandles.dropArguments(Handles.erased(handle), values.length, InternalContextAdapter.class, MethodSite.class);
+      MethodHandle threw = THREW.asCollector(1, Object[].class, values.length);
+      cache.add(classesOf(values), MethodHandles.catchException(all, Throwable.class, threw));
     }
-    return invoke(method, receiver, arguments, context, site);
+    return invoke(method, values, context, site);
   }
 
-  /** Remembers a method for the classes of these values. */
-  private static void addTo(InlineCache cache, Object[] values, VelMethod method) {
-    Class<?>[] classes = new Class<?>[values.length];
-    for (int i = 0; i < values.length; i++) {
-      classes[i] = values[i].getClass();
+  @SuppressWarnings("unused") // by WRITE
+  private static void write(InlineCache cache, Object[] values, InternalContextAdapter context, Writer out, ReferenceSite reference,
+      MethodSite site) throws IOException {
+    Object value;
+    try {
+      VelMethod method = lookUp(values, context, site);
+      MethodHandle handle = method == null ? null : newHandle(cache, values, method, site);
+      if (handle != null) {
+        MethodHandle all = MethodHandles.dropArguments(Writing.of(handle), values.length + 3, MethodSite.class);
+        MethodHandle threw = WRITING_THREW.asCollector(1, Object[].class, values.length);
+        cache.add(classesOf(values), MethodHandles.catchException(all, Throwable.class, threw));
+      }
+      value = method == null ? null : invoke(method, values, context, site);
+    } catch (MethodInvocationException e) {
+      throw References.named(e, values[0], reference);
     }
+    References.write(value, context, out, reference);
+  }
+
+  /** The method for the classes of these values; null, which is told: there is none. */
+  private static VelMethod lookUp(Object[] values, InternalContextAdapter context, MethodSite site) {
+    Object[] arguments = argumentsOf(values);
+    Class<?>[] classes = classesOf(arguments);
+    VelMethod method = ClassUtils.getMethod(site.name, arguments, classes, values[0], context, site.node, site.isStrict);
+    if (method == null && site.logsInvalid) {
+      tellMissing(values[0], classes, site);
+    }
+    return method;
+  }
+
+  /** Now and then: the handle of a method, where the call site shall remember it for the classes of these values. */
+  private static MethodHandle newHandle(InlineCache cache, Object[] values, VelMethod method, MethodSite site) {
+    if (++site.calls < InlineCache.CALLS_BEFORE_LINK || !site.engine.isUberspectLasting || values[0] instanceof Class) {
+      return null;
+    }
+    for (Object value : values) {
+      if (value == null) {
+        return null;
+      }
+    }
+    Class<?>[] classes = classesOf(values);
     if (!cache.hasRoomFor(classes)) {
-      return;
+      return null;
     }
     MethodHandle handle = method.getClass() == UberspectImpl.VelMethodImpl.class && Internals.isPlain((UberspectImpl.VelMethodImpl) method)
         ? Handles.of(method.getMethod())
         : null;
     if (handle == null || handle.type().parameterCount() != values.length) {
       cache.exclude(classes);
-      return;
+      return null;
     }
-    boolean isVoid = handle.type().returnType() == void.class;
-    MethodHandle erased = Handles.erased(handle);
-    if (isVoid) {
-      erased = MethodHandles.filterReturnValue(erased, NOT_NULL);
+    return handle.type().returnType() == void.class ? MethodHandles.filterReturnValue(Handles.erased(handle), NOT_NULL) : handle;
+  }
+
+  private static Object[] argumentsOf(Object[] values) {
+    return Arrays.copyOfRange(values, 1, values.length);
+  }
+
+  private static Class<?>[] classesOf(Object[] values) {
+    Class<?>[] classes = new Class<?>[values.length];
+    for (int i = 0; i < values.length; i++) {
+      classes[i] = values[i] == null ? null : values[i].getClass();
     }
-    MethodHandle all = MethodHandles.dropArguments(erased, values.length, InternalContextAdapter.class, MethodSite.class);
-    MethodHandle threw = THREW.asCollector(1, Object[].class, values.length);
-    cache.add(classes, MethodHandles.catchException(all, Throwable.class, threw));
+    return classes;
   }
 
   @SuppressWarnings("unused") // by NOT_NULL
@@ -97,9 +139,10 @@ public final class MethodLinking {
     return "";
   }
 
-  private static Object invoke(VelMethod method, Object receiver, Object[] arguments, InternalContextAdapter context, MethodSite site) {
+  private static Object invoke(VelMethod method, Object[] values, InternalContextAdapter context, MethodSite site) {
+    Object receiver = values[0];
     try {
-      Object result = method.invoke(receiver, arguments);
+      Object result = method.invoke(receiver, argumentsOf(values));
       return result == null && method.getReturnType() == void.class ? "" : result;
     } catch (InvocationTargetException e) {
       return failed(e.getTargetException(), receiver, context, site);
@@ -117,6 +160,19 @@ public final class MethodLinking {
   @SuppressWarnings("unused") // by THREW
   private static Object threw(Throwable thrown, Object[] values, InternalContextAdapter context, MethodSite site) {
     return failed(thrown, values[0], context, site);
+  }
+
+  @SuppressWarnings("unused") // by WRITING_THREW
+  private static void writingThrew(Throwable thrown, Object[] values, InternalContextAdapter context, Writer out, ReferenceSite reference,
+      MethodSite site) throws Throwable {
+    Writing.rethrow(thrown);
+    Object value;
+    try {
+      value = failed(thrown, values[0], context, site);
+    } catch (MethodInvocationException e) {
+      throw References.named(e, values[0], reference);
+    }
+    References.write(value, context, out, reference);
   }
 
   private static Object failed(Throwable thrown, Object receiver, InternalContextAdapter context, MethodSite site) {

@@ -1,5 +1,6 @@
 package org.yunti.web.velocity.runtime;
 
+import java.io.Writer;
 import java.lang.invoke.CallSite;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -20,7 +21,10 @@ import org.apache.velocity.util.introspection.VelPropertyGet;
 /**
  * {@code .name} in references. Generated code calls it by invokedynamic:
  *
- * <pre>(Object receiver, InternalContextAdapter, PropertySite) -> Object</pre>
+ * <pre>
+ *   (Object receiver, InternalContextAdapter, PropertySite) -> Object
+ *   (Object receiver, InternalContextAdapter, Writer, ReferenceSite, PropertySite) -> void    the value is written
+ * </pre>
  *
  * <p>What is called is found by the engine's Uberspector. The first calls, and those whose answer cannot be kept, go through stock's own
  * node.
@@ -31,46 +35,87 @@ public final class PropertyLinking {
   private static final MethodHandle GET_OF_MAP = Handles.own(MethodHandles.lookup(), "getOfMap", Object.class, String.class, Object.class);
   private static final MethodHandle THREW = Handles.own(MethodHandles.lookup(), "threw", Object.class, String.class, Throwable.class,
       Object.class, InternalContextAdapter.class, PropertySite.class);
+  private static final MethodHandle WRITE = Handles.own(MethodHandles.lookup(), "write", void.class, InlineCache.class, Object.class,
+      InternalContextAdapter.class, Writer.class, ReferenceSite.class, PropertySite.class);
+  private static final MethodHandle WRITING_THREW = Handles.own(MethodHandles.lookup(), "writingThrew", void.class, String.class,
+      Throwable.class, Object.class, InternalContextAdapter.class, Writer.class, ReferenceSite.class, PropertySite.class);
   private static final MethodHandle NOTHING = MethodHandles.dropArguments(MethodHandles.constant(Object.class, null), 0, Object.class);
 
   private PropertyLinking() {}
 
-  /** The bootstrap method. */
+  /** A property that can be found without being asked for again: of (Object), and what it is called where it throws; null: it does not. */
+  private record Found(MethodHandle handle, String thrower) {}
+
+  /** The bootstrap method of a value. */
   public static CallSite link(MethodHandles.Lookup caller, String name, MethodType type) {
     InlineCache cache = new InlineCache(type);
     cache.setTarget(GET.bindTo(cache));
     return cache;
   }
 
+  /** The bootstrap method of the end of a reference that is rendered. */
+  public static CallSite linkWriting(MethodHandles.Lookup caller, String name, MethodType type) {
+    InlineCache cache = new InlineCache(type);
+    cache.setTarget(WRITE.bindTo(cache));
+    return cache;
+  }
+
   @SuppressWarnings("unused") // by GET
   private static Object get(InlineCache cache, Object receiver, InternalContextAdapter context, PropertySite site) throws Throwable {
-    if (++site.calls >= InlineCache.CALLS_BEFORE_LINK
-        && site.engine.isUberspectLasting
-        && !(receiver instanceof Class)
-        && cache.hasRoomFor(receiver.getClass())) {
-      MethodHandle found = of(receiver, site);
-      if (found != null) {
-        cache.add(receiver.getClass(), MethodHandles.dropArguments(found, found.type().parameterCount(),
-            cache.type().parameterList().subList(found.type().parameterCount(), 3)));
-      } else {
-        cache.exclude(receiver.getClass());
-      }
+    Found found = lookUp(cache, receiver, site);
+    if (found != null) {
+      MethodHandle all = MethodHandles.dropArguments(Handles.erased(found.handle), 1, InternalContextAdapter.class, PropertySite.class);
+      cache.add(receiver.getClass(),
+          found.thrower == null ? all : MethodHandles.catchException(all, Throwable.class, THREW.bindTo(found.thrower)));
     }
     return site.node.execute(receiver, context);
   }
 
-  /** What a property is for a class: of (Object), or of all parameters of the call; null: stock's own code has to be asked each time. */
-  private static MethodHandle of(Object receiver, PropertySite site) {
+  @SuppressWarnings("unused") // by WRITE
+  private static void write(InlineCache cache, Object receiver, InternalContextAdapter context, Writer out, ReferenceSite reference,
+      PropertySite site) throws Throwable {
+    Found found = lookUp(cache, receiver, site);
+    if (found != null) {
+      MethodHandle all = MethodHandles.dropArguments(Writing.of(found.handle), 4, PropertySite.class);
+      MethodHandle threw = MethodHandles.insertArguments(WRITING_THREW, 0, found.thrower);
+      cache.add(receiver.getClass(), MethodHandles.catchException(all, Throwable.class, threw));
+    }
+    Object value;
+    try {
+      value = site.node.execute(receiver, context);
+    } catch (MethodInvocationException e) {
+      throw References.named(e, receiver, reference);
+    }
+    References.write(value, context, out, reference);
+  }
+
+  /** Now and then: what a property is for a class that is new to a call site. */
+  private static Found lookUp(InlineCache cache, Object receiver, PropertySite site) {
+    if (++site.calls < InlineCache.CALLS_BEFORE_LINK
+        || !site.engine.isUberspectLasting
+        || receiver instanceof Class
+        || !cache.hasRoomFor(receiver.getClass())) {
+      return null;
+    }
+    Found found = of(receiver, site);
+    if (found == null) {
+      cache.exclude(receiver.getClass());
+    }
+    return found;
+  }
+
+  /** Null: stock's own code has to be asked each time. */
+  private static Found of(Object receiver, PropertySite site) {
     VelPropertyGet getter = site.engine.services.getUberspect().getPropertyGet(receiver, site.node.getIdentifier(), site.info);
     if (getter == null) {
-      return site.isStrict ? null : NOTHING;
+      return site.isStrict ? null : new Found(NOTHING, null);
     }
     if (!(getter instanceof UberspectImpl.VelGetterImpl known)) {
       return null;
     }
     AbstractExecutor executor = Internals.executor(known);
     if (executor.getClass() == MapGetExecutor.class) {
-      return GET_OF_MAP.bindTo(site.node.getIdentifier());
+      return new Found(GET_OF_MAP.bindTo(site.node.getIdentifier()), null);
     }
     boolean isGetter = executor.getClass() == PropertyExecutor.class || executor.getClass() == BooleanPropertyExecutor.class;
     if (executor.getClass() != GetExecutor.class && (!isGetter || Internals.wrapsArray((PropertyExecutor) executor))) {
@@ -81,12 +126,7 @@ public final class PropertyLinking {
     if (handle == null) {
       return null;
     }
-    if (!isGetter) {
-      handle = MethodHandles.insertArguments(handle, 1, site.node.getIdentifier());
-    }
-    MethodHandle threw = THREW.bindTo(method.getName());
-    MethodHandle all = MethodHandles.dropArguments(Handles.erased(handle), 1, InternalContextAdapter.class, PropertySite.class);
-    return MethodHandles.catchException(all, Throwable.class, threw);
+    return new Found(isGetter ? handle : MethodHandles.insertArguments(handle, 1, site.node.getIdentifier()), method.getName());
   }
 
   @SuppressWarnings("unused") // by GET_OF_MAP
@@ -108,6 +148,22 @@ public final class PropertyLinking {
       }
     }
     throw failed(method, thrown, receiver, site);
+  }
+
+  @SuppressWarnings("unused") // by WRITING_THREW
+  private static void writingThrew(String method, Throwable thrown, Object receiver, InternalContextAdapter context, Writer out,
+      ReferenceSite reference, PropertySite site) throws Throwable {
+    Writing.rethrow(thrown);
+    if (method == null) {
+      throw thrown;
+    }
+    Object value;
+    try {
+      value = threw(method, thrown, receiver, context, site);
+    } catch (MethodInvocationException e) {
+      throw References.named(e, receiver, reference);
+    }
+    References.write(value, context, out, reference);
   }
 
   private static MethodInvocationException failed(String method, Throwable thrown, Object receiver, PropertySite site) {

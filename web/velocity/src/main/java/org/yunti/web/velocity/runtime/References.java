@@ -130,7 +130,7 @@ final class References {
     }
   }
 
-  private static void writePrefix(Writer out, ReferenceSite site) throws IOException {
+  static void writePrefix(Writer out, ReferenceSite site) throws IOException {
     if (!site.prefix.isEmpty()) {
       out.write(site.prefix);
     }
