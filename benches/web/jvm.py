@@ -1,14 +1,16 @@
 """The JDKs that are here, the bench's classes, and how one of its programs is run: in a new JVM, bounded in time."""
 
-import glob
 import json
 import os
-import re
 import subprocess
+import sys
 from dataclasses import dataclass
 
 from harness import commands
 from harness.measure import Failed
+
+sys.path.append(os.path.join(commands.ROOT, "tools"))
+import jdks  # noqa: E402
 
 BUILT = os.path.join(commands.ROOT, "build/web/yunti-velocity-bench")
 WORK = os.path.join(commands.ROOT, "build/bench-web")
@@ -42,26 +44,9 @@ class Jdk:
         return found
 
 
-def _homes():
-    named = [value for name, value in os.environ.items() if re.fullmatch(r"JAVA_?(\d+_)?HOME(_\d+\w*)?|JDK_?\d+(_HOME)?", name)]
-    return named + sorted(glob.glob("/usr/lib/jvm/*") + glob.glob(os.path.expanduser("~/.sdkman/candidates/java/*")))
-
-
 def find(versions):
-    """{version: Jdk} in the order asked for. Temurin is taken where there are several."""
-    found = {}
-    for home in _homes():
-        try:
-            with open(os.path.join(home, "release")) as f:
-                facts = dict(re.findall(r'^(\w+)="(.*)"', f.read(), re.M))
-        except OSError:
-            continue
-        version = facts.get("JAVA_VERSION", "").split(".")[0]
-        if version in versions and os.access(os.path.join(home, "bin/java"), os.X_OK):
-            name = f"{facts.get('IMPLEMENTOR', '')} {facts.get('JAVA_RUNTIME_VERSION') or facts['JAVA_VERSION']}".strip()
-            if version not in found or "Adoptium" in name and "Adoptium" not in found[version].name:
-                found[version] = Jdk(version, name, home)
-    return {v: found[v] for v in versions if v in found}
+    """{version: Jdk} in the order asked for."""
+    return {version: Jdk(version, name, home) for version, (name, home) in jdks.find(versions).items()}
 
 
 def build():

@@ -5,6 +5,8 @@ import re
 import shutil
 import subprocess
 
+import jdks
+
 
 def _cpu_has(flag):
     with open("/proc/cpuinfo") as f:
@@ -30,6 +32,7 @@ PRECONDITIONS = [
     (re.escape(NO_SOURCE), _has_source),
     (r"avx-?512", lambda: _cpu_has("avx512f") and _cpu_has("avx512vbmi2")),
     (r"avx-?2", lambda: _cpu_has("avx2")),
+    (r"there is no JDK 25", lambda: bool(jdks.find(["25"]))),
     (r"clang", lambda: _has("clang", "clang++")),
     (r"chromium", lambda: _has("chromium") or _has("chromium-browser") or _has("google-chrome")),
     (r"pkg-config", lambda: _has("pkg-config")),

@@ -9,7 +9,10 @@ import sys
 from dataclasses import dataclass, field
 from typing import Callable, Optional
 
-import counts
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+
+import counts  # noqa: E402
+import jdks  # noqa: E402
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.path.join(ROOT, "build")
@@ -36,6 +39,16 @@ def no_clang():
 def no_avx512():
     with open("/proc/cpuinfo") as f:
         return None if "avx512_vbmi2" in f.read() else "the limit programs need AVX-512"
+
+
+def no_jdk_25():
+    return None if jdks.find(["25"]) else "there is no JDK 25"
+
+
+def on_jdk_25(*modules):
+    """Tests of web/, which JDK 17 compiles."""
+    home = jdks.find(["25"]).get("25", ("", ""))[1]
+    return ["mvn", "-B", "-f", "web/pom.xml", *modules, f"-Djvm={home}/bin/java", "test"]
 
 
 def cmake(source, build, compiler):
@@ -97,7 +110,8 @@ SUITES = [
     Suite("hadoop", "job files on a cluster", cmake("examples", "examples", "gcc") + [[PYTHON, "hadoop/tests/job_files_test.py"]], counts.of_unittest,
           {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib")}),
     Suite("hadoop", "the cluster itself", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]], counts.of_unittest),
-    Suite("web", "templates, by stock Velocity and compiled", [["mvn", "-B", "-f", "web/pom.xml", "test"]], counts.of_surefire),
+    Suite("web", "templates, by stock Velocity and compiled", [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "test"]], counts.of_surefire),
+    Suite("web", "the same on JDK 25", [on_jdk_25("-pl", "velocity,oracle")], counts.of_surefire, skip=no_jdk_25),
     Suite("house", "commands of the guides", [unittest("tests/guides")], counts.of_unittest, {"YUNTI": YUNTI}),
     Suite("house", "packages", [unittest("tests/packages")], counts.of_unittest),
     Suite("house", "what a user is given", [unittest("tests/house")], counts.of_unittest, {"YUNTI": YUNTI}),

@@ -1,0 +1,27 @@
+"""The JDKs that are here, by version."""
+
+import glob
+import os
+import re
+
+
+def _homes():
+    named = [value for name, value in os.environ.items() if re.fullmatch(r"JAVA_?(\d+_)?HOME(_\d+\w*)?|JDK_?\d+(_HOME)?", name)]
+    return named + sorted(glob.glob("/usr/lib/jvm/*") + glob.glob(os.path.expanduser("~/.sdkman/candidates/java/*")))
+
+
+def find(versions):
+    """{version: (name, home)} of those that are here, in the order asked for. Temurin is taken where there are several."""
+    found = {}
+    for home in _homes():
+        try:
+            with open(os.path.join(home, "release")) as f:
+                facts = dict(re.findall(r'^(\w+)="(.*)"', f.read(), re.M))
+        except OSError:
+            continue
+        version = facts.get("JAVA_VERSION", "").split(".")[0]
+        if version in versions and os.access(os.path.join(home, "bin/java"), os.X_OK):
+            name = f"{facts.get('IMPLEMENTOR', '')} {facts.get('JAVA_RUNTIME_VERSION') or facts['JAVA_VERSION']}".strip()
+            if version not in found or "Adoptium" in name and "Adoptium" not in found[version][0]:
+                found[version] = (name, home)
+    return {v: found[v] for v in versions if v in found}
