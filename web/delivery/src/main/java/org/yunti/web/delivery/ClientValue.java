@@ -1,7 +1,6 @@
 package org.yunti.web.delivery;
 
 import java.io.IOException;
-import java.io.StringWriter;
 import java.io.Writer;
 import org.apache.velocity.context.InternalContextAdapter;
 import org.apache.velocity.runtime.directive.Directive;
@@ -24,32 +23,9 @@ public final class ClientValue extends Directive {
 
   @Override
   public boolean render(InternalContextAdapter context, Writer writer, Node node) throws IOException {
-    StringWriter value = new StringWriter();
-    node.jjtGetChild(node.jjtGetNumChildren() - 1).render(context, value);
-    write(value.getBuffer(), writer);
+    writer.write("\"");
+    node.jjtGetChild(node.jjtGetNumChildren() - 1).render(context, new LiteralWriter(writer));
+    writer.write("\"");
     return true;
-  }
-
-  static void write(CharSequence text, Writer writer) throws IOException {
-    StringBuilder literal = new StringBuilder(text.length() + 2).append('"');
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      switch (c) {
-        case '"' -> literal.append("\\\"");
-        case '\\' -> literal.append("\\\\");
-        case '\n' -> literal.append("\\n");
-        case '\r' -> literal.append("\\r");
-        // </script> and <!-- would end or change the script; the last two end a line of old JavaScript.
-        case '<', '\u2028', '\u2029' -> literal.append(String.format("\\u%04x", (int) c));
-        default -> {
-          if (c < ' ') {
-            literal.append(String.format("\\u%04x", (int) c));
-          } else {
-            literal.append(c);
-          }
-        }
-      }
-    }
-    writer.write(literal.append('"').toString());
   }
 }

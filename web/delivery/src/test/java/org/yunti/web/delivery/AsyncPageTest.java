@@ -243,7 +243,7 @@ class AsyncPageTest {
   @Test
   void valuesAreJavaScript() throws Exception {
     StringWriter out = new StringWriter();
-    ClientValue.write("a\"b\\c</script>\n\u2028\u0001茶$", out);
-    assertEquals("\"a\\\"b\\\\c\\u003c/script>\\n\\u2028\\u0001茶$\"", out.toString());
+    new LiteralWriter(out).write("a\"b\\c</script>\n\u2028\u0001茶$");
+    assertEquals("a\\\"b\\\\c\\u003c/script>\\n\\u2028\\u0001茶$", out.toString());
   }
 }

@@ -44,6 +44,8 @@ public final class ShrinkReport {
       squeezed.put(t.name(), t.squeezed());
       after.put(t.name(), t.after());
     }
+    // Once for nothing: the first pages of a JVM also pay for the code that all of them share.
+    new Measure(before, properties, millis).of(name, model);
     rows.add(new Row(template.name(), "before", new Measure(before, properties, millis).of(name, model)));
     if (!squeezed.equals(before)) {
       rows.add(new Row(template.name(), "white space", new Measure(squeezed, properties, millis).of(name, model)));

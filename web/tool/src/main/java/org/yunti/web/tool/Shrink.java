@@ -14,7 +14,7 @@ import org.yunti.web.shrink.json.JsonWriter;
 /** {@code shrink DIR --output DIR}: the same templates, smaller. */
 final class Shrink {
   /** CPU time of one measurement with a model. */
-  private static final long MILLIS = 1_000;
+  private static final long MILLIS = 2_000;
 
   private Shrink() {}
 
