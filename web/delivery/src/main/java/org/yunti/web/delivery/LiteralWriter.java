@@ -3,7 +3,9 @@ package org.yunti.web.delivery;
 import java.io.IOException;
 import java.io.Writer;
 
-/** Writes what it is given as the inside of a JavaScript string that may stand in a script of a page. What needs no escape goes on whole. */
+/**
+ * Writes what it is given as the inside of a JavaScript string that may stand in a script of a page. What needs no escape goes on whole.
+ */
 final class LiteralWriter extends Writer {
   private static final char[] HEX = "0123456789abcdef".toCharArray();
 
@@ -13,7 +15,10 @@ final class LiteralWriter extends Writer {
     this.out = out;
   }
 
-  /** Of a sign that may not stand there: what does; null: it may. Angles would end or change the script, the last two end a line of old JavaScript. */
+  /**
+   * Of a sign that may not stand there: what does; null: it may. Angles would end or change the script, the last two end a line of old
+   * JavaScript.
+   */
   private static String escape(char c) {
     return switch (c) {
       case '"' -> "\\\"";

@@ -91,7 +91,8 @@ class AsyncPageTest {
   /** The blocks in their order, behind what the page is without its scripts. */
   private static List<String> parts(String page) {
     List<String> parts = new ArrayList<>();
-    Matcher block = Pattern.compile("<template id=\"(yunti-async-\\d+)t\">(.*?)</template><script>.*?</script>\n", Pattern.DOTALL).matcher(page);
+    Matcher block = Pattern.compile("<template id=\"(yunti-async-\\d+)t\">(.*?)</template><script>.*?</script>\n",
+        Pattern.DOTALL).matcher(page);
     StringBuilder rest = new StringBuilder();
     while (block.find()) {
       block.appendReplacement(rest, "");
@@ -164,7 +165,8 @@ class AsyncPageTest {
   @Test
   void macrosAndTheirArgumentsAreThere() throws Exception {
     for (VelocityEngine engine : engines) {
-      List<String> parts = parts(render(engine, "#macro(m $a)<b>$a</b>#end#macro(box $a)#async()#m($a)#end#end#box(\"x\")#box(\"y\")", page()));
+      List<String> parts = parts(render(engine, "#macro(m $a)<b>$a</b>#end#macro(box $a)#async()#m($a)#end#end#box(\"x\")#box(\"y\")",
+          page()));
       assertEquals(List.of("yunti-async-1:<b>x</b>", "yunti-async-2:<b>y</b>"), parts.subList(1, 3).stream().sorted().toList());
     }
   }
@@ -173,7 +175,8 @@ class AsyncPageTest {
   void whatFailsOrIsLateBecomesItsErrorText() throws Exception {
     for (VelocityEngine engine : engines) {
       assertEquals("yunti-async-1:<i>sorry</i>", parts(render(engine, "#async()$slow.fault#end", page())).get(1));
-      assertEquals("yunti-async-1:late", parts(render(engine, "#async({\"timeout\": 30, \"error\": \"late\"})$slow.text#end", page())).get(1));
+      assertEquals("yunti-async-1:late", parts(render(engine, "#async({\"timeout\": 30, \"error\": \"late\"})$slow.text#end",
+          page())).get(1));
     }
   }
 
@@ -209,7 +212,8 @@ class AsyncPageTest {
   void unknownArgumentsAreSaid() {
     for (VelocityEngine engine : engines) {
       VelocityException e = assertThrows(VelocityException.class, () -> render(engine, "\n#async({\"time\": 3})x#end", page()));
-      assertTrue(e.getMessage().contains("page.vm[line 2, column 1] does not know \"time\"; it takes placeholder, error, timeout"), e.getMessage());
+      assertTrue(e.getMessage().contains("page.vm[line 2, column 1] does not know \"time\"; it takes placeholder, error, timeout"),
+          e.getMessage());
     }
   }
 

@@ -39,7 +39,8 @@ final class Catalog {
           tags.add(tag);
         }
       }
-      products.add(new Product(id, GRADES[random.nextInt(GRADES.length)] + kind[0] + " " + (50 + 50 * random.nextInt(9)) + "克", kind[1], kind[2],
+      products.add(new Product(id, GRADES[random.nextInt(GRADES.length)] + kind[0] + " " + (50 + 50 * random.nextInt(9)) + "克", kind[1],
+          kind[2],
           kind[3], price, random.nextInt(3) == 0 ? price + 2_000 : price, (30 + random.nextInt(21)) / 10.0, random.nextInt(20_000),
           text.toString().strip(), List.copyOf(tags)));
     }

@@ -11,10 +11,12 @@ public final class Main {
 
   public static void main(String[] arguments) throws IOException {
     int port = PORT;
-    if (arguments.length == 2 && arguments[0].equals("--port") && arguments[1].matches("[0-9]{1,5}") && Integer.parseInt(arguments[1]) < 65_536) {
+    if (arguments.length == 2 && arguments[0].equals("--port") && arguments[1].matches("[0-9]{1,5}")
+        && Integer.parseInt(arguments[1]) < 65_536) {
       port = Integer.parseInt(arguments[1]);
     } else if (arguments.length > 0) {
-      System.err.println("run-web: \"" + String.join(" ", arguments) + "\" is not known; usage: [--port N], with N from 0 (any that is free) to 65535");
+      System.err.println("run-web: \"" + String.join(" ", arguments)
+          + "\" is not known; usage: [--port N], with N from 0 (any that is free) to 65535");
       System.exit(2);
     }
     // The JDK's server delays small packets otherwise.

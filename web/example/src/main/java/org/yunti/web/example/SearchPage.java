@@ -77,7 +77,8 @@ final class SearchPage implements TemplateHandler.Model {
     for (String pair : raw == null ? new String[0] : raw.split("&")) {
       String[] parts = pair.split("=", 2);
       try {
-        query.put(URLDecoder.decode(parts[0], StandardCharsets.UTF_8), parts.length == 1 ? "" : URLDecoder.decode(parts[1], StandardCharsets.UTF_8));
+        query.put(URLDecoder.decode(parts[0], StandardCharsets.UTF_8), parts.length == 1 ? "" : URLDecoder.decode(parts[1],
+            StandardCharsets.UTF_8));
       } catch (IllegalArgumentException e) {
         // %zz: as if it were not there
       }

@@ -61,7 +61,8 @@ public final class Shop implements AutoCloseable {
     List<Integer> cart = List.of(3, 14, 15);
     int[] bytes = new int[1];
     double stockMicros = CpuTime.micros(() -> bytes[0] = StockHandler.render(stock, page.model(query, cart)).length);
-    double compiledMicros = CpuTime.micros(() -> compiled.whole(SearchPage.TEMPLATE, page.model(query, cart), made -> bytes[0] = made.size()));
+    double compiledMicros = CpuTime.micros(() -> compiled.whole(SearchPage.TEMPLATE, page.model(query, cart),
+        made -> bytes[0] = made.size()));
     double modelMicros = CpuTime.micros(() -> page.model(query, cart));
     Map<String, Object> model = new HashMap<>();
     model.put("bytes", bytes[0]);

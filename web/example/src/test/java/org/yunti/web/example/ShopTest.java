@@ -34,13 +34,15 @@ class ShopTest {
   }
 
   private static HttpResponse<byte[]> get(String path, String cookie) throws IOException, InterruptedException {
-    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + shop.port() + path)).timeout(Duration.ofSeconds(60));
+    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + shop.port()
+        + path)).timeout(Duration.ofSeconds(60));
     return CLIENT.send((cookie == null ? request : request.header("Cookie", cookie)).build(), BodyHandlers.ofByteArray());
   }
 
   @Test
   void bothSidesAreTheSameBytes() throws Exception {
-    for (String query : new String[] {"", "?q=%E9%BE%99%E4%BA%95", "?q=oolong&page=2", "?category=%E7%BB%BF%E8%8C%B6%20Green%20tea", "?q=nothing",
+    for (String query : new String[] {"", "?q=%E9%BE%99%E4%BA%95", "?q=oolong&page=2", "?category=%E7%BB%BF%E8%8C%B6%20Green%20tea",
+        "?q=nothing",
         "?q=%3Cscript%3E%26&page=99", "?q=&page=-1",
         "?page=17"}) {
       byte[] stock = get("/stock" + query, "cart=1.2.700").body();

@@ -68,7 +68,8 @@ class TemplateHandlerTest {
       server.createContext("/" + name, handler);
       server.createContext("/streamed/" + name, handler.streaming());
     }
-    server.createContext("/text", new TemplateHandler(pages, "hello.vm", e -> new VelocityContext()).contentType("text/plain; charset=UTF-8"));
+    server.createContext("/text", new TemplateHandler(pages, "hello.vm",
+        e -> new VelocityContext()).contentType("text/plain; charset=UTF-8"));
     server.createContext("/away", new TemplateHandler(pages, "hello.vm", exchange -> {
       exchange.getResponseHeaders().set("Location", "/hello");
       exchange.sendResponseHeaders(303, -1);
@@ -85,7 +86,8 @@ class TemplateHandlerTest {
 
   private HttpResponse<String> get(String method, String path) throws IOException, InterruptedException {
     URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + path);
-    return client.send(HttpRequest.newBuilder(uri).method(method, HttpRequest.BodyPublishers.noBody()).timeout(Duration.ofSeconds(60)).build(),
+    return client.send(HttpRequest.newBuilder(uri).method(method,
+        HttpRequest.BodyPublishers.noBody()).timeout(Duration.ofSeconds(60)).build(),
         BodyHandlers.ofString(StandardCharsets.UTF_8));
   }
 

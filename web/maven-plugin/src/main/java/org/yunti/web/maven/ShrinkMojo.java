@@ -16,7 +16,10 @@ import org.yunti.web.shrink.ShrinkReport;
 import org.yunti.web.shrink.Shrinker;
 import org.yunti.web.shrink.TemplateFolder;
 
-/** Writes the templates of a folder into the classes of the build, smaller, behind the resources plug-in, which has copied them as they are. */
+/**
+ * Writes the templates of a folder into the classes of the build, smaller, behind the resources plug-in, which has copied them as they
+ * are.
+ */
 @Mojo(name = "shrink", defaultPhase = LifecyclePhase.PROCESS_RESOURCES, threadSafe = true)
 public final class ShrinkMojo extends AbstractMojo {
   /** The folder that #parse counts from. */
@@ -62,7 +65,8 @@ public final class ShrinkMojo extends AbstractMojo {
       return;
     }
     try {
-      ShrinkOptions options = ShrinkOptions.none().whiteSpace(whiteSpace).clientLoops(clientLoops).charset(Charset.forName(charset)).suffix(suffix)
+      ShrinkOptions options = ShrinkOptions.none().whiteSpace(whiteSpace).clientLoops(clientLoops)
+          .charset(Charset.forName(charset)).suffix(suffix)
           .properties(properties == null ? new Properties() : properties);
       options = blocks ? options.blocks(true) : options;
       TemplateFolder folder = new TemplateFolder(source.toPath(), options);

@@ -113,7 +113,8 @@ class TemplateServletTest {
 
   private HttpResponse<String> get(String method, String path) throws IOException, InterruptedException {
     URI uri = URI.create("http://127.0.0.1:" + tomcat.getConnector().getLocalPort() + path);
-    return client.send(HttpRequest.newBuilder(uri).method(method, HttpRequest.BodyPublishers.noBody()).timeout(Duration.ofSeconds(60)).build(),
+    return client.send(HttpRequest.newBuilder(uri).method(method,
+        HttpRequest.BodyPublishers.noBody()).timeout(Duration.ofSeconds(60)).build(),
         BodyHandlers.ofString(StandardCharsets.UTF_8));
   }
 

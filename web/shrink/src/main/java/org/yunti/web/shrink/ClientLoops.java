@@ -174,7 +174,8 @@ final class ClientLoops {
     if (engine.getSpaceGobbling() != SpaceGobbling.NONE) {
       return "";
     }
-    return node instanceof ASTDirective d ? d.getPrefix() + d.getPostfix() : node instanceof ASTIfStatement s ? s.getPrefix() + s.getPostfix()
+    return node instanceof ASTDirective d ? d.getPrefix() + d.getPostfix() : node instanceof ASTIfStatement s ? s.getPrefix()
+        + s.getPostfix()
         : node instanceof ASTSetDirective s ? s.getPrefix() + s.getPostfix() : "";
   }
 

@@ -18,11 +18,12 @@ final class HtmlState {
   enum Mode { DATA, TAG_OPEN, TAG_NAME, AFTER_NAME, TAG, AFTER_EQUALS, DOUBLE, SINGLE, UNQUOTED, COMMENT, DECLARATION, RAW, UNKNOWN }
 
   /** What stands in them is no HTML, or every blank of it counts. */
-  private static final Set<String> RAW_ELEMENTS = Set.of("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext");
+  private static final Set<String> RAW_ELEMENTS = Set.of("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes",
+      "plaintext");
   /** Blanks of them are seen as they are. */
   private static final Set<String> KEPT_ELEMENTS = Set.of("pre", "listing");
-  private static final Set<String> VOID_ELEMENTS = Set.of("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source",
-      "track", "wbr");
+  private static final Set<String> VOID_ELEMENTS = Set.of("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta",
+      "source", "track", "wbr");
 
   private Mode mode = Mode.DATA;
   /** The tag that is being read, in lower case, with / before an end tag; of RAW, the element; of COMMENT, its last characters. */
@@ -262,7 +263,8 @@ final class HtmlState {
       if (keptDepth == 0) {
         kept = "";
       }
-    } else if (!isClosed && !tag.startsWith("/") && (KEPT_ELEMENTS.contains(tag) || said.contains("white-space") || said.contains("xml:space"))) {
+    } else if (!isClosed && !tag.startsWith("/") && (KEPT_ELEMENTS.contains(tag) || said.contains("white-space")
+        || said.contains("xml:space"))) {
       kept = tag;
       keptDepth = 1;
     }
@@ -270,7 +272,8 @@ final class HtmlState {
 
   private void raw(char c) {
     raw.append(Character.toLowerCase(c));
-    if ((c == '>' || isBlank(c) || c == '/') && raw.length() > name.length() + 2 && raw.substring(0, raw.length() - 1).endsWith("</" + name)) {
+    if ((c == '>' || isBlank(c) || c == '/') && raw.length() > name.length() + 2 && raw.substring(0, raw.length() - 1).endsWith("</"
+        + name)) {
       String end = "/" + name;
       raw.setLength(0);
       mode = Mode.TAG;

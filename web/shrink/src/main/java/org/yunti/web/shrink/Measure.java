@@ -5,7 +5,10 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.zip.GZIPOutputStream;
@@ -24,11 +27,11 @@ public final class Measure {
   private static final String REPOSITORY = "yunti.shrink.templates";
   private static final String DELIVERY = "org.yunti.web.delivery.ClientValue,org.yunti.web.delivery.AsyncBlock";
 
-  /** Of which the one that took the least counts: the others were disturbed. */
   private static final int ROUNDS = 5;
 
   private final VelocityEngine engine;
   private final long nanos;
+  private final ByteWriter buffer = ByteWriter.buffer(StandardCharsets.UTF_8);
 
   /**
    * @param bytes of the page
@@ -63,21 +66,32 @@ public final class Measure {
     nanos = millis * 1_000_000;
   }
 
-  /** @throws ShrinkException when the template cannot be rendered with the model */
-  public Weight of(String template, Map<String, Object> model) throws ShrinkException {
+  /**
+   * Pages of the same template by several engines, warmed up and then measured in turn: what a JVM has learnt from one of them helps or
+   * hinders all alike. Of each, the fastest round counts: the others were disturbed.
+   *
+   * @throws ShrinkException when the template cannot be rendered with the model
+   */
+  public static List<Weight> of(List<Measure> engines, String template, Map<String, Object> model) throws ShrinkException {
     try {
-      Template compiled = engine.getTemplate(template);
-      ByteWriter buffer = ByteWriter.buffer(StandardCharsets.UTF_8);
-      run(compiled, model, buffer, nanos / 2);
-      double micros = Double.MAX_VALUE;
-      for (int round = 0; round < ROUNDS; round++) {
-        micros = Math.min(micros, run(compiled, model, buffer, nanos / 2 / ROUNDS));
+      List<Weight> weights = new ArrayList<>();
+      double[] micros = new double[engines.size()];
+      Arrays.fill(micros, Double.MAX_VALUE);
+      for (int round = -ROUNDS; round < ROUNDS; round++) {
+        for (int i = 0; i < micros.length; i++) {
+          Measure measure = engines.get(i);
+          double taken = run(measure.engine.getTemplate(template), model, measure.buffer, measure.nanos / 2 / ROUNDS);
+          micros[i] = round < 0 ? micros[i] : Math.min(micros[i], taken);
+        }
       }
-      ByteArrayOutputStream gzipped = new ByteArrayOutputStream();
-      try (GZIPOutputStream gzip = new GZIPOutputStream(gzipped)) {
-        buffer.writeTo(gzip);
+      for (int i = 0; i < micros.length; i++) {
+        ByteArrayOutputStream gzipped = new ByteArrayOutputStream();
+        try (GZIPOutputStream gzip = new GZIPOutputStream(gzipped)) {
+          engines.get(i).buffer.writeTo(gzip);
+        }
+        weights.add(new Weight(engines.get(i).buffer.size(), gzipped.size(), micros[i]));
       }
-      return new Weight(buffer.size(), gzipped.size(), micros);
+      return weights;
     } catch (VelocityException | IOException e) {
       throw new ShrinkException(template + " cannot be rendered with the model: " + VtlSource.firstLine(e.getMessage()));
     }

@@ -35,7 +35,9 @@ public final class ShrinkReport {
    */
   public void measure(String name, Map<String, Object> model, Properties properties, long millis) throws ShrinkException {
     ShrunkTemplate template = templates.stream().filter(t -> t.name().equals(name)).findFirst()
-        .orElseThrow(() -> new ShrinkException("there is no template " + name + " in the folder; templates are named as #parse names them"));
+        .orElseThrow(() -> new ShrinkException("there is no template " + name
+            + " in the folder; templates are named as #parse names them"));
+    rows.clear();
     Map<String, String> before = new LinkedHashMap<>();
     Map<String, String> squeezed = new LinkedHashMap<>();
     Map<String, String> after = new LinkedHashMap<>();
@@ -44,14 +46,18 @@ public final class ShrinkReport {
       squeezed.put(t.name(), t.squeezed());
       after.put(t.name(), t.after());
     }
-    // Once for nothing: the first pages of a JVM also pay for the code that all of them share.
-    new Measure(before, properties, millis).of(name, model);
-    rows.add(new Row(template.name(), "before", new Measure(before, properties, millis).of(name, model)));
+    Map<String, Map<String, String>> steps = new LinkedHashMap<>();
+    steps.put("before", before);
     if (!squeezed.equals(before)) {
-      rows.add(new Row(template.name(), "white space", new Measure(squeezed, properties, millis).of(name, model)));
+      steps.put("white space", squeezed);
     }
     if (!after.equals(squeezed)) {
-      rows.add(new Row(template.name(), "client loops", new Measure(after, properties, millis).of(name, model)));
+      steps.put("client loops", after);
+    }
+    List<Measure> engines = steps.values().stream().map(sources -> new Measure(sources, properties, millis)).toList();
+    List<Measure.Weight> weights = Measure.of(engines, name, model);
+    for (String step : steps.keySet()) {
+      rows.add(new Row(template.name(), step, weights.get(rows.size())));
     }
   }
 
@@ -63,8 +69,10 @@ public final class ShrinkReport {
     for (ShrunkTemplate template : templates) {
       before += template.before().length();
       after += template.after().length();
-      lines.add(String.format(Locale.ROOT, "%s: %d -> %d characters%s%s", template.name(), template.before().length(), template.after().length(),
-          percent(template.before().length(), template.after().length()), template.loops() == 0 ? "" : ", loops turned: " + template.loops()));
+      lines.add(String.format(Locale.ROOT, "%s: %d -> %d characters%s%s", template.name(), template.before().length(),
+          template.after().length(),
+          percent(template.before().length(), template.after().length()), template.loops() == 0 ? "" : ", loops turned: "
+              + template.loops()));
     }
     lines.add(String.format(Locale.ROOT, "templates: %d, %d -> %d characters%s", templates.size(), before, after, percent(before, after)));
     templates.forEach(template -> template.notes().forEach(note -> lines.add("note: " + note)));
@@ -72,7 +80,8 @@ public final class ShrinkReport {
     for (Row row : rows) {
       Measure.Weight weight = row.weight();
       first = row.step().equals("before") ? weight : first;
-      lines.add(String.format(Locale.ROOT, "page of %s, %s: %d bytes%s, %d gzipped%s, %.1f us CPU%s", row.template(), row.step(), weight.bytes(),
+      lines.add(String.format(Locale.ROOT, "page of %s, %s: %d bytes%s, %d gzipped%s, %.1f us CPU%s", row.template(), row.step(),
+          weight.bytes(),
           percent(first.bytes(), weight.bytes()), weight.gzipped(), percent(first.gzipped(), weight.gzipped()), weight.micros(),
           percent(first.micros(), weight.micros())));
     }

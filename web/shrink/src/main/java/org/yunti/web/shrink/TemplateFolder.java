@@ -69,7 +69,8 @@ public final class TemplateFolder {
     Path from = folder.toRealPath();
     Path to = output.toAbsolutePath().normalize();
     if (to.startsWith(from) || Files.exists(output) && output.toRealPath().startsWith(from)) {
-      throw new ShrinkException("the output " + output + " is in the folder of the templates; name another, so that they are not read again");
+      throw new ShrinkException("the output " + output
+          + " is in the folder of the templates; name another, so that they are not read again");
     }
     for (ShrunkTemplate template : templates) {
       put(output.resolve(template.name()), template.after().getBytes(options.charset()));

@@ -63,7 +63,7 @@ final class TemplateWalk {
     for (int i = 0; i < parent.jjtGetNumChildren();) {
       Node child = parent.jjtGetChild(i);
       if (child instanceof ASTText) {
-        TextRun run = new TextRun(parent, i);
+        TextRun run = new TextRun(parent, i, whiteSpace.nodesMax());
         text(run, state, keepsLine(parent, run.end()));
         i = run.end();
       } else {
@@ -123,7 +123,8 @@ final class TemplateWalk {
   private static String name(ASTReference reference) {
     String text = VtlSource.text(reference);
     int from = 0;
-    while (from < text.length() && !Character.isJavaIdentifierStart(text.charAt(from)) || from < text.length() && text.charAt(from) == '$') {
+    while (from < text.length() && !Character.isJavaIdentifierStart(text.charAt(from)) || from < text.length()
+        && text.charAt(from) == '$') {
       from++;
     }
     int end = from;
@@ -143,7 +144,8 @@ final class TemplateWalk {
     boolean hasElse = false;
     for (int i = 1; i < statement.jjtGetNumChildren(); i++) {
       Node child = statement.jjtGetChild(i);
-      Node block = child instanceof ASTElseIfStatement ? child.jjtGetChild(1) : child instanceof ASTElseStatement ? child.jjtGetChild(0) : child;
+      Node block = child instanceof ASTElseIfStatement ? child.jjtGetChild(1) : child instanceof ASTElseStatement ? child.jjtGetChild(0)
+          : child;
       hasElse |= child instanceof ASTElseStatement;
       HtmlState end = children(block, state.copy());
       all = all == null ? end : all.join(end);
@@ -163,7 +165,8 @@ final class TemplateWalk {
         return loop(directive, state);
       }
       case "macro" -> {
-        part(Places.macro(directive.jjtGetNumChildren() == 0 ? "" : VtlSource.text(directive.jjtGetChild(0))), block == null ? directive : block);
+        part(Places.macro(directive.jjtGetNumChildren() == 0 ? "" : VtlSource.text(directive.jjtGetChild(0))), block == null ? directive
+            : block);
         return state;
       }
       case "define" -> {

@@ -14,8 +14,13 @@ final class TextRun {
 
   /** The run that begins with a child. */
   TextRun(Node parent, int first) {
+    this(parent, first, Integer.MAX_VALUE);
+  }
+
+  /** @param max nodes of it */
+  TextRun(Node parent, int first, int max) {
     int i = first;
-    while (i < parent.jjtGetNumChildren() && parent.jjtGetChild(i) instanceof ASTText text) {
+    while (i - first < max && i < parent.jjtGetNumChildren() && parent.jjtGetChild(i) instanceof ASTText text) {
       tokens.addAll(VtlSource.tokens(text));
       i++;
     }

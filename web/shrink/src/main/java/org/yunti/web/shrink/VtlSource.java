@@ -19,7 +19,8 @@ import org.apache.velocity.runtime.parser.node.SimpleNode;
  * are the source. Who changes the image of a token changes the source there and nowhere else.
  */
 final class VtlSource {
-  private static final Set<Integer> DIRECTIVES = Set.of(StandardParserConstants.END, StandardParserConstants.ELSE, StandardParserConstants.ELSEIF,
+  private static final Set<Integer> DIRECTIVES = Set.of(StandardParserConstants.END, StandardParserConstants.ELSE,
+      StandardParserConstants.ELSEIF,
       StandardParserConstants.IF_DIRECTIVE, StandardParserConstants.SET_DIRECTIVE, StandardParserConstants.WORD,
       StandardParserConstants.BRACKETED_WORD, StandardParserConstants.SINGLE_LINE_COMMENT_START, StandardParserConstants.MULTI_LINE_COMMENT,
       StandardParserConstants.FORMAL_COMMENT);

@@ -6,11 +6,14 @@ import java.util.Set;
 /** Squeezes static text: a run of blanks becomes one, or none where it can never be seen. */
 final class WhiteSpace {
   /** Between and inside of these tags, at their edges, blanks are never shown. */
-  private static final Set<String> TABLES = Set.of("html", "head", "body", "table", "caption", "colgroup", "col", "thead", "tbody", "tfoot", "tr",
+  private static final Set<String> TABLES = Set.of("html", "head", "body", "table", "caption", "colgroup", "col", "thead", "tbody",
+      "tfoot", "tr",
       "td", "th", "option", "optgroup");
   /** Nor at the edges of these, unless a style sheet makes them inline. */
-  private static final Set<String> BLOCKS = Set.of("address", "article", "aside", "blockquote", "center", "dd", "details", "dialog", "dir", "div",
-      "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "li", "main",
+  private static final Set<String> BLOCKS = Set.of("address", "article", "aside", "blockquote", "center", "dd", "details", "dialog",
+      "dir", "div",
+      "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr",
+          "li", "main",
       "menu", "nav", "ol", "p", "search", "section", "summary", "ul");
 
   private final boolean takesBlocks;
@@ -23,6 +26,11 @@ final class WhiteSpace {
     this.takesBlocks = takesBlocks;
     this.isCareful = isCareful;
     this.isStructured = isStructured;
+  }
+
+  /** How many nodes of text are taken as one: structured gobbling looks at each of them. */
+  int nodesMax() {
+    return isStructured ? 1 : Integer.MAX_VALUE;
   }
 
   /**

@@ -11,11 +11,14 @@ import org.jsoup.nodes.TextNode;
 
 /** What a reader sees of a page: its tree, its attributes, and its text with the blanks that are shown. */
 final class Dom {
-  private static final Set<String> KEPT = Set.of("pre", "listing", "textarea", "script", "style", "title", "xmp", "iframe", "noembed", "noframes",
+  private static final Set<String> KEPT = Set.of("pre", "listing", "textarea", "script", "style", "title", "xmp", "iframe", "noembed",
+      "noframes",
       "plaintext");
-  private static final Set<String> TABLES = Set.of("#root", "html", "head", "body", "table", "caption", "colgroup", "col", "thead", "tbody", "tfoot",
+  private static final Set<String> TABLES = Set.of("#root", "html", "head", "body", "table", "caption", "colgroup", "col", "thead",
+      "tbody", "tfoot",
       "tr", "td", "th", "option", "optgroup");
-  private static final Set<String> BLOCKS = Set.of("div", "p", "ul", "li", "ol", "h1", "h2", "h3", "section", "form", "header", "main", "nav");
+  private static final Set<String> BLOCKS = Set.of("div", "p", "ul", "li", "ol", "h1", "h2", "h3", "section", "form", "header", "main",
+      "nav");
 
   private final boolean takesBlocks;
   private final List<String> seen = new ArrayList<>();

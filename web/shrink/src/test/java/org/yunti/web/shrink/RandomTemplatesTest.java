@@ -16,9 +16,11 @@ class RandomTemplatesTest {
   private static final String[] PIECES = {" ", "  ", "\n", "  \n\t", "\n\n   ", "word",
       "two  words", "<pre>\n  x  y\n</pre>", "<textarea> a  b </textarea>", "<script>var a = '  ';\n  </script>", "<style> a  b </style>",
       "<!-- c   d -->", "<table>\n  <tr>\n <td>  x  </td>  </tr>  </table>", "<a\n   href=\"x  y\"\n  title='q  r'>a  b</a>",
-      "<img src=x   alt = \"a  b\">", "<br>", "a < b", "\\$x", "$$", "# ", "&nbsp;  ", "<p style='white-space:pre'> a  b </p>", "(x)", "1.5", "\"q  r\"",
+      "<img src=x   alt = \"a  b\">", "<br>", "a < b", "\\$x", "$$", "# ", "&nbsp;  ", "<p style='white-space:pre'> a  b </p>", "(x)",
+          "1.5", "\"q  r\"",
       "[]", "{  }", "|", "<select>  <option> a </option>  </select>", "<PRE>  a  b</PRE>", "<ul>\n   <li>  a</li>\n   <li>b  </li>\n</ul>"};
-  private static final String[] VTL = {"$x", "$!y", "${x}", "$m.get('a  b')", "#set($z = \"a  b\")", "\n  #set( $z = $x )\n", "## comment  c\n",
+  private static final String[] VTL = {"$x", "$!y", "${x}", "$m.get('a  b')", "#set($z = \"a  b\")", "\n  #set( $z = $x )\n",
+      "## comment  c\n",
       "\n   ## comment\n", "#* a  b *#", "#[[ a  b ]]#", "$undefined", "#evaluate(\"a  $x\")", "#m1()", "\n  #m1()\n", "#m2(\"a  b\")",
       "#@m3()  c  d#end", "$d"};
 

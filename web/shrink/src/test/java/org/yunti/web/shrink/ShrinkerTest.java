@@ -75,7 +75,8 @@ class ShrinkerTest {
     check("a  $x  b  ${y}  c", "a $x b ${y} c");
     check("#set( $a  =  \"b   c\" )\na   b", "#set( $a  =  \"b   c\" )\na b");
     check("a\n   \n  #if( $x  ==  1 )\n   b   c\n  #end\nd", "a\n  #if( $x  ==  1 )\nb c\n  #end\nd");
-    check("<ul>\n\n  #foreach( $i  in  $l )\n    <li>$i  x</li>\n  #end\n</ul>", "<ul>\n  #foreach( $i  in  $l )\n<li>$i x</li>\n  #end\n</ul>");
+    check("<ul>\n\n  #foreach( $i  in  $l )\n    <li>$i  x</li>\n  #end\n</ul>",
+        "<ul>\n  #foreach( $i  in  $l )\n<li>$i x</li>\n  #end\n</ul>");
     same("<a href=\"#top\">x</a>");
     check("#macro( m  $a )\n  <b>$a</b>   x\n#end\n#m(  \"a   b\" )  y   z", "#macro( m  $a )\n <b>$a</b> x\n#end\n#m(  \"a   b\" ) y z");
     check("\\$x   \\#if   y", "\\$x \\#if y");
@@ -113,7 +114,8 @@ class ShrinkerTest {
     sources.put("free.vm", "a   b");
     sources.put("opens.vm", "<textarea>  x");
     List<String> after = new Shrinker(SPACE).shrink(sources).stream().map(ShrunkTemplate::after).toList();
-    assertEquals(List.of("<pre>#parse(\"in/pre.vm\")</pre> <p>#parse('free.vm')</p>#parse(\"opens.vm\")  a   b", "a   b", "a b", "<textarea>  x"), after);
+    assertEquals(List.of("<pre>#parse(\"in/pre.vm\")</pre> <p>#parse('free.vm')</p>#parse(\"opens.vm\")  a   b", "a   b", "a b",
+        "<textarea>  x"), after);
   }
 
   @Test
@@ -133,7 +135,8 @@ class ShrinkerTest {
 
   /** What the reader's browser does with the scripts of turned loops. */
   private static String expand(String page) throws JsonException {
-    Matcher script = Pattern.compile("<script>\\(function.*?\\}\\)\\((\\[.*?\\]),\\[((?:\\[.*?\\],)*)\\]\\)</script>", Pattern.DOTALL).matcher(page);
+    Matcher script = Pattern.compile("<script>\\(function.*?\\}\\)\\((\\[.*?\\]),\\[((?:\\[.*?\\],)*)\\]\\)</script>",
+        Pattern.DOTALL).matcher(page);
     StringBuilder expanded = new StringBuilder();
     while (script.find()) {
       List<?> statics = (List<?>) JsonReader.read(script.group(1));
@@ -196,7 +199,8 @@ class ShrinkerTest {
     assertEquals(List.of(), shrunk.notes());
     assertTrue(shrunk.after().length() < source.length() * 0.95, source.length() + " -> " + shrunk.after().length());
     Map<String, Object> product = Map.of("id", 7, "name", "茶  a", "price", "3.00", "tags", List.of("a", "b"), "reduced", true, "stars", 4);
-    Map<String, Object> model = Map.of("facets", Map.of("x", 1), "products", List.of(product, product), "cart", List.of(product), "page", 2, "pages", 9,
+    Map<String, Object> model = Map.of("facets", Map.of("x", 1), "products", List.of(product, product), "cart", List.of(product), "page",
+        2, "pages", 9,
         "words", "a", "category", "x");
     VelocityEngine engine = new VelocityEngine();
     engine.init();

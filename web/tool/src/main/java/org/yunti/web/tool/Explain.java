@@ -42,7 +42,8 @@ final class Explain {
             .forEach(f -> names.add(subject.relativize(f).toString().replace('\\', '/')));
       }
       if (names.isEmpty()) {
-        throw new UsageException("explain: " + subject + " has no file whose name ends with " + suffix + "; another ending is told by --suffix");
+        throw new UsageException("explain: " + subject + " has no file whose name ends with " + suffix
+            + "; another ending is told by --suffix");
       }
     } else {
       names.add(subject.getFileName().toString());

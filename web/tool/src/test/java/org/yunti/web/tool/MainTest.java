@@ -29,7 +29,8 @@ class MainTest {
   void templates() throws IOException {
     Files.createDirectories(folder.resolve("t/in"));
     Files.writeString(folder.resolve("t/page.vm"),
-        "<ul>\n## yunti:client-loop\n#foreach($p in $products)\n   <li class=\"product\">$p.name   <b>$p.price</b></li>\n#end\n</ul>\n#parse(\"in/foot.vm\")");
+        "<ul>\n## yunti:client-loop\n#foreach($p in $products)\n   <li class=\"product\">$p.name   <b>$p.price</b></li>\n"
+            + "#end\n</ul>\n#parse(\"in/foot.vm\")");
     Files.writeString(folder.resolve("t/in/foot.vm"), "<p>   $foot   茶</p>");
     Files.writeString(folder.resolve("t/style.css"), "a   b");
     Files.writeString(folder.resolve("model.json"),
@@ -79,7 +80,8 @@ class MainTest {
   void shrinkWritesAFolderAndSaysWhatItSaves() throws IOException, JsonException {
     assertEquals(0, run("shrink", "@t", "--output", "@small", "--client-loops", "--model", "@model.json", "--template", "page.vm"),
         err.toString(StandardCharsets.UTF_8));
-    assertTrue(out().contains("loops turned: 1") && out().contains("page of page.vm, white space: ") && out().contains("page of page.vm, client loops: "), out());
+    assertTrue(out().contains("loops turned: 1") && out().contains("page of page.vm, white space: ")
+        && out().contains("page of page.vm, client loops: "), out());
     assertEquals("<p> $foot 茶</p>", Files.readString(folder.resolve("small/in/foot.vm")));
     assertEquals("a   b", Files.readString(folder.resolve("small/style.css")));
     assertEquals(0, run("render", "@small/page.vm", "--json", "@model.json"));
@@ -101,16 +103,23 @@ class MainTest {
     Files.createDirectories(folder.resolve("empty"));
     Files.createDirectories(folder.resolve("latin"));
     Files.copy(folder.resolve("latin.vm"), folder.resolve("latin/l.vm"));
-    for (String[] bad : new String[][] {{"a command is missing"}, {"no command", "compile"}, {"is missing", "explain"}, {"there is no", "explain", "@none"},
-        {"is not known", "explain", "@t", "--colour"}, {"--output DIR is missing", "shrink", "@t"}, {"has no file", "shrink", "@empty", "--output", "@x"},
-        {"is no folder", "shrink", "@model.json", "--output", "@x"}, {"in the folder of the templates", "shrink", "@t", "--output", "@t/small"},
-        {"line 2, column 7: a value", "render", "@t/page.vm", "--json", "@bad.json"}, {"is no charset", "explain", "@t", "--charset", "x-none"},
-        {"is not in UTF-8", "shrink", "@latin", "--output", "@x"}, {"go together", "shrink", "@t", "--output", "@x", "--model", "@model.json"},
-        {"needs a word", "render", "@t/page.vm", "--json"}, {"no template none.vm", "shrink", "@t", "--output", "@x", "--model", "@model.json", "--template", "none.vm"}}) {
+    for (String[] bad : new String[][] {{"a command is missing"}, {"no command", "compile"}, {"is missing", "explain"}, {"there is no",
+        "explain", "@none"},
+        {"is not known", "explain", "@t", "--colour"}, {"--output DIR is missing", "shrink", "@t"}, {"has no file", "shrink", "@empty",
+            "--output", "@x"},
+        {"is no folder", "shrink", "@model.json", "--output", "@x"}, {"in the folder of the templates", "shrink", "@t", "--output",
+            "@t/small"},
+        {"line 2, column 7: a value", "render", "@t/page.vm", "--json", "@bad.json"}, {"is no charset", "explain", "@t", "--charset",
+            "x-none"},
+        {"is not in UTF-8", "shrink", "@latin", "--output", "@x"}, {"go together", "shrink", "@t", "--output", "@x", "--model",
+            "@model.json"},
+        {"needs a word", "render", "@t/page.vm", "--json"}, {"no template none.vm", "shrink", "@t", "--output", "@x", "--model",
+            "@model.json", "--template", "none.vm"}}) {
       int code = run(Arrays.copyOfRange(bad, 1, bad.length));
       String said = err.toString(StandardCharsets.UTF_8);
       assertTrue(code == 1 || code == 2, bad[0]);
-      assertTrue(said.contains(bad[0]) && said.startsWith("yunti-velocity-tool: ") && said.indexOf('\n') == said.length() - 1, bad[0] + ": " + said);
+      assertTrue(said.contains(bad[0]) && said.startsWith("yunti-velocity-tool: ") && said.indexOf('\n') == said.length() - 1, bad[0]
+          + ": " + said);
     }
     assertFalse(Files.exists(folder.resolve("x/page.vm")));
   }

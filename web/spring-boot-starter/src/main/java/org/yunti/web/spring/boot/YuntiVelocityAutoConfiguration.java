@@ -35,7 +35,8 @@ public class YuntiVelocityAutoConfiguration {
     properties.putAll(settings.properties());
     engine.setProperties(properties);
     engine.setApplicationAttribute(SpringResourceLoader.LOADER, resources);
-    engine.setApplicationAttribute(SpringResourceLoader.LOCATION, settings.location().endsWith("/") ? settings.location() : settings.location() + "/");
+    engine.setApplicationAttribute(SpringResourceLoader.LOCATION, settings.location().endsWith("/") ? settings.location()
+        : settings.location() + "/");
     engine.init();
     return engine;
   }
