@@ -35,6 +35,7 @@ help:
 	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates; as tar.gz and .deb too'
 	@echo 'make install PREFIX=DIR  copies dist/ (default /usr/local)'
 	@echo 'make hadoop              yunti-hadoop.jar: plug-ins for stock Hadoop (JDK 17, Maven)'
+	@echo "make run-web             a shop's search page, by stock Velocity and compiled, on 127.0.0.1:8080 (ARGS='--port N'; JDK 17, Maven)"
 	@echo "make cluster-up          HDFS, YARN, MapReduce in a namespace of their own (ARGS='--nodes 2'); then: . cluster.env"
 	@echo 'make cluster-down        ends it and removes its data (ARGS=--keep keeps HDFS)'
 	@echo 'make lint                rustfmt and clippy'
@@ -113,6 +114,16 @@ cluster-up:
 
 cluster-down:
 	@hadoop/cluster/down $(ARGS)
+
+# ---- web ----
+
+.PHONY: run-web
+
+# The shop's search page, stock against compiled, until ctrl-C: ARGS='--port 8081'
+run-web:
+	@tools/setup hadoop
+	mvn -q -B -f web/pom.xml -pl example -am -DskipTests package
+	@exec java -jar build/web/yunti-velocity-example/yunti-velocity-example.jar $(ARGS)
 
 # ---- measurements ----
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from harness import commands
 from harness.measure import Failed
 
-sys.path.append(os.path.join(commands.ROOT, "tools"))
+sys.path.append(os.path.join(commands.ROOT, "tools/tests"))
 import jdks  # noqa: E402
 
 BUILT = os.path.join(commands.ROOT, "build/web/yunti-velocity-bench")

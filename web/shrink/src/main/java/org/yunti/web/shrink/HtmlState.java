@@ -1,0 +1,289 @@
+package org.yunti.web.shrink;
+
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Set;
+
+/**
+ * Where in HTML the next character stands: as much of HTML's tokenizer as it takes to know where white space may be squeezed.
+ *
+ * <pre>
+ *   DATA --&lt;--> TAG_OPEN --name--> TAG_NAME --blank--> TAG --=--> AFTER_EQUALS --> DOUBLE, SINGLE or UNQUOTED --> TAG --&gt;--> DATA
+ *                             (AFTER_NAME: or already in TAG, on another way)
+ *                  |--!--> DECLARATION or COMMENT                     &gt; of script, style, textarea, ..: RAW, until its end tag
+ *                                                                     &gt; of pre, or of an element that says white-space: KEPT
+ * </pre>
+ */
+final class HtmlState {
+  enum Mode { DATA, TAG_OPEN, TAG_NAME, AFTER_NAME, TAG, AFTER_EQUALS, DOUBLE, SINGLE, UNQUOTED, COMMENT, DECLARATION, RAW, UNKNOWN }
+
+  /** What stands in them is no HTML, or every blank of it counts. */
+  private static final Set<String> RAW_ELEMENTS = Set.of("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes",
+      "plaintext");
+  /** Blanks of them are seen as they are. */
+  private static final Set<String> KEPT_ELEMENTS = Set.of("pre", "listing");
+  private static final Set<String> VOID_ELEMENTS = Set.of("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta",
+      "source", "track", "wbr");
+
+  private Mode mode = Mode.DATA;
+  /** The tag that is being read, in lower case, with / before an end tag; of RAW, the element; of COMMENT, its last characters. */
+  private String name = "";
+  /** The attributes of the tag, as far as they are static; null outside of a tag. */
+  private StringBuilder attributes;
+  /** The element whose blanks are kept, and how many of the same name are open; "": none. */
+  private String kept = "";
+  private int keptDepth;
+  private boolean isInHead;
+  /** The last characters of a raw element, among them its end tag when it has come. */
+  private final StringBuilder raw = new StringBuilder();
+  /** The last character that has been written is a blank that is squeezed together with the next; not part of what is compared. */
+  boolean endsBlank;
+  /** The tag that has just ended, "" when something else came behind it; not part of what is compared. */
+  String lastTag = "";
+
+  HtmlState() {}
+
+  HtmlState(Mode mode) {
+    this.mode = mode;
+    attributes = mode == Mode.TAG ? new StringBuilder() : null;
+  }
+
+  HtmlState copy() {
+    HtmlState copy = new HtmlState();
+    copy.mode = mode;
+    copy.name = name;
+    copy.raw.append(raw);
+    copy.attributes = attributes == null ? null : new StringBuilder(attributes);
+    copy.kept = kept;
+    copy.keptDepth = keptDepth;
+    copy.isInHead = isInHead;
+    copy.endsBlank = endsBlank;
+    copy.lastTag = lastTag;
+    return copy;
+  }
+
+  Mode mode() {
+    return mode;
+  }
+
+  boolean isInHead() {
+    return isInHead;
+  }
+
+  /** A blank here may be squeezed. */
+  boolean squeezes() {
+    return kept.isEmpty() && (mode == Mode.DATA || mode == Mode.TAG);
+  }
+
+  /** What is between here and a tag's end is no text. */
+  boolean isInTag() {
+    return mode == Mode.TAG || mode == Mode.TAG_NAME || mode == Mode.AFTER_NAME || mode == Mode.AFTER_EQUALS;
+  }
+
+  /** The same place: what is behind it is read alike. */
+  boolean sameAs(HtmlState other) {
+    return mode == other.mode && kept.equals(other.kept) && keptDepth == other.keptDepth
+        && (isPlain() || Objects.equals(name, other.name));
+  }
+
+  private boolean isNamed() {
+    return mode == Mode.TAG_NAME || mode == Mode.AFTER_NAME || mode == Mode.TAG;
+  }
+
+  private boolean isPlain() {
+    return mode == Mode.DATA || mode == Mode.UNKNOWN;
+  }
+
+  /** Two ways lead here. */
+  HtmlState join(HtmlState other) {
+    if (isNamed() && other.isNamed() && mode != other.mode && name.equals(other.name) && kept.equals(other.kept)) {
+      // <li#if(..) class="x"#end: the name ends here, if what comes next is no part of it.
+      HtmlState joined = copy();
+      joined.mode = Mode.AFTER_NAME;
+      joined.endsBlank = false;
+      joined.attributes.append(other.attributes);
+      return joined;
+    }
+    if (!sameAs(other)) {
+      return new HtmlState(Mode.UNKNOWN);
+    }
+    HtmlState joined = copy();
+    joined.endsBlank &= other.endsBlank;
+    joined.isInHead &= other.isInHead;
+    joined.lastTag = lastTag.equals(other.lastTag) ? lastTag : "";
+    if (attributes != null && other.attributes != null && !attributes.toString().contentEquals(other.attributes)) {
+      joined.attributes.append(other.attributes);
+    }
+    return joined;
+  }
+
+  /** Something is written that is not known: of whole elements in DATA, of whole attributes or a part of one in a tag. */
+  void opaque() {
+    endsBlank = false;
+    lastTag = "";
+    switch (mode) {
+      case TAG_OPEN -> {
+        // <$tag: any element, pre too
+        mode = Mode.UNKNOWN;
+        name = "";
+      }
+      case TAG_NAME -> {
+        // h$level is no pre; p$x may be one.
+        String so = name;
+        if (RAW_ELEMENTS.stream().anyMatch(e -> e.startsWith(so)) || KEPT_ELEMENTS.stream().anyMatch(e -> e.startsWith(so))) {
+          mode = Mode.UNKNOWN;
+        }
+      }
+      case AFTER_EQUALS -> mode = Mode.UNQUOTED;
+      case AFTER_NAME -> unknown();
+      default -> { }
+    }
+  }
+
+  void unknown() {
+    mode = Mode.UNKNOWN;
+    endsBlank = false;
+    lastTag = "";
+  }
+
+  static boolean isBlank(char c) {
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
+  }
+
+  /** One character of static text. */
+  void next(char c) {
+    if (mode != Mode.DATA || !isBlank(c)) {
+      lastTag = "";
+    }
+    switch (mode) {
+      case DATA -> {
+        if (c == '<') {
+          mode = Mode.TAG_OPEN;
+          name = "";
+        }
+      }
+      case TAG_OPEN -> open(c);
+      case TAG_NAME -> {
+        if (c == '>') {
+          end();
+        } else if (isBlank(c) || c == '/') {
+          mode = Mode.TAG;
+        } else {
+          name += Character.toString(c).toLowerCase(Locale.ROOT);
+        }
+      }
+      case AFTER_NAME -> {
+        if (isBlank(c) || c == '/' || c == '>') {
+          mode = Mode.TAG;
+          attribute(c);
+        } else {
+          unknown();
+        }
+      }
+      case TAG, UNQUOTED, AFTER_EQUALS -> attribute(c);
+      case DOUBLE, SINGLE -> {
+        attributes.append(c);
+        if (c == (mode == Mode.DOUBLE ? '"' : '\'')) {
+          mode = Mode.TAG;
+        }
+      }
+      case COMMENT -> {
+        if (c == '>' && name.endsWith("--")) {
+          mode = Mode.DATA;
+          name = "";
+        } else {
+          name = (name + c).substring(Math.max(0, name.length() - 1));
+        }
+      }
+      case DECLARATION -> {
+        name += c;
+        if (name.equals("--")) {
+          mode = Mode.COMMENT;
+          name = "";
+        } else if (c == '>') {
+          mode = Mode.DATA;
+          name = "";
+        }
+      }
+      case RAW -> raw(c);
+      case UNKNOWN -> { }
+    }
+  }
+
+  private void open(char c) {
+    if (c == '!' || c == '?') {
+      mode = Mode.DECLARATION;
+      name = c == '?' ? "?" : "";
+    } else if (c == '/' && name.isEmpty()) {
+      name = "/";
+    } else if (c < 0x80 && Character.isLetter(c)) {
+      mode = Mode.TAG_NAME;
+      attributes = new StringBuilder();
+      name += Character.toLowerCase(c);
+    } else {
+      // A sign and no tag: a < b
+      mode = c == '<' ? Mode.TAG_OPEN : Mode.DATA;
+      name = "";
+    }
+  }
+
+  private void attribute(char c) {
+    attributes.append(c);
+    if (c == '>') {
+      end();
+    } else if (mode == Mode.TAG) {
+      mode = c == '=' ? Mode.AFTER_EQUALS : Mode.TAG;
+    } else if (mode == Mode.AFTER_EQUALS) {
+      mode = c == '"' ? Mode.DOUBLE : c == '\'' ? Mode.SINGLE : isBlank(c) ? Mode.AFTER_EQUALS : Mode.UNQUOTED;
+    } else if (isBlank(c)) {
+      mode = Mode.TAG;
+    }
+  }
+
+  /** The tag has its last character. */
+  private void end() {
+    String tag = name;
+    String said = attributes.toString().toLowerCase(Locale.ROOT);
+    boolean isClosed = said.endsWith("/>") || VOID_ELEMENTS.contains(tag);
+    mode = Mode.DATA;
+    name = "";
+    attributes = null;
+    lastTag = tag;
+    if (tag.equals("head")) {
+      isInHead = true;
+    } else if (tag.equals("/head") || tag.equals("body")) {
+      isInHead = false;
+    }
+    if (RAW_ELEMENTS.contains(tag)) {
+      mode = Mode.RAW;
+      name = tag;
+      raw.setLength(0);
+    } else if (!kept.isEmpty()) {
+      keptDepth += tag.equals(kept) && !isClosed ? 1 : tag.equals("/" + kept) ? -1 : 0;
+      if (keptDepth == 0) {
+        kept = "";
+      }
+    } else if (!isClosed && !tag.startsWith("/") && (KEPT_ELEMENTS.contains(tag) || said.contains("white-space")
+        || said.contains("xml:space"))) {
+      kept = tag;
+      keptDepth = 1;
+    }
+  }
+
+  private void raw(char c) {
+    raw.append(Character.toLowerCase(c));
+    if ((c == '>' || isBlank(c) || c == '/') && raw.length() > name.length() + 2 && raw.substring(0, raw.length() - 1).endsWith("</"
+        + name)) {
+      String end = "/" + name;
+      raw.setLength(0);
+      mode = Mode.TAG;
+      name = end;
+      attributes = new StringBuilder();
+      if (c == '>') {
+        end();
+      }
+    } else if (raw.length() > 256) {
+      raw.delete(0, raw.length() - 64);
+    }
+  }
+}

@@ -1,0 +1,52 @@
+package org.yunti.web.shrink;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.velocity.runtime.parser.StandardParserConstants;
+import org.apache.velocity.runtime.parser.Token;
+import org.apache.velocity.runtime.parser.node.ASTText;
+import org.apache.velocity.runtime.parser.node.Node;
+
+/** Static text of a template: what Velocity has cut into several nodes side by side, as one. */
+final class TextRun {
+  private final List<Token> tokens = new ArrayList<>();
+  private final int end;
+
+  /** The run that begins with a child. */
+  TextRun(Node parent, int first) {
+    this(parent, first, Integer.MAX_VALUE);
+  }
+
+  /** @param max nodes of it */
+  TextRun(Node parent, int first, int max) {
+    int i = first;
+    while (i - first < max && i < parent.jjtGetNumChildren() && parent.jjtGetChild(i) instanceof ASTText text) {
+      tokens.addAll(VtlSource.tokens(text));
+      i++;
+    }
+    end = i;
+  }
+
+  /** The number of the child behind the run. */
+  int end() {
+    return end;
+  }
+
+  String text() {
+    StringBuilder text = new StringBuilder();
+    tokens.forEach(token -> text.append(token.image));
+    return text.toString();
+  }
+
+  /** Whether the text is what is written, so that it may be another. */
+  boolean isPlain() {
+    return tokens.stream().allMatch(token -> token.kind != StandardParserConstants.MULTI_LINE_COMMENT
+        && token.kind != StandardParserConstants.ESCAPE && token.kind != StandardParserConstants.DOUBLE_ESCAPE
+        && token.kind != StandardParserConstants.LONE_SYMBOL);
+  }
+
+  void replace(String text) {
+    tokens.forEach(token -> token.image = "");
+    tokens.get(0).image = text;
+  }
+}

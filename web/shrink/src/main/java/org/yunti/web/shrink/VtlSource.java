@@ -1,0 +1,174 @@
+package org.yunti.web.shrink;
+
+import java.io.StringReader;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.apache.velocity.Template;
+import org.apache.velocity.runtime.RuntimeInstance;
+import org.apache.velocity.runtime.parser.ParseException;
+import org.apache.velocity.runtime.parser.StandardParserConstants;
+import org.apache.velocity.runtime.parser.Token;
+import org.apache.velocity.runtime.parser.TokenMgrError;
+import org.apache.velocity.runtime.parser.node.ASTText;
+import org.apache.velocity.runtime.parser.node.Node;
+import org.apache.velocity.runtime.parser.node.SimpleNode;
+
+/**
+ * A template as Velocity's own parser sees it: its tree, not initialised, and behind the tree the tokens, whose images one after the other
+ * are the source. Who changes the image of a token changes the source there and nowhere else.
+ */
+final class VtlSource {
+  private static final Set<Integer> DIRECTIVES = Set.of(StandardParserConstants.END, StandardParserConstants.ELSE,
+      StandardParserConstants.ELSEIF,
+      StandardParserConstants.IF_DIRECTIVE, StandardParserConstants.SET_DIRECTIVE, StandardParserConstants.WORD,
+      StandardParserConstants.BRACKETED_WORD, StandardParserConstants.SINGLE_LINE_COMMENT_START, StandardParserConstants.MULTI_LINE_COMMENT,
+      StandardParserConstants.FORMAL_COMMENT);
+
+  private final SimpleNode root;
+  private final Token first;
+
+  private VtlSource(SimpleNode root) {
+    this.root = root;
+    first = root.getFirstToken();
+  }
+
+  /**
+   * @return the tree, of which {@link #text} gives {@code source} again
+   * @throws ShrinkException when Velocity cannot parse it, or when its tokens are not its source: nothing is known of it then
+   */
+  static VtlSource parse(RuntimeInstance engine, String name, String source) throws ShrinkException {
+    Template template = new Template();
+    template.setName(name);
+    VtlSource parsed;
+    try {
+      parsed = new VtlSource(engine.parse(new StringReader(source), template));
+    } catch (ParseException | TokenMgrError e) {
+      throw new ShrinkException(name + " is no template that Velocity can parse: " + firstLine(e.getMessage()));
+    }
+    parsed.align(source);
+    if (!parsed.text().equals(source)) {
+      throw new ShrinkException(name + ": Velocity's tokens do not give its source again");
+    }
+    return parsed;
+  }
+
+  /**
+   * Gives tokens what the lexer has read beside them: of comments it keeps their ends alone, and signs that begin no reference and no
+   * directive lie before the token behind them. What cannot be explained so leaves the tokens other than the source, which is seen.
+   */
+  private void align(String source) {
+    int at = 0;
+    Token last = null;
+    for (Token token = first; token != null; token = token.next) {
+      if (!isSource(token)) {
+        continue;
+      }
+      int from = at;
+      switch (token.kind) {
+        case StandardParserConstants.SINGLE_LINE_COMMENT -> {
+          while (at < source.length() && source.charAt(at) != '\n' && source.charAt(at) != '\r') {
+            at++;
+          }
+        }
+        case StandardParserConstants.MULTI_LINE_COMMENT, StandardParserConstants.FORMAL_COMMENT ->
+          at = Math.max(at, source.indexOf("*#", Math.min(source.length(), at + 2)));
+        default -> at = signs(source, at, token.image);
+      }
+      if (!source.startsWith(token.image, at)) {
+        return;
+      }
+      at += token.image.length();
+      token.image = source.substring(from, at);
+      last = token;
+    }
+    if (last != null && signs(source, at, "") == source.length()) {
+      last.image += source.substring(at);
+    } else if (last != null && last.kind == StandardParserConstants.SINGLE_LINE_COMMENT_START) {
+      last.image += source.substring(at);
+    }
+  }
+
+  /** Where an image begins behind signs; where it does not, the place before them. */
+  private static int signs(String source, int from, String image) {
+    int at = from;
+    while (at < source.length() && (image.isEmpty() || !source.startsWith(image, at)) && "#$\\!{".indexOf(source.charAt(at)) >= 0) {
+      at++;
+    }
+    return source.startsWith(image, at) ? at : from;
+  }
+
+  /** Not one that stands for the end. */
+  static boolean isSource(Token token) {
+    return token.kind != StandardParserConstants.EOF && token.kind != StandardParserConstants.ZERO_WIDTH_WHITESPACE;
+  }
+
+  static String firstLine(String message) {
+    return message == null ? "no reason is given" : message.strip().split("\\R", 2)[0];
+  }
+
+  SimpleNode root() {
+    return root;
+  }
+
+  /** The source as the tokens say it now. */
+  String text() {
+    StringBuilder text = new StringBuilder();
+    for (Token token = first; token != null; token = token.next) {
+      append(text, token);
+    }
+    return text.toString();
+  }
+
+  /** Whether text stands where no node of text is: of {@code $$#end}, the parser makes the signs a part of what ends the block. */
+  boolean hidesText() {
+    for (Token token = first; token != null; token = token.next) {
+      if (DIRECTIVES.contains(token.kind) && token.image.indexOf('#') > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The source of a node, without the blanks before and the line's end behind it that belong to a directive. */
+  static String text(Node node) {
+    List<Token> tokens = tokens(node);
+    if (!(node instanceof ASTText)) {
+      while (!tokens.isEmpty() && isBlank(tokens.get(0))) {
+        tokens.remove(0);
+      }
+      while (!tokens.isEmpty() && isBlank(tokens.get(tokens.size() - 1))) {
+        tokens.remove(tokens.size() - 1);
+      }
+    }
+    StringBuilder text = new StringBuilder();
+    tokens.forEach(token -> append(text, token));
+    return text.toString();
+  }
+
+  private static boolean isBlank(Token token) {
+    return token.kind == StandardParserConstants.WHITESPACE || token.kind == StandardParserConstants.NEWLINE;
+  }
+
+  /** Special tokens are terminators: the lexer reads them again as what they are. */
+  private static void append(StringBuilder text, Token token) {
+    if (isSource(token)) {
+      text.append(token.image);
+    }
+  }
+
+  /** The tokens of a node; none, of one without text: the parser gives it the token behind it as its first. */
+  static List<Token> tokens(Node node) {
+    List<Token> tokens = new ArrayList<>();
+    Token end = node.getLastToken();
+    if (end == null || end.next == node.getFirstToken()) {
+      return tokens;
+    }
+    for (Token token = node.getFirstToken(); token != end; token = token.next) {
+      tokens.add(token);
+    }
+    tokens.add(end);
+    tokens.removeIf(token -> !isSource(token));
+    return tokens;
+  }
+}

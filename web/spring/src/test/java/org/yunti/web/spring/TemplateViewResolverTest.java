@@ -1,0 +1,87 @@
+package org.yunti.web.spring;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.get;
+import static org.springframework.test.web.servlet.request.MockMvcRequestBuilders.head;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Properties;
+import org.apache.velocity.app.VelocityEngine;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.springframework.mock.web.MockHttpServletResponse;
+import org.springframework.stereotype.Controller;
+import org.springframework.test.web.servlet.MockMvc;
+import org.springframework.test.web.servlet.setup.MockMvcBuilders;
+import org.springframework.ui.Model;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.servlet.view.InternalResourceView;
+import org.springframework.web.servlet.view.UrlBasedViewResolver;
+import org.yunti.web.page.PageRenderer;
+import org.yunti.web.velocity.CompilingResourceManager;
+
+class TemplateViewResolverTest {
+  /** What an application writes. */
+  @Controller
+  static class Hello {
+    @GetMapping("/hello")
+    String hello(Model model) {
+      model.addAttribute("name", "安");
+      return "hello";
+    }
+
+    @GetMapping("/away")
+    String away() {
+      return "redirect:/hello";
+    }
+
+    @GetMapping("/none")
+    String none() {
+      return "missing";
+    }
+  }
+
+  @TempDir
+  Path folder;
+  private MockMvc mvc;
+
+  @BeforeEach
+  void start() throws IOException {
+    Files.createDirectory(folder.resolve("views"));
+    Files.writeString(folder.resolve("views/hello.vm"), "#set($seen = 1)<p>$name at $rc.contextPath/$seen</p>");
+    Properties properties = new Properties();
+    properties.setProperty("resource.manager.class", CompilingResourceManager.class.getName());
+    properties.setProperty("resource.loader.file.path", folder.toString());
+    VelocityEngine engine = new VelocityEngine(properties);
+    engine.init();
+    TemplateViewResolver resolver = new TemplateViewResolver(new PageRenderer(engine));
+    resolver.setPrefix("views/");
+    resolver.setRequestContextAttribute("rc");
+    UrlBasedViewResolver other = new UrlBasedViewResolver();
+    other.setViewClass(InternalResourceView.class);
+    other.setPrefix("/other/");
+    mvc = MockMvcBuilders.standaloneSetup(new Hello()).setViewResolvers(resolver, other).build();
+  }
+
+  @Test
+  void aViewIsATemplate() throws Exception {
+    MockHttpServletResponse page = mvc.perform(get("/hello")).andReturn().getResponse();
+    assertEquals("text/html;charset=UTF-8", page.getContentType());
+    assertEquals(16, page.getContentLength());
+    assertArrayEquals("<p>安 at /1</p>".getBytes(StandardCharsets.UTF_8), page.getContentAsByteArray());
+    MockHttpServletResponse head = mvc.perform(head("/hello")).andReturn().getResponse();
+    assertEquals(16, head.getContentLength());
+    assertEquals(0, head.getContentAsByteArray().length);
+  }
+
+  @Test
+  void otherNamesAreLeftToOtherResolvers() throws Exception {
+    assertEquals("/hello", mvc.perform(get("/away")).andReturn().getResponse().getRedirectedUrl());
+    assertEquals("/other/missing", mvc.perform(get("/none")).andReturn().getResponse().getForwardedUrl());
+  }
+}

@@ -1,0 +1,36 @@
+package org.yunti.web.tool;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.yunti.web.shrink.ShrinkException;
+import org.yunti.web.shrink.TemplateFolder;
+import org.yunti.web.shrink.json.JsonException;
+import org.yunti.web.shrink.json.JsonReader;
+
+/** Models of pages, from files of JSON: the members of one object are what a template sees. */
+final class Models {
+  private Models() {}
+
+  static Map<String, Object> read(String file) throws UsageException, IOException, ShrinkException {
+    Path path = Path.of(file);
+    if (!Files.isRegularFile(path)) {
+      throw new UsageException("there is no model " + file);
+    }
+    Object value;
+    try {
+      value = JsonReader.read(TemplateFolder.read(path, StandardCharsets.UTF_8));
+    } catch (JsonException e) {
+      throw new UsageException("the model " + file + " is no JSON: " + e.getMessage());
+    }
+    if (!(value instanceof Map<?, ?> map)) {
+      throw new UsageException("the model " + file + " must be an object, {\"name\": value, ..}");
+    }
+    Map<String, Object> model = new LinkedHashMap<>();
+    map.forEach((key, member) -> model.put((String) key, member));
+    return model;
+  }
+}

@@ -1,0 +1,126 @@
+package org.yunti.web.tool;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.yunti.web.shrink.json.JsonException;
+import org.yunti.web.shrink.json.JsonReader;
+
+class MainTest {
+  @TempDir
+  Path folder;
+  private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+  private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+  @BeforeEach
+  void templates() throws IOException {
+    Files.createDirectories(folder.resolve("t/in"));
+    Files.writeString(folder.resolve("t/page.vm"),
+        "<ul>\n## yunti:client-loop\n#foreach($p in $products)\n   <li class=\"product\">$p.name   <b>$p.price</b></li>\n"
+            + "#end\n</ul>\n#parse(\"in/foot.vm\")");
+    Files.writeString(folder.resolve("t/in/foot.vm"), "<p>   $foot   茶</p>");
+    Files.writeString(folder.resolve("t/style.css"), "a   b");
+    Files.writeString(folder.resolve("model.json"),
+        "{\"products\": [{\"name\": \"茶 a\", \"price\": 3}, {\"name\": \"b\", \"price\": 4.5}], \"foot\": null}");
+  }
+
+  private int run(String... words) {
+    out.reset();
+    err.reset();
+    for (int i = 0; i < words.length; i++) {
+      words[i] = words[i].replace("@", folder + "/");
+    }
+    return Main.run(words, new PrintStream(out, true, StandardCharsets.UTF_8), new PrintStream(err, true, StandardCharsets.UTF_8));
+  }
+
+  private String out() {
+    return out.toString(StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void explainSaysWhatIsCompiled() throws JsonException {
+    assertEquals(0, run("explain", "@t"));
+    assertTrue(out().matches("(?s)in/foot.vm: \\d+ of \\d+ nodes compiled .*page.vm: .*2 templates: \\d+ of \\d+ nodes compiled.*"), out());
+    assertEquals(0, run("explain", "@t/page.vm", "--json"));
+    Map<?, ?> page = (Map<?, ?>) ((List<?>) ((Map<?, ?>) JsonReader.read(out())).get("templates")).get(0);
+    assertTrue((Integer) page.get("compiledNodes") > 5 && (Integer) page.get("bytecodeBytes") > 100, out());
+  }
+
+  @Test
+  void explainSaysWhyNot() throws IOException {
+    Files.writeString(folder.resolve("p.properties"), "runtime.log.track_location = true\n");
+    assertEquals(0, run("explain", "@t/page.vm", "--properties", "@p.properties"));
+    assertTrue(out().contains("interpreted as a whole: runtime.log.track_location is on"), out());
+    Files.writeString(folder.resolve("t/bad.vm"), "#if($x)");
+    assertEquals(1, run("explain", "@t"));
+    assertTrue(out().contains("bad.vm: cannot be loaded: ") && out().contains("1 cannot be loaded"), out());
+  }
+
+  @Test
+  void renderWritesThePage() {
+    assertEquals(0, run("render", "@t/page.vm", "--json", "@model.json"));
+    assertTrue(out().startsWith("<ul>\n   <li class=\"product\">茶 a   <b>3</b></li>\n   <li class=\"product\">b   <b>4.5</b>"), out());
+    assertEquals(0, run("render", "@t/in/foot.vm", "--root", "@t", "--charset", "GBK"));
+  }
+
+  @Test
+  void shrinkWritesAFolderAndSaysWhatItSaves() throws IOException, JsonException {
+    assertEquals(0, run("shrink", "@t", "--output", "@small", "--client-loops", "--model", "@model.json", "--template", "page.vm"),
+        err.toString(StandardCharsets.UTF_8));
+    assertTrue(out().contains("loops turned: 1") && out().contains("page of page.vm, white space: ")
+        && out().contains("page of page.vm, client loops: "), out());
+    assertEquals("<p> $foot 茶</p>", Files.readString(folder.resolve("small/in/foot.vm")));
+    assertEquals("a   b", Files.readString(folder.resolve("small/style.css")));
+    assertEquals(0, run("render", "@small/page.vm", "--json", "@model.json"));
+    assertTrue(out().contains("[[\"茶 a\",\"3\"],[\"b\",\"4.5\"],])</script>"), out());
+  }
+
+  @Test
+  void offIsTheSameBytes() throws IOException {
+    assertEquals(0, run("shrink", "@t", "--output", "@same", "--keep-white-space", "--json"));
+    for (String name : List.of("page.vm", "in/foot.vm", "style.css")) {
+      assertEquals(Files.readString(folder.resolve("t/" + name)), Files.readString(folder.resolve("same/" + name)));
+    }
+  }
+
+  @Test
+  void badInputIsOneLine() throws IOException {
+    Files.writeString(folder.resolve("bad.json"), "{\"a\": 1,\n \"b\": nul}");
+    Files.write(folder.resolve("latin.vm"), new byte[] {'a', (byte) 0xE9});
+    Files.createDirectories(folder.resolve("empty"));
+    Files.createDirectories(folder.resolve("latin"));
+    Files.copy(folder.resolve("latin.vm"), folder.resolve("latin/l.vm"));
+    for (String[] bad : new String[][] {{"a command is missing"}, {"no command", "compile"}, {"is missing", "explain"}, {"there is no",
+        "explain", "@none"},
+        {"is not known", "explain", "@t", "--colour"}, {"--output DIR is missing", "shrink", "@t"}, {"has no file", "shrink", "@empty",
+            "--output", "@x"},
+        {"is no folder", "shrink", "@model.json", "--output", "@x"}, {"in the folder of the templates", "shrink", "@t", "--output",
+            "@t/small"},
+        {"line 2, column 7: a value", "render", "@t/page.vm", "--json", "@bad.json"}, {"is no charset", "explain", "@t", "--charset",
+            "x-none"},
+        {"is not in UTF-8", "shrink", "@latin", "--output", "@x"}, {"go together", "shrink", "@t", "--output", "@x", "--model",
+            "@model.json"},
+        {"needs a word", "render", "@t/page.vm", "--json"}, {"no template none.vm", "shrink", "@t", "--output", "@x", "--model",
+            "@model.json", "--template", "none.vm"}}) {
+      int code = run(Arrays.copyOfRange(bad, 1, bad.length));
+      String said = err.toString(StandardCharsets.UTF_8);
+      assertTrue(code == 1 || code == 2, bad[0]);
+      assertTrue(said.contains(bad[0]) && said.startsWith("yunti-velocity-tool: ") && said.indexOf('\n') == said.length() - 1, bad[0]
+          + ": " + said);
+    }
+    assertFalse(Files.exists(folder.resolve("x/page.vm")));
+  }
+}
