@@ -50,7 +50,7 @@ class Reference(unittest.TestCase):
         self.assertEqual(sorted(used - listed), [])
 
     def test_each_header_has_its_page_and_the_index_names_it(self):
-        headers = ["yunti.h"] + sorted(os.listdir(f"{ROOT}/api/include/yunti"))
+        headers = ["yunti.h"] + sorted(name for _, _, names in os.walk(f"{ROOT}/api/include/yunti") for name in names)
         self.assertEqual(sorted(self.pages), sorted(["README.md"] + [f"{name}.md" for name in headers]))
         for name in headers:
             self.assertIn(f"({name}.md)", self.pages["README.md"])
