@@ -162,17 +162,17 @@ final class HandSearch {
     out.write(T1);
     out.write(page.getQuery());
     out.write(T2);
-    out.write((long) page.getTotal());
+    out.writeNumber((long) page.getTotal());
     out.write(T3);
     out.write(page.getUser());
     out.write(T4);
-    out.write((long) page.getCartCount());
+    out.writeNumber((long) page.getCartCount());
     out.write(T5);
     out.write(page.getQuery());
     out.write(T6);
     for (Category category : page.getCategories()) {
       out.write(T7);
-      out.write((long) category.getId());
+      out.writeNumber((long) category.getId());
       out.write(T8);
       out.write(category.getName());
       out.write(T9);
@@ -180,13 +180,13 @@ final class HandSearch {
       out.write(T10);
     }
     out.write(T11);
-    out.write((long) page.getTotal());
+    out.writeNumber((long) page.getTotal());
     out.write(T12);
     out.write(page.getQuery());
     out.write(T13);
-    out.write((long) page.getNumber());
+    out.writeNumber((long) page.getNumber());
     out.write(T14);
-    out.write((long) page.getPageCount());
+    out.writeNumber((long) page.getPageCount());
     out.write(T15);
     for (Facet facet : page.getFacets()) {
       out.write(T16);
@@ -195,19 +195,19 @@ final class HandSearch {
       for (FacetValue value : facet.getValues()) {
         if (value.isSelected()) {
           out.write(T18);
-          out.write((long) value.getId());
+          out.writeNumber((long) value.getId());
           out.write(T19);
           out.write(value.getName());
           out.write(T20);
-          out.write((long) value.getCount());
+          out.writeNumber((long) value.getCount());
           out.write(T21);
         } else {
           out.write(T22);
-          out.write((long) value.getId());
+          out.writeNumber((long) value.getId());
           out.write(T23);
           out.write(value.getName());
           out.write(T24);
-          out.write((long) value.getCount());
+          out.writeNumber((long) value.getCount());
           out.write(T25);
         }
       }
@@ -221,13 +221,13 @@ final class HandSearch {
     for (PageLink link : page.getLinks()) {
       if (link.isCurrent()) {
         out.write(T58);
-        out.write((long) link.getNumber());
+        out.writeNumber((long) link.getNumber());
         out.write(T59);
       } else {
         out.write(T60);
-        out.write((long) link.getNumber());
+        out.writeNumber((long) link.getNumber());
         out.write(T61);
-        out.write((long) link.getNumber());
+        out.writeNumber((long) link.getNumber());
         out.write(T62);
       }
     }
@@ -244,9 +244,9 @@ final class HandSearch {
 
   private static void item(Item item, ByteWriter out) throws IOException {
     out.write(T28);
-    out.write(item.getId());
+    out.writeNumber(item.getId());
     out.write(T29);
-    out.write(item.getId());
+    out.writeNumber(item.getId());
     out.write(T30);
     out.write(item.getTitle());
     out.write(T31);
@@ -254,7 +254,7 @@ final class HandSearch {
     out.write(T32);
     out.write(item.getTitle());
     out.write(T33);
-    out.write(item.getId());
+    out.writeNumber(item.getId());
     out.write(T34);
     out.write(item.getTitle());
     out.write(T35);
@@ -278,17 +278,17 @@ final class HandSearch {
       out.write(T44);
     }
     out.write(T45);
-    out.write((long) item.getShopId());
+    out.writeNumber((long) item.getShopId());
     out.write(T46);
     out.write(item.getShop());
     out.write(T47);
     out.write(item.getPlace());
     out.write(T48);
-    out.write((long) item.getReviews());
+    out.writeNumber((long) item.getReviews());
     out.write(T49);
-    out.write((long) item.getApproval());
+    out.writeNumber((long) item.getApproval());
     out.write(T50);
-    out.write((long) item.getSold());
+    out.writeNumber((long) item.getSold());
     out.write(T51);
     if (item.isFreeDelivery()) {
       out.write(T52);
@@ -296,9 +296,9 @@ final class HandSearch {
       out.write(T53);
     }
     out.write(T54);
-    out.write(item.getId());
+    out.writeNumber(item.getId());
     out.write(T55);
-    out.write(item.getId());
+    out.writeNumber(item.getId());
     out.write(T56);
   }
 }

@@ -87,7 +87,7 @@ final class HandStocks {
       out.write(T1);
       out.write(i % 2 == 0 ? ODD : EVEN);
       out.write(T2);
-      out.write((long) i + 1);
+      out.writeNumber((long) i + 1);
       out.write(T3);
       out.write(stock.getSymbol());
       out.write(T4);
