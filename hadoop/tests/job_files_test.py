@@ -295,10 +295,10 @@ class Chains(JobFiles):
 
     def test_named_outputs_are_the_last_jobs(self):
         routes = library(self.folder.name, "routes")
-        self.put("pairs", "".join(f"k{i * 31 % 900 if i % 3 else i}\tv{i}\n" for i in range(9000)))
-        cluster.ok("hadoop", "fs", "-put", "-f", self.path("pairs"), ".")
+        self.put("routed.txt", "".join(f"k{i * 31 % 900 if i % 3 else i}\tv{i}\n" for i in range(9000)))
+        cluster.ok("hadoop", "fs", "-put", "-f", self.path("routed.txt"), ".")
         body = SPLIT + """
-            input = "pairs"
+            input = "routed.txt"
             input-format = "kv"
             mode = "none"
             [outputs]
