@@ -9,17 +9,16 @@ import java.nio.charset.StandardCharsets;
 
 /** UTF-8. */
 final class Utf8Writer extends ByteWriter {
-  /** Characters that are encoded at once, with room for whatever they become. */
-  private static final int CHUNK = 1024;
+  /**
+   * Characters that are encoded at once, with room for whatever they become. Each chunk begins with the faster loop for ASCII, so that one
+   * character of another kind does not slow the rest of a long text.
+   */
+  private static final int CHUNK = 256;
   /** A character of a string takes at most three bytes, and a pair of them four. */
   private static final int BYTES_PER_CHAR_MAX = 3;
-
-  /** What surrogates have in their upper five bits. */
-  private static final int SURROGATES = 0x1B;
   /** A sign, 19 digits and a point. */
   private static final int NUMBER_BYTES = 24;
   private static final int DECIMALS_MAX = 3;
-  private static final VarHandle TWO = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
   private static final VarHandle FOUR = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
   /** The first half of a surrogate pair whose other half has not come yet; 0: none. */
@@ -67,47 +66,27 @@ final class Utf8Writer extends ByteWriter {
     }
   }
 
-  /** Runs of ASCII, of two bytes and of three bytes have loops of their own: text seldom goes from one to the other. */
   private void encode(String text, int from, int length) throws IOException {
     int end = from + length;
-    int at = from;
-    if (high != 0 && length > 0 && complete(text.charAt(at))) {
-      at++;
-    }
-    reserve(length * BYTES_PER_CHAR_MAX + 1);
+    int at = begin(length, length > 0 ? text.charAt(from) : 0) + from;
     byte[] to = bytes;
     int n = count;
+    char c;
+    while (at < end && (c = text.charAt(at)) < 0x80) {
+      to[n++] = (byte) c;
+      at++;
+    }
     while (at < end) {
-      char c = text.charAt(at);
-      if (c < 0x80) {
-        do {
-          to[n++] = (byte) c;
-          at++;
-        } while (at < end && (c = text.charAt(at)) < 0x80);
-      } else if (c < 0x800) {
-        do {
-          TWO.set(to, n, (short) (0x80C0 | c >> 6 | (c & 0x3F) << 8));
-          n += 2;
-          at++;
-        } while (at < end && (c = text.charAt(at)) >= 0x80 && c < 0x800);
-      } else if (c >> 11 != SURROGATES) {
-        do {
-          // Four bytes are stored, of which the next character overwrites one.
-          FOUR.set(to, n, 0x8080E0 | c >> 12 | (c & 0xFC0) << 2 | (c & 0x3F) << 16);
-          n += 3;
-          at++;
-        } while (at < end && (c = text.charAt(at)) >= 0x800 && c >> 11 != SURROGATES);
-      } else {
-        at++;
-        if (c >= Character.MIN_LOW_SURROGATE) {
-          to[n++] = '?';
-        } else if (at == end) {
-          high = c;
-        } else if (Character.isLowSurrogate(text.charAt(at))) {
-          n = pair(to, n, c, text.charAt(at++));
-        } else {
-          to[n++] = '?';
-        }
+      int[] table = Utf8Table.OF_CHAR;
+      for (int packed; at < end && (packed = table[text.charAt(at)]) >= 0; at++) {
+        FOUR.set(to, n, packed);
+        n += packed >>> Utf8Table.LENGTH_SHIFT;
+      }
+      if (at < end) {
+        char first = text.charAt(at++);
+        char second = at < end ? text.charAt(at) : 0;
+        at += surrogate(n, first, second, at == end);
+        n = count;
       }
     }
     count = n;
@@ -116,47 +95,47 @@ final class Utf8Writer extends ByteWriter {
   /** The same for characters that are in an array. */
   private void encode(char[] text, int from, int length) throws IOException {
     int end = from + length;
-    int at = from;
-    if (high != 0 && length > 0 && complete(text[at])) {
-      at++;
-    }
-    reserve(length * BYTES_PER_CHAR_MAX + 1);
+    int at = begin(length, length > 0 ? text[from] : 0) + from;
     byte[] to = bytes;
     int n = count;
     while (at < end) {
-      char c = text[at];
-      if (c < 0x80) {
-        do {
-          to[n++] = (byte) c;
-          at++;
-        } while (at < end && (c = text[at]) < 0x80);
-      } else if (c < 0x800) {
-        do {
-          TWO.set(to, n, (short) (0x80C0 | c >> 6 | (c & 0x3F) << 8));
-          n += 2;
-          at++;
-        } while (at < end && (c = text[at]) >= 0x80 && c < 0x800);
-      } else if (c >> 11 != SURROGATES) {
-        do {
-          // Four bytes are stored, of which the next character overwrites one.
-          FOUR.set(to, n, 0x8080E0 | c >> 12 | (c & 0xFC0) << 2 | (c & 0x3F) << 16);
-          n += 3;
-          at++;
-        } while (at < end && (c = text[at]) >= 0x800 && c >> 11 != SURROGATES);
-      } else {
-        at++;
-        if (c >= Character.MIN_LOW_SURROGATE) {
-          to[n++] = '?';
-        } else if (at == end) {
-          high = c;
-        } else if (Character.isLowSurrogate(text[at])) {
-          n = pair(to, n, c, text[at++]);
-        } else {
-          to[n++] = '?';
-        }
+      int[] table = Utf8Table.OF_CHAR;
+      for (int packed; at < end && (packed = table[text[at]]) >= 0; at++) {
+        FOUR.set(to, n, packed);
+        n += packed >>> Utf8Table.LENGTH_SHIFT;
+      }
+      if (at < end) {
+        char first = text[at++];
+        char second = at < end ? text[at] : 0;
+        at += surrogate(n, first, second, at == end);
+        n = count;
       }
     }
     count = n;
+  }
+
+  /** Makes room for {@code length} characters; how many of them, 0 or 1, complete a pair that the last call has begun. */
+  private int begin(int length, int first) throws IOException {
+    int completed = high != 0 && length > 0 && complete((char) first) ? 1 : 0;
+    // Four bytes are stored for each character, of which the next one overwrites what it did not need.
+    reserve(length * BYTES_PER_CHAR_MAX + 1);
+    return completed;
+  }
+
+  /** Writes a surrogate at {@code to}, for which there is room; how many of the characters behind it, 0 or 1, belong to it. */
+  private int surrogate(int to, char first, char second, boolean isLast) {
+    count = to;
+    if (first >= Character.MIN_LOW_SURROGATE) {
+      bytes[count++] = '?';
+    } else if (isLast) {
+      high = first;
+    } else if (Character.isLowSurrogate(second)) {
+      count = pair(bytes, to, first, second);
+      return 1;
+    } else {
+      bytes[count++] = '?';
+    }
+    return 0;
   }
 
   /** The first character of a call, behind half a pair that the last call has left; whether it is the other half. */
