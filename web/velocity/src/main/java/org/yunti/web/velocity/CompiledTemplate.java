@@ -7,8 +7,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.yunti.web.velocity.compiler.Explanation;
 import org.yunti.web.velocity.compiler.TemplateCompiler;
-import org.yunti.web.velocity.runtime.CompiledMacro;
-import org.yunti.web.velocity.runtime.MacroBody;
+import org.yunti.web.velocity.tree.CompiledMacro;
+import org.yunti.web.velocity.tree.MacroBody;
 
 /** A template of Velocity that compiles itself when it is loaded. */
 public final class CompiledTemplate extends Template {

@@ -6,7 +6,7 @@ import org.apache.velocity.runtime.RuntimeConstants;
 import org.apache.velocity.runtime.RuntimeServices;
 import org.apache.velocity.runtime.resource.Resource;
 import org.apache.velocity.runtime.resource.ResourceManagerImpl;
-import org.yunti.web.velocity.runtime.CompiledMacro;
+import org.yunti.web.velocity.tree.CompiledMacro;
 
 /**
  * Velocity's own resource manager, whose templates are compiled when they are loaded. What switches it on is one property:

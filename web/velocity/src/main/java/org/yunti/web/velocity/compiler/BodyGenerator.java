@@ -2,6 +2,7 @@ package org.yunti.web.velocity.compiler;
 
 import static org.yunti.web.velocity.compiler.ClassGenerator.CONTEXT;
 import static org.yunti.web.velocity.compiler.ClassGenerator.RUNTIME;
+import static org.yunti.web.velocity.compiler.ClassGenerator.TREE;
 import static org.yunti.web.velocity.compiler.ClassGenerator.WRITER;
 
 import java.io.IOException;
@@ -37,12 +38,12 @@ import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.yunti.web.velocity.output.StaticText;
-import org.yunti.web.velocity.runtime.CompiledNode;
-import org.yunti.web.velocity.runtime.CompiledMacro;
-import org.yunti.web.velocity.runtime.EngineFacts;
 import org.yunti.web.velocity.runtime.LoopSite;
-import org.yunti.web.velocity.runtime.Internals;
 import org.yunti.web.velocity.runtime.ReferenceSite;
+import org.yunti.web.velocity.tree.CompiledMacro;
+import org.yunti.web.velocity.tree.CompiledNode;
+import org.yunti.web.velocity.tree.EngineFacts;
+import org.yunti.web.velocity.tree.Internals;
 
 /** One method: what renders. Static text is gathered and written before whatever comes next that can be seen. */
 final class BodyGenerator {
@@ -199,7 +200,7 @@ final class BodyGenerator {
         load(standIn);
         loadContext();
         loadOut();
-        code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, RUNTIME + "CompiledNode", "render", "(" + CONTEXT + WRITER + ")Z", false);
+        code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, TREE + "CompiledNode", "render", "(" + CONTEXT + WRITER + ")Z", false);
         code.visitInsn(Opcodes.POP);
       }
     } else if (size + cost > METHOD_BYTES) {
@@ -258,13 +259,13 @@ final class BodyGenerator {
   }
 
   private void reference(ASTReference node) {
-    if (Internals.referenceType(node) == ValueGenerator.RUNT) {
+    if (Internals.REFERENCE_TYPE.of(node) == ValueGenerator.RUNT) {
       add(node.literal());
       compiler.explanation.compiled();
       return;
     }
     flush();
-    if (!Internals.isEscaped(node)) {
+    if (!Internals.IS_ESCAPED.of(node)) {
       values.write(node);
       return;
     }
@@ -298,7 +299,7 @@ final class BodyGenerator {
   }
 
   private void set(ASTSetDirective node) {
-    String morePrefix = Internals.morePrefix(node);
+    String morePrefix = Internals.SET_MORE_PREFIX.of(node);
     before(node.getPrefix(), morePrefix);
     flush();
     ASTReference left = (ASTReference) node.jjtGetChild(0);
@@ -326,7 +327,7 @@ final class BodyGenerator {
   }
 
   private void conditional(ASTIfStatement node) {
-    String morePrefix = Internals.morePrefix(node);
+    String morePrefix = Internals.IF_MORE_PREFIX.of(node);
     before(node.getPrefix(), morePrefix);
     flush();
     Label end = new Label();
@@ -361,7 +362,7 @@ final class BodyGenerator {
       add(node.getPrefix());
     }
     children(node);
-    String morePostfix = Internals.morePostfix(node);
+    String morePostfix = Internals.BLOCK_MORE_POSTFIX.of(node);
     if (!morePostfix.isEmpty() || engine.gobbling.compareTo(SpaceGobbling.LINES) < 0) {
       add(node.getPostfix());
     }
@@ -372,12 +373,12 @@ final class BodyGenerator {
   // ---- directives ----
 
   private void directive(ASTDirective node) {
-    if (!Internals.isDirective(node)) {
+    if (!Internals.IS_DIRECTIVE.of(node)) {
       add(rendered(node));
       compiler.explanation.compiled();
       return;
     }
-    Directive directive = Internals.directive(node);
+    Directive directive = Internals.DIRECTIVE.of(node);
     before(node.getPrefix(), node.getMorePrefix());
     Class<? extends Directive> type = directive.getClass();
     if (type == Foreach.class) {

@@ -18,6 +18,8 @@ import org.yunti.web.velocity.output.StaticText;
  */
 final class ClassGenerator {
   static final String RUNTIME = "org/yunti/web/velocity/runtime/";
+  static final String TREE = "org/yunti/web/velocity/tree/";
+  static final String LINK = "org/yunti/web/velocity/link/";
   static final String CONTEXT = "Lorg/apache/velocity/context/InternalContextAdapter;";
   static final String WRITER = "Ljava/io/Writer;";
   /** Of methods that render. */
@@ -51,11 +53,11 @@ final class ClassGenerator {
 
   ClassGenerator(String simpleName) {
     name = RUNTIME + simpleName;
-    writer.visit(Opcodes.V17, Opcodes.ACC_FINAL | Opcodes.ACC_SYNTHETIC, name, null, RUNTIME + "CompiledCode", null);
+    writer.visit(Opcodes.V17, Opcodes.ACC_FINAL | Opcodes.ACC_SYNTHETIC, name, null, TREE + "CompiledCode", null);
     MethodVisitor constructor = writer.visitMethod(Opcodes.ACC_PUBLIC, "<init>", "()V", null, null);
     constructor.visitCode();
     constructor.visitVarInsn(Opcodes.ALOAD, 0);
-    constructor.visitMethodInsn(Opcodes.INVOKESPECIAL, RUNTIME + "CompiledCode", "<init>", "()V", false);
+    constructor.visitMethodInsn(Opcodes.INVOKESPECIAL, TREE + "CompiledCode", "<init>", "()V", false);
     constructor.visitInsn(Opcodes.RETURN);
     constructor.visitMaxs(0, 0);
     constructor.visitEnd();

@@ -8,7 +8,7 @@ import org.apache.velocity.runtime.parser.node.ASTReference;
 import org.apache.velocity.runtime.parser.node.ASTStringLiteral;
 import org.apache.velocity.runtime.parser.node.ASTText;
 import org.apache.velocity.runtime.parser.node.Node;
-import org.yunti.web.velocity.runtime.Internals;
+import org.yunti.web.velocity.tree.Internals;
 
 /** About how many bytes of bytecode a node becomes, so that no method grows beyond what the JIT compiles. */
 final class Cost {
@@ -22,7 +22,7 @@ final class Cost {
         cost += of(node.jjtGetChild(i));
       }
       if (node instanceof ASTStringLiteral string && !string.isConstant()) {
-        cost += of(Internals.tree(string));
+        cost += of(Internals.STRING_TREE.of(string));
       }
       known.put(node, cost);
     }

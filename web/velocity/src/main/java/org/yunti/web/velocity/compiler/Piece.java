@@ -1,7 +1,7 @@
 package org.yunti.web.velocity.compiler;
 
 import org.apache.velocity.runtime.parser.node.Node;
-import org.yunti.web.velocity.runtime.CompiledNode;
+import org.yunti.web.velocity.tree.CompiledNode;
 
 /**
  * What is entered from outside of the generated class: all children of a node, or the value of a node.

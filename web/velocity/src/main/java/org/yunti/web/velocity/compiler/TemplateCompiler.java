@@ -15,10 +15,10 @@ import org.objectweb.asm.MethodTooLargeException;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.yunti.web.velocity.runtime.CodeLoader;
-import org.yunti.web.velocity.runtime.CompiledCode;
-import org.yunti.web.velocity.runtime.CompiledNode;
-import org.yunti.web.velocity.runtime.EngineFacts;
-import org.yunti.web.velocity.runtime.Internals;
+import org.yunti.web.velocity.tree.CompiledCode;
+import org.yunti.web.velocity.tree.CompiledNode;
+import org.yunti.web.velocity.tree.EngineFacts;
+import org.yunti.web.velocity.tree.Internals;
 
 /**
  * Compiles a template that Velocity has parsed and initialised. The syntax tree stays; nodes that stand in it for their compiled likes
@@ -125,7 +125,7 @@ public final class TemplateCompiler {
       for (int i = 0; i < standIns.length; i++) {
         standIns[i] = all.get(i).standIn();
       }
-      Internals.setChildren(parent, standIns);
+      Internals.CHILDREN.set(parent, standIns);
     } else {
       for (Piece piece : all) {
         parent.jjtAddChild(piece.standIn(), piece.index());

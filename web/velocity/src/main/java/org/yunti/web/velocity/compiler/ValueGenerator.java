@@ -1,7 +1,9 @@
 package org.yunti.web.velocity.compiler;
 
 import static org.yunti.web.velocity.compiler.ClassGenerator.CONTEXT;
+import static org.yunti.web.velocity.compiler.ClassGenerator.LINK;
 import static org.yunti.web.velocity.compiler.ClassGenerator.RUNTIME;
+import static org.yunti.web.velocity.compiler.ClassGenerator.TREE;
 import static org.yunti.web.velocity.compiler.ClassGenerator.WRITER;
 
 import java.util.Map;
@@ -41,11 +43,11 @@ import org.objectweb.asm.Handle;
 import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
+import org.yunti.web.velocity.link.MethodSite;
+import org.yunti.web.velocity.link.PropertySite;
 import org.yunti.web.velocity.runtime.IndexSite;
-import org.yunti.web.velocity.runtime.Internals;
-import org.yunti.web.velocity.runtime.MethodSite;
-import org.yunti.web.velocity.runtime.PropertySite;
 import org.yunti.web.velocity.runtime.ReferenceSite;
+import org.yunti.web.velocity.tree.Internals;
 
 /** The part of a method that computes: values are left on the stack, conditions become jumps. */
 final class ValueGenerator {
@@ -93,7 +95,7 @@ final class ValueGenerator {
       return;
     } else if (type == ASTReference.class) {
       ASTReference reference = (ASTReference) node;
-      if (Internals.isComputable(reference) && Internals.referenceType(reference) != RUNT) {
+      if (Internals.IS_COMPUTABLE.of(reference) && Internals.REFERENCE_TYPE.of(reference) != RUNT) {
         execute(reference);
         return;
       }
@@ -101,7 +103,7 @@ final class ValueGenerator {
     } else if (type == ASTExpression.class) {
       value(node.jjtGetChild(0));
     } else if (type == ASTStringLiteral.class) {
-      body.interpolate(Internals.tree((ASTStringLiteral) node));
+      body.interpolate(Internals.STRING_TREE.of((ASTStringLiteral) node));
     } else if (MATH.containsKey(type)) {
       math((ASTMathNode) node);
     } else if (COMPARISONS.contains(type) || type == ASTAndNode.class || type == ASTOrNode.class || type == ASTNotNode.class) {
@@ -385,7 +387,7 @@ final class ValueGenerator {
       descriptor.append(WRITER).append('L').append(RUNTIME).append("ReferenceSite;");
     }
     body.load(isMethod ? new MethodSite(body.engine, (ASTMethod) node) : new PropertySite(body.engine, (ASTIdentifier) node));
-    descriptor.append('L').append(RUNTIME).append(isMethod ? "MethodSite;" : "PropertySite;");
+    descriptor.append('L').append(LINK).append(isMethod ? "MethodSite;" : "PropertySite;");
     descriptor.append(isWritten ? ")V" : ")Ljava/lang/Object;");
     code.visitInvokeDynamicInsn(isMethod ? "method" : "property", descriptor.toString(),
         bootstrap(isMethod ? "MethodLinking" : "PropertyLinking", isWritten));
@@ -393,7 +395,7 @@ final class ValueGenerator {
   }
 
   private static Handle bootstrap(String linking, boolean isWritten) {
-    return new Handle(Opcodes.H_INVOKESTATIC, RUNTIME + linking, isWritten ? "linkWriting" : "link",
+    return new Handle(Opcodes.H_INVOKESTATIC, LINK + linking, isWritten ? "linkWriting" : "link",
         "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;", false);
   }
 
@@ -434,7 +436,7 @@ final class ValueGenerator {
       value(node);
       code.visitTypeInsn(Opcodes.CHECKCAST, "java/lang/String");
       body.load(body.engine);
-      body.call("Operators", "isTrue", "(Ljava/lang/String;L" + RUNTIME + "EngineFacts;)Z");
+      body.call("Operators", "isTrue", "(Ljava/lang/String;L" + TREE + "EngineFacts;)Z");
       code.visitJumpInsn(when ? Opcodes.IFNE : Opcodes.IFEQ, target);
       return;
     } else {
@@ -448,7 +450,7 @@ final class ValueGenerator {
   }
 
   private void referenceJump(ASTReference node, boolean when, Label target) {
-    if (Internals.referenceType(node) == RUNT) {
+    if (Internals.REFERENCE_TYPE.of(node) == RUNT) {
       compiled();
       if (!when) {
         code.visitJumpInsn(Opcodes.GOTO, target);

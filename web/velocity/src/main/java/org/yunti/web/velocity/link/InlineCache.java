@@ -1,4 +1,4 @@
-package org.yunti.web.velocity.runtime;
+package org.yunti.web.velocity.link;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;

@@ -1,4 +1,4 @@
-package org.yunti.web.velocity.runtime;
+package org.yunti.web.velocity.link;
 
 import java.io.IOException;
 import java.io.Writer;
@@ -15,6 +15,9 @@ import org.apache.velocity.exception.VelocityException;
 import org.apache.velocity.util.ClassUtils;
 import org.apache.velocity.util.introspection.UberspectImpl;
 import org.apache.velocity.util.introspection.VelMethod;
+import org.yunti.web.velocity.runtime.ReferenceSite;
+import org.yunti.web.velocity.runtime.References;
+import org.yunti.web.velocity.tree.Internals;
 
 /**
  * {@code .name(..)} in references, the arguments computed: {@link org.apache.velocity.runtime.parser.node.ASTMethod}. Generated code calls
@@ -91,8 +94,8 @@ public final class MethodLinking {
   private static VelMethod lookUp(Object[] values, InternalContextAdapter context, MethodSite site) {
     Object[] arguments = argumentsOf(values);
     Class<?>[] classes = classesOf(arguments);
-    VelMethod method = ClassUtils.getMethod(site.name, arguments, classes, values[0], context, site.node, site.isStrict);
-    if (method == null && site.logsInvalid) {
+    VelMethod method = ClassUtils.getMethod(site.name, arguments, classes, values[0], context, site.node, site.engine.isStrict);
+    if (method == null && site.engine.logsInvalidMethods) {
       tellMissing(values[0], classes, site);
     }
     return method;

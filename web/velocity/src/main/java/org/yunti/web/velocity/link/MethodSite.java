@@ -1,8 +1,8 @@
-package org.yunti.web.velocity.runtime;
+package org.yunti.web.velocity.link;
 
-import org.apache.velocity.runtime.RuntimeConstants;
 import org.apache.velocity.runtime.parser.node.ASTMethod;
 import org.apache.velocity.util.introspection.Info;
+import org.yunti.web.velocity.tree.EngineFacts;
 
 /** What is known of {@code .name(..)} in a reference when it is compiled. */
 public final class MethodSite {
@@ -10,8 +10,6 @@ public final class MethodSite {
   final ASTMethod node;
   final String name;
   final Info info;
-  final boolean isStrict;
-  final boolean logsInvalid;
   int calls;
 
   public MethodSite(EngineFacts engine, ASTMethod node) {
@@ -19,7 +17,5 @@ public final class MethodSite {
     this.node = node;
     name = node.getMethodName();
     info = new Info(node.getTemplateName(), node.getLine(), node.getColumn());
-    isStrict = engine.services.getBoolean(RuntimeConstants.RUNTIME_REFERENCES_STRICT, false);
-    logsInvalid = engine.services.getBoolean(RuntimeConstants.RUNTIME_LOG_METHOD_CALL_LOG_INVALID, true);
   }
 }

@@ -1,4 +1,4 @@
-package org.yunti.web.velocity.runtime;
+package org.yunti.web.velocity.link;
 
 import java.io.Writer;
 import java.lang.invoke.CallSite;
@@ -17,6 +17,9 @@ import org.apache.velocity.runtime.parser.node.MapGetExecutor;
 import org.apache.velocity.runtime.parser.node.PropertyExecutor;
 import org.apache.velocity.util.introspection.UberspectImpl;
 import org.apache.velocity.util.introspection.VelPropertyGet;
+import org.yunti.web.velocity.runtime.ReferenceSite;
+import org.yunti.web.velocity.runtime.References;
+import org.yunti.web.velocity.tree.Internals;
 
 /**
  * {@code .name} in references. Generated code calls it by invokedynamic:
@@ -108,17 +111,17 @@ public final class PropertyLinking {
   private static Found of(Object receiver, PropertySite site) {
     VelPropertyGet getter = site.engine.services.getUberspect().getPropertyGet(receiver, site.node.getIdentifier(), site.info);
     if (getter == null) {
-      return site.isStrict ? null : new Found(NOTHING, null);
+      return site.engine.isStrict ? null : new Found(NOTHING, null);
     }
     if (!(getter instanceof UberspectImpl.VelGetterImpl known)) {
       return null;
     }
-    AbstractExecutor executor = Internals.executor(known);
+    AbstractExecutor executor = Internals.GETTER_EXECUTOR.of(known);
     if (executor.getClass() == MapGetExecutor.class) {
       return new Found(GET_OF_MAP.bindTo(site.node.getIdentifier()), null);
     }
     boolean isGetter = executor.getClass() == PropertyExecutor.class || executor.getClass() == BooleanPropertyExecutor.class;
-    if (executor.getClass() != GetExecutor.class && (!isGetter || Internals.wrapsArray((PropertyExecutor) executor))) {
+    if (executor.getClass() != GetExecutor.class && (!isGetter || Internals.WRAPS_ARRAY.of((PropertyExecutor) executor))) {
       return null;
     }
     Method method = executor.getMethod();

@@ -1,15 +1,14 @@
-package org.yunti.web.velocity.runtime;
+package org.yunti.web.velocity.link;
 
-import org.apache.velocity.runtime.RuntimeConstants;
 import org.apache.velocity.runtime.parser.node.ASTIdentifier;
 import org.apache.velocity.util.introspection.Info;
+import org.yunti.web.velocity.tree.EngineFacts;
 
 /** What is known of {@code .name} in a reference when it is compiled. */
 public final class PropertySite {
   final EngineFacts engine;
   final ASTIdentifier node;
   final Info info;
-  final boolean isStrict;
   /** How often it was looked up: a page that is rendered a few times pays for no method handles. */
   int calls;
 
@@ -17,6 +16,5 @@ public final class PropertySite {
     this.engine = engine;
     this.node = node;
     info = new Info(node.getTemplateName(), node.getLine(), node.getColumn());
-    isStrict = engine.services.getBoolean(RuntimeConstants.RUNTIME_REFERENCES_STRICT, false);
   }
 }

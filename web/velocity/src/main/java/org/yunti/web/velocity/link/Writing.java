@@ -1,10 +1,13 @@
-package org.yunti.web.velocity.runtime;
+package org.yunti.web.velocity.link;
 
+import java.io.IOException;
 import java.io.Writer;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import org.apache.velocity.context.InternalContextAdapter;
 import org.yunti.web.velocity.output.ByteWriter;
+import org.yunti.web.velocity.runtime.ReferenceSite;
+import org.yunti.web.velocity.runtime.References;
 
 /**
  * The end of a reference that is rendered: what its last getter or method returns is written, numbers as they are, without an object between.
@@ -57,8 +60,8 @@ final class Writing {
 
   private static void number(int value, InternalContextAdapter context, Writer out, ReferenceSite site) {
     try {
-      if (out instanceof ByteWriter bytes && site.engine.insertsPlainly(context)) {
-        References.writePrefix(out, site);
+      ByteWriter bytes = begin(context, out, site);
+      if (bytes != null) {
         bytes.writeNumber((long) value);
       } else {
         References.write(value, context, out, site);
@@ -70,8 +73,8 @@ final class Writing {
 
   private static void number(long value, InternalContextAdapter context, Writer out, ReferenceSite site) {
     try {
-      if (out instanceof ByteWriter bytes && site.engine.insertsPlainly(context)) {
-        References.writePrefix(out, site);
+      ByteWriter bytes = begin(context, out, site);
+      if (bytes != null) {
         bytes.writeNumber(value);
       } else {
         References.write(value, context, out, site);
@@ -83,8 +86,8 @@ final class Writing {
 
   private static void number(double value, InternalContextAdapter context, Writer out, ReferenceSite site) {
     try {
-      if (out instanceof ByteWriter bytes && site.engine.insertsPlainly(context)) {
-        References.writePrefix(out, site);
+      ByteWriter bytes = begin(context, out, site);
+      if (bytes != null) {
         bytes.writeNumber(value);
       } else {
         References.write(value, context, out, site);
@@ -92,5 +95,14 @@ final class Writing {
     } catch (Throwable e) {
       throw new Failed(e);
     }
+  }
+
+  /** Where a number can go as it is, behind what stands before it; null: it has to be an object. */
+  private static ByteWriter begin(InternalContextAdapter context, Writer out, ReferenceSite site) throws IOException {
+    if (out instanceof ByteWriter bytes && site.engine.insertsPlainly(context)) {
+      References.writePrefix(out, site);
+      return bytes;
+    }
+    return null;
   }
 }

@@ -2,6 +2,7 @@ package org.yunti.web.velocity.runtime;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.InvocationTargetException;
+import org.yunti.web.velocity.tree.CompiledCode;
 
 /** Makes hidden classes of generated code: each goes away with the template that holds it. */
 public final class CodeLoader {

@@ -8,11 +8,11 @@ import org.apache.velocity.util.DuckType;
 final class Ducks {
   private Ducks() {}
 
-  /** Classes of the library have none of the methods that are asked for, {@code getAsString} and its kind, but these few. */
+  /** Classes of the library have none of the methods that are asked for, {@code getAsString} and its kind. */
   private static final ClassValue<Boolean> IS_OF_LIBRARY = new ClassValue<>() {
     @Override
     protected Boolean computeValue(Class<?> type) {
-      return type.getClassLoader() == null && type.getName().startsWith("java.") && !java.util.function.Supplier.class.isAssignableFrom(type);
+      return type.getClassLoader() == null && type.getName().startsWith("java.");
     }
   };
 

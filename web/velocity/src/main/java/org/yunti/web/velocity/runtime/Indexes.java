@@ -23,7 +23,7 @@ final class Indexes {
     Object argument = ASTIndex.adjMinusIndexArg(index, receiver, context, site.node);
     Object[] arguments = {argument};
     Class<?>[] classes = {argument == null ? null : argument.getClass()};
-    VelMethod method = ClassUtils.getMethod("get", arguments, classes, receiver, context, site.node, site.isStrict);
+    VelMethod method = ClassUtils.getMethod("get", arguments, classes, receiver, context, site.node, site.engine.isStrict);
     if (method == null) {
       return null;
     }

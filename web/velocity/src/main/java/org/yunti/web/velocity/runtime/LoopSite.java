@@ -3,6 +3,8 @@ package org.yunti.web.velocity.runtime;
 import org.apache.velocity.runtime.directive.Foreach;
 import org.apache.velocity.runtime.parser.node.Node;
 import org.apache.velocity.util.introspection.Info;
+import org.yunti.web.velocity.tree.EngineFacts;
+import org.yunti.web.velocity.tree.Internals;
 
 /** What is known of a {@code #foreach} when it is compiled. */
 public final class LoopSite {
@@ -20,11 +22,11 @@ public final class LoopSite {
     this.engine = engine;
     this.directive = directive;
     this.iterable = iterable;
-    key = Internals.elementKey(directive).intern();
+    key = Internals.ELEMENT_KEY.of(directive).intern();
     scopeName = directive.getScopeName().intern();
     hasScope = directive.isScopeProvided();
-    skipsInvalid = Internals.skipsInvalid(directive);
-    loopsMax = Internals.loopsMax(directive);
+    skipsInvalid = Internals.SKIPS_INVALID.of(directive);
+    loopsMax = Internals.LOOPS_MAX.of(directive);
     info = new Info(directive.getTemplateName(), directive.getLine(), directive.getColumn());
   }
 }

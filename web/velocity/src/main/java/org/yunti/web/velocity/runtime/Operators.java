@@ -11,8 +11,12 @@ import org.apache.velocity.runtime.parser.node.ASTIntegerRange;
 import org.apache.velocity.runtime.parser.node.ASTMathNode;
 import org.apache.velocity.runtime.parser.node.ASTNegateNode;
 import org.apache.velocity.runtime.parser.node.MathUtils;
+import org.apache.velocity.runtime.parser.node.SimpleNode;
 import org.apache.velocity.util.DuckType;
 import org.apache.velocity.util.StringUtils;
+import org.slf4j.Logger;
+import org.yunti.web.velocity.tree.EngineFacts;
+import org.yunti.web.velocity.tree.Internals;
 
 /** What generated code calls for operators, their operands computed. The rules are those of the nodes, which are asked where they can be. */
 final class Operators {
@@ -98,12 +102,7 @@ final class Operators {
     boolean hasValue = isRight ? b != null : a != null;
     String message = (isRight ? "Right" : "Left") + " side of math operation (" + node.jjtGetChild(isRight ? 1 : 0).literal() + ") "
         + (hasValue ? "is not a Number. " : "has a null value. ") + StringUtils.formatFileString(node);
-    if (Internals.isStrict(node)) {
-      node.getRuntimeServices().getLog("rendering").error(message);
-      throw new MathException(message, node.getRuntimeServices().getLogContext().getStackTrace());
-    }
-    node.getRuntimeServices().getLog("rendering").debug(message);
-    return null;
+    return failed(message, Internals.STRICT_MATH.of(node), node);
   }
 
   static Object negate(Object value, ASTNegateNode node) {
@@ -113,25 +112,34 @@ final class Operators {
     }
     String message = "Argument of unary negate (" + node.jjtGetChild(0).literal() + ") "
         + (number == null ? "has a null value." : "is not a Number.");
-    if (Internals.isStrict(node)) {
-      node.getRuntimeServices().getLog("rendering").error(message);
+    return failed(message, Internals.STRICT_NEGATE.of(node), node);
+  }
+
+  /** An operation that has no result. */
+  private static Object failed(String message, boolean isStrict, SimpleNode node) {
+    if (isStrict) {
+      log(node).error(message);
       throw new MathException(message, node.getRuntimeServices().getLogContext().getStackTrace());
     }
-    node.getRuntimeServices().getLog("rendering").debug(message);
+    log(node).debug(message);
     return null;
+  }
+
+  private static Logger log(SimpleNode node) {
+    return node.getRuntimeServices().getLog("rendering");
   }
 
   /** [left..right]. */
   static Object range(Object left, Object right, ASTIntegerRange node) {
     if (left == null || right == null) {
-      node.getRuntimeServices().getLog("rendering").error((left == null ? "Left" : "Right")
+      log(node).error((left == null ? "Left" : "Right")
           + " side of range operator [n..m] has null value. Operation not possible. " + StringUtils.formatFileString(node));
       return null;
     }
     Object a = number(left);
     Object b = number(right);
     if (!(a instanceof Number x) || !(b instanceof Number y)) {
-      node.getRuntimeServices().getLog("rendering").error((a instanceof Number ? "Right" : "Left")
+      log(node).error((a instanceof Number ? "Right" : "Left")
           + " side of range operator is not convertible to a Number. " + StringUtils.formatFileString(node));
       return null;
     }

@@ -1,13 +1,14 @@
 package org.yunti.web.velocity.runtime;
 
-import org.apache.velocity.runtime.RuntimeConstants;
 import org.apache.velocity.runtime.parser.node.ASTReference;
+import org.yunti.web.velocity.tree.EngineFacts;
+import org.yunti.web.velocity.tree.Internals;
 
 /** What is known of a reference when it is compiled. */
 public final class ReferenceSite {
   private static final int QUIET = 3;
 
-  final EngineFacts engine;
+  public final EngineFacts engine;
   final ASTReference node;
   /** The variable that it begins with. */
   final String root;
@@ -29,13 +30,12 @@ public final class ReferenceSite {
     this.node = node;
     root = node.getRootString();
     literal = node.literal();
-    escapePrefix = Internals.escapePrefix(node);
-    prefix = escapePrefix + Internals.morePrefix(node);
-    nullString = Internals.nullString(node);
-    isQuiet = Internals.referenceType(node) == QUIET;
-    logsNull = Internals.logsNull(node);
+    escapePrefix = Internals.ESCAPE_PREFIX.of(node);
+    prefix = escapePrefix + Internals.MORE_PREFIX.of(node);
+    nullString = Internals.NULL_STRING.of(node);
+    isQuiet = Internals.REFERENCE_TYPE.of(node) == QUIET;
+    logsNull = Internals.LOGS_NULL.of(node);
     isStrict = node.strictRef;
-    boolean warnsQuiet = engine.services.getBoolean(RuntimeConstants.EVENTHANDLER_INVALIDREFERENCES_QUIET, false);
-    asksWhetherSet = !isStrict && (!isQuiet || warnsQuiet) && !hasChildren;
+    asksWhetherSet = !isStrict && (!isQuiet || engine.asksForQuiet) && !hasChildren;
   }
 }

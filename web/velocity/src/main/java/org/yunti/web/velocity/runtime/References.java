@@ -17,7 +17,7 @@ import org.yunti.web.velocity.output.ByteWriter;
 import org.yunti.web.velocity.output.StaticText;
 
 /** What generated code calls for references: {@link ASTReference}, without what only handlers of invalid references need. */
-final class References {
+public final class References {
   private References() {}
 
   static void text(StaticText text, Writer out) throws IOException {
@@ -63,7 +63,7 @@ final class References {
   }
 
   /** An exception that comes out of a reference tells its name, unless its variable was null already. */
-  static MethodInvocationException named(MethodInvocationException e, Object root, ReferenceSite site) {
+  public static MethodInvocationException named(MethodInvocationException e, Object root, ReferenceSite site) {
     if (root != null || site.isStrict) {
       e.setReferenceName(site.root);
     }
@@ -75,7 +75,7 @@ final class References {
   }
 
   /** Writes the value of a reference that is not escaped. */
-  static void write(Object value, InternalContextAdapter context, Writer out, ReferenceSite site) throws IOException {
+  public static void write(Object value, InternalContextAdapter context, Writer out, ReferenceSite site) throws IOException {
     if (site.engine.insertsPlainly(context)) {
       if (value instanceof String text) {
         writePrefix(out, site);
@@ -130,7 +130,7 @@ final class References {
     }
   }
 
-  static void writePrefix(Writer out, ReferenceSite site) throws IOException {
+  public static void writePrefix(Writer out, ReferenceSite site) throws IOException {
     if (!site.prefix.isEmpty()) {
       out.write(site.prefix);
     }

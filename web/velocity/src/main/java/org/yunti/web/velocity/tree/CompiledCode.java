@@ -1,4 +1,4 @@
-package org.yunti.web.velocity.runtime;
+package org.yunti.web.velocity.tree;
 
 import java.io.IOException;
 import java.io.Writer;

@@ -1,4 +1,4 @@
-package org.yunti.web.velocity.runtime;
+package org.yunti.web.velocity.tree;
 
 import java.util.ArrayList;
 import java.util.List;

@@ -1,4 +1,4 @@
-package org.yunti.web.velocity.runtime;
+package org.yunti.web.velocity.tree;
 
 import java.util.List;
 import java.util.Set;
@@ -26,10 +26,16 @@ public final class EngineFacts {
   public final boolean keepsLiterals;
   public final boolean interpolates;
   public final boolean tracksLocation;
-  final boolean isUberspectLasting;
+  /** A reference that has no value is an error. */
+  public final boolean isStrict;
+  /** A method that is not there is told. */
+  public final boolean logsInvalidMethods;
+  /** Quiet references too are told to handlers of invalid ones. */
+  public final boolean asksForQuiet;
+  public final boolean isUberspectLasting;
   /** It is the one of every engine that says nothing else. */
-  final boolean isUberspectStock;
-  final Logger log;
+  public final boolean isUberspectStock;
+  public final Logger log;
   private final List<?> referenceHandlers;
   private final List<?> invalidHandlers;
 
@@ -39,30 +45,33 @@ public final class EngineFacts {
     checksEmpty = services.getBoolean(RuntimeConstants.CHECK_EMPTY_OBJECTS, true);
     keepsLiterals = services.getBoolean(RuntimeConstants.VM_ENABLE_BC_MODE, false);
     interpolates = services.getBoolean(RuntimeConstants.INTERPOLATE_STRINGLITERALS, true);
-    tracksLocation = Internals.tracksLocation(services.getLogContext());
+    isStrict = services.getBoolean(RuntimeConstants.RUNTIME_REFERENCES_STRICT, false);
+    logsInvalidMethods = services.getBoolean(RuntimeConstants.RUNTIME_LOG_METHOD_CALL_LOG_INVALID, true);
+    asksForQuiet = services.getBoolean(RuntimeConstants.EVENTHANDLER_INVALIDREFERENCES_QUIET, false);
+    tracksLocation = Internals.TRACKS_LOCATION.of(services.getLogContext());
     Uberspect uberspect = services.getUberspect();
     isUberspectLasting = LASTING_UBERSPECTORS.contains(uberspect.getClass().getName());
     isUberspectStock = uberspect.getClass() == UberspectImpl.class;
     log = services.getLog("rendering");
     EventCartridge cartridge = services.getApplicationEventCartridge();
-    referenceHandlers = Internals.referenceHandlers(cartridge);
-    invalidHandlers = Internals.invalidReferenceHandlers(cartridge);
+    referenceHandlers = Internals.REFERENCE_HANDLERS.of(cartridge);
+    invalidHandlers = Internals.INVALID_HANDLERS.of(cartridge);
   }
 
   /**
    * Handlers of invalid references are told what a reference was made of, and what the interpreter has cached of it: they are given the
    * interpreter itself.
    */
-  boolean needsInterpreter(InternalContextAdapter context) {
+  public boolean needsInterpreter(InternalContextAdapter context) {
     if (!invalidHandlers.isEmpty()) {
       return true;
     }
     EventCartridge cartridge = context.getEventCartridge();
-    return cartridge != null && !Internals.invalidReferenceHandlers(cartridge).isEmpty();
+    return cartridge != null && !Internals.INVALID_HANDLERS.of(cartridge).isEmpty();
   }
 
   /** Nobody wants to see the values that are written. */
-  boolean insertsPlainly(InternalContextAdapter context) {
+  public boolean insertsPlainly(InternalContextAdapter context) {
     return referenceHandlers.isEmpty() && context.getEventCartridge() == null;
   }
 }

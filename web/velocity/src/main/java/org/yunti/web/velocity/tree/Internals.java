@@ -1,6 +1,5 @@
-package org.yunti.web.velocity.runtime;
+package org.yunti.web.velocity.tree;
 
-import java.lang.reflect.Field;
 import java.util.List;
 import org.apache.velocity.app.event.EventCartridge;
 import org.apache.velocity.runtime.directive.Directive;
@@ -19,6 +18,7 @@ import org.apache.velocity.runtime.parser.node.AbstractExecutor;
 import org.apache.velocity.runtime.parser.node.Node;
 import org.apache.velocity.runtime.parser.node.PropertyExecutor;
 import org.apache.velocity.runtime.parser.node.SimpleNode;
+import org.apache.velocity.util.introspection.Converter;
 import org.apache.velocity.util.introspection.UberspectImpl;
 
 /**
@@ -29,47 +29,43 @@ public final class Internals {
   /** Why nothing can be compiled with the Velocity that is here; null: it can. */
   public static final String MISSING;
 
-  private static final Field CHILDREN;
-  private static final Field REFERENCE_TYPE;
-  private static final Field NULL_STRING;
-  private static final Field ESCAPE_PREFIX;
-  private static final Field MORE_PREFIX;
-  private static final Field ESCAPED;
-  private static final Field COMPUTABLE;
-  private static final Field LOG_ON_NULL;
-  private static final Field SET_MORE_PREFIX;
-  private static final Field IF_MORE_PREFIX;
-  private static final Field BLOCK_MORE_POSTFIX;
-  private static final Field DIRECTIVE;
-  private static final Field IS_DIRECTIVE;
-  private static final Field STRING_TREE;
-  private static final Field LOOPS_MAX;
-  private static final Field SKIPS_INVALID;
-  private static final Field ELEMENT_KEY;
-  private static final Field TRACKS_LOCATION;
-  private static final Field REFERENCE_HANDLERS;
-  private static final Field INVALID_HANDLERS;
-  private static final Field GETTER_EXECUTOR;
-  private static final Field WRAPS_ARRAY;
-  private static final Field METHOD_WRAPS_ARRAY;
-  private static final Field METHOD_CONVERTERS;
-  private static final Field STRICT_MATH;
-  private static final Field STRICT_NEGATE;
+  public static final HiddenField<SimpleNode, Node[]> CHILDREN;
+  /** 4: a runt, which is no reference. */
+  public static final HiddenField<ASTReference, Integer> REFERENCE_TYPE;
+  public static final HiddenField<ASTReference, String> NULL_STRING;
+  public static final HiddenField<ASTReference, String> ESCAPE_PREFIX;
+  public static final HiddenField<ASTReference, String> MORE_PREFIX;
+  public static final HiddenField<ASTReference, Boolean> IS_ESCAPED;
+  public static final HiddenField<ASTReference, Boolean> IS_COMPUTABLE;
+  public static final HiddenField<ASTReference, Boolean> LOGS_NULL;
+  public static final HiddenField<ASTSetDirective, String> SET_MORE_PREFIX;
+  public static final HiddenField<ASTIfStatement, String> IF_MORE_PREFIX;
+  public static final HiddenField<ASTBlock, String> BLOCK_MORE_POSTFIX;
+  public static final HiddenField<ASTDirective, Directive> DIRECTIVE;
+  public static final HiddenField<ASTDirective, Boolean> IS_DIRECTIVE;
+  public static final HiddenField<ASTStringLiteral, SimpleNode> STRING_TREE;
+  public static final HiddenField<Foreach, Integer> LOOPS_MAX;
+  public static final HiddenField<Foreach, Boolean> SKIPS_INVALID;
+  public static final HiddenField<Foreach, String> ELEMENT_KEY;
+  public static final HiddenField<LogContext, Boolean> TRACKS_LOCATION;
+  public static final HiddenField<EventCartridge, List<?>> REFERENCE_HANDLERS;
+  public static final HiddenField<EventCartridge, List<?>> INVALID_HANDLERS;
+  public static final HiddenField<UberspectImpl.VelGetterImpl, AbstractExecutor> GETTER_EXECUTOR;
+  public static final HiddenField<PropertyExecutor, Boolean> WRAPS_ARRAY;
+  private static final HiddenField<UberspectImpl.VelMethodImpl, Boolean> METHOD_WRAPS_ARRAY;
+  private static final HiddenField<UberspectImpl.VelMethodImpl, Converter<?>[]> METHOD_CONVERTERS;
+  public static final HiddenField<ASTMathNode, Boolean> STRICT_MATH;
+  public static final HiddenField<ASTNegateNode, Boolean> STRICT_NEGATE;
 
   private Internals() {}
 
-  /** Looks fields up until one is missing. By reflection: it is read when a template is compiled, and method handles would take longer to make. */
+  /** Looks fields up, and keeps why the first one that is missing is missing. */
   private static final class Fields {
     String missing;
 
-    Field of(Class<?> owner, String name, Class<?> type) {
+    <O, T> HiddenField<O, T> of(Class<O> owner, String name, Class<? super T> type) {
       try {
-        Field field = owner.getDeclaredField(name);
-        if (field.getType() != type) {
-          throw new NoSuchFieldException("is a " + field.getType().getName());
-        }
-        field.setAccessible(true);
-        return field;
+        return HiddenField.find(owner, name, type);
       } catch (ReflectiveOperationException | RuntimeException e) {
         if (missing == null) {
           missing = owner.getName() + "." + name + ": " + e;
@@ -86,9 +82,9 @@ public final class Internals {
     NULL_STRING = fields.of(ASTReference.class, "nullString", String.class);
     ESCAPE_PREFIX = fields.of(ASTReference.class, "escPrefix", String.class);
     MORE_PREFIX = fields.of(ASTReference.class, "morePrefix", String.class);
-    ESCAPED = fields.of(ASTReference.class, "escaped", boolean.class);
-    COMPUTABLE = fields.of(ASTReference.class, "computableReference", boolean.class);
-    LOG_ON_NULL = fields.of(ASTReference.class, "logOnNull", boolean.class);
+    IS_ESCAPED = fields.of(ASTReference.class, "escaped", boolean.class);
+    IS_COMPUTABLE = fields.of(ASTReference.class, "computableReference", boolean.class);
+    LOGS_NULL = fields.of(ASTReference.class, "logOnNull", boolean.class);
     SET_MORE_PREFIX = fields.of(ASTSetDirective.class, "morePrefix", String.class);
     IF_MORE_PREFIX = fields.of(ASTIfStatement.class, "morePrefix", String.class);
     BLOCK_MORE_POSTFIX = fields.of(ASTBlock.class, "morePostfix", String.class);
@@ -98,132 +94,22 @@ public final class Internals {
     LOOPS_MAX = fields.of(Foreach.class, "maxNbrLoops", int.class);
     SKIPS_INVALID = fields.of(Foreach.class, "skipInvalidIterator", boolean.class);
     ELEMENT_KEY = fields.of(Foreach.class, "elementKey", String.class);
-    fields.of(ForeachScope.class, "index", int.class); // LoopScopes
-    fields.of(ForeachScope.class, "hasNext", boolean.class);
     TRACKS_LOCATION = fields.of(LogContext.class, "trackLocation", boolean.class);
     REFERENCE_HANDLERS = fields.of(EventCartridge.class, "referenceHandlers", List.class);
     INVALID_HANDLERS = fields.of(EventCartridge.class, "invalidReferenceHandlers", List.class);
     GETTER_EXECUTOR = fields.of(UberspectImpl.VelGetterImpl.class, "getExecutor", AbstractExecutor.class);
     WRAPS_ARRAY = fields.of(PropertyExecutor.class, "wrapArray", boolean.class);
     METHOD_WRAPS_ARRAY = fields.of(UberspectImpl.VelMethodImpl.class, "wrapArray", boolean.class);
-    METHOD_CONVERTERS = fields.of(UberspectImpl.VelMethodImpl.class, "converters",
-        org.apache.velocity.util.introspection.Converter[].class);
+    METHOD_CONVERTERS = fields.of(UberspectImpl.VelMethodImpl.class, "converters", Converter[].class);
     STRICT_MATH = fields.of(ASTMathNode.class, "strictMode", boolean.class);
     STRICT_NEGATE = fields.of(ASTNegateNode.class, "strictMode", boolean.class);
+    fields.of(ForeachScope.class, "index", int.class); // LoopScopes
+    fields.of(ForeachScope.class, "hasNext", boolean.class);
     MISSING = fields.missing;
   }
 
-  private static Object get(Field field, Object owner) {
-    try {
-      return field.get(owner);
-    } catch (IllegalAccessException e) {
-      throw new AssertionError(e); // it was made accessible
-    }
-  }
-
-  public static void setChildren(SimpleNode parent, Node[] children) {
-    try {
-      CHILDREN.set(parent, children);
-    } catch (IllegalAccessException e) {
-      throw new AssertionError(e); // it was made accessible
-    }
-  }
-
-  /** 4: a runt, which is no reference. */
-  public static int referenceType(ASTReference node) {
-    return (int) get(REFERENCE_TYPE, node);
-  }
-
-  public static String nullString(ASTReference node) {
-    return (String) get(NULL_STRING, node);
-  }
-
-  public static String escapePrefix(ASTReference node) {
-    return (String) get(ESCAPE_PREFIX, node);
-  }
-
-  public static String morePrefix(ASTReference node) {
-    return (String) get(MORE_PREFIX, node);
-  }
-
-  public static boolean isEscaped(ASTReference node) {
-    return (boolean) get(ESCAPED, node);
-  }
-
-  public static boolean isComputable(ASTReference node) {
-    return (boolean) get(COMPUTABLE, node);
-  }
-
-  static boolean logsNull(ASTReference node) {
-    return (boolean) get(LOG_ON_NULL, node);
-  }
-
-  public static String morePrefix(ASTSetDirective node) {
-    return (String) get(SET_MORE_PREFIX, node);
-  }
-
-  public static String morePrefix(ASTIfStatement node) {
-    return (String) get(IF_MORE_PREFIX, node);
-  }
-
-  public static String morePostfix(ASTBlock node) {
-    return (String) get(BLOCK_MORE_POSTFIX, node);
-  }
-
-  public static Directive directive(ASTDirective node) {
-    return (Directive) get(DIRECTIVE, node);
-  }
-
-  public static boolean isDirective(ASTDirective node) {
-    return (boolean) get(IS_DIRECTIVE, node);
-  }
-
-  public static SimpleNode tree(ASTStringLiteral node) {
-    return (SimpleNode) get(STRING_TREE, node);
-  }
-
-  static int loopsMax(Foreach directive) {
-    return (int) get(LOOPS_MAX, directive);
-  }
-
-  static boolean skipsInvalid(Foreach directive) {
-    return (boolean) get(SKIPS_INVALID, directive);
-  }
-
-  static String elementKey(Foreach directive) {
-    return (String) get(ELEMENT_KEY, directive);
-  }
-
-  static boolean tracksLocation(LogContext context) {
-    return (boolean) get(TRACKS_LOCATION, context);
-  }
-
-  static List<?> referenceHandlers(EventCartridge cartridge) {
-    return (List<?>) get(REFERENCE_HANDLERS, cartridge);
-  }
-
-  static List<?> invalidReferenceHandlers(EventCartridge cartridge) {
-    return (List<?>) get(INVALID_HANDLERS, cartridge);
-  }
-
-  static AbstractExecutor executor(UberspectImpl.VelGetterImpl getter) {
-    return (AbstractExecutor) get(GETTER_EXECUTOR, getter);
-  }
-
-  static boolean wrapsArray(PropertyExecutor executor) {
-    return (boolean) get(WRAPS_ARRAY, executor);
-  }
-
   /** A call that is no more than that of its method. */
-  static boolean isPlain(UberspectImpl.VelMethodImpl method) {
-    return !(boolean) get(METHOD_WRAPS_ARRAY, method) && get(METHOD_CONVERTERS, method) == null && !method.isVarArg();
-  }
-
-  static boolean isStrict(ASTMathNode node) {
-    return (boolean) get(STRICT_MATH, node);
-  }
-
-  static boolean isStrict(ASTNegateNode node) {
-    return (boolean) get(STRICT_NEGATE, node);
+  public static boolean isPlain(UberspectImpl.VelMethodImpl method) {
+    return !METHOD_WRAPS_ARRAY.of(method) && METHOD_CONVERTERS.of(method) == null && !method.isVarArg();
   }
 }
