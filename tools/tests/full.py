@@ -59,7 +59,9 @@ def fuzzing(target, minutes):
 
 def twice_sanitized(package):
     return [
-        sanitized(package, "address sanitizer", "-Zsanitizer=address", {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1"}, "full-address"),
+        # C is instrumented too. What gcc 12 says of scopes is wrong where it has made a constant of a local array (zstd has one).
+        sanitized(package, "address sanitizer", "-Zsanitizer=address",
+                  {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1", "CFLAGS": "-fno-sanitize-address-use-after-scope"}, "full-address"),
         sanitized(package, "careful: debug assertions of the optimised build", "-Copt-level=3 -Cdebug-assertions -Coverflow-checks", {},
                   "full-careful"),
     ]
