@@ -79,8 +79,9 @@ def goals(results):
             if get(page, "jstachio"):
                 judged.append(_judged(jdk, f"{page}: CPU of JStachio", 1 / ratio(get(page, "jstachio")), JSTACHIO_AT_MOST,
                                       must_slower(JSTACHIO_AT_MOST), "x"))
-            if get(page, pages.HAND):
-                more = ours["allocated"]["median"] - get(page, pages.HAND)["allocated"]["median"]
+            own = [get(page, engine) for engine in (pages.HAND, pages.VARIABLES)]
+            if all(own):
+                more = ours["allocated"]["median"] - sum(o["allocated"]["median"] for o in own)
                 judged.append(_judged(jdk, f"{page}: allocated beyond the model's own", more, ALLOCATED_MORE_THAN_MODEL, ALLOCATED_MORE_THAN_MODEL, " B"))
         cold, stock = get("compile-cold", pages.OURS), get("compile-cold", pages.STOCK)
         if cold and stock:

@@ -8,13 +8,13 @@ import subprocess
 import jvm
 from harness.measure import Failed
 
-STOCK, OURS, HAND = "stock", "ours", "hand"
-EVERY_ENGINE = (STOCK, "stock-bytes", OURS, "ours-writer", "freemarker", "jte", "jstachio", "rocker", HAND)
+STOCK, OURS, HAND, VARIABLES = "stock", "ours", "hand", "variables"
+EVERY_ENGINE = (STOCK, "stock-bytes", OURS, "ours-writer", "freemarker", "jte", "jstachio", "rocker", HAND, VARIABLES)
 # Of the pages that are for Velocity alone.
 VELOCITY = (STOCK, OURS)
 PAGES = {"stocks": EVERY_ENGINE, "search": EVERY_ENGINE, "references": VELOCITY, "site": VELOCITY, "report": VELOCITY, "mail": VELOCITY}
 QUICK_PAGES = ("stocks", "search")
-QUICK_ENGINES = (STOCK, OURS, "jte", "jstachio", HAND)
+QUICK_ENGINES = (STOCK, OURS, "jte", "jstachio", HAND, VARIABLES)
 FIGURES = ("cpu", "allocated", "process")
 # A fork's start and end, beside its iterations.
 SPARE_SECONDS = 60

@@ -19,7 +19,7 @@ public final class Engines {
     return Pages.EVERY_ENGINE.contains(page) ? Stream.concat(VELOCITY.stream(), OTHERS.stream()).toList() : VELOCITY;
   }
 
-  /** Loads engine and template; the first page is still to be rendered. */
+  /** Loads engine and template; the first page is still to be rendered. Besides the engines there is {@link VariablesRenderer}. */
   public static Renderer renderer(String page, String engine) {
     return switch (engine) {
       case STOCK -> VelocityRenderer.characters(page, false);
@@ -31,6 +31,7 @@ public final class Engines {
       case "jstachio" -> BuildTimeRenderers.jstachio(page);
       case "rocker" -> BuildTimeRenderers.rocker(page);
       case "hand" -> HandRenderer.of(page);
+      case "variables" -> VariablesRenderer.of(page);
       default -> throw new IllegalArgumentException("no such engine: " + engine);
     };
   }

@@ -48,7 +48,7 @@ import org.yunti.web.velocity.tree.Internals;
 /** One method: what renders. Static text is gathered and written before whatever comes next that can be seen. */
 final class BodyGenerator {
   /** Larger methods are not looked at by the JIT in one go; beyond 8,000 bytes not at all. */
-  private static final int METHOD_BYTES = 3_000;
+  private static final int METHOD_BYTES = 600;
 
   final TemplateCompiler compiler;
   final EngineFacts engine;
@@ -61,22 +61,46 @@ final class BodyGenerator {
   private StringBuilder text = new StringBuilder();
   private int variables;
   private int size;
+  private final SpareScopes spares;
+  /** How many loops of this piece the code is within. */
+  private int loops;
   /** Where an unscoped #break goes; null: it has to be thrown. */
   private Label breakTarget;
 
-  BodyGenerator(TemplateCompiler compiler, ClassGenerator owner, MethodVisitor code, int parameters) {
+  /** @param spares what the method has for its loops; null: nothing */
+  BodyGenerator(TemplateCompiler compiler, ClassGenerator owner, MethodVisitor code, int parameters, SpareScopes spares) {
     this.compiler = compiler;
     this.owner = owner;
     this.code = code;
+    this.spares = spares;
     engine = compiler.engine;
     variables = parameters;
     values = new ValueGenerator(this);
     code.visitCode();
   }
 
+  /** A method that renders a whole piece. */
+  static BodyGenerator ofPiece(TemplateCompiler compiler, ClassGenerator owner, MethodVisitor code) {
+    SpareScopes spares = new SpareScopes();
+    BodyGenerator body = new BodyGenerator(compiler, owner, code, SpareScopes.VARIABLE + 1, spares);
+    spares.begin(code);
+    return body;
+  }
+
+  void finishPiece() {
+    flush();
+    code.visitInsn(Opcodes.RETURN);
+    spares.end(code);
+    finishHandlers();
+  }
+
   void finish(int returns) {
     flush();
     code.visitInsn(returns);
+    finishHandlers();
+  }
+
+  private void finishHandlers() {
     for (NamingHandler handler : handlers) {
       handler.generate(this);
     }
@@ -176,9 +200,15 @@ final class BodyGenerator {
     String method = owner.newMethodName("part");
     loadContext();
     loadOut();
-    code.visitMethodInsn(Opcodes.INVOKESTATIC, owner.name(), method, ClassGenerator.RENDER, false);
+    if (spares == null) {
+      code.visitInsn(Opcodes.ACONST_NULL);
+    } else {
+      code.visitVarInsn(Opcodes.ALOAD, SpareScopes.VARIABLE);
+    }
+    code.visitMethodInsn(Opcodes.INVOKESTATIC, owner.name(), method, ClassGenerator.RENDER_PART, false);
     size += 8;
-    BodyGenerator body = new BodyGenerator(compiler, owner, owner.method(method, ClassGenerator.RENDER), 2);
+    BodyGenerator body = new BodyGenerator(compiler, owner, owner.method(method, ClassGenerator.RENDER_PART), SpareScopes.VARIABLE + 1, spares);
+    body.loops = loops;
     body.nodes(nodes);
     body.finish(Opcodes.RETURN);
   }
@@ -448,10 +478,8 @@ final class BodyGenerator {
     Label none = new Label();
     Label end = new Label();
     value(node.jjtGetChild(2));
-    code.visitInsn(Opcodes.DUP);
     code.visitVarInsn(Opcodes.ASTORE, iterable);
-    load(site);
-    call("Loops", "iterator", "(Ljava/lang/Object;" + siteType + ")Ljava/util/Iterator;");
+    iterator(iterable, site);
     code.visitInsn(Opcodes.DUP);
     code.visitVarInsn(Opcodes.ASTORE, iterator);
     code.visitJumpInsn(Opcodes.IFNULL, none);
@@ -463,7 +491,13 @@ final class BodyGenerator {
     code.visitVarInsn(Opcodes.ASTORE, old);
     loadContext();
     load(site);
-    call("Loops", "scope", "(" + CONTEXT + siteType + ")" + scopeType);
+    if (spares != null && loops > 0 && site.hasScope && ScopeUse.endsWithLoop(body, site.scopeName)) {
+      code.visitVarInsn(Opcodes.ALOAD, SpareScopes.VARIABLE);
+      code.visitLdcInsn(spares.add());
+      call("Loops", "scope", "(" + CONTEXT + siteType + ClassGenerator.SCOPES + "I)" + scopeType);
+    } else {
+      call("Loops", "scope", "(" + CONTEXT + siteType + ")" + scopeType);
+    }
     code.visitVarInsn(Opcodes.ASTORE, scope);
     boolean isBounded = site.loopsMax != Integer.MAX_VALUE;
     if (isBounded) {
@@ -492,7 +526,9 @@ final class BodyGenerator {
     Label outerTarget = breakTarget;
     breakTarget = done;
     code.visitLabel(from);
+    loops++;
     block(body);
+    loops--;
     flush();
     code.visitInsn(Opcodes.NOP); // a region must not be empty
     code.visitLabel(to);
@@ -522,6 +558,28 @@ final class BodyGenerator {
     release(mark);
   }
 
+  /**
+   * Leaves the iterator of a loop. That of a list is made here and not behind a call that all loops share: where this loop has only seen
+   * lists, the JIT knows what it is, and needs no object for it.
+   */
+  private void iterator(int iterable, LoopSite site) {
+    Label other = new Label();
+    Label end = new Label();
+    code.visitVarInsn(Opcodes.ALOAD, iterable);
+    load(site);
+    call("Loops", "isList", "(Ljava/lang/Object;L" + RUNTIME + "LoopSite;)Z");
+    code.visitJumpInsn(Opcodes.IFEQ, other);
+    code.visitVarInsn(Opcodes.ALOAD, iterable);
+    code.visitTypeInsn(Opcodes.CHECKCAST, "java/util/ArrayList");
+    code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, "java/util/ArrayList", "iterator", "()Ljava/util/Iterator;", false);
+    code.visitJumpInsn(Opcodes.GOTO, end);
+    code.visitLabel(other);
+    code.visitVarInsn(Opcodes.ALOAD, iterable);
+    load(site);
+    call("Loops", "iterator", "(Ljava/lang/Object;L" + RUNTIME + "LoopSite;)Ljava/util/Iterator;");
+    code.visitLabel(end);
+  }
+
   private void hasNext(int iterator) {
     code.visitVarInsn(Opcodes.ALOAD, iterator);
     code.visitMethodInsn(Opcodes.INVOKEINTERFACE, "java/util/Iterator", "hasNext", "()Z", true);
@@ -538,7 +596,7 @@ final class BodyGenerator {
     String method = owner.newMethodName("string");
     loadContext();
     code.visitMethodInsn(Opcodes.INVOKESTATIC, owner.name(), method, ClassGenerator.VALUE, false);
-    BodyGenerator body = new BodyGenerator(compiler, owner, owner.method(method, ClassGenerator.VALUE), 1);
+    BodyGenerator body = new BodyGenerator(compiler, owner, owner.method(method, ClassGenerator.VALUE), 1, null);
     body.into(tree);
     body.finish(Opcodes.ARETURN);
   }

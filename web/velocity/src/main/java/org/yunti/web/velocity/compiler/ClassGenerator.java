@@ -24,6 +24,9 @@ final class ClassGenerator {
   static final String WRITER = "Ljava/io/Writer;";
   /** Of methods that render. */
   static final String RENDER = "(" + CONTEXT + WRITER + ")V";
+  static final String SCOPES = "[Lorg/apache/velocity/runtime/directive/ForeachScope;";
+  /** Of methods that render a part of what another one renders: with the scopes of {@link SpareScopes}. */
+  static final String RENDER_PART = "(" + CONTEXT + WRITER + SCOPES + ")V";
   /** Of methods that compute. */
   static final String VALUE = "(" + CONTEXT + ")Ljava/lang/Object;";
   /** More constants than a class can name and its initialiser can set: about 11 bytes of 65,535 for each. */

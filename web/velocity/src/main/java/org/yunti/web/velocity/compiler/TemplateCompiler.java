@@ -137,11 +137,12 @@ public final class TemplateCompiler {
     String method = into.generator.newMethodName(piece.renders() ? "render" : "value");
     into.add(piece, method);
     MethodVisitor visitor = into.generator.method(method, piece.renders() ? ClassGenerator.RENDER : ClassGenerator.VALUE);
-    BodyGenerator body = new BodyGenerator(this, into.generator, visitor, piece.renders() ? 2 : 1);
     if (piece.renders()) {
+      BodyGenerator body = BodyGenerator.ofPiece(this, into.generator, visitor);
       body.nodes(List.of(piece.nodes()));
-      body.finish(Opcodes.RETURN);
+      body.finishPiece();
     } else {
+      BodyGenerator body = new BodyGenerator(this, into.generator, visitor, 1, null);
       body.value(piece.nodes()[0]);
       body.finish(Opcodes.ARETURN);
     }

@@ -170,27 +170,7 @@ final class Utf8Writer extends ByteWriter {
     if (number < 0) {
       bytes[count++] = '-';
     }
-    digits(Math.abs(number));
-  }
-
-  /** The digits of a number that is not negative; there is room. */
-  private void digits(long number) {
-    int digits = 1;
-    for (long limit = 10; digits < 19 && number >= limit; limit *= 10) {
-      digits++;
-    }
-    count += digits;
-    int at = count;
-    long rest = number;
-    while (rest > Integer.MAX_VALUE) {
-      bytes[--at] = (byte) ('0' + rest % 10);
-      rest /= 10;
-    }
-    int small = (int) rest;
-    do {
-      bytes[--at] = (byte) ('0' + small % 10);
-      small /= 10;
-    } while (small != 0);
+    count = Digits.write(Math.abs(number), bytes, count);
   }
 
   /**
@@ -217,7 +197,7 @@ final class Utf8Writer extends ByteWriter {
     if (isNegative) {
       bytes[count++] = '-';
     }
-    digits(whole / scale);
+    count = Digits.write(whole / scale, bytes, count);
     bytes[count++] = '.';
     int rest = (int) (whole % scale);
     for (int place = scale / 10; place > 0; place /= 10) {

@@ -11,12 +11,17 @@ final class Contexts {
 
   /** As {@link Context#put}, for a key that is interned already: Velocity's own context would intern it again. */
   static void put(InternalContextAdapter context, String key, Object value) {
-    if (context instanceof InternalContextAdapterImpl
-        && context.getInternalUserContext() instanceof VelocityContext user
-        && user.getClass() == VelocityContext.class) {
-      user.internalPut(key, value);
+    if (isPlain(context)) {
+      ((VelocityContext) context.getInternalUserContext()).internalPut(key, value);
     } else {
       context.put(key, value);
     }
+  }
+
+  /** Velocity's own contexts alone: variables go into a map, and nobody sees when. */
+  static boolean isPlain(InternalContextAdapter context) {
+    return context instanceof InternalContextAdapterImpl
+        && context.getInternalUserContext() instanceof VelocityContext user
+        && user.getClass() == VelocityContext.class;
   }
 }

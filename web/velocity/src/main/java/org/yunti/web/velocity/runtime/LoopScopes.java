@@ -21,6 +21,12 @@ final class LoopScopes {
 
   private LoopScopes() {}
 
+  /** As a new one. */
+  static void reset(ForeachScope scope) {
+    INDEX.set(scope, -1);
+    HAS_NEXT.set(scope, false);
+  }
+
   static void advance(ForeachScope scope, boolean hasNext) {
     INDEX.set(scope, (int) INDEX.get(scope) + 1);
     HAS_NEXT.set(scope, hasNext);

@@ -12,8 +12,8 @@ public final class LoopSite {
   final Foreach directive;
   final Node iterable;
   final String key;
-  final String scopeName;
-  final boolean hasScope;
+  public final String scopeName;
+  public final boolean hasScope;
   final boolean skipsInvalid;
   final Info info;
   public final int loopsMax;

@@ -2,6 +2,7 @@ package org.yunti.web.velocity.runtime;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Iterator;
 import org.apache.velocity.context.InternalContextAdapter;
 import org.apache.velocity.exception.VelocityException;
@@ -14,6 +15,11 @@ import org.slf4j.Logger;
 /** What generated code calls for {@code #foreach}: {@link org.apache.velocity.runtime.directive.Foreach}. */
 final class Loops {
   private Loops() {}
+
+  /** What Velocity's own Uberspector asks for its iterator, and nothing else. */
+  static boolean isList(Object iterable, LoopSite site) {
+    return site.engine.isUberspectStock && iterable != null && iterable.getClass() == ArrayList.class;
+  }
 
   /** Over the elements; null where there are none to be had. */
   static Iterator<?> iterator(Object iterable, LoopSite site) {
@@ -55,6 +61,24 @@ final class Loops {
     ForeachScope scope = new ForeachScope(site.directive, context.get(site.scopeName));
     Contexts.put(context, site.scopeName, scope);
     return scope;
+  }
+
+  /** The same in a loop that keeps its scope for the next time it begins, where nobody can have kept the scope before. */
+  static ForeachScope scope(InternalContextAdapter context, LoopSite site, ForeachScope[] spares, int at) {
+    ForeachScope spare = spares[at];
+    if (spare == null
+        || site.engine.hasRendered
+        || !Contexts.isPlain(context)
+        || !site.engine.insertsPlainly(context)
+        || spare.getParent() == null
+        || spare.getParent() != context.get(site.scopeName)) {
+      spare = scope(context, site);
+      spares[at] = spare;
+    } else {
+      LoopScopes.reset(spare);
+      Contexts.put(context, site.scopeName, spare);
+    }
+    return spare;
   }
 
   static Object old(InternalContextAdapter context, LoopSite site) {

@@ -122,6 +122,7 @@ public final class References {
   private static boolean renders(Renderable renderable, InternalContextAdapter context, Writer out, ReferenceSite site) throws IOException {
     try {
       writePrefix(out, site);
+      site.engine.hasRendered = true;
       return renderable.render(context, out);
     } catch (RuntimeException e) {
       site.engine.log.error("Exception rendering " + (renderable instanceof Block.Reference ? "block " : "Renderable ") + site.root

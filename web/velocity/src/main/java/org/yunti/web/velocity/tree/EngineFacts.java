@@ -36,6 +36,8 @@ public final class EngineFacts {
   /** It is the one of every engine that says nothing else. */
   public final boolean isUberspectStock;
   public final Logger log;
+  /** A value has rendered itself, with whatever it did to the context. */
+  public boolean hasRendered;
   private final List<?> referenceHandlers;
   private final List<?> invalidHandlers;
 
