@@ -59,9 +59,9 @@ def main():
     options = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     held = measure.lock()
+    host = machine.describe()  # before the build, which is a load itself
     if not options.no_build:
         jvm.build()
-    host = machine.describe()
     print(f"{host['name']}: {host['cores']} cores, {host['memory_gib']} GiB, load {host['load'][0]:.1f}")
     busy = options.busy or host["load"][0] > 0.5
     if busy:

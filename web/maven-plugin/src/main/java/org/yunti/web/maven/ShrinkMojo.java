@@ -66,7 +66,7 @@ public final class ShrinkMojo extends AbstractMojo {
     }
     try {
       ShrinkOptions options = ShrinkOptions.none().whiteSpace(whiteSpace).clientLoops(clientLoops)
-          .charset(Charset.forName(charset)).suffix(suffix)
+          .charset(charsetOfTemplates()).suffix(suffix)
           .properties(properties == null ? new Properties() : properties);
       options = blocks ? options.blocks(true) : options;
       TemplateFolder folder = new TemplateFolder(source.toPath(), options);
@@ -81,10 +81,16 @@ public final class ShrinkMojo extends AbstractMojo {
       }
     } catch (ShrinkException e) {
       throw new MojoFailureException(e.getMessage());
-    } catch (IllegalArgumentException e) {
-      throw new MojoFailureException(charset + " is no charset of this Java");
     } catch (IOException e) {
       throw new MojoExecutionException("templates cannot be shrunk: " + e.getMessage(), e);
+    }
+  }
+
+  private Charset charsetOfTemplates() throws MojoFailureException {
+    try {
+      return Charset.forName(charset);
+    } catch (IllegalArgumentException e) {
+      throw new MojoFailureException(charset + " is no charset of this Java");
     }
   }
 }

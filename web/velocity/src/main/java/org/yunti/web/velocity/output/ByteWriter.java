@@ -72,15 +72,15 @@ public abstract class ByteWriter extends Writer {
     bytes = Arrays.copyOf(bytes, (int) Math.min(wanted, Integer.MAX_VALUE - 8));
   }
 
-  final void put(byte[] encoded) throws IOException {
-    if (stream != null && encoded.length >= BUFFER_BYTES) {
+  final void put(byte[] encoded, int length) throws IOException {
+    if (stream != null && length >= BUFFER_BYTES) {
       drain();
-      stream.write(encoded, 0, encoded.length);
+      stream.write(encoded, 0, length);
       return;
     }
-    reserve(encoded.length);
-    System.arraycopy(encoded, 0, bytes, count, encoded.length);
-    count += encoded.length;
+    reserve(length);
+    System.arraycopy(encoded, 0, bytes, count, length);
+    count += length;
   }
 
   private void drain() throws IOException {

@@ -32,10 +32,11 @@ final class CharsetWriter extends ByteWriter {
 
   @Override
   public void write(StaticText text) throws IOException {
-    if (isPiecewise && left.position() == 0 && !text.depends) {
-      put(text.in(charset));
+    if (isPiecewise && left.position() == 0 && !text.depends()) {
+      byte[] encoded = text.in(charset);
+      put(encoded, encoded.length);
     } else {
-      write(text.string);
+      write(text.string());
     }
   }
 

@@ -21,6 +21,10 @@ final class Utf8Writer extends ByteWriter {
   private static final int DECIMALS_MAX = 3;
   private static final VarHandle FOUR = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
+  /** Longer static texts are left to the JDK's copy, whose call costs as much as copying this many bytes here. */
+  private static final int SHORT_MAX = 64;
+  private static final VarHandle EIGHT = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
+
   /** The first half of a surrogate pair whose other half has not come yet; 0: none. */
   private char high;
 
@@ -30,11 +34,23 @@ final class Utf8Writer extends ByteWriter {
 
   @Override
   public void write(StaticText text) throws IOException {
-    if (high != 0 || text.depends) {
-      write(text.string);
+    if (high != 0 || text.depends()) {
+      write(text.string());
+    } else if (text.length() > SHORT_MAX) {
+      put(text.utf8(), text.length());
     } else {
-      put(text.utf8);
+      putShort(text.utf8(), text.length());
     }
+  }
+
+  private void putShort(byte[] padded, int length) throws IOException {
+    reserve(padded.length);
+    byte[] to = bytes;
+    int n = count;
+    for (int i = 0; i < padded.length; i += StaticText.STEP) {
+      EIGHT.set(to, n + i, (long) EIGHT.get(padded, i));
+    }
+    count = n + length;
   }
 
   @Override
