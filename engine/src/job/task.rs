@@ -133,8 +133,7 @@ pub fn bounds(
 /// Between map and reduce, where there is a reduce, there always are sorted records.
 fn for_task(spec: &JobSpec, split: Option<&TaskSplit>) -> JobSpec {
     let mode = if spec.mode == Mode::None { Mode::None } else { Mode::Sorted };
-    let mut task = JobSpec { inputs: Vec::new(), mode, ..spec.clone() };
-    task.sources.iter_mut().for_each(|source| source.inputs.clear());
+    let mut task = JobSpec { mode, ..spec.without_inputs() };
     if let Some(split) = split {
         inputs_of(&mut task, split.source).push(split.path.to_string_lossy().into_owned());
     }

@@ -12,7 +12,7 @@ use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::job::report::Report;
 use yunti_engine::job::spec::file::spec_to_toml;
-use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget, SPLIT_BYTES_DEFAULT, SourceSpec};
+use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget, SPLIT_BYTES_DEFAULT};
 use yunti_engine::job::task;
 use yunti_engine::job::{self, Control};
 use yunti_engine::operator::ClassSource;
@@ -161,11 +161,7 @@ fn write_job(spec: &JobSpec, number: usize) -> Result<TempFile> {
     if let Some((key, value)) = spec.input_types {
         settings.insert(INPUT_TYPES.into(), format!("{} {}", key.name(), value.name()));
     }
-    // A task is given its own.
-    let sources = spec.sources.iter().map(|source| SourceSpec { inputs: Vec::new(), ..source.clone() }).collect();
     let job = JobSpec {
-        inputs: Vec::new(),
-        sources,
         settings,
         output: OutputTarget::Stdout,
         libraries: spec.libraries.iter().map(beside).collect(),
@@ -173,7 +169,8 @@ fn write_job(spec: &JobSpec, number: usize) -> Result<TempFile> {
         threads: None,
         scratch_dirs: Vec::new(),
         side_files: spec.side_files.iter().map(beside).collect(),
-        ..spec.clone()
+        // A task is given its own.
+        ..spec.without_inputs()
     };
     private_file(&format!("yunti-job-{}-{number}.toml", std::process::id()), &spec_to_toml(&job)?)
 }

@@ -150,8 +150,7 @@ fn check(
     for (number, job) in jobs.iter().enumerate() {
         let checked = job.check().and_then(|()| {
             // Files are for the jobs themselves to look at.
-            let mut spec = JobSpec { inputs: Vec::new(), input_types: types.last().copied(), ..job.clone() };
-            spec.sources.iter_mut().for_each(|source| source.inputs.clear());
+            let spec = JobSpec { input_types: types.last().copied(), ..job.without_inputs() };
             Plan::make(&spec, env, classes)
         });
         types.push(checked.map_err(|e| (number, e))?.output_types);

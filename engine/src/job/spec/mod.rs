@@ -290,6 +290,13 @@ impl JobSpec {
             false => self.sources.clone(),
         }
     }
+
+    /// The same work, with nothing to read yet.
+    pub fn without_inputs(&self) -> JobSpec {
+        let mut spec = JobSpec { inputs: Vec::new(), ..self.clone() };
+        spec.sources.iter_mut().for_each(|source| source.inputs.clear());
+        spec
+    }
 }
 
 impl SourceSpec {
