@@ -71,9 +71,10 @@ def spread(values):
 
 
 def summary(version, page, engine, samples, stock, outputs):
-    same = next(o for o in outputs if o["page"] == page and o.get("engine") == engine)
+    # What is no engine has no page.
+    same = next((o for o in outputs if o["page"] == page and o.get("engine") == engine), {"bytes": 0, "same": "-"})
     result = {"row": "web-" + page, "jdk": version, "variant": engine, "opponent": STOCK, "bytes": same["bytes"], "same": same["same"] != "no",
               "samples": samples} | {name: spread([s[name] for s in samples]) for name in (*FIGURES, "wall")}
-    if stock:
+    if stock and engine != VARIABLES:
         result["less_cpu"] = statistics.median(a["cpu"] / b["cpu"] for a, b in zip(stock, samples))
     return result

@@ -28,7 +28,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import counts  # noqa: E402
 import run  # noqa: E402
 import skips  # noqa: E402
-from suites import BUILD, ROOT, Suite, no_clang  # noqa: E402
+from suites import BUILD, ROOT, Suite, no_clang, on_a_cluster  # noqa: E402
 
 HOST = next(line.split()[1] for line in subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout.splitlines()
             if line.startswith("host:"))
@@ -191,11 +191,6 @@ def in_a_sanitized_jvm():
     return jobs("jobs in a JVM with the address sanitizer", "shuffle", env, themes, [["make", "-s", "hadoop"], build])
 
 
-def on_a_cluster():
-    steps = [["make", "-s", "hadoop"], [sys.executable, "hadoop/tests/conformance_test.py"]]
-    return Suite("full", "jobs on a cluster, all variants", steps, counts.of_unittest, minutes=90)
-
-
 def faults(name, test):
     """One file of hadoop/tests/faults; each has a cluster of its own, and what it measures is in its log."""
     return Suite("full", name, [["make", "-s", "hadoop"], [sys.executable, f"hadoop/tests/faults/{test}_test.py"]], counts.of_unittest, minutes=60)
@@ -209,7 +204,9 @@ def hadoop(_):
         jobs("collector and shuffle, JNI checked", "shuffle", checked),
         jobs("native tasks, JNI checked", "native", checked),
         in_a_sanitized_jvm(),
-        on_a_cluster(),
+        on_a_cluster("jobs of the conformance suite on a cluster, all variants", "conformance", part="full"),
+        on_a_cluster("jobs on a cluster, every test", "jobs", part="full"),
+        on_a_cluster("job files on a cluster, every test", "job_files", part="full"),
         faults("faults: killed tasks and nodes", "killed"),
         faults("faults: ShuffleHandlers that fail, map outputs that rot", "shuffle_server"),
         faults("faults: a full disk", "full_disk"),

@@ -76,6 +76,19 @@ def compiled_twice(compiler):
     ]
 
 
+# A job on a cluster takes half a minute, most of it JVMs that start: one of each kind here, all of them in `make test-full-hadoop`.
+JOBS = ("an_unmodified_job_with_settings_alone", "the_fat_nodes_job_unchanged", "a_class_library", "side_files_and_compressed_output",
+        "a_reduce_task_that_is_killed_while_it_fetches", "the_cluster_is_checked", "a_report_needs_a_job")
+JOB_FILES = ("Sources.test_each_split_goes_through_its_mapper", "NamedOutputs.test_of_mappers_and_of_reducers", "Chains.test_each_job_feeds_the_next",
+             "Chains.test_a_failure_leaves_nothing", "KeyOrders.test_secondary_sort")
+
+
+def on_a_cluster(name, test, only=(), part="hadoop"):
+    """One file of hadoop/tests, which starts a cluster of its own."""
+    steps = [["make", "-s", "hadoop"], *cmake("examples", "examples", "gcc"), [PYTHON, f"hadoop/tests/{test}_test.py", *only]]
+    return Suite(part, name, steps, counts.of_unittest, {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib")}, minutes=40)
+
+
 def engine_bench(name):
     # Each bench has its own word for `tiny`; those that do not know the other pass it over.
     return Suite("benches", f"engine/benches/{name}.rs", [["cargo", "bench", "--locked", "-p", "yunti-engine", "--bench", name, "--", "--tiny", "tiny"]])
@@ -102,11 +115,9 @@ SUITES = [
     Suite("hadoop", "the same as stock, in native tasks", [["make", "-s", "hadoop"], ["hadoop/conformance/run", "--variant", "native"]],
           counts.of_conformance),
     Suite("hadoop", "classes of the plug-in", [["mvn", "-B", "-f", "hadoop/plugin/pom.xml", "test"]], counts.of_surefire),
-    Suite("hadoop", "licences of the jar and of Java libraries", [[PYTHON, "hadoop/tests/licences_test.py"]], counts.of_unittest),
-    Suite("hadoop", "jobs on a cluster", cmake("examples", "examples", "gcc") + [[PYTHON, "hadoop/tests/jobs_test.py"]], counts.of_unittest,
-          {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib")}),
-    Suite("hadoop", "job files on a cluster", cmake("examples", "examples", "gcc") + [[PYTHON, "hadoop/tests/job_files_test.py"]], counts.of_unittest,
-          {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib")}),
+    Suite("hadoop", "licences in the jar", [[PYTHON, "hadoop/tests/licences_test.py"]], counts.of_unittest),
+    on_a_cluster("jobs on a cluster", "jobs", [f"Jobs.test_{name}" for name in JOBS]),
+    on_a_cluster("job files on a cluster", "job_files", JOB_FILES),
     Suite("hadoop", "the cluster itself", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]], counts.of_unittest),
     Suite("web", "templates, by stock Velocity and compiled", [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "package"]], counts.of_surefire),
     Suite("web", "the same on JDK 25", [on_jdk_25("-pl", "velocity,oracle")], counts.of_surefire, skip=no_jdk_25),

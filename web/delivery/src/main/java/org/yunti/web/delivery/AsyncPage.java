@@ -36,9 +36,9 @@ public final class AsyncPage {
   private static final String MOVE = "(function(i){var t=document.getElementById(i+\"t\"),p=document.getElementById(i);"
       + "p.replaceWith(t.content);t.remove();document.currentScript.remove()})";
 
-  /** Asks for a block and puts it into the place of the placeholder. */
-  private static final String FETCH = "(function(i,u){fetch(u).then(function(r){return r.text()}).then(function(h)"
-      + "{document.getElementById(i).outerHTML=h});document.currentScript.remove()})";
+  /** Asks for a block and puts it, or the error text where it cannot be had, into the place of the placeholder. */
+  private static final String FETCH = "(function(i,u,e){fetch(u).then(function(r){return r.ok?r.text():e},function(){return e})"
+      + ".then(function(h){document.getElementById(i).outerHTML=h});document.currentScript.remove()})";
 
   private final Executor executor;
   private final Settings defaults;
@@ -166,7 +166,9 @@ public final class AsyncPage {
     writer.write("<div id=\"" + id + "\">" + settings.placeholder() + "</div>");
     if (fragments != null) {
       String path = fragments.add(executor, settings, block);
-      writer.write(script() + FETCH + "(\"" + id + "\",\"" + path + "\")</script>");
+      writer.write(script() + FETCH + "(\"" + id + "\",\"" + path + "\",\"");
+      new LiteralWriter(writer).write(settings.error());
+      writer.write("\")</script>");
       return;
     }
     waiting.put(added.number, added);

@@ -1,0 +1,54 @@
+"""The licences of the Java libraries that are built or tested with, by a plug-in of Maven.
+
+    python3 -m unittest discover -s tests/house -p java_licences_test.py
+"""
+
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+GOAL = "org.codehaus.mojo:license-maven-plugin:2.7.0:aggregate-add-third-party"
+# Of libraries that no user is given: Hadoop's own, and those of tests. Of several licences one must be here.
+ALLOWED = re.compile(
+    r"apache|\bmit\b|bsd|\bedl\b|\bepl\b|eclipse (public|distribution) license|public domain|bouncy castle|the go license"
+    r"|\bcddl\b|classpath exception|w/ cpe",
+    re.I)
+
+
+def licences(text):
+    """Artifacts and their licences, of the plug-in's list."""
+    for line in text.splitlines():
+        found = re.match(r"\s+((?:\((?:[^()]|\([^()]*\))*\) )+).*\(([^()\s]+:[^()\s]+:[^()\s]+) - .*\)$", line)
+        if found:
+            yield found[2], re.findall(r"\(((?:[^()]|\([^()]*\))*)\) ", found[1])
+
+
+class JavaLicences(unittest.TestCase):
+    def allowed(self, *project):
+        with tempfile.TemporaryDirectory() as folder:
+            command = ["mvn", "-q", "-B", "-f", *project, GOAL, f"-Dlicense.outputDirectory={folder}"]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            with open(os.path.join(folder, "THIRD-PARTY.txt"), encoding="utf-8") as file:
+                text = file.read()
+        found = dict(licences(text))
+        self.assertEqual(len(found), int(re.search(r"Lists of (\d+) ", text)[1]), "every line is understood")
+        self.assertEqual({name: names for name, names in found.items() if not any(ALLOWED.search(n) for n in names)}, {})
+
+    def test_hadoop(self):
+        self.allowed("hadoop/pom.xml")
+
+    def test_web(self):
+        self.allowed("web/pom.xml", "-Pbench")
+
+    def test_a_licence_that_is_not_allowed_is_seen(self):
+        line = "     (GNU Affero General Public License v3) Some (thing) (org.x:some:1.0 - http://x)"
+        (name, names), = licences(line)
+        self.assertEqual((name, any(ALLOWED.search(n) for n in names)), ("org.x:some:1.0", False))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
