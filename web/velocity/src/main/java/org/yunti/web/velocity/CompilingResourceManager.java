@@ -6,6 +6,7 @@ import org.apache.velocity.runtime.RuntimeConstants;
 import org.apache.velocity.runtime.RuntimeServices;
 import org.apache.velocity.runtime.resource.Resource;
 import org.apache.velocity.runtime.resource.ResourceManagerImpl;
+import org.yunti.web.velocity.compiler.WarmUp;
 import org.yunti.web.velocity.tree.CompiledMacro;
 
 /**
@@ -18,6 +19,7 @@ import org.yunti.web.velocity.tree.CompiledMacro;
 public class CompilingResourceManager extends ResourceManagerImpl {
   @Override
   public synchronized void initialize(RuntimeServices services) {
+    WarmUp.begin();
     // Directives are made after the resource manager; the user's own, which may be another #macro, are behind this one.
     List<String> directives = new ArrayList<>();
     directives.add(CompiledMacro.class.getName());

@@ -1,0 +1,86 @@
+package org.yunti.web.velocity.compiler;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.yunti.web.velocity.link.MethodLinking;
+import org.yunti.web.velocity.link.MethodSite;
+import org.yunti.web.velocity.link.PropertyLinking;
+import org.yunti.web.velocity.link.PropertySite;
+import org.yunti.web.velocity.output.StaticText;
+import org.yunti.web.velocity.runtime.CodeLoader;
+import org.yunti.web.velocity.runtime.IndexSite;
+import org.yunti.web.velocity.runtime.LoopSite;
+import org.yunti.web.velocity.runtime.ReferenceSite;
+import org.yunti.web.velocity.tree.CompiledNode;
+import org.yunti.web.velocity.tree.EngineFacts;
+import org.yunti.web.velocity.tree.Internals;
+
+/**
+ * Loads the classes of the compiler while the engine is being initialised, once in a process: half of what the first template would wait
+ * for. In a thread of its own, which ends when it has done so; a template that comes earlier waits for no more than it would have.
+ */
+public final class WarmUp {
+  private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
+  private static final AtomicBoolean BEGUN = new AtomicBoolean();
+  private static final List<Class<?>> CLASSES = List.of(TemplateCompiler.class, Piece.class, BodyGenerator.class, ValueGenerator.class,
+      NamingHandler.class, ScopeUse.class, SpareScopes.class, Cost.class, Explanation.class, Internals.class, EngineFacts.class,
+      CompiledNode.class, ReferenceSite.class, LoopSite.class, IndexSite.class, PropertySite.class, MethodSite.class, PropertyLinking.class,
+      MethodLinking.class);
+
+  private WarmUp() {}
+
+  public static void begin() {
+    if (BEGUN.compareAndSet(false, true)) {
+      Thread thread = new Thread(WarmUp::run, "yunti-velocity-warm-up");
+      thread.setDaemon(true);
+      thread.setContextClassLoader(null); // an application that is stopped meanwhile is not held
+      thread.start();
+    }
+  }
+
+  private static void run() {
+    try {
+      for (Class<?> each : CLASSES) {
+        Class.forName(each.getName(), true, WarmUp.class.getClassLoader());
+      }
+      generate();
+    } catch (ClassNotFoundException | RuntimeException | LinkageError e) {
+      LOG.debug("the compiler is not warm", e); // the first template will say what is wrong
+    }
+  }
+
+  /** A class with one of each kind of what templates become: ASM and the loading of hidden classes have classes of their own. */
+  private static void generate() {
+    ClassGenerator generator = new ClassGenerator("WarmUp");
+    String method = generator.newMethodName("render");
+    MethodVisitor code = generator.method(method, ClassGenerator.RENDER);
+    code.visitCode();
+    Label from = new Label();
+    Label to = new Label();
+    Label handler = new Label();
+    Label end = new Label();
+    code.visitVarInsn(Opcodes.ALOAD, 0);
+    code.visitJumpInsn(Opcodes.IFNULL, end);
+    code.visitLabel(from);
+    generator.load(code, new StaticText(""), StaticText.class);
+    code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, "java/lang/Object", "hashCode", "()I", false);
+    code.visitLdcInsn(1_000_000);
+    code.visitJumpInsn(Opcodes.IF_ICMPLT, end);
+    code.visitLabel(to);
+    code.visitJumpInsn(Opcodes.GOTO, end);
+    code.visitTryCatchBlock(from, to, handler, "java/lang/RuntimeException");
+    code.visitLabel(handler);
+    code.visitInsn(Opcodes.ATHROW);
+    code.visitLabel(end);
+    code.visitInsn(Opcodes.RETURN);
+    code.visitMaxs(0, 0);
+    code.visitEnd();
+    CodeLoader.load(generator.finish(List.of(method), Arrays.asList((String) null)), generator.constants());
+  }
+}
