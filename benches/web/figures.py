@@ -86,8 +86,9 @@ def goals(results):
         cold, stock = get("compile-cold", pages.OURS), get("compile-cold", pages.STOCK)
         if cold and stock:
             for which in ("first", "second"):
-                more = cold[f"load_{which}_ms"]["median"] - stock[f"load_{which}_ms"]["median"]
-                judged.append(_judged(jdk, f"compile the {which} template, beyond stock's loading", more, COLD_MS, COLD_MS, " ms"))
+                # Of processor time: while a JVM is this young, its own compilers want the processors too.
+                more = cold[f"load_{which}_cpu_ms"]["median"] - stock[f"load_{which}_cpu_ms"]["median"]
+                judged.append(_judged(jdk, f"compile the {which} template, CPU beyond stock's loading", more, COLD_MS, COLD_MS, " ms"))
         many = get("compile-many", pages.OURS)
         if many and many["samples"][0]["templates"] == MANY_TEMPLATES:
             parsing = get("compile-many", pages.STOCK)

@@ -3,6 +3,14 @@ package org.yunti.web.velocity.compiler;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.velocity.runtime.directive.Foreach;
+import org.apache.velocity.runtime.parser.node.ASTBlock;
+import org.apache.velocity.runtime.parser.node.ASTDirective;
+import org.apache.velocity.runtime.parser.node.ASTIfStatement;
+import org.apache.velocity.runtime.parser.node.ASTReference;
+import org.apache.velocity.runtime.parser.node.ASTSetDirective;
+import org.apache.velocity.runtime.parser.node.ASTStringLiteral;
+import org.apache.velocity.runtime.parser.node.StandardParserTreeConstants;
 import org.objectweb.asm.Label;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
@@ -19,6 +27,7 @@ import org.yunti.web.velocity.runtime.LoopSite;
 import org.yunti.web.velocity.runtime.ReferenceSite;
 import org.yunti.web.velocity.tree.CompiledNode;
 import org.yunti.web.velocity.tree.EngineFacts;
+import org.yunti.web.velocity.tree.HiddenField;
 import org.yunti.web.velocity.tree.Internals;
 
 /**
@@ -50,9 +59,33 @@ public final class WarmUp {
         Class.forName(each.getName(), true, WarmUp.class.getClassLoader());
       }
       generate();
+      if (Internals.MISSING == null) {
+        ask();
+      }
     } catch (ClassNotFoundException | RuntimeException | LinkageError e) {
       LOG.debug("the compiler is not warm", e); // the first template will say what is wrong
     }
+  }
+
+  /** Each field that is read for the first time gets an accessor, which since Java 18 is a method handle: 15 ms for all of them. */
+  private static void ask() {
+    ASTReference reference = new ASTReference(StandardParserTreeConstants.JJTREFERENCE);
+    Internals.CHILDREN.set(reference, null);
+    for (HiddenField<ASTReference, ?> field : List.of(Internals.REFERENCE_TYPE, Internals.NULL_STRING, Internals.ESCAPE_PREFIX,
+        Internals.MORE_PREFIX, Internals.IS_ESCAPED, Internals.IS_COMPUTABLE, Internals.LOGS_NULL)) {
+      field.of(reference);
+    }
+    ASTDirective directive = new ASTDirective(StandardParserTreeConstants.JJTDIRECTIVE);
+    Internals.DIRECTIVE.of(directive);
+    Internals.IS_DIRECTIVE.of(directive);
+    Foreach loop = new Foreach();
+    Internals.LOOPS_MAX.of(loop);
+    Internals.SKIPS_INVALID.of(loop);
+    Internals.ELEMENT_KEY.of(loop);
+    Internals.SET_MORE_PREFIX.of(new ASTSetDirective(StandardParserTreeConstants.JJTSETDIRECTIVE));
+    Internals.IF_MORE_PREFIX.of(new ASTIfStatement(StandardParserTreeConstants.JJTIFSTATEMENT));
+    Internals.BLOCK_MORE_POSTFIX.of(new ASTBlock(StandardParserTreeConstants.JJTBLOCK));
+    Internals.STRING_TREE.of(new ASTStringLiteral(StandardParserTreeConstants.JJTSTRINGLITERAL));
   }
 
   /** A class with one of each kind of what templates become: ASM and the loading of hidden classes have classes of their own. */
