@@ -84,7 +84,7 @@ final class Utf8Writer extends ByteWriter {
 
   private void encode(String text, int from, int length) throws IOException {
     int end = from + length;
-    int at = begin(length, length > 0 ? text.charAt(from) : 0) + from;
+    int at = from + begin(length, text.charAt(from));
     byte[] to = bytes;
     int n = count;
     char c;
@@ -111,7 +111,7 @@ final class Utf8Writer extends ByteWriter {
   /** The same for characters that are in an array. */
   private void encode(char[] text, int from, int length) throws IOException {
     int end = from + length;
-    int at = begin(length, length > 0 ? text[from] : 0) + from;
+    int at = from + begin(length, text[from]);
     byte[] to = bytes;
     int n = count;
     while (at < end) {
@@ -130,9 +130,9 @@ final class Utf8Writer extends ByteWriter {
     count = n;
   }
 
-  /** Makes room for {@code length} characters; how many of them, 0 or 1, complete a pair that the last call has begun. */
-  private int begin(int length, int first) throws IOException {
-    int completed = high != 0 && length > 0 && complete((char) first) ? 1 : 0;
+  /** Makes room for {@code length} characters, 1 or more; how many of them, 0 or 1, complete a pair that the last call has begun. */
+  private int begin(int length, char first) throws IOException {
+    int completed = high != 0 && complete(first) ? 1 : 0;
     // Four bytes are stored for each character, of which the next one overwrites what it did not need.
     reserve(length * BYTES_PER_CHAR_MAX + 1);
     return completed;
