@@ -6,7 +6,7 @@
     full.py hadoop [--only NAME,..]                   the native half under sanitizers; the jobs that must come out the same, in all
                                                       variants, with the JVM's checks of JNI and in a JVM with the address sanitizer;
                                                       faults on a cluster (hadoop/tests/faults)
-    full.py web [--only NAME,..]                      100,000 random templates by stock Velocity and compiled
+    full.py web [--only NAME,..]                      100,000 random templates by stock Velocity and compiled, and 100,000 shrunk
 
 The compiler's unstable flags are reached through RUSTC_BOOTSTRAP=1. Each suite's last result is kept in tests/results/PART-full.md.
 The last line is `N passed, N failed, N skipped`.
@@ -217,8 +217,15 @@ def hadoop(_):
 
 
 def web(_):
-    fuzz = ["mvn", "-B", "-f", "web/pom.xml", "test", "-Dtest=FuzzTest", "-Dsurefire.failIfNoSpecifiedTests=false", "-Dyunti.fuzz.cases=100000"]
-    return [Suite("full", "100,000 random templates", [fuzz], counts.of_surefire, minutes=120)]
+    """Random templates, others in each run; their seed is in the log."""
+    seed = str(int(time.time()))
+    one_test = ["mvn", "-B", "-f", "web/pom.xml", "-am", "-Dsurefire.failIfNoSpecifiedTests=false", "test"]
+    fuzz = [*one_test, "-pl", "oracle", "-Dtest=FuzzTest", "-Dyunti.fuzz.cases=100000", f"-Dyunti.fuzz.seed={seed}"]
+    shrunk = [*one_test, "-pl", "shrink", "-Dtest=RandomTemplatesTest"]
+    return [
+        Suite("full", "100,000 random templates", [fuzz], counts.of_surefire, minutes=120),
+        Suite("full", "100,000 random templates, shrunk", [shrunk], counts.of_surefire, {"YUNTI_WEB_CASES": "100000", "YUNTI_WEB_SEED": seed}, minutes=60),
+    ]
 
 
 PARTS = {"engine": engine, "hadoop": hadoop, "web": web}

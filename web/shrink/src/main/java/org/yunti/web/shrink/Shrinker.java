@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import org.apache.velocity.runtime.RuntimeConstants;
-import org.apache.velocity.runtime.RuntimeConstants.SpaceGobbling;
 import org.apache.velocity.runtime.RuntimeInstance;
 import org.apache.velocity.runtime.parser.node.Node;
 import org.apache.velocity.runtime.resource.loader.StringResourceLoader;
@@ -106,7 +105,7 @@ public final class Shrinker {
   }
 
   private WhiteSpace whiteSpace(boolean isCareful) {
-    return new WhiteSpace(options.squeezesBlocks(), isCareful, engine.getSpaceGobbling() == SpaceGobbling.STRUCTURED);
+    return new WhiteSpace(options.squeezesBlocks(), isCareful, engine.getSpaceGobbling());
   }
 
   /** First with all that may go; where Velocity would read the result otherwise, only what is in the middle of text. */

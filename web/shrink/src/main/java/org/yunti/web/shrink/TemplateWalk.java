@@ -64,7 +64,7 @@ final class TemplateWalk {
       Node child = parent.jjtGetChild(i);
       if (child instanceof ASTText) {
         TextRun run = new TextRun(parent, i, whiteSpace.nodesMax());
-        text(run, state, keepsLine(parent, run.end()));
+        text(run, state, run.end() < parent.jjtGetNumChildren() ? parent.jjtGetChild(run.end()) : null, parent);
         i = run.end();
       } else {
         state = node(child, state);
@@ -74,17 +74,19 @@ final class TemplateWalk {
     return state;
   }
 
-  private static boolean keepsLine(Node parent, int next) {
-    return next < parent.jjtGetNumChildren() ? !(parent.jjtGetChild(next) instanceof ASTReference) : parent instanceof ASTBlock;
-  }
-
-  private void text(TextRun run, HtmlState state, boolean keepsLine) {
+  /** @param next what stands behind the text, null at the end of its parent */
+  private void text(TextRun run, HtmlState state, Node next, Node parent) {
     String text = run.text();
     if (keeps || !run.isPlain()) {
       write(text, state);
       return;
     }
+    boolean keepsLine = next == null ? parent instanceof ASTBlock : !(next instanceof ASTReference);
+    boolean wasBlank = state.endsBlank;
     String squeezed = whiteSpace.squeeze(text, state, keepsLine);
+    if (next instanceof ASTSetDirective && whiteSpace.isGobbledBeforeSet(text)) {
+      state.endsBlank = wasBlank;
+    }
     if (edits && !squeezed.equals(text)) {
       run.replace(squeezed);
     }

@@ -2,6 +2,7 @@ package org.yunti.web.shrink;
 
 import java.util.Locale;
 import java.util.Set;
+import org.apache.velocity.runtime.RuntimeConstants.SpaceGobbling;
 
 /** Squeezes static text: a run of blanks becomes one, or none where it can never be seen. */
 final class WhiteSpace {
@@ -21,16 +22,24 @@ final class WhiteSpace {
   private final boolean isCareful;
   /** Structured gobbling takes indentation away itself, by what the first text of a block begins with: the beginnings stay as they are. */
   private final boolean isStructured;
+  /** The gobbling of Velocity 1 takes away all blanks before #set where nothing else is before it. */
+  private final boolean isBackwardCompatible;
 
-  WhiteSpace(boolean takesBlocks, boolean isCareful, boolean isStructured) {
+  WhiteSpace(boolean takesBlocks, boolean isCareful, SpaceGobbling gobbling) {
     this.takesBlocks = takesBlocks;
     this.isCareful = isCareful;
-    this.isStructured = isStructured;
+    isStructured = gobbling == SpaceGobbling.STRUCTURED;
+    isBackwardCompatible = gobbling == SpaceGobbling.BC;
   }
 
   /** How many nodes of text are taken as one: structured gobbling looks at each of them. */
   int nodesMax() {
     return isStructured ? 1 : Integer.MAX_VALUE;
+  }
+
+  /** Whether Velocity may write nothing for this text, since it stands before #set. */
+  boolean isGobbledBeforeSet(String text) {
+    return isBackwardCompatible && text.chars().allMatch(c -> HtmlState.isBlank((char) c));
   }
 
   /**

@@ -9,7 +9,10 @@ import org.jsoup.nodes.DataNode;
 import org.jsoup.nodes.Node;
 import org.jsoup.nodes.TextNode;
 
-/** What a reader sees of a page: its tree, its attributes, and its text with the blanks that are shown. */
+/**
+ * What a reader sees of a page: its tree, its attributes, and its text with the blanks that are shown. Of blanks that meet across inline
+ * tags the first is shown, and none at either end of a line (CSS Text 3, 4.1.1 and 4.1.2).
+ */
 final class Dom {
   private static final Set<String> KEPT = Set.of("pre", "listing", "textarea", "script", "style", "title", "xmp", "iframe", "noembed",
       "noframes",
@@ -20,8 +23,14 @@ final class Dom {
   private static final Set<String> BLOCKS = Set.of("div", "p", "ul", "li", "ol", "h1", "h2", "h3", "section", "form", "header", "main",
       "nav");
 
+  /** Inline elements that show something by themselves, or whose text is no part of the line. */
+  private static final Set<String> CONTENT = Set.of("img", "br", "select", "textarea", "pre", "listing", "hr", "input", "button", "iframe");
+
   private final boolean takesBlocks;
   private final List<String> seen = new ArrayList<>();
+  /** Where in {@link #seen} a text of this line ends with a blank, with inline tags alone behind it; -1: nowhere. */
+  private int blank = -1;
+  private boolean isLineEmpty = true;
 
   private Dom(boolean takesBlocks) {
     this.takesBlocks = takesBlocks;
@@ -30,17 +39,17 @@ final class Dom {
   static List<String> of(String page, boolean takesBlocks) {
     Dom dom = new Dom(takesBlocks);
     dom.visit(Jsoup.parse(page), false);
+    dom.seen.removeIf("\"\""::equals);
     return dom.seen;
   }
 
   private void visit(Node node, boolean isKept) {
     if (node instanceof TextNode text) {
-      String shown = isKept ? text.getWholeText() : text.getWholeText().replaceAll("[ \t\r\n\f]+", " ");
-      if (!isKept) {
-        shown = trim(text, shown);
-      }
-      if (!shown.isEmpty()) {
-        seen.add("\"" + shown + "\"");
+      if (isKept) {
+        seen.add("\"" + text.getWholeText() + "\"");
+        content();
+      } else {
+        text(text.getWholeText().replaceAll("[ \t\r\n\f]+", " "), text.parent().nodeName().equals("head"));
       }
     } else if (node instanceof DataNode data) {
       seen.add("data " + data.getWholeData());
@@ -48,30 +57,43 @@ final class Dom {
       seen.add("comment " + comment.getData());
     } else {
       String name = node.nodeName();
-      seen.add("<" + name + " " + node.attributes().asList());
       boolean keeps = isKept || KEPT.contains(name) || node.attr("style").contains("white-space");
+      boolean isEdge = TABLES.contains(name) || takesBlocks && BLOCKS.contains(name);
+      boolean isBlock = isEdge || BLOCKS.contains(name);
+      edge(isEdge, isBlock || CONTENT.contains(name));
+      isLineEmpty |= isBlock;
+      seen.add("<" + name + " " + node.attributes().asList());
       node.childNodes().forEach(child -> visit(child, keeps));
+      edge(isBlock, CONTENT.contains(name));
+      isLineEmpty = isEdge || isLineEmpty && !isBlock;
       seen.add("</" + name);
     }
   }
 
-  private String trim(TextNode text, String shown) {
-    String trimmed = shown;
-    if (isEdge(text.previousSibling(), text)) {
-      trimmed = trimmed.replaceFirst("^ ", "");
+  private void text(String squeezed, boolean isInHead) {
+    String shown = isInHead ? squeezed.strip() : (blank >= 0 || isLineEmpty) && squeezed.startsWith(" ") ? squeezed.substring(1) : squeezed;
+    if (!shown.isEmpty()) {
+      seen.add("\"" + shown + "\"");
+      isLineEmpty = false;
+      blank = shown.endsWith(" ") ? seen.size() - 1 : -1;
     }
-    if (isEdge(text.nextSibling(), text)) {
-      trimmed = trimmed.replaceFirst(" $", "");
-    }
-    return text.parent().nodeName().equals("head") ? trimmed.strip() : trimmed;
   }
 
-  private boolean isEdge(Node beside, TextNode text) {
-    String name = beside == null ? text.parent().nodeName() : beside.nodeName();
-    if (beside == null && BLOCKS.contains(name)) {
-      // The beginning or end of a line.
-      return true;
+  /** A tag: the end of a line, or something that is shown in it. */
+  private void edge(boolean endsLine, boolean isContent) {
+    if (endsLine) {
+      if (blank >= 0) {
+        seen.set(blank, seen.get(blank).replaceFirst(" \"$", "\""));
+      }
+      blank = -1;
+      isLineEmpty = true;
+    } else if (isContent) {
+      content();
     }
-    return TABLES.contains(name) || takesBlocks && BLOCKS.contains(name);
+  }
+
+  private void content() {
+    blank = -1;
+    isLineEmpty = false;
   }
 }

@@ -142,8 +142,12 @@ final class BodyGenerator {
     owner.load(code, constant, type);
   }
 
-  void call(String runtimeClass, String method, String descriptor) {
-    code.visitMethodInsn(Opcodes.INVOKESTATIC, RUNTIME + runtimeClass, method, descriptor, false);
+  int forBootstrap(Object constant) {
+    return owner.forBootstrap(constant);
+  }
+
+  void call(String type, String method, String descriptor) {
+    code.visitMethodInsn(Opcodes.INVOKESTATIC, type, method, descriptor, false);
   }
 
   private void add(String more) {
@@ -155,7 +159,7 @@ final class BodyGenerator {
     if (!text.isEmpty()) {
       load(new StaticText(text.toString()));
       loadOut();
-      call("References", "text", "(Lorg/yunti/web/velocity/output/StaticText;" + WRITER + ")V");
+      call(RUNTIME + "References", "text", "(Lorg/yunti/web/velocity/output/StaticText;" + WRITER + ")V");
       text = new StringBuilder();
     }
   }
@@ -310,7 +314,7 @@ final class BodyGenerator {
     loadContext();
     loadOut();
     load(site);
-    call("References", "writeEscaped", "(Ljava/lang/Object;" + CONTEXT + WRITER + "L" + RUNTIME + "ReferenceSite;)V");
+    call(RUNTIME + "References", "writeEscaped", "(Ljava/lang/Object;" + CONTEXT + WRITER + "L" + RUNTIME + "ReferenceSite;)V");
   }
 
   /** What stands before a directive on its line. */
@@ -344,7 +348,7 @@ final class BodyGenerator {
       loadContext();
       code.visitLdcInsn(left.getRootString());
       code.visitVarInsn(Opcodes.ALOAD, value);
-      call("Contexts", "put", "(" + CONTEXT + "Ljava/lang/String;Ljava/lang/Object;)V");
+      call(RUNTIME + "Contexts", "put", "(" + CONTEXT + "Ljava/lang/String;Ljava/lang/Object;)V");
     } else {
       load(left);
       loadContext();
@@ -487,16 +491,16 @@ final class BodyGenerator {
     code.visitJumpInsn(Opcodes.IFEQ, none);
     loadContext();
     load(site);
-    call("Loops", "old", "(" + CONTEXT + siteType + ")Ljava/lang/Object;");
+    call(RUNTIME + "Loops", "old", "(" + CONTEXT + siteType + ")Ljava/lang/Object;");
     code.visitVarInsn(Opcodes.ASTORE, old);
     loadContext();
     load(site);
     if (spares != null && loops > 0 && site.hasScope && ScopeUse.endsWithLoop(body, site.scopeName)) {
       code.visitVarInsn(Opcodes.ALOAD, SpareScopes.VARIABLE);
       code.visitLdcInsn(spares.add());
-      call("Loops", "scope", "(" + CONTEXT + siteType + ClassGenerator.SCOPES + "I)" + scopeType);
+      call(RUNTIME + "Loops", "scope", "(" + CONTEXT + siteType + ClassGenerator.SCOPES + "I)" + scopeType);
     } else {
-      call("Loops", "scope", "(" + CONTEXT + siteType + ")" + scopeType);
+      call(RUNTIME + "Loops", "scope", "(" + CONTEXT + siteType + ")" + scopeType);
     }
     code.visitVarInsn(Opcodes.ASTORE, scope);
     boolean isBounded = site.loopsMax != Integer.MAX_VALUE;
@@ -519,7 +523,7 @@ final class BodyGenerator {
     code.visitVarInsn(Opcodes.ALOAD, scope);
     loadContext();
     load(site);
-    call("Loops", "next", "(Ljava/util/Iterator;" + scopeType + CONTEXT + siteType + ")V");
+    call(RUNTIME + "Loops", "next", "(Ljava/util/Iterator;" + scopeType + CONTEXT + siteType + ")V");
     Label from = new Label();
     Label to = new Label();
     Label stopped = new Label();
@@ -539,15 +543,15 @@ final class BodyGenerator {
     loadContext();
     code.visitVarInsn(Opcodes.ALOAD, old);
     load(site);
-    call("Loops", "stopped", "(Lorg/apache/velocity/runtime/directive/StopCommand;" + CONTEXT + "Ljava/lang/Object;" + siteType + ")V");
+    call(RUNTIME + "Loops", "stopped", "(Lorg/apache/velocity/runtime/directive/StopCommand;" + CONTEXT + "Ljava/lang/Object;" + siteType + ")V");
     code.visitLabel(done);
     loadContext();
     code.visitVarInsn(Opcodes.ALOAD, old);
     load(site);
-    call("Loops", "clean", "(" + CONTEXT + "Ljava/lang/Object;" + siteType + ")V");
+    call(RUNTIME + "Loops", "clean", "(" + CONTEXT + "Ljava/lang/Object;" + siteType + ")V");
     code.visitVarInsn(Opcodes.ALOAD, iterator);
     code.visitVarInsn(Opcodes.ALOAD, iterable);
-    call("Loops", "close", "(Ljava/util/Iterator;Ljava/lang/Object;)V");
+    call(RUNTIME + "Loops", "close", "(Ljava/util/Iterator;Ljava/lang/Object;)V");
     code.visitJumpInsn(Opcodes.GOTO, end);
     code.visitLabel(none);
     if (hasElse) {
@@ -567,7 +571,7 @@ final class BodyGenerator {
     Label end = new Label();
     code.visitVarInsn(Opcodes.ALOAD, iterable);
     load(site);
-    call("Loops", "isList", "(Ljava/lang/Object;L" + RUNTIME + "LoopSite;)Z");
+    call(RUNTIME + "Loops", "isList", "(Ljava/lang/Object;L" + RUNTIME + "LoopSite;)Z");
     code.visitJumpInsn(Opcodes.IFEQ, other);
     code.visitVarInsn(Opcodes.ALOAD, iterable);
     code.visitTypeInsn(Opcodes.CHECKCAST, "java/util/ArrayList");
@@ -576,7 +580,7 @@ final class BodyGenerator {
     code.visitLabel(other);
     code.visitVarInsn(Opcodes.ALOAD, iterable);
     load(site);
-    call("Loops", "iterator", "(Ljava/lang/Object;L" + RUNTIME + "LoopSite;)Ljava/util/Iterator;");
+    call(RUNTIME + "Loops", "iterator", "(Ljava/lang/Object;L" + RUNTIME + "LoopSite;)Ljava/util/Iterator;");
     code.visitLabel(end);
   }
 

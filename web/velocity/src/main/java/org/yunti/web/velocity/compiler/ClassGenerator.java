@@ -36,11 +36,29 @@ final class ClassGenerator {
 
   private final ClassWriter writer = new FramesWithoutLoading();
   private final String name;
+  /** The class data. */
   private final List<Object> constants = new ArrayList<>();
-  private final List<String> descriptors = new ArrayList<>();
-  private final Map<Object, Integer> byIdentity = new IdentityHashMap<>();
-  private final Map<String, Integer> texts = new HashMap<>();
+  private final List<Constant> fields = new ArrayList<>();
+  private final Map<Object, Constant> byIdentity = new IdentityHashMap<>();
+  private final Map<String, Constant> texts = new HashMap<>();
   private int methods;
+
+  /**
+   * A field.
+   *
+   * @param index of its object in the class data
+   */
+  private record Constant(int index, String name, TypeName type) {}
+
+  /** A class as class files name it. */
+  private record TypeName(String internal, String descriptor) {
+    private static final ClassValue<TypeName> KNOWN = new ClassValue<>() {
+      @Override
+      protected TypeName computeValue(Class<?> type) {
+        return new TypeName(Type.getInternalName(type), Type.getDescriptor(type));
+      }
+    };
+  }
 
   /** Frames merge objects to Object: generated code keeps each variable at one type, and no class has to be loaded to see that. */
   private static final class FramesWithoutLoading extends ClassWriter {
@@ -80,25 +98,27 @@ final class ClassGenerator {
 
   /** Loads an object as a constant; its field has the type of its class, or of {@code type}. */
   void load(MethodVisitor code, Object constant, Class<?> type) {
-    String text = constant instanceof StaticText known ? known.string() : null;
-    Integer index = text == null ? byIdentity.get(constant) : texts.get(text);
-    if (index == null) {
-      index = add(constant, type);
+    String text = constant instanceof StaticText said ? said.string() : null;
+    Constant known = text == null ? byIdentity.get(constant) : texts.get(text);
+    if (known == null) {
+      int index = forBootstrap(constant);
+      known = new Constant(index, "c" + index, TypeName.KNOWN.get(type));
+      fields.add(known);
       if (text == null) {
-        byIdentity.put(constant, index);
+        byIdentity.put(constant, known);
       } else {
-        texts.put(text, index);
+        texts.put(text, known);
       }
     }
-    code.visitFieldInsn(Opcodes.GETSTATIC, name, "c" + index, descriptors.get(index));
+    code.visitFieldInsn(Opcodes.GETSTATIC, name, known.name, known.type.descriptor);
   }
 
-  private int add(Object constant, Class<?> type) {
+  /** @return where in the class data bootstrap methods find an object, which has no field: fields are what linking a class costs */
+  int forBootstrap(Object constant) {
     if (constants.size() == CONSTANTS_MAX) {
       throw new TooLargeException("more than " + CONSTANTS_MAX + " constants");
     }
     constants.add(constant);
-    descriptors.add(Type.getDescriptor(type));
     return constants.size() - 1;
   }
 
@@ -114,8 +134,8 @@ final class ClassGenerator {
   byte[] finish(List<String> renders, List<String> computes) {
     dispatch("render", "(I" + CONTEXT + WRITER + ")V", RENDER, renders, true);
     dispatch("value", "(I" + CONTEXT + ")Ljava/lang/Object;", VALUE, computes, false);
-    for (int i = 0; i < constants.size(); i++) {
-      writer.visitField(Opcodes.ACC_PRIVATE | Opcodes.ACC_STATIC | Opcodes.ACC_FINAL, "c" + i, descriptors.get(i), null, null).visitEnd();
+    for (Constant field : fields) {
+      writer.visitField(PRIVATE_STATIC | Opcodes.ACC_FINAL, field.name, field.type.descriptor, null, null).visitEnd();
     }
     initialiser();
     writer.visitEnd();
@@ -132,12 +152,12 @@ final class ClassGenerator {
         "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/Class;)Ljava/lang/Object;", false);
     code.visitTypeInsn(Opcodes.CHECKCAST, "[Ljava/lang/Object;");
     code.visitVarInsn(Opcodes.ASTORE, 0);
-    for (int i = 0; i < constants.size(); i++) {
+    for (Constant field : fields) {
       code.visitVarInsn(Opcodes.ALOAD, 0);
-      code.visitIntInsn(Opcodes.SIPUSH, i);
+      code.visitIntInsn(Opcodes.SIPUSH, field.index);
       code.visitInsn(Opcodes.AALOAD);
-      code.visitTypeInsn(Opcodes.CHECKCAST, Type.getType(descriptors.get(i)).getInternalName());
-      code.visitFieldInsn(Opcodes.PUTSTATIC, name, "c" + i, descriptors.get(i));
+      code.visitTypeInsn(Opcodes.CHECKCAST, field.type.internal);
+      code.visitFieldInsn(Opcodes.PUTSTATIC, name, field.name, field.type.descriptor);
     }
     code.visitInsn(Opcodes.RETURN);
     code.visitMaxs(0, 0);

@@ -16,7 +16,7 @@ record NamingHandler(Label handler, int root, ReferenceSite site) {
     body.code.visitLabel(handler);
     body.code.visitVarInsn(Opcodes.ALOAD, root);
     body.load(site);
-    body.call("References", "named", "(Lorg/apache/velocity/exception/MethodInvocationException;Ljava/lang/Object;L" + RUNTIME
+    body.call(RUNTIME + "References", "named", "(Lorg/apache/velocity/exception/MethodInvocationException;Ljava/lang/Object;L" + RUNTIME
         + "ReferenceSite;)Lorg/apache/velocity/exception/MethodInvocationException;");
     body.code.visitInsn(Opcodes.ATHROW);
   }

@@ -62,6 +62,10 @@ final class ValueGenerator {
   private static final int ARGUMENTS_MAX = 200;
   /** Larger expressions are left to the interpreter: a method holds 65,535 bytes. */
   static final int HUGE = 30_000;
+  private static final Handle METHOD = bootstrap("MethodLinking", "link");
+  private static final Handle WRITE_METHOD = bootstrap("MethodLinking", "linkWriting");
+  private static final Handle PROPERTY = bootstrap("PropertyLinking", "link");
+  private static final Handle WRITE_PROPERTY = bootstrap("PropertyLinking", "linkWriting");
   private static final String NODE = "org/apache/velocity/runtime/parser/node/";
 
   private final BodyGenerator body;
@@ -112,12 +116,12 @@ final class ValueGenerator {
     } else if (type == ASTNegateNode.class) {
       value(node.jjtGetChild(0));
       body.load(node);
-      body.call("Operators", "negate", "(Ljava/lang/Object;L" + NODE + "ASTNegateNode;)Ljava/lang/Object;");
+      body.call(RUNTIME + "Operators", "negate", "(Ljava/lang/Object;L" + NODE + "ASTNegateNode;)Ljava/lang/Object;");
     } else if (type == ASTIntegerRange.class) {
       value(node.jjtGetChild(0));
       value(node.jjtGetChild(1));
       body.load(node);
-      body.call("Operators", "range", "(Ljava/lang/Object;Ljava/lang/Object;L" + NODE + "ASTIntegerRange;)Ljava/lang/Object;");
+      body.call(RUNTIME + "Operators", "range", "(Ljava/lang/Object;Ljava/lang/Object;L" + NODE + "ASTIntegerRange;)Ljava/lang/Object;");
     } else if (type == ASTObjectArray.class) {
       list(node);
     } else if (type == ASTMap.class) {
@@ -141,7 +145,7 @@ final class ValueGenerator {
     value(node.jjtGetChild(1));
     body.load(node, ASTMathNode.class);
     body.loadContext();
-    body.call("Operators", MATH.get(node.getClass()),
+    body.call(RUNTIME + "Operators", MATH.get(node.getClass()),
         "(Ljava/lang/Object;Ljava/lang/Object;L" + NODE + "ASTMathNode;" + CONTEXT + ")Ljava/lang/Object;");
   }
 
@@ -233,7 +237,7 @@ final class ValueGenerator {
     body.loadContext();
     body.loadOut();
     body.load(site);
-    body.call("References", "write", "(Ljava/lang/Object;" + CONTEXT + WRITER + "L" + RUNTIME + "ReferenceSite;)V");
+    body.call(RUNTIME + "References", "write", "(Ljava/lang/Object;" + CONTEXT + WRITER + "L" + RUNTIME + "ReferenceSite;)V");
   }
 
   /**
@@ -250,7 +254,7 @@ final class ValueGenerator {
     boolean isStrict = node.strictRef;
     body.loadContext();
     body.load(site);
-    body.call("References", isStrict ? "strictRoot" : "root", "(" + CONTEXT + "L" + RUNTIME + "ReferenceSite;)Ljava/lang/Object;");
+    body.call(RUNTIME + "References", isStrict ? "strictRoot" : "root", "(" + CONTEXT + "L" + RUNTIME + "ReferenceSite;)Ljava/lang/Object;");
     compiled();
     if (none != null && n == 1) {
       code.visitInsn(Opcodes.DUP);
@@ -286,7 +290,7 @@ final class ValueGenerator {
         code.visitJumpInsn(Opcodes.IFNONNULL, present);
         body.load(site);
         body.load(node.jjtGetChild(i), Node.class);
-        body.call("References", "nullInChain",
+        body.call(RUNTIME + "References", "nullInChain",
             "(L" + RUNTIME + "ReferenceSite;L" + NODE + "Node;)Lorg/apache/velocity/exception/VelocityException;");
         code.visitInsn(Opcodes.ATHROW);
         code.visitLabel(present);
@@ -307,7 +311,7 @@ final class ValueGenerator {
     if (alternative != null) {
       Label present = new Label();
       code.visitInsn(Opcodes.DUP);
-      body.call("References", "isPresent", "(Ljava/lang/Object;)Z");
+      body.call(RUNTIME + "References", "isPresent", "(Ljava/lang/Object;)Z");
       code.visitJumpInsn(Opcodes.IFNE, present);
       code.visitInsn(Opcodes.POP);
       value(alternative);
@@ -328,7 +332,7 @@ final class ValueGenerator {
   private void strictResult(ReferenceSite site) {
     body.loadContext();
     body.load(site);
-    body.call("References", "strictResult", "(Ljava/lang/Object;" + CONTEXT + "L" + RUNTIME + "ReferenceSite;)Ljava/lang/Object;");
+    body.call(RUNTIME + "References", "strictResult", "(Ljava/lang/Object;" + CONTEXT + "L" + RUNTIME + "ReferenceSite;)Ljava/lang/Object;");
   }
 
   /**
@@ -359,7 +363,7 @@ final class ValueGenerator {
       value(node.jjtGetChild(0));
       body.loadContext();
       body.load(new IndexSite(body.engine, (ASTIndex) node));
-      body.call("Indexes", "get", "(Ljava/lang/Object;Ljava/lang/Object;" + CONTEXT + "L" + RUNTIME + "IndexSite;)Ljava/lang/Object;");
+      body.call(RUNTIME + "Indexes", "get", "(Ljava/lang/Object;Ljava/lang/Object;" + CONTEXT + "L" + RUNTIME + "IndexSite;)Ljava/lang/Object;");
     } else {
       body.compiler.explanation.interpreted(node, node.getClass().getSimpleName());
       body.load(node, Node.class);
@@ -386,17 +390,16 @@ final class ValueGenerator {
       body.load(reference);
       descriptor.append(WRITER).append('L').append(RUNTIME).append("ReferenceSite;");
     }
-    body.load(isMethod ? new MethodSite(body.engine, (ASTMethod) node) : new PropertySite(body.engine, (ASTIdentifier) node));
-    descriptor.append('L').append(LINK).append(isMethod ? "MethodSite;" : "PropertySite;");
     descriptor.append(isWritten ? ")V" : ")Ljava/lang/Object;");
-    code.visitInvokeDynamicInsn(isMethod ? "method" : "property", descriptor.toString(),
-        bootstrap(isMethod ? "MethodLinking" : "PropertyLinking", isWritten));
+    Object site = isMethod ? new MethodSite(body.engine, (ASTMethod) node) : new PropertySite(body.engine, (ASTIdentifier) node);
+    Handle bootstrap = isMethod ? isWritten ? WRITE_METHOD : METHOD : isWritten ? WRITE_PROPERTY : PROPERTY;
+    code.visitInvokeDynamicInsn(isMethod ? "method" : "property", descriptor.toString(), bootstrap, body.forBootstrap(site));
     compiled();
   }
 
-  private static Handle bootstrap(String linking, boolean isWritten) {
-    return new Handle(Opcodes.H_INVOKESTATIC, LINK + linking, isWritten ? "linkWriting" : "link",
-        "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;)Ljava/lang/invoke/CallSite;", false);
+  private static Handle bootstrap(String linking, String method) {
+    return new Handle(Opcodes.H_INVOKESTATIC, LINK + linking, method,
+        "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;I)Ljava/lang/invoke/CallSite;", false);
   }
 
   // ---- conditions ----
@@ -427,7 +430,7 @@ final class ValueGenerator {
       value(node.jjtGetChild(0));
       value(node.jjtGetChild(1));
       body.load(node, ASTComparisonNode.class);
-      body.call("Operators", "compare", "(Ljava/lang/Object;Ljava/lang/Object;L" + NODE + "ASTComparisonNode;)Z");
+      body.call(RUNTIME + "Operators", "compare", "(Ljava/lang/Object;Ljava/lang/Object;L" + NODE + "ASTComparisonNode;)Z");
       code.visitJumpInsn(when == (type != ASTNENode.class) ? Opcodes.IFNE : Opcodes.IFEQ, target);
     } else if (type == ASTReference.class) {
       referenceJump((ASTReference) node, when, target);
@@ -436,7 +439,7 @@ final class ValueGenerator {
       value(node);
       code.visitTypeInsn(Opcodes.CHECKCAST, "java/lang/String");
       body.load(body.engine);
-      body.call("Operators", "isTrue", "(Ljava/lang/String;L" + TREE + "EngineFacts;)Z");
+      body.call(RUNTIME + "Operators", "isTrue", "(Ljava/lang/String;L" + TREE + "EngineFacts;)Z");
       code.visitJumpInsn(when ? Opcodes.IFNE : Opcodes.IFEQ, target);
       return;
     } else {
@@ -459,7 +462,7 @@ final class ValueGenerator {
     }
     ReferenceSite site = execute(node);
     body.load(site);
-    body.call("References", "isTrue", "(Ljava/lang/Object;L" + RUNTIME + "ReferenceSite;)Z");
+    body.call(RUNTIME + "References", "isTrue", "(Ljava/lang/Object;L" + RUNTIME + "ReferenceSite;)Z");
     code.visitJumpInsn(when ? Opcodes.IFNE : Opcodes.IFEQ, target);
   }
 }

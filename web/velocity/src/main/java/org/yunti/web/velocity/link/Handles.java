@@ -1,5 +1,6 @@
 package org.yunti.web.velocity.link;
 
+import java.lang.constant.ConstantDescs;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -9,6 +10,11 @@ import java.lang.reflect.Modifier;
 /** Method handles of what reflection would call. */
 final class Handles {
   private Handles() {}
+
+  /** An object of a generated class's data. */
+  static Object site(MethodHandles.Lookup caller, int index) throws IllegalAccessException {
+    return MethodHandles.classData(caller, ConstantDescs.DEFAULT_NAME, Object[].class)[index];
+  }
 
   /** A static method of the class of a lookup. */
   static MethodHandle own(MethodHandles.Lookup lookup, String name, Class<?> result, Class<?>... parameters) {

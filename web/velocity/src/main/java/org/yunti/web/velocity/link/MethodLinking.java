@@ -24,64 +24,69 @@ import org.yunti.web.velocity.tree.Internals;
  * it by invokedynamic:
  *
  * <pre>
- *   (Object receiver, Object argument .., InternalContextAdapter, MethodSite) -> Object
- *   (Object receiver, Object argument .., InternalContextAdapter, Writer, ReferenceSite, MethodSite) -> void    the value is written
+ *   (Object receiver, Object argument .., InternalContextAdapter) -> Object
+ *   (Object receiver, Object argument .., InternalContextAdapter, Writer, ReferenceSite) -> void    the value is written
  * </pre>
  */
 public final class MethodLinking {
-  private static final MethodHandle CALL = Handles.own(MethodHandles.lookup(), "call", Object.class, InlineCache.class, Object[].class,
-      InternalContextAdapter.class, MethodSite.class);
-  private static final MethodHandle THREW = Handles.own(MethodHandles.lookup(), "threw", Object.class, Throwable.class, Object[].class,
-      InternalContextAdapter.class, MethodSite.class);
+  private static final MethodHandle CALL = Handles.own(MethodHandles.lookup(), "call", Object.class, MethodSite.class, InlineCache.class,
+      Object[].class, InternalContextAdapter.class);
+  private static final MethodHandle THREW = Handles.own(MethodHandles.lookup(), "threw", Object.class, MethodSite.class, Throwable.class,
+      Object[].class, InternalContextAdapter.class);
   private static final MethodHandle NOT_NULL = Handles.own(MethodHandles.lookup(), "emptyForVoid", Object.class, Object.class);
-  private static final MethodHandle WRITE = Handles.own(MethodHandles.lookup(), "write", void.class, InlineCache.class, Object[].class,
-      InternalContextAdapter.class, Writer.class, ReferenceSite.class, MethodSite.class);
-  private static final MethodHandle WRITING_THREW = Handles.own(MethodHandles.lookup(), "writingThrew", void.class, Throwable.class,
-      Object[].class, InternalContextAdapter.class, Writer.class, ReferenceSite.class, MethodSite.class);
+  private static final MethodHandle WRITE = Handles.own(MethodHandles.lookup(), "write", void.class, MethodSite.class, InlineCache.class,
+      Object[].class, InternalContextAdapter.class, Writer.class, ReferenceSite.class);
+  private static final MethodHandle WRITING_THREW = Handles.own(MethodHandles.lookup(), "writingThrew", void.class, MethodSite.class,
+      Throwable.class, Object[].class, InternalContextAdapter.class, Writer.class, ReferenceSite.class);
 
   private MethodLinking() {}
 
-  /** The bootstrap method of a value. */
-  public static CallSite link(MethodHandles.Lookup caller, String name, MethodType type) {
+  /**
+   * The bootstrap method of a value.
+   *
+   * @param site which of the caller's class data is the {@link MethodSite}
+   */
+  public static CallSite link(MethodHandles.Lookup caller, String name, MethodType type, int site) throws IllegalAccessException {
     InlineCache cache = new InlineCache(type);
-    cache.setTarget(CALL.bindTo(cache).asCollector(0, Object[].class, type.parameterCount() - 2).asType(type));
+    MethodHandle call = MethodHandles.insertArguments(CALL, 0, Handles.site(caller, site), cache);
+    cache.setTarget(call.asCollector(0, Object[].class, type.parameterCount() - 1).asType(type));
     return cache;
   }
 
   /** The bootstrap method of the end of a reference that is rendered. */
-  public static CallSite linkWriting(MethodHandles.Lookup caller, String name, MethodType type) {
+  public static CallSite linkWriting(MethodHandles.Lookup caller, String name, MethodType type, int site) throws IllegalAccessException {
     InlineCache cache = new InlineCache(type);
-    cache.setTarget(WRITE.bindTo(cache).asCollector(0, Object[].class, type.parameterCount() - 4).asType(type));
+    MethodHandle write = MethodHandles.insertArguments(WRITE, 0, Handles.site(caller, site), cache);
+    cache.setTarget(write.asCollector(0, Object[].class, type.parameterCount() - 3).asType(type));
     return cache;
   }
 
   /** {@code values}: the receiver and the arguments. */
   @SuppressWarnings("unused") // by CALL
-  private static Object call(InlineCache cache, Object[] values, InternalContextAdapter context, MethodSite site) {
+  private static Object call(MethodSite site, InlineCache cache, Object[] values, InternalContextAdapter context) {
     VelMethod method = lookUp(values, context, site);
     if (method == null) {
       return null;
     }
     MethodHandle handle = newHandle(cache, values, method, site);
     if (handle != null) {
-      MethodHandle all = MethodHandles.dropArguments(Handles.erased(handle), values.length, InternalContextAdapter.class, MethodSite.class);
-      MethodHandle threw = THREW.asCollector(1, Object[].class, values.length);
+      MethodHandle all = MethodHandles.dropArguments(Handles.erased(handle), values.length, InternalContextAdapter.class);
+      MethodHandle threw = THREW.bindTo(site).asCollector(1, Object[].class, values.length);
       cache.add(classesOf(values), MethodHandles.catchException(all, Throwable.class, threw));
     }
     return invoke(method, values, context, site);
   }
 
   @SuppressWarnings("unused") // by WRITE
-  private static void write(InlineCache cache, Object[] values, InternalContextAdapter context, Writer out, ReferenceSite reference,
-      MethodSite site) throws IOException {
+  private static void write(MethodSite site, InlineCache cache, Object[] values, InternalContextAdapter context, Writer out,
+      ReferenceSite reference) throws IOException {
     Object value;
     try {
       VelMethod method = lookUp(values, context, site);
       MethodHandle handle = method == null ? null : newHandle(cache, values, method, site);
       if (handle != null) {
-        MethodHandle all = MethodHandles.dropArguments(Writing.of(handle), values.length + 3, MethodSite.class);
-        MethodHandle threw = WRITING_THREW.asCollector(1, Object[].class, values.length);
-        cache.add(classesOf(values), MethodHandles.catchException(all, Throwable.class, threw));
+        MethodHandle threw = WRITING_THREW.bindTo(site).asCollector(1, Object[].class, values.length);
+        cache.add(classesOf(values), MethodHandles.catchException(Writing.of(handle), Throwable.class, threw));
       }
       value = method == null ? null : invoke(method, values, context, site);
     } catch (MethodInvocationException e) {
@@ -161,13 +166,13 @@ public final class MethodLinking {
   }
 
   @SuppressWarnings("unused") // by THREW
-  private static Object threw(Throwable thrown, Object[] values, InternalContextAdapter context, MethodSite site) {
+  private static Object threw(MethodSite site, Throwable thrown, Object[] values, InternalContextAdapter context) {
     return failed(thrown, values[0], context, site);
   }
 
   @SuppressWarnings("unused") // by WRITING_THREW
-  private static void writingThrew(Throwable thrown, Object[] values, InternalContextAdapter context, Writer out, ReferenceSite reference,
-      MethodSite site) throws Throwable {
+  private static void writingThrew(MethodSite site, Throwable thrown, Object[] values, InternalContextAdapter context, Writer out,
+      ReferenceSite reference) throws Throwable {
     Writing.rethrow(thrown);
     Object value;
     try {

@@ -25,23 +25,23 @@ import org.yunti.web.velocity.tree.Internals;
  * {@code .name} in references. Generated code calls it by invokedynamic:
  *
  * <pre>
- *   (Object receiver, InternalContextAdapter, PropertySite) -> Object
- *   (Object receiver, InternalContextAdapter, Writer, ReferenceSite, PropertySite) -> void    the value is written
+ *   (Object receiver, InternalContextAdapter) -> Object
+ *   (Object receiver, InternalContextAdapter, Writer, ReferenceSite) -> void    the value is written
  * </pre>
  *
  * <p>What is called is found by the engine's Uberspector. The first calls, and those whose answer cannot be kept, go through stock's own
  * node.
  */
 public final class PropertyLinking {
-  private static final MethodHandle GET = Handles.own(MethodHandles.lookup(), "get", Object.class, InlineCache.class, Object.class,
-      InternalContextAdapter.class, PropertySite.class);
+  private static final MethodHandle GET = Handles.own(MethodHandles.lookup(), "get", Object.class, PropertySite.class, InlineCache.class,
+      Object.class, InternalContextAdapter.class);
   private static final MethodHandle GET_OF_MAP = Handles.own(MethodHandles.lookup(), "getOfMap", Object.class, String.class, Object.class);
-  private static final MethodHandle THREW = Handles.own(MethodHandles.lookup(), "threw", Object.class, String.class, Throwable.class,
-      Object.class, InternalContextAdapter.class, PropertySite.class);
-  private static final MethodHandle WRITE = Handles.own(MethodHandles.lookup(), "write", void.class, InlineCache.class, Object.class,
-      InternalContextAdapter.class, Writer.class, ReferenceSite.class, PropertySite.class);
-  private static final MethodHandle WRITING_THREW = Handles.own(MethodHandles.lookup(), "writingThrew", void.class, String.class,
-      Throwable.class, Object.class, InternalContextAdapter.class, Writer.class, ReferenceSite.class, PropertySite.class);
+  private static final MethodHandle THREW = Handles.own(MethodHandles.lookup(), "threw", Object.class, PropertySite.class, String.class,
+      Throwable.class, Object.class, InternalContextAdapter.class);
+  private static final MethodHandle WRITE = Handles.own(MethodHandles.lookup(), "write", void.class, PropertySite.class,
+      InlineCache.class, Object.class, InternalContextAdapter.class, Writer.class, ReferenceSite.class);
+  private static final MethodHandle WRITING_THREW = Handles.own(MethodHandles.lookup(), "writingThrew", void.class, PropertySite.class,
+      String.class, Throwable.class, Object.class, InternalContextAdapter.class, Writer.class, ReferenceSite.class);
   private static final MethodHandle NOTHING = MethodHandles.dropArguments(MethodHandles.constant(Object.class, null), 0, Object.class);
 
   private PropertyLinking() {}
@@ -49,39 +49,42 @@ public final class PropertyLinking {
   /** A property that can be found without being asked for again: of (Object), and what it is called where it throws; null: it does not. */
   private record Found(MethodHandle handle, String thrower) {}
 
-  /** The bootstrap method of a value. */
-  public static CallSite link(MethodHandles.Lookup caller, String name, MethodType type) {
+  /**
+   * The bootstrap method of a value.
+   *
+   * @param site which of the caller's class data is the {@link PropertySite}
+   */
+  public static CallSite link(MethodHandles.Lookup caller, String name, MethodType type, int site) throws IllegalAccessException {
     InlineCache cache = new InlineCache(type);
-    cache.setTarget(GET.bindTo(cache));
+    cache.setTarget(MethodHandles.insertArguments(GET, 0, Handles.site(caller, site), cache));
     return cache;
   }
 
   /** The bootstrap method of the end of a reference that is rendered. */
-  public static CallSite linkWriting(MethodHandles.Lookup caller, String name, MethodType type) {
+  public static CallSite linkWriting(MethodHandles.Lookup caller, String name, MethodType type, int site) throws IllegalAccessException {
     InlineCache cache = new InlineCache(type);
-    cache.setTarget(WRITE.bindTo(cache));
+    cache.setTarget(MethodHandles.insertArguments(WRITE, 0, Handles.site(caller, site), cache));
     return cache;
   }
 
   @SuppressWarnings("unused") // by GET
-  private static Object get(InlineCache cache, Object receiver, InternalContextAdapter context, PropertySite site) throws Throwable {
+  private static Object get(PropertySite site, InlineCache cache, Object receiver, InternalContextAdapter context) throws Throwable {
     Found found = lookUp(cache, receiver, site);
     if (found != null) {
-      MethodHandle all = MethodHandles.dropArguments(Handles.erased(found.handle), 1, InternalContextAdapter.class, PropertySite.class);
-      cache.add(receiver.getClass(),
-          found.thrower == null ? all : MethodHandles.catchException(all, Throwable.class, THREW.bindTo(found.thrower)));
+      MethodHandle all = MethodHandles.dropArguments(Handles.erased(found.handle), 1, InternalContextAdapter.class);
+      MethodHandle threw = MethodHandles.insertArguments(THREW, 0, site, found.thrower);
+      cache.add(receiver.getClass(), found.thrower == null ? all : MethodHandles.catchException(all, Throwable.class, threw));
     }
     return site.node.execute(receiver, context);
   }
 
   @SuppressWarnings("unused") // by WRITE
-  private static void write(InlineCache cache, Object receiver, InternalContextAdapter context, Writer out, ReferenceSite reference,
-      PropertySite site) throws Throwable {
+  private static void write(PropertySite site, InlineCache cache, Object receiver, InternalContextAdapter context, Writer out,
+      ReferenceSite reference) throws Throwable {
     Found found = lookUp(cache, receiver, site);
     if (found != null) {
-      MethodHandle all = MethodHandles.dropArguments(Writing.of(found.handle), 4, PropertySite.class);
-      MethodHandle threw = MethodHandles.insertArguments(WRITING_THREW, 0, found.thrower);
-      cache.add(receiver.getClass(), MethodHandles.catchException(all, Throwable.class, threw));
+      MethodHandle threw = MethodHandles.insertArguments(WRITING_THREW, 0, site, found.thrower);
+      cache.add(receiver.getClass(), MethodHandles.catchException(Writing.of(found.handle), Throwable.class, threw));
     }
     Object value;
     try {
@@ -142,7 +145,7 @@ public final class PropertyLinking {
   }
 
   @SuppressWarnings("unused") // by THREW
-  private static Object threw(String method, Throwable thrown, Object receiver, InternalContextAdapter context, PropertySite site) {
+  private static Object threw(PropertySite site, String method, Throwable thrown, Object receiver, InternalContextAdapter context) {
     if (thrown instanceof Exception e) {
       try {
         return EventHandlerUtil.methodException(site.engine.services, context, receiver.getClass(), method, e, site.info);
@@ -154,15 +157,15 @@ public final class PropertyLinking {
   }
 
   @SuppressWarnings("unused") // by WRITING_THREW
-  private static void writingThrew(String method, Throwable thrown, Object receiver, InternalContextAdapter context, Writer out,
-      ReferenceSite reference, PropertySite site) throws Throwable {
+  private static void writingThrew(PropertySite site, String method, Throwable thrown, Object receiver, InternalContextAdapter context,
+      Writer out, ReferenceSite reference) throws Throwable {
     Writing.rethrow(thrown);
     if (method == null) {
       throw thrown;
     }
     Object value;
     try {
-      value = threw(method, thrown, receiver, context, site);
+      value = threw(site, method, thrown, receiver, context);
     } catch (MethodInvocationException e) {
       throw References.named(e, receiver, reference);
     }

@@ -54,17 +54,18 @@ final class Operators {
     if (left instanceof Integer a && right instanceof Integer b) {
       return whole((long) a + b);
     }
-    String a = DuckType.asString(left, false);
-    String b = DuckType.asString(right, false);
-    if (a == null && b == null) {
+    // Named as stock names them: the JVM's message says which one is null, where an object's text is.
+    String lstr = DuckType.asString(left, false);
+    String rstr = DuckType.asString(right, false);
+    if (lstr == null && rstr == null) {
       return calculate(left, right, node, context);
     }
-    if (a == null) {
-      a = left != null ? left.toString() : node.jjtGetChild(0).literal();
-    } else if (b == null) {
-      b = right != null ? right.toString() : node.jjtGetChild(1).literal();
+    if (lstr == null) {
+      lstr = left != null ? left.toString() : node.jjtGetChild(0).literal();
+    } else if (rstr == null) {
+      rstr = right != null ? right.toString() : node.jjtGetChild(1).literal();
     }
-    return a.concat(b);
+    return lstr.concat(rstr);
   }
 
   /** The type of what two Integers make: MathUtils.wrapPrimitive. */
