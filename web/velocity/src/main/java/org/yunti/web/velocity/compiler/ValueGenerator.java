@@ -66,6 +66,7 @@ final class ValueGenerator {
   private static final Handle WRITE_METHOD = bootstrap("MethodLinking", "linkWriting");
   private static final Handle PROPERTY = bootstrap("PropertyLinking", "link");
   private static final Handle WRITE_PROPERTY = bootstrap("PropertyLinking", "linkWriting");
+  private static final Handle TEST_PROPERTY = bootstrap("PropertyLinking", "linkTesting");
   private static final String NODE = "org/apache/velocity/runtime/parser/node/";
 
   private final BodyGenerator body;
@@ -207,7 +208,7 @@ final class ValueGenerator {
     Label none = new Label();
     Label end = new Label();
     ReferenceSite site = execute(node, none);
-    call(last, true, site);
+    call(last, isProperty(last) ? WRITE_PROPERTY : WRITE_METHOD, site);
     code.visitJumpInsn(Opcodes.GOTO, end);
     code.visitLabel(none);
     code.visitInsn(Opcodes.ACONST_NULL);
@@ -356,7 +357,7 @@ final class ValueGenerator {
   /** What comes behind a point or in brackets; its receiver is on the stack. */
   private void child(Node node) {
     if (node.getClass() == ASTIdentifier.class || node.getClass() == ASTMethod.class && node.jjtGetNumChildren() <= ARGUMENTS_MAX) {
-      call(node, false, null);
+      call(node, isProperty(node) ? PROPERTY : METHOD, null);
       return;
     }
     if (node.getClass() == ASTIndex.class) {
@@ -375,9 +376,18 @@ final class ValueGenerator {
     compiled();
   }
 
-  /** A property or a method, whose value is left or written. */
-  private void call(Node node, boolean isWritten, ReferenceSite reference) {
-    boolean isMethod = node.getClass() == ASTMethod.class;
+  private static boolean isProperty(Node node) {
+    return node.getClass() == ASTIdentifier.class;
+  }
+
+  /**
+   * A property or a method, whose value is left, written or asked whether it is true.
+   *
+   * @param bootstrap which of the three
+   * @param reference null: it is left
+   */
+  private void call(Node node, Handle bootstrap, ReferenceSite reference) {
+    boolean isMethod = !isProperty(node);
     StringBuilder descriptor = new StringBuilder("(Ljava/lang/Object;");
     for (int i = 1; isMethod && i < node.jjtGetNumChildren(); i++) {
       value(node.jjtGetChild(i));
@@ -385,14 +395,17 @@ final class ValueGenerator {
     }
     body.loadContext();
     descriptor.append(CONTEXT);
-    if (isWritten) {
-      body.loadOut();
+    boolean isTested = bootstrap == TEST_PROPERTY;
+    if (reference != null) {
+      if (!isTested) {
+        body.loadOut();
+        descriptor.append(WRITER);
+      }
       body.load(reference);
-      descriptor.append(WRITER).append('L').append(RUNTIME).append("ReferenceSite;");
+      descriptor.append("L" + RUNTIME + "ReferenceSite;");
     }
-    descriptor.append(isWritten ? ")V" : ")Ljava/lang/Object;");
+    descriptor.append(isTested ? ")Z" : reference != null ? ")V" : ")Ljava/lang/Object;");
     Object site = isMethod ? new MethodSite(body.engine, (ASTMethod) node) : new PropertySite(body.engine, (ASTIdentifier) node);
-    Handle bootstrap = isMethod ? isWritten ? WRITE_METHOD : METHOD : isWritten ? WRITE_PROPERTY : PROPERTY;
     code.visitInvokeDynamicInsn(isMethod ? "method" : "property", descriptor.toString(), bootstrap, body.forBootstrap(site));
     compiled();
   }
@@ -460,9 +473,28 @@ final class ValueGenerator {
       }
       return;
     }
+    int n = node.jjtGetNumChildren();
+    if (n > 0 && isProperty(node.jjtGetChild(n - 1)) && !node.strictRef) {
+      propertyJump(node, when, target);
+      return;
+    }
     ReferenceSite site = execute(node);
     body.load(site);
     body.call(RUNTIME + "References", "isTrue", "(Ljava/lang/Object;L" + RUNTIME + "ReferenceSite;)Z");
     code.visitJumpInsn(when ? Opcodes.IFNE : Opcodes.IFEQ, target);
+  }
+  /** {@code #if($item.sold)}: what a getter returns as a boolean never becomes an object. */
+  private void propertyJump(ASTReference node, boolean when, Label target) {
+    Label none = new Label();
+    Label end = new Label();
+    ReferenceSite site = execute(node, none);
+    call(node.jjtGetChild(node.jjtGetNumChildren() - 1), TEST_PROPERTY, site);
+    code.visitJumpInsn(when ? Opcodes.IFNE : Opcodes.IFEQ, target);
+    code.visitJumpInsn(Opcodes.GOTO, end);
+    code.visitLabel(none);
+    if (!when) {
+      code.visitJumpInsn(Opcodes.GOTO, target);
+    }
+    code.visitLabel(end);
   }
 }

@@ -27,6 +27,7 @@ import org.yunti.web.velocity.tree.Internals;
  * <pre>
  *   (Object receiver, InternalContextAdapter) -> Object
  *   (Object receiver, InternalContextAdapter, Writer, ReferenceSite) -> void    the value is written
+ *   (Object receiver, InternalContextAdapter, ReferenceSite) -> boolean         the value is asked whether it is true
  * </pre>
  *
  * <p>What is called is found by the engine's Uberspector. The first calls, and those whose answer cannot be kept, go through stock's own
@@ -42,6 +43,14 @@ public final class PropertyLinking {
       InlineCache.class, Object.class, InternalContextAdapter.class, Writer.class, ReferenceSite.class);
   private static final MethodHandle WRITING_THREW = Handles.own(MethodHandles.lookup(), "writingThrew", void.class, PropertySite.class,
       String.class, Throwable.class, Object.class, InternalContextAdapter.class, Writer.class, ReferenceSite.class);
+  private static final MethodHandle TEST = Handles.own(MethodHandles.lookup(), "test", boolean.class, PropertySite.class,
+      InlineCache.class, Object.class, InternalContextAdapter.class, ReferenceSite.class);
+  private static final MethodHandle IS_TRUE = Handles.own(MethodHandles.lookup(), "isTrue", boolean.class, Object.class, Object.class,
+      InternalContextAdapter.class, ReferenceSite.class);
+  private static final MethodHandle NAMED_THREW = Handles.own(MethodHandles.lookup(), "namedThrew", Object.class, PropertySite.class,
+      String.class, Throwable.class, Object.class, InternalContextAdapter.class, ReferenceSite.class);
+  private static final MethodHandle TESTING_THREW = Handles.own(MethodHandles.lookup(), "testingThrew", boolean.class, PropertySite.class,
+      String.class, Throwable.class, Object.class, InternalContextAdapter.class, ReferenceSite.class);
   private static final MethodHandle NOTHING = MethodHandles.dropArguments(MethodHandles.constant(Object.class, null), 0, Object.class);
 
   private PropertyLinking() {}
@@ -67,6 +76,13 @@ public final class PropertyLinking {
     return cache;
   }
 
+  /** The bootstrap method of a condition. */
+  public static CallSite linkTesting(MethodHandles.Lookup caller, String name, MethodType type, int site) throws IllegalAccessException {
+    InlineCache cache = new InlineCache(type);
+    cache.setTarget(MethodHandles.insertArguments(TEST, 0, Handles.site(caller, site), cache));
+    return cache;
+  }
+
   @SuppressWarnings("unused") // by GET
   private static Object get(PropertySite site, InlineCache cache, Object receiver, InternalContextAdapter context) throws Throwable {
     Found found = lookUp(cache, receiver, site);
@@ -86,13 +102,58 @@ public final class PropertyLinking {
       MethodHandle threw = MethodHandles.insertArguments(WRITING_THREW, 0, site, found.thrower);
       cache.add(receiver.getClass(), MethodHandles.catchException(Writing.of(found.handle), Throwable.class, threw));
     }
-    Object value;
+    References.write(value(site, receiver, context, reference), context, out, reference);
+  }
+
+  @SuppressWarnings("unused") // by TEST
+  private static boolean test(PropertySite site, InlineCache cache, Object receiver, InternalContextAdapter context,
+      ReferenceSite reference) throws Throwable {
+    Found found = lookUp(cache, receiver, site);
+    if (found != null) {
+      cache.add(receiver.getClass(), tested(found, site));
+    }
+    return References.isTrue(value(site, receiver, context, reference), reference);
+  }
+
+  /** Of (Object, InternalContextAdapter, ReferenceSite): whether a property is true. */
+  private static MethodHandle tested(Found found, PropertySite site) {
+    boolean isBoolean = found.handle.type().returnType() == boolean.class;
+    MethodHandle getter = found.handle.asType(MethodType.methodType(isBoolean ? boolean.class : Object.class, Object.class));
+    MethodHandle all = MethodHandles.dropArguments(getter, 1, InternalContextAdapter.class, ReferenceSite.class);
+    if (found.thrower != null) {
+      MethodHandle threw = MethodHandles.insertArguments(isBoolean ? TESTING_THREW : NAMED_THREW, 0, site, found.thrower);
+      all = MethodHandles.catchException(all, Throwable.class, threw);
+    }
+    return isBoolean ? all : MethodHandles.foldArguments(IS_TRUE, all);
+  }
+
+  @SuppressWarnings("unused") // by IS_TRUE
+  private static boolean isTrue(Object value, Object receiver, InternalContextAdapter context, ReferenceSite reference) {
+    return References.isTrue(value, reference);
+  }
+
+  @SuppressWarnings("unused") // by NAMED_THREW
+  private static Object namedThrew(PropertySite site, String method, Throwable thrown, Object receiver, InternalContextAdapter context,
+      ReferenceSite reference) {
     try {
-      value = site.node.execute(receiver, context);
+      return threw(site, method, thrown, receiver, context);
     } catch (MethodInvocationException e) {
       throw References.named(e, receiver, reference);
     }
-    References.write(value, context, out, reference);
+  }
+
+  @SuppressWarnings("unused") // by TESTING_THREW
+  private static boolean testingThrew(PropertySite site, String method, Throwable thrown, Object receiver, InternalContextAdapter context,
+      ReferenceSite reference) {
+    return References.isTrue(namedThrew(site, method, thrown, receiver, context, reference), reference);
+  }
+
+  private static Object value(PropertySite site, Object receiver, InternalContextAdapter context, ReferenceSite reference) {
+    try {
+      return site.node.execute(receiver, context);
+    } catch (MethodInvocationException e) {
+      throw References.named(e, receiver, reference);
+    }
   }
 
   /** Now and then: what a property is for a class that is new to a call site. */
@@ -163,13 +224,7 @@ public final class PropertyLinking {
     if (method == null) {
       throw thrown;
     }
-    Object value;
-    try {
-      value = threw(site, method, thrown, receiver, context);
-    } catch (MethodInvocationException e) {
-      throw References.named(e, receiver, reference);
-    }
-    References.write(value, context, out, reference);
+    References.write(namedThrew(site, method, thrown, receiver, context, reference), context, out, reference);
   }
 
   private static MethodInvocationException failed(String method, Throwable thrown, Object receiver, PropertySite site) {

@@ -195,7 +195,7 @@ public final class References {
   }
 
   /** A reference as a condition. */
-  static boolean isTrue(Object value, ReferenceSite site) {
+  public static boolean isTrue(Object value, ReferenceSite site) {
     if (value == null) {
       return false;
     }
