@@ -12,7 +12,7 @@ TOOLS   := $(CURDIR)/build/tools
 export PATH := $(TOOLS)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-web test-full-engine test-full-hadoop test-full-web \
+.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-observe test-web test-full-engine test-full-hadoop test-full-web \
         soak bench bench-quick dist install lint clean
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo 'make test-conformance    the same records and checksums as Hadoop (JDK 17, Maven)'
 	@echo 'make test-benches        every benchmark once, tiny'
 	@echo 'make test-hadoop         plug-ins for Hadoop: jobs that must come out the same, on a cluster too (JDK 17, Maven)'
+	@echo 'make test-observe        what is seen of programs of known behaviour (JDK 17 and 25, Maven)'
 	@echo 'make test-web            Velocity templates compiled: the same pages, exceptions and messages as stock Velocity (JDK 17, Maven)'
 	@echo 'make soak                random jobs against a plain reference until stopped (SECONDS=3600 or HOURS=1; prints the seed that fails)'
 	@echo 'make test-house          what a user is given: layout, packages, pages and the commands on them'
@@ -34,6 +35,7 @@ help:
 	@echo 'make bench-web           compiled pages against stock Velocity, FreeMarker, jte, JStachio, Rocker (ARGS=--quick; JDK 17 and 25, Maven)'
 	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates; as tar.gz and .deb too'
 	@echo 'make install PREFIX=DIR  copies dist/ (default /usr/local)'
+	@echo 'make observe             yunti observe: why a process is slow (JDK, Maven for async-profiler)'
 	@echo 'make hadoop              yunti-hadoop.jar: plug-ins for stock Hadoop (JDK 17, Maven)'
 	@echo "make run-web             a shop's search page, by stock Velocity and compiled, on 127.0.0.1:8080 (ARGS='--port N'; JDK 17, Maven)"
 	@echo "make cluster-up          HDFS, YARN, MapReduce in a namespace of their own (ARGS='--nodes 2'); then: . cluster.env"
@@ -59,7 +61,7 @@ test:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py
 
-test-engine test-api test-conformance test-benches test-house test-hadoop test-web: test-%:
+test-engine test-api test-conformance test-benches test-house test-hadoop test-observe test-web: test-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
 
@@ -114,6 +116,18 @@ cluster-up:
 
 cluster-down:
 	@hadoop/cluster/down $(ARGS)
+
+# ---- observe ----
+
+.PHONY: observe
+
+# `yunti observe`, and async-profiler for JVMs.
+observe:
+	@tools/setup hadoop
+	@$(MAKE) --no-print-directory -s yunti
+	$(CARGO) build --release --locked --package yunti-observe
+	@install -D $(TARGET)/release/yunti-observe $(DIST)/libexec/yunti-observe
+	@observe/async-profiler $(DIST)/lib/yunti
 
 # ---- web ----
 

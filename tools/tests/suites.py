@@ -16,7 +16,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.path.join(ROOT, "build")
 YUNTI = os.path.join(ROOT, "dist/bin/yunti")
 PYTHON = sys.executable
-PARTS = ("engine", "api", "conformance", "benches", "house", "hadoop", "web")
+PARTS = ("engine", "api", "conformance", "benches", "house", "hadoop", "observe", "web")
 
 
 @dataclass
@@ -97,8 +97,8 @@ def engine_bench(name):
 SUITES = [
     Suite("engine", "how tests are counted", [unittest("tools/tests")], counts.of_unittest),
     Suite("engine", "engine and command, tiny limits", [
-        ["cargo", "build", "--workspace", "--all-targets", "--locked"],
-        ["cargo", "test", "--workspace", "--locked", "--no-fail-fast", "--", "--show-output"],
+        ["cargo", "build", "--all-targets", "--locked"],
+        ["cargo", "test", "--locked", "--no-fail-fast", "--", "--show-output"],
     ], counts.of_cargo, minutes=30),
     Suite("engine", "licences, bans, sources of dependencies", [["cargo", "deny", "--locked", "check", "licenses", "bans", "sources"]]),
     *compiled_twice("gcc"),
@@ -119,6 +119,8 @@ SUITES = [
     on_a_cluster("jobs on a cluster", "jobs", [f"Jobs.test_{name}" for name in JOBS]),
     on_a_cluster("job files on a cluster", "job_files", JOB_FILES),
     Suite("hadoop", "the cluster itself", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]], counts.of_unittest),
+    Suite("observe", "units", [["cargo", "test", "--locked", "-p", "yunti-observe", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
+    Suite("observe", "flame graphs of known programs", [["make", "-s", "observe"], [PYTHON, "observe/tests/flame_test.py"]], counts.of_unittest, {"YUNTI": YUNTI}),
     Suite("web", "templates, by stock Velocity and compiled", [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "package"]], counts.of_surefire),
     Suite("web", "the same on JDK 25", [on_jdk_25("-pl", "velocity,oracle", "-Dyunti.fuzz.seed=2")], counts.of_surefire, skip=no_jdk_25),
     Suite("house", "commands of the guides", [unittest("tests/guides")], counts.of_unittest, {"YUNTI": YUNTI}),

@@ -9,7 +9,6 @@
 
 mod colour;
 mod comparison;
-mod markup;
 mod memory;
 mod skew;
 mod stages;
@@ -20,7 +19,8 @@ mod timeline;
 use yunti_engine::job::report::Report;
 
 use crate::compare::Comparison;
-use markup::{Tag, tag};
+use yunti_present::page::Page;
+use yunti_present::page::markup::{self, Tag, tag};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -51,21 +51,6 @@ pub fn of_comparison(comparison: &Comparison) -> String {
 }
 
 fn document(title: &str, main: impl IntoIterator<Item = Tag>, version: &str) -> String {
-    let meta = |name: &str, content: &str| tag("meta").set("name", name).set("content", content);
-    let head = tag("head")
-        .add(tag("meta").set("charset", "utf-8"))
-        .add(meta("viewport", "width=device-width, initial-scale=1"))
-        .add(meta("color-scheme", "light dark"))
-        // What the page says of itself, the browser holds it to: no request leaves it.
-        .add(
-            tag("meta")
-                .set("http-equiv", "Content-Security-Policy")
-                .set("content", "default-src 'none'; style-src 'unsafe-inline'"),
-        )
-        .add(tag("title").say(title))
-        .add(tag("style").raw(STYLE));
     let foot = format!("Yunti {version}. What the words mean stands in docs/guide/report.md.");
-    let body = tag("body").add(tag("main").all(main).add(tag("footer").say(foot)));
-    let html = tag("html").set("lang", "en").add(head).add(body);
-    format!("<!DOCTYPE html>\n{}\n", html.print())
+    Page { title, style: STYLE, script: None, foot: &foot }.of(main)
 }

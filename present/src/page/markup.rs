@@ -11,7 +11,7 @@ pub struct Tag {
 }
 
 /// Elements that HTML knows to be empty.
-const VOID: [&str; 2] = ["meta", "br"];
+const VOID: [&str; 3] = ["meta", "br", "input"];
 
 pub fn tag(name: &'static str) -> Tag {
     Tag { name, attributes: String::new(), content: String::new() }

@@ -1,0 +1,43 @@
+//! The target's /tmp, where it and we both can lay files: opened once, so that it stays in reach when the target has ended.
+
+use std::fs;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::PathBuf;
+
+use rustix::fs::{Mode, OFlags, open};
+use yunti_engine::base::{Code, Error, Result};
+
+use crate::target::Process;
+
+#[derive(Debug)]
+pub struct Folder {
+    fd: OwnedFd,
+}
+
+impl Folder {
+    pub fn of(process: &Process) -> Result<Folder> {
+        let path = process.path("/tmp");
+        let fd = open(&path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).map_err(|e| {
+            Error::io(Code::Input, &format!("files of process {} cannot be reached", process.pid), &e.into())
+                .at_path(path.to_string_lossy())
+                .hint("run as its owner, or as root")
+        })?;
+        Ok(Folder { fd })
+    }
+
+    /// A file in it as we reach it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}/{name}", self.fd.as_raw_fd()))
+    }
+
+    /// The same as the target does.
+    pub fn inside(name: &str) -> String {
+        format!("/tmp/{name}")
+    }
+
+    pub fn remove(&self, names: &[String]) {
+        for name in names {
+            let _ = fs::remove_file(self.path(name));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! What async-profiler recorded: a file of JFR, read with `jfrs`, as samples.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::rc::Rc;
+
+use jfrs::reader::event::Accessor;
+use jfrs::reader::value_descriptor::{Primitive, ValueDescriptor};
+use jfrs::reader::{Chunk, JfrReader};
+use yunti_engine::base::{Code, Error, Result};
+
+use crate::stack::{Frame, Kind};
+
+/// One sample, or one event that lasted.
+#[derive(Clone, Debug)]
+pub struct Sample {
+    /// The outermost first.
+    pub frames: Rc<[Frame]>,
+    pub thread: Rc<str>,
+    /// RUNNABLE, SLEEPING ..; "" where the event has none.
+    pub state: Rc<str>,
+    /// Samples that this one stands for, bytes, or nanoseconds.
+    pub value: u64,
+}
+
+#[derive(Default, Debug)]
+pub struct Recording {
+    pub samples: Vec<Sample>,
+    /// Why a part of it could not be read.
+    pub broken: Option<String>,
+}
+
+impl Recording {
+    /// A JVM that was killed leaves chunks that are whole, and one that is not.
+    pub fn read(path: &Path) -> Result<Recording> {
+        let file = File::open(path).map_err(|e| Error::io(Code::Input, "the profiler has left no recording", &e).at_path(path.to_string_lossy()))?;
+        let mut recording = Recording::default();
+        let mut reader = JfrReader::new(BufReader::new(file));
+        for chunk in reader.chunks() {
+            let (mut events, chunk) = match chunk {
+                Ok(chunk) => chunk,
+                Err(e) => {
+                    recording.broken = Some(e.to_string());
+                    break;
+                }
+            };
+            let mut names = Names { chunk: &chunk, stacks: HashMap::new(), texts: HashMap::new() };
+            for event in events.events(&chunk) {
+                match event {
+                    Ok(event) => recording.samples.extend(names.sample(event.class.name(), &event.value())),
+                    Err(e) => {
+                        recording.broken = Some(e.to_string());
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(recording)
+    }
+}
+
+/// What a chunk's constants are called: most samples have a stack that another had.
+struct Names<'a> {
+    chunk: &'a Chunk,
+    stacks: HashMap<i64, Rc<[Frame]>>,
+    texts: HashMap<String, Rc<str>>,
+}
+
+impl Names<'_> {
+    fn sample(&mut self, event: &str, value: &Accessor<'_>) -> Option<Sample> {
+        let (thread, amount) = match event {
+            "jdk.ExecutionSample" => ("sampledThread", 1),
+            "profiler.WallClockSample" => ("sampledThread", number(value, "samples").unwrap_or(1)),
+            "jdk.ObjectAllocationInNewTLAB" => ("eventThread", number(value, "tlabSize")?),
+            "jdk.ObjectAllocationOutsideTLAB" => ("eventThread", number(value, "allocationSize")?),
+            "jdk.JavaMonitorEnter" | "jdk.ThreadPark" => ("eventThread", self.nanoseconds(number(value, "duration")?)),
+            _ => return None,
+        };
+        let name = value.get_field(thread).and_then(|t| text(&t, "javaName").or_else(|| text(&t, "osName")));
+        let state = value.get_field("state").and_then(|s| text(&s, "name"));
+        Some(Sample {
+            frames: self.stack(value)?,
+            thread: self.text(name.unwrap_or("?")),
+            state: self.text(state.unwrap_or_default()),
+            value: amount,
+        })
+    }
+
+    fn nanoseconds(&self, ticks: u64) -> u64 {
+        let per_second = self.chunk.header.ticks_per_second.max(1) as u128;
+        (u128::from(ticks) * 1_000_000_000 / per_second) as u64
+    }
+
+    fn text(&mut self, text: &str) -> Rc<str> {
+        if let Some(known) = self.texts.get(text) {
+            return known.clone();
+        }
+        let new: Rc<str> = text.into();
+        self.texts.insert(text.to_owned(), new.clone());
+        new
+    }
+
+    fn stack(&mut self, event: &Accessor<'_>) -> Option<Rc<[Frame]>> {
+        let field = event.get_field_raw("stackTrace")?;
+        let index = match field.value {
+            ValueDescriptor::ConstantPool { constant_index, .. } => Some(*constant_index),
+            _ => None,
+        };
+        if let Some(known) = index.and_then(|i| self.stacks.get(&i)) {
+            return Some(known.clone());
+        }
+        let trace = field.resolve()?;
+        let mut frames: Vec<Frame> = trace.get_field("frames")?.as_iter()?.map(|frame| self.frame(&frame)).collect();
+        frames.reverse();
+        let stack: Rc<[Frame]> = frames.into();
+        if let Some(index) = index {
+            self.stacks.insert(index, stack.clone());
+        }
+        Some(stack)
+    }
+
+    fn frame(&mut self, frame: &Accessor<'_>) -> Frame {
+        let method = frame.get_field("method");
+        let class = method.as_ref().and_then(|m| m.get_field("type")).and_then(|t| symbol(&t, "name")).unwrap_or_default();
+        let name = method.as_ref().and_then(|m| symbol(m, "name")).unwrap_or("?");
+        let kind = match frame.get_field("type").and_then(|t| text(&t, "description")).unwrap_or_default() {
+            "Interpreted" => Kind::Interpreted,
+            "JIT compiled" => Kind::Compiled,
+            "Inlined" => Kind::Inlined,
+            "C1 compiled" => Kind::CompiledC1,
+            "C++" => Kind::Jvm,
+            "Kernel" => Kind::Kernel,
+            _ => Kind::Native,
+        };
+        let whole = if class.is_empty() { name.to_owned() } else { format!("{}.{name}", class.replace('/', ".")) };
+        Frame { name: self.text(&whole), kind }
+    }
+}
+
+/// Texts of symbols are a constant within a constant.
+fn symbol<'a>(value: &Accessor<'a>, field: &str) -> Option<&'a str> {
+    text(&value.get_field(field)?, "string")
+}
+
+fn text<'a>(value: &Accessor<'a>, field: &str) -> Option<&'a str> {
+    match value.get_field(field)?.value {
+        ValueDescriptor::Primitive(Primitive::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+fn number(value: &Accessor<'_>, field: &str) -> Option<u64> {
+    match value.get_field(field)?.value {
+        ValueDescriptor::Primitive(Primitive::Long(n)) => (*n).try_into().ok(),
+        ValueDescriptor::Primitive(Primitive::Integer(n)) => (*n).try_into().ok(),
+        _ => None,
+    }
+}

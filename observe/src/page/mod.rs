@@ -1,0 +1,5 @@
+//! Answers as pages.
+
+mod flame;
+
+pub use flame::flame;

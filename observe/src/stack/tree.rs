@@ -1,0 +1,254 @@
+//! Stacks that begin alike, put together: a node is a way of calls from the outermost frame, with what was spent in it and beyond it.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::{Value, json};
+
+use super::{Frame, KINDS, Kind};
+
+#[derive(Debug)]
+struct Node {
+    /// None: the root.
+    pub frame: Option<Frame>,
+    pub total: u64,
+    /// Of it, what was spent in this frame itself.
+    pub own: u64,
+    pub children: Vec<usize>,
+}
+
+#[derive(Debug)]
+pub struct Tree {
+    nodes: Vec<Node>,
+    /// A node and a frame: the child.
+    known: HashMap<(usize, Frame), usize>,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Tree { nodes: vec![Node { frame: None, total: 0, own: 0, children: Vec::new() }], known: HashMap::new() }
+    }
+}
+
+impl Tree {
+    pub const ROOT: usize = 0;
+
+    /// @param frames the outermost first
+    pub fn add<'a>(&mut self, frames: impl IntoIterator<Item = &'a Frame>, value: u64) {
+        let mut at = Tree::ROOT;
+        self.nodes[at].total += value;
+        for frame in frames {
+            let fresh = self.nodes.len();
+            let next = *self.known.entry((at, frame.clone())).or_insert(fresh);
+            if next == fresh {
+                self.nodes.push(Node { frame: Some(frame.clone()), total: 0, own: 0, children: Vec::new() });
+                self.nodes[at].children.push(next);
+            }
+            at = next;
+            self.nodes[at].total += value;
+        }
+        self.nodes[at].own += value;
+    }
+
+    #[cfg(test)]
+    fn node(&self, index: usize) -> &Node {
+        &self.nodes[index]
+    }
+
+    pub fn total(&self) -> u64 {
+        self.nodes[Tree::ROOT].total
+    }
+
+    /// What each frame costs by itself and with all that it calls, wherever it is called from; a frame that calls itself counts once.
+    /// The dearest first.
+    pub fn hottest(&self) -> Vec<Hot> {
+        let mut sums: HashMap<&Frame, Hot> = HashMap::new();
+        let mut above: HashMap<&Frame, u32> = HashMap::new();
+        self.walk(Tree::ROOT, &mut above, &mut sums);
+        let mut hot: Vec<Hot> = sums.into_values().collect();
+        hot.sort_by(|a, b| b.own.cmp(&a.own).then(b.total.cmp(&a.total)).then_with(|| a.frame.name.cmp(&b.frame.name)));
+        hot
+    }
+
+    fn walk<'a>(&'a self, at: usize, above: &mut HashMap<&'a Frame, u32>, sums: &mut HashMap<&'a Frame, Hot>) {
+        // Deep recursion of the target must not be ours: a stack of nodes, with what is left to do.
+        let mut todo = vec![(at, false)];
+        while let Some((index, left)) = todo.pop() {
+            let node = &self.nodes[index];
+            if let Some(frame) = node.frame.as_ref().filter(|f| f.kind != Kind::Group) {
+                let depth = above.entry(frame).or_default();
+                if left {
+                    *depth -= 1;
+                    continue;
+                }
+                let hot = sums.entry(frame).or_insert_with(|| Hot { frame: frame.clone(), own: 0, total: 0 });
+                hot.own += node.own;
+                if *depth == 0 {
+                    hot.total += node.total;
+                }
+                *depth += 1;
+                todo.push((index, true));
+            }
+            todo.extend(node.children.iter().map(|child| (*child, false)));
+        }
+    }
+
+    /// As the page and `--json` have it: names once each, nodes as rows of (parent, name, kind, total, own), a parent before its children.
+    /// With an older tree, rows have its total behind them, in proportion to all of this one.
+    pub fn to_json(&self, old: Option<&Tree>) -> Value {
+        let mut names: Vec<&str> = Vec::new();
+        let mut numbers: HashMap<&str, usize> = HashMap::new();
+        let mut rows = Vec::with_capacity(self.nodes.len());
+        let scale = old.map_or(0.0, |old| self.total() as f64 / old.total().max(1) as f64);
+        let mut todo = vec![(Tree::ROOT, None, Some(Tree::ROOT))];
+        while let Some((index, parent, before)) = todo.pop() {
+            let node = &self.nodes[index];
+            let row = rows.len();
+            let (name, kind) = node.frame.as_ref().map_or(("all", Kind::Group), |f| (&*f.name, f.kind));
+            let number = *numbers.entry(name).or_insert_with(|| {
+                names.push(name);
+                names.len() - 1
+            });
+            let mut cells = vec![json!(parent), json!(number), json!(kind as u8), json!(node.total), json!(node.own)];
+            if let Some(old) = old {
+                cells.push(json!(before.map_or(0.0, |at| (old.nodes[at].total as f64 * scale).round())));
+            }
+            rows.push(Value::Array(cells));
+            todo.extend(node.children.iter().map(|child| {
+                let same = before.zip(old).and_then(|(at, old)| old.child(at, self.nodes[*child].frame.as_ref()?));
+                (*child, Some(row), same)
+            }));
+        }
+        json!({ "names": names, "nodes": rows })
+    }
+
+    /// Whatever code of a name was compiled by then: what is interpreted at first is compiled later.
+    fn child(&self, at: usize, frame: &Frame) -> Option<usize> {
+        let same = |i: &&usize| self.nodes[**i].frame.as_ref().is_some_and(|f| f.name == frame.name);
+        self.known.get(&(at, frame.clone())).or_else(|| self.nodes[at].children.iter().find(same)).copied()
+    }
+
+    /// A tree of [`Tree::to_json`]; None: it is none.
+    pub fn from_json(json: &Value) -> Option<Tree> {
+        let names: Vec<Rc<str>> = json["names"].as_array()?.iter().map(|n| n.as_str().map(Rc::from)).collect::<Option<_>>()?;
+        let mut tree = Tree { nodes: Vec::new(), known: HashMap::new() };
+        for (row, cells) in json["nodes"].as_array()?.iter().enumerate() {
+            let number = |column: usize| cells[column].as_u64();
+            let (total, own) = (number(3)?, number(4)?);
+            if row == 0 {
+                tree.nodes.push(Node { frame: None, total, own, children: Vec::new() });
+                continue;
+            }
+            let parent = usize::try_from(number(0)?).ok().filter(|parent| *parent < row)?;
+            let frame = Frame {
+                name: names.get(usize::try_from(number(1)?).ok()?)?.clone(),
+                kind: *KINDS.get(usize::try_from(number(2)?).ok()?)?,
+            };
+            tree.known.insert((parent, frame.clone()), row);
+            tree.nodes.push(Node { frame: Some(frame), total, own, children: Vec::new() });
+            tree.nodes[parent].children.push(row);
+        }
+        (!tree.nodes.is_empty()).then_some(tree)
+    }
+
+    /// What each frame costs by itself, in shares of all, then and now; the largest change first.
+    pub fn changes_since(&self, old: &Tree) -> Vec<Change> {
+        let mut changes: HashMap<Rc<str>, Change> = HashMap::new();
+        for (tree, is_new) in [(old, false), (self, true)] {
+            let all = tree.total().max(1) as f64;
+            for hot in tree.hottest() {
+                let name = hot.frame.name.clone();
+                let change = changes.entry(name.clone()).or_insert(Change { name, then: 0.0, now: 0.0 });
+                let side = if is_new { &mut change.now } else { &mut change.then };
+                *side += hot.own as f64 / all;
+            }
+        }
+        let mut all: Vec<Change> = changes.into_values().collect();
+        let size = |change: &Change| (change.now - change.then).abs();
+        all.sort_by(|a, b| size(b).total_cmp(&size(a)).then_with(|| a.name.cmp(&b.name)));
+        all
+    }
+}
+
+/// What a function's own share was, and is.
+#[derive(Clone, Debug)]
+pub struct Change {
+    pub name: Rc<str>,
+    pub then: f64,
+    pub now: f64,
+}
+
+/// A frame with all of its calls.
+#[derive(Clone, Debug)]
+pub struct Hot {
+    pub frame: Frame,
+    pub own: u64,
+    pub total: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frames(text: &str) -> Vec<Frame> {
+        text.split(' ').filter(|t| !t.is_empty()).map(|name| Frame { name: name.into(), kind: Kind::Native }).collect()
+    }
+
+    fn tree(stacks: &[(&str, u64)]) -> Tree {
+        let mut tree = Tree::default();
+        for (stack, value) in stacks {
+            tree.add(&frames(stack), *value);
+        }
+        tree
+    }
+
+    #[test]
+    fn stacks_that_begin_alike_are_one() {
+        let tree = tree(&[("a b", 1), ("a b c", 2), ("a d", 4), ("", 8)]);
+        assert_eq!((tree.total(), tree.node(Tree::ROOT).own), (15, 8));
+        let a = tree.node(tree.node(Tree::ROOT).children[0]);
+        assert_eq!((a.total, a.own, a.children.len()), (7, 0, 2));
+    }
+
+    #[test]
+    fn recursion_counts_once() {
+        let hot = tree(&[("a b a b", 3), ("b", 1)]).hottest();
+        let of = |name: &str| hot.iter().find(|h| &*h.frame.name == name).map(|h| (h.own, h.total));
+        assert_eq!((of("a"), of("b")), (Some((0, 3)), Some((4, 4))));
+    }
+
+    #[test]
+    fn deep_stacks() {
+        let deep = "f ".repeat(200_000);
+        let tree = tree(&[(&deep, 1)]);
+        assert_eq!(tree.hottest()[0].total, 1);
+        assert_eq!(tree.to_json(None)["nodes"].as_array().map(Vec::len), Some(200_001));
+    }
+
+    #[test]
+    fn there_and_back() {
+        let tree = tree(&[("a b", 1), ("a c", 2)]);
+        let again = Tree::from_json(&tree.to_json(None)).unwrap();
+        assert_eq!(again.to_json(None), tree.to_json(None));
+        for wrong in ["{}", "[]", r#"{"names":["a"],"nodes":[[null,0,0,1,0],[1,0,0,1,0]]}"#, r#"{"names":[],"nodes":[[null,0,0,1,0],[0,0,0,1,0]]}"#] {
+            assert!(Tree::from_json(&serde_json::from_str(wrong).unwrap()).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn changes_are_of_shares() {
+        let (old, new) = (tree(&[("a", 1), ("b", 1)]), tree(&[("a", 30), ("b", 10)]));
+        let changes = new.changes_since(&old);
+        assert_eq!((&*changes[0].name, changes[0].then, changes[0].now), ("a", 0.5, 0.75));
+        let json = new.to_json(Some(&old));
+        assert!(json["nodes"].as_array().unwrap().iter().any(|row| row[3] == 30 && row[5] == 20.0), "{json}");
+    }
+
+    #[test]
+    fn rows_name_their_parents() {
+        let json = tree(&[("a b", 1), ("a c", 2)]).to_json(None);
+        assert_eq!(json["nodes"][0], json!([null, 0, 0, 3, 0]));
+        let parents: Vec<_> = (1..4).map(|i| json["nodes"][i][0].as_u64().unwrap()).collect();
+        assert_eq!(parents, [0, 1, 1]);
+    }
+}

@@ -1,0 +1,92 @@
+//! Which process a user means.
+
+use std::fs;
+
+use yunti_engine::base::{Code, Error, Result};
+
+use super::process::{Process, arguments};
+
+/// How many are named where a name fits several.
+const SHOWN_MAX: usize = 8;
+
+/// By a number, or by a part of a name: of the program, of the script or jar that it runs, of a Java main class.
+pub fn choose(name: &str) -> Result<Process> {
+    if let Ok(pid) = name.parse() {
+        return Process::of(pid);
+    }
+    let mine = std::process::id();
+    let parents = [mine, rustix::process::getppid().map_or(0, |p| p.as_raw_nonzero().get() as u32)];
+    let mut found: Vec<(Process, String)> = Vec::new();
+    for pid in processes().filter(|pid| !parents.contains(pid)) {
+        let line = arguments(pid);
+        let Ok(process) = Process::of(pid) else { continue };
+        let fits = process.name.contains(name) || words(&line).any(|word| word.contains(name));
+        if fits {
+            found.push((process, line.join(" ")));
+        }
+    }
+    // A whole word wins over a part of one.
+    let exact: Vec<usize> = (0..found.len())
+        .filter(|&i| found[i].0.name == name || words(&arguments(found[i].0.pid)).any(|word| word == name || word.ends_with(&format!(".{name}"))))
+        .collect();
+    match (&exact[..], found.len()) {
+        ([one], _) => Ok(found.swap_remove(*one).0),
+        (_, 1) => Ok(found.remove(0).0),
+        (_, 0) => Err(Error::new(Code::Input, format!("no process is called '{name}'")).hint("`ps -e` lists what there is")),
+        (_, n) => {
+            let mut list: Vec<String> =
+                found.iter().take(SHOWN_MAX).map(|(p, line)| format!("{} {}", p.pid, line.chars().take(60).collect::<String>())).collect();
+            if n > SHOWN_MAX {
+                list.push("..".into());
+            }
+            Err(Error::new(Code::Input, format!("'{name}' is part of {n} names")).hint(format!("choose one by -p: {}", list.join("; "))))
+        }
+    }
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// The words of a command line that name what is run: the program, and the first argument that is no option; of `-jar x.jar`, x.jar.
+/// Options of a JVM that have a value of their own (`-cp PATH`) are passed over with it.
+fn words(arguments: &[String]) -> impl Iterator<Item = &str> {
+    let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let program = arguments.first().map(|a| base(a));
+    let is_java = program.as_deref() == Some("java");
+    let mut rest = arguments.iter().skip(1);
+    let mut run = None;
+    while let Some(word) = rest.next() {
+        if is_java && matches!(word.as_str(), "-cp" | "-classpath" | "--class-path" | "-p" | "--module-path" | "--add-modules") {
+            rest.next();
+        } else if !word.starts_with('-') {
+            run = Some(word.rsplit('/').next().unwrap_or(word));
+            break;
+        }
+    }
+    arguments.first().map(|a| a.rsplit('/').next().unwrap_or(a)).into_iter().chain(run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_command_line_runs() {
+        let check = |line: &str, expected: &[&str]| {
+            let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(words(&arguments).collect::<Vec<_>>(), expected, "{line}");
+        };
+        check("/usr/bin/java -Xmx1g -cp a:b org.example.Main x", &["java", "org.example.Main"]);
+        check("java -jar /opt/shop.jar", &["java", "shop.jar"]);
+        check("python3 -u serve.py", &["python3", "serve.py"]);
+        check("nginx: worker", &["nginx:", "worker"]);
+    }
+
+    #[test]
+    fn names_that_nobody_has() {
+        let error = choose("no such name, surely").unwrap_err();
+        assert!(error.to_string().contains("no process is called"), "{error}");
+    }
+}

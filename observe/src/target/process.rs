@@ -1,0 +1,160 @@
+//! A process as /proc tells of it. Its number alone does not name it, since numbers come again: with the time of its start it does.
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use yunti_engine::base::{Code, Error, Result};
+
+#[derive(Clone, Debug)]
+pub struct Process {
+    pub pid: u32,
+    /// Since the machine's start, in ticks of the clock.
+    started: u64,
+    /// As it calls itself: 15 characters at most.
+    pub name: String,
+    /// Its number in its own PID namespace: what a process in a container calls itself.
+    pub pid_inside: u32,
+}
+
+impl Process {
+    pub fn of(pid: u32) -> Result<Process> {
+        let stat = Stat::of(pid).ok_or_else(|| {
+            Error::new(Code::Input, format!("there is no process {pid}")).hint("`ps -e` lists what there is")
+        })?;
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
+        let pid_inside = numbers.split_whitespace().last().and_then(|n| n.parse().ok()).unwrap_or(pid);
+        Ok(Process { pid, started: stat.started, name: stat.name, pid_inside })
+    }
+
+    /// Whether this very process is still there, and not only what its parent has not buried yet.
+    pub fn is_alive(&self) -> bool {
+        Stat::of(self.pid).is_some_and(|stat| stat.started == self.started && !matches!(stat.state, 'Z' | 'X'))
+    }
+
+    /// Becomes readable when it ends; None: this kernel has none.
+    pub fn death(&self) -> Option<OwnedFd> {
+        pidfd_open(Pid::from_raw(self.pid as i32)?, PidfdFlags::empty()).ok()
+    }
+
+    pub fn is_same(&self, started: u64) -> bool {
+        self.started == started && self.is_alive()
+    }
+
+    pub fn started(&self) -> u64 {
+        self.started
+    }
+
+    /// A path of its own as we reach it.
+    pub fn path(&self, inside: &str) -> PathBuf {
+        PathBuf::from(format!("/proc/{}/root{inside}", self.pid))
+    }
+
+    /// Whether its files are ours too.
+    pub fn shares_files(&self) -> bool {
+        let of = |pid: &str, what: &str| fs::metadata(format!("/proc/{pid}/{what}")).map(|m| (m.dev(), m.ino())).ok();
+        let mine = std::process::id().to_string();
+        let same = |what| of(&self.pid.to_string(), what).is_some_and(|it| Some(it) == of(&mine, what));
+        same("ns/mnt") && same("root/")
+    }
+
+    /// User and group that it acts as.
+    pub fn owner(&self) -> Option<(u32, u32)> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;
+        let effective = |key: &str| -> Option<u32> {
+            status.lines().find_map(|line| line.strip_prefix(key))?.split_whitespace().nth(1)?.parse().ok()
+        };
+        Some((effective("Uid:")?, effective("Gid:")?))
+    }
+
+    /// Whether it has a handler for a signal. Without one, most signals end a process.
+    pub fn handles(&self, signal: u32) -> bool {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        caught.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+    }
+
+    /// Files that are mapped into it, once each.
+    pub fn mapped_files(&self) -> Result<Vec<String>> {
+        let path = format!("/proc/{}/maps", self.pid);
+        let maps = fs::read_to_string(&path).map_err(|e| {
+            let hint = format!("run as its owner, or as root: sudo yunti observe .. -p {}", self.pid);
+            Error::io(Code::Input, &format!("process {} cannot be looked at", self.pid), &e).at_path(path).hint(hint)
+        })?;
+        let mut files: Vec<String> = maps.lines().filter_map(|line| line.splitn(6, ' ').nth(5)).map(|f| f.trim().to_owned()).collect();
+        files.retain(|file| file.starts_with('/'));
+        files.sort();
+        files.dedup();
+        Ok(files)
+    }
+
+    /// Numbers of its threads, as the system has them.
+    pub fn threads(&self) -> Vec<u32> {
+        let entries = fs::read_dir(format!("/proc/{}/task", self.pid)).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+    }
+
+    pub fn thread_name(&self, tid: u32) -> Option<String> {
+        let name = fs::read_to_string(format!("/proc/{}/task/{tid}/comm", self.pid)).ok()?;
+        Some(name.trim_end().to_owned())
+    }
+
+    /// Processor time that it has used, in seconds, of all threads.
+    pub fn cpu_seconds(&self) -> Option<f64> {
+        Stat::of(self.pid).map(|stat| stat.cpu_ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
+    }
+}
+
+/// Arguments of a process, the program first.
+pub fn arguments(pid: u32) -> Vec<String> {
+    let line = fs::read(Path::new("/proc").join(pid.to_string()).join("cmdline")).unwrap_or_default();
+    line.split(|b| *b == 0).filter(|a| !a.is_empty()).map(|a| String::from_utf8_lossy(a).into_owned()).collect()
+}
+
+/// /proc/PID/stat: proc_pid_stat(5).
+struct Stat {
+    name: String,
+    state: char,
+    cpu_ticks: u64,
+    started: u64,
+}
+
+impl Stat {
+    fn of(pid: u32) -> Option<Stat> {
+        Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
+    }
+
+    /// The name may hold anything, blanks and brackets too.
+    fn parse(line: &str) -> Option<Stat> {
+        let (head, tail) = line.rsplit_once(')')?;
+        let name = head.split_once('(')?.1.to_owned();
+        let fields: Vec<&str> = tail.split_whitespace().collect();
+        let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
+        Some(Stat { name, state: fields.first()?.chars().next()?, cpu_ticks: number(14)? + number(15)?, started: number(22)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let line = "7 (a) R (b) S 1 7 7 0 -1 4194560 1 2 3 4 50 6 0 0 20 0 1 0 999 1 2";
+        let stat = Stat::parse(line).unwrap();
+        assert_eq!((stat.name.as_str(), stat.state, stat.cpu_ticks, stat.started), ("a) R (b", 'S', 56, 999));
+        assert!(Stat::parse("").is_none() && Stat::parse("1 (x) S").is_none());
+    }
+
+    #[test]
+    fn ourselves() {
+        let me = Process::of(std::process::id()).unwrap();
+        assert!(me.is_alive() && me.shares_files() && !me.is_same(me.started + 1));
+        assert!(me.mapped_files().unwrap().iter().any(|f| f.contains("libc")));
+        let error = Process::of(u32::MAX).unwrap_err();
+        assert_eq!(error.code(), Code::Input);
+    }
+}

@@ -1,0 +1,237 @@
+"""`yunti observe flame` on programs whose costs are known."""
+
+import glob
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.join(HERE, "../..")
+sys.path.insert(0, os.path.join(ROOT, "tools/tests"))
+import jdks  # noqa: E402
+
+YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
+SECONDS = 2
+
+
+def built(folder, name, *flags):
+    program = os.path.join(folder, name)
+    subprocess.run(["gcc", "-O2", "-fomit-frame-pointer", *flags, "-o", program, os.path.join(HERE, f"targets/{name}.c"), "-lpthread"], check=True)
+    return program
+
+
+def java_versions():
+    return {version: home for version, (_, home) in jdks.find(["17", "25"]).items()}
+
+
+def observe(*words, code=0):
+    run = subprocess.run([YUNTI, "observe", *map(str, words)], capture_output=True, text=True, timeout=60)
+    assert run.returncode == code, (run.returncode, run.stdout[-2000:], run.stderr)
+    return run
+
+
+class Started:
+    """A program that has said that it is ready, ended at the end."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+    def __enter__(self):
+        line = self.process.stdout.readline()
+        assert line.strip() == "ready", line
+        return self.process
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+def shares(document):
+    """Name -> share of all that is spent in it or beyond it, frames within themselves once."""
+    names, nodes = document["tree"]["names"], document["tree"]["nodes"]
+    total = max(1, nodes[0][3])
+    spent, path = {}, {}
+    for i, (parent, name, _, value, _) in enumerate(nodes):
+        above = path[parent] if parent is not None else frozenset()
+        word = names[name]
+        if word not in above:
+            spent[word] = spent.get(word, 0) + value / total
+        path[i] = above | {word}
+    return spent
+
+
+def share(document, part):
+    return sum(value for name, value in shares(document).items() if part in name)
+
+
+class Native(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.hot = built(cls.folder.name, "hot")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def check(self, document):
+        self.assertAlmostEqual(share(document, "costs_three_quarters"), 0.75, delta=0.08)
+        self.assertAlmostEqual(share(document, "costs_a_quarter"), 0.25, delta=0.08)
+        # Unwound to the end, without frame pointers.
+        self.assertGreater(share(document, "main"), 0.97)
+
+    def test_shares_of_functions(self):
+        with Started(self.hot, "30") as process:
+            document = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "--rate", 499, "--json").stdout)
+        self.check(document)
+        self.assertAlmostEqual(document["samples"], 499 * SECONDS, delta=499 * SECONDS * 0.2)
+
+    def test_a_command_from_its_beginning(self):
+        self.check(json.loads(observe("flame", "-s", SECONDS, "--rate", 499, "--json", "--", self.hot, "30").stdout.split("ready\n", 1)[1]))
+
+    def test_threads_that_are_there_and_that_come_later(self):
+        with Started(self.hot, "30", "4") as process:
+            document = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "--threads", "--json").stdout)
+        names = document["tree"]["names"]
+        groups = [names[node[1]] for node in document["tree"]["nodes"] if node[0] == 0]
+        self.assertEqual(len(groups), 4, groups)
+
+    def test_a_target_that_ends(self):
+        with Started(self.hot, "1") as process:
+            run = observe("flame", "-p", process.pid, "-s", 20)
+        self.assertIn("has ended", run.stdout)
+        self.assertIn("costs_three_quarters", run.stdout)
+
+    def test_interrupted(self):
+        with Started(self.hot, "30") as process:
+            run = subprocess.Popen([YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "30"], stdout=subprocess.PIPE, text=True)
+            time.sleep(1.5)
+            run.send_signal(signal.SIGINT)
+            said, _ = run.communicate(timeout=20)
+        self.assertEqual(run.returncode, 130)
+        self.assertIn("costs_three_quarters", said)
+
+    def test_a_page(self):
+        page = os.path.join(self.folder.name, "page.html")
+        with Started(self.hot, "30") as process:
+            observe("flame", "-p", process.pid, "-s", 1, "-o", page)
+        with open(page) as f:
+            text = f.read()
+        self.assertIn("costs_three_quarters", text)
+        self.assertNotIn("http", text.replace("http-equiv", ""))
+
+
+class Wrong(unittest.TestCase):
+    def refused(self, code, expected, *words):
+        run = observe("flame", *words, code=code)
+        self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+        self.assertIn(expected, run.stderr)
+
+    def test_what_is_not_there(self):
+        self.refused(3, "no process 4194999", "-p", "4194999")
+        self.refused(3, "no process is called", "surely-no-such-name")
+        self.refused(3, "no such program", "--", "/nonexistent/program")
+        self.refused(2, "no process is named")
+        self.refused(2, "seconds", "-s", "0", "-p", "1")
+
+
+class Java:
+    """The tests of one JDK."""
+
+    version = ""
+
+    @classmethod
+    def setUpClass(cls):
+        home = java_versions().get(cls.version)
+        if not home:
+            raise unittest.SkipTest(f"there is no JDK {cls.version}")
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.java = [os.path.join(home, "bin/java"), "-cp", cls.folder.name, "Hot"]
+        subprocess.run(["javac", "--release", "17", "-d", cls.folder.name, os.path.join(HERE, "targets/Hot.java")], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def left(self):
+        return glob.glob("/tmp/.yunti-observe-*") + glob.glob("/tmp/.attach_pid*")
+
+    def test_shares_of_methods(self):
+        with Started(*self.java, "30") as process:
+            document = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "--rate", 499, "--json").stdout)
+            again = json.loads(observe("flame", "-p", process.pid, "-s", 1, "--rate", 499, "--json").stdout)
+        for seen in (document, again):
+            three, one = share(seen, "Hot.costsThreeQuarters"), share(seen, "Hot.costsAQuarter")
+            self.assertAlmostEqual(three / max(0.01, three + one), 0.75, delta=0.08)
+        kinds = {document["kinds"][node[2]] for node in document["tree"]["nodes"]}
+        self.assertLessEqual({"interpreted", "native", "jvm"}, kinds)
+        self.assertEqual(self.left(), [])
+
+    def test_waiting_allocating_and_locks(self):
+        with Started(*self.java, "60") as process:
+            wall = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "-e", "wall", "--threads", "--json").stdout)
+            alloc = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "-e", "alloc", "--json").stdout)
+            lock = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "-e", "lock", "--json").stdout)
+        names = wall["tree"]["names"]
+        self.assertTrue({"busy", "first", "second"} <= {n.split(" ")[0].strip("[]") for n in names}, names[:40])
+        self.assertGreater(share(alloc, "Hot.allocates"), 0.9)
+        self.assertGreater(share(lock, "Hot.holdsTheLock"), 0.9)
+
+    def test_a_command_from_its_beginning(self):
+        run = observe("flame", "-s", SECONDS, "--json", "--", *self.java, "30")
+        self.assertGreater(share(json.loads(run.stdout.split("ready\n", 1)[1]), "Hot.costs"), 0.3)
+
+    def test_killed_observer_leaves_nothing(self):
+        with Started(*self.java, "60") as process:
+            run = subprocess.Popen([YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "50"], stdout=subprocess.DEVNULL)
+            time.sleep(1.5)
+            self.assertNotEqual(self.left(), [])
+            run.kill()
+            run.wait()
+            end = time.monotonic() + 10
+            while self.left() and time.monotonic() < end:
+                time.sleep(0.1)
+            self.assertEqual(self.left(), [])
+            # The profiler is free again.
+            document = json.loads(observe("flame", "-p", process.pid, "-s", 1, "--json").stdout)
+            self.assertGreater(share(document, "Hot.costs"), 0.3)
+
+    def test_a_target_that_is_killed(self):
+        with Started(*self.java, "60") as process:
+            run = subprocess.Popen([YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "30"], stdout=subprocess.PIPE, text=True)
+            time.sleep(7)
+            process.kill()
+            said, _ = run.communicate(timeout=20)
+        self.assertEqual(run.returncode, 0, said)
+        self.assertIn("has ended", said)
+        self.assertIn("Hot.spin", said)
+        self.assertEqual(self.left(), [])
+
+    def test_two_observers(self):
+        with Started(*self.java, "60") as process:
+            first = subprocess.Popen([YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "4", "--json"], stdout=subprocess.PIPE, text=True)
+            time.sleep(1.5)
+            second = observe("flame", "-p", process.pid, "-s", 1, code=3)
+            self.assertIn("another profiler is at work", second.stderr)
+            said, _ = first.communicate(timeout=20)
+            self.assertEqual(first.returncode, 0)
+            self.assertGreater(json.loads(said)["samples"], 100)
+
+
+class Java17(Java, unittest.TestCase):
+    version = "17"
+
+
+class Java25(Java, unittest.TestCase):
+    version = "25"
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
