@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -30,10 +31,29 @@ def java_versions():
     return {version: home for version, (_, home) in jdks.find(["17", "25"]).items()}
 
 
-def observe(*words, code=0):
-    run = subprocess.run([YUNTI, "observe", *map(str, words)], capture_output=True, text=True, timeout=60)
+def observe(*words, code=0, before=()):
+    run = subprocess.run([*before, YUNTI, "observe", *map(str, words)], capture_output=True, text=True, timeout=60)
     assert run.returncode == code, (run.returncode, run.stdout[-2000:], run.stderr)
     return run
+
+
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+def may_be_others():
+    return os.geteuid() == 0 and shutil.which("setpriv") is not None
+
+
+def container(*command):
+    """A command in PID and mount namespaces of its own, with a /tmp that we do not see."""
+    script = 'mount -t tmpfs none /tmp && exec "$@"'
+    return ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-c", script, "sh", *command]
+
+
+def within(process):
+    """The one process below `unshare`, by our number."""
+    with open(f"/proc/{process.pid}/task/{process.pid}/children") as f:
+        return int(f.read().split()[0])
 
 
 class Started:
@@ -81,11 +101,11 @@ class Native(unittest.TestCase):
     def tearDownClass(cls):
         cls.folder.cleanup()
 
-    def check(self, document):
+    def check(self, document, outermost="main"):
         self.assertAlmostEqual(share(document, "costs_three_quarters"), 0.75, delta=0.08)
         self.assertAlmostEqual(share(document, "costs_a_quarter"), 0.25, delta=0.08)
         # Unwound to the end, without frame pointers.
-        self.assertGreater(share(document, "main"), 0.97)
+        self.assertGreater(share(document, outermost), 0.97)
 
     def test_shares_of_functions(self):
         with Started(self.hot, "30") as process:
@@ -108,6 +128,48 @@ class Native(unittest.TestCase):
             run = observe("flame", "-p", process.pid, "-s", 20)
         self.assertIn("has ended", run.stdout)
         self.assertIn("costs_three_quarters", run.stdout)
+
+    def test_without_root(self):
+        if not may_be_others():
+            self.skipTest("only root can be somebody else")
+        os.chmod(self.folder.name, 0o755)
+        with Started(*NOBODY, self.hot, "30") as process:
+            document = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "--rate", 499, "--json", before=NOBODY).stdout)
+            other = observe("flame", "-p", os.getpid(), "-s", 1, before=NOBODY, code=3)
+        self.check(document)
+        self.assertIn("run as its owner, or as root", other.stderr)
+        with open("/proc/sys/kernel/perf_event_paranoid") as f:
+            if int(f.read()) > 1:
+                self.assertIn("frames of the kernel", str(document["skipped"]))
+
+    def test_in_a_container(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can make namespaces here")
+        with tempfile.TemporaryDirectory(dir=os.path.join(ROOT, "build")) as folder:
+            hot = built(folder, "hot")
+            with Started(*container(hot, "30")) as process:
+                self.check(json.loads(observe("flame", "-p", within(process), "-s", SECONDS, "--rate", 499, "--json").stdout))
+
+    def test_a_thousand_threads(self):
+        with Started(self.hot, "30", "1000") as process:
+            document = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "--json").stdout)
+        self.check(document, "work")
+
+    def test_a_target_that_becomes_another(self):
+        with Started("sh", "-c", f"echo ready; sleep 1.5; exec {self.hot} 30") as process:
+            document = json.loads(observe("flame", "-p", process.pid, "-s", 4, "--rate", 499, "--json").stdout)
+        self.check(document)
+
+    def test_compared_with_an_earlier_answer(self):
+        old = os.path.join(self.folder.name, "old.json")
+        with Started(self.hot, "30") as process:
+            with open(old, "w") as f:
+                f.write(observe("flame", "-p", process.pid, "-s", SECONDS, "--json").stdout)
+            said = observe("flame", "-p", process.pid, "-s", SECONDS, "--diff", old).stdout
+        self.assertIn("by what its own share has changed", said)
+        with open(old, "w") as f:
+            f.write("{}")
+        self.assertIn("no flame graph", observe("flame", "-p", os.getpid(), "--diff", old, code=3).stderr)
 
     def test_interrupted(self):
         with Started(self.hot, "30") as process:
@@ -187,6 +249,39 @@ class Java:
     def test_a_command_from_its_beginning(self):
         run = observe("flame", "-s", SECONDS, "--json", "--", *self.java, "30")
         self.assertGreater(share(json.loads(run.stdout.split("ready\n", 1)[1]), "Hot.costs"), 0.3)
+
+    def test_in_a_container(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can make namespaces here")
+        with tempfile.TemporaryDirectory(dir=os.path.join(ROOT, "build")) as folder:
+            shutil.copytree(self.folder.name, folder, dirs_exist_ok=True)
+            with Started(*container(self.java[0], "-cp", folder, "Hot", "60")) as process:
+                pid = within(process)
+                document = json.loads(observe("flame", "-p", pid, "-s", SECONDS, "--json").stdout)
+                left = [name for name in os.listdir(f"/proc/{pid}/root/tmp") if name.startswith(".yunti")]
+        self.assertGreater(share(document, "Hot.costs"), 0.3)
+        self.assertEqual(left, [])
+
+    def test_without_root(self):
+        if not may_be_others():
+            self.skipTest("only root can be somebody else")
+        os.chmod(self.folder.name, 0o755)
+        with Started(*NOBODY, *self.java, "60") as process:
+            document = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "--json", before=NOBODY).stdout)
+            by_root = json.loads(observe("flame", "-p", process.pid, "-s", 1, "--json").stdout)
+        for seen in (document, by_root):
+            self.assertGreater(share(seen, "Hot.costs"), 0.3)
+        self.assertEqual(self.left(), [])
+
+    def test_a_jvm_that_wants_no_signals(self):
+        with Started(self.java[0], "-Xrs", *self.java[1:], "30") as process:
+            document = json.loads(observe("flame", "-p", process.pid, "-s", 1, "--json").stdout)
+            self.assertGreater(share(document, "Hot.costs"), 0.3)
+        # SIGQUIT would end this one.
+        with Started(self.java[0], "-Xrs", "-XX:+DisableAttachMechanism", *self.java[1:], "30") as process:
+            said = observe("flame", "-p", process.pid, "-s", 1, code=3).stderr
+            self.assertIn("no handler for SIGQUIT", said)
+            self.assertIsNone(process.poll())
 
     def test_killed_observer_leaves_nothing(self):
         with Started(*self.java, "60") as process:

@@ -17,7 +17,7 @@ use crate::jvm::{self, Event, Profiler};
 use crate::native::Native;
 use crate::page;
 use crate::stack::{Frame, Kind, Tree};
-use crate::target::{Process, Target};
+use crate::target::{Process, Target, label};
 
 /// Where the time goes: one graph of Java, the JVM's own code, native libraries and the kernel
 ///
@@ -98,7 +98,7 @@ fn look(flags: &FlameFlags, target: &Target, stopping: &mut Stopping) -> Result<
     let mut seen = Seen {
         tree: Tree::default(),
         old: None,
-        process: process.name.clone(),
+        process: label(process),
         pid: process.pid,
         event: flags.event,
         rate: flags.rate,

@@ -8,7 +8,8 @@
 //!                                           <-  "0\n" and what the command says
 //! ```
 //!
-//! SIGQUIT ends a process that has no handler for it, as a JVM has none before it is up or with -Xrs: without one it is never sent.
+//! SIGQUIT ends a process that has no handler for it, as a JVM has none before it is up or with -Xrs (which opens its socket at once): without
+//! one it is never sent.
 //! In a container both files are reached through /proc/PID/root, under the number that the JVM has there.
 
 use std::fs::{self, File};
@@ -72,7 +73,7 @@ fn connect(process: &Process) -> Result<UnixStream> {
     }
     if !process.handles(SIGQUIT) {
         let error = Error::new(Code::Input, format!("the JVM {} cannot be attached to: it has no handler for SIGQUIT", process.pid));
-        return Err(error.hint("it is still starting, or was started with -Xrs; try again, or start it without"));
+        return Err(error.hint("it is still starting, which passes; or it runs with -Xrs and -XX:+DisableAttachMechanism"));
     }
     let _asking = Trigger::place(process)?;
     let gone = || Error::new(Code::Input, format!("process {} has ended", process.pid));

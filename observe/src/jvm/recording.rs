@@ -132,9 +132,12 @@ impl Names<'_> {
             "C1 compiled" => Kind::CompiledC1,
             "C++" => Kind::Jvm,
             "Kernel" => Kind::Kernel,
+            // Of native frames the class is the library.
+            _ if class == "libjvm.so" => Kind::Jvm,
             _ => Kind::Native,
         };
-        let whole = if class.is_empty() { name.to_owned() } else { format!("{}.{name}", class.replace('/', ".")) };
+        let is_java = !matches!(kind, Kind::Jvm | Kind::Native | Kind::Kernel);
+        let whole = if is_java && !class.is_empty() { format!("{}.{name}", class.replace('/', ".")) } else { name.to_owned() };
         Frame { name: self.text(&whole), kind }
     }
 }

@@ -10,6 +10,7 @@ use std::os::fd::AsRawFd;
 use perf_event::events::Software;
 use perf_event::{Builder, Counter, SampleFlag, Sampler};
 use perf_event_data::Record;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use yunti_engine::base::{Code, Error, Result};
 
 use crate::target::Process;
@@ -45,12 +46,17 @@ pub struct Counters {
 
 impl Counters {
     pub fn start(process: &Process, rate: u32) -> Result<Counters> {
+        allow_many_files();
         // With perf_event_paranoid 2 and no rights, one's own code only.
         match Counters::open(process, rate, true) {
             Ok(counters) => Ok(counters),
             Err(_) => Counters::open(process, rate, false).map_err(|e| {
-                Error::io(Code::Input, &format!("process {} cannot be sampled", process.pid), &e)
-                    .hint("run as its owner, or as root; /proc/sys/kernel/perf_event_paranoid must be 2 or less")
+                let hint = if e.raw_os_error() == Some(libc::EMFILE) {
+                    "it has more threads than this limit of open files allows: ulimit -n"
+                } else {
+                    "run as its owner, or as root; /proc/sys/kernel/perf_event_paranoid must be 2 or less"
+                };
+                Error::io(Code::Input, &format!("process {} cannot be sampled", process.pid), &e).hint(hint)
             }),
         }
     }
@@ -116,6 +122,12 @@ impl Counters {
             }
         }
     }
+}
+
+/// A descriptor a thread and a processor: a thousand threads on sixteen processors are sixteen thousand.
+fn allow_many_files() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
 fn builder(rate: u32, kernel: bool) -> Builder<'static> {

@@ -162,6 +162,12 @@
     }
     draw();
   });
+  // No higher than the graph, nor than most of the window.
+  function fit() {
+    box.style.height = Math.min(levels.length * ROW + 4, Math.max(240, window.innerHeight * 0.7)) + 'px';
+  }
+  window.addEventListener('resize', fit);
+  fit();
   new ResizeObserver(draw).observe(box);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { readColours(); draw(); });
   readColours();

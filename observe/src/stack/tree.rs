@@ -114,7 +114,7 @@ impl Tree {
                 cells.push(json!(before.map_or(0.0, |at| (old.nodes[at].total as f64 * scale).round())));
             }
             rows.push(Value::Array(cells));
-            todo.extend(node.children.iter().map(|child| {
+            todo.extend(node.children.iter().rev().map(|child| {
                 let same = before.zip(old).and_then(|(at, old)| old.child(at, self.nodes[*child].frame.as_ref()?));
                 (*child, Some(row), same)
             }));

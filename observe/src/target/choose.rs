@@ -8,6 +8,8 @@ use super::process::{Process, arguments};
 
 /// How many are named where a name fits several.
 const SHOWN_MAX: usize = 8;
+/// Programs that run what they are given.
+const HOSTS: [&str; 6] = ["java", "python", "node", "ruby", "perl", "bash"];
 
 /// By a number, or by a part of a name: of the program, of the script or jar that it runs, of a Java main class.
 pub fn choose(name: &str) -> Result<Process> {
@@ -41,6 +43,16 @@ pub fn choose(name: &str) -> Result<Process> {
             }
             Err(Error::new(Code::Input, format!("'{name}' is part of {n} names")).hint(format!("choose one by -p: {}", list.join("; "))))
         }
+    }
+}
+
+/// What a process is called to people: `java Hot`, `python3 serve.py`, `nginx`.
+pub fn label(process: &Process) -> String {
+    let line = arguments(process.pid);
+    let is_host = words(&line).next().is_some_and(|program| HOSTS.iter().any(|host| program.starts_with(host)));
+    match words(&line).nth(1) {
+        Some(run) if is_host => format!("{} {run}", process.name),
+        _ => process.name.clone(),
     }
 }
 

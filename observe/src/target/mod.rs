@@ -4,6 +4,6 @@ mod choose;
 mod process;
 mod started;
 
-pub use choose::choose;
+pub use choose::{choose, label};
 pub use process::Process;
 pub use started::Target;
