@@ -268,10 +268,9 @@ fn opening(tree: &Tree) -> Vec<String> {
 fn unsafe_files(tree: &Tree) -> Vec<String> {
     let mut complaints = Vec::new();
     let listed: BTreeSet<String> = quoted_paths(block(tree.architecture(), "## Files with `unsafe`", "\n## "));
-    let full = |path: &String| {
-        let whole = ["engine/", "cli/", "present/", "observe/", "hadoop/"].iter().any(|part| path.starts_with(part));
-        if whole { path.clone() } else { format!("{SOURCE}{path}") }
-    };
+    let tops = ["engine/", "cli/", "present/", "observe/", "hadoop/"];
+    let is_whole = |path: &str| tops.iter().any(|top| path.starts_with(top));
+    let full = |path: &String| if is_whole(path) { path.clone() } else { format!("{SOURCE}{path}") };
     let listed: BTreeSet<String> = listed.iter().map(full).collect();
     let mut used = BTreeSet::new();
     for (path, text) in tree.rust().filter(|(path, _)| *path != "engine/tests/tidy.rs") {
@@ -416,7 +415,8 @@ fn crowded_folders(tree: &Tree) -> Vec<String> {
         *entries.entry(&whole[..whole.rfind('/').map_or(0, |at| at + 1)]).or_default() += 1;
     }
     let ours = |folder: &str| {
-        ["engine/", "cli/", "present/", "observe/", "tools/", "tests/", "fuzz/"].iter().any(|top| folder.starts_with(top)) && folder != SOURCE
+        let tops = ["engine/", "cli/", "present/", "observe/", "tools/", "tests/", "fuzz/"];
+        folder != SOURCE && tops.iter().any(|top| folder.starts_with(top))
     };
     let crowded = entries.into_iter().filter(|(folder, n)| *n > ENTRIES_MAX && ours(folder));
     crowded.map(|(folder, n)| format!("{folder} has {n} entries; at most {ENTRIES_MAX}: give it sub-folders")).collect()

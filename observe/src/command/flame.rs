@@ -76,7 +76,11 @@ pub fn flame(flags: &FlameFlags) -> Outcome {
     if let Some(path) = &flags.output.output {
         whole_file::write(path, &page::flame(&seen), "the page")?;
     }
-    if flags.output.json { stdout::print_json(&as_json(&seen))? } else { stdout::print(&as_text(&seen))? }
+    if flags.output.json {
+        stdout::print_json(&as_json(&seen))?
+    } else {
+        stdout::print(&as_text(&seen))?
+    }
     match seen.end {
         End::Interrupted => Err(Failure::Told(Code::Cancelled)),
         End::TimeOver | End::TargetGone => Ok(()),
@@ -84,8 +88,13 @@ pub fn flame(flags: &FlameFlags) -> Outcome {
 }
 
 fn earlier(path: &Path) -> Result<Tree> {
-    let failed = |what: &str| Error::new(Code::Input, what.to_owned()).at_path(path.to_string_lossy()).hint("give what `yunti observe flame --json` has printed");
-    let text = fs::read_to_string(path).map_err(|e| Error::io(Code::Input, "cannot read what to compare with", &e).at_path(path.to_string_lossy()))?;
+    let failed = |what: &str| {
+        Error::new(Code::Input, what.to_owned())
+            .at_path(path.to_string_lossy())
+            .hint("give what `yunti observe flame --json` has printed")
+    };
+    let text = fs::read_to_string(path)
+        .map_err(|e| Error::io(Code::Input, "cannot read what to compare with", &e).at_path(path.to_string_lossy()))?;
     let json: Value = serde_json::from_str(&text).map_err(|e| failed(&format!("no JSON: {e}")))?;
     Tree::from_json(&json["tree"]).ok_or_else(|| failed("no flame graph"))
 }
@@ -136,7 +145,10 @@ fn look_into_jvm(flags: &FlameFlags, process: &Process, stopping: &mut Stopping,
 
 fn look_at_any(flags: &FlameFlags, process: &Process, stopping: &mut Stopping, seen: &mut Seen) -> Result<f64> {
     if flags.event != Event::Cpu {
-        let error = Error::new(Code::Usage, format!("process {} ({}) is no JVM, and of others only cpu is sampled", process.pid, process.name));
+        let error = Error::new(
+            Code::Usage,
+            format!("process {} ({}) is no JVM, and of others only cpu is sampled", process.pid, process.name),
+        );
         return Err(error.hint("leave --event away"));
     }
     let mut native = Native::start(process, flags.rate)?;
@@ -144,7 +156,10 @@ fn look_at_any(flags: &FlameFlags, process: &Process, stopping: &mut Stopping, s
     seen.end = stopping.wait(process, flags.output.seconds, PULSE, || native.collect());
     let seconds = begin.elapsed().as_secs_f64();
     if !native.sees_kernel() {
-        seen.skips.push("frames of the kernel: not allowed; run as root, or with /proc/sys/kernel/perf_event_paranoid at 1".to_owned());
+        seen.skips.push(
+            "frames of the kernel: not allowed; run as root, or with /proc/sys/kernel/perf_event_paranoid at 1"
+                .to_owned(),
+        );
     }
     if native.lost() > 0 {
         seen.skips.push(format!("{} samples, for which there was no room: take a lower --rate", native.lost()));

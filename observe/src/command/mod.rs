@@ -15,7 +15,9 @@ use crate::jvm::release::{self, ReleaseFlags};
 /// allow is told as `SKIP feature: reason`, and the rest is done without it.
 #[derive(Debug, Parser)]
 #[command(name = "yunti observe", version, about, long_about, max_term_width = 100, disable_help_subcommand = true)]
-#[command(after_help = "Exit codes: 0 done, 2 usage, 3 no such process or not ours to look at, 5 output, 130 cancelled, 1 a bug.")]
+#[command(
+    after_help = "Exit codes: 0 done, 2 usage, 3 no such process or not ours to look at, 5 output, 130 cancelled, 1 a bug."
+)]
 pub struct Flags {
     #[command(subcommand)]
     command: Command,

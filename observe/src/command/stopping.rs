@@ -47,7 +47,8 @@ impl Stopping {
             let slice = left.min(pulse);
             let mut watched = vec![readable(self.signals.as_fd())];
             watched.extend(death.as_ref().map(|fd| readable(fd.as_fd())));
-            let timeout = rustix::event::Timespec { tv_sec: slice.as_secs() as i64, tv_nsec: slice.subsec_nanos().into() };
+            let timeout =
+                rustix::event::Timespec { tv_sec: slice.as_secs() as i64, tv_nsec: slice.subsec_nanos().into() };
             let _ = poll(&mut watched, Some(&timeout));
             each();
             let (interrupted, gone) = (fired(&watched[0]), watched.get(1).is_some_and(fired));

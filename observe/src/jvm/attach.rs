@@ -46,14 +46,20 @@ pub fn load_agent(process: &Process, library: &str, options: &str) -> Result<()>
     let code = said.rsplit(' ').next().unwrap_or_default();
     match (status, code) {
         ("0", "0" | "") => Ok(()),
-        _ => Err(Error::new(Code::Input, format!("the JVM {} refuses {library}: {} {said}", process.pid, status).trim().to_owned())),
+        _ => Err(Error::new(
+            Code::Input,
+            format!("the JVM {} refuses {library}: {} {said}", process.pid, status).trim().to_owned(),
+        )),
     }
 }
 
 fn command(process: &Process, words: &[&str]) -> Result<String> {
     let mut socket = connect(process)?;
     let failed = |e: std::io::Error| Error::io(Code::Input, &format!("the JVM {} does not answer", process.pid), &e);
-    socket.set_read_timeout(Some(ANSWER_TIME_MAX)).and_then(|()| socket.set_write_timeout(Some(ANSWER_TIME_MAX))).map_err(failed)?;
+    socket
+        .set_read_timeout(Some(ANSWER_TIME_MAX))
+        .and_then(|()| socket.set_write_timeout(Some(ANSWER_TIME_MAX)))
+        .map_err(failed)?;
     // Version 1: the command and three arguments, each with a NUL behind it.
     let mut message = b"1\0".to_vec();
     for i in 0..4 {
@@ -72,8 +78,13 @@ fn connect(process: &Process) -> Result<UnixStream> {
         return Ok(stream);
     }
     if !process.handles(SIGQUIT) {
-        let error = Error::new(Code::Input, format!("the JVM {} cannot be attached to: it has no handler for SIGQUIT", process.pid));
-        return Err(error.hint("it is still starting, which passes; or it runs with -Xrs and -XX:+DisableAttachMechanism"));
+        let error = Error::new(
+            Code::Input,
+            format!("the JVM {} cannot be attached to: it has no handler for SIGQUIT", process.pid),
+        );
+        return Err(
+            error.hint("it is still starting, which passes; or it runs with -Xrs and -XX:+DisableAttachMechanism")
+        );
     }
     let _asking = Trigger::place(process)?;
     let gone = || Error::new(Code::Input, format!("process {} has ended", process.pid));
@@ -92,12 +103,14 @@ fn connect(process: &Process) -> Result<UnixStream> {
             Err(_) => std::thread::sleep(POLL),
         }
     }
-    let error = Error::new(Code::Input, format!("the JVM {} opens no socket to be attached to", process.pid)).at_path(socket.to_string_lossy());
+    let error = Error::new(Code::Input, format!("the JVM {} opens no socket to be attached to", process.pid))
+        .at_path(socket.to_string_lossy());
     Err(error.hint("it was started with -XX:+DisableAttachMechanism, is stopped, or is in a long pause"))
 }
 
 fn refused(process: &Process, error: &std::io::Error) -> Error {
-    Error::io(Code::Input, &format!("the JVM {} cannot be attached to", process.pid), error).hint("run as its owner, or as root")
+    Error::io(Code::Input, &format!("the JVM {} cannot be attached to", process.pid), error)
+        .hint("run as its owner, or as root")
 }
 
 /// The file that tells the JVM that SIGQUIT is no wish for a list of threads.
@@ -113,7 +126,11 @@ impl Trigger {
             if let Ok(file) = File::create(&path) {
                 // A JVM that is not root's wants a file of its own user.
                 if let Some((user, group)) = process.owner() {
-                    let _ = rustix::fs::fchown(&file, Some(rustix::fs::Uid::from_raw(user)), Some(rustix::fs::Gid::from_raw(group)));
+                    let _ = rustix::fs::fchown(
+                        &file,
+                        Some(rustix::fs::Uid::from_raw(user)),
+                        Some(rustix::fs::Gid::from_raw(group)),
+                    );
                 }
                 return Ok(Trigger { path });
             }

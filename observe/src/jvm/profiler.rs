@@ -72,10 +72,14 @@ impl<'a> Profiler<'a> {
             profiler.is_ours = !said.contains("already started");
             return Err(match said.lines().last() {
                 _ if !profiler.is_ours => {
-                    let error = Error::new(Code::Input, format!("another profiler is at work in the JVM {}", process.pid));
+                    let error =
+                        Error::new(Code::Input, format!("another profiler is at work in the JVM {}", process.pid));
                     error.hint("wait until it has ended")
                 }
-                Some(reason) => Error::new(Code::Input, format!("async-profiler does not start in the JVM {}: {reason}", process.pid)),
+                Some(reason) => Error::new(
+                    Code::Input,
+                    format!("async-profiler does not start in the JVM {}: {reason}", process.pid),
+                ),
                 None => error,
             });
         }
@@ -126,7 +130,8 @@ fn place(process: &Process, folder: &Folder, name: &str, files: &mut Vec<String>
 
 /// Beside this program: `../lib/yunti/libasyncProfiler.so`.
 fn installed() -> Result<PathBuf> {
-    let program = std::env::current_exe().map_err(|e| Error::io(Code::Internal, "this program does not know where it is", &e))?;
+    let program =
+        std::env::current_exe().map_err(|e| Error::io(Code::Internal, "this program does not know where it is", &e))?;
     let library = program.ancestors().nth(2).unwrap_or(Path::new("/")).join("lib/yunti/libasyncProfiler.so");
     if library.is_file() {
         return Ok(library);

@@ -35,7 +35,9 @@ pub struct Recording {
 impl Recording {
     /// A JVM that was killed leaves chunks that are whole, and one that is not.
     pub fn read(path: &Path) -> Result<Recording> {
-        let file = File::open(path).map_err(|e| Error::io(Code::Input, "the profiler has left no recording", &e).at_path(path.to_string_lossy()))?;
+        let file = File::open(path).map_err(|e| {
+            Error::io(Code::Input, "the profiler has left no recording", &e).at_path(path.to_string_lossy())
+        })?;
         let mut recording = Recording::default();
         let mut reader = JfrReader::new(BufReader::new(file));
         for chunk in reader.chunks() {
@@ -123,7 +125,8 @@ impl Names<'_> {
 
     fn frame(&mut self, frame: &Accessor<'_>) -> Frame {
         let method = frame.get_field("method");
-        let class = method.as_ref().and_then(|m| m.get_field("type")).and_then(|t| symbol(&t, "name")).unwrap_or_default();
+        let class =
+            method.as_ref().and_then(|m| m.get_field("type")).and_then(|t| symbol(&t, "name")).unwrap_or_default();
         let name = method.as_ref().and_then(|m| symbol(m, "name")).unwrap_or("?");
         let kind = match frame.get_field("type").and_then(|t| text(&t, "description")).unwrap_or_default() {
             "Interpreted" => Kind::Interpreted,
@@ -137,7 +140,8 @@ impl Names<'_> {
             _ => Kind::Native,
         };
         let is_java = !matches!(kind, Kind::Jvm | Kind::Native | Kind::Kernel);
-        let whole = if is_java && !class.is_empty() { format!("{}.{name}", class.replace('/', ".")) } else { name.to_owned() };
+        let whole =
+            if is_java && !class.is_empty() { format!("{}.{name}", class.replace('/', ".")) } else { name.to_owned() };
         Frame { name: self.text(&whole), kind }
     }
 }

@@ -49,7 +49,8 @@ pub struct Guard {
 
 impl Guard {
     pub fn start(left: &Left) -> Result<Guard> {
-        let failed = |e: std::io::Error| Error::io(Code::Internal, "the process that cleans up after us cannot be started", &e);
+        let failed =
+            |e: std::io::Error| Error::io(Code::Internal, "the process that cleans up after us cannot be started", &e);
         let program = std::env::current_exe().map_err(failed)?;
         let child = Command::new(program)
             .args(["release", &left.pid.to_string(), &left.started.to_string(), &left.library])
@@ -83,7 +84,8 @@ pub fn wait_and_release(flags: &ReleaseFlags) -> Outcome {
     if said.contains(&DONE) {
         return Ok(());
     }
-    let left = Left { pid: flags.pid, started: flags.started, library: flags.library.clone(), files: flags.files.clone() };
+    let left =
+        Left { pid: flags.pid, started: flags.started, library: flags.library.clone(), files: flags.files.clone() };
     let stopped = if process.is_same(left.started) { left.stop() } else { Ok(()) };
     folder.remove(&left.files);
     Ok(stopped?)

@@ -39,8 +39,13 @@ pub struct Memory {
 
 impl Memory {
     pub fn new(process: &Process) -> Memory {
-        let mut memory =
-            Memory { process: process.clone(), mappings: Vec::new(), tables: Tables::new(), cache: Cache::new(), known: HashSet::new() };
+        let mut memory = Memory {
+            process: process.clone(),
+            mappings: Vec::new(),
+            tables: Tables::new(),
+            cache: Cache::new(),
+            known: HashSet::new(),
+        };
         memory.look();
         memory
     }
@@ -84,9 +89,14 @@ impl Memory {
             let (offset, size) = s.file_range();
             offset <= mapping.offset + 0xfff && mapping.offset < offset + size.max(1)
         })?;
-        let bias = mapping.begin.wrapping_sub(mapping.offset).wrapping_add(segment.file_range().0).wrapping_sub(segment.address());
+        let bias = mapping
+            .begin
+            .wrapping_sub(mapping.offset)
+            .wrapping_add(segment.file_range().0)
+            .wrapping_sub(segment.address());
         let range = |name: &str| file.section_by_name(name).map(|s| s.address()..s.address() + s.size());
-        let data = |name: &str| file.section_by_name(name).and_then(|s| s.uncompressed_data().ok()).map(|d| d.into_owned());
+        let data =
+            |name: &str| file.section_by_name(name).and_then(|s| s.uncompressed_data().ok()).map(|d| d.into_owned());
         let sections = ExplicitModuleSectionInfo {
             base_svma: 0,
             text_svma: range(".text"),
@@ -156,11 +166,15 @@ mod tests {
 
     #[test]
     fn lines_of_maps() {
-        let (mapping, is_code) = parsed("7f00-7f10 r-xp 00001000 08:01 42                 /usr/lib/a b.so (deleted)").unwrap();
+        let (mapping, is_code) =
+            parsed("7f00-7f10 r-xp 00001000 08:01 42                 /usr/lib/a b.so (deleted)").unwrap();
         assert!(is_code);
         assert_eq!((mapping.begin, mapping.end, mapping.offset), (0x7f00, 0x7f10, 0x1000));
         assert_eq!(mapping.name, "/usr/lib/a b.so (deleted)");
-        assert_eq!(parsed("10-20 rw-p 00000000 00:00 0 ").map(|(m, code)| (m.name, code)), Some((String::new(), false)));
+        assert_eq!(
+            parsed("10-20 rw-p 00000000 00:00 0 ").map(|(m, code)| (m.name, code)),
+            Some((String::new(), false))
+        );
         assert!(parsed("").is_none() && parsed("x-y").is_none());
     }
 }

@@ -21,7 +21,8 @@ pub struct Names {
 
 impl Names {
     pub fn new(process: &Process) -> Names {
-        let map = fs::read_to_string(process.path(&format!("/tmp/perf-{}.map", process.pid_inside))).unwrap_or_default();
+        let map =
+            fs::read_to_string(process.path(&format!("/tmp/perf-{}.map", process.pid_inside))).unwrap_or_default();
         let mut perf_map: Vec<_> = map.lines().filter_map(perf_map_line).collect();
         perf_map.sort();
         Names { symbolizer: Symbolizer::new(), known: HashMap::new(), perf_map }
@@ -68,7 +69,8 @@ impl Names {
                 let kind = if file == "libjvm.so" { Kind::Jvm } else { Kind::Native };
                 // blazesym names the innermost of inlined functions last.
                 let outer = Frame { name: symbol.name.into_owned().into(), kind };
-                let inlined = symbol.inlined.iter().map(|f| Frame { name: f.name.to_string().into(), kind: Kind::Inlined });
+                let inlined =
+                    symbol.inlined.iter().map(|f| Frame { name: f.name.to_string().into(), kind: Kind::Inlined });
                 std::iter::once(outer).chain(inlined).collect()
             }
             _ => vec![native(format!("[{file}]"))],

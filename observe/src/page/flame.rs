@@ -34,7 +34,10 @@ fn header(seen: &Seen) -> Tag {
     for skip in &seen.skips {
         header = header.add(note(format!("SKIP {skip}")));
     }
-    header.add(note(format!("Looking took {:.1} % of one processor, what samples in the process itself not counted.", seen.overhead_percent)))
+    header.add(note(format!(
+        "Looking took {:.1} % of one processor, what samples in the process itself not counted.",
+        seen.overhead_percent
+    )))
 }
 
 fn graph(seen: &Seen) -> Tag {
@@ -47,21 +50,39 @@ fn graph(seen: &Seen) -> Tag {
     });
     let data = data.to_string().replace('<', "\\u003c");
     let button = |id: &str, text: &str| tag("button").set("id", id).set("type", "button").say(text);
-    let search = tag("input").set("id", "search").set("type", "search").set("placeholder", "search: a name or a regular expression").set("aria-label", "search");
-    let controls = tag("div").class("controls").add(search).add(button("reset", "whole graph")).add(tag("output").set("id", "found"));
-    let of_change = [("more", "more than before"), ("less", "less than before")].map(|(class, text)| tag("li").add(tag("i").class(class)).say(text));
-    let legend = KINDS.into_iter().filter(|kind| *kind != Kind::Group).map(|kind| {
-        tag("li").add(tag("i").class(format!("kind-{}", kind.name()))).say(kind.name())
-    });
+    let search = tag("input")
+        .set("id", "search")
+        .set("type", "search")
+        .set("placeholder", "search: a name or a regular expression")
+        .set("aria-label", "search");
+    let controls = tag("div")
+        .class("controls")
+        .add(search)
+        .add(button("reset", "whole graph"))
+        .add(tag("output").set("id", "found"));
+    let of_change = [("more", "more than before"), ("less", "less than before")]
+        .map(|(class, text)| tag("li").add(tag("i").class(class)).say(text));
+    let legend = KINDS
+        .into_iter()
+        .filter(|kind| *kind != Kind::Group)
+        .map(|kind| tag("li").add(tag("i").class(format!("kind-{}", kind.name()))).say(kind.name()));
     section("graph", "Who called whom")
         .add(controls)
         .add(
-            tag("div").class("graph").set("id", "graph-window").set("tabindex", 0).set("role", "application").set("aria-label", "flame graph; the table below has its numbers").add(
-                tag("div").set("id", "graph-height").add(tag("canvas").set("id", "flame").say("")),
-            ),
+            tag("div")
+                .class("graph")
+                .set("id", "graph-window")
+                .set("tabindex", 0)
+                .set("role", "application")
+                .set("aria-label", "flame graph; the table below has its numbers")
+                .add(tag("div").set("id", "graph-height").add(tag("canvas").set("id", "flame").say(""))),
         )
         .add(tag("div").set("id", "tip").set("role", "status").say(""))
-        .add(if seen.old.is_some() { tag("ul").class("legend").all(of_change) } else { tag("ul").class("legend").all(legend) })
+        .add(if seen.old.is_some() {
+            tag("ul").class("legend").all(of_change)
+        } else {
+            tag("ul").class("legend").all(legend)
+        })
         .add(tag("script").set("type", "application/json").set("id", "data").raw(&data))
 }
 
@@ -82,7 +103,12 @@ fn unit(seen: &Seen) -> &'static str {
 fn changes(seen: &Seen) -> Option<Tag> {
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     let rows = seen.tree.changes_since(seen.old.as_ref()?).into_iter().take(ROWS_MAX).map(|change| {
-        vec![change.name.to_string(), percent(change.then), percent(change.now), format!("{:+.1}", (change.now - change.then) * 100.0)]
+        vec![
+            change.name.to_string(),
+            percent(change.then),
+            percent(change.now),
+            format!("{:+.1}", (change.now - change.then) * 100.0),
+        ]
     });
     let columns = [("frame", false), ("then", true), ("now", true), ("points", true)];
     Some(section("changes", "What has changed").add(table("own shares of all, then and now", &columns, rows)))
@@ -92,8 +118,15 @@ fn hottest(seen: &Seen) -> Tag {
     let all = seen.tree.total().max(1) as f64;
     let percent = |value: u64| format!("{:.1} %", value as f64 / all * 100.0);
     let rows = seen.tree.hottest().into_iter().take(ROWS_MAX).map(|hot| {
-        vec![hot.frame.name.to_string(), hot.frame.kind.name().into(), percent(hot.own), percent(hot.total), amount(seen.event, seen.rate, hot.own)]
+        vec![
+            hot.frame.name.to_string(),
+            hot.frame.kind.name().into(),
+            percent(hot.own),
+            percent(hot.total),
+            amount(seen.event, seen.rate, hot.own),
+        ]
     });
     let columns = [("frame", false), ("kind", false), ("own", true), ("with what it calls", true), ("own", true)];
-    section("hottest", "The dearest frames").add(details("as a table", table("by what was spent in them", &columns, rows)))
+    section("hottest", "The dearest frames")
+        .add(details("as a table", table("by what was spent in them", &columns, rows)))
 }

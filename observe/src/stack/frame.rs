@@ -20,8 +20,16 @@ pub enum Kind {
     Kernel,
 }
 
-pub const KINDS: [Kind; 8] =
-    [Kind::Group, Kind::Interpreted, Kind::CompiledC1, Kind::Compiled, Kind::Inlined, Kind::Jvm, Kind::Native, Kind::Kernel];
+pub const KINDS: [Kind; 8] = [
+    Kind::Group,
+    Kind::Interpreted,
+    Kind::CompiledC1,
+    Kind::Compiled,
+    Kind::Inlined,
+    Kind::Jvm,
+    Kind::Native,
+    Kind::Kernel,
+];
 
 impl Kind {
     pub fn name(self) -> &'static str {

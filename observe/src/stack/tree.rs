@@ -130,7 +130,8 @@ impl Tree {
 
     /// A tree of [`Tree::to_json`]; None: it is none.
     pub fn from_json(json: &Value) -> Option<Tree> {
-        let names: Vec<Rc<str>> = json["names"].as_array()?.iter().map(|n| n.as_str().map(Rc::from)).collect::<Option<_>>()?;
+        let names: Vec<Rc<str>> =
+            json["names"].as_array()?.iter().map(|n| n.as_str().map(Rc::from)).collect::<Option<_>>()?;
         let mut tree = Tree { nodes: Vec::new(), known: HashMap::new() };
         for (row, cells) in json["nodes"].as_array()?.iter().enumerate() {
             let number = |column: usize| cells[column].as_u64();
@@ -230,7 +231,12 @@ mod tests {
         let tree = tree(&[("a b", 1), ("a c", 2)]);
         let again = Tree::from_json(&tree.to_json(None)).unwrap();
         assert_eq!(again.to_json(None), tree.to_json(None));
-        for wrong in ["{}", "[]", r#"{"names":["a"],"nodes":[[null,0,0,1,0],[1,0,0,1,0]]}"#, r#"{"names":[],"nodes":[[null,0,0,1,0],[0,0,0,1,0]]}"#] {
+        for wrong in [
+            "{}",
+            "[]",
+            r#"{"names":["a"],"nodes":[[null,0,0,1,0],[1,0,0,1,0]]}"#,
+            r#"{"names":[],"nodes":[[null,0,0,1,0],[0,0,0,1,0]]}"#,
+        ] {
             assert!(Tree::from_json(&serde_json::from_str(wrong).unwrap()).is_none(), "{wrong}");
         }
     }

@@ -29,19 +29,28 @@ pub fn choose(name: &str) -> Result<Process> {
     }
     // A whole word wins over a part of one.
     let exact: Vec<usize> = (0..found.len())
-        .filter(|&i| found[i].0.name == name || words(&arguments(found[i].0.pid)).any(|word| word == name || word.ends_with(&format!(".{name}"))))
+        .filter(|&i| {
+            found[i].0.name == name
+                || words(&arguments(found[i].0.pid)).any(|word| word == name || word.ends_with(&format!(".{name}")))
+        })
         .collect();
     match (&exact[..], found.len()) {
         ([one], _) => Ok(found.swap_remove(*one).0),
         (_, 1) => Ok(found.remove(0).0),
-        (_, 0) => Err(Error::new(Code::Input, format!("no process is called '{name}'")).hint("`ps -e` lists what there is")),
+        (_, 0) => {
+            Err(Error::new(Code::Input, format!("no process is called '{name}'")).hint("`ps -e` lists what there is"))
+        }
         (_, n) => {
-            let mut list: Vec<String> =
-                found.iter().take(SHOWN_MAX).map(|(p, line)| format!("{} {}", p.pid, line.chars().take(60).collect::<String>())).collect();
+            let mut list: Vec<String> = found
+                .iter()
+                .take(SHOWN_MAX)
+                .map(|(p, line)| format!("{} {}", p.pid, line.chars().take(60).collect::<String>()))
+                .collect();
             if n > SHOWN_MAX {
                 list.push("..".into());
             }
-            Err(Error::new(Code::Input, format!("'{name}' is part of {n} names")).hint(format!("choose one by -p: {}", list.join("; "))))
+            Err(Error::new(Code::Input, format!("'{name}' is part of {n} names"))
+                .hint(format!("choose one by -p: {}", list.join("; "))))
         }
     }
 }
@@ -70,7 +79,9 @@ fn words(arguments: &[String]) -> impl Iterator<Item = &str> {
     let mut rest = arguments.iter().skip(1);
     let mut run = None;
     while let Some(word) = rest.next() {
-        if is_java && matches!(word.as_str(), "-cp" | "-classpath" | "--class-path" | "-p" | "--module-path" | "--add-modules") {
+        if is_java
+            && matches!(word.as_str(), "-cp" | "-classpath" | "--class-path" | "-p" | "--module-path" | "--add-modules")
+        {
             rest.next();
         } else if !word.starts_with('-') {
             run = Some(word.rsplit('/').next().unwrap_or(word));

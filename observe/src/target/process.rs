@@ -74,7 +74,9 @@ impl Process {
     pub fn handles(&self, signal: u32) -> bool {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-        caught.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok()).is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+        caught
+            .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())
+            .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
     }
 
     /// Files that are mapped into it, once each.
@@ -84,7 +86,8 @@ impl Process {
             let hint = format!("run as its owner, or as root: sudo yunti observe .. -p {}", self.pid);
             Error::io(Code::Input, &format!("process {} cannot be looked at", self.pid), &e).at_path(path).hint(hint)
         })?;
-        let mut files: Vec<String> = maps.lines().filter_map(|line| line.splitn(6, ' ').nth(5)).map(|f| f.trim().to_owned()).collect();
+        let mut files: Vec<String> =
+            maps.lines().filter_map(|line| line.splitn(6, ' ').nth(5)).map(|f| f.trim().to_owned()).collect();
         files.retain(|file| file.starts_with('/'));
         files.sort();
         files.dedup();
@@ -133,7 +136,12 @@ impl Stat {
         let name = head.split_once('(')?.1.to_owned();
         let fields: Vec<&str> = tail.split_whitespace().collect();
         let number = |field: usize| fields.get(field - 3)?.parse::<u64>().ok();
-        Some(Stat { name, state: fields.first()?.chars().next()?, cpu_ticks: number(14)? + number(15)?, started: number(22)? })
+        Some(Stat {
+            name,
+            state: fields.first()?.chars().next()?,
+            cpu_ticks: number(14)? + number(15)?,
+            started: number(22)?,
+        })
     }
 }
 

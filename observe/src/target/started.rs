@@ -32,7 +32,11 @@ impl Target {
 
     fn start(program: &OsString, arguments: &[OsString]) -> Result<Target> {
         let child = Command::new(program).args(arguments).spawn().map_err(|e| {
-            let what = if e.kind() == io::ErrorKind::NotFound { "there is no such program" } else { "the program cannot be started" };
+            let what = if e.kind() == io::ErrorKind::NotFound {
+                "there is no such program"
+            } else {
+                "the program cannot be started"
+            };
             Error::io(Code::Input, what, &e).at_path(program.to_string_lossy())
         })?;
         let process = Process::of(child.id())?;
