@@ -200,6 +200,7 @@ class Wrong(unittest.TestCase):
         self.refused(3, "no process 4194999", "-p", "4194999")
         self.refused(3, "no process is called", "surely-no-such-name")
         self.refused(3, "no such program", "--", "/nonexistent/program")
+        self.refused(3, "has ended before", "--", "/bin/true")
         self.refused(2, "no process is named")
         self.refused(2, "seconds", "-s", "0", "-p", "1")
 

@@ -51,6 +51,9 @@ impl Counters {
         match Counters::open(process, rate, true) {
             Ok(counters) => Ok(counters),
             Err(_) => Counters::open(process, rate, false).map_err(|e| {
+                if !process.is_alive() {
+                    return process.has_ended();
+                }
                 let hint = if e.raw_os_error() == Some(libc::EMFILE) {
                     "it has more threads than this limit of open files allows: ulimit -n"
                 } else {

@@ -40,6 +40,10 @@ impl Process {
         pidfd_open(Pid::from_raw(self.pid as i32)?, PidfdFlags::empty()).ok()
     }
 
+    pub fn has_ended(&self) -> Error {
+        Error::new(Code::Input, format!("process {} ({}) has ended before it could be looked at", self.pid, self.name))
+    }
+
     pub fn is_same(&self, started: u64) -> bool {
         self.started == started && self.is_alive()
     }
@@ -83,6 +87,9 @@ impl Process {
     pub fn mapped_files(&self) -> Result<Vec<String>> {
         let path = format!("/proc/{}/maps", self.pid);
         let maps = fs::read_to_string(&path).map_err(|e| {
+            if !self.is_alive() {
+                return self.has_ended();
+            }
             let hint = format!("run as its owner, or as root: sudo yunti observe .. -p {}", self.pid);
             Error::io(Code::Input, &format!("process {} cannot be looked at", self.pid), &e).at_path(path).hint(hint)
         })?;
