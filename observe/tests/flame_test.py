@@ -259,7 +259,7 @@ class Java:
             with Started(*container(self.java[0], "-cp", folder, "Hot", "60")) as process:
                 pid = within(process)
                 document = json.loads(observe("flame", "-p", pid, "-s", SECONDS, "--json").stdout)
-                left = [name for name in os.listdir(f"/proc/{pid}/root/tmp") if name.startswith(".yunti")]
+                left = [name for name in os.listdir(os.path.join("/proc", str(pid), "root", "tmp")) if name.startswith(".yunti")]
         self.assertGreater(share(document, "Hot.costs"), 0.3)
         self.assertEqual(left, [])
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ pub struct Seen {
     pub pid: u32,
     pub event: Event,
     pub rate: u32,
-    pub seconds: f64,
+    pub time: Duration,
     pub samples: usize,
     pub end: End,
     pub skips: Vec<String>,
@@ -111,28 +111,25 @@ fn look(flags: &FlameFlags, target: &Target, stopping: &mut Stopping) -> Result<
         pid: process.pid,
         event: flags.event,
         rate: flags.rate,
-        seconds: 0.0,
+        time: Duration::ZERO,
         samples: 0,
         end: End::TimeOver,
         skips: Vec::new(),
         overhead_percent: 0.0,
     };
-    seen.seconds = if jvm::recognise(process, target.is_ours())? {
-        look_into_jvm(flags, process, stopping, &mut seen)?
+    if jvm::recognise(process, target.is_ours())? {
+        look_into_jvm(flags, process, stopping, &mut seen)?;
     } else {
-        look_at_any(flags, process, stopping, &mut seen)?
-    };
-    seen.overhead_percent = own_cpu_seconds() / seen.seconds.max(0.001) * 100.0;
+        look_at_any(flags, process, stopping, &mut seen)?;
+    }
+    seen.overhead_percent = own_cpu_seconds() / seen.time.as_secs_f64().max(0.001) * 100.0;
     Ok(seen)
 }
 
-/// Returns how long it looked, in seconds.
-fn look_into_jvm(flags: &FlameFlags, process: &Process, stopping: &mut Stopping, seen: &mut Seen) -> Result<f64> {
+fn look_into_jvm(flags: &FlameFlags, process: &Process, stopping: &mut Stopping, seen: &mut Seen) -> Result<()> {
     let interval = Duration::from_secs(1) / flags.rate;
     let profiler = Profiler::start(process, flags.event, interval, flags.output.seconds)?;
-    let begin = Instant::now();
-    seen.end = stopping.wait(process, flags.output.seconds, flags.output.seconds, || {});
-    let seconds = begin.elapsed().as_secs_f64();
+    (seen.end, seen.time) = stopping.wait(process, flags.output.seconds, flags.output.seconds, || {});
     let recording = profiler.stop()?;
     seen.skips.extend(recording.broken.iter().map(|reason| format!("the end of the recording: {reason}")));
     seen.samples = recording.samples.len();
@@ -140,10 +137,10 @@ fn look_into_jvm(flags: &FlameFlags, process: &Process, stopping: &mut Stopping,
         let groups = groups(flags, &sample.thread, &sample.state);
         seen.tree.add(groups.iter().chain(sample.frames.iter()), sample.value);
     }
-    Ok(seconds)
+    Ok(())
 }
 
-fn look_at_any(flags: &FlameFlags, process: &Process, stopping: &mut Stopping, seen: &mut Seen) -> Result<f64> {
+fn look_at_any(flags: &FlameFlags, process: &Process, stopping: &mut Stopping, seen: &mut Seen) -> Result<()> {
     if flags.event != Event::Cpu {
         let error = Error::new(
             Code::Usage,
@@ -152,9 +149,7 @@ fn look_at_any(flags: &FlameFlags, process: &Process, stopping: &mut Stopping, s
         return Err(error.hint("leave --event away"));
     }
     let mut native = Native::start(process, flags.rate)?;
-    let begin = Instant::now();
-    seen.end = stopping.wait(process, flags.output.seconds, PULSE, || native.collect());
-    let seconds = begin.elapsed().as_secs_f64();
+    (seen.end, seen.time) = stopping.wait(process, flags.output.seconds, PULSE, || native.collect());
     if !native.sees_kernel() {
         seen.skips.push(
             "frames of the kernel: not allowed; run as root, or with /proc/sys/kernel/perf_event_paranoid at 1"
@@ -170,7 +165,7 @@ fn look_at_any(flags: &FlameFlags, process: &Process, stopping: &mut Stopping, s
         let groups = groups(flags, &sample.thread, "running");
         seen.tree.add(groups.iter().chain(&sample.frames), 1);
     }
-    Ok(seconds)
+    Ok(())
 }
 
 /// What stands above the frames of a sample.
@@ -185,21 +180,24 @@ fn own_cpu_seconds() -> f64 {
     Process::of(std::process::id()).ok().and_then(|me| me.cpu_seconds()).unwrap_or(0.0)
 }
 
-/// A value in its unit.
-pub fn amount(event: Event, rate: u32, value: u64) -> String {
-    match event {
-        Event::Cpu | Event::Wall => format!("{:.2} s", value as f64 / f64::from(rate)),
-        Event::Alloc => format!("{:.1} MB", value as f64 / 1e6),
-        Event::Lock => format!("{:.1} ms", value as f64 / 1e6),
+impl Seen {
+    /// What is measured.
+    pub fn measure(&self) -> &'static str {
+        match self.event {
+            Event::Cpu => "processor time",
+            Event::Wall => "time of all threads",
+            Event::Alloc => "bytes allocated",
+            Event::Lock => "time of waiting for locks",
+        }
     }
-}
 
-pub fn event_name(event: Event) -> &'static str {
-    match event {
-        Event::Cpu => "processor time",
-        Event::Wall => "time of all threads",
-        Event::Alloc => "bytes allocated",
-        Event::Lock => "time of waiting for locks",
+    /// A value in its unit.
+    pub fn amount(&self, value: u64) -> String {
+        match self.event {
+            Event::Cpu | Event::Wall => format!("{:.2} s", value as f64 / f64::from(self.rate)),
+            Event::Alloc => format!("{:.1} MB", value as f64 / 1e6),
+            Event::Lock => format!("{:.1} ms", value as f64 / 1e6),
+        }
     }
 }
 
@@ -210,9 +208,9 @@ fn as_text(seen: &Seen) -> String {
         "{} {}, {}: {} in {:.1} s, {} samples; looking took {:.1} % of a processor\n",
         seen.process,
         seen.pid,
-        event_name(seen.event),
-        amount(seen.event, seen.rate, seen.tree.total()),
-        seen.seconds,
+        seen.measure(),
+        seen.amount(seen.tree.total()),
+        seen.time.as_secs_f64(),
         seen.samples,
         seen.overhead_percent
     );
@@ -249,7 +247,7 @@ fn as_json(seen: &Seen) -> Value {
         "process": seen.process,
         "event": clap::ValueEnum::to_possible_value(&seen.event).map(|v| v.get_name().to_owned()),
         "rate_hz": seen.rate,
-        "seconds": seen.seconds,
+        "seconds": seen.time.as_secs_f64(),
         "samples": seen.samples,
         "target_ended": seen.end == End::TargetGone,
         "skipped": seen.skips,

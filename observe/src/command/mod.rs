@@ -7,7 +7,7 @@ mod stopping;
 use clap::{Parser, Subcommand};
 use yunti_present::failure::Outcome;
 
-use crate::jvm::release::{self, ReleaseFlags};
+use crate::jvm::release::{self, Left};
 
 /// Why a process is slow, from Java method to kernel.
 ///
@@ -28,12 +28,12 @@ enum Command {
     Flame(flame::FlameFlags),
     /// What a profiler leaves in a process is taken away, whatever becomes of the one who started it.
     #[command(hide = true)]
-    Release(ReleaseFlags),
+    Release(Left),
 }
 
 pub fn act(flags: Flags) -> Outcome {
     match flags.command {
         Command::Flame(flags) => flame::flame(&flags),
-        Command::Release(flags) => release::wait_and_release(&flags),
+        Command::Release(left) => release::wait_and_release(&left),
     }
 }

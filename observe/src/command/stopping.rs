@@ -6,8 +6,8 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use yunti_engine::base::{Code, Error, Result};
+use yunti_present::terminal::signals;
 
 use crate::target::Process;
 
@@ -29,15 +29,20 @@ impl Stopping {
         let failed = |e: std::io::Error| Error::io(Code::Internal, "cannot catch signals", &e);
         let (signals, told) = UnixStream::pair().map_err(failed)?;
         signals.set_nonblocking(true).map_err(failed)?;
-        for signal in [SIGINT, SIGTERM, SIGHUP] {
+        for signal in signals::that_end() {
             signal_hook::low_level::pipe::register(signal, told.try_clone().map_err(failed)?).map_err(failed)?;
         }
         Ok(Stopping { signals })
     }
 
-    /// Waits for the first of the three, and meanwhile does now and then what has to be done.
-    pub fn wait(&mut self, target: &Process, time: Duration, pulse: Duration, mut each: impl FnMut()) -> End {
-        let end = Instant::now() + time;
+    /// Waits for the first of the three, and meanwhile does now and then what has to be done. Returns how long it has waited too.
+    pub fn wait(&mut self, target: &Process, time: Duration, pulse: Duration, each: impl FnMut()) -> (End, Duration) {
+        let begin = Instant::now();
+        let end = self.first(target, begin + time, pulse, each);
+        (end, begin.elapsed())
+    }
+
+    fn first(&mut self, target: &Process, end: Instant, pulse: Duration, mut each: impl FnMut()) -> End {
         let death = target.death();
         loop {
             let left = end.saturating_duration_since(Instant::now());

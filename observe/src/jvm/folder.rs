@@ -1,6 +1,5 @@
 //! The target's /tmp, where it and we both can lay files: opened once, so that it stays in reach when the target has ended.
 
-use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 
@@ -33,11 +32,5 @@ impl Folder {
     /// The same as the target does.
     pub fn inside(name: &str) -> String {
         format!("/tmp/{name}")
-    }
-
-    pub fn remove(&self, names: &[String]) {
-        for name in names {
-            let _ = fs::remove_file(self.path(name));
-        }
     }
 }

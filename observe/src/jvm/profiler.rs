@@ -39,8 +39,8 @@ pub struct Profiler<'a> {
     folder: Folder,
     left: Left,
     guard: Option<Guard>,
-    /// False: it is somebody else's, and not ours to stop.
-    is_ours: bool,
+    /// False: it has been stopped, or the one that runs is somebody else's, and not ours to stop.
+    is_running: bool,
 }
 
 impl<'a> Profiler<'a> {
@@ -48,13 +48,11 @@ impl<'a> Profiler<'a> {
     pub fn start(process: &'a Process, event: Event, interval: Duration, time: Duration) -> Result<Profiler<'a>> {
         let folder = Folder::of(process)?;
         let name = format!(".yunti-observe-{}-{}", process.pid, std::process::id());
-        let (recording, log) = (format!("{name}.jfr"), format!("{name}.log"));
-        let mut files = vec![recording.clone(), log.clone()];
-        let library = place(process, &folder, &name, &mut files)?;
-        let left = Left { pid: process.pid, started: process.started(), library, files };
+        let library = place(process, &folder, &Left::copy(&name))?;
+        let left = Left { pid: process.pid, started: process.started(), library, name };
         // Before it starts: there is no moment in which it could be forgotten.
         let guard = Some(Guard::start(&left)?);
-        let mut profiler = Profiler { process, folder, left, guard, is_ours: true };
+        let mut profiler = Profiler { process, folder, left, guard, is_running: true };
         let what = match event {
             Event::Cpu => format!("event=cpu,interval={}", interval.as_nanos()),
             Event::Wall => format!("event=wall,interval={}", interval.as_nanos()),
@@ -63,15 +61,15 @@ impl<'a> Profiler<'a> {
         };
         let options = format!(
             "start,jfr,{what},file={},log={},timeout={},chunktime={CHUNK_SECONDS},loglevel=warn",
-            Folder::inside(&recording),
-            Folder::inside(&log),
+            Folder::inside(&profiler.left.recording()),
+            Folder::inside(&profiler.left.log()),
             (time + GRACE).as_secs()
         );
         if let Err(error) = load_agent(process, &profiler.left.library, &options) {
-            let said = fs::read_to_string(profiler.folder.path(&log)).unwrap_or_default();
-            profiler.is_ours = !said.contains("already started");
+            let said = fs::read_to_string(profiler.folder.path(&profiler.left.log())).unwrap_or_default();
+            profiler.is_running = !said.contains("already started");
             return Err(match said.lines().last() {
-                _ if !profiler.is_ours => {
+                _ if !profiler.is_running => {
                     let error =
                         Error::new(Code::Input, format!("another profiler is at work in the JVM {}", process.pid));
                     error.hint("wait until it has ended")
@@ -89,12 +87,12 @@ impl<'a> Profiler<'a> {
     /// What was recorded, as far as the JVM has written it.
     pub fn stop(mut self) -> Result<Recording> {
         self.end()?;
-        Recording::read(&self.folder.path(&self.left.files[0]))
+        Recording::read(&self.folder.path(&self.left.recording()))
     }
 
     /// A JVM that ends at this moment has written what it had.
     fn end(&mut self) -> Result<()> {
-        let is_running = std::mem::replace(&mut self.is_ours, false) && self.process.is_alive();
+        let is_running = std::mem::take(&mut self.is_running) && self.process.is_alive();
         match if is_running { self.left.stop() } else { Ok(()) } {
             Err(e) if self.process.is_alive() => Err(e),
             _ => Ok(()),
@@ -105,27 +103,24 @@ impl<'a> Profiler<'a> {
 impl Drop for Profiler<'_> {
     fn drop(&mut self) {
         let _ = self.end();
-        self.folder.remove(&self.left.files);
+        self.left.remove_files(&self.folder);
         if let Some(guard) = self.guard.take() {
             guard.dismiss();
         }
     }
 }
 
-/// Where async-profiler is for a JVM; a copy that has to be made for it is one of `files`.
-fn place(process: &Process, folder: &Folder, name: &str, files: &mut Vec<String>) -> Result<String> {
+/// Where async-profiler is for a JVM, which may need a copy.
+fn place(process: &Process, folder: &Folder, copy: &str) -> Result<String> {
     let installed = installed()?;
     if process.shares_files() {
         return Ok(installed.to_string_lossy().into_owned());
     }
-    let copy = format!("{name}.so");
-    fs::copy(&installed, folder.path(&copy)).map_err(|e| {
+    fs::copy(&installed, folder.path(copy)).map_err(|e| {
         let error = Error::io(Code::Input, "async-profiler cannot be put where the JVM finds it", &e);
-        error.at_path(process.path(&Folder::inside(&copy)).to_string_lossy()).hint("run as root")
+        error.at_path(process.path(&Folder::inside(copy)).to_string_lossy()).hint("run as root")
     })?;
-    let inside = Folder::inside(&copy);
-    files.push(copy);
-    Ok(inside)
+    Ok(Folder::inside(copy))
 }
 
 /// Beside this program: `../lib/yunti/libasyncProfiler.so`.

@@ -1,6 +1,7 @@
 //! Nothing of ours stays in a JVM, whatever becomes of us: a small process of our own waits at the end of a pipe, and when the pipe breaks
 //! without a word it does what we have not done.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -15,30 +16,39 @@ use crate::target::Process;
 
 const DONE: u8 = b'.';
 
-/// What has to be taken away.
-#[derive(Clone, Debug)]
+/// What has to be taken away: async-profiler, and the files that carry the name of this look at the target, in its [`Folder`].
+#[derive(Clone, Debug, Args)]
 pub struct Left {
     pub pid: u32,
     pub started: u64,
     /// async-profiler, as the JVM calls it.
     pub library: String,
-    /// In the target's [`Folder`]: the recording, the log, and what else there is.
-    pub files: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-pub struct ReleaseFlags {
-    pid: u32,
-    started: u64,
-    library: String,
-    files: Vec<String>,
+    pub name: String,
 }
 
 impl Left {
+    pub fn recording(&self) -> String {
+        format!("{}.jfr", self.name)
+    }
+
+    pub fn log(&self) -> String {
+        format!("{}.log", self.name)
+    }
+
+    /// Of async-profiler, for a target that does not see ours.
+    pub fn copy(name: &str) -> String {
+        format!("{name}.so")
+    }
+
     pub fn stop(&self) -> Result<()> {
         // What it says would go to the standard output of the JVM.
-        let log = self.files.get(1).map(|log| format!(",file={}", Folder::inside(log))).unwrap_or_default();
-        load_agent(&Process::of(self.pid)?, &self.library, &format!("stop{log}"))
+        load_agent(&Process::of(self.pid)?, &self.library, &format!("stop,file={}", Folder::inside(&self.log())))
+    }
+
+    pub fn remove_files(&self, folder: &Folder) {
+        for file in [self.recording(), self.log(), Left::copy(&self.name)] {
+            let _ = fs::remove_file(folder.path(&file));
+        }
     }
 }
 
@@ -53,8 +63,7 @@ impl Guard {
             |e: std::io::Error| Error::io(Code::Internal, "the process that cleans up after us cannot be started", &e);
         let program = std::env::current_exe().map_err(failed)?;
         let child = Command::new(program)
-            .args(["release", &left.pid.to_string(), &left.started.to_string(), &left.library])
-            .args(&left.files)
+            .args(["release", &left.pid.to_string(), &left.started.to_string(), &left.library, &left.name])
             // ctrl-C is for us, not for it.
             .process_group(0)
             .stdin(Stdio::piped())
@@ -75,8 +84,8 @@ impl Guard {
 }
 
 /// The command of the process that waits.
-pub fn wait_and_release(flags: &ReleaseFlags) -> Outcome {
-    let process = Process::of(flags.pid)?;
+pub fn wait_and_release(left: &Left) -> Outcome {
+    let process = Process::of(left.pid)?;
     // Opened while the target lives.
     let folder = Folder::of(&process)?;
     let mut said = Vec::new();
@@ -84,9 +93,7 @@ pub fn wait_and_release(flags: &ReleaseFlags) -> Outcome {
     if said.contains(&DONE) {
         return Ok(());
     }
-    let left =
-        Left { pid: flags.pid, started: flags.started, library: flags.library.clone(), files: flags.files.clone() };
     let stopped = if process.is_same(left.started) { left.stop() } else { Ok(()) };
-    folder.remove(&left.files);
+    left.remove_files(&folder);
     Ok(stopped?)
 }

@@ -5,7 +5,8 @@ use serde_json::json;
 use yunti_present::page::Page;
 use yunti_present::page::markup::{Tag, details, note, section, table, tag};
 
-use crate::command::flame::{Seen, amount, event_name};
+use crate::command::flame::Seen;
+use crate::jvm::Event;
 use crate::stack::{KINDS, Kind};
 
 const STYLE: &str = include_str!("flame.css");
@@ -13,7 +14,7 @@ const SCRIPT: &str = include_str!("flame.js");
 const ROWS_MAX: usize = 200;
 
 pub fn flame(seen: &Seen) -> String {
-    let title = format!("{} {} - {}", seen.process, seen.pid, event_name(seen.event));
+    let title = format!("{} {} - {}", seen.process, seen.pid, seen.measure());
     let foot = format!("Yunti {}. What the words mean stands in docs/guide/observe.md.", env!("CARGO_PKG_VERSION"));
     let page = Page { title: &title, style: STYLE, script: Some(SCRIPT), foot: &foot };
     page.of([header(seen), graph(seen)].into_iter().chain(changes(seen)).chain([hottest(seen)]))
@@ -22,9 +23,9 @@ pub fn flame(seen: &Seen) -> String {
 fn header(seen: &Seen) -> Tag {
     let lead = format!(
         "{} of {} in {:.1} seconds, {} samples.",
-        amount(seen.event, seen.rate, seen.tree.total()),
-        event_name(seen.event),
-        seen.seconds,
+        seen.amount(seen.tree.total()),
+        seen.measure(),
+        seen.time.as_secs_f64(),
         seen.samples
     );
     let mut header = tag("header")
@@ -45,7 +46,6 @@ fn graph(seen: &Seen) -> Tag {
     let data = json!({
         "kinds": KINDS.map(Kind::name),
         "perSecond": per_second(seen),
-        "unit": unit(seen),
         "tree": seen.tree.to_json(seen.old.as_ref()),
     });
     let data = data.to_string().replace('<', "\\u003c");
@@ -88,16 +88,11 @@ fn graph(seen: &Seen) -> Tag {
 
 /// What a second is in samples or nanoseconds; 0: the values are no times.
 fn per_second(seen: &Seen) -> f64 {
-    use crate::jvm::Event;
     match seen.event {
         Event::Cpu | Event::Wall => f64::from(seen.rate),
         Event::Alloc => 0.0,
         Event::Lock => 1e9,
     }
-}
-
-fn unit(seen: &Seen) -> &'static str {
-    if per_second(seen) == 0.0 { "bytes" } else { "seconds" }
 }
 
 fn changes(seen: &Seen) -> Option<Tag> {
@@ -123,7 +118,7 @@ fn hottest(seen: &Seen) -> Tag {
             hot.frame.kind.name().into(),
             percent(hot.own),
             percent(hot.total),
-            amount(seen.event, seen.rate, hot.own),
+            seen.amount(hot.own),
         ]
     });
     let columns = [("frame", false), ("kind", false), ("own", true), ("with what it calls", true), ("own", true)];

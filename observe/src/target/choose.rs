@@ -19,21 +19,19 @@ pub fn choose(name: &str) -> Result<Process> {
     let mine = std::process::id();
     let parents = [mine, rustix::process::getppid().map_or(0, |p| p.as_raw_nonzero().get() as u32)];
     let mut found: Vec<(Process, String)> = Vec::new();
+    let mut exact: Vec<usize> = Vec::new();
     for pid in processes().filter(|pid| !parents.contains(pid)) {
         let line = arguments(pid);
         let Ok(process) = Process::of(pid) else { continue };
-        let fits = process.name.contains(name) || words(&line).any(|word| word.contains(name));
-        if fits {
+        let names: Vec<&str> = std::iter::once(process.name.as_str()).chain(words(&line)).collect();
+        if names.iter().any(|word| word.contains(name)) {
+            // A whole word wins over a part of one.
+            if names.iter().any(|word| *word == name || word.ends_with(&format!(".{name}"))) {
+                exact.push(found.len());
+            }
             found.push((process, line.join(" ")));
         }
     }
-    // A whole word wins over a part of one.
-    let exact: Vec<usize> = (0..found.len())
-        .filter(|&i| {
-            found[i].0.name == name
-                || words(&arguments(found[i].0.pid)).any(|word| word == name || word.ends_with(&format!(".{name}")))
-        })
-        .collect();
     match (&exact[..], found.len()) {
         ([one], _) => Ok(found.swap_remove(*one).0),
         (_, 1) => Ok(found.remove(0).0),
@@ -73,22 +71,18 @@ fn processes() -> impl Iterator<Item = u32> {
 /// The words of a command line that name what is run: the program, and the first argument that is no option; of `-jar x.jar`, x.jar.
 /// Options of a JVM that have a value of their own (`-cp PATH`) are passed over with it.
 fn words(arguments: &[String]) -> impl Iterator<Item = &str> {
-    let base = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
-    let program = arguments.first().map(|a| base(a));
-    let is_java = program.as_deref() == Some("java");
+    const WITH_VALUE: [&str; 6] = ["-cp", "-classpath", "--class-path", "-p", "--module-path", "--add-modules"];
+    let base = |path: &'_ String| path.rfind('/').map_or(0, |at| at + 1);
+    let program = arguments.first().map(|path| &path[base(path)..]);
     let mut rest = arguments.iter().skip(1);
-    let mut run = None;
-    while let Some(word) = rest.next() {
-        if is_java
-            && matches!(word.as_str(), "-cp" | "-classpath" | "--class-path" | "-p" | "--module-path" | "--add-modules")
-        {
-            rest.next();
-        } else if !word.starts_with('-') {
-            run = Some(word.rsplit('/').next().unwrap_or(word));
-            break;
+    let run = loop {
+        match rest.next() {
+            Some(option) if program == Some("java") && WITH_VALUE.contains(&option.as_str()) => drop(rest.next()),
+            Some(option) if option.starts_with('-') => {}
+            word => break word,
         }
-    }
-    arguments.first().map(|a| a.rsplit('/').next().unwrap_or(a)).into_iter().chain(run)
+    };
+    program.into_iter().chain(run.map(|path| &path[base(path)..]))
 }
 
 #[cfg(test)]

@@ -10,9 +10,7 @@ use yunti_engine::job::Control;
 /// Cancels `control` on SIGINT, SIGTERM and SIGHUP, but for those that the process was told to ignore (`nohup`, a job in the
 /// background of a script). Where the handlers cannot be set, the signals keep their own meaning, and the job runs.
 pub fn cancel_on_signals(control: &Arc<Control>) {
-    let ignored = ignored_signals();
-    let wanted = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| ignored >> (signal - 1) & 1 == 0);
-    let Ok(mut signals) = Signals::new(wanted) else { return };
+    let Ok(mut signals) = Signals::new(that_end()) else { return };
     let control = control.clone();
     let _ = std::thread::Builder::new().name("yunti-signals".into()).stack_size(64 << 10).spawn(move || {
         for _ in signals.forever() {
@@ -22,6 +20,12 @@ pub fn cancel_on_signals(control: &Arc<Control>) {
             control.cancel();
         }
     });
+}
+
+/// SIGINT, SIGTERM and SIGHUP, but for those that the process was told to ignore.
+pub fn that_end() -> impl Iterator<Item = i32> {
+    let ignored = ignored_signals();
+    [SIGINT, SIGTERM, SIGHUP].into_iter().filter(move |&signal| ignored >> (signal - 1) & 1 == 0)
 }
 
 /// One bit a signal, from 1, as Linux tells it.

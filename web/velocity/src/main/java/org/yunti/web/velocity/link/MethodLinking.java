@@ -47,17 +47,20 @@ public final class MethodLinking {
    * @param site which of the caller's class data is the {@link MethodSite}
    */
   public static CallSite link(MethodHandles.Lookup caller, String name, MethodType type, int site) throws IllegalAccessException {
-    InlineCache cache = new InlineCache(type);
-    MethodHandle call = MethodHandles.insertArguments(CALL, 0, Handles.site(caller, site), cache);
-    cache.setTarget(call.asCollector(0, Object[].class, type.parameterCount() - 1).asType(type));
-    return cache;
+    return linked(CALL, caller, type, site);
   }
 
   /** The bootstrap method of the end of a reference that is rendered. */
   public static CallSite linkWriting(MethodHandles.Lookup caller, String name, MethodType type, int site) throws IllegalAccessException {
+    return linked(WRITE, caller, type, site);
+  }
+
+  /** The receiver and the arguments come as one array, what is behind them as it is. */
+  private static CallSite linked(MethodHandle first, MethodHandles.Lookup caller, MethodType type, int site) throws IllegalAccessException {
     InlineCache cache = new InlineCache(type);
-    MethodHandle write = MethodHandles.insertArguments(WRITE, 0, Handles.site(caller, site), cache);
-    cache.setTarget(write.asCollector(0, Object[].class, type.parameterCount() - 3).asType(type));
+    MethodHandle own = MethodHandles.insertArguments(first, 0, Handles.site(caller, site), cache);
+    int values = type.parameterCount() - (own.type().parameterCount() - 1);
+    cache.setTarget(own.asCollector(0, Object[].class, values).asType(type));
     return cache;
   }
 

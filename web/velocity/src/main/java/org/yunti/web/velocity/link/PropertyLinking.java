@@ -64,22 +64,22 @@ public final class PropertyLinking {
    * @param site which of the caller's class data is the {@link PropertySite}
    */
   public static CallSite link(MethodHandles.Lookup caller, String name, MethodType type, int site) throws IllegalAccessException {
-    InlineCache cache = new InlineCache(type);
-    cache.setTarget(MethodHandles.insertArguments(GET, 0, Handles.site(caller, site), cache));
-    return cache;
+    return linked(GET, caller, type, site);
   }
 
   /** The bootstrap method of the end of a reference that is rendered. */
   public static CallSite linkWriting(MethodHandles.Lookup caller, String name, MethodType type, int site) throws IllegalAccessException {
-    InlineCache cache = new InlineCache(type);
-    cache.setTarget(MethodHandles.insertArguments(WRITE, 0, Handles.site(caller, site), cache));
-    return cache;
+    return linked(WRITE, caller, type, site);
   }
 
   /** The bootstrap method of a condition. */
   public static CallSite linkTesting(MethodHandles.Lookup caller, String name, MethodType type, int site) throws IllegalAccessException {
+    return linked(TEST, caller, type, site);
+  }
+
+  private static CallSite linked(MethodHandle first, MethodHandles.Lookup caller, MethodType type, int site) throws IllegalAccessException {
     InlineCache cache = new InlineCache(type);
-    cache.setTarget(MethodHandles.insertArguments(TEST, 0, Handles.site(caller, site), cache));
+    cache.setTarget(MethodHandles.insertArguments(first, 0, Handles.site(caller, site), cache));
     return cache;
   }
 
