@@ -12,7 +12,7 @@ TOOLS   := $(CURDIR)/build/tools
 export PATH := $(TOOLS)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-observe test-web test-full-engine test-full-hadoop test-full-web \
+.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-observe test-namenode test-web test-full-engine test-full-hadoop test-full-observe test-full-web \
         soak bench bench-quick dist install lint clean
 
 help:
@@ -24,18 +24,22 @@ help:
 	@echo 'make test-benches        every benchmark once, tiny'
 	@echo 'make test-hadoop         plug-ins for Hadoop: jobs that must come out the same, on a cluster too (JDK 17, Maven)'
 	@echo 'make test-observe        what is seen of programs of known behaviour (JDK 17 and 25, Maven)'
+	@echo 'make test-namenode       a stock NameNode under load (JDK 17, Maven)'
 	@echo 'make test-web            Velocity templates compiled: the same pages, exceptions and messages as stock Velocity (JDK 17, Maven)'
 	@echo 'make soak                random jobs against a plain reference until stopped (SECONDS=3600 or HOURS=1; prints the seed that fails)'
 	@echo 'make test-house          what a user is given: layout, packages, pages and the commands on them'
 	@echo 'make test-full-engine    sanitizers, masked vector instructions, fuzzing; keeps its result in tests/results/ (MINUTES=10 a fuzz target)'
 	@echo 'make test-full-hadoop    the same for the plug-ins for Hadoop: all variants, JNI checked, a JVM with a sanitizer, faults'
+	@echo 'make test-full-observe   programs in the kernel, compiled by every clang that is here and loaded'
 	@echo 'make test-full-web       the same for compiled templates: 100,000 random ones'
 	@echo 'make bench               against all peers and the limit programs; bench-quick: chdb and the limit programs'
 	@echo 'make bench-hadoop        on a Hadoop cluster of one machine: stock against settings and native tasks'
 	@echo 'make bench-web           compiled pages against stock Velocity, FreeMarker, jte, JStachio, Rocker (ARGS=--quick; JDK 17 and 25, Maven)'
+	@echo 'make bench-observe       what a look of yunti observe costs the program that is looked at (ARGS=--quick; JDK 17 or 25, Maven)'
 	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates; as tar.gz and .deb too'
 	@echo 'make install PREFIX=DIR  copies dist/ (default /usr/local)'
-	@echo 'make observe             yunti observe: why a process is slow (JDK, Maven for async-profiler)'
+	@echo 'make namenode            yunti nn: load for a NameNode'
+	@echo 'make observe             yunti observe: why a process is slow (JDK, Maven, clang)'
 	@echo 'make hadoop              yunti-hadoop.jar: plug-ins for stock Hadoop (JDK 17, Maven)'
 	@echo "make run-web             a shop's search page, by stock Velocity and compiled, on 127.0.0.1:8080 (ARGS='--port N'; JDK 17, Maven)"
 	@echo "make cluster-up          HDFS, YARN, MapReduce in a namespace of their own (ARGS='--nodes 2'); then: . cluster.env"
@@ -61,11 +65,11 @@ test:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py
 
-test-engine test-api test-conformance test-benches test-house test-hadoop test-observe test-web: test-%:
+test-engine test-api test-conformance test-benches test-house test-hadoop test-observe test-namenode test-web: test-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
 
-test-full-engine test-full-hadoop test-full-web: test-full-%:
+test-full-engine test-full-hadoop test-full-observe test-full-web: test-full-%:
 	@tools/setup $(if $(filter engine,$*),full,test)
 	@$(PYTHON) tools/tests/full.py $* --minutes $(or $(MINUTES),10)
 
@@ -117,17 +121,42 @@ cluster-up:
 cluster-down:
 	@hadoop/cluster/down $(ARGS)
 
+# ---- namenode ----
+
+.PHONY: namenode
+namenode:
+	@tools/setup build
+	@$(MAKE) --no-print-directory -s yunti
+	$(CARGO) build --release --locked --package yunti-namenode
+	@install -D $(TARGET)/release/yunti-nn $(DIST)/libexec/yunti-nn
+
 # ---- observe ----
 
-.PHONY: observe
+.PHONY: observe observe-layout
 
-# `yunti observe`, and async-profiler for JVMs.
+TRACE_JAR := build/observe/yunti-trace/yunti-trace.jar
+# A jar that was stopped half-way is no jar.
+.DELETE_ON_ERROR:
+
+# `yunti observe`, and for JVMs async-profiler and our own agent.
 observe:
-	@tools/setup hadoop
+	@tools/setup observe
 	@$(MAKE) --no-print-directory -s yunti
 	$(CARGO) build --release --locked --package yunti-observe
+	@$(MAKE) --no-print-directory -s $(TRACE_JAR)
+	@$(MAKE) --no-print-directory -s observe-layout
+
+# Maven takes seconds to see that nothing has changed. Folders too: their time is that of the last file that came or went.
+$(TRACE_JAR): observe/agent/pom.xml LICENSE NOTICE $(shell find observe/agent/src)
+	mvn -q -B -f $< package
+	@touch $@
+
+# What is built, to where it is looked for.
+observe-layout:
 	@install -D $(TARGET)/release/yunti-observe $(DIST)/libexec/yunti-observe
 	@observe/async-profiler $(DIST)/lib/yunti
+	@observe/jvmti/build $(DIST)/lib/yunti
+	@install -D -m 644 $(TRACE_JAR) $(DIST)/lib/yunti/yunti-trace.jar
 
 # ---- web ----
 
@@ -158,6 +187,11 @@ bench-web:
 	@tools/setup hadoop
 	$(PYTHON) benches/web/run.py $(ARGS)
 
+# What a look of yunti observe costs the program that is looked at: benches/README.md, "Looks"
+.PHONY: bench-observe
+bench-observe: observe
+	$(PYTHON) benches/observe/run.py $(ARGS)
+
 .PHONY: examples-built
 examples-built:
 	cmake -S examples -B build/examples -DCMAKE_BUILD_TYPE=Release > /dev/null
@@ -185,6 +219,14 @@ dist:
 	@if [ -f $(HADOOP_JAR) ]; then \
 	  install -m 644 $(HADOOP_JAR) $(DIST)/java/ && install hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop; \
 	else echo 'dist: without the part for Hadoop, which make hadoop builds'; fi
+	@if [ -f $(TARGET)/release/yunti-nn ]; then \
+	  install $(TARGET)/release/yunti-nn $(DIST)/libexec/yunti-nn && strip $(DIST)/libexec/yunti-nn && \
+	  tools/licenses.py yunti-namenode > $(DIST)/share/doc/yunti/licenses-nn.txt; \
+	else echo 'dist: without yunti nn, which make namenode builds'; fi
+	@if [ -f $(TARGET)/release/yunti-observe ] && [ -f $(TRACE_JAR) ]; then \
+	  $(MAKE) --no-print-directory -s observe-layout && strip $(DIST)/libexec/yunti-observe $(DIST)/lib/yunti/libyunti-locks.so && \
+	  tools/licenses.py yunti-observe > $(DIST)/share/doc/yunti/licenses-observe.txt; \
+	else echo 'dist: without yunti observe, which make observe builds'; fi
 	$(PYTHON) tools/package/package.py $(DIST)
 
 install:

@@ -52,11 +52,10 @@ fn load(dir: &Path, prefix: &str, tree: &mut Tree) {
         let name = entry.file_name().into_string().unwrap();
         let path = format!("{prefix}{name}");
         if entry.file_type().unwrap().is_dir() {
-            // What .gitignore names, and what programs have written.
-            if !matches!(
-                &*name,
-                ".git" | "target" | "build" | "dist" | "__pycache__" | ".venv" | "corpus" | "artifacts"
-            ) {
+            // What .gitignore names, and what programs have written; `observe/src/target/` is source.
+            let built = [".git", "build", "dist", "__pycache__", ".venv", "corpus", "artifacts"];
+            let is_built = built.contains(&&*name) || name == "target" && matches!(prefix, "" | "fuzz/");
+            if !is_built {
                 tree.0.insert(format!("{path}/"), None);
                 load(&entry.path(), &format!("{path}/"), tree);
             }

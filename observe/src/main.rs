@@ -3,18 +3,26 @@
 //! ```text
 //!   flags -> command/  what is asked for
 //!              |-> target/  the process that is looked at
-//!              |-> jvm/     async-profiler in a JVM, and what it recorded
+//!              |-> jvm/     agents in a JVM, and what they tell
 //!              |-> native/  samples of any process, by perf events
+//!              |-> kernel/  programs in the kernel that see each call, fault and wait
 //!              |-> stack/   who called whom, and what it cost
-//!              `-> page/    the answer as a page; text and JSON are the command's
+//!              |-> why/     what bounds a process, by all of these
+//!              |-> calls/   calls of traced methods, and how long they took
+//!              `-> answer/  what was found out, as text and as a page
 //! ```
 
+mod answer;
+mod calls;
+mod capture;
 mod command;
+mod histogram;
 mod jvm;
+mod kernel;
 mod native;
-mod page;
 mod stack;
 mod target;
+mod why;
 
 use std::process::ExitCode;
 

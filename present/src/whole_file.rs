@@ -1,23 +1,43 @@
 //! A file that is there whole or not at all: written under another name beside it, and renamed.
 
-use std::fs;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 
 use yunti_engine::base::{Code, Error, Result};
 
 /// `what` is what an error calls it: `the report`.
 pub fn write(path: &Path, text: &str, what: &str) -> Result<()> {
-    let failed = |e: std::io::Error| {
-        Error::io(Code::Output, &format!("cannot write {what}"), &e).at_path(path.to_string_lossy())
-    };
     // A pipe or a device, such as /dev/stderr, is written to and not replaced.
     if fs::metadata(path).is_ok_and(|m| !m.is_file()) {
-        return fs::write(path, text).map_err(failed);
+        return fs::write(path, text).map_err(|e| failed(path, what, &e));
     }
-    let mut fresh = path.as_os_str().to_owned();
-    fresh.push(format!(".{}.tmp", std::process::id()));
+    let fresh = beside(path);
     fs::write(&fresh, text).and_then(|()| fs::rename(&fresh, path)).map_err(|e| {
         let _ = fs::remove_file(&fresh);
-        failed(e)
+        failed(path, what, &e)
     })
+}
+
+/// Whether it could be written, before the work is done that it is to tell of.
+pub fn check(path: &Path, what: &str) -> Result<()> {
+    match fs::metadata(path) {
+        Ok(there) if there.is_dir() => Err(failed(path, what, &io::Error::from(io::ErrorKind::IsADirectory))),
+        Ok(there) if !there.is_file() => Ok(()),
+        _ => {
+            let fresh = beside(path);
+            File::create(&fresh).and_then(|_| fs::remove_file(&fresh)).map_err(|e| failed(path, what, &e))
+        }
+    }
+}
+
+fn beside(path: &Path) -> OsString {
+    let mut fresh = path.as_os_str().to_owned();
+    fresh.push(format!(".{}.tmp", std::process::id()));
+    fresh
+}
+
+fn failed(path: &Path, what: &str, error: &io::Error) -> Error {
+    Error::io(Code::Output, &format!("cannot write {what}"), error).at_path(path.to_string_lossy())
 }

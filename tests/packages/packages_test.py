@@ -113,13 +113,23 @@ class Packages(unittest.TestCase):
                      "share/pkgconfig/yunti.pc", "lib/cmake/Yunti/YuntiConfig.cmake", "include/yunti.h"):
             self.assertTrue(os.path.isfile(f"{root}/usr/{path}"), path)
         depends = run("dpkg-deb", "-f", self.deb, "Depends").strip()
-        self.assertRegex(depends, r"^libc6 \(>= 2\.\d+\)$")
+        self.assertRegex(depends, r"^libc6 \(>= 2\.\d+\)(, libelf1, zlib1g)?$")
         control = f"{self.work}/control"
         run("dpkg-deb", "-e", self.deb, control)
         run("md5sum", "--quiet", "-c", f"{control}/md5sums", cwd=root)
         # What a pkg-config file says holds where Debian has it.
         include = f"{root}/usr/share/pkgconfig/../../include"
         self.assertTrue(os.path.isfile(f"{include}/yunti.h"))
+
+    def test_the_part_observe_is_found_where_it_is_unpacked(self):
+        if not os.path.exists(f"{self.tree}/libexec/yunti-observe"):
+            self.skipTest("make observe has not been run here")
+        told = run(f"{self.tree}/bin/yunti", "observe", "flame", "-s", "1", "--json", "--", "sleep", "2")
+        self.assertIn('"command": "flame"', told)
+        for file in ("libasyncProfiler.so", "libyunti-locks.so", "yunti-trace.jar"):
+            self.assertTrue(os.path.isfile(f"{self.tree}/lib/yunti/{file}"), file)
+        with open(f"{self.tree}/share/doc/yunti/licenses-observe.txt") as f:
+            self.assertIn("libbpf", f.read())
 
     @needs("lintian")
     def test_lintian_has_nothing_to_say(self):

@@ -21,7 +21,8 @@ from archive import Entry
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 # Of libraries that a program may need, the packages; the first has its versions among its symbols.
 PACKAGES = {"libc.so.6": "libc6", "libm.so.6": "libc6", "ld-linux-x86-64.so.2": "libc6", "ld-linux-aarch64.so.1": "libc6",
-            "libdl.so.2": "libc6", "libpthread.so.0": "libc6", "librt.so.1": "libc6", "libgcc_s.so.1": "libgcc-s1", "libstdc++.so.6": "libstdc++6"}
+            "libdl.so.2": "libc6", "libpthread.so.0": "libc6", "librt.so.1": "libc6", "libgcc_s.so.1": "libgcc-s1", "libstdc++.so.6": "libstdc++6",
+            "libelf.so.1": "libelf1", "libz.so.1": "zlib1g"}
 # There is no address yet; who gives packages to others names theirs.
 MAINTAINER = os.environ.get("YUNTI_MAINTAINER", "Yunti authors <yunti@example.org>")
 SUMMARY = "data jobs at the speed of the machine they run on"
@@ -59,7 +60,10 @@ def _layout(entries, version, when):
     # A part is started by `yunti PART`, whose --help is its manual.
     parts = [f"yunti: no-manual-page [usr/{path}]\n" for path in by_path if path.startswith("libexec/")]
     # Jobs name the jar in their configuration: its name has no version.
-    parts += [f"yunti: bad-jar-name [usr/share/{path}]\n" for path in by_path if path.endswith(".jar")]
+    parts += [f"yunti: bad-jar-name [usr/share/{path}]\n" for path in by_path if path.startswith("java/") and path.endswith(".jar")]
+    # For JVMs: a library as its authors give it out, and a jar that no class path names.
+    parts += [f"yunti: unstripped-binary-or-object [usr/{path}]\n" for path in by_path if path.endswith("/libasyncProfiler.so")]
+    parts += [f"yunti: jar-not-in-usr-share [usr/{path}]\n" for path in by_path if path.startswith("lib/yunti/") and path.endswith(".jar")]
     if parts:
         files.append(Entry("usr/share/lintian/overrides/yunti", 0o644, "".join(parts).encode()))
     for entry in entries:
@@ -87,12 +91,13 @@ def _control(files, version):
 
 
 def _depends(files):
-    """The packages of the libraries that the binary is linked with, at least of the versions whose symbols it uses."""
-    binary = next(f.data for f in files if f.path == "usr/bin/yunti")
-    with tempfile.NamedTemporaryFile() as program:
-        program.write(binary)
-        program.flush()
-        told = subprocess.run(["readelf", "--wide", "--dynamic", "--version-info", program.name], capture_output=True, text=True, check=True).stdout
+    """The packages of the libraries that the programs are linked with, at least of the versions whose symbols they use."""
+    told = ""
+    for binary in (f.data for f in files if f.path.startswith(("usr/bin/", "usr/libexec/")) and f.data.startswith(b"\x7fELF")):
+        with tempfile.NamedTemporaryFile() as program:
+            program.write(binary)
+            program.flush()
+            told += subprocess.run(["readelf", "--wide", "--dynamic", "--version-info", program.name], capture_output=True, text=True, check=True).stdout
     packages = {PACKAGES[name] for name in re.findall(r"\(NEEDED\).*\[(.*)\]", told)}
     newest = max((tuple(map(int, v.split("."))) for v in re.findall(r"\bGLIBC_([0-9.]+)", told)), default=(2, 17))
     return sorted(f"libc6 (>= {'.'.join(map(str, newest))})" if name == "libc6" else name for name in packages)

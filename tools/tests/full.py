@@ -6,6 +6,7 @@
     full.py hadoop [--only NAME,..]                   the native half under sanitizers; the jobs that must come out the same, in all
                                                       variants, with the JVM's checks of JNI and in a JVM with the address sanitizer;
                                                       faults on a cluster (hadoop/tests/faults)
+    full.py observe [--only NAME,..]                  programs in the kernel by each clang that is here: compiled, loaded, tried; why, on all programs of known causes
     full.py web [--only NAME,..]                      100,000 random templates by stock Velocity and compiled, and 100,000 shrunk
 
 The compiler's unstable flags are reached through RUSTC_BOOTSTRAP=1. Each suite's last result is kept in tests/results/PART-full.md.
@@ -228,7 +229,16 @@ def web(_):
     ]
 
 
-PARTS = {"engine": engine, "hadoop": hadoop, "web": web}
+def observe(_):
+    """What the kernel's verifier takes of one compiler it may refuse of another."""
+    return [Suite("full", "programs in the kernel, by each clang", [["make", "-s", "observe"], [sys.executable, "observe/tests/verifier_test.py"]],
+                  counts.of_unittest, minutes=60),
+            Suite("full", "why, on all programs of known causes", [["make", "-s", "observe"], [sys.executable, "observe/tests/why_all_test.py"]],
+                  counts.of_unittest, {"YUNTI": os.path.join(ROOT, "dist/bin/yunti")}, minutes=60),
+            Suite("full", "programs of known causes", [[sys.executable, "observe/tests/why/programs_test.py"]], counts.of_unittest, minutes=30)]
+
+
+PARTS = {"engine": engine, "hadoop": hadoop, "observe": observe, "web": web}
 
 
 def git(*words):

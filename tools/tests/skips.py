@@ -37,6 +37,13 @@ PRECONDITIONS = [
     (r"chromium", lambda: _has("chromium") or _has("chromium-browser") or _has("google-chrome")),
     (r"pkg-config", lambda: _has("pkg-config")),
     (r"\b(lintian|zsh|fish|groff|man|dpkg-deb) is not installed", lambda: _has("lintian", "zsh", "fish", "groff", "man", "dpkg-deb")),
+    (r"programs in the kernel are not allowed", lambda: os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux")
+        and os.readlink("/proc/self/ns/pid") == "pid:[4026531836]"),
+    (r"only root can", lambda: os.geteuid() == 0 and _has("setpriv", "unshare")),
+    (r"tracepoints of page faults are x86's", lambda: os.uname().machine == "x86_64"),
+    (r"this machine is so busy", lambda: os.getloadavg()[0] < 0.5),
+    # Of the machine's memory, kernel and file systems.
+    (r"huge pages are switched off|has no huge page to give|wants no notice of written pages|user namespaces are not allowed", lambda: False),
     # Permissions stop nobody who is root.
     (r"not as root|root may", lambda: os.geteuid() != 0),
     # No package of Maven's has Hadoop's own native library.

@@ -16,7 +16,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.path.join(ROOT, "build")
 YUNTI = os.path.join(ROOT, "dist/bin/yunti")
 PYTHON = sys.executable
-PARTS = ("engine", "api", "conformance", "benches", "house", "hadoop", "observe", "web")
+PARTS = ("engine", "api", "conformance", "benches", "house", "hadoop", "observe", "namenode", "web")
 
 
 @dataclass
@@ -83,6 +83,11 @@ JOB_FILES = ("Sources.test_each_split_goes_through_its_mapper", "NamedOutputs.te
              "Chains.test_a_failure_leaves_nothing", "KeyOrders.test_secondary_sort")
 
 
+def of_observe(name, test):
+    """A file of observe/tests, with what it tests built."""
+    return Suite("observe", name, [["make", "-s", "observe"], [PYTHON, f"observe/tests/{test}_test.py"]], counts.of_unittest, {"YUNTI": YUNTI})
+
+
 def on_a_cluster(name, test, only=(), part="hadoop"):
     """One file of hadoop/tests, which starts a cluster of its own."""
     steps = [["make", "-s", "hadoop"], *cmake("examples", "examples", "gcc"), [PYTHON, f"hadoop/tests/{test}_test.py", *only]]
@@ -110,6 +115,7 @@ SUITES = [
     *(engine_bench(name) for name in ("vsort", "fold", "merge")),
     Suite("benches", "limit programs", [["make", "-s", "-C", "benches/limits", "test"]], skip=no_avx512),
     Suite("benches", "make bench, tiny", cmake("examples", "examples", "gcc") + [[PYTHON, "tools/tests/tiny_bench.py"]], counts.of_lines, skip=no_avx512),
+    Suite("benches", "make bench-observe, tiny", [["make", "-s", "bench-observe", "ARGS=--quick --no-save"]]),
     Suite("hadoop", "the same as stock, by settings", [["make", "-s", "hadoop"], ["hadoop/conformance/run", "--variant", "shuffle"]],
           counts.of_conformance),
     Suite("hadoop", "the same as stock, in native tasks", [["make", "-s", "hadoop"], ["hadoop/conformance/run", "--variant", "native"]],
@@ -120,7 +126,17 @@ SUITES = [
     on_a_cluster("job files on a cluster", "job_files", JOB_FILES),
     Suite("hadoop", "the cluster itself", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]], counts.of_unittest),
     Suite("observe", "units", [["cargo", "test", "--locked", "-p", "yunti-observe", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
-    Suite("observe", "flame graphs of known programs", [["make", "-s", "observe"], [PYTHON, "observe/tests/flame_test.py"]], counts.of_unittest, {"YUNTI": YUNTI}),
+    of_observe("flame graphs of known programs", "flame"),
+    of_observe("flame graphs of programs that wait and allocate", "flame_native"),
+    of_observe("calls of a known program", "trace"),
+    of_observe("locks of programs that measure their waits", "locks"),
+    of_observe("native calls of known programs", "native"),
+    of_observe("page faults of known programs", "faults"),
+    of_observe("slow requests of known causes", "slow"),
+    of_observe("what bounds programs of known causes", "why"),
+    Suite("namenode", "units", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
+    Suite("namenode", "classes of the plug-in", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test"]], counts.of_surefire),
+    Suite("namenode", "load on a stock NameNode", [["make", "-s", "namenode"], [PYTHON, "namenode/tests/load_test.py"]], counts.of_unittest, {"YUNTI": YUNTI}),
     Suite("web", "templates, by stock Velocity and compiled", [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "package"]], counts.of_surefire),
     Suite("web", "the same on JDK 25", [on_jdk_25("-pl", "velocity,oracle", "-Dyunti.fuzz.seed=2")], counts.of_surefire, skip=no_jdk_25),
     Suite("house", "commands of the guides", [unittest("tests/guides")], counts.of_unittest, {"YUNTI": YUNTI}),

@@ -1,13 +1,27 @@
 //! The commands, one file each, and what they have in common.
 
+pub mod faults;
 pub mod flame;
-mod options;
-mod stopping;
+mod live;
+pub mod locks;
+pub mod native;
+pub mod options;
+mod pattern;
+pub mod slow;
+pub mod stopping;
+pub mod trace;
+pub mod why;
+
+use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use options::OutputFlags;
 use yunti_present::failure::Outcome;
+use yunti_present::whole_file;
 
+use crate::answer::PAGE;
 use crate::jvm::release::{self, Left};
+use crate::target::Process;
 
 /// Why a process is slow, from Java method to kernel.
 ///
@@ -16,7 +30,7 @@ use crate::jvm::release::{self, Left};
 #[derive(Debug, Parser)]
 #[command(name = "yunti observe", version, about, long_about, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "Exit codes: 0 done, 2 usage, 3 no such process or not ours to look at, 5 output, 130 cancelled, 1 a bug."
+    after_help = "Exit codes: 0 done, 2 usage, 3 no such process or method, or not ours to look at, 5 output, 130 cancelled, 1 a bug."
 )]
 pub struct Flags {
     #[command(subcommand)]
@@ -25,15 +39,54 @@ pub struct Flags {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Faults(faults::FaultsFlags),
     Flame(flame::FlameFlags),
-    /// What a profiler leaves in a process is taken away, whatever becomes of the one who started it.
+    Locks(locks::LocksFlags),
+    Native(native::NativeFlags),
+    Slow(slow::SlowFlags),
+    Trace(trace::TraceFlags),
+    Why(why::WhyFlags),
+    /// What an agent leaves in a process is taken away, whatever becomes of the one who started it.
     #[command(hide = true)]
     Release(Left),
 }
 
+impl Command {
+    fn output(&self) -> Option<&OutputFlags> {
+        Some(match self {
+            Command::Faults(flags) => &flags.output,
+            Command::Flame(flags) => &flags.output,
+            Command::Locks(flags) => &flags.output,
+            Command::Native(flags) => &flags.output,
+            Command::Slow(flags) => &flags.output,
+            Command::Trace(flags) => &flags.output,
+            Command::Why(flags) => &flags.output,
+            Command::Release(_) => return None,
+        })
+    }
+}
+
+/// What is looked at, and how long.
+#[derive(Clone, Copy)]
+pub struct Look<'a> {
+    pub process: &'a Process,
+    pub is_jvm: bool,
+    pub time: Duration,
+}
+
 pub fn act(flags: Flags) -> Outcome {
+    // Before anything is looked at: a page that cannot be written is said at once.
+    if let Some(path) = flags.command.output().and_then(|output| output.output.as_deref()) {
+        whole_file::check(path, PAGE)?;
+    }
     match flags.command {
+        Command::Faults(flags) => faults::faults(&flags),
         Command::Flame(flags) => flame::flame(&flags),
+        Command::Locks(flags) => locks::locks(&flags),
+        Command::Native(flags) => native::native(&flags),
+        Command::Slow(flags) => slow::slow(&flags),
+        Command::Trace(flags) => trace::trace(&flags),
+        Command::Why(flags) => why::why(&flags),
         Command::Release(left) => release::wait_and_release(&left),
     }
 }

@@ -5,6 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use yunti_engine::base;
+
+use crate::jvm;
+use crate::target::{Start, Target};
 
 #[derive(Debug, Args)]
 pub struct TargetFlags {
@@ -18,6 +22,35 @@ pub struct TargetFlags {
     #[arg(last = true, value_name = "COMMAND")]
     pub start: Vec<OsString>,
 }
+
+impl TargetFlags {
+    pub fn find(&self, start: Start) -> base::Result<Target> {
+        Target::find(self.pid, self.name.as_deref(), &self.start, start)
+    }
+}
+
+/// The same where the words are for something else.
+#[derive(Debug, Args)]
+pub struct NamedTargetFlags {
+    /// The process by its number
+    #[arg(short, long, value_name = "PID", conflicts_with_all = ["name", "start"])]
+    pub pid: Option<u32>,
+    /// The process: a part of its name, its jar or its main class
+    #[arg(short, long, value_name = "NAME", conflicts_with = "start")]
+    pub name: Option<String>,
+    /// A command that is started, and looked at from its beginning
+    #[arg(last = true, value_name = "COMMAND")]
+    pub start: Vec<OsString>,
+}
+
+impl NamedTargetFlags {
+    pub fn find(&self, start: Start) -> base::Result<Target> {
+        Target::find(self.pid, self.name.as_deref(), &self.start, start)
+    }
+}
+
+/// A command is seen from its first instruction on. A JVM is looked at when it is up: before that it has nobody to ask for stacks.
+pub const HELD: Start = Start::Held(|process| !jvm::is_launcher(process));
 
 #[derive(Debug, Args)]
 pub struct OutputFlags {
@@ -42,6 +75,23 @@ fn seconds(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs_f64(said))
 }
 
+/// A duration with its unit: `5ms`.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let unit = match &text[at..] {
+        "ns" => 1.0,
+        "us" => 1e3,
+        "ms" => 1e6,
+        "s" => 1e9,
+        _ => return Err(format!("'{text}' is no duration; give one with its unit: 5ms, 200us, 1.5s")),
+    };
+    let nanos = text[..at].parse::<f64>().map(|number| number * unit);
+    match nanos {
+        Ok(nanos) if (0.0..=SECONDS_MAX * 1e9).contains(&nanos) => Ok(Duration::from_nanos(nanos as u64)),
+        _ => Err(format!("'{text}' is no duration; give one such as 5ms, of a day at most")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +101,16 @@ mod tests {
         assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
         for wrong in ["", "x", "0", "-1", "nan", "inf", "1e9"] {
             assert!(seconds(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn durations_with_units() {
+        for (text, nanos) in [("5ms", 5_000_000), ("0.2us", 200), ("7ns", 7), ("1.5s", 1_500_000_000), ("0s", 0)] {
+            assert_eq!(duration(text), Ok(Duration::from_nanos(nanos)), "{text}");
+        }
+        for wrong in ["", "5", "ms", "5 ms", "-1s", "nans", "5m", "1e99s", "\u{fc}s"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -11,12 +11,24 @@ use yunti_present::terminal::signals;
 
 use crate::target::Process;
 
+/// How often rings are emptied.
+pub const PULSE: Duration = Duration::from_millis(20);
+
 /// Why looking ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     TimeOver,
     Interrupted,
     TargetGone,
+    /// What is seen cannot be told any more.
+    Enough,
+}
+
+/// How looking went.
+#[derive(Clone, Copy, Debug)]
+pub struct Watched {
+    pub end: End,
+    pub time: Duration,
 }
 
 /// Catches ctrl-C and the like from its making on: what has been seen until then is still told.
@@ -35,14 +47,14 @@ impl Stopping {
         Ok(Stopping { signals })
     }
 
-    /// Waits for the first of the three, and meanwhile does now and then what has to be done. Returns how long it has waited too.
-    pub fn wait(&mut self, target: &Process, time: Duration, pulse: Duration, each: impl FnMut()) -> (End, Duration) {
+    /// Waits for the first of the three, and meanwhile does now and then what has to be done, which says whether it is worth to go on.
+    pub fn wait(&mut self, target: &Process, time: Duration, pulse: Duration, each: impl FnMut() -> bool) -> Watched {
         let begin = Instant::now();
         let end = self.first(target, begin + time, pulse, each);
-        (end, begin.elapsed())
+        Watched { end, time: begin.elapsed() }
     }
 
-    fn first(&mut self, target: &Process, end: Instant, pulse: Duration, mut each: impl FnMut()) -> End {
+    fn first(&mut self, target: &Process, end: Instant, pulse: Duration, mut each: impl FnMut() -> bool) -> End {
         let death = target.death();
         loop {
             let left = end.saturating_duration_since(Instant::now());
@@ -55,10 +67,13 @@ impl Stopping {
             let timeout =
                 rustix::event::Timespec { tv_sec: slice.as_secs() as i64, tv_nsec: slice.subsec_nanos().into() };
             let _ = poll(&mut watched, Some(&timeout));
-            each();
+            let goes_on = each();
             let (interrupted, gone) = (fired(&watched[0]), watched.get(1).is_some_and(fired));
             if interrupted && matches!(self.signals.read(&mut [0; 64]), Ok(1..)) {
                 return End::Interrupted;
+            }
+            if !goes_on {
+                return End::Enough;
             }
             // Without a pidfd (before Linux 5.3) the target is asked for.
             if gone || death.is_none() && !target.is_alive() {

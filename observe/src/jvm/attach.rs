@@ -22,6 +22,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use yunti_engine::base::{Code, Error, Result};
 
 use super::SIGQUIT;
+use super::folder::Folder;
 use crate::target::Process;
 
 const OPEN_TIME_MAX: Duration = Duration::from_secs(10);
@@ -29,27 +30,85 @@ const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(20);
 
 /// Has the JVM load a library, or call it again, with options. The library's own return code is 0, or the error.
-pub fn load_agent(process: &Process, library: &str, options: &str) -> Result<()> {
+pub fn load_library(process: &Process, library: &str, options: &str) -> Result<()> {
+    load(process, library, &["load", library, "true", options])
+}
+
+/// The same, where the library's return code has a meaning.
+pub fn call_library(process: &Process, library: &str, options: &str) -> Result<u32> {
+    let answer = command_when_up(process, &["load", library, "true", options])?;
+    match returned(&answer) {
+        ("0", "") => Ok(0),
+        ("0", code) if code.parse::<u32>().is_ok() => Ok(code.parse().unwrap_or_default()),
+        _ => Err(refuses(process, library, &answer)),
+    }
+}
+
+/// Has the JVM load a jar with an agent in Java, or call its agent again.
+pub fn load_jar(process: &Process, jar: &str, options: &str) -> Result<()> {
+    load(process, jar, &["load", "instrument", "false", &format!("{jar}={options}")])
+}
+
+fn load(process: &Process, agent: &str, words: &[&str]) -> Result<()> {
+    let answer = command_when_up(process, words)?;
+    match returned(&answer) {
+        ("0", "0" | "") => Ok(()),
+        _ => Err(refuses(process, agent, &answer)),
+    }
+}
+
+/// The attach mechanism's status, and what the agent has returned: "return code: 0", on old JVMs "0".
+fn returned(answer: &str) -> (&str, &str) {
+    let (status, said) = parts(answer);
+    (status, said.rsplit(' ').next().unwrap_or_default())
+}
+
+/// The first line, and the first behind it that says something.
+fn parts(answer: &str) -> (&str, &str) {
+    let mut lines = answer.lines().map(str::trim);
+    (lines.next().unwrap_or_default(), lines.find(|line| !line.is_empty()).unwrap_or_default())
+}
+
+fn refuses(process: &Process, agent: &str, answer: &str) -> Error {
+    let (status, said) = parts(answer);
+    Error::new(Code::Input, format!("the JVM {} refuses {agent}: {status} {said}", process.pid).trim().to_owned())
+}
+
+/// What `jcmd` would print, of one of its commands: `GC.heap_info`.
+pub fn diagnose(process: &Process, diagnostic: &str) -> Result<String> {
+    let answer = command(process, &["jcmd", diagnostic])?;
+    match answer.split_once('\n') {
+        Some(("0", text)) => Ok(text.to_owned()),
+        _ => {
+            let said = answer.lines().nth(1).unwrap_or_default();
+            Err(Error::new(Code::Input, format!("the JVM {} refuses {diagnostic}: {said}", process.pid)))
+        }
+    }
+}
+
+/// Waits until a JVM that is starting takes agents. One in Java must not be asked for earlier: its module would be looked for before there are modules.
+/// What is asked for here there is not, and a JVM that is up says so.
+pub fn wait_until_up(process: &Process) -> Result<()> {
+    command_when_up(process, &["load", "no-such-agent-of-yunti", "true", ""]).map(drop)
+}
+
+/// The release of Java that a JVM is of; None: it does not say so.
+pub fn java_release(process: &Process) -> Result<Option<u32>> {
+    let answer = command_when_up(process, &["jcmd", "VM.version"])?;
+    // 0, a line with the version of the JVM, and `JDK 17.0.15`; before Java 9 `JDK 8.0_402`.
+    let version = answer.lines().find_map(|line| line.strip_prefix("JDK "));
+    Ok(version.and_then(|v| v.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()))
+}
+
+/// A JVM that is still starting is given the time to be up.
+fn command_when_up(process: &Process, words: &[&str]) -> Result<String> {
     let end = Instant::now() + OPEN_TIME_MAX;
-    let answer = loop {
-        let answer = command(process, &["load", library, "true", options])?;
-        // A JVM that is still starting.
+    loop {
+        let answer = command(process, words)?;
         if !answer.contains("live phase") || Instant::now() > end {
-            break answer;
+            return Ok(answer);
         }
         std::thread::sleep(POLL);
-    };
-    let mut lines = answer.lines();
-    let status = lines.next().unwrap_or_default().trim();
-    let said = lines.map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
-    // The first line is the attach mechanism's status, the second the agent's: "return code: 0", on old JVMs "0".
-    let code = said.rsplit(' ').next().unwrap_or_default();
-    match (status, code) {
-        ("0", "0" | "") => Ok(()),
-        _ => Err(Error::new(
-            Code::Input,
-            format!("the JVM {} refuses {library}: {} {said}", process.pid, status).trim().to_owned(),
-        )),
     }
 }
 
@@ -115,15 +174,16 @@ fn refused(process: &Process, error: &std::io::Error) -> Error {
 
 /// The file that tells the JVM that SIGQUIT is no wish for a list of threads.
 struct Trigger {
-    path: PathBuf,
+    folder: Folder,
+    name: String,
 }
 
 impl Trigger {
     fn place(process: &Process) -> Result<Trigger> {
         let name = format!(".attach_pid{}", process.pid_inside);
-        let beside = PathBuf::from(format!("/proc/{}/cwd/{name}", process.pid));
-        for path in [beside, process.path(&format!("/tmp/{name}"))] {
-            if let Ok(file) = File::create(&path) {
+        for path in [PathBuf::from(format!("/proc/{}/cwd", process.pid)), process.path("/tmp")] {
+            let Ok(folder) = Folder::open(&path) else { continue };
+            if let Ok(file) = File::create(folder.path(&name)) {
                 // A JVM that is not root's wants a file of its own user.
                 if let Some((user, group)) = process.owner() {
                     let _ = rustix::fs::fchown(
@@ -132,7 +192,7 @@ impl Trigger {
                         Some(rustix::fs::Gid::from_raw(group)),
                     );
                 }
-                return Ok(Trigger { path });
+                return Ok(Trigger { folder, name });
             }
         }
         let error = Error::new(Code::Input, format!("the JVM {} cannot be asked to be attached to", process.pid));
@@ -142,6 +202,6 @@ impl Trigger {
 
 impl Drop for Trigger {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        let _ = fs::remove_file(self.folder.path(&self.name));
     }
 }

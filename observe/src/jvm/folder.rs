@@ -1,7 +1,9 @@
-//! The target's /tmp, where it and we both can lay files: opened once, so that it stays in reach when the target has ended.
+//! A folder of the target, its /tmp most of the time, where it and we both can lay files: opened once, so that it stays in reach when the target has
+//! ended.
 
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, open};
 use yunti_engine::base::{Code, Error, Result};
@@ -16,11 +18,15 @@ pub struct Folder {
 impl Folder {
     pub fn of(process: &Process) -> Result<Folder> {
         let path = process.path("/tmp");
-        let fd = open(&path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).map_err(|e| {
-            Error::io(Code::Input, &format!("files of process {} cannot be reached", process.pid), &e.into())
+        Folder::open(&path).map_err(|e| {
+            Error::io(Code::Input, &format!("files of process {} cannot be reached", process.pid), &e)
                 .at_path(path.to_string_lossy())
                 .hint("run as its owner, or as root")
-        })?;
+        })
+    }
+
+    pub fn open(path: &Path) -> io::Result<Folder> {
+        let fd = open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Folder { fd })
     }
 

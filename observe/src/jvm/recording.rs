@@ -19,16 +19,41 @@ pub struct Sample {
     /// The outermost first.
     pub frames: Rc<[Frame]>,
     pub thread: Rc<str>,
+    /// As the JVM's own system calls it: in a container, not our number.
+    pub tid: u32,
+    /// When it was taken or began, in the clock that was asked for, in ticks of the recording.
+    pub time: u64,
     /// RUNNABLE, SLEEPING ..; "" where the event has none.
     pub state: Rc<str>,
+    /// Of the wall clock, and not of processor time.
+    pub is_wall: bool,
     /// Samples that this one stands for, bytes, or nanoseconds.
     pub value: u64,
 }
 
+/// A call of a method that is traced.
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub thread: Rc<str>,
+    /// As of a [`Sample`].
+    pub tid: u32,
+    pub begin_ns: u64,
+    pub end_ns: u64,
+    /// The outermost first.
+    pub frames: Rc<[Frame]>,
+}
+
+/// More are left away.
+const SAMPLES_MAX: usize = 4_000_000;
+const CALLS_MAX: usize = 2_000_000;
+
 #[derive(Default, Debug)]
 pub struct Recording {
     pub samples: Vec<Sample>,
-    /// Why a part of it could not be read.
+    pub calls: Vec<Call>,
+    /// Samples and calls that there was no room for.
+    pub left_away: u64,
+    /// What could not be read of it, and why.
     pub broken: Option<String>,
 }
 
@@ -44,22 +69,32 @@ impl Recording {
             let (mut events, chunk) = match chunk {
                 Ok(chunk) => chunk,
                 Err(e) => {
-                    recording.broken = Some(e.to_string());
+                    recording.broken = Some(format!("the end of the recording: {e}"));
                     break;
                 }
             };
             let mut names = Names { chunk: &chunk, stacks: HashMap::new(), texts: HashMap::new() };
             for event in events.events(&chunk) {
                 match event {
-                    Ok(event) => recording.samples.extend(names.sample(event.class.name(), &event.value())),
+                    Ok(event) => recording.add(&mut names, event.class.name(), &event.value()),
                     Err(e) => {
-                        recording.broken = Some(e.to_string());
+                        recording.broken = Some(format!("the end of the recording: {e}"));
                         break;
                     }
                 }
             }
         }
         Ok(recording)
+    }
+
+    fn add(&mut self, names: &mut Names<'_>, event: &str, value: &Accessor<'_>) {
+        let is_full =
+            if event == "jdk.MethodTrace" { self.calls.len() >= CALLS_MAX } else { self.samples.len() >= SAMPLES_MAX };
+        match event {
+            _ if is_full => self.left_away += 1,
+            "jdk.MethodTrace" => self.calls.extend(names.call(value)),
+            _ => self.samples.extend(names.sample(event, value)),
+        }
     }
 }
 
@@ -71,6 +106,20 @@ struct Names<'a> {
 }
 
 impl Names<'_> {
+    fn call(&mut self, value: &Accessor<'_>) -> Option<Call> {
+        let (thread, tid) = self.thread(value, "eventThread");
+        let begin_ns = number(value, "startTime")?;
+        let end_ns = begin_ns + self.nanoseconds(number(value, "duration")?);
+        Some(Call { thread, tid, begin_ns, end_ns, frames: self.stack(value)? })
+    }
+
+    fn thread(&mut self, value: &Accessor<'_>, field: &str) -> (Rc<str>, u32) {
+        let thread = value.get_field(field);
+        let name = thread.as_ref().and_then(|t| text(t, "javaName").or_else(|| text(t, "osName")));
+        let tid = thread.as_ref().and_then(|t| number(t, "osThreadId")).unwrap_or(0);
+        (self.text(name.unwrap_or("?")), tid as u32)
+    }
+
     fn sample(&mut self, event: &str, value: &Accessor<'_>) -> Option<Sample> {
         let (thread, amount) = match event {
             "jdk.ExecutionSample" => ("sampledThread", 1),
@@ -80,11 +129,14 @@ impl Names<'_> {
             "jdk.JavaMonitorEnter" | "jdk.ThreadPark" => ("eventThread", self.nanoseconds(number(value, "duration")?)),
             _ => return None,
         };
-        let name = value.get_field(thread).and_then(|t| text(&t, "javaName").or_else(|| text(&t, "osName")));
+        let (thread, tid) = self.thread(value, thread);
         let state = value.get_field("state").and_then(|s| text(&s, "name"));
         Some(Sample {
             frames: self.stack(value)?,
-            thread: self.text(name.unwrap_or("?")),
+            thread,
+            tid,
+            is_wall: event == "profiler.WallClockSample",
+            time: number(value, "startTime").unwrap_or(0),
             state: self.text(state.unwrap_or_default()),
             value: amount,
         })

@@ -1,35 +1,42 @@
 //! Counters of the kernel that interrupt a thread after so much processor time and tell where it was: perf_event_open(2).
 //!
-//! A counter for each thread and each processor, since only such ones are inherited by threads that come later; all of one processor share
-//! a ring.
+//! As root one for each processor, of whose samples a program in the kernel keeps those of the process. Else one for each thread and each
+//! processor, since only such ones are inherited by threads that come later; all of one processor share a ring.
 //!
-//! One of the listed files with `unsafe`: the ioctl that makes them share it.
+//! One of the listed files with `unsafe`: the ioctl that makes them share it, and a descriptor of a counter that is borrowed.
 
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use perf_event::events::Software;
-use perf_event::{Builder, Counter, SampleFlag, Sampler};
-use perf_event_data::Record;
+use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
+use perf_event_data::{Record, Sample};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use yunti_engine::base::{Code, Error, Result};
 
+use crate::kernel::OnlyTarget;
 use crate::target::Process;
+use crate::target::schedule::listed;
 
 /// Of a user's stack, copied with each sample: what is deeper is cut off.
 pub const STACK_BYTES: u32 = 32 << 10;
 /// Where the kernel limits it (perf_event_mlock_kb), the next is tried.
 const RING_BYTES: [usize; 3] = [4 << 20, 1 << 20, 256 << 10];
+/// Stacks that are asked for come in bursts, each as large as what is copied of a stack: for all processors together.
+const ASKED_BYTES_MAX: usize = 256 << 20;
+const ASKED_RING_BYTES: [usize; 3] = [64 << 20, 8 << 20, 1 << 20];
 /// `_IO('$', 5)`: records of one counter go to the ring of another.
 const SET_OUTPUT: libc::c_ulong = 0x2405;
 /// rbp, rsp and rip of x86-64; x29, sp, pc and x30 of arm64: arch/*/include/uapi/asm/perf_regs.h.
 #[cfg(target_arch = "x86_64")]
-const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
+pub const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
 #[cfg(target_arch = "aarch64")]
-const REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
+pub const REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
 
 /// What a thread was doing.
 pub struct Raw {
     pub tid: u32,
+    /// CLOCK_MONOTONIC.
+    pub time_ns: u64,
     /// Addresses in the kernel, the innermost first.
     pub kernel: Vec<u64>,
     /// Of [`REGISTERS`], in their order; empty: the thread was never in its own code.
@@ -38,6 +45,8 @@ pub struct Raw {
 }
 
 pub struct Counters {
+    // Before the events that it belongs to.
+    _filter: Option<OnlyTarget>,
     rings: Vec<Sampler>,
     _others: Vec<Counter>,
     pub sees_kernel: bool,
@@ -47,6 +56,10 @@ pub struct Counters {
 impl Counters {
     pub fn start(process: &Process, rate: u32) -> Result<Counters> {
         allow_many_files();
+        // One clock a processor, for all threads however many and however briefly they run. The whole machine is root's alone.
+        if let Ok(counters) = OnlyTarget::of(process).and_then(|filter| Counters::open_whole(process, rate, filter)) {
+            return if process.is_alive() { Ok(counters) } else { Err(process.has_ended()) };
+        }
         // With perf_event_paranoid 2 and no rights, one's own code only.
         match Counters::open(process, rate, true) {
             Ok(counters) => Ok(counters),
@@ -64,17 +77,38 @@ impl Counters {
         }
     }
 
+    fn open_whole(process: &Process, rate: u32, mut filter: OnlyTarget) -> Result<Counters> {
+        let failed = |e: std::io::Error| Error::io(Code::Input, "the machine's clocks", &e);
+        let mut rings = Vec::new();
+        for processor in processors() {
+            let make = || {
+                let mut builder = builder(Software::CPU_CLOCK, true);
+                builder.sample_frequency(rate.into()).any_pid().one_cpu(processor).build()
+            };
+            let mut ring = with_ring(&RING_BYTES, make).map_err(failed)?;
+            filter.attach(process, own_descriptor(ring.as_counter()).map_err(failed)?)?;
+            ring.as_counter_mut().enable().map_err(failed)?;
+            rings.push(ring);
+        }
+        Ok(Counters { _filter: Some(filter), rings, _others: Vec::new(), sees_kernel: true, lost: 0 })
+    }
+
+    /// A counter for each thread and processor. A thread is sampled each time that it has run for as long as a period is: of one that runs for
+    /// less, nothing is seen.
     fn open(process: &Process, rate: u32, kernel: bool) -> std::io::Result<Counters> {
         let mut rings: Vec<Sampler> = Vec::new();
         let mut others = Vec::new();
         let mut all: Vec<(usize, Counter)> = Vec::new();
-        let processors = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-        for processor in listed(&processors) {
+        for processor in processors() {
             let mut ring: Option<usize> = None;
             for tid in process.threads() {
-                let make = || builder(rate, kernel).observe_pid(tid as i32).one_cpu(processor).build();
+                let make = || {
+                    let mut builder = builder(Software::CPU_CLOCK, kernel);
+                    builder.sample_frequency(rate.into()).inherit(true);
+                    builder.observe_pid(tid as i32).one_cpu(processor).build()
+                };
                 let opened = match ring {
-                    None => with_ring(make).map(|first| {
+                    None => with_ring(&RING_BYTES, make).map(|first| {
                         ring = Some(rings.len());
                         rings.push(first);
                     }),
@@ -100,29 +134,78 @@ impl Counters {
         for counter in rings.iter_mut().map(Sampler::as_counter_mut).chain(others.iter_mut()) {
             counter.enable()?;
         }
-        Ok(Counters { rings, _others: others, sees_kernel: kernel, lost: 0 })
+        Ok(Counters { _filter: None, rings, _others: others, sees_kernel: kernel, lost: 0 })
     }
 
     /// Hands on what has come since the last time.
     pub fn drain(&mut self, mut take: impl FnMut(Raw)) {
         for ring in &mut self.rings {
-            while let Some(record) = ring.next_record() {
-                match record.parse_record() {
-                    Ok(Record::Sample(sample)) => {
-                        let user = |address: &u64| *address >> 63 == 0;
-                        let chain = sample.callchain().unwrap_or_default();
-                        take(Raw {
-                            tid: sample.tid().unwrap_or(0),
-                            // Addresses at the top of the address space are markers: PERF_CONTEXT_KERNEL and the like.
-                            kernel: chain.iter().copied().filter(|a| !user(a) && *a < u64::MAX - 4095).collect(),
-                            registers: sample.regs_user().map(|r| r.regs.to_vec()).unwrap_or_default(),
-                            stack: sample.stack_user().unwrap_or_default().to_vec(),
-                        });
-                    }
-                    Ok(Record::Lost(lost)) => self.lost += lost.lost,
-                    _ => {}
-                }
-            }
+            self.lost += drain(ring, |sample| take(Raw::of(sample)));
+        }
+    }
+}
+
+impl Raw {
+    fn of(sample: &Sample<'_>) -> Raw {
+        let user = |address: &u64| *address >> 63 == 0;
+        let chain = sample.callchain().unwrap_or_default();
+        Raw {
+            tid: sample.tid().unwrap_or(0),
+            time_ns: sample.time().unwrap_or(0),
+            // Addresses at the top of the address space are markers: PERF_CONTEXT_KERNEL and the like.
+            kernel: chain.iter().copied().filter(|a| !user(a) && *a < u64::MAX - 4095).collect(),
+            registers: sample.regs_user().map(|r| r.regs.to_vec()).unwrap_or_default(),
+            stack: sample.stack_user().unwrap_or_default().to_vec(),
+        }
+    }
+}
+
+/// Empties a ring. Returns how many samples it had no room for.
+fn drain(ring: &mut Sampler, mut take: impl FnMut(&Sample<'_>)) -> u64 {
+    let mut lost = 0;
+    while let Some(record) = ring.next_record() {
+        match record.parse_record() {
+            Ok(Record::Sample(sample)) => take(&sample),
+            Ok(Record::Lost(some)) => lost += some.lost,
+            _ => {}
+        }
+    }
+    lost
+}
+
+/// Stacks that programs in the kernel ask for: an event a processor, which they find by its descriptor and say a word to.
+pub struct AskedStacks {
+    rings: Vec<(usize, Sampler)>,
+    pub lost: u64,
+}
+
+impl AskedStacks {
+    pub fn open() -> std::io::Result<AskedStacks> {
+        allow_many_files();
+        let mut rings = Vec::new();
+        let processors = processors();
+        let share = ASKED_BYTES_MAX / processors.len().max(1).next_power_of_two();
+        let sizes = ASKED_RING_BYTES.map(|bytes| bytes.min(share));
+        for processor in processors {
+            let make = || {
+                let mut builder = builder(Software::BPF_OUTPUT, true);
+                builder.sample_period(1).sample(SampleFlag::RAW).any_pid().one_cpu(processor).build()
+            };
+            let mut ring = with_ring(&sizes, make)?;
+            ring.as_counter_mut().enable()?;
+            rings.push((processor, ring));
+        }
+        Ok(AskedStacks { rings, lost: 0 })
+    }
+
+    pub fn descriptors(&self) -> Vec<(usize, RawFd)> {
+        self.rings.iter().map(|(processor, ring)| (*processor, ring.as_counter().as_raw_fd())).collect()
+    }
+
+    /// Hands on the word that was said, and the stack.
+    pub fn drain(&mut self, mut take: impl FnMut(&[u8], Raw)) {
+        for (_, ring) in &mut self.rings {
+            self.lost += drain(ring, |sample| take(sample.raw().unwrap_or_default(), Raw::of(sample)));
         }
     }
 }
@@ -133,27 +216,35 @@ fn allow_many_files() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
-fn builder(rate: u32, kernel: bool) -> Builder<'static> {
-    let mut builder = Builder::new(Software::CPU_CLOCK);
+fn builder(event: Software, kernel: bool) -> Builder<'static> {
+    let mut builder = Builder::new(event);
     builder
-        .sample_frequency(rate.into())
-        .sample(SampleFlag::TID | SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER)
+        .sample(
+            SampleFlag::TID | SampleFlag::TIME | SampleFlag::CALLCHAIN | SampleFlag::REGS_USER | SampleFlag::STACK_USER,
+        )
+        .clockid(Clock::MONOTONIC)
         .sample_regs_user(REGISTERS)
         .sample_stack_user(STACK_BYTES)
         .exclude_callchain_user(true)
         .exclude_kernel(!kernel)
         .exclude_callchain_kernel(!kernel)
         .exclude_hv(true)
-        .inherit(true)
         .enabled(false);
     builder
 }
 
+/// Another descriptor of a counter.
+fn own_descriptor(counter: &Counter) -> std::io::Result<OwnedFd> {
+    // SAFETY: the counter is borrowed, and its descriptor stays open as long.
+    let descriptor = unsafe { BorrowedFd::borrow_raw(counter.as_raw_fd()) };
+    descriptor.try_clone_to_owned()
+}
+
 /// The largest ring that there is room for. One that cannot be mapped takes its counter with it.
-fn with_ring(make: impl Fn() -> std::io::Result<Counter>) -> std::io::Result<Sampler> {
+fn with_ring(sizes: &[usize], make: impl Fn() -> std::io::Result<Counter>) -> std::io::Result<Sampler> {
     let mut last = None;
-    for bytes in RING_BYTES {
-        match make()?.sampled(bytes) {
+    for bytes in sizes {
+        match make()?.sampled(*bytes) {
             Ok(sampler) => return Ok(sampler),
             Err(e) => last = Some(e),
         }
@@ -161,26 +252,6 @@ fn with_ring(make: impl Fn() -> std::io::Result<Counter>) -> std::io::Result<Sam
     Err(last.unwrap_or_else(|| std::io::Error::from_raw_os_error(libc::ENOMEM)))
 }
 
-/// `0-3,8` as numbers.
-fn listed(text: &str) -> Vec<usize> {
-    let mut numbers = Vec::new();
-    for part in text.trim().split(',') {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        if let (Ok(low), Ok(high)) = (low.parse::<usize>(), high.parse::<usize>()) {
-            numbers.extend(low..=high);
-        }
-    }
-    numbers
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_of_processors() {
-        assert_eq!(listed("0-2,8\n"), [0, 1, 2, 8]);
-        assert_eq!(listed("0"), [0]);
-        assert!(listed("").is_empty() && listed("x-y").is_empty());
-    }
+fn processors() -> Vec<usize> {
+    listed(&std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default())
 }

@@ -1,13 +1,15 @@
 //! What is mapped where in a process, and how to get from a function to its caller.
 
-use std::collections::HashSet;
-use std::fs;
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::AsRawFd;
 use std::path::PathBuf;
 
 use framehop::{ExplicitModuleSectionInfo, Module, Unwinder};
 use object::{Object, ObjectSection, ObjectSegment};
 
-use crate::target::Process;
+use crate::target::{Mapping, Process, mappings};
 
 #[cfg(target_arch = "aarch64")]
 use framehop::aarch64::{CacheAarch64 as Cache, UnwindRegsAarch64 as Registers, UnwinderAarch64 as Tables};
@@ -17,17 +19,6 @@ use framehop::x86_64::{CacheX86_64 as Cache, UnwindRegsX86_64 as Registers, Unwi
 /// A stack is cut off there, as the kernel's own are.
 const FRAMES_MAX: usize = 512;
 
-/// Code of a file, where it is mapped.
-#[derive(Clone, Debug)]
-pub struct Mapping {
-    pub begin: u64,
-    pub end: u64,
-    /// Of `begin` in the file.
-    pub offset: u64,
-    /// As the process calls it: `/usr/lib/libc.so.6`, `[vdso]`, `` where there is none.
-    pub name: String,
-}
-
 pub struct Memory {
     process: Process,
     mappings: Vec<Mapping>,
@@ -35,6 +26,8 @@ pub struct Memory {
     cache: Cache,
     /// Begins of modules that have been read.
     known: HashSet<u64>,
+    /// By their names, open: they can be read when the process has ended.
+    files: HashMap<String, File>,
 }
 
 impl Memory {
@@ -45,6 +38,7 @@ impl Memory {
             tables: Tables::new(),
             cache: Cache::new(),
             known: HashSet::new(),
+            files: HashMap::new(),
         };
         memory.look();
         memory
@@ -52,19 +46,20 @@ impl Memory {
 
     /// Reads what is mapped now: libraries come later, and functions of a JIT compiler.
     pub fn look(&mut self) {
-        let Ok(maps) = fs::read_to_string(format!("/proc/{}/maps", self.process.pid)) else { return };
-        let all: Vec<(Mapping, bool)> = maps.lines().filter_map(parsed).collect();
+        let mut all = mappings(&self.process);
         if all.is_empty() {
             return; // it has just ended: what is known stays
         }
-        for (mapping, is_code) in &all {
-            if *is_code && mapping.name.starts_with('/') && self.known.insert(mapping.begin) {
-                if let Some(module) = self.module(mapping) {
-                    self.tables.add_module(module);
-                }
+        all.retain(|mapping| mapping.is_code);
+        for mapping in &all {
+            if mapping.name.starts_with('/')
+                && self.known.insert(mapping.begin)
+                && let Some(module) = self.module(mapping)
+            {
+                self.tables.add_module(module);
             }
         }
-        self.mappings = all.into_iter().filter(|(_, is_code)| *is_code).map(|(mapping, _)| mapping).collect();
+        self.mappings = all;
     }
 
     pub fn mapping(&self, address: u64) -> Option<&Mapping> {
@@ -72,17 +67,20 @@ impl Memory {
         self.mappings.get(at).filter(|m| m.begin <= address)
     }
 
-    /// A path under which we reach a file of the process, if it has been replaced since as well.
+    /// A path under which we reach a file of the process, which may have ended.
     pub fn path(&self, mapping: &Mapping) -> PathBuf {
-        let named = self.process.path(&mapping.name);
-        if !mapping.name.ends_with(" (deleted)") && named.is_file() {
-            return named;
+        let path = mapping.path(&self.process);
+        match self.files.get(&mapping.name) {
+            Some(file) if !path.exists() => PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd())),
+            _ => path,
         }
-        PathBuf::from(format!("/proc/{}/map_files/{:x}-{:x}", self.process.pid, mapping.begin, mapping.end))
     }
 
-    fn module(&self, mapping: &Mapping) -> Option<Module<Vec<u8>>> {
-        let bytes = fs::read(self.path(mapping)).ok()?;
+    fn module(&mut self, mapping: &Mapping) -> Option<Module<Vec<u8>>> {
+        let mut file = File::open(mapping.path(&self.process)).ok()?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).ok()?;
+        self.files.insert(mapping.name.clone(), file);
         let file = object::File::parse(&*bytes).ok()?;
         // Where the file's addresses lie in the process: of the segment that this mapping is of.
         let segment = file.segments().find(|s| {
@@ -147,34 +145,4 @@ fn named(registers: &[u64]) -> Option<(u64, u64, Registers)> {
 fn named(registers: &[u64]) -> Option<(u64, u64, Registers)> {
     let [fp, lr, sp, pc] = *registers else { return None };
     Some((pc, sp, Registers::new(lr, sp, fp)))
-}
-
-/// `7f00-7f10 r-xp 00001000 08:01 42   /usr/lib/x.so`: a mapping, and whether it is code.
-fn parsed(line: &str) -> Option<(Mapping, bool)> {
-    let mut words = line.splitn(6, ' ');
-    let (begin, end) = words.next()?.split_once('-')?;
-    let is_code = words.next()?.as_bytes().get(2) == Some(&b'x');
-    let hex = |text: &str| u64::from_str_radix(text, 16).ok();
-    let offset = hex(words.next()?)?;
-    let name = words.nth(2).unwrap_or_default().trim().to_owned();
-    Some((Mapping { begin: hex(begin)?, end: hex(end)?, offset, name }, is_code))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_of_maps() {
-        let (mapping, is_code) =
-            parsed("7f00-7f10 r-xp 00001000 08:01 42                 /usr/lib/a b.so (deleted)").unwrap();
-        assert!(is_code);
-        assert_eq!((mapping.begin, mapping.end, mapping.offset), (0x7f00, 0x7f10, 0x1000));
-        assert_eq!(mapping.name, "/usr/lib/a b.so (deleted)");
-        assert_eq!(
-            parsed("10-20 rw-p 00000000 00:00 0 ").map(|(m, code)| (m.name, code)),
-            Some((String::new(), false))
-        );
-        assert!(parsed("").is_none() && parsed("x-y").is_none());
-    }
 }

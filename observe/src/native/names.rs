@@ -3,29 +3,41 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use blazesym::symbolize::source::{Elf, Kernel, Source};
 use blazesym::symbolize::{Input, Symbolized, Symbolizer};
 
-use super::memory::{Mapping, Memory};
+use super::mangled::readable;
+use super::memory::Memory;
 use crate::stack::{Frame, Kind};
-use crate::target::Process;
+use crate::target::{Mapping, Process};
 
 pub struct Names {
     symbolizer: Symbolizer,
     known: HashMap<u64, Rc<[Frame]>>,
+    perf_map: PerfMap,
+}
+
+/// Functions that a compiler at run time has written down. It goes on writing.
+struct PerfMap {
+    path: PathBuf,
+    /// Of the file, when it was read.
+    bytes: u64,
     /// Begin, length, name; by begin.
-    perf_map: Vec<(u64, u64, String)>,
+    functions: Vec<(u64, u64, String)>,
 }
 
 impl Names {
     pub fn new(process: &Process) -> Names {
-        let map =
-            fs::read_to_string(process.path(&format!("/tmp/perf-{}.map", process.pid_inside))).unwrap_or_default();
-        let mut perf_map: Vec<_> = map.lines().filter_map(perf_map_line).collect();
-        perf_map.sort();
-        Names { symbolizer: Symbolizer::new(), known: HashMap::new(), perf_map }
+        let path = process.path(&format!("/tmp/perf-{}.map", process.pid_inside));
+        Names {
+            // Names of C are none of C++: `readable` tells them apart.
+            symbolizer: Symbolizer::builder().enable_demangling(false).build(),
+            known: HashMap::new(),
+            perf_map: PerfMap { path, bytes: 0, functions: Vec::new() },
+        }
     }
 
     /// The function at an address of the process, with those that it is inlined into, the outermost first.
@@ -33,14 +45,16 @@ impl Names {
         if let Some(known) = self.known.get(&address) {
             return known.clone();
         }
+        // What has no name yet may have one when it is next seen: it is not kept.
         let frames: Rc<[Frame]> = match memory.mapping(address) {
-            Some(mapping) if mapping.name.starts_with('/') => self.of_file(address, mapping, memory),
-            Some(mapping) => vec![native(self.of_perf_map(address).unwrap_or_else(|| {
-                if mapping.name.is_empty() { "[code without a name]".to_owned() } else { mapping.name.clone() }
-            }))],
-            None => vec![native("[unknown]".to_owned())],
-        }
-        .into();
+            Some(mapping) if mapping.name.starts_with('/') => self.of_file(address, mapping, memory).into(),
+            Some(mapping) => match self.perf_map.name(address) {
+                Some(name) => [native(name)].into(),
+                None if mapping.name.is_empty() => return [native("[code without a name]".to_owned())].into(),
+                None => return [native(mapping.name.clone())].into(),
+            },
+            None => return [native("[unknown]".to_owned())].into(),
+        };
         self.known.insert(address, frames.clone());
         frames
     }
@@ -68,18 +82,36 @@ impl Names {
             Ok(Symbolized::Sym(symbol)) => {
                 let kind = if file == "libjvm.so" { Kind::Jvm } else { Kind::Native };
                 // blazesym names the innermost of inlined functions last.
-                let outer = Frame { name: symbol.name.into_owned().into(), kind };
+                let outer = Frame { name: readable(&symbol.name).into(), kind };
                 let inlined =
-                    symbol.inlined.iter().map(|f| Frame { name: f.name.to_string().into(), kind: Kind::Inlined });
+                    symbol.inlined.iter().map(|f| Frame { name: readable(&f.name).into(), kind: Kind::Inlined });
                 std::iter::once(outer).chain(inlined).collect()
             }
             _ => vec![native(format!("[{file}]"))],
         }
     }
+}
 
-    fn of_perf_map(&self, address: u64) -> Option<String> {
-        let at = self.perf_map.partition_point(|(begin, _, _)| *begin <= address).checked_sub(1)?;
-        let (begin, length, name) = &self.perf_map[at];
+impl PerfMap {
+    fn name(&mut self, address: u64) -> Option<String> {
+        if let Some(name) = self.known(address) {
+            return Some(name);
+        }
+        let bytes = fs::metadata(&self.path).ok()?.len();
+        if bytes == self.bytes {
+            return None;
+        }
+        self.bytes = bytes;
+        let text = String::from_utf8_lossy(&fs::read(&self.path).ok()?).into_owned();
+        self.functions = text.lines().filter_map(perf_map_line).collect();
+        // Of two at one place the later has taken it.
+        self.functions.sort_by_key(|(begin, _, _)| *begin);
+        self.known(address)
+    }
+
+    fn known(&self, address: u64) -> Option<String> {
+        let at = self.functions.partition_point(|(begin, _, _)| *begin <= address).checked_sub(1)?;
+        let (begin, length, name) = &self.functions[at];
         (address - begin < *length).then(|| name.clone())
     }
 }

@@ -32,6 +32,11 @@ pub const KINDS: [Kind; 8] = [
 ];
 
 impl Kind {
+    /// Inlined frames may be of Java or of native code.
+    pub fn is_java(self) -> bool {
+        matches!(self, Kind::Interpreted | Kind::CompiledC1 | Kind::Compiled)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Kind::Group => "group",

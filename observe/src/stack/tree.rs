@@ -50,6 +50,13 @@ impl Tree {
         self.nodes[at].own += value;
     }
 
+    /// Adds the ways of another tree, under frames that stand above them all.
+    pub fn join(&mut self, above: &[Frame], other: &Tree) {
+        for (value, frames) in other.dearest(usize::MAX) {
+            self.add(above.iter().chain(&frames), value);
+        }
+    }
+
     #[cfg(test)]
     fn node(&self, index: usize) -> &Node {
         &self.nodes[index]
@@ -68,6 +75,26 @@ impl Tree {
         let mut hot: Vec<Hot> = sums.into_values().collect();
         hot.sort_by(|a, b| b.own.cmp(&a.own).then(b.total.cmp(&a.total)).then_with(|| a.frame.name.cmp(&b.frame.name)));
         hot
+    }
+
+    /// Whole ways of calls, those on which most was spent first.
+    pub fn dearest(&self, most: usize) -> Vec<(u64, Vec<Frame>)> {
+        let mut ends: Vec<(u64, usize)> = self.nodes.iter().enumerate().map(|(i, node)| (node.own, i)).collect();
+        ends.retain(|(own, at)| *own > 0 && *at != Tree::ROOT);
+        ends.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        ends.truncate(most);
+        let wanted: HashMap<usize, usize> = ends.iter().enumerate().map(|(rank, (_, at))| (*at, rank)).collect();
+        let mut ways = vec![Vec::new(); ends.len()];
+        let (mut above, mut todo) = (Vec::new(), vec![(Tree::ROOT, 0)]);
+        while let Some((at, depth)) = todo.pop() {
+            above.truncate(depth);
+            above.extend(self.nodes[at].frame.clone());
+            if let Some(rank) = wanted.get(&at) {
+                ways[*rank] = above.clone();
+            }
+            todo.extend(self.nodes[at].children.iter().map(|child| (*child, above.len())));
+        }
+        ends.into_iter().map(|(own, _)| own).zip(ways).collect()
     }
 
     fn walk<'a>(&'a self, at: usize, above: &mut HashMap<&'a Frame, u32>, sums: &mut HashMap<&'a Frame, Hot>) {
@@ -212,10 +239,27 @@ mod tests {
     }
 
     #[test]
+    fn trees_are_joined() {
+        let (mut one, two) = (tree(&[("h a", 1)]), tree(&[("a", 2), ("b c", 4)]));
+        one.join(&frames("h"), &two);
+        assert_eq!(one.to_json(None), tree(&[("h a", 1), ("h b c", 4), ("h a", 2)]).to_json(None));
+    }
+
+    #[test]
     fn recursion_counts_once() {
         let hot = tree(&[("a b a b", 3), ("b", 1)]).hottest();
         let of = |name: &str| hot.iter().find(|h| &*h.frame.name == name).map(|h| (h.own, h.total));
         assert_eq!((of("a"), of("b")), (Some((0, 3)), Some((4, 4))));
+    }
+
+    #[test]
+    fn whole_ways() {
+        let ways = tree(&[("a b", 1), ("a c d", 5), ("a", 3)]).dearest(2);
+        let names = |frames: &[Frame]| frames.iter().map(|f| f.name.to_string()).collect::<Vec<_>>().join(" ");
+        assert_eq!(
+            ways.iter().map(|(own, f)| (*own, names(f))).collect::<Vec<_>>(),
+            [(5, "a c d".into()), (3, "a".into())]
+        );
     }
 
     #[test]

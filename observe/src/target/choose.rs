@@ -63,7 +63,7 @@ pub fn label(process: &Process) -> String {
     }
 }
 
-fn processes() -> impl Iterator<Item = u32> {
+pub(super) fn processes() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
@@ -71,7 +71,21 @@ fn processes() -> impl Iterator<Item = u32> {
 /// The words of a command line that name what is run: the program, and the first argument that is no option; of `-jar x.jar`, x.jar.
 /// Options of a JVM that have a value of their own (`-cp PATH`) are passed over with it.
 fn words(arguments: &[String]) -> impl Iterator<Item = &str> {
-    const WITH_VALUE: [&str; 6] = ["-cp", "-classpath", "--class-path", "-p", "--module-path", "--add-modules"];
+    const WITH_VALUE: [&str; 13] = [
+        "-cp",
+        "-classpath",
+        "--class-path",
+        "-p",
+        "--module-path",
+        "--upgrade-module-path",
+        "--add-modules",
+        "--add-opens",
+        "--add-exports",
+        "--add-reads",
+        "--limit-modules",
+        "--patch-module",
+        "--source",
+    ];
     let base = |path: &'_ String| path.rfind('/').map_or(0, |at| at + 1);
     let program = arguments.first().map(|path| &path[base(path)..]);
     let mut rest = arguments.iter().skip(1);
@@ -96,6 +110,7 @@ mod tests {
             assert_eq!(words(&arguments).collect::<Vec<_>>(), expected, "{line}");
         };
         check("/usr/bin/java -Xmx1g -cp a:b org.example.Main x", &["java", "org.example.Main"]);
+        check("java --add-opens java.base/java.lang=ALL-UNNAMED Main", &["java", "Main"]);
         check("java -jar /opt/shop.jar", &["java", "shop.jar"]);
         check("python3 -u serve.py", &["python3", "serve.py"]);
         check("nginx: worker", &["nginx:", "worker"]);

@@ -1,9 +1,18 @@
 //! The process that is looked at: one that is there, by number or by name, or one that we start.
 
+mod activity;
+pub mod cgroup;
 mod choose;
+mod entry;
+mod mapping;
 mod process;
+pub mod schedule;
+mod sockets;
 mod started;
 
+pub use activity::{Activity, Watcher};
 pub use choose::{choose, label};
+pub use mapping::{Mapping, mappings};
 pub use process::Process;
-pub use started::Target;
+pub use schedule::runs_of;
+pub use started::{Start, Target};

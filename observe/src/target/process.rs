@@ -25,8 +25,7 @@ impl Process {
             Error::new(Code::Input, format!("there is no process {pid}")).hint("`ps -e` lists what there is")
         })?;
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-        let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
-        let pid_inside = numbers.split_whitespace().last().and_then(|n| n.parse().ok()).unwrap_or(pid);
+        let pid_inside = last_of_namespaces(&status).unwrap_or(pid);
         Ok(Process { pid, started: stat.started, name: stat.name, pid_inside })
     }
 
@@ -63,6 +62,11 @@ impl Process {
         let mine = std::process::id().to_string();
         let same = |what| of(&self.pid.to_string(), what).is_some_and(|it| Some(it) == of(&mine, what));
         same("ns/mnt") && same("root/")
+    }
+
+    /// The program that it runs.
+    pub fn executable(&self) -> Option<PathBuf> {
+        fs::read_link(format!("/proc/{}/exe", self.pid)).ok()
     }
 
     /// User and group that it acts as.
@@ -112,10 +116,21 @@ impl Process {
         Some(name.trim_end().to_owned())
     }
 
+    /// What a thread is called in its own PID namespace, by our number.
+    pub fn tid_inside(&self, tid: u32) -> u32 {
+        let status = fs::read_to_string(format!("/proc/{}/task/{tid}/status", self.pid)).unwrap_or_default();
+        last_of_namespaces(&status).unwrap_or(tid)
+    }
+
     /// Processor time that it has used, in seconds, of all threads.
     pub fn cpu_seconds(&self) -> Option<f64> {
         Stat::of(self.pid).map(|stat| stat.cpu_ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
     }
+}
+
+/// The number in the innermost PID namespace, of /proc/../status.
+fn last_of_namespaces(status: &str) -> Option<u32> {
+    status.lines().find_map(|line| line.strip_prefix("NSpid:"))?.split_whitespace().last()?.parse().ok()
 }
 
 /// Arguments of a process, the program first.

@@ -1,0 +1,238 @@
+//! `yunti nn load`: so much load, and how the NameNode takes it.
+
+use std::io::{IsTerminal, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use yunti_engine::base::{Code, Error, Result};
+use yunti_present::failure::{Failure, Outcome};
+use yunti_present::terminal::{signals, stdout};
+
+use super::told::Told;
+use crate::load::driver::{self, Outcome as Loaded, Plan, Progress, Task};
+use crate::load::mix::Mix;
+use crate::load::names::NameSpace;
+use crate::load::operation::Operation;
+use crate::load::schedule::Pace;
+use crate::server::Server;
+
+/// Loads a NameNode by many connections, and says what it took: operations a second, how long each call took, what it cost
+#[derive(Debug, Args)]
+pub struct LoadFlags {
+    /// The NameNode's RPC address, as of fs.defaultFS
+    #[arg(value_name = "HOST:PORT", default_value = "127.0.0.1:8020")]
+    pub namenode: String,
+    /// Operations and their weights: null, getFileInfo, getListing, getBlockLocations, contentSummary, mkdirs, create, rename, delete,
+    /// setPermission
+    #[arg(short, long, value_name = "MIX", default_value = "getFileInfo=90,mkdirs=10", value_parser = Mix::parse)]
+    pub mix: Mix,
+    /// Connections, each with a client of its own
+    #[arg(short, long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub connections: u32,
+    /// Operations that come in a second, whether the NameNode keeps up or not; without it each connection asks again as soon as it has its
+    /// answer
+    #[arg(short, long, value_name = "PER SECOND", value_parser = rate)]
+    pub rate: Option<f64>,
+    /// How long to measure
+    #[arg(short, long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub seconds: Duration,
+    /// How long to load before that
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
+    pub warm_up: Duration,
+    /// Files of the name space that is read; they are made if they are not there
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    pub files: u64,
+    /// Threads of ours
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub threads: u32,
+    /// As whom; security is SIMPLE
+    #[arg(long, value_name = "NAME", default_value_t = user())]
+    pub user: String,
+    /// What is by chance is the same for the same seed
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub seed: u64,
+    /// The answer as one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn user() -> String {
+    std::env::var("HADOOP_USER_NAME").or_else(|_| std::env::var("USER")).unwrap_or_else(|_| "root".to_owned())
+}
+
+fn rate(text: &str) -> std::result::Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(rate) if rate > 0.0 && rate <= 10_000_000.0 => Ok(rate),
+        _ => Err(format!("'{text}' is no rate; give operations a second, such as 15000")),
+    }
+}
+
+const SECONDS_MAX: f64 = 86_400.0;
+
+fn seconds(text: &str) -> std::result::Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=SECONDS_MAX).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(format!("'{text}' is no number of seconds; from 0 to {SECONDS_MAX}")),
+    }
+}
+
+/// `hdfs://host:8020/` too.
+fn address(text: &str) -> Result<SocketAddr> {
+    let bare = text.strip_prefix("hdfs://").unwrap_or(text).trim_end_matches('/');
+    let has_port = bare.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let with_port = if has_port { bare.to_owned() } else { format!("{bare}:8020") };
+    let found = with_port.to_socket_addrs().ok().and_then(|mut all| all.next());
+    let unknown =
+        || Error::new(Code::Input, format!("there is no host '{bare}'")).hint("HOST:PORT, as of fs.defaultFS");
+    found.ok_or_else(unknown)
+}
+
+pub fn load(flags: &LoadFlags) -> Outcome {
+    let address = address(&flags.namenode)?;
+    // No two runs have the same names.
+    let names = NameSpace { files: flags.files, run: fastrand::u64(..) };
+    let progress = Arc::new(Progress::default());
+    stop_on_signals(&progress);
+    make(flags, address, &names, &progress)?;
+    let server = Server::listening_at(address);
+    let loaded = measure(flags, address, &names, &progress, server.as_ref());
+    remove(flags, address, &names);
+    let told = Told { flags, loaded: &loaded? };
+    if flags.json {
+        stdout::print_json(&told.to_json())?;
+    } else {
+        stdout::print(&told.to_text())?;
+    }
+    if progress.stop.load(Relaxed) {
+        return Err(Failure::Told(Code::Cancelled));
+    }
+    if told.loaded.latencies.calls() == 0 {
+        let what = told.loaded.errors.first().map_or("nothing was answered in this time", |(_, error)| error.as_str());
+        return Err(Error::new(Code::Input, what.to_owned()).into());
+    }
+    Ok(())
+}
+
+fn stop_on_signals(progress: &Arc<Progress>) {
+    let Ok(mut signals) = signal_hook::iterator::Signals::new(signals::that_end()) else { return };
+    let progress = progress.clone();
+    let _ = thread::Builder::new().name("yunti-signals".into()).spawn(move || {
+        for _ in signals.forever() {
+            if progress.stop.swap(true, Relaxed) {
+                signal_hook::low_level::exit(i32::from(Code::Cancelled as u8));
+            }
+        }
+    });
+}
+
+fn plan(flags: &LoadFlags, address: SocketAddr, names: &NameSpace, connections: usize, first: usize) -> Plan {
+    Plan {
+        address,
+        user: flags.user.clone(),
+        connections,
+        first,
+        names: names.clone(),
+        seed: flags.seed.wrapping_add(first as u64),
+        has_datanodes: false,
+    }
+}
+
+fn panicked<T>(_: T) -> Error {
+    Error::new(Code::Internal, "a thread of ours panicked".to_owned())
+}
+
+/// Makes the name space, if a run before has not.
+fn make(flags: &LoadFlags, address: SocketAddr, names: &NameSpace, progress: &Progress) -> Result<()> {
+    let needs_it = |operation: Operation| !matches!(operation, Operation::Null | Operation::Mkdirs | Operation::Create);
+    let one = plan(flags, address, names, 1, 0);
+    // Also asks whether anybody answers.
+    if driver::exists(&one, &names.is_made())? || !flags.mix.shares().iter().any(|(operation, _)| needs_it(*operation))
+    {
+        return Ok(());
+    }
+    let begun = Instant::now();
+    // Each file is made by two calls.
+    let all = 2 * names.files + names.directories();
+    let making = plan(flags, address, names, (flags.connections as usize).min(64), 0);
+    let made = thread::scope(|scope| {
+        let work = scope.spawn(|| driver::run(&making, &Task::Make, progress));
+        while !work.is_finished() {
+            thread::sleep(Duration::from_millis(100));
+            let share = progress.calls.load(Relaxed) as f64 / all as f64;
+            show(&format!("making {} files: {:.0} %", names.files, share * 100.0));
+        }
+        show("");
+        work.join().map_err(panicked)?
+    })?;
+    if progress.stop.load(Relaxed) {
+        return Err(Error::new(Code::Cancelled, "cancelled".to_owned()));
+    }
+    if let Some((_, error)) = made.errors.first() {
+        return Err(Error::new(Code::Input, format!("the files of the name space cannot be made: {error}")));
+    }
+    driver::make_directory(&one, &names.is_made())?;
+    eprintln!("made {} files in {:.1} s", names.files, begun.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// What the connections made. Who is killed leaves it behind, under /yunti-nn/run-*.
+fn remove(flags: &LoadFlags, address: SocketAddr, names: &NameSpace) {
+    let one = plan(flags, address, names, 1, 0);
+    if let Err(e) = driver::delete(&one, &names.run()) {
+        eprintln!("yunti: {} is left: {e}", names.run());
+    }
+}
+
+fn measure(
+    flags: &LoadFlags,
+    address: SocketAddr,
+    names: &NameSpace,
+    progress: &Progress,
+    server: Option<&Server>,
+) -> Result<Loaded> {
+    let threads = (flags.threads as usize).min(flags.connections as usize);
+    let pace = flags.rate.map_or(Pace::Closed, |rate| Pace::Open(rate / threads as f64));
+    let task = Task::Load { mix: flags.mix.clone(), pace, warm_up: flags.warm_up, time: flags.seconds };
+    let mut first = 0;
+    let plans: Vec<Plan> = (0..threads)
+        .map(|n| {
+            let connections = (flags.connections as usize + n) / threads;
+            let plan = plan(flags, address, names, connections, first);
+            first += connections;
+            plan
+        })
+        .collect();
+    progress.calls.store(0, Relaxed);
+    let outcomes = thread::scope(|scope| {
+        // The NameNode's use is that of the time that counts, which the first thread knows.
+        let task = &task;
+        let run =
+            |(n, plan)| scope.spawn(move || driver::run_watching(plan, task, progress, server.filter(|_| n == 0)));
+        let work: Vec<_> = plans.iter().enumerate().map(run).collect();
+        let mut last = (Instant::now(), 0);
+        while work.iter().any(|work| !work.is_finished()) {
+            thread::sleep(Duration::from_millis(100));
+            if last.0.elapsed() >= Duration::from_secs(1) {
+                let calls = progress.calls.load(Relaxed);
+                show(&format!("{:.0} calls a second", (calls - last.1) as f64 / last.0.elapsed().as_secs_f64()));
+                last = (Instant::now(), calls);
+            }
+        }
+        show("");
+        work.into_iter().map(|work| work.join().map_err(panicked)?).collect::<Result<Vec<_>>>()
+    })?;
+    let mut all = Loaded::default();
+    outcomes.into_iter().for_each(|one| all.join(one));
+    Ok(all)
+}
+
+/// A line on a terminal that the next one takes the place of.
+fn show(line: &str) {
+    if std::io::stderr().is_terminal() {
+        let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
+    }
+}

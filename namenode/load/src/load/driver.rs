@@ -1,0 +1,488 @@
+//! The loop that keeps all connections of a thread at work.
+
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use mio::{Events, Poll, Token};
+use prost::Message;
+use yunti_engine::base::{Code, Error, Result};
+
+use super::client::Client;
+use super::latency::Latencies;
+use super::mix::Mix;
+use super::names::{FILES_A_DIRECTORY, NameSpace};
+use super::operation::{Call, refused};
+use super::schedule::{Arrivals, Pace};
+use super::worker::{Common, Then, Worker};
+use crate::rpc::connection::{Connection, End};
+use crate::rpc::frame;
+use crate::rpc::messages::{Done, FileStatusAnswer};
+use crate::server::{Server, Used};
+
+/// What is to be done.
+pub enum Task {
+    /// Until the time is over; what comes in the warm-up is not counted.
+    Load { mix: Mix, pace: Pace, warm_up: Duration, time: Duration },
+    /// All directories, then all files.
+    Make,
+}
+
+/// Where, as whom and how.
+pub struct Plan {
+    pub address: SocketAddr,
+    pub user: String,
+    pub connections: usize,
+    /// Of the first connection of this driver, among all.
+    pub first: usize,
+    pub names: NameSpace,
+    pub seed: u64,
+    pub has_datanodes: bool,
+}
+
+/// What others see of it while it runs.
+#[derive(Default)]
+pub struct Progress {
+    pub calls: AtomicU64,
+    pub stop: AtomicBool,
+}
+
+#[derive(Default)]
+pub struct Outcome {
+    pub latencies: Latencies,
+    /// That counted.
+    pub seconds: f64,
+    /// Of this thread, in that time.
+    pub cpu_seconds: f64,
+    /// By the NameNode, in that time; None: that is not known.
+    pub used: Option<Used>,
+    pub errors: Vec<(Call, String)>,
+    pub reconnects: u64,
+    /// That had come, and were never begun or never answered.
+    pub unanswered: u64,
+}
+
+impl Outcome {
+    /// With that of another thread, of the same time.
+    pub fn join(&mut self, other: Outcome) {
+        self.latencies.join(&other.latencies);
+        self.seconds = self.seconds.max(other.seconds);
+        self.cpu_seconds += other.cpu_seconds;
+        self.used = self.used.or(other.used);
+        self.reconnects += other.reconnects;
+        self.unanswered += other.unanswered;
+        for (call, error) in other.errors {
+            if self.errors.iter().all(|(known, _)| *known != call) {
+                self.errors.push((call, error));
+            }
+        }
+    }
+}
+
+const EVENTS: usize = 1024;
+/// What has been asked is answered by then, or never.
+const DRAIN: Duration = Duration::from_secs(5);
+/// Between two tries of a connection that is refused.
+const RECONNECT: Duration = Duration::from_millis(100);
+const REFUSALS_MAX: u32 = 50;
+/// Of the calls before and after the load. A NameNode that starts takes its time.
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+const ASK_AGAIN: Duration = Duration::from_millis(200);
+
+struct Slot {
+    worker: Worker,
+    connection: Option<Connection>,
+    /// In a row.
+    refusals: u32,
+}
+
+struct Driver<'a> {
+    plan: &'a Plan,
+    task: &'a Task,
+    progress: &'a Progress,
+    common: Common<'a>,
+    poll: Poll,
+    slots: Vec<Slot>,
+    begun: Instant,
+    arrivals: Option<Arrivals>,
+    /// Operations that have come while all connections were busy.
+    waiting: VecDeque<u64>,
+    idle: Vec<usize>,
+    /// Slots that connect again, and when.
+    lost: VecDeque<(Instant, usize)>,
+    reconnects: u64,
+    /// Of what is made: the next of directories, then of files.
+    made: u64,
+    is_over: bool,
+    scratch: Vec<u8>,
+}
+
+/// @return when the task is done, or was stopped
+pub fn run(plan: &Plan, task: &Task, progress: &Progress) -> Result<Outcome> {
+    run_watching(plan, task, progress, None)
+}
+
+/// The same, and what a server uses meanwhile.
+pub fn run_watching(plan: &Plan, task: &Task, progress: &Progress, server: Option<&Server>) -> Result<Outcome> {
+    let failed = |e: io::Error| Error::io(Code::Internal, "epoll", &e);
+    let common = Common {
+        names: &plan.names,
+        rng: fastrand::Rng::with_seed(plan.seed),
+        latencies: Latencies::new(),
+        has_datanodes: plan.has_datanodes && matches!(task, Task::Load { .. }),
+        kept_from_ns: 0,
+        errors: Vec::new(),
+    };
+    let slots = (0..plan.connections).map(|n| Slot {
+        worker: Worker::new(&plan.names, plan.first + n),
+        connection: None,
+        refusals: 0,
+    });
+    let mut driver = Driver {
+        plan,
+        task,
+        progress,
+        common,
+        poll: Poll::new().map_err(failed)?,
+        slots: slots.collect(),
+        begun: Instant::now(),
+        arrivals: None,
+        waiting: VecDeque::new(),
+        idle: Vec::new(),
+        lost: VecDeque::new(),
+        reconnects: 0,
+        made: 0,
+        is_over: false,
+        scratch: Vec::new(),
+    };
+    driver.work(server)
+}
+
+fn cpu_ns() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+impl Driver<'_> {
+    fn now_ns(&self) -> u64 {
+        self.begun.elapsed().as_nanos() as u64
+    }
+
+    fn work(&mut self, server: Option<&Server>) -> Result<Outcome> {
+        for n in 0..self.slots.len() {
+            self.connect(n)?;
+        }
+        let (warm_up, time) = match self.task {
+            Task::Load { pace, warm_up, time, .. } => {
+                if let Pace::Open(rate) = pace {
+                    self.arrivals = Some(Arrivals::new(*rate, self.now_ns()));
+                }
+                (*warm_up, *time)
+            }
+            Task::Make => (Duration::ZERO, Duration::MAX / 4),
+        };
+        let start = self.begun.elapsed();
+        self.common.kept_from_ns = (start + warm_up).as_nanos() as u64;
+        let end_ns = (start + warm_up + time).as_nanos().min(u64::MAX.into()) as u64;
+        let mut events = Events::with_capacity(EVENTS);
+        let used = || server.and_then(Server::used);
+        let (mut cpu_from, mut counted_from, mut used_from) = (cpu_ns(), start, used());
+        let mut is_warm = warm_up.is_zero();
+        while !self.progress.stop.load(Relaxed) && !self.is_done() {
+            let now = self.now_ns();
+            if now >= end_ns {
+                break;
+            }
+            if !is_warm && now >= self.common.kept_from_ns {
+                (cpu_from, counted_from, used_from, is_warm) = (cpu_ns(), self.begun.elapsed(), used(), true);
+            }
+            self.round(&mut events, end_ns)?;
+        }
+        let counted = self.begun.elapsed() - counted_from;
+        let cpu_seconds = (cpu_ns() - cpu_from) as f64 / 1e9;
+        let used = used_from.zip(used()).map(|(from, to)| to.since(&from));
+        // What is on its way is still answered, and is counted: else long ones would be left out.
+        self.is_over = true;
+        let until = self.now_ns() + DRAIN.as_nanos() as u64;
+        while self.slots.iter().any(|slot| slot.worker.is_busy()) && self.now_ns() < until {
+            self.round(&mut events, until)?;
+        }
+        let busy = self.slots.iter().filter(|slot| slot.worker.is_busy()).count();
+        Ok(Outcome {
+            latencies: std::mem::take(&mut self.common.latencies),
+            seconds: counted.as_secs_f64(),
+            cpu_seconds,
+            used,
+            errors: std::mem::take(&mut self.common.errors),
+            reconnects: self.reconnects,
+            unanswered: (busy + self.waiting.len()) as u64,
+        })
+    }
+
+    /// All is made.
+    fn is_done(&self) -> bool {
+        matches!(self.task, Task::Make)
+            && self.made >= self.plan.names.directories() + self.plan.names.files
+            && self.slots.iter().all(|slot| !slot.worker.is_busy())
+    }
+
+    fn round(&mut self, events: &mut Events, end_ns: u64) -> Result<()> {
+        let now = self.now_ns();
+        let mut until = end_ns;
+        if let (false, Some(arrivals)) = (self.is_over, &self.arrivals) {
+            until = until.min(arrivals.next_ns());
+        }
+        let mut timeout = Duration::from_nanos(until.saturating_sub(now)).min(Duration::from_millis(100));
+        if let Some((at, _)) = self.lost.front() {
+            timeout = timeout.min(at.saturating_duration_since(Instant::now()));
+        }
+        match self.poll.poll(events, Some(timeout)) {
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(Error::io(Code::Internal, "epoll", &e)),
+            Ok(()) => {}
+        }
+        for event in events.iter() {
+            let n = event.token().0;
+            if event.is_writable() {
+                self.writable(n)?;
+            }
+            if event.is_readable() || event.is_read_closed() {
+                self.readable(n)?;
+            }
+        }
+        while self.lost.front().is_some_and(|(at, _)| *at <= Instant::now()) {
+            if let Some((_, n)) = self.lost.pop_front() {
+                self.connect(n)?;
+            }
+        }
+        self.arrive();
+        Ok(())
+    }
+
+    /// Hands what has come to connections that have nothing to do.
+    fn arrive(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let now = self.now_ns();
+        if let Some(arrivals) = &mut self.arrivals {
+            while let Some(due) = arrivals.take(now, &mut self.common.rng) {
+                self.waiting.push_back(due);
+            }
+            while let Some(due) = self.waiting.front().copied() {
+                let Some(n) = self.idle.pop() else { break };
+                if self.slots[n].connection.is_none() || self.slots[n].worker.is_busy() {
+                    continue;
+                }
+                self.waiting.pop_front();
+                self.start(n, due);
+            }
+        }
+    }
+
+    /// A connection has nothing to do.
+    fn free(&mut self, n: usize) {
+        if self.is_over {
+            return;
+        }
+        match self.arrivals {
+            None => {
+                let now = self.now_ns();
+                self.start(n, now);
+            }
+            Some(_) => match self.waiting.pop_front() {
+                Some(due) => self.start(n, due),
+                None => self.idle.push(n),
+            },
+        }
+    }
+
+    fn start(&mut self, n: usize, due_ns: u64) {
+        let slot = &mut self.slots[n];
+        let Some(connection) = &mut slot.connection else { return };
+        match self.task {
+            Task::Load { mix, .. } => {
+                let operation = mix.choose(&mut self.common.rng);
+                slot.worker.start(connection.out(), &mut self.common, operation, due_ns);
+            }
+            Task::Make => {
+                let (names, number) = (&self.plan.names, self.made);
+                let directories = names.directories();
+                // A file is made when its directory is: create() makes those that are missing, and mkdirs takes one that is there.
+                let (path, is_file) = match number.checked_sub(directories) {
+                    None => (names.directory(number), false),
+                    Some(file) if file < names.files => (names.file(spread(file, names.files)), true),
+                    Some(_) => return,
+                };
+                self.made += 1;
+                slot.worker.make(connection.out(), path, is_file, due_ns);
+            }
+        }
+        if connection.flush(self.poll.registry()).is_err() {
+            self.lose(n);
+        }
+    }
+
+    fn connect(&mut self, n: usize) -> Result<()> {
+        let slot = &mut self.slots[n];
+        let mut connection = Connection::open(self.plan.address, self.poll.registry(), Token(n))
+            .map_err(|e| no_answer(self.plan, &e))?;
+        slot.worker.hello(connection.out(), &self.plan.user);
+        slot.connection = Some(connection);
+        Ok(())
+    }
+
+    /// A connection has gone; it comes again a little later.
+    fn lose(&mut self, n: usize) {
+        let slot = &mut self.slots[n];
+        slot.connection = None;
+        slot.refusals += 1;
+        slot.worker.give_up(&mut self.common);
+        self.reconnects += 1;
+        self.lost.push_back((Instant::now() + RECONNECT, n));
+    }
+
+    fn writable(&mut self, n: usize) -> Result<()> {
+        let Some(connection) = &mut self.slots[n].connection else { return Ok(()) };
+        match connection.writable(self.poll.registry()) {
+            Ok(()) => {}
+            Err(e) => {
+                if self.slots[n].refusals >= REFUSALS_MAX || self.common.latencies.calls() == 0 && self.made == 0 {
+                    return Err(no_answer(self.plan, &e));
+                }
+                self.lose(n);
+                return Ok(());
+            }
+        }
+        if !self.slots[n].worker.is_busy() {
+            self.free(n);
+        }
+        Ok(())
+    }
+
+    fn readable(&mut self, n: usize) -> Result<()> {
+        let now = self.now_ns();
+        let (mut is_free, mut answers) = (false, 0);
+        let mut out = Vec::new();
+        let slot = &mut self.slots[n];
+        let Some(connection) = &mut slot.connection else { return Ok(()) };
+        let (worker, common) = (&mut slot.worker, &mut self.common);
+        let end = connection.read(&mut self.scratch, |bytes| {
+            answers += 1;
+            is_free = worker.answered(bytes, &mut out, common, now)? == Then::Over;
+            Ok(())
+        })?;
+        if answers > 0 {
+            slot.refusals = 0;
+            self.progress.calls.fetch_add(answers, Relaxed);
+        }
+        if end == End::Closed {
+            if slot.refusals >= REFUSALS_MAX {
+                let what = format!("{} closes each connection", self.plan.address);
+                return Err(Error::new(Code::Input, what).hint("is it the RPC port of a NameNode, without Kerberos?"));
+            }
+            self.lose(n);
+            return Ok(());
+        }
+        if !out.is_empty() {
+            connection.out().append(&mut out);
+            if connection.flush(self.poll.registry()).is_err() {
+                self.lose(n);
+                return Ok(());
+            }
+        }
+        if is_free {
+            self.free(n);
+        }
+        Ok(())
+    }
+}
+
+/// Whether a path is there.
+pub fn exists(plan: &Plan, path: &str) -> Result<bool> {
+    let mut client = Client::new();
+    let mut request = Vec::new();
+    client.path(&mut request, Call::GetFileInfo, path.to_owned());
+    let answer: FileStatusAnswer = ask(plan, &client, Call::GetFileInfo, &request)?;
+    Ok(answer.status.is_some())
+}
+
+pub fn make_directory(plan: &Plan, path: &str) -> Result<()> {
+    let mut client = Client::new();
+    let mut request = Vec::new();
+    client.mkdirs(&mut request, path.to_owned());
+    ask::<Done>(plan, &client, Call::Mkdirs, &request).map(drop)
+}
+
+/// With all that is in it, if it is there.
+pub fn delete(plan: &Plan, path: &str) -> Result<()> {
+    let mut client = Client::new();
+    let mut request = Vec::new();
+    client.delete(&mut request, path.to_owned(), true);
+    ask::<Done>(plan, &client, Call::Delete, &request).map(drop)
+}
+
+/// One call by a connection of its own, which waits, also for a NameNode that starts.
+fn ask<T: Message + Default>(plan: &Plan, client: &Client, call: Call, request: &[u8]) -> Result<T> {
+    let end = Instant::now() + ANSWER_WITHIN;
+    loop {
+        let bytes = ask_once(plan, client, request)?;
+        let answer = frame::answer(&bytes)?;
+        let exception = answer.header.exception.as_deref().unwrap_or("an error without a name");
+        match answer.header.status {
+            0 => return answer.result(),
+            _ if exception.ends_with("RetriableException") && Instant::now() < end => std::thread::sleep(ASK_AGAIN),
+            _ => return Err(refused(call, exception, answer.header.error.as_deref().unwrap_or_default())),
+        }
+    }
+}
+
+fn ask_once(plan: &Plan, client: &Client, request: &[u8]) -> Result<Vec<u8>> {
+    let failed = |e: io::Error| no_answer(plan, &e);
+    let mut stream = TcpStream::connect_timeout(&plan.address, ANSWER_WITHIN).map_err(failed)?;
+    stream.set_read_timeout(Some(ANSWER_WITHIN)).map_err(failed)?;
+    let mut out = Vec::new();
+    client.hello(&mut out, &plan.user);
+    out.extend_from_slice(request);
+    stream.write_all(&out).map_err(failed)?;
+    let mut bytes = vec![0; 4];
+    stream.read_exact(&mut bytes).map_err(failed)?;
+    let length = frame::answer_bytes(&bytes)?.unwrap_or(4);
+    bytes.resize(length, 0);
+    stream.read_exact(&mut bytes[4..]).map_err(failed)?;
+    Ok(bytes)
+}
+
+fn no_answer(plan: &Plan, error: &io::Error) -> Error {
+    Error::io(Code::Input, "no NameNode answers", error)
+        .at_path(plan.address.to_string())
+        .hint("give its RPC address: dfs.namenode.rpc-address, or fs.defaultFS")
+}
+
+/// Files one after the other are of different directories: their locks and listings are not all of one.
+fn spread(number: u64, files: u64) -> u64 {
+    let directories = files.div_ceil(FILES_A_DIRECTORY);
+    let full = files / FILES_A_DIRECTORY;
+    // Row by row over the full directories, then what is left in the last one.
+    if number < full * FILES_A_DIRECTORY {
+        (number % full) * FILES_A_DIRECTORY + number / full
+    } else {
+        (directories - 1) * FILES_A_DIRECTORY + (number - full * FILES_A_DIRECTORY)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_file_is_made_once() {
+        for files in [1, 999, 1000, 1001, 2000, 3456] {
+            let mut all: Vec<u64> = (0..files).map(|n| spread(n, files)).collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..files).collect::<Vec<_>>(), "{files}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! How long calls took, by call.
+
+use hdrhistogram::Histogram;
+use serde_json::{Value, json};
+
+use super::operation::{CALLS, Call};
+
+/// Of what a histogram keeps: from a microsecond to ten minutes, to three digits.
+const LOWEST_US: u64 = 1;
+const HIGHEST_US: u64 = 600_000_000;
+const DIGITS: u8 = 3;
+
+/// Of one call.
+pub struct Latency {
+    /// In microseconds.
+    pub histogram: Histogram<u64>,
+    pub failed: u64,
+}
+
+pub struct Latencies {
+    of: Vec<Latency>,
+}
+
+impl Default for Latencies {
+    fn default() -> Self {
+        Latencies::new()
+    }
+}
+
+impl Latencies {
+    pub fn new() -> Latencies {
+        let one = |_| Latency {
+            histogram: Histogram::new_with_bounds(LOWEST_US, HIGHEST_US, DIGITS).expect("bounds that fit each other"),
+            failed: 0,
+        };
+        Latencies { of: CALLS.iter().map(one).collect() }
+    }
+
+    pub fn add(&mut self, call: Call, ns: u64) {
+        self.of[call as usize].histogram.saturating_record((ns / 1000).max(LOWEST_US));
+    }
+
+    pub fn failed(&mut self, call: Call) {
+        self.of[call as usize].failed += 1;
+    }
+
+    pub fn join(&mut self, other: &Latencies) {
+        for (own, other) in self.of.iter_mut().zip(&other.of) {
+            own.histogram.add(&other.histogram).expect("the same bounds");
+            own.failed += other.failed;
+        }
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = (Call, &Latency)> {
+        let of = CALLS.iter().map(|(call, _)| *call).zip(&self.of);
+        of.filter(|(_, latency)| !latency.histogram.is_empty() || latency.failed > 0)
+    }
+
+    pub fn calls(&self) -> u64 {
+        self.of.iter().map(|latency| latency.histogram.len()).sum()
+    }
+
+    pub fn failures(&self) -> u64 {
+        self.of.iter().map(|latency| latency.failed).sum()
+    }
+
+    pub fn to_json(&self, seconds: f64) -> Value {
+        let one = |(call, latency): (Call, &Latency)| {
+            let h = &latency.histogram;
+            json!({
+                "call": call.name(),
+                "calls": h.len(),
+                "failed": latency.failed,
+                "per_second": h.len() as f64 / seconds.max(1e-9),
+                "mean_us": h.mean(),
+                "p50_us": h.value_at_quantile(0.5),
+                "p90_us": h.value_at_quantile(0.9),
+                "p99_us": h.value_at_quantile(0.99),
+                "p999_us": h.value_at_quantile(0.999),
+                "max_us": h.max(),
+            })
+        };
+        self.all().map(one).collect()
+    }
+}

@@ -1,0 +1,10 @@
+//! Load on a NameNode.
+
+pub mod client;
+pub mod driver;
+pub mod latency;
+pub mod mix;
+pub mod names;
+pub mod operation;
+pub mod schedule;
+pub mod worker;

@@ -1,0 +1,211 @@
+//! A connection and what it is at: one operation at a time, of one call or of several.
+
+use yunti_engine::base::Result;
+
+use super::client::Client;
+use super::latency::Latencies;
+use super::names::{NameSpace, Own};
+use super::operation::{Call, Operation};
+use crate::rpc::frame;
+use crate::rpc::messages::{AddBlockAnswer, Done, ExtendedBlock, FileStatusAnswer};
+
+/// An operation that has begun.
+struct Busy {
+    call: Call,
+    /// When it should have been sent: for the first call of an operation, the moment it was due.
+    due_ns: u64,
+    /// Of its own file.
+    number: u64,
+    path: String,
+    file_id: u64,
+    has_block: bool,
+    is_kept: bool,
+}
+
+/// What became of an answer.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Then {
+    /// The operation goes on by a further call.
+    GoesOn,
+    /// It is over.
+    Over,
+}
+
+pub struct Worker {
+    own: Own,
+    client: Client,
+    busy: Option<Busy>,
+    is_odd: bool,
+}
+
+/// What all workers of a driver have in common.
+pub struct Common<'a> {
+    pub names: &'a NameSpace,
+    pub rng: fastrand::Rng,
+    pub latencies: Latencies,
+    /// Whether files get a block: there are DataNodes.
+    pub has_datanodes: bool,
+    /// Times before this are not kept: warm-up.
+    pub kept_from_ns: u64,
+    /// The first error of each call.
+    pub errors: Vec<(Call, String)>,
+}
+
+impl Worker {
+    pub fn new(names: &NameSpace, number: usize) -> Worker {
+        Worker { own: Own::of(names, number), client: Client::new(), busy: None, is_odd: false }
+    }
+
+    /// What a connection of its own begins with.
+    pub fn hello(&self, out: &mut Vec<u8>, user: &str) {
+        self.client.hello(out, user);
+    }
+
+    pub fn is_busy(&self) -> bool {
+        self.busy.is_some()
+    }
+
+    /// What was asked for and never answered, when the connection is lost.
+    pub fn give_up(&mut self, common: &mut Common) {
+        if let Some(busy) = self.busy.take() {
+            common.latencies.failed(busy.call);
+        }
+    }
+
+    fn begin(&mut self, call: Call, due_ns: u64, number: u64, path: String) {
+        self.busy = Some(Busy { call, due_ns, number, path, file_id: 0, has_block: false, is_kept: true });
+    }
+
+    /// Writes the first call of an operation.
+    pub fn start(&mut self, out: &mut Vec<u8>, common: &mut Common, operation: Operation, due_ns: u64) {
+        let (client, names) = (&mut self.client, common.names);
+        let files = names.files.max(1);
+        let call = match operation {
+            Operation::Null => {
+                client.null(out);
+                Call::Null
+            }
+            Operation::GetFileInfo => {
+                client.path(out, Call::GetFileInfo, names.file(common.rng.u64(..files)));
+                Call::GetFileInfo
+            }
+            Operation::GetListing => {
+                client.listing(out, names.directory(common.rng.u64(..names.directories().max(1))));
+                Call::GetListing
+            }
+            Operation::GetBlockLocations => {
+                client.locations(out, names.file(common.rng.u64(..files)));
+                Call::GetBlockLocations
+            }
+            Operation::ContentSummary => {
+                let directory = names.directory(common.rng.u64(..names.directories().max(1)));
+                client.path(out, Call::ContentSummary, directory);
+                Call::ContentSummary
+            }
+            Operation::SetPermission => {
+                self.is_odd = !self.is_odd;
+                let perm = if self.is_odd { 0o640 } else { 0o644 };
+                client.set_permission(out, names.file(common.rng.u64(..files)), perm);
+                Call::SetPermission
+            }
+            Operation::Mkdirs => {
+                let (_, path) = self.own.fresh();
+                client.mkdirs(out, path + "d");
+                Call::Mkdirs
+            }
+            Operation::Rename | Operation::Delete => match self.own.take(&mut common.rng) {
+                // Nothing of its own is there any more: it makes a file, which the next one finds.
+                None => return self.create_own(out, common, due_ns),
+                Some(path) if operation == Operation::Delete => {
+                    client.delete(out, path, false);
+                    Call::Delete
+                }
+                Some(path) => {
+                    let (number, to) = self.own.fresh();
+                    client.rename(out, path, to.clone());
+                    return self.begin(Call::Rename, due_ns, number, to);
+                }
+            },
+            Operation::Create => return self.create_own(out, common, due_ns),
+        };
+        self.begin(call, due_ns, 0, String::new());
+    }
+
+    fn create_own(&mut self, out: &mut Vec<u8>, common: &Common, due_ns: u64) {
+        let (number, path) = self.own.fresh();
+        self.client.create(out, path.clone());
+        self.begin(Call::Create, due_ns, number, path);
+        if let Some(busy) = &mut self.busy {
+            busy.has_block = common.has_datanodes;
+        }
+    }
+
+    /// Writes the call that makes a file of the name space, or a directory.
+    pub fn make(&mut self, out: &mut Vec<u8>, path: String, is_file: bool, now_ns: u64) {
+        if is_file {
+            self.client.create(out, path.clone());
+        } else {
+            self.client.mkdirs(out, path.clone());
+        }
+        self.begin(if is_file { Call::Create } else { Call::Mkdirs }, now_ns, 0, path);
+        if let Some(busy) = &mut self.busy {
+            busy.is_kept = false;
+        }
+    }
+
+    /// Takes an answer. What it makes necessary is written to `out`.
+    ///
+    /// # Errors
+    /// The other side speaks no Hadoop RPC, or ends the connection with a reason.
+    pub fn answered(&mut self, bytes: &[u8], out: &mut Vec<u8>, common: &mut Common, now_ns: u64) -> Result<Then> {
+        let answer = frame::answer(bytes)?;
+        let Some(mut busy) = self.busy.take() else { return Ok(Then::Over) };
+        if answer.header.status != 0 {
+            let exception = answer.header.exception.as_deref().unwrap_or("an error without a name");
+            let message = answer.header.error.as_deref().unwrap_or_default();
+            let error = super::operation::refused(busy.call, exception, message);
+            // Fatal: the server ends the connection, and so would each that follows.
+            if answer.header.status == 2 {
+                return Err(error);
+            }
+            common.latencies.failed(busy.call);
+            if common.errors.iter().all(|(call, _)| *call != busy.call) {
+                common.errors.push((busy.call, error.to_string()));
+            }
+            return Ok(Then::Over);
+        }
+        if now_ns >= common.kept_from_ns && busy.is_kept {
+            common.latencies.add(busy.call, now_ns.saturating_sub(busy.due_ns));
+        }
+        match busy.call {
+            Call::Create => {
+                let status = answer.result::<FileStatusAnswer>()?.status;
+                busy.file_id = status.and_then(|status| status.file_id).unwrap_or(0);
+                if busy.has_block {
+                    self.client.add_block(out, busy.path.clone(), busy.file_id);
+                    busy.call = Call::AddBlock;
+                } else {
+                    self.client.complete(out, busy.path.clone(), busy.file_id, None);
+                    busy.call = Call::Complete;
+                }
+            }
+            Call::AddBlock => {
+                let block: ExtendedBlock = answer.result::<AddBlockAnswer>()?.block.block;
+                self.client.complete(out, busy.path.clone(), busy.file_id, Some(block));
+                busy.call = Call::Complete;
+            }
+            // The last block is not reported yet: asked again, as stock's client does.
+            Call::Complete if !answer.result::<Done>()?.result => {
+                self.client.complete(out, busy.path.clone(), busy.file_id, None);
+            }
+            Call::Complete | Call::Rename if busy.number > 0 => {
+                self.own.is_there(busy.number);
+                return Ok(Then::Over);
+            }
+            _ => return Ok(Then::Over),
+        }
+        busy.due_ns = now_ns;
+        self.busy = Some(busy);
+        Ok(Then::GoesOn)
+    }
+}

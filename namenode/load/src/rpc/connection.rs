@@ -1,0 +1,120 @@
+//! A connection to a NameNode that never blocks: bytes out, answers in.
+
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+
+use mio::net::TcpStream;
+use mio::{Interest, Registry, Token};
+use yunti_engine::base::Result;
+
+use super::frame;
+
+/// Read at once. What waits in the kernel is read in the next round.
+const READ_BYTES: usize = 16 << 10;
+/// A buffer that an answer has made larger than this is not kept.
+const KEPT_BYTES: usize = 32 << 10;
+
+pub struct Connection {
+    stream: TcpStream,
+    token: Token,
+    out: Vec<u8>,
+    written: usize,
+    is_waiting_to_write: bool,
+    input: Vec<u8>,
+}
+
+/// What became of reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// More may come.
+    Open,
+    Closed,
+}
+
+impl Connection {
+    /// Begins to connect.
+    pub fn open(address: SocketAddr, registry: &Registry, token: Token) -> io::Result<Connection> {
+        let mut stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
+        Ok(Connection { stream, token, out: Vec::new(), written: 0, is_waiting_to_write: true, input: Vec::new() })
+    }
+
+    /// Where to put what is to be sent by [`Connection::flush`].
+    pub fn out(&mut self) -> &mut Vec<u8> {
+        &mut self.out
+    }
+
+    /// It is connected, or can take more.
+    pub fn writable(&mut self, registry: &Registry) -> io::Result<()> {
+        if let Some(e) = self.stream.take_error()? {
+            return Err(e);
+        }
+        self.is_waiting_to_write = false;
+        registry.reregister(&mut self.stream, self.token, Interest::READABLE)?;
+        self.flush(registry)
+    }
+
+    pub fn flush(&mut self, registry: &Registry) -> io::Result<()> {
+        while !self.is_waiting_to_write && self.written < self.out.len() {
+            match self.stream.write(&self.out[self.written..]) {
+                Ok(n) => self.written += n,
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {
+                    self.is_waiting_to_write = true;
+                    registry.reregister(&mut self.stream, self.token, Interest::READABLE | Interest::WRITABLE)?;
+                }
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        if self.written == self.out.len() {
+            self.out.clear();
+            self.written = 0;
+        }
+        Ok(())
+    }
+
+    /// Reads what is there, and hands on each answer that is whole.
+    ///
+    /// # Errors
+    /// The other side speaks no Hadoop RPC.
+    pub fn read(&mut self, scratch: &mut Vec<u8>, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<End> {
+        scratch.resize(READ_BYTES, 0);
+        loop {
+            match self.stream.read(scratch) {
+                Ok(0) => return Ok(End::Closed),
+                Ok(n) if self.input.is_empty() => {
+                    let rest = whole(&scratch[..n], &mut take)?;
+                    self.input.extend_from_slice(&scratch[n - rest..n]);
+                    if n < scratch.len() {
+                        return Ok(End::Open);
+                    }
+                }
+                Ok(n) => {
+                    self.input.extend_from_slice(&scratch[..n]);
+                    let rest = whole(&self.input, &mut take)?;
+                    self.input.drain(..self.input.len() - rest);
+                    if self.input.is_empty() && self.input.capacity() > KEPT_BYTES {
+                        self.input = Vec::new();
+                    }
+                    if n < scratch.len() {
+                        return Ok(End::Open);
+                    }
+                }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => return Ok(End::Open),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Ok(End::Closed),
+            }
+        }
+    }
+}
+
+/// Hands on what is whole. Returns how many bytes are left at the end.
+fn whole(mut bytes: &[u8], take: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<usize> {
+    while let Some(length) = frame::answer_bytes(bytes)? {
+        let Some((one, rest)) = bytes.split_at_checked(length) else { break };
+        take(one)?;
+        bytes = rest;
+    }
+    Ok(bytes.len())
+}

@@ -1,0 +1,625 @@
+package org.yunti.namenode.lock;
+
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+
+/**
+ * A re-entrant read-write lock whose readers share no written line, and in which phases of readers and of writers take turns.
+ *
+ * <pre>
+ *   phase of readers                      | phase of writers            | phase of readers ..
+ *   a reader counts in a slot of its own  | the gate is closed          | readers that waited are let in, all at once
+ *   a writer comes: the first waits for   | the writers that had come,  |
+ *   more, a little; then closes the gate  | one after the other         |
+ *   and waits until no reader is left     |                             |
+ * </pre>
+ *
+ * <p>Nobody starves: a writer waits for the readers that are in, and for writers that came before it; a reader waits for the writers that had come when the
+ * gate was closed, {@code writersMax} at most, and not for those that come later.
+ *
+ * <p>It is a {@link ReentrantReadWriteLock} by type alone, so that {@code FSNamesystemLock} of stock works on it as it is: its metrics, reports and details are
+ * stock's own. The lock that it inherits is never taken. As there, a thread that has the write lock may take the read lock and then give the former back, and
+ * one that has only the read lock must not ask for the write lock.
+ *
+ * <p>Rejected: {@code StampedLock}, which is not re-entrant; phases without a batch of writers (Brandenburg and Anderson, <i>Reader-Writer Synchronization
+ * for Shared-Memory Multiprocessor Real-Time Systems</i>, 2009), which let all readers in after each writer: a hundred wake-ups for each.
+ */
+public final class PhasedLock extends ReentrantReadWriteLock {
+  /** How a lock chooses between throughput and the time that writers wait. */
+  public enum Preset {
+    /** Writers are gathered for up to two milliseconds. */
+    THROUGHPUT(64, 16, TimeUnit.MICROSECONDS.toNanos(2000)),
+    /** The first writer closes the gate at once. */
+    BALANCED(16, 1, 0);
+
+    final int writersMax;
+    final int writersWanted;
+    final long gatherNanos;
+
+    Preset(int writersMax, int writersWanted, long gatherNanos) {
+      this.writersMax = writersMax;
+      this.writersWanted = writersWanted;
+      this.gatherNanos = gatherNanos;
+    }
+  }
+
+  private static final long serialVersionUID = 1L;
+
+  private static final long NEVER = Long.MAX_VALUE;
+  /** Of ints: two cache lines, since processors fetch them in pairs. */
+  private static final int STRIDE = 32;
+
+  /** What a thread has of the read lock. */
+  private static final class Hold {
+    final int slot;
+    int count;
+
+    Hold(int slot) {
+      this.slot = slot;
+    }
+  }
+
+  private static final class Reader {
+    static final int WAITING = 0;
+    static final int LET_IN = 1;
+    static final int GONE = 2;
+
+    final Thread thread = Thread.currentThread();
+    final int slot;
+    final AtomicInteger state = new AtomicInteger(WAITING);
+    Reader next;
+
+    Reader(int slot) {
+      this.slot = slot;
+    }
+  }
+
+  private static final class Writer {
+    final Thread thread = Thread.currentThread();
+    /** It has the lock, or is to lead the next phase of writers. */
+    volatile int turn;
+    static final int NOT_YET = 0;
+    static final int HAS_IT = 1;
+    static final int LEADS = 2;
+  }
+
+  private final transient Preset preset;
+  private final transient AtomicIntegerArray slots;
+  private final int mask;
+  private final transient AtomicInteger nextSlot = new AtomicInteger();
+  private final transient ThreadLocal<Hold> holds;
+
+  /** Closed: a reader that comes must wait. */
+  private volatile boolean isClosed;
+  private final transient AtomicReference<Reader> waitingReaders = new AtomicReference<>();
+  private final transient AtomicInteger waitingReadersCount = new AtomicInteger();
+
+  /** Who waits until no reader is left. */
+  private transient volatile Thread draining;
+  private transient volatile Thread owner;
+  /** Of the owner alone. */
+  private int writeHolds;
+
+  /** Guards what follows; held for a few instructions. */
+  private final transient Object control = new Object();
+  private final transient ArrayDeque<Writer> waitingWriters = new ArrayDeque<>();
+  /** A writer has the lock, or leads towards it. */
+  private boolean isWritersPhase;
+  /** Who gathers, and how many it wants. */
+  private transient volatile Thread gathering;
+  /** Of this phase, beside the one that has the lock. */
+  private int writersLeft;
+
+  private final transient ReadLock reading = new Read(this);
+  private final transient WriteLock writing = new Write(this);
+
+  public PhasedLock(Preset preset) {
+    this.preset = preset;
+    int count = Integer.highestOneBit(Math.max(1, Runtime.getRuntime().availableProcessors() * 4 - 1)) * 2;
+    slots = new AtomicIntegerArray((count + 1) * STRIDE);
+    mask = count - 1;
+    holds = ThreadLocal.withInitial(() -> new Hold(((nextSlot.getAndIncrement() & mask) + 1) * STRIDE));
+  }
+
+  // ---- readers ----
+
+  private void lockRead() {
+    Hold hold = holds.get();
+    if (!enterRead(hold)) {
+      boolean isInterrupted = false;
+      while (!waitRead(hold, NEVER)) {
+        isInterrupted |= Thread.interrupted();
+      }
+      if (isInterrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    hold.count++;
+  }
+
+  /** False: the time is over. */
+  private boolean lockReadUntil(long deadline) throws InterruptedException {
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    Hold hold = holds.get();
+    if (!enterRead(hold)) {
+      while (!waitRead(hold, deadline)) {
+        if (Thread.currentThread().isInterrupted() || deadline != NEVER && System.nanoTime() - deadline >= 0) {
+          return isGivenUp();
+        }
+      }
+    }
+    hold.count++;
+    return true;
+  }
+
+  private boolean tryLockRead() {
+    Hold hold = holds.get();
+    if (!enterRead(hold)) {
+      return false;
+    }
+    hold.count++;
+    return true;
+  }
+
+  /** Counts this thread among the readers, if it needs not wait. */
+  private boolean enterRead(Hold hold) {
+    if (hold.count > 0) {
+      return true;
+    }
+    // Before the gate is looked at; the one who closes it looks at the slots after that. One of the two sees the other.
+    slots.getAndIncrement(hold.slot);
+    if (!isClosed || owner == Thread.currentThread()) {
+      return true;
+    }
+    leaveRead(hold.slot);
+    return false;
+  }
+
+  private void leaveRead(int slot) {
+    slots.getAndDecrement(slot);
+    if (isClosed) {
+      Thread waiting = draining;
+      if (waiting != null && isEmpty()) {
+        LockSupport.unpark(waiting);
+      }
+    }
+  }
+
+  private boolean isEmpty() {
+    for (int slot = STRIDE; slot < slots.length(); slot += STRIDE) {
+      if (slots.get(slot) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Waits until it is let in, or for some other reason to look again: an interrupt, the end of the time, a gate that was opened meanwhile. */
+  private boolean waitRead(Hold hold, long deadline) {
+    Reader reader = new Reader(hold.slot);
+    waitingReadersCount.getAndIncrement();
+    do {
+      reader.next = waitingReaders.get();
+    } while (!waitingReaders.compareAndSet(reader.next, reader));
+    // Whoever opened the gate before it saw this one will never let it in.
+    if (isClosed) {
+      while (reader.state.get() == Reader.WAITING && !Thread.currentThread().isInterrupted() && isClosed) {
+        if (!parkUntil(deadline)) {
+          break;
+        }
+      }
+    }
+    waitingReadersCount.getAndDecrement();
+    if (!reader.state.compareAndSet(Reader.WAITING, Reader.GONE)) {
+      return true;
+    }
+    return enterRead(hold);
+  }
+
+  private void unlockRead() {
+    Hold hold = holds.get();
+    if (hold.count <= 0) {
+      throw new IllegalMonitorStateException("attempt to unlock read lock, not locked by current thread");
+    }
+    if (--hold.count == 0) {
+      leaveRead(hold.slot);
+    }
+  }
+
+  /** Counts those readers that wait. */
+  private Reader grant() {
+    Reader first = waitingReaders.getAndSet(null);
+    for (Reader reader = first; reader != null; reader = reader.next) {
+      slots.getAndIncrement(reader.slot);
+      if (!reader.state.compareAndSet(Reader.WAITING, Reader.LET_IN)) {
+        slots.getAndDecrement(reader.slot);
+      }
+    }
+    return first;
+  }
+
+  private static void wake(Reader first) {
+    for (Reader reader = first; reader != null; reader = reader.next) {
+      LockSupport.unpark(reader.thread);
+    }
+  }
+
+  // ---- writers ----
+
+  private boolean enterWrite() {
+    if (owner != Thread.currentThread()) {
+      return false;
+    }
+    writeHolds++;
+    return true;
+  }
+
+  private void lockWrite() {
+    if (enterWrite()) {
+      return;
+    }
+    boolean isInterrupted = false;
+    Writer writer = new Writer();
+    come(writer);
+    while (writer.turn == Writer.NOT_YET) {
+      LockSupport.park(this);
+      isInterrupted |= Thread.interrupted();
+    }
+    if (writer.turn == Writer.LEADS) {
+      while (!lead(NEVER)) {
+        isInterrupted |= Thread.interrupted();
+      }
+    }
+    has();
+    if (isInterrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** False: the time is over. */
+  private boolean lockWriteUntil(long deadline) throws InterruptedException {
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    if (enterWrite()) {
+      return true;
+    }
+    Writer writer = new Writer();
+    come(writer);
+    while (writer.turn == Writer.NOT_YET) {
+      boolean isOver = !parkUntil(deadline);
+      if ((isOver || Thread.currentThread().isInterrupted()) && goAway(writer)) {
+        return isGivenUp();
+      }
+    }
+    if (writer.turn == Writer.LEADS && !lead(deadline)) {
+      endPhase();
+      return isGivenUp();
+    }
+    has();
+    return true;
+  }
+
+  private static long after(long timeout, TimeUnit unit) {
+    return System.nanoTime() + Math.min(unit.toNanos(timeout), Long.MAX_VALUE / 4);
+  }
+
+  private static boolean isGivenUp() throws InterruptedException {
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+    return false;
+  }
+
+  /** False: it is over. */
+  private boolean parkUntil(long deadline) {
+    if (deadline == NEVER) {
+      LockSupport.park(this);
+      return true;
+    }
+    long left = deadline - System.nanoTime();
+    if (left > 0) {
+      LockSupport.parkNanos(this, left);
+    }
+    return left > 0;
+  }
+
+  private boolean tryLockWrite() {
+    if (enterWrite()) {
+      return true;
+    }
+    synchronized (control) {
+      if (isWritersPhase) {
+        return false;
+      }
+      isWritersPhase = true;
+    }
+    isClosed = true;
+    if (isEmpty()) {
+      has();
+      return true;
+    }
+    endPhase();
+    return false;
+  }
+
+  private void come(Writer writer) {
+    Thread leader = null;
+    synchronized (control) {
+      if (!isWritersPhase) {
+        isWritersPhase = true;
+        writer.turn = Writer.LEADS;
+        return;
+      }
+      waitingWriters.addLast(writer);
+      if (gathering != null && waitingWriters.size() + 1 >= preset.writersWanted) {
+        leader = gathering;
+        gathering = null;
+      }
+    }
+    LockSupport.unpark(leader);
+  }
+
+  private boolean goAway(Writer writer) {
+    synchronized (control) {
+      return writer.turn == Writer.NOT_YET && waitingWriters.remove(writer);
+    }
+  }
+
+  /** From a phase of readers to one of writers. False: interrupted, or the time is over; it may be called again, or given up by {@link #endPhase}. */
+  private boolean lead(long deadline) {
+    if (preset.gatherNanos > 0 && !isClosed && !isEmpty()) {
+      gather(deadline);
+    }
+    isClosed = true;
+    if (!isEmpty()) {
+      draining = Thread.currentThread();
+      while (!isEmpty()) {
+        if (!parkUntil(deadline) || Thread.currentThread().isInterrupted()) {
+          draining = null;
+          return isEmpty();
+        }
+      }
+      draining = null;
+    }
+    synchronized (control) {
+      writersLeft = Math.min(waitingWriters.size(), preset.writersMax - 1);
+    }
+    return true;
+  }
+
+  /** While readers go on, until there are as many writers as are wanted or the time is over. */
+  private void gather(long deadline) {
+    synchronized (control) {
+      if (waitingWriters.size() + 1 >= preset.writersWanted) {
+        return;
+      }
+      gathering = Thread.currentThread();
+    }
+    long end = System.nanoTime() + preset.gatherNanos;
+    if (deadline != NEVER && deadline - end < 0) {
+      end = deadline;
+    }
+    boolean isOver = false;
+    while (!isOver && gathering != null && !Thread.currentThread().isInterrupted()) {
+      isOver = !parkUntil(end);
+    }
+    synchronized (control) {
+      gathering = null;
+    }
+  }
+
+  private void has() {
+    owner = Thread.currentThread();
+    writeHolds = 1;
+  }
+
+  private void unlockWrite() {
+    if (owner != Thread.currentThread()) {
+      throw new IllegalMonitorStateException("attempt to unlock write lock, not locked by current thread");
+    }
+    if (--writeHolds > 0) {
+      return;
+    }
+    owner = null;
+    // One that keeps the read lock is a reader by now: the next writer must wait for it.
+    if (holds.get().count == 0) {
+      Writer next = null;
+      synchronized (control) {
+        if (writersLeft > 0) {
+          writersLeft--;
+          next = waitingWriters.pollFirst();
+          if (next != null) {
+            next.turn = Writer.HAS_IT;
+          }
+        }
+      }
+      if (next != null) {
+        LockSupport.unpark(next.thread);
+        return;
+      }
+    }
+    endPhase();
+  }
+
+  /** To a phase of readers; the next writer, if there is one, leads to the one after. */
+  private void endPhase() {
+    Reader readers = grant();
+    isClosed = false;
+    // Those that came while it was still closed, and after the others were taken. Whoever comes now sees that it is open.
+    Reader late = grant();
+    Writer next;
+    synchronized (control) {
+      writersLeft = 0;
+      next = waitingWriters.pollFirst();
+      if (next == null) {
+        isWritersPhase = false;
+      } else {
+        next.turn = Writer.LEADS;
+      }
+    }
+    wake(readers);
+    wake(late);
+    if (next != null) {
+      LockSupport.unpark(next.thread);
+    }
+  }
+
+  // ---- what ReentrantReadWriteLock has ----
+
+  @Override
+  public ReadLock readLock() {
+    return reading;
+  }
+
+  @Override
+  public WriteLock writeLock() {
+    return writing;
+  }
+
+  @Override
+  public int getReadLockCount() {
+    int sum = 0;
+    for (int slot = STRIDE; slot < slots.length(); slot += STRIDE) {
+      sum += slots.get(slot);
+    }
+    return sum;
+  }
+
+  @Override
+  public boolean isWriteLocked() {
+    return owner != null;
+  }
+
+  @Override
+  public boolean isWriteLockedByCurrentThread() {
+    return owner == Thread.currentThread();
+  }
+
+  @Override
+  public int getWriteHoldCount() {
+    return isWriteLockedByCurrentThread() ? writeHolds : 0;
+  }
+
+  @Override
+  public int getReadHoldCount() {
+    return holds.get().count;
+  }
+
+  /** Threads that wait. {@link #getQueueLength()} is final, and of the lock that is never taken. */
+  public int waitingThreads() {
+    int writers;
+    synchronized (control) {
+      writers = waitingWriters.size();
+    }
+    return writers + waitingReadersCount.get() + (draining != null ? 1 : 0);
+  }
+
+  @Override
+  public String toString() {
+    return "PhasedLock[" + preset + ", readers = " + getReadLockCount() + ", writer = " + owner + ", waiting = " + waitingThreads() + "]";
+  }
+
+  private static final class Read extends ReadLock {
+    private static final long serialVersionUID = 1L;
+    private final transient PhasedLock lock;
+
+    Read(PhasedLock lock) {
+      super(lock);
+      this.lock = lock;
+    }
+
+    @Override
+    public void lock() {
+      lock.lockRead();
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+      lock.lockReadUntil(NEVER);
+    }
+
+    @Override
+    public boolean tryLock() {
+      return lock.tryLockRead();
+    }
+
+    @Override
+    public boolean tryLock(long timeout, TimeUnit unit) throws InterruptedException {
+      return lock.lockReadUntil(after(timeout, unit));
+    }
+
+    @Override
+    public void unlock() {
+      lock.unlockRead();
+    }
+
+    @Override
+    public String toString() {
+      return lock + ".readLock";
+    }
+  }
+
+  private static final class Write extends WriteLock {
+    private static final long serialVersionUID = 1L;
+    private final transient PhasedLock lock;
+
+    Write(PhasedLock lock) {
+      super(lock);
+      this.lock = lock;
+    }
+
+    @Override
+    public void lock() {
+      lock.lockWrite();
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+      lock.lockWriteUntil(NEVER);
+    }
+
+    @Override
+    public boolean tryLock() {
+      return lock.tryLockWrite();
+    }
+
+    @Override
+    public boolean tryLock(long timeout, TimeUnit unit) throws InterruptedException {
+      return lock.lockWriteUntil(after(timeout, unit));
+    }
+
+    @Override
+    public void unlock() {
+      lock.unlockWrite();
+    }
+
+    @Override
+    public Condition newCondition() {
+      throw new UnsupportedOperationException("a PhasedLock has no conditions");
+    }
+
+    @Override
+    public boolean isHeldByCurrentThread() {
+      return lock.isWriteLockedByCurrentThread();
+    }
+
+    @Override
+    public int getHoldCount() {
+      return lock.getWriteHoldCount();
+    }
+
+    @Override
+    public String toString() {
+      return lock + ".writeLock";
+    }
+  }
+}

@@ -1,0 +1,154 @@
+"""`yunti nn load` on a stock NameNode, and on what is none."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+from stock import ROOT, NameNode  # noqa: E402
+
+YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
+
+
+def load(*words, code=0):
+    run = subprocess.run([YUNTI, "nn", "load", *map(str, words)], capture_output=True, text=True, timeout=120)
+    assert run.returncode == code, (run.returncode, run.stdout, run.stderr)
+    return run
+
+
+class Load(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.namenode = cls.enterClassContext(NameNode({"dfs.namenode.fs-limits.min-block-size": 0}))
+
+    def look(self, *words, code=0):
+        return json.loads(load(self.namenode.address, "-s", 2, "--warm-up", 1, "--json", *words, code=code).stdout)
+
+    def children(self, path):
+        """Names in a directory, as its web server tells: by another way than ours."""
+        from urllib.request import urlopen
+        with urlopen(f"http://127.0.0.1:{self.namenode.web}/webhdfs/v1{path}?op=LISTSTATUS", timeout=20) as answer:
+            return [status["pathSuffix"] for status in json.load(answer)["FileStatuses"]["FileStatus"]]
+
+    def test_all_operations_succeed(self):
+        mix = "null=1,getFileInfo=2,getListing=1,getBlockLocations=1,contentSummary=1,mkdirs=1,create=2,rename=1,delete=1,setPermission=1"
+        document = self.look("-m", mix, "-c", 30, "--files", 2500)
+        self.assertEqual((document["failed"], document["unanswered"], document["reconnects"], document["errors"]), (0, 0, 0, []))
+        calls = {row["call"]: row for row in document["by_call"]}
+        self.assertEqual(set(calls), {"getServerDefaults", "getFileInfo", "getListing", "getBlockLocations", "getContentSummary", "mkdirs", "create", "complete",
+                                      "rename", "delete", "setPermission"})
+        self.assertEqual(sum(row["calls"] for row in calls.values()), document["calls"])
+        for row in calls.values():
+            self.assertLessEqual(row["p50_us"], row["p99_us"])
+            self.assertLessEqual(row["p99_us"], row["max_us"] * 1.001)
+        # Of twelve: one null, two getFileInfo.
+        operations = document["calls"] - calls["complete"]["calls"]
+        self.assertAlmostEqual(calls["getServerDefaults"]["calls"] / operations, 1 / 12, delta=0.02)
+        self.assertAlmostEqual(calls["getFileInfo"]["calls"] / operations, 2 / 12, delta=0.02)
+        # What is read stays, each file once; what was made has gone.
+        self.assertEqual(sorted(self.children("/yunti-nn/base-2500")), ["d00000", "d00001", "d00002", "made"])
+        self.assertEqual(sorted(self.children("/yunti-nn/base-2500/d00002")), [f"f{n:07}" for n in range(2000, 2500)])
+        self.assertEqual([name for name in self.children("/yunti-nn") if name.startswith("run-")], [])
+
+    def test_at_a_rate(self):
+        document = self.look("-m", "getFileInfo", "-r", 1000, "-c", 50, "--files", 100)
+        self.assertAlmostEqual(document["calls_per_second"], 1000, delta=150)
+
+    def test_a_server_that_stands_still(self):
+        """Half a second of nothing: of what came then, each has waited."""
+        def stop():
+            time.sleep(2)
+            self.namenode.process.send_signal(signal.SIGSTOP)
+            time.sleep(0.5)
+            self.namenode.process.send_signal(signal.SIGCONT)
+        load(self.namenode.address, "-m", "getFileInfo", "--files", 100, "-s", "0.2")
+        thread = threading.Thread(target=stop)
+        thread.start()
+        # Of 2 s, a quarter: a closed loop would have seen ten slow calls of thousands.
+        document = self.look("-m", "getFileInfo", "-r", 1000, "-c", 10, "--files", 100)
+        thread.join()
+        row = document["by_call"][0]
+        self.assertGreater(row["p90_us"], 200_000)
+        self.assertGreater(row["max_us"], 400_000)
+
+    def test_many_connections(self):
+        document = self.look("-m", "null", "-c", 2000)
+        self.assertEqual((document["failed"], document["reconnects"]), (0, 0))
+        self.assertLess(document["client_cpu_us_per_call"], 60)
+        self.assertGreater(document["namenode_cpu_us_per_call"], 1)
+
+    def test_threads(self):
+        document = self.look("-m", "null", "-c", 7, "--threads", 3)
+        self.assertEqual((document["failed"], document["unanswered"]), (0, 0))
+        self.assertGreater(document["calls"], 1000)
+
+    def test_text(self):
+        said = load(self.namenode.address, "-s", 1, "--warm-up", 0, "-m", "null").stdout
+        self.assertRegex(said, r"^\d+ calls a second: 100 % null by 100 connections")
+        self.assertRegex(said, r"NameNode +\d+\.\d us of processor time a call")
+
+    def test_who_may_not(self):
+        load(self.namenode.address, "-s", 1, "-m", "mkdirs")
+        run = load(self.namenode.address, "-s", 1, "-m", "create", "--user", "somebody", code=3)
+        self.assertIn("AccessControlException: Permission denied: user=somebody", run.stderr)
+
+    def test_interrupted(self):
+        run = subprocess.Popen([YUNTI, "nn", "load", self.namenode.address, "-s", "60", "-m", "create", "--json"], stdout=subprocess.PIPE, text=True)
+        time.sleep(4)
+        run.send_signal(signal.SIGINT)
+        said, _ = run.communicate(timeout=20)
+        self.assertEqual(run.returncode, 130)
+        document = json.loads(said)
+        self.assertGreater(document["calls"], 10)
+        self.assertEqual([name for name in self.children("/yunti-nn") if name.startswith("run-")], [])
+
+    def test_the_web_port(self):
+        self.assertIn("this is no NameNode's RPC port", load(f"127.0.0.1:{self.namenode.web}", code=3).stderr)
+
+
+class Wrong(unittest.TestCase):
+    def refused(self, code, expected, *words):
+        run = load(*words, code=code)
+        self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+        self.assertIn(expected, run.stderr)
+
+    def test_what_is_not_there(self):
+        self.refused(3, "no NameNode answers", "127.0.0.1:1")
+        self.refused(3, "there is no host", "no-such-host.invalid")
+
+    def test_what_is_no_load(self):
+        self.refused(2, "is no operation", "-m", "getEverything")
+        self.refused(2, "no weight above 0", "-m", "null=0")
+        self.refused(2, "is no rate", "-r", "0")
+        self.refused(2, "is no number of seconds", "-s", "x")
+        self.refused(2, "invalid value", "-c", "10001")
+
+    def test_a_server_that_hangs_up(self):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+            end = threading.Event()
+
+            def hang_up():
+                server.settimeout(0.1)
+                while not end.is_set():
+                    try:
+                        server.accept()[0].close()
+                    except TimeoutError:
+                        pass
+            thread = threading.Thread(target=hang_up)
+            thread.start()
+            try:
+                self.refused(3, "no NameNode answers", f"127.0.0.1:{port}")
+            finally:
+                end.set()
+                thread.join()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,303 @@
+package org.yunti.observe.trace.calls;
+
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+
+/**
+ * The calls of one thread: those that it is in, and those that have ended but whose outermost has not, as records.
+ *
+ * <pre>
+ *   chunk    length in words (low half), bytes of the name, highest bit: a virtual thread | number of ours | name, in words | records
+ *   record   words (16 bits), flags (8), depth (16), method (24) | begin | duration [| bytes of arguments, of the result | both, in words]
+ * </pre>
+ *
+ * A call is recorded when it ends, so callees come before their caller. Only the thread itself is here, but at the very end of the look. Of the JDK it
+ * calls nothing that could be traced, or it is busy meanwhile: calls of a busy thread are not seen.
+ */
+final class ThreadCalls {
+  static final int METHODS = 1 << 24;
+  static final int HAS_THROWN = 1;
+  static final int IS_RUNNING = 2;
+  static final int HAS_TEXTS = 4;
+  private static final int DEPTH_MAX = 4096;
+  private static final int WORDS_MAX = 1 << 14;
+  private static final int RECORD = 3;
+  private static final AtomicReferenceFieldUpdater<ThreadCalls, Thread> THREAD =
+      AtomicReferenceFieldUpdater.newUpdater(ThreadCalls.class, Thread.class, "thread");
+  private static final AtomicLong NUMBERS = new AtomicLong();
+
+  private final Room room;
+  /** Whose they are; null: nobody's, to be had. */
+  private volatile Thread thread;
+  /** A number of our own: those of threads may be given twice by who overrides them. */
+  private long number = NUMBERS.incrementAndGet();
+  private boolean isVirtual;
+  private boolean isNamed;
+  private boolean isBusy;
+
+  private int[] methods = new int[16];
+  private long[] begins = new long[16];
+  private String[] arguments;
+  private int depth;
+  /** Calls that are too deep to be remembered. */
+  private int beyond;
+
+  private long[] words = new long[8 * RECORD];
+  private int used;
+  private int records;
+  /** Calls that are not told; of all threads that have been here. */
+  private long lost;
+
+  ThreadCalls(Thread thread, Room room) {
+    this.thread = thread;
+    this.room = room;
+    this.isVirtual = Threads.isVirtual(thread);
+  }
+
+  boolean isOf(Thread other) {
+    return thread == other;
+  }
+
+  boolean claim(Thread by) {
+    if (thread != null || !THREAD.compareAndSet(this, null, by)) {
+      return false;
+    }
+    number = NUMBERS.incrementAndGet();
+    isVirtual = Threads.isVirtual(by);
+    isNamed = false;
+    return true;
+  }
+
+  /** Of a thread that has ended, within a call or not. */
+  void leaveIfDead() {
+    Thread owner = thread;
+    if (owner != null && !owner.isAlive()) {
+      lost += records;
+      used = records = depth = beyond = 0;
+      isBusy = false;
+      thread = null;
+    }
+  }
+
+  /** Virtual threads are too many to be remembered. */
+  void leaveIfIdle() {
+    if (isVirtual && depth == 0 && !isBusy) {
+      thread = null;
+    }
+  }
+
+  /** What the other calls have not come to. */
+  void warmUp() {
+    ThreadCalls other = new ThreadCalls(thread, room);
+    other.leaveIfDead();
+    other.leaveIfIdle();
+    other.thread = null;
+    other.claim(thread);
+  }
+
+  long lost() {
+    return lost;
+  }
+
+  boolean isBusy() {
+    return isBusy;
+  }
+
+  void setBusy(boolean is) {
+    isBusy = is;
+  }
+
+  void enter(int method, String text) {
+    int at = depth;
+    if (at == methods.length && !deepen()) {
+      beyond++;
+      lost++;
+      return;
+    }
+    if (text != null) {
+      if (arguments == null || arguments.length < methods.length) {
+        String[] wider = new String[methods.length];
+        if (arguments != null) {
+          System.arraycopy(arguments, 0, wider, 0, arguments.length);
+        }
+        arguments = wider;
+      }
+      arguments[at] = text;
+    }
+    methods[at] = method;
+    begins[at] = System.nanoTime();
+    depth = at + 1;
+  }
+
+  /** @param end when it ended; @param result null: no texts are wanted */
+  void exit(Calls calls, int method, long end, int flags, String result) {
+    if (beyond > 0) {
+      beyond--;
+      return;
+    }
+    // The innermost, but where a call has ended unseen.
+    int at = depth - 1;
+    while (at >= 0 && methods[at] != method) {
+      at--;
+    }
+    if (at < 0) {
+      return;
+    }
+    depth = at;
+    long outermost = end - begins[0];
+    boolean isTold = outermost >= calls.overNanos;
+    if (result == null) {
+      add(calls, isTold, RECORD, method, at, end - begins[at], flags);
+    } else {
+      addWithTexts(calls, isTold, method, at, end - begins[at], flags, result);
+    }
+    if (at == 0) {
+      if (isTold) {
+        flush(calls);
+      }
+      used = records = 0;
+      leaveIfIdle();
+    }
+  }
+
+  private void addWithTexts(Calls calls, boolean isTold, int method, int at, long nanos, int flags, String result) {
+    isBusy = true;
+    try {
+      String before = arguments == null || arguments[at] == null ? "" : arguments[at];
+      byte[] first = before.getBytes(StandardCharsets.UTF_8);
+      byte[] second = result.getBytes(StandardCharsets.UTF_8);
+      int length = RECORD + 1 + (first.length + second.length + 7) / 8;
+      int record = add(calls, isTold, length, method, at, nanos, flags | HAS_TEXTS);
+      if (record >= 0) {
+        words[record + RECORD] = (long) first.length << 32 | second.length;
+        pack(first, 0, words, record + RECORD + 1);
+        pack(second, first.length, words, record + RECORD + 1);
+      }
+      if (arguments != null) {
+        arguments[at] = null;
+      }
+    } finally {
+      isBusy = false;
+    }
+  }
+
+  /** Bytes into words that are zero there, the first one highest. */
+  private static void pack(byte[] bytes, int offset, long[] words, int from) {
+    for (int i = 0; i < bytes.length; i++) {
+      int at = offset + i;
+      words[from + at / 8] |= (bytes[i] & 0xffL) << (7 - at % 8) * 8;
+    }
+  }
+
+  /** Where the record is; -1: there is no room for it. */
+  private int add(Calls calls, boolean isTold, int length, int method, int at, long nanos, int flags) {
+    if (used + length > words.length && !widen(length)) {
+      if (isTold) {
+        flush(calls);
+        used = records = 0;
+      }
+      if (used + length > words.length) {
+        lost++;
+        return -1;
+      }
+    }
+    int record = used;
+    words[record] = (long) length << 48 | (long) flags << 40 | (long) at << 24 | method;
+    words[record + 1] = begins[at];
+    words[record + 2] = nanos;
+    for (int i = RECORD; i < length; i++) {
+      words[record + i] = 0;
+    }
+    used = record + length;
+    records++;
+    return record;
+  }
+
+  private boolean deepen() {
+    int more = methods.length * 2;
+    if (more > DEPTH_MAX || !room.take(methods.length * 16L)) {
+      return false;
+    }
+    int[] deeper = new int[more];
+    long[] longer = new long[more];
+    System.arraycopy(methods, 0, deeper, 0, depth);
+    System.arraycopy(begins, 0, longer, 0, depth);
+    methods = deeper;
+    begins = longer;
+    return true;
+  }
+
+  private boolean widen(int by) {
+    int more = words.length;
+    while (more < used + by) {
+      more *= 2;
+    }
+    if (more > WORDS_MAX || !room.take((more - words.length) * 8L)) {
+      return false;
+    }
+    long[] wider = new long[more];
+    System.arraycopy(words, 0, wider, 0, used);
+    words = wider;
+    return true;
+  }
+
+  private void flush(Calls calls) {
+    if (records == 0) {
+      return;
+    }
+    isBusy = true;
+    try {
+      if (!calls.allows(records) || !offer(calls)) {
+        lost += records;
+      }
+    } finally {
+      isBusy = false;
+    }
+  }
+
+  private boolean offer(Calls calls) {
+    byte[] name = isNamed ? new byte[0] : name();
+    long[] head = head(name);
+    boolean isTaken = calls.ring.offer(first(name, 1 + head.length + used), head, head.length, words, used);
+    isNamed |= isTaken;
+    return isTaken;
+  }
+
+  private byte[] name() {
+    String name = thread.getName();
+    return (isVirtual && name.isEmpty() ? "virtual-" + thread.getId() : name).getBytes(StandardCharsets.UTF_8);
+  }
+
+  private long first(byte[] name, int length) {
+    return (isVirtual ? Long.MIN_VALUE : 0) | (long) name.length << 32 | length;
+  }
+
+  private long[] head(byte[] name) {
+    long[] head = new long[1 + (name.length + 7) / 8];
+    head[0] = number;
+    pack(name, 0, head, 1);
+    return head;
+  }
+
+  /** At the end of the look, when no call is seen any more: what has not been told, and the calls that still run, as a chunk; null: nothing. */
+  long[] running(long now, long overNanos) {
+    int deep = depth;
+    if (thread == null || deep == 0 || now - begins[0] < overNanos) {
+      return null;
+    }
+    byte[] name = name();
+    long[] head = head(name);
+    long[] chunk = new long[1 + head.length + used + deep * RECORD];
+    chunk[0] = first(name, chunk.length);
+    System.arraycopy(head, 0, chunk, 1, head.length);
+    System.arraycopy(words, 0, chunk, 1 + head.length, used);
+    int at = 1 + head.length + used;
+    for (int i = deep - 1; i >= 0; i--, at += RECORD) {
+      chunk[at] = (long) RECORD << 48 | (long) IS_RUNNING << 40 | (long) i << 24 | methods[i];
+      chunk[at + 1] = begins[i];
+      chunk[at + 2] = now - begins[i];
+    }
+    return chunk;
+  }
+}

@@ -1,0 +1,142 @@
+package org.yunti.observe.trace.code;
+
+import static org.objectweb.asm.Opcodes.*;
+
+import java.lang.instrument.Instrumentation;
+import java.lang.invoke.MethodHandles;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.IntConsumer;
+import java.util.function.ObjIntConsumer;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Type;
+import org.yunti.observe.trace.calls.Calls;
+
+/**
+ * The class that changed methods call: {@code java.lang.YuntiTrace}, since classes of java.lang are found from every class loader, in every module. It has
+ * five methods that pass on to a field each, whose types are the JDK's; when nobody looks, they are null. It stays in the JVM; nothing of ours is in it.
+ *
+ * <pre>
+ *   enter(int)  enter(Object arguments, int)  exit(int)  exit(Object value, int)  thrown(Object error, int)
+ * </pre>
+ */
+public final class Hook {
+  static final String NAME = "java/lang/YuntiTrace";
+  static final String WITH_OBJECT = "(Ljava/lang/Object;I)V";
+  static final String PLAIN = "(I)V";
+  /** Numbers of methods that a look may have; looks share none, since a method that runs for long may call for an earlier one. */
+  private static final int NUMBERS = 1 << 16;
+
+  private final Class<?> type;
+  private final MethodHandles.Lookup lookup;
+  private int base;
+
+  private Hook(Class<?> type) throws IllegalAccessException {
+    this.type = type;
+    this.lookup = MethodHandles.privateLookupIn(type, MethodHandles.lookup());
+  }
+
+  /** Opens java.lang to our class loader alone. */
+  public static Hook in(Instrumentation instrumentation) throws ReflectiveOperationException {
+    Module ours = Hook.class.getModule();
+    instrumentation.redefineModule(
+        Object.class.getModule(), Set.of(), Map.of(), Map.of("java.lang", Set.of(ours)), Set.of(), Map.of());
+    return new Hook(found());
+  }
+
+  private static Class<?> found() throws ReflectiveOperationException {
+    synchronized (Object.class.getModule()) {
+      try {
+        return Class.forName(NAME.replace('/', '.'), true, null);
+      } catch (ClassNotFoundException e) {
+        return MethodHandles.privateLookupIn(Object.class, MethodHandles.lookup()).defineClass(bytes());
+      }
+    }
+  }
+
+  /** False: another look has it. */
+  public boolean take(Calls calls) throws ReflectiveOperationException {
+    synchronized (type) {
+      var looks = lookup.findStaticVarHandle(type, "looks", int.class);
+      if (lookup.findStaticVarHandle(type, "enter", IntConsumer.class).get() != null) {
+        return false;
+      }
+      base = (int) looks.get() * NUMBERS;
+      looks.set((int) looks.get() + 1);
+      calls.setBase(base);
+      set("exit", (IntConsumer) calls::exit);
+      set("exitWith", (ObjIntConsumer<Object>) calls::exit);
+      set("thrown", (ObjIntConsumer<Object>) calls::thrown);
+      set("enterWith", (ObjIntConsumer<Object>) calls::enter);
+      set("enter", (IntConsumer) calls::enter);
+      return true;
+    }
+  }
+
+  int number(int method) {
+    return base + method;
+  }
+
+  static boolean hasNumber(int method) {
+    return method < NUMBERS;
+  }
+
+  public void free() throws ReflectiveOperationException {
+    synchronized (type) {
+      for (String field : new String[] {"exit", "enter"}) {
+        lookup.findStaticVarHandle(type, field, IntConsumer.class).setVolatile((IntConsumer) null);
+      }
+      for (String field : new String[] {"exitWith", "thrown", "enterWith"}) {
+        lookup.findStaticVarHandle(type, field, ObjIntConsumer.class).setVolatile((ObjIntConsumer<?>) null);
+      }
+    }
+  }
+
+  private void set(String field, IntConsumer to) throws ReflectiveOperationException {
+    lookup.findStaticVarHandle(type, field, IntConsumer.class).setVolatile(to);
+  }
+
+  private void set(String field, ObjIntConsumer<Object> to) throws ReflectiveOperationException {
+    lookup.findStaticVarHandle(type, field, ObjIntConsumer.class).setVolatile((ObjIntConsumer<?>) to);
+  }
+
+  private static byte[] bytes() {
+    ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
+    // A version whose methods need no frames.
+    writer.visit(V1_5, ACC_PUBLIC | ACC_FINAL | ACC_SYNTHETIC, NAME, null, "java/lang/Object", null);
+    writer.visitField(ACC_STATIC | ACC_PRIVATE, "looks", "I", null, null);
+    forwarder(writer, "enter", PLAIN, "enter", IntConsumer.class);
+    forwarder(writer, "enter", WITH_OBJECT, "enterWith", ObjIntConsumer.class);
+    forwarder(writer, "exit", PLAIN, "exit", IntConsumer.class);
+    forwarder(writer, "exit", WITH_OBJECT, "exitWith", ObjIntConsumer.class);
+    forwarder(writer, "thrown", WITH_OBJECT, "thrown", ObjIntConsumer.class);
+    writer.visitEnd();
+    return writer.toByteArray();
+  }
+
+  private static void forwarder(ClassWriter writer, String name, String descriptor, String field, Class<?> to) {
+    String fieldType = Type.getDescriptor(to);
+    writer.visitField(ACC_STATIC | ACC_PRIVATE | ACC_VOLATILE, field, fieldType, null, null);
+    MethodVisitor method = writer.visitMethod(ACC_PUBLIC | ACC_STATIC, name, descriptor, null, null);
+    boolean withObject = descriptor.equals(WITH_OBJECT);
+    Label nobody = new Label();
+    int local = withObject ? 2 : 1;
+    method.visitCode();
+    method.visitFieldInsn(GETSTATIC, NAME, field, fieldType);
+    method.visitVarInsn(ASTORE, local);
+    method.visitVarInsn(ALOAD, local);
+    method.visitJumpInsn(IFNULL, nobody);
+    method.visitVarInsn(ALOAD, local);
+    if (withObject) {
+      method.visitVarInsn(ALOAD, 0);
+    }
+    method.visitVarInsn(ILOAD, local - 1);
+    method.visitMethodInsn(INVOKEINTERFACE, Type.getInternalName(to), "accept", descriptor, true);
+    method.visitLabel(nobody);
+    method.visitInsn(RETURN);
+    method.visitMaxs(0, 0);
+    method.visitEnd();
+  }
+}

@@ -1,0 +1,164 @@
+package org.yunti.observe.trace.code;
+
+import static org.objectweb.asm.Opcodes.*;
+
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Type;
+
+/**
+ * A method with calls of the {@link Hook} at its begin and at each of its ends.
+ *
+ * <pre>
+ *   enter(number)                    a constructor: behind its call of another constructor
+ *   try {
+ *     .. exit(number); return ..
+ *   } catch (any e) {
+ *     thrown(e, number); throw e
+ *   }
+ * </pre>
+ *
+ * No local variables are added, so that the frames of the method stay as they are; the one of the handler knows of none.
+ */
+final class MethodChange extends MethodVisitor {
+  /** What is put on top of a method's own stack. */
+  private static final int STACK = 8;
+
+  private final int number;
+  private final boolean withTexts;
+  private final boolean hasFrames;
+  private final boolean isStatic;
+  private final Type descriptor;
+  /** A constructor: the classes whose constructor it calls as its own; null: it has been called, or the method is none. */
+  private String[] awaited;
+  /** Objects that have been made, and whose constructors have not been called. */
+  private int raw;
+  private Label begin;
+
+  MethodChange(MethodVisitor to, int number, boolean withTexts, boolean hasFrames, int access, String descriptor, String[] awaited) {
+    super(ASM9, to);
+    this.number = number;
+    this.withTexts = withTexts;
+    this.hasFrames = hasFrames;
+    this.isStatic = (access & ACC_STATIC) != 0;
+    this.descriptor = Type.getMethodType(descriptor);
+    this.awaited = awaited;
+  }
+
+  @Override
+  public void visitCode() {
+    super.visitCode();
+    if (awaited == null) {
+      enter();
+    }
+  }
+
+  @Override
+  public void visitTypeInsn(int opcode, String type) {
+    super.visitTypeInsn(opcode, type);
+    if (opcode == NEW) {
+      raw++;
+    }
+  }
+
+  @Override
+  public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
+    super.visitMethodInsn(opcode, owner, name, descriptor, isInterface);
+    if (awaited == null || opcode != INVOKESPECIAL || !name.equals("<init>")) {
+      return;
+    }
+    if (raw > 0) {
+      raw--;
+    } else if (owner.equals(awaited[0]) || owner.equals(awaited[1])) {
+      awaited = null;
+      enter();
+    }
+  }
+
+  private void enter() {
+    if (withTexts) {
+      arguments();
+    }
+    push(number);
+    hook("enter", withTexts);
+    begin = new Label();
+    visitLabel(begin);
+  }
+
+  private void arguments() {
+    Type[] types = descriptor.getArgumentTypes();
+    push(types.length);
+    super.visitTypeInsn(ANEWARRAY, "java/lang/Object");
+    int local = isStatic ? 0 : 1;
+    for (int i = 0; i < types.length; i++) {
+      super.visitInsn(DUP);
+      push(i);
+      super.visitVarInsn(types[i].getOpcode(ILOAD), local);
+      box(types[i]);
+      super.visitInsn(AASTORE);
+      local += types[i].getSize();
+    }
+  }
+
+  @Override
+  public void visitInsn(int opcode) {
+    if (opcode >= IRETURN && opcode <= RETURN && begin != null) {
+      Type type = descriptor.getReturnType();
+      boolean hasValue = withTexts && opcode != RETURN;
+      if (hasValue) {
+        super.visitInsn(type.getSize() == 2 ? DUP2 : DUP);
+        box(type);
+      }
+      push(number);
+      hook("exit", hasValue);
+    }
+    super.visitInsn(opcode);
+  }
+
+  @Override
+  public void visitMaxs(int maxStack, int maxLocals) {
+    if (begin != null) {
+      Label end = new Label();
+      visitLabel(end);
+      // The last of its handlers: those of the method come first.
+      visitTryCatchBlock(begin, end, end, null);
+      if (hasFrames) {
+        visitFrame(F_FULL, 0, null, 1, new Object[] {"java/lang/Throwable"});
+      }
+      super.visitInsn(DUP);
+      push(number);
+      hook("thrown", true);
+      super.visitInsn(ATHROW);
+    }
+    super.visitMaxs(maxStack + STACK, maxLocals);
+  }
+
+  private void hook(String name, boolean withObject) {
+    super.visitMethodInsn(INVOKESTATIC, Hook.NAME, name, withObject ? Hook.WITH_OBJECT : Hook.PLAIN, false);
+  }
+
+  private void push(int value) {
+    if (value >= Short.MIN_VALUE && value <= Short.MAX_VALUE) {
+      super.visitIntInsn(SIPUSH, value);
+    } else {
+      super.visitLdcInsn(value);
+    }
+  }
+
+  private void box(Type type) {
+    String box = switch (type.getSort()) {
+      case Type.BOOLEAN -> "java/lang/Boolean";
+      case Type.CHAR -> "java/lang/Character";
+      case Type.BYTE -> "java/lang/Byte";
+      case Type.SHORT -> "java/lang/Short";
+      case Type.INT -> "java/lang/Integer";
+      case Type.LONG -> "java/lang/Long";
+      case Type.FLOAT -> "java/lang/Float";
+      case Type.DOUBLE -> "java/lang/Double";
+      default -> null;
+    };
+    if (box != null) {
+      super.visitMethodInsn(INVOKESTATIC, box, "valueOf", "(" + type.getDescriptor() + ")L" + box + ";", false);
+    }
+  }
+}

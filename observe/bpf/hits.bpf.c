@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * Each call of a function, of a system call, each passing of a tracepoint, in one process: with arguments, duration and stack.
+ *
+ *   function      a uprobe at its first instruction, one at each `ret` of it. No uretprobe: that one puts an address of its own on the
+ *                 user's stack, and an exception of C++ that passes it ends the program.
+ *   system call   raw tracepoints sys_enter and sys_exit
+ *   tracepoint    a raw tracepoint of its name
+ *
+ * A call that has begun waits in `open_calls`, under thread and stack pointer, which at a function's first instruction and at its `ret` are
+ * the same, however often it calls itself. One that was left by longjmp or an exception is told when its place is taken by the next.
+ *
+ * A hit is written where it will stay, in `open_calls` or in the ring, and not in memory of the processor: other programs of ours, and those
+ * of other threads, may run in the middle of one.
+ */
+#include "registers.h"
+#include "target.h"
+
+#define PROBES_MAX 512
+#define SYSTEM_CALLS_MAX 1024
+#define OPEN_CALLS_MAX 65536
+#define TEXTS 3
+#define TEXT_BYTES 64
+#define NO_DURATION (~0ULL)
+#define THREAD_BYTES 16
+/* Flags of a hit: 1 << n, its text n could not be read; it was left by a jump to another function, which returns in its stead. */
+#define UNREADABLE ((1 << TEXTS) - 1)
+#define LEFT_BY_JUMP 256
+/* In the cookie of an end, beside the probe's number. */
+#define END_IS_JUMP (1U << 31)
+
+/* How an argument is to be read, two bits each in `probe.forms`. */
+#define FORM_NUMBER 0
+#define FORM_TEXT 1
+#define FORM_BYTES 2
+
+struct probe {
+	__u32 forms;
+	/* False: nobody knows where it returns; it is told when it begins. */
+	__u32 has_end;
+};
+
+struct hit {
+	__u64 time_ns;
+	__u64 duration_ns;
+	__u64 arguments[ARGUMENTS];
+	__u64 result;
+	__u32 probe;
+	__u32 tid;
+	__u32 tid_inside;
+	/* The number of its stack among the thread's. */
+	__u32 stack;
+	__u32 texts;
+	__u32 flags;
+	char thread[THREAD_BYTES];
+	/* Of arguments whose form asks for it, in their order. */
+	char text[TEXTS][TEXT_BYTES];
+};
+
+struct call_key {
+	__u32 tid;
+	__u32 probe;
+	__u64 stack_pointer;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PROBES_MAX);
+	__type(key, __u32);
+	__type(value, struct probe);
+} probes SEC(".maps");
+
+/* System call -> 1 + its probe; 0: not asked for. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, SYSTEM_CALLS_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} probe_of_system_call SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, OPEN_CALLS_MAX);
+	__type(key, struct call_key);
+	__type(value, struct hit);
+} open_calls SEC(".maps");
+
+/* What is put into `open_calls` to be filled: a hit is too large for a program's stack. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct hit);
+} blank SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 16 << 20);
+} hits SEC(".maps");
+
+/* Exact, whatever was lost: by probe. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PROBES_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+} counts SEC(".maps");
+
+static __always_inline void count(__u32 probe)
+{
+	__u64 *count = bpf_map_lookup_elem(&counts, &probe);
+
+	if (count)
+		__sync_fetch_and_add(count, 1);
+}
+
+static __always_inline void begin(struct hit *hit, __u32 probe)
+{
+	hit->time_ns = bpf_ktime_get_ns();
+	hit->duration_ns = NO_DURATION;
+	hit->result = 0;
+	hit->probe = probe;
+	hit->tid = (__u32)bpf_get_current_pid_tgid();
+	hit->tid_inside = tid_inside();
+	hit->stack = NO_STACK;
+	hit->texts = 0;
+	hit->flags = 0;
+	bpf_get_current_comm(hit->thread, THREAD_BYTES);
+}
+
+/* Reads those texts whose bits are set. */
+static __always_inline void read_texts(struct hit *hit, __u32 forms, __u32 wanted)
+{
+	__u32 texts = 0;
+
+	for (int i = 0; i < ARGUMENTS; i++) {
+		__u32 form = forms >> (2 * i) & 3;
+		long error;
+		char *to;
+
+		if (form == FORM_NUMBER || texts >= TEXTS)
+			continue;
+		/* By a constant each: what the verifier can follow. */
+		to = texts == 0 ? hit->text[0] : texts == 1 ? hit->text[1] : hit->text[2];
+		if (wanted >> texts & 1) {
+			to[0] = 0;
+			if (form == FORM_TEXT) {
+				error = bpf_probe_read_user_str(to, TEXT_BYTES, (void *)hit->arguments[i]);
+			} else {
+				error = bpf_probe_read_user(to, TEXT_BYTES, (void *)hit->arguments[i]);
+				/* Near the end of what is mapped: the least that an address of a socket has. */
+				if (error)
+					error = bpf_probe_read_user(to, 16, (void *)hit->arguments[i]);
+			}
+			if (error < 0)
+				hit->flags |= 1 << texts;
+			else
+				hit->flags &= ~(1 << texts);
+		}
+		texts++;
+	}
+	hit->texts = texts;
+}
+
+static __always_inline void tell(struct hit *hit)
+{
+	/* Without a text it ends where they begin. */
+	__u64 bytes = hit->texts ? sizeof(*hit) : __builtin_offsetof(struct hit, text);
+
+	if (bpf_ringbuf_output(&hits, hit, bytes, 0))
+		count_lost();
+}
+
+/* The place of a call that begins. One that is there already has never returned. */
+static __always_inline struct hit *open_call(struct call_key *key)
+{
+	struct hit *hit = bpf_map_lookup_elem(&open_calls, key), *empty;
+	__u32 zero = 0;
+
+	count(key->probe);
+	if (hit) {
+		tell(hit);
+	} else {
+		empty = bpf_map_lookup_elem(&blank, &zero);
+		if (empty)
+			bpf_map_update_elem(&open_calls, key, empty, BPF_ANY);
+		hit = bpf_map_lookup_elem(&open_calls, key);
+		if (!hit) {
+			count_lost();
+			return 0;
+		}
+	}
+	begin(hit, key->probe);
+	return hit;
+}
+
+static __always_inline void ended(struct call_key *key, struct hit *hit, __u64 result)
+{
+	struct probe *probe = bpf_map_lookup_elem(&probes, &key->probe);
+
+	hit->duration_ns = bpf_ktime_get_ns() - hit->time_ns;
+	hit->result = result;
+	/* What nobody had touched before the call. */
+	if (probe && (hit->flags & UNREADABLE))
+		read_texts(hit, probe->forms, hit->flags & UNREADABLE);
+	tell(hit);
+	bpf_map_delete_elem(&open_calls, key);
+}
+
+SEC("uprobe")
+int function_begins(struct pt_regs *regs)
+{
+	struct call_key key = {
+		.tid = (__u32)bpf_get_current_pid_tgid(),
+		.probe = (__u32)bpf_get_attach_cookie(regs),
+		.stack_pointer = STACK_POINTER(regs),
+	};
+	struct probe *probe = bpf_map_lookup_elem(&probes, &key.probe);
+	struct hit *hit;
+
+	if (!probe || !is_target())
+		return 0;
+	if (probe->has_end) {
+		hit = open_call(&key);
+		if (!hit)
+			return 0;
+		function_arguments(regs, hit->arguments);
+		if (probe->forms)
+			read_texts(hit, probe->forms, ~0);
+		hit->stack = take_stack(regs);
+		return 0;
+	}
+	count(key.probe);
+	hit = bpf_ringbuf_reserve(&hits, sizeof(*hit), 0);
+	if (!hit) {
+		count_lost();
+		return 0;
+	}
+	begin(hit, key.probe);
+	function_arguments(regs, hit->arguments);
+	if (probe->forms)
+		read_texts(hit, probe->forms, ~0);
+	hit->stack = take_stack(regs);
+	bpf_ringbuf_submit(hit, 0);
+	return 0;
+}
+
+SEC("uprobe")
+int function_ends(struct pt_regs *regs)
+{
+	__u32 cookie = (__u32)bpf_get_attach_cookie(regs);
+	struct call_key key = {
+		.tid = (__u32)bpf_get_current_pid_tgid(),
+		.probe = cookie & ~END_IS_JUMP,
+		.stack_pointer = STACK_POINTER(regs),
+	};
+	struct hit *hit;
+
+	if (!is_target())
+		return 0;
+	hit = bpf_map_lookup_elem(&open_calls, &key);
+	if (!hit)
+		return 0;
+	if (cookie & END_IS_JUMP)
+		hit->flags |= LEFT_BY_JUMP;
+	ended(&key, hit, RESULT(regs));
+	return 0;
+}
+
+static __always_inline __u32 *wanted(long system_call)
+{
+	__u32 number = (__u32)system_call;
+	__u32 *probe = bpf_map_lookup_elem(&probe_of_system_call, &number);
+
+	return probe && *probe ? probe : 0;
+}
+
+SEC("raw_tp/sys_enter")
+int system_call_begins(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct call_key key = { .tid = (__u32)bpf_get_current_pid_tgid() };
+	struct probe *probe;
+	struct hit *hit;
+	__u32 *asked;
+
+	if (!is_target())
+		return 0;
+	asked = wanted((long)ctx->args[1]);
+	if (!asked)
+		return 0;
+	key.probe = *asked - 1;
+	probe = bpf_map_lookup_elem(&probes, &key.probe);
+	if (!probe)
+		return 0;
+	hit = open_call(&key);
+	if (!hit)
+		return 0;
+	system_call_arguments((struct pt_regs *)ctx->args[0], hit->arguments);
+	if (probe->forms)
+		read_texts(hit, probe->forms, ~0);
+	/* A signal now would interrupt the call; it is sent when the call is over, at the same place of the program. */
+	if (!settings.stacks_by_signal)
+		hit->stack = take_stack(ctx);
+	return 0;
+}
+
+SEC("raw_tp/sys_exit")
+int system_call_ends(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct pt_regs *regs = (struct pt_regs *)ctx->args[0];
+	struct call_key key = { .tid = (__u32)bpf_get_current_pid_tgid() };
+	struct hit *hit;
+	__u32 *asked;
+
+	if (!is_target())
+		return 0;
+	asked = wanted(SYSTEM_CALL(regs));
+	if (!asked)
+		return 0;
+	key.probe = *asked - 1;
+	hit = bpf_map_lookup_elem(&open_calls, &key);
+	if (!hit)
+		return 0;
+	if (settings.stacks_by_signal)
+		hit->stack = take_stack(ctx);
+	ended(&key, hit, ctx->args[1]);
+	return 0;
+}
+
+static __always_inline int passed(struct bpf_raw_tracepoint_args *ctx, int arguments)
+{
+	__u32 number = (__u32)bpf_get_attach_cookie(ctx);
+	struct hit *hit;
+
+	if (!is_target())
+		return 0;
+	count(number);
+	hit = bpf_ringbuf_reserve(&hits, __builtin_offsetof(struct hit, text), 0);
+	if (!hit) {
+		count_lost();
+		return 0;
+	}
+	begin(hit, number);
+	for (int i = 0; i < ARGUMENTS; i++)
+		hit->arguments[i] = i < arguments ? ctx->args[i] : 0;
+	hit->stack = take_stack(ctx);
+	bpf_ringbuf_submit(hit, 0);
+	return 0;
+}
+
+/* The kernel takes no program that reads more arguments than a tracepoint has. */
+#define TRACEPOINT(arguments)                                         \
+	SEC("raw_tp")                                                 \
+	int tracepoint##arguments(struct bpf_raw_tracepoint_args *ctx) \
+	{                                                             \
+		return passed(ctx, arguments);                        \
+	}
+
+TRACEPOINT(0)
+TRACEPOINT(1)
+TRACEPOINT(2)
+TRACEPOINT(3)
+TRACEPOINT(4)
+TRACEPOINT(5)
+TRACEPOINT(6)
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

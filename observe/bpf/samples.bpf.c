@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/* Of the samples of a clock that ticks for all processes, those of one: the others are not even copied. */
+#include "kernel.h"
+
+/* Set before the program is loaded. */
+struct settings {
+	__u32 tgid;
+	__u32 reserved[2];
+};
+const volatile struct settings settings = {};
+
+SEC("perf_event")
+int is_of_target(void *ctx)
+{
+	return bpf_get_current_pid_tgid() >> 32 == settings.tgid;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

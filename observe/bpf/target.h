@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * The process that is looked at, and the stacks of its threads.
+ *
+ * A stack is asked for in one of two ways:
+ *   of a JVM     by SIGPROF: async-profiler's handler walks Java, native and kernel frames
+ *   of others    by an event of perf that copies the user's stack, which is unwound by tables outside
+ * Stacks of a thread are numbered from 1, in the order in which they are taken.
+ */
+#ifndef YUNTI_TARGET_H
+#define YUNTI_TARGET_H
+
+#include "kernel.h"
+
+#define SIGPROF 27
+#define THREADS_MAX 32768
+#define NO_STACK 0
+
+/* Set before the programs are loaded; the only constant among them, so that it is all of `.rodata`. */
+struct settings {
+	__u32 tgid;
+	__u32 stacks_by_signal;
+	__u32 stacks_a_second_max;
+};
+const volatile struct settings settings = {};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, THREADS_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} stacks_of_thread SEC(".maps");
+
+/* An event of perf a processor; what is said to it is {thread, number}. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+} stack_events SEC(".maps");
+
+struct stack_name {
+	__u32 tid;
+	__u32 number;
+};
+
+struct account {
+	/* What there was no room for. */
+	__u64 lost;
+	__u64 stacks_left_away;
+	/* Of the second that runs. */
+	__u64 second;
+	__u64 stacks_in_second;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct account);
+} accounts SEC(".maps");
+
+static __always_inline bool is_target(void)
+{
+	return bpf_get_current_pid_tgid() >> 32 == settings.tgid;
+}
+
+static __always_inline struct account *account(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&accounts, &zero);
+}
+
+static __always_inline void count_lost(void)
+{
+	struct account *all = account();
+
+	if (all)
+		__sync_fetch_and_add(&all->lost, 1);
+}
+
+static __always_inline void count_left_away(void)
+{
+	struct account *all = account();
+
+	if (all)
+		__sync_fetch_and_add(&all->stacks_left_away, 1);
+}
+
+static __always_inline bool may_take_stack(void)
+{
+	struct account *all = account();
+	__u64 now = bpf_ktime_get_ns() / 1000000000;
+
+	if (!all)
+		return false;
+	if (all->second != now) {
+		all->second = now;
+		all->stacks_in_second = 0;
+	}
+	/* Two processors may count at once: the bound is one of cost, not of truth. */
+	return __sync_fetch_and_add(&all->stacks_in_second, 1) < settings.stacks_a_second_max;
+}
+
+/* What the current thread calls itself, in a container. */
+static __always_inline __u32 tid_inside(void)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	unsigned int level = BPF_CORE_READ(pid, level);
+	void *numbers = __builtin_preserve_access_index(&pid->numbers[0]);
+	int number = 0;
+
+	bpf_probe_read_kernel(&number, sizeof(number),
+			      numbers + level * bpf_core_type_size(struct upid) + bpf_core_field_offset(struct upid, nr));
+	return number;
+}
+
+/*
+ * Takes the current thread's stack. Returns its number, or NO_STACK. A number is given before anything else is done: a program that
+ * interrupts this one, in the same thread, gets another.
+ */
+static __always_inline __u32 take_stack(void *ctx)
+{
+	struct stack_name name = { .tid = (__u32)bpf_get_current_pid_tgid() };
+	__u32 *last, zero = 0;
+
+	if (!may_take_stack())
+		goto left_away;
+	last = bpf_map_lookup_elem(&stacks_of_thread, &name.tid);
+	if (!last) {
+		bpf_map_update_elem(&stacks_of_thread, &name.tid, &zero, BPF_NOEXIST);
+		last = bpf_map_lookup_elem(&stacks_of_thread, &name.tid);
+		if (!last)
+			goto left_away;
+	}
+	if (settings.stacks_by_signal) {
+		struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+		unsigned long pending = BPF_CORE_READ(task, pending.signal.sig[0]);
+
+		/* The one that is on its way is of this very moment of the program: no code of its own ran between. */
+		if (*last && (pending & (1UL << (SIGPROF - 1))))
+			return *last;
+	}
+	name.number = __sync_fetch_and_add(last, 1) + 1;
+	if (settings.stacks_by_signal ? bpf_send_signal_thread(SIGPROF) :
+					bpf_perf_event_output(ctx, &stack_events, BPF_F_CURRENT_CPU, &name, sizeof(name)))
+		goto left_away;
+	return name.number;
+left_away:
+	count_left_away();
+	return NO_STACK;
+}
+
+#endif

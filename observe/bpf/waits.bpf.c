@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+/*
+ * When threads of one process left the processor, why, when they were woken and when they ran again; and spans of theirs, from a call of one
+ * function to its end or to the call of another.
+ *
+ *   running | off           woken        on | running
+ *           |  waiting       | run queue    |
+ *
+ * Of a JVM all of it is told: its requests are known outside, afterwards. Of others, what happens in spans, each wait with its stack.
+ */
+#include "registers.h"
+#include "target.h"
+
+#define RECORD_WAIT 0
+#define RECORD_SPAN 1
+/* Cookies of uprobes. */
+#define SPAN_OF_ONE_CALL 0
+#define SPAN_TO_ANOTHER 1
+#define NO_SYSTEM_CALL (~0U)
+
+struct record {
+	/* Of a span: begin, end, 0. */
+	__u64 off_ns;
+	__u64 woken_ns;
+	__u64 on_ns;
+	__u32 what;
+	__u32 tid;
+	/* As the kernel has it: 0 it could have gone on, 1 interruptible, 2 not. */
+	__u32 state;
+	__u32 system_call;
+	__u32 stack;
+	__u32 unused;
+};
+
+struct span {
+	__u64 begin_ns;
+	__u64 stack_pointer;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, THREADS_MAX);
+	__type(key, __u32);
+	__type(value, struct record);
+} away SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, THREADS_MAX);
+	__type(key, __u32);
+	__type(value, struct span);
+} spans SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 32 << 20);
+} waits SEC(".maps");
+
+static __always_inline void tell(struct record *record)
+{
+	if (bpf_ringbuf_output(&waits, record, sizeof(*record), 0))
+		count_lost();
+}
+
+static __always_inline __u32 state_of(struct task_struct *task)
+{
+	struct task_struct___before_5_14 *old = (void *)task;
+
+	if (bpf_core_field_exists(task->__state))
+		return BPF_CORE_READ(task, __state);
+	return (__u32)BPF_CORE_READ(old, state);
+}
+
+/* The registers with which the thread came into the kernel say whether by a system call. */
+static __always_inline __u32 system_call_of_current(void)
+{
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	long call = SYSTEM_CALL(regs);
+
+	return call < 0 ? NO_SYSTEM_CALL : (__u32)call;
+}
+
+static __always_inline void leaves(void *ctx, struct task_struct *task, bool preempted)
+{
+	struct record record = { .what = RECORD_WAIT };
+
+	record.tid = (__u32)BPF_CORE_READ(task, pid);
+	if (!settings.stacks_by_signal) {
+		if (!bpf_map_lookup_elem(&spans, &record.tid))
+			return;
+		record.stack = take_stack(ctx);
+	}
+	record.off_ns = bpf_ktime_get_ns();
+	record.state = preempted ? 0 : state_of(task);
+	record.woken_ns = record.state ? 0 : record.off_ns;
+	record.system_call = system_call_of_current();
+	if (bpf_map_update_elem(&away, &record.tid, &record, BPF_ANY))
+		count_lost();
+}
+
+static __always_inline void comes(struct task_struct *task)
+{
+	__u32 tid = (__u32)BPF_CORE_READ(task, pid);
+	struct record *record = bpf_map_lookup_elem(&away, &tid);
+
+	if (!record)
+		return;
+	record->on_ns = bpf_ktime_get_ns();
+	if (!record->woken_ns)
+		record->woken_ns = record->on_ns;
+	tell(record);
+	bpf_map_delete_elem(&away, &tid);
+}
+
+SEC("raw_tp/sched_switch")
+int switches(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *before = (struct task_struct *)ctx->args[1], *next = (struct task_struct *)ctx->args[2];
+
+	if ((__u32)BPF_CORE_READ(before, tgid) == settings.tgid)
+		leaves(ctx, before, ctx->args[0]);
+	if ((__u32)BPF_CORE_READ(next, tgid) == settings.tgid)
+		comes(next);
+	return 0;
+}
+
+SEC("raw_tp/sched_wakeup")
+int wakes(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (struct task_struct *)ctx->args[0];
+	struct record *record;
+	__u32 tid;
+
+	if ((__u32)BPF_CORE_READ(task, tgid) != settings.tgid)
+		return 0;
+	tid = (__u32)BPF_CORE_READ(task, pid);
+	record = bpf_map_lookup_elem(&away, &tid);
+	if (record && !record->woken_ns)
+		record->woken_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+SEC("uprobe")
+int span_begins(struct pt_regs *regs)
+{
+	__u32 tid = (__u32)bpf_get_current_pid_tgid();
+	struct span span = { .begin_ns = bpf_ktime_get_ns(), .stack_pointer = STACK_POINTER(regs) }, *open;
+
+	if (!is_target())
+		return 0;
+	open = bpf_map_lookup_elem(&spans, &tid);
+	/* A call within it is no new one. One that is not deeper came when the old one had been left, by an exception. */
+	if (open && (bpf_get_attach_cookie(regs) == SPAN_TO_ANOTHER || open->stack_pointer > span.stack_pointer))
+		return 0;
+	if (bpf_map_update_elem(&spans, &tid, &span, BPF_ANY))
+		count_lost();
+	return 0;
+}
+
+SEC("uprobe")
+int span_ends(struct pt_regs *regs)
+{
+	struct record record = { .what = RECORD_SPAN, .tid = (__u32)bpf_get_current_pid_tgid() };
+	struct span *open;
+
+	if (!is_target())
+		return 0;
+	open = bpf_map_lookup_elem(&spans, &record.tid);
+	if (!open || (bpf_get_attach_cookie(regs) == SPAN_OF_ONE_CALL && open->stack_pointer != STACK_POINTER(regs)))
+		return 0;
+	record.off_ns = open->begin_ns;
+	record.woken_ns = bpf_ktime_get_ns();
+	tell(&record);
+	bpf_map_delete_elem(&spans, &record.tid);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";

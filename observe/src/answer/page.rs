@@ -1,0 +1,105 @@
+//! An answer as a page. Its flame graph is drawn by its own script on a canvas, since a graph may have a hundred thousand frames. What the
+//! script needs is in the page as JSON; who has no scripts, or does not see the drawing, has the tables.
+
+use serde_json::json;
+use yunti_present::page::Page;
+use yunti_present::page::markup::{Tag, details, note, section, table, tag};
+
+use super::{Answer, Graph, Listing, Table};
+use crate::stack::{KINDS, Kind};
+
+const STYLE: &str = include_str!("flame.css");
+const SCRIPT: &str = include_str!("flame.js");
+const ROWS_MAX: usize = 1000;
+/// Tables that are longer are folded.
+const ROWS_OPEN: usize = 20;
+
+pub fn of(answer: &Answer) -> String {
+    let title = format!("{} {} - {}", answer.process, answer.pid, answer.command);
+    let foot = format!("Yunti {}. What the words mean stands in docs/guide/observe.md.", env!("CARGO_PKG_VERSION"));
+    let script = answer.graph.is_some().then_some(SCRIPT);
+    let page = Page { title: &title, style: STYLE, script, foot: &foot };
+    let tables = answer.tables.iter().enumerate().filter(|(_, table)| !table.rows.is_empty());
+    let listings = answer.listings.iter().enumerate().filter(|(_, listing)| !listing.of.is_empty());
+    let tables: Vec<Tag> = tables.map(|(i, table)| as_table(i, table)).collect();
+    let listings: Vec<Tag> = listings.map(|(i, listing)| as_listing(i, listing)).collect();
+    page.of([header(answer)].into_iter().chain(answer.graph.as_ref().map(graph)).chain(tables).chain(listings))
+}
+
+fn header(answer: &Answer) -> Tag {
+    let mut header = tag("header")
+        .add(tag("p").class("eyebrow").say(format!("yunti observe {}", answer.command)))
+        .add(tag("h1").say(format!("{}, process {}", answer.process, answer.pid)))
+        .add(tag("p").class("lead").say(&answer.lead));
+    for skip in &answer.skips {
+        header = header.add(note(format!("SKIP {skip}")));
+    }
+    for text in &answer.notes {
+        header = header.add(note(text));
+    }
+    if answer.target_ended {
+        header = header.add(note("The process has ended; this is what it did until then."));
+    }
+    header.add(note(format!(
+        "Looked at for {:.1} seconds, which took {:.1} % of one processor, what samples in the process itself not counted.",
+        answer.seconds, answer.overhead_percent
+    )))
+}
+
+fn as_table(i: usize, content: &Table) -> Tag {
+    let rows = content.rows.iter().take(ROWS_MAX).cloned();
+    let drawn = table(&content.title, &content.columns, rows);
+    let is_long = content.rows.len() > ROWS_OPEN;
+    section(&format!("table-{i}"), &content.title).add(if is_long { details("as a table", drawn) } else { drawn })
+}
+
+fn as_listing(i: usize, content: &Listing) -> Tag {
+    content.of.iter().fold(section(&format!("listing-{i}"), &content.title), |section, (head, lines)| {
+        section.add(details(head, tag("pre").say(lines.join("\n"))))
+    })
+}
+
+fn graph(graph: &Graph) -> Tag {
+    // No text of a name ends the element that it stands in.
+    let data = json!({
+        "kinds": KINDS.map(Kind::name),
+        "perSecond": graph.per_second,
+        "tree": graph.tree.to_json(graph.old.as_ref()),
+    });
+    let data = data.to_string().replace('<', "\\u003c");
+    let button = |id: &str, text: &str| tag("button").set("id", id).set("type", "button").say(text);
+    let search = tag("input")
+        .set("id", "search")
+        .set("type", "search")
+        .set("placeholder", "search: a name or a regular expression")
+        .set("aria-label", "search");
+    let controls = tag("div")
+        .class("controls")
+        .add(search)
+        .add(button("reset", "whole graph"))
+        .add(tag("output").set("id", "found"));
+    let of_change = [("more", "more than before"), ("less", "less than before")]
+        .map(|(class, text)| tag("li").add(tag("i").class(class)).say(text));
+    let legend = KINDS
+        .into_iter()
+        .filter(|kind| *kind != Kind::Group)
+        .map(|kind| tag("li").add(tag("i").class(format!("kind-{}", kind.name()))).say(kind.name()));
+    section("graph", &graph.title)
+        .add(controls)
+        .add(
+            tag("div")
+                .class("graph")
+                .set("id", "graph-window")
+                .set("tabindex", 0)
+                .set("role", "application")
+                .set("aria-label", "flame graph; the table below has its numbers")
+                .add(tag("div").set("id", "graph-height").add(tag("canvas").set("id", "flame").say(""))),
+        )
+        .add(tag("div").set("id", "tip").set("role", "status").say(""))
+        .add(if graph.old.is_some() {
+            tag("ul").class("legend").all(of_change)
+        } else {
+            tag("ul").class("legend").all(legend)
+        })
+        .add(tag("script").set("type", "application/json").set("id", "data").raw(&data))
+}

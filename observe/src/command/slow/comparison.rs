@@ -1,0 +1,162 @@
+//! Slow requests beside fast ones: where the time of one goes, and in which stacks.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+use super::evidence::{Deed, Times};
+use super::place::place;
+use super::time_kind::{KINDS, TimeKind};
+use crate::stack::Frame;
+
+/// Nanoseconds of a stack.
+type Sum = (u64, Rc<[Frame]>);
+
+/// All slow requests, or all fast ones.
+#[derive(Default)]
+pub struct Group {
+    pub requests: u64,
+    pub total_ns: u64,
+    pub times: Times,
+    /// By kind and the names of the stack, whatever code of theirs was compiled by then.
+    stacks: HashMap<(TimeKind, u64), Sum>,
+}
+
+impl Group {
+    pub fn add(&mut self, duration_ns: u64, deed: &Deed) {
+        self.requests += 1;
+        self.total_ns += duration_ns;
+        self.times.iter_mut().zip(deed.times).for_each(|(sum, ns)| *sum += ns);
+        for part in &deed.stacks {
+            if let Some(frames) = &part.frames {
+                let stack = self.stacks.entry((part.kind, names_of(frames)));
+                stack.or_insert_with(|| (0, frames.clone())).0 += part.ns;
+            }
+        }
+    }
+
+    /// Of one request.
+    pub fn mean(&self, ns: u64) -> u64 {
+        ns.checked_div(self.requests).unwrap_or(0)
+    }
+}
+
+fn names_of(frames: &[Frame]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    frames.iter().for_each(|frame| frame.name.hash(&mut hasher));
+    hasher.finish()
+}
+
+/// Nanoseconds of one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beside {
+    pub slow_ns: u64,
+    pub fast_ns: u64,
+}
+
+impl Beside {
+    pub fn difference(self) -> i64 {
+        self.slow_ns as i64 - self.fast_ns as i64
+    }
+}
+
+/// Kinds of time, the one that slow requests have most more of first.
+pub fn kinds(slow: &Group, fast: &Group) -> Vec<(TimeKind, Beside)> {
+    let of = |kind: TimeKind| Beside {
+        slow_ns: slow.mean(slow.times[kind as usize]),
+        fast_ns: fast.mean(fast.times[kind as usize]),
+    };
+    let mut all: Vec<_> = KINDS
+        .map(|kind| (kind, of(kind)))
+        .into_iter()
+        .filter(|(_, beside)| *beside != Beside { slow_ns: 0, fast_ns: 0 })
+        .collect();
+    all.sort_by_key(|(_, beside)| -beside.difference());
+    all
+}
+
+/// A stack of slow requests.
+pub struct Stack {
+    pub kind: TimeKind,
+    pub beside: Beside,
+    pub frames: Rc<[Frame]>,
+}
+
+/// Stacks of slow requests, the one that they have most more of than fast ones first.
+pub fn stacks(slow: &Group, fast: &Group) -> Vec<Stack> {
+    let mut all: Vec<Stack> = slow
+        .stacks
+        .iter()
+        .map(|(name, (ns, frames))| {
+            let of_fast = fast.stacks.get(name).map_or(0, |(ns, _)| *ns);
+            Stack {
+                kind: name.0,
+                beside: Beside { slow_ns: slow.mean(*ns), fast_ns: fast.mean(of_fast) },
+                frames: frames.clone(),
+            }
+        })
+        .collect();
+    all.sort_by(|a, b| {
+        b.beside.difference().cmp(&a.beside.difference()).then_with(|| names(&a.frames).cmp(names(&b.frames)))
+    });
+    all
+}
+
+fn names(frames: &[Frame]) -> impl Iterator<Item = &str> {
+    frames.iter().map(|frame| &*frame.name)
+}
+
+/// Where in the program most of the difference in a kind of time lies.
+pub fn most_telling_place(stacks: &[Stack], kind: TimeKind) -> Option<String> {
+    let mut by_place: HashMap<String, i64> = HashMap::new();
+    for stack in stacks.iter().filter(|stack| stack.kind == kind) {
+        *by_place.entry(place(&stack.frames)?).or_default() += stack.beside.difference();
+    }
+    by_place
+        .into_iter()
+        .filter(|(_, ns)| *ns > 0)
+        .max_by(|a, b| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0)))
+        .map(|(place, _)| place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::split::Part;
+    use super::*;
+    use crate::stack::Kind;
+
+    fn deed(stacks: &[(TimeKind, u64, &str)]) -> Deed {
+        let mut times = Times::default();
+        let stacks = stacks.iter().map(|(kind, ns, names)| {
+            times[*kind as usize] += ns;
+            let frames: Vec<Frame> =
+                names.split(' ').map(|name| Frame { name: name.into(), kind: Kind::Compiled }).collect();
+            Part { kind: *kind, ns: *ns, frames: Some(frames.into()) }
+        });
+        let stacks = stacks.collect();
+        Deed { times, stacks }
+    }
+
+    #[test]
+    fn the_most_telling_first() {
+        let (mut slow, mut fast) = (Group::default(), Group::default());
+        slow.add(70, &deed(&[(TimeKind::OnCpu, 30, "a.B.c a.B.d"), (TimeKind::Lock, 40, "a.B.c a.B.e")]));
+        fast.add(30, &deed(&[(TimeKind::OnCpu, 30, "a.B.c a.B.d")]));
+        fast.add(10, &deed(&[(TimeKind::OnCpu, 10, "a.B.c a.B.x")]));
+        let kinds = kinds(&slow, &fast);
+        assert_eq!(
+            kinds,
+            [
+                (TimeKind::Lock, Beside { slow_ns: 40, fast_ns: 0 }),
+                (TimeKind::OnCpu, Beside { slow_ns: 30, fast_ns: 20 })
+            ]
+        );
+        let stacks = stacks(&slow, &fast);
+        let told: Vec<_> = stacks.iter().map(|s| (s.kind, s.beside.slow_ns, s.beside.fast_ns)).collect();
+        assert_eq!(told, [(TimeKind::Lock, 40, 0), (TimeKind::OnCpu, 30, 15)]);
+        assert_eq!(most_telling_place(&stacks, TimeKind::Lock).as_deref(), Some("a.B.e <- a.B.c"));
+        assert_eq!(most_telling_place(&stacks, TimeKind::Gc), None);
+        // Nothing of what only fast requests do.
+        assert!(!stacks.iter().any(|stack| stack.frames.iter().any(|frame| &*frame.name == "a.B.x")));
+    }
+}

@@ -1,0 +1,160 @@
+//! What was seen of a process and its requests, and from it what one request did.
+
+use std::collections::HashMap;
+
+use super::request::Request;
+use super::split::{Part, Taken, of_pause, overlaps, waits_of, within};
+use super::time_kind::{KINDS, TimeKind, is_page_fault};
+use crate::jvm::Pause;
+use crate::kernel::Wait;
+
+/// By thread, each by time.
+pub struct ByThread<T>(HashMap<u32, Vec<T>>);
+
+impl<T> Default for ByThread<T> {
+    fn default() -> Self {
+        ByThread(HashMap::new())
+    }
+}
+
+impl<T> ByThread<T> {
+    pub fn add(&mut self, tid: u32, one: T) {
+        self.0.entry(tid).or_default().push(one);
+    }
+
+    pub fn sort_by_time(&mut self, time: impl Fn(&T) -> u64) {
+        self.0.values_mut().for_each(|all| all.sort_by_key(|one| time(one)));
+    }
+
+    pub fn of(&self, tid: u32) -> &[T] {
+        self.0.get(&tid).map_or(&[], Vec::as_slice)
+    }
+}
+
+#[derive(Default)]
+pub struct Evidence {
+    /// `com.shop.Cart.total`
+    pub what: String,
+    pub requests: Vec<Request>,
+    /// Requests beside them, of which nothing is known but that they were.
+    pub of_virtual_threads: usize,
+    /// None: the kernel does not tell; what is waited for is estimated by the stacks of `waiting`.
+    pub waits: Option<ByThread<Wait>>,
+    pub pauses: Vec<Pause>,
+    /// Stacks on a processor.
+    pub running: ByThread<Taken>,
+    /// Stacks that wait.
+    pub waiting: ByThread<Taken>,
+}
+
+/// Nanoseconds by kind, in the order of [`KINDS`].
+pub type Times = [u64; KINDS.len()];
+
+/// What one request did.
+pub struct Deed {
+    /// They add up to its duration.
+    pub times: Times,
+    /// Stacks, and the time that they stand for.
+    pub stacks: Vec<Part>,
+}
+
+impl Evidence {
+    pub fn deed(&self, request: &Request) -> Deed {
+        let running = within(self.running.of(request.tid), request.begin_ns, request.end_ns);
+        let mut stacks = match &self.waits {
+            Some(waits) => waits_of(request, waits.of(request.tid), &self.pauses, self.waiting.of(request.tid)),
+            None => self.estimated(request, running),
+        };
+        let mut times = Times::default();
+        for part in &stacks {
+            times[part.kind as usize] += part.ns;
+        }
+        let waited: u64 = times.iter().sum();
+        let mut on_cpu = request.duration_ns().saturating_sub(waited);
+        for taken in running {
+            let kind = if is_page_fault(&taken.frames) { TimeKind::PageFault } else { TimeKind::OnCpu };
+            if kind == TimeKind::PageFault {
+                let ns = taken.ns.min(on_cpu);
+                times[kind as usize] += ns;
+                on_cpu -= ns;
+            }
+            stacks.push(Part { kind, ns: taken.ns, frames: Some(taken.frames.clone()) });
+        }
+        times[TimeKind::OnCpu as usize] += on_cpu;
+        Deed { times, stacks }
+    }
+
+    /// What is neither a pause nor on a processor was waited, for what the stacks say; without any, it is taken for time on a processor.
+    fn estimated(&self, request: &Request, running: &[Taken]) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut left = request.duration_ns();
+        for (pause, ns) in overlaps(&self.pauses, request.begin_ns, request.end_ns) {
+            left -= ns.min(left);
+            parts.push(Part { kind: of_pause(pause), ns, frames: None });
+        }
+        left = left.saturating_sub(running.iter().map(|taken| taken.ns).sum());
+        let waiting = within(self.waiting.of(request.tid), request.begin_ns, request.end_ns);
+        let asleep = || waiting.iter().filter(|taken| !taken.is_running);
+        let all: u64 = asleep().map(|taken| taken.ns).sum();
+        for taken in asleep() {
+            let ns = (u128::from(left) * u128::from(taken.ns) / u128::from(all.max(1))) as u64;
+            parts.push(Part { kind: TimeKind::of_stack(&taken.frames), ns, frames: Some(taken.frames.clone()) });
+        }
+        parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack::{Frame, Kind};
+
+    fn taken(time_ns: u64, name: &str, kind: Kind) -> Taken {
+        Taken { time_ns, ns: 10, is_running: false, frames: vec![Frame { name: name.into(), kind }].into() }
+    }
+
+    fn check(waits: Option<Vec<Wait>>, expected: &[(TimeKind, u64)]) {
+        let mut evidence =
+            Evidence { waits: waits.map(|all| ByThread(HashMap::from([(1, all)]))), ..Evidence::default() };
+        for (time, name, kind) in [
+            (99, "outside", Kind::Native),
+            (110, "f", Kind::Native),
+            (120, "exc_page_fault", Kind::Kernel),
+            (200, "outside", Kind::Native),
+        ] {
+            evidence.running.add(1, taken(time, name, kind));
+        }
+        for time in [150, 160] {
+            evidence.waiting.add(1, taken(time, "pthread_mutex_lock", Kind::Native));
+        }
+        evidence.pauses.push(Pause { begin_ns: 190, end_ns: 300, reason: "G1CollectFull".to_owned() });
+        let request = Request { tid: 1, thread: "t".into(), begin_ns: 100, end_ns: 200 };
+        let deed = evidence.deed(&request);
+        for kind in KINDS {
+            let ns = expected.iter().find(|(k, _)| *k == kind).map_or(0, |(_, ns)| *ns);
+            assert_eq!(deed.times[kind as usize], ns, "{kind:?}");
+        }
+        assert_eq!(deed.times.iter().sum::<u64>(), 100);
+        let outside =
+            deed.stacks.iter().filter_map(|part| part.frames.as_ref()).any(|frames| &*frames[0].name == "outside");
+        assert!(!outside);
+    }
+
+    #[test]
+    fn times_add_up() {
+        let wait = Wait {
+            tid: 1,
+            off_ns: 150,
+            woken_ns: 195,
+            on_ns: 200,
+            is_uninterruptible: false,
+            system_call: Some(libc::SYS_futex as u32),
+            stack: 0,
+        };
+        check(
+            Some(vec![wait]),
+            &[(TimeKind::Lock, 40), (TimeKind::Gc, 10), (TimeKind::PageFault, 10), (TimeKind::OnCpu, 40)],
+        );
+        check(None, &[(TimeKind::Lock, 70), (TimeKind::Gc, 10), (TimeKind::PageFault, 10), (TimeKind::OnCpu, 10)]);
+    }
+}

@@ -1,0 +1,160 @@
+//! `yunti observe why`: what bounds a process, in one sentence.
+
+use clap::Args;
+use serde_json::{Value, json};
+use yunti_present::failure::Outcome;
+
+use super::options::{HELD, OutputFlags, TargetFlags};
+use super::stopping::{End, Stopping};
+use crate::answer::{self, Answer, Graph, Table};
+use crate::jvm;
+use crate::stack::Tree;
+use crate::why::{Facts, Finding, Waiting, findings, look_deeper, points_deeper, watch};
+
+/// What bounds its throughput, in one sentence: the resource, what holds it, where, and the change that would help; or that nothing is wrong
+///
+/// Looks at many cheap things side by side, then closer at what they point to: three seconds more for each.
+#[derive(Debug, Args)]
+pub struct WhyFlags {
+    #[command(flatten)]
+    target: TargetFlags,
+    #[command(flatten)]
+    pub output: OutputFlags,
+}
+
+const METHODS_SHOWN: usize = 8;
+/// Of less than that nothing can be said.
+const SECONDS_MIN: f64 = 0.3;
+
+pub fn why(flags: &WhyFlags) -> Outcome {
+    let mut stopping = Stopping::new()?;
+    let target = flags.target.find(HELD)?;
+    let process = &target.process;
+    let is_jvm = jvm::recognise(&target)?;
+    let mut answer = Answer::new("why", process);
+    let (mut facts, watched) = watch(&target, is_jvm, flags.output.seconds, &mut stopping, &mut answer.skips)?;
+    match watched.end {
+        End::TimeOver => facts.deeper = look_deeper(process, &facts, &mut stopping, &mut answer),
+        End::TargetGone if points_deeper(&facts) => answer.notes.push(
+            "It ended before what was seen could be looked at closer: with a shorter time (-s), less than half of what it runs for, that is done."
+                .to_owned(),
+        ),
+        _ => {}
+    }
+    answer.watched(&watched);
+    let found = findings(&facts);
+    tell(&facts, &found, &mut answer);
+    answer.give(&flags.output, watched.end, json_of(&facts, &found))
+}
+
+fn tell(facts: &Facts, found: &[Finding], answer: &mut Answer) {
+    answer.lead = match found.first() {
+        None if facts.seconds < SECONDS_MIN => {
+            format!("it was there for {:.1} s, which is too short to say what bounds it.", facts.seconds)
+        }
+        None => "nothing is wrong.".to_owned(),
+        Some(first) => first.sentence.clone(),
+    };
+    for (i, finding) in found.iter().enumerate() {
+        if i > 0 {
+            answer.notes.push(format!("Also: {}", finding.sentence));
+        }
+        answer.notes.push(format!("What would help: {}.", finding.cure));
+        let rows = finding.evidence.iter().filter(|line| !line.is_empty()).map(|line| vec![line.clone()]);
+        answer.tables.push(Table {
+            title: format!("{}: some {:.0} % of the time", finding.cause, finding.cost * 100.0),
+            columns: vec![("seen", false)],
+            rows: rows.collect(),
+            shown: 20,
+        });
+    }
+    let used = facts.cpu_seconds() / facts.seconds.max(0.001);
+    let per_second = |n: f64| n / facts.seconds.max(0.001);
+    let row = |what: &str, value: String| vec![what.to_owned(), value];
+    let mut rows = vec![
+        row("processors used", format!("{used:.2} of {:.2}", facts.processors)),
+        row(
+            "ready, and without a processor",
+            format!("{:.2} threads", facts.queued_seconds / facts.seconds.max(0.001)),
+        ),
+        row("page faults", format!("{:.0} a second", per_second(facts.faults))),
+        row("page faults that read a disk", format!("{:.0} a second", per_second(facts.faults_with_io))),
+        row("context switches", format!("{:.0} a second", per_second(facts.switches))),
+    ];
+    for (waiting, name) in WAITS {
+        let threads = facts.threads_waiting(waiting);
+        if threads > 0.005 {
+            let place = facts.waits_in(waiting).map_or_else(String::new, |(place, _)| format!(", mostly in {place}"));
+            rows.push(row(name, format!("{threads:.2} threads{place}")));
+        }
+    }
+    if let Some(heap) = &facts.heap {
+        let rate = heap.young_collections / facts.seconds.max(0.001);
+        rows.push(row(
+            "garbage collection",
+            format!("{:.1} % of the time in pauses, {rate:.1} a second", heap.pause_share * 100.0),
+        ));
+    }
+    answer.tables.push(Table {
+        title: "What was seen, on average".to_owned(),
+        columns: vec![("", false), ("", false)],
+        rows,
+        shown: 30,
+    });
+    let mut tree = Tree::default();
+    facts.on_cpu.iter().for_each(|(frames, n)| tree.add(frames.iter(), *n));
+    let all = tree.total();
+    let hot = tree.hottest().into_iter().map(|hot| {
+        vec![
+            answer::percent(hot.own, all),
+            answer::percent(hot.total, all),
+            hot.frame.kind.name().to_owned(),
+            hot.frame.name.to_string(),
+        ]
+    });
+    answer.tables.push(Table {
+        title: "Processor time, by function".to_owned(),
+        columns: vec![("own", true), ("total", true), ("kind", false), ("frame", false)],
+        rows: hot.collect(),
+        shown: METHODS_SHOWN,
+    });
+    answer.graph = Graph::of("Processor time", tree, 0.0);
+}
+
+const WAITS: [(Waiting, &str); 10] = [
+    (Waiting::Not, "running, or ready to"),
+    (Waiting::Lock, "waiting for locks"),
+    (Waiting::Resource, "waiting for what others use"),
+    (Waiting::Result, "waiting for other threads"),
+    (Waiting::Network, "waiting for peers"),
+    (Waiting::NameService, "waiting for addresses of names"),
+    (Waiting::File, "waiting for files"),
+    (Waiting::Idle, "without work"),
+    (Waiting::Sleep, "asleep"),
+    (Waiting::Unknown, "waiting for something else"),
+];
+
+fn json_of(facts: &Facts, found: &[Finding]) -> Value {
+    json!({
+        "causes": found.iter().map(|finding| json!({
+            "cause": finding.cause,
+            "cost": finding.cost,
+            "sentence": finding.sentence,
+            "evidence": finding.evidence,
+            "cure": finding.cure,
+        })).collect::<Vec<_>>(),
+        "processors": facts.processors,
+        "cpu_seconds": facts.cpu_seconds(),
+        "queued_seconds": facts.queued_seconds,
+        "faults": facts.faults,
+        "context_switches": facts.switches,
+        "mappings": facts.mappings,
+        "gc_threads": facts.gc_threads,
+        "gc_pause_share": facts.heap.as_ref().map(|heap| heap.pause_share),
+        "throttled_periods": facts.throttling.throttled_periods,
+        "threads": WAITS.iter().map(|(waiting, name)| ((*name).to_owned(), json!(facts.threads_waiting(*waiting)))).collect::<serde_json::Map<_, _>>(),
+        "hottest": facts.hottest().map(|(name, share)| json!({"function": &*name, "share": share})),
+        "peers": facts.peers,
+        "others": facts.others,
+    })
+}

@@ -1,0 +1,226 @@
+//! What our agent in a JVM tells, frame by frame; its own `Wire.java` has the layout, `ThreadCalls.java` the one of calls.
+
+use std::collections::VecDeque;
+
+use yunti_engine::base::{Code, Error, Result};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// A method that is traced has this number.
+    Method(u32, String),
+    /// What is not traced, and why.
+    Skip(String),
+    /// From here on calls are seen.
+    Ready,
+    Calls(Chunk),
+    /// Calls that are not told, so far.
+    Lost(u64),
+    NoSuchMethod {
+        pattern: String,
+        hint: String,
+    },
+    /// Another trace is at work.
+    Busy,
+    Failed(String),
+    /// All is as it was before.
+    End,
+}
+
+/// Calls of one thread, callees before their callers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chunk {
+    pub thread: u64,
+    pub is_virtual: bool,
+    /// Told once.
+    pub name: Option<String>,
+    pub records: Vec<Record>,
+}
+
+/// A call that has ended, or that runs when the look ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    pub method: u32,
+    /// How many traced calls it is within.
+    pub depth: u16,
+    /// By the clock of the JVM.
+    pub begin_ns: i64,
+    pub nanos: u64,
+    pub has_thrown: bool,
+    pub is_running: bool,
+    /// Arguments, and the result or the exception.
+    pub texts: Option<(String, String)>,
+}
+
+const HAS_THROWN: u64 = 1;
+const IS_RUNNING: u64 = 2;
+const HAS_TEXTS: u64 = 4;
+const HEAD_BYTES: usize = 5;
+
+/// Bytes come in, frames go out.
+#[derive(Default)]
+pub struct Frames {
+    bytes: VecDeque<u8>,
+}
+
+impl Frames {
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.bytes.extend(bytes);
+    }
+
+    /// The next one that is whole.
+    pub fn next(&mut self) -> Result<Option<Told>> {
+        if self.bytes.len() < HEAD_BYTES {
+            return Ok(None);
+        }
+        let head: Vec<u8> = self.bytes.iter().take(HEAD_BYTES).copied().collect();
+        let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize;
+        if self.bytes.len() < HEAD_BYTES + length {
+            return Ok(None);
+        }
+        let body: Vec<u8> = self.bytes.drain(..HEAD_BYTES + length).skip(HEAD_BYTES).collect();
+        let wrong =
+            || Error::new(Code::Internal, format!("the agent in the JVM says what is not understood: {}", head[0]));
+        decode(head[0], &body).map(Some).ok_or_else(wrong)
+    }
+}
+
+fn decode(kind: u8, body: &[u8]) -> Option<Told> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Some(match kind {
+        b'M' => Told::Method(u32::from_be_bytes(body.get(..4)?.try_into().ok()?), text(&body[4..])),
+        b'S' => Told::Skip(text(body)),
+        b'R' => Told::Ready,
+        b'C' => Told::Calls(chunk(body)?),
+        b'L' => Told::Lost(u64::from_be_bytes(body.try_into().ok()?)),
+        b'N' => {
+            let said = text(body);
+            let (pattern, hint) = said.split_once('\0')?;
+            Told::NoSuchMethod { pattern: pattern.to_owned(), hint: hint.to_owned() }
+        }
+        b'B' => Told::Busy,
+        b'F' => Told::Failed(text(body)),
+        b'Z' => Told::End,
+        _ => return None,
+    })
+}
+
+/// Bytes as words, taken from the front.
+struct Words<'a>(&'a [u8]);
+
+impl Words<'_> {
+    fn next(&mut self) -> Option<u64> {
+        let (word, rest) = self.0.split_first_chunk::<8>()?;
+        self.0 = rest;
+        Some(u64::from_be_bytes(*word))
+    }
+
+    /// Texts of so many bytes one behind the other, which fill whole words.
+    fn texts<const N: usize>(&mut self, lengths: [usize; N]) -> Option<[String; N]> {
+        let all: usize = lengths.iter().sum();
+        let (bytes, rest) = self.0.split_at_checked(all.next_multiple_of(8))?;
+        self.0 = rest;
+        let mut from = 0;
+        Some(lengths.map(|length| {
+            from += length;
+            String::from_utf8_lossy(&bytes[from - length..from]).into_owned()
+        }))
+    }
+}
+
+fn chunk(body: &[u8]) -> Option<Chunk> {
+    let mut words = Words(body);
+    let head = words.next()?;
+    let name_bytes = (head >> 32 & 0x7fff_ffff) as usize;
+    let mut chunk = Chunk { is_virtual: head >> 63 == 1, thread: words.next()?, ..Chunk::default() };
+    if name_bytes > 0 {
+        let [name] = words.texts([name_bytes])?;
+        chunk.name = Some(name);
+    }
+    while let Some(head) = words.next() {
+        let flags = head >> 40 & 0xff;
+        let mut record = Record {
+            method: (head & 0xff_ffff) as u32,
+            depth: (head >> 24) as u16,
+            begin_ns: words.next()? as i64,
+            nanos: words.next()?,
+            has_thrown: flags & HAS_THROWN != 0,
+            is_running: flags & IS_RUNNING != 0,
+            texts: None,
+        };
+        if flags & HAS_TEXTS != 0 {
+            let lengths = words.next()?;
+            let [arguments, result] = words.texts([(lengths >> 32) as usize, (lengths & 0xffff_ffff) as usize])?;
+            record.texts = Some((arguments, result));
+        }
+        chunk.records.push(record);
+    }
+    Some(chunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(kind: u8, body: &[u8]) -> Vec<u8> {
+        [&[kind][..], &(body.len() as u32).to_be_bytes(), body].concat()
+    }
+
+    fn words(words: &[u64]) -> Vec<u8> {
+        words.iter().flat_map(|w| w.to_be_bytes()).collect()
+    }
+
+    #[test]
+    fn frames_in_any_pieces() {
+        let bytes =
+            [frame(b'M', b"\0\0\0\x07a.B.c"), frame(b'R', b""), frame(b'N', b"x.y\0hint"), frame(b'Z', b"")].concat();
+        for piece in [1, 3, bytes.len()] {
+            let mut frames = Frames::default();
+            let mut told = Vec::new();
+            for part in bytes.chunks(piece) {
+                frames.add(part);
+                while let Some(next) = frames.next().unwrap() {
+                    told.push(next);
+                }
+            }
+            let none = Told::NoSuchMethod { pattern: "x.y".into(), hint: "hint".into() };
+            assert_eq!(told, [Told::Method(7, "a.B.c".into()), Told::Ready, none, Told::End]);
+        }
+    }
+
+    #[test]
+    fn calls_with_and_without_texts() {
+        let text = u64::from_be_bytes(*b"1, 2ok\0\0");
+        let body = words(&[
+            4 << 32 | 9,
+            5,
+            u64::from_be_bytes(*b"main\0\0\0\0"),
+            5 << 48 | 4 << 40 | 1 << 24 | 3,
+            100,
+            7,
+            4 << 32 | 2,
+            text,
+            3 << 48 | 1 << 40 | 2,
+            90,
+            30,
+        ]);
+        let mut frames = Frames::default();
+        frames.add(&frame(b'C', &body));
+        let Some(Told::Calls(chunk)) = frames.next().unwrap() else { panic!() };
+        assert_eq!((chunk.thread, chunk.name.as_deref(), chunk.records.len()), (5, Some("main"), 2));
+        let [inner, outer] = &chunk.records[..] else { panic!() };
+        assert_eq!((inner.method, inner.depth, inner.nanos), (3, 1, 7));
+        assert_eq!(inner.texts, Some(("1, 2".into(), "ok".into())));
+        assert!(outer.has_thrown && outer.texts.is_none() && outer.begin_ns == 90);
+    }
+
+    #[test]
+    fn what_is_broken() {
+        for (kind, body) in
+            [(b'?', vec![]), (b'L', vec![1]), (b'N', b"x".to_vec()), (b'C', vec![0; 12]), (b'C', words(&[99 << 32, 1]))]
+        {
+            let mut frames = Frames::default();
+            frames.add(&frame(kind, &body));
+            assert!(frames.next().is_err(), "{}", kind as char);
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Our agent that writes down waits for locks (`observe/jvmti/locks.c`), from start to stop, and what it wrote.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::time::Duration;
+
+use yunti_engine::base::{Code, Error, Result};
+
+use super::shared_memory::SharedMemory;
+use crate::jvm::attach::call_library;
+use crate::jvm::log::Quiet;
+use crate::jvm::release::{Agent, Guest};
+use crate::native;
+use crate::target::{Process, mappings};
+
+const LIBRARY: &str = "libyunti-locks.so";
+/// Beyond the time that is asked for, should nobody stop it.
+const GRACE: Duration = Duration::from_secs(30);
+/// `ytlocks3`, and where what lies: the head of the agent's source.
+const MAGIC: u64 = 0x3373_6b63_6f6c_7479;
+const CAPACITY_AT: usize = 8;
+const READ_AT: usize = 24;
+const NAMES_BYTES_AT: usize = 32;
+const LOST_AT: usize = 40;
+const WITHOUT_STACK_AT: usize = 48;
+const ENDS_UNSEEN_AT: usize = 56;
+const SEES_PARKS_AT: usize = 64;
+const HAS_VIRTUAL_THREADS_AT: usize = 72;
+const SEES_VIRTUAL_THREADS_AT: usize = 80;
+const VIRTUAL_PLACES_AT: usize = 88;
+const THREAD_NAMES_BYTES_AT: usize = 96;
+const IDLE_LOST_AT: usize = 104;
+const VIRTUAL_THREADS_MISSED_AT: usize = 112;
+const NAMES_AT: usize = 4096;
+const WAITING_AT: usize = 256 << 10;
+const WAITING_MAX: usize = 8192;
+const THREAD_NAMES_AT: usize = 768 << 10;
+const RING_AT: usize = 1024 << 10;
+const RECORD_BYTES: usize = 64;
+/// Of a record.
+const TURN_AT: usize = 60;
+/// A JVM that runs does not say which monitor a thread waits for, but for when it begins or ends to.
+const UNKNOWN: &str = "a monitor that has been waited for all the time; its stacks say where";
+/// What the agent answers.
+const BUSY: u32 = 1;
+const NO_MEMORY: u32 = 3;
+
+/// Of a thread's number: it is a virtual one's, and the rest is what Java calls its `threadId()`.
+pub const IS_VIRTUAL: u32 = 1 << 31;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum WaitKind {
+    Monitor = 1,
+    /// Of java.util.concurrent, with an owner.
+    Lock = 2,
+    /// Semaphores, latches: an AbstractQueuedSynchronizer without one.
+    Synchronizer = 3,
+    /// For work, for a result, for time to pass: no contention.
+    Other = 4,
+}
+
+/// A thread has waited. Numbers of threads are those of the JVM's own PID namespace, or of virtual threads ([`IS_VIRTUAL`]).
+#[derive(Clone, Debug)]
+pub struct Wait {
+    pub kind: WaitKind,
+    /// `java.util.concurrent.locks.ReentrantLock$FairSync`
+    pub class: Rc<str>,
+    /// Its identity hash code.
+    pub identity: u32,
+    pub begin_ns: u64,
+    /// Within the look, and until its end where it is not over.
+    pub duration_ns: u64,
+    pub tid: u32,
+    pub holder: Option<u32>,
+    /// Of which thread of the system the profiler took the waiter's stack, and within which time.
+    pub sampled: Option<(u32, u64, u64)>,
+    /// Which thread of the system was asked for the holder's stack, and when.
+    pub holder_asked: Option<(u32, u64)>,
+}
+
+pub struct LockAgent<'a> {
+    guest: Guest<'a>,
+    memory: Option<SharedMemory>,
+    /// Records of the ring.
+    capacity: u64,
+    /// Places behind it.
+    virtual_places: usize,
+    classes: Vec<Rc<str>>,
+    names_bytes: u64,
+    stopped_ns: Option<u64>,
+}
+
+impl<'a> LockAgent<'a> {
+    /// async-profiler must be there already, and stay longer: stacks are asked for by SIGPROF.
+    pub fn start(process: &'a Process, time: Duration) -> Result<LockAgent<'a>> {
+        let mut agent = LockAgent {
+            guest: Guest::of(process, Agent::Locks, Some(LIBRARY))?,
+            memory: None,
+            capacity: 0,
+            virtual_places: 0,
+            classes: Vec::new(),
+            names_bytes: 0,
+            stopped_ns: None,
+        };
+        let park = park_address(process).unwrap_or(0);
+        let options = format!("start,{},{park:x},{}", agent.guest.left.name, (time + GRACE).as_secs());
+        let quiet = Quiet::of(process);
+        // Should it not be heard of, it may have started all the same.
+        agent.guest.is_running = true;
+        let answer = call_library(process, &agent.guest.left.library, &options)?;
+        drop(quiet);
+        agent.guest.is_running = answer == 0;
+        let failed = |what: &str| Error::new(Code::Input, format!("{what} in the JVM {}", process.pid));
+        match answer {
+            0 => {}
+            BUSY => {
+                return Err(failed("another look at locks is at work").hint("wait until it has ended"));
+            }
+            NO_MEMORY => {
+                return Err(failed("there is no memory for what is seen").hint("it takes 5 MB, 1 MB at least"));
+            }
+            code => return Err(failed(&format!("the agent that sees locks does not start ({code})"))),
+        }
+        let memory = SharedMemory::find(process, &agent.guest.left.name).filter(|m| m.bytes() > RING_AT);
+        let memory = memory.filter(|m| m.word(0).load(Acquire) == MAGIC);
+        let memory =
+            memory.ok_or_else(|| failed("what is seen cannot be reached").hint("run as its owner, or as root"))?;
+        // By its size: what its header says could be anything.
+        let records = ((memory.bytes() - RING_AT) / RECORD_BYTES) as u64;
+        let virtual_places = memory.word(VIRTUAL_PLACES_AT).load(Acquire);
+        agent.capacity = records.saturating_sub(virtual_places);
+        if agent.capacity == 0 || memory.word(CAPACITY_AT).load(Acquire) != agent.capacity {
+            return Err(failed("another agent of Yunti is at work"));
+        }
+        agent.virtual_places = virtual_places as usize;
+        agent.memory = Some(memory);
+        Ok(agent)
+    }
+
+    /// Waits that are over since the last time.
+    pub fn collect(&mut self) -> Vec<Wait> {
+        let Some(memory) = &self.memory else { return Vec::new() };
+        let read = memory.word(READ_AT).load(Acquire);
+        let mut over = Vec::new();
+        for number in read..read.saturating_add(self.capacity) {
+            let at = RING_AT + (number % self.capacity) as usize * RECORD_BYTES;
+            // It is being written, or not there yet.
+            if memory.half(at + TURN_AT).load(Acquire) != (number as u32).wrapping_add(1) {
+                break;
+            }
+            over.push(Words::of(memory, at));
+        }
+        memory.word(READ_AT).store(read + over.len() as u64, Release);
+        self.read_classes();
+        over.into_iter().filter_map(|words| self.wait(&words)).collect()
+    }
+
+    /// Waits that had not ended when it was stopped. What has begun before the look must have been seen at its end, too.
+    pub fn not_over(&self) -> Vec<Wait> {
+        let end = self.stopped_ns.unwrap_or_else(monotonic_ns);
+        let mut waits: Vec<Wait> =
+            self.places().filter(|words| !words.is_lost()).filter_map(|words| self.wait(&words)).collect();
+        waits.iter_mut().for_each(|wait| wait.duration_ns = end.saturating_sub(wait.begin_ns));
+        waits
+    }
+
+    /// Waits for locks that had begun before the look, and ended in it at a time that nobody knows.
+    pub fn ends_unseen(&self) -> u64 {
+        let is_unseen = |words: &Words| words.is_lost() && words.wait_kind() != Some(WaitKind::Other);
+        self.number(ENDS_UNSEEN_AT) + self.places().filter(is_unseen).count() as u64
+    }
+
+    /// Of all threads.
+    fn places(&self) -> impl Iterator<Item = Words> {
+        let virtual_at = RING_AT + self.capacity as usize * RECORD_BYTES;
+        let tables = [(WAITING_AT, WAITING_MAX), (virtual_at, self.virtual_places)];
+        let all = tables.into_iter().flat_map(|(begin, places)| (0..places).map(move |n| begin + n * RECORD_BYTES));
+        let memories = self.memory.iter();
+        memories.flat_map(move |memory| all.clone().map(|at| Words::of(memory, at))).filter(|words| words.kind != 0)
+    }
+
+    fn wait(&self, words: &Words) -> Option<Wait> {
+        let kind = words.wait_kind()?;
+        let [begin_ns, duration_ns, sampled_from] = words.longs;
+        let [sampled_for, sampled_tid, asked_after, asked_tid, tid, holder, identity, class] = words.ints;
+        let sampled_to = sampled_from.saturating_add(sampled_for.into());
+        Some(Wait {
+            kind,
+            class: self.classes.get(class as usize).cloned().unwrap_or_else(|| UNKNOWN.into()),
+            identity,
+            begin_ns,
+            duration_ns,
+            tid,
+            holder: Some(holder).filter(|tid| *tid != 0),
+            sampled: (sampled_from != 0).then_some((sampled_tid, sampled_from, sampled_to)),
+            holder_asked: (asked_after != 0).then(|| (asked_tid, begin_ns.saturating_add(asked_after.into()))),
+        })
+    }
+
+    fn number(&self, at: usize) -> u64 {
+        self.memory.as_ref().map_or(0, |memory| memory.word(at).load(Acquire))
+    }
+
+    fn read_classes(&mut self) {
+        let names_bytes = self.number(NAMES_BYTES_AT);
+        // Most of the time there are no new ones.
+        if std::mem::replace(&mut self.names_bytes, names_bytes) == names_bytes {
+            return;
+        }
+        let text = self.text(NAMES_AT, WAITING_AT, names_bytes);
+        self.classes =
+            text.lines().map(|line| class_name(line.split_once(' ').map_or(line, |(_, n)| n)).into()).collect();
+    }
+
+    /// Of virtual threads that have some, by their numbers.
+    pub fn virtual_thread_names(&self) -> HashMap<u32, String> {
+        let text = self.text(THREAD_NAMES_AT, RING_AT, self.number(THREAD_NAMES_BYTES_AT));
+        let named = |line: &str| line.split_once(' ').and_then(|(n, name)| Some((n.parse().ok()?, name.to_owned())));
+        text.lines().filter_map(named).collect()
+    }
+
+    fn text(&self, begin: usize, end: usize, bytes: u64) -> String {
+        let Some(memory) = &self.memory else { return String::new() };
+        let bytes = bytes.min((end - begin) as u64) as usize;
+        let words = (begin..begin + bytes).step_by(8).flat_map(|at| memory.word(at).load(Acquire).to_ne_bytes());
+        String::from_utf8_lossy(&words.take(bytes).collect::<Vec<u8>>()).into_owned()
+    }
+
+    /// Waits that there was no room for.
+    pub fn lost(&self) -> u64 {
+        self.number(LOST_AT)
+    }
+
+    /// Waits of virtual threads for work that there was no room for.
+    pub fn idle_lost(&self) -> u64 {
+        self.number(IDLE_LOST_AT)
+    }
+
+    /// Waits for locks for which no stack was taken.
+    pub fn without_stack(&self) -> u64 {
+        self.number(WITHOUT_STACK_AT)
+    }
+
+    /// Whether java.util.concurrent is seen.
+    pub fn sees_parks(&self) -> bool {
+        self.number(SEES_PARKS_AT) != 0
+    }
+
+    /// Known when it is stopped.
+    pub fn has_virtual_threads(&self) -> bool {
+        self.number(HAS_VIRTUAL_THREADS_AT) != 0
+    }
+
+    /// When they wait; else their waits are not told.
+    pub fn sees_virtual_threads(&self) -> bool {
+        self.number(SEES_VIRTUAL_THREADS_AT) != 0
+    }
+
+    /// Whether waits of virtual threads that had begun before are not known: this JVM does not list its virtual threads.
+    pub fn misses_virtual_threads(&self) -> bool {
+        self.number(VIRTUAL_THREADS_MISSED_AT) != 0
+    }
+
+    /// No more waits are written down, and no more signals sent.
+    pub fn stop(&mut self) -> Result<()> {
+        self.stopped_ns.get_or_insert_with(monotonic_ns);
+        self.guest.stop()
+    }
+}
+
+/// CLOCK_MONOTONIC, which the agent's times are of.
+fn monotonic_ns() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// A record as it is in the memory, from its begin.
+struct Words {
+    longs: [u64; 3],
+    ints: [u32; 8],
+    kind: u32,
+}
+
+impl Words {
+    /// Flags of `kind`.
+    const BEFORE: u32 = 16;
+    const STILL: u32 = 32;
+
+    fn of(memory: &SharedMemory, at: usize) -> Words {
+        let mut words = Words { longs: [0; 3], ints: [0; 8], kind: memory.half(at + 56).load(Acquire) };
+        for (n, long) in words.longs.iter_mut().enumerate() {
+            *long = memory.word(at + n * 8).load(Acquire);
+        }
+        for (n, int) in words.ints.iter_mut().enumerate() {
+            *int = memory.half(at + 24 + n * 4).load(Acquire);
+        }
+        words
+    }
+
+    fn wait_kind(&self) -> Option<WaitKind> {
+        match self.kind & 15 {
+            1 => Some(WaitKind::Monitor),
+            2 => Some(WaitKind::Lock),
+            3 => Some(WaitKind::Synchronizer),
+            4 => Some(WaitKind::Other),
+            _ => None,
+        }
+    }
+
+    /// Begun before the look, and not seen at its end.
+    fn is_lost(&self) -> bool {
+        self.kind & Words::BEFORE != 0 && self.kind & Words::STILL == 0
+    }
+}
+
+/// Where the JVM's own function behind `Unsafe.park` lies, which its symbols say.
+fn park_address(process: &Process) -> Option<u64> {
+    let function = native::find(process, Some("libjvm.so"), "Unsafe_Park").into_iter().next()?;
+    let all = mappings(process);
+    let mapping = all.iter().find(|m| {
+        m.is_code
+            && m.name.ends_with("/libjvm.so")
+            && (m.offset..m.offset + (m.end - m.begin)).contains(&function.offset)
+    })?;
+    Some(mapping.begin + (function.offset - mapping.offset))
+}
+
+/// `Ljava/lang/Object;` -> `java.lang.Object`; arrays as Java writes them; with `#`, a class that is a lock itself.
+fn class_name(signature: &str) -> String {
+    if let Some(of) = signature.strip_prefix('#') {
+        return format!("java.lang.Class of {}", class_name(of));
+    }
+    let base = signature.trim_start_matches('[');
+    let name = match base {
+        "B" => "byte",
+        "C" => "char",
+        "D" => "double",
+        "F" => "float",
+        "I" => "int",
+        "J" => "long",
+        "S" => "short",
+        "Z" => "boolean",
+        other => other.strip_prefix('L').and_then(|name| name.strip_suffix(';')).unwrap_or(other),
+    };
+    name.replace('/', ".") + &"[]".repeat(signature.len() - base.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::class_name;
+
+    #[test]
+    fn signatures() {
+        assert_eq!(class_name("Ljava/lang/Object;"), "java.lang.Object");
+        assert_eq!(class_name("[[B"), "byte[][]");
+        assert_eq!(class_name("[Lx/Y$Z;"), "x.Y$Z[]");
+        assert_eq!(class_name("#LLocks;"), "java.lang.Class of Locks");
+    }
+}

@@ -1,0 +1,113 @@
+//! When all of a JVM stood still: each safepoint, with its reason, as the JVM's own log says. A log into a file of ours is turned on for the time of
+//! a look.
+
+use std::fs;
+use std::os::unix::fs::fchown;
+
+use yunti_engine::base::{Code, Error, Result};
+
+use crate::jvm::attach::diagnose;
+use crate::jvm::folder::Folder;
+use crate::jvm::release::{Agent, Guest};
+use crate::target::Process;
+
+/// All of the JVM waited, or was on its way to. Times are of CLOCK_MONOTONIC.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pause {
+    pub begin_ns: u64,
+    pub end_ns: u64,
+    /// The operation: `G1CollectForAllocation`, `RedefineClasses`.
+    pub reason: String,
+}
+
+impl Pause {
+    pub fn is_gc(&self) -> bool {
+        const OF_COLLECTORS: [&str; 5] = ["Collect", "GC", "Mark", "Relocate", "Pause"];
+        // That one counts objects for a person.
+        OF_COLLECTORS.iter().any(|word| self.reason.contains(word)) && self.reason != "GC_HeapInspection"
+    }
+}
+
+/// The log, while it is written.
+pub struct PauseLog<'a>(Guest<'a>);
+
+impl<'a> PauseLog<'a> {
+    pub fn start(process: &'a Process) -> Result<PauseLog<'a>> {
+        let mut guest = Guest::of(process, Agent::Pauses, None)?;
+        let path = guest.folder.path(&guest.left.pauses());
+        let file = fs::File::create_new(&path).map_err(|e| {
+            Error::io(Code::Input, "the file that the JVM logs into cannot be made", &e).at_path(path.to_string_lossy())
+        })?;
+        if let Some((user, group)) = process.owner() {
+            // Not ours to give where we are not root: then it is our own JVM.
+            let _ = fchown(&file, Some(user), Some(group));
+        }
+        let to = Folder::inside(&guest.left.pauses());
+        // Decorated with System.nanoTime. No second file: who would take it away?
+        diagnose(process, &format!("VM.log output={to} what=safepoint=info decorators=tn output_options=filecount=0"))?;
+        guest.is_running = true;
+        Ok(PauseLog(guest))
+    }
+
+    pub fn stop(mut self) -> Result<Vec<Pause>> {
+        self.0.stop()?;
+        let text = fs::read(self.0.folder.path(&self.0.left.pauses()))
+            .map_err(|e| Error::io(Code::Input, "the JVM's log is gone", &e))?;
+        Ok(String::from_utf8_lossy(&text).lines().filter_map(pause).collect())
+    }
+}
+
+/// `[4394ns] Safepoint "G1CollectFull", Time since last: 21957770 ns, Reaching safepoint: 4957 ns, .., Total: 4352972 ns`, written at its end.
+fn pause(line: &str) -> Option<Pause> {
+    let (end, rest) = line.strip_prefix('[')?.split_once("ns]")?;
+    let (reason, times) = rest.trim().strip_prefix("Safepoint \"")?.split_once('"')?;
+    let total: u64 = times.split_once("Total:")?.1.split_once("ns")?.0.trim().parse().ok()?;
+    let end_ns: u64 = end.trim().parse().ok()?;
+    Some(Pause { begin_ns: end_ns.checked_sub(total)?, end_ns, reason: reason.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_log() {
+        let line = "[4394609192468ns] Safepoint \"G1CollectFull\", Time since last: 21957770 ns, Reaching safepoint: 4957 ns, Cleanup: 6630 ns, At safepoint: 4341385 ns, Total: 4352972 ns";
+        let found = pause(line).unwrap();
+        assert_eq!(
+            (found.begin_ns, found.end_ns, &*found.reason),
+            (4_394_604_839_496, 4_394_609_192_468, "G1CollectFull")
+        );
+        for wrong in [
+            "",
+            "[1ns] Safepoint",
+            "[xns] Safepoint \"A\", Total: 1 ns",
+            "[1ns] Safepoint \"A\", Total: 2 ns",
+            "[1ns] x",
+        ] {
+            assert!(pause(wrong).is_none(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn reasons() {
+        let is_gc = |reason: &str| Pause { begin_ns: 0, end_ns: 0, reason: reason.to_owned() }.is_gc();
+        for gc in [
+            "G1CollectForAllocation",
+            "G1PauseRemark",
+            "ParallelGCFailedAllocation",
+            "ZMarkStart",
+            "XRelocateStart",
+            "ShenandoahInitMark",
+            "SerialCollectForAllocation",
+            "GenCollectFull",
+        ] {
+            assert!(is_gc(gc), "{gc}");
+        }
+        for other in
+            ["RedefineClasses", "ICBufferFull", "Cleanup", "HandshakeFallback", "FindDeadlocks", "GC_HeapInspection"]
+        {
+            assert!(!is_gc(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Stacks that the programs of `bpf/` ask for in processes that are no JVM: copied by an event of perf, unwound here.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use libbpf_rs::Object;
+use yunti_engine::base::{Code, Error, Result};
+
+use super::programs::{Settings, half, load, put_descriptors};
+use crate::native::{AskedStacks, Unwinding};
+use crate::stack::Frame;
+use crate::target::Process;
+
+pub struct StackEvents {
+    events: AskedStacks,
+    unwinding: Unwinding,
+    /// Of a thread, by its number.
+    stacks: HashMap<(u32, u32), Rc<[Frame]>>,
+}
+
+impl StackEvents {
+    pub fn of(process: &Process) -> Result<StackEvents> {
+        let events = AskedStacks::open().map_err(|e| {
+            Error::io(Code::Input, &format!("stacks of process {} cannot be copied", process.pid), &e)
+                .hint("run as root")
+        })?;
+        Ok(StackEvents { events, unwinding: Unwinding::new(process), stacks: HashMap::new() })
+    }
+
+    pub fn collect(&mut self) {
+        let mut come = Vec::new();
+        self.events.drain(|word, raw| come.push(((half(word, 0, 0), half(word, 0, 1)), raw)));
+        for (name, raw) in come {
+            let frames = self.unwinding.frames(&raw);
+            self.stacks.insert(name, frames.into());
+        }
+    }
+
+    pub fn thread(&mut self, tid: u32) -> Rc<str> {
+        self.unwinding.thread(tid)
+    }
+
+    pub fn lost(&self) -> u64 {
+        self.events.lost
+    }
+
+    pub fn stacks(self) -> HashMap<(u32, u32), Rc<[Frame]>> {
+        self.stacks
+    }
+}
+
+/// Loads programs that ask for stacks.
+///
+/// @param stacks of a process that is no JVM; None: its threads are asked by SIGPROF, for which a handler must be there
+pub fn load_with_stacks(
+    image: &[u8],
+    process: &Process,
+    stacks: Option<&StackEvents>,
+    stacks_a_second_max: u32,
+    wanted: &[&str],
+) -> Result<Object> {
+    let settings = Settings { pid: process.pid, stacks_by_signal: stacks.is_none(), stacks_a_second_max };
+    let object = load(image, settings, wanted)?;
+    if let Some(stacks) = stacks {
+        put_descriptors(&object, "stack_events", &stacks.events.descriptors())?;
+    }
+    Ok(object)
+}

@@ -1,0 +1,129 @@
+//! When threads left the processor and why, and spans between calls of functions: `bpf/waits.bpf.c`.
+
+use libbpf_rs::{Link, Object, RingBuffer};
+use yunti_engine::base::Result;
+
+use super::programs::{Account, Records, account, attached, half, program, ring, uprobe, word};
+use super::stacks::{StackEvents, load_with_stacks};
+use crate::native::Function;
+use crate::target::Process;
+
+const WORDS: usize = 3;
+const IS_SPAN: u32 = 1;
+const NO_SYSTEM_CALL: u32 = u32::MAX;
+
+static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/waits.bpf.o"));
+
+/// A thread was not on a processor. Times are of CLOCK_MONOTONIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait {
+    pub tid: u32,
+    pub off_ns: u64,
+    /// From here on it could have run.
+    pub woken_ns: u64,
+    pub on_ns: u64,
+    /// No signal wakes it: it waits for a disk, or for a lock of the kernel.
+    pub is_uninterruptible: bool,
+    pub system_call: Option<u32>,
+    /// As of [`super::Hit`].
+    pub stack: u32,
+}
+
+/// A thread was between the call of one function and the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub tid: u32,
+    pub begin_ns: u64,
+    pub end_ns: u64,
+}
+
+/// Where spans begin and end.
+#[derive(Clone, Debug)]
+pub struct SpanBounds {
+    pub begin: Vec<Function>,
+    /// Empty: where the same functions return.
+    pub end: Vec<Function>,
+}
+
+/// Programs at work; they are detached when this is dropped.
+pub struct Waits {
+    // Before the object that they belong to.
+    links: Vec<Link>,
+    ring: RingBuffer<'static>,
+    records: Records,
+    object: Object,
+}
+
+impl Waits {
+    /// @param stacks of a process that is no JVM, whose waits are told in spans alone; None: it is one, and all waits are told, without stacks
+    pub fn start(
+        process: &Process,
+        spans: Option<&SpanBounds>,
+        stacks: Option<&StackEvents>,
+        stacks_a_second_max: u32,
+    ) -> Result<Waits> {
+        const TRACEPOINTS: [(&str, &str); 2] = [("wakes", "sched_wakeup"), ("switches", "sched_switch")];
+        let mut wanted = TRACEPOINTS.map(|(name, _)| name).to_vec();
+        if spans.is_some() {
+            wanted.extend(["span_begins", "span_ends"]);
+        }
+        let object = load_with_stacks(IMAGE, process, stacks, stacks_a_second_max, &wanted)?;
+        let (ring, records) = ring(&object, "waits")?;
+        let mut waits = Waits { links: Vec::new(), ring, records, object };
+        for (name, tracepoint) in TRACEPOINTS {
+            let link = program(&waits.object, name)?.attach_raw_tracepoint(tracepoint);
+            waits.links.push(attached(&format!("the tracepoint {tracepoint}"), process, link)?);
+        }
+        if let Some(SpanBounds { begin, end }) = spans {
+            // SPAN_.. of bpf/waits.bpf.c.
+            let cookie = u64::from(!end.is_empty());
+            for function in begin {
+                let returns = function.returns.iter().chain(&function.jumps).filter(|_| end.is_empty());
+                for offset in returns {
+                    waits.attach(process, "span_ends", function, *offset, cookie)?;
+                }
+            }
+            for function in end {
+                waits.attach(process, "span_ends", function, function.offset, cookie)?;
+            }
+            for function in begin {
+                waits.attach(process, "span_begins", function, function.offset, cookie)?;
+            }
+        }
+        Ok(waits)
+    }
+
+    fn attach(&mut self, process: &Process, name: &str, function: &Function, offset: u64, cookie: u64) -> Result<()> {
+        self.links.push(uprobe(&self.object, name, process, function, offset, cookie)?);
+        Ok(())
+    }
+
+    /// Hands on what has come since the last time.
+    pub fn collect(&mut self, mut wait: impl FnMut(Wait), mut span: impl FnMut(Span)) {
+        let _ = self.ring.consume();
+        for bytes in self.records.borrow_mut().drain(..) {
+            let (what, tid, state) = (half(&bytes, WORDS, 0), half(&bytes, WORDS, 1), half(&bytes, WORDS, 2));
+            if what == IS_SPAN {
+                span(Span { tid, begin_ns: word(&bytes, 0), end_ns: word(&bytes, 1) });
+                continue;
+            }
+            wait(Wait {
+                tid,
+                off_ns: word(&bytes, 0),
+                woken_ns: word(&bytes, 1),
+                on_ns: word(&bytes, 2),
+                is_uninterruptible: state & 2 != 0,
+                system_call: Some(half(&bytes, WORDS, 3)).filter(|call| *call != NO_SYSTEM_CALL),
+                stack: half(&bytes, WORDS, 4),
+            });
+        }
+    }
+
+    pub fn detach(&mut self) {
+        self.links.clear();
+    }
+
+    pub fn account(&self) -> Account {
+        account(&self.object)
+    }
+}

@@ -1,5 +1,0 @@
-//! Answers as pages.
-
-mod flame;
-
-pub use flame::flame;

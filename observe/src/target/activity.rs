@@ -1,0 +1,129 @@
+//! What each thread is at, looked at now and then from outside: running, or in which system call. No program has to be loaded for it, and no
+//! stack is walked.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
+use std::time::{Duration, Instant};
+
+use super::Process;
+use super::sockets::{Connection, connections, socket_of};
+
+/// What a thread was at, when it was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Activity {
+    /// On a processor, or ready to be.
+    Running,
+    /// In state D: for a disk, for a page, for a lock of the kernel's.
+    Disk,
+    /// For an answer from a peer that this process has called.
+    Remote(String),
+    /// For a request, a connection, an event.
+    Idle,
+    Sleep,
+    Futex,
+    Other,
+}
+
+pub struct Watcher {
+    process: Process,
+    memory: Option<File>,
+    sockets: HashMap<u64, Connection>,
+    looked: Option<Instant>,
+    /// By thread: how often at what.
+    pub seen: HashMap<u32, HashMap<Activity, u64>>,
+    pub rounds: u64,
+}
+
+const SOCKETS_EVERY: Duration = Duration::from_millis(500);
+/// Of programs that connect for each call, a socket may be younger than that.
+const SOCKETS_AT_MOST_EVERY: Duration = Duration::from_millis(20);
+/// Of a process with very many threads some are left out in each round.
+const THREADS_MAX: usize = 256;
+
+impl Watcher {
+    pub fn new(process: &Process) -> Watcher {
+        Watcher {
+            process: process.clone(),
+            memory: File::open(format!("/proc/{}/mem", process.pid)).ok(),
+            sockets: HashMap::new(),
+            looked: None,
+            seen: HashMap::new(),
+            rounds: 0,
+        }
+    }
+
+    fn read_sockets(&mut self, every: Duration) {
+        if self.looked.is_none_or(|at| at.elapsed() > every) {
+            self.sockets = connections(&self.process);
+            self.looked = Some(Instant::now());
+        }
+    }
+
+    pub fn look(&mut self) {
+        self.read_sockets(SOCKETS_EVERY);
+        self.rounds += 1;
+        let threads = self.process.threads();
+        let step = threads.len().div_ceil(THREADS_MAX).max(1);
+        for tid in threads.into_iter().skip(self.rounds as usize % step).step_by(step) {
+            if let Some(activity) = self.activity(tid) {
+                *self.seen.entry(tid).or_default().entry(activity).or_default() += step as u64;
+            }
+        }
+    }
+
+    fn activity(&mut self, tid: u32) -> Option<Activity> {
+        let stat = fs::read_to_string(format!("/proc/{}/task/{tid}/stat", self.process.pid)).ok()?;
+        let state = stat.rsplit_once(") ")?.1.chars().next()?;
+        match state {
+            'R' => return Some(Activity::Running),
+            'D' => return Some(Activity::Disk),
+            'S' => {}
+            _ => return None,
+        }
+        // Where we may not see it, it says nothing; the stacks of a profiler may.
+        let call = fs::read_to_string(format!("/proc/{}/task/{tid}/syscall", self.process.pid)).unwrap_or_default();
+        let mut words = call.split_whitespace();
+        let Some(number) = words.next().and_then(|word| word.parse::<i64>().ok()) else { return Some(Activity::Other) };
+        let arguments: Vec<u64> =
+            words.map(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).unwrap_or(0)).collect();
+        Some(self.in_call(number, &arguments))
+    }
+
+    fn in_call(&mut self, number: i64, arguments: &[u64]) -> Activity {
+        let name = usize::try_from(number).ok().and_then(syscalls::Sysno::new);
+        let first = arguments.first().copied().unwrap_or(0);
+        match name.map_or("", |call| call.name()) {
+            "futex" | "futex_wait" | "futex_waitv" => Activity::Futex,
+            "nanosleep" | "clock_nanosleep" => Activity::Sleep,
+            "read" | "recvfrom" | "recvmsg" | "recvmmsg" | "write" | "sendto" | "sendmsg" | "connect" | "readv" => {
+                self.at_socket(first)
+            }
+            // A single descriptor that is waited for, as sockets of Java and of DNS do.
+            "poll" | "ppoll" if arguments.get(1) == Some(&1) => {
+                self.word(first).map_or(Activity::Other, |fd| self.at_socket(fd & 0xffff_ffff))
+            }
+            "poll" | "ppoll" | "select" | "pselect6" | "epoll_wait" | "epoll_pwait" | "epoll_pwait2" | "accept"
+            | "accept4" | "wait4" | "waitid" | "rt_sigtimedwait" | "io_getevents" | "io_uring_enter" => Activity::Idle,
+            _ => Activity::Other,
+        }
+    }
+
+    fn at_socket(&mut self, fd: u64) -> Activity {
+        let Some(inode) = socket_of(&self.process, fd) else { return Activity::Other };
+        if !self.sockets.contains_key(&inode) {
+            self.read_sockets(SOCKETS_AT_MOST_EVERY);
+        }
+        match self.sockets.get(&inode) {
+            Some(connection) if connection.is_accepted => Activity::Idle,
+            Some(connection) => Activity::Remote(connection.peer.clone()),
+            None => Activity::Other,
+        }
+    }
+
+    fn word(&self, address: u64) -> Option<u64> {
+        let mut bytes = [0; 8];
+        self.memory.as_ref()?.read_exact_at(&mut bytes, address).ok()?;
+        Some(u64::from_le_bytes(bytes))
+    }
+}

@@ -1,0 +1,97 @@
+//! What the control groups of a process allow it of processors: their quota, and how often it was used up. Version 1 and 2.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Process;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Throttling {
+    pub periods: u64,
+    pub throttled_periods: u64,
+    /// Of all processors together.
+    pub throttled_seconds: f64,
+    /// Processors that the narrowest of the groups allows; None: as many as there are.
+    pub processors: Option<f64>,
+}
+
+/// Of the group that a process is in and of those above it, added up.
+pub fn throttling(process: &Process) -> Throttling {
+    let mut sum = Throttling::default();
+    for folder in folders(process) {
+        let stat = fs::read_to_string(folder.join("cpu.stat")).unwrap_or_default();
+        let number =
+            |key: &str| stat.lines().find_map(|line| line.strip_prefix(key)?.trim().parse::<f64>().ok()).unwrap_or(0.0);
+        sum.periods += number("nr_periods ") as u64;
+        sum.throttled_periods += number("nr_throttled ") as u64;
+        sum.throttled_seconds += number("throttled_time ") / 1e9 + number("throttled_usec ") / 1e6;
+        if let Some(allowed) = quota(&folder) {
+            sum.processors = Some(sum.processors.map_or(allowed, |narrower| narrower.min(allowed)));
+        }
+    }
+    sum
+}
+
+fn quota(folder: &Path) -> Option<f64> {
+    let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    let of = |quota: &str, period: &str| -> Option<f64> {
+        let (quota, period) = (quota.trim().parse::<f64>().ok()?, period.trim().parse::<f64>().ok()?);
+        (quota > 0.0 && period > 0.0).then_some(quota / period)
+    };
+    match read("cpu.max") {
+        Some(both) => both.split_once(' ').and_then(|(quota, period)| of(quota, period)),
+        None => of(&read("cpu.cfs_quota_us")?, &read("cpu.cfs_period_us")?),
+    }
+}
+
+/// From the innermost to the outermost.
+fn folders(process: &Process) -> Vec<PathBuf> {
+    let groups = fs::read_to_string(format!("/proc/{}/cgroup", process.pid)).unwrap_or_default();
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mut all = Vec::new();
+    for line in groups.lines() {
+        // `4:cpu,cpuacct:/a/b`, `0::/a/b`
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let is_cpu = controllers.split(',').any(|c| c == "cpu");
+        if !is_cpu && !controllers.is_empty() {
+            continue;
+        }
+        let Some(mount) = mounts.lines().find_map(|m| mount_of(m, is_cpu)) else { continue };
+        let inside = Path::new(path.trim_start_matches('/'));
+        all.extend(inside.ancestors().map(|part| mount.join(part)));
+    }
+    all
+}
+
+/// Where the hierarchy is mounted: proc_pid_mountinfo(5).
+fn mount_of(line: &str, is_version_1: bool) -> Option<PathBuf> {
+    let (head, tail) = line.split_once(" - ")?;
+    let mut tail = tail.split(' ');
+    let (kind, options) = (tail.next()?, tail.nth(1)?);
+    let fits = match is_version_1 {
+        true => kind == "cgroup" && options.split(',').any(|o| o == "cpu"),
+        false => kind == "cgroup2",
+    };
+    fits.then(|| head.split(' ').nth(4).map(PathBuf::from)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mounts() {
+        let v1 = "33 25 0:30 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct";
+        let v2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";
+        assert_eq!(mount_of(v1, true), Some(PathBuf::from("/sys/fs/cgroup/cpu,cpuacct")));
+        assert_eq!(mount_of(v2, false), Some(PathBuf::from("/sys/fs/cgroup")));
+        assert!(mount_of(v1, false).is_none() && mount_of(v2, true).is_none() && mount_of("", true).is_none());
+    }
+
+    #[test]
+    fn ourselves() {
+        let me = Process::of(std::process::id()).unwrap();
+        let _ = throttling(&me);
+    }
+}

@@ -1,0 +1,92 @@
+//! Which threads wait for a peer that this process has called, and which for one that has called it: the first is a slow remote, the second an
+//! idle client.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+
+use super::Process;
+
+/// A connected socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// `127.0.0.1:5432`
+    pub peer: String,
+    /// By the other side: its port here is one that is listened on.
+    pub is_accepted: bool,
+}
+
+/// By inode.
+pub fn connections(process: &Process) -> HashMap<u64, Connection> {
+    let mut rows = Vec::new();
+    let mut listening = HashSet::new();
+    // Resolvers of names connect sockets of UDP.
+    for table in ["tcp", "tcp6", "udp", "udp6"] {
+        let text = fs::read_to_string(format!("/proc/{}/net/{table}", process.pid)).unwrap_or_default();
+        for row in text.lines().skip(1).filter_map(parsed).filter(|row| row.state != UNCONNECTED) {
+            if row.state == LISTEN {
+                listening.insert(row.port);
+            } else {
+                rows.push(row);
+            }
+        }
+    }
+    let of = |row: Row| (row.inode, Connection { peer: row.peer, is_accepted: listening.contains(&row.port) });
+    rows.into_iter().map(of).collect()
+}
+
+const LISTEN: &str = "0A";
+/// TCP_CLOSE: of UDP, one without a peer.
+const UNCONNECTED: &str = "07";
+
+struct Row {
+    port: u16,
+    peer: String,
+    state: String,
+    inode: u64,
+}
+
+/// `0: 0100007F:1F90 0100007F:A1B2 01 ..`: proc_pid_net(5), addresses in the machine's own order of bytes.
+fn parsed(line: &str) -> Option<Row> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let port = |address: &str| u16::from_str_radix(address.rsplit(':').next()?, 16).ok();
+    let (hex, _) = words.get(2)?.split_once(':')?;
+    let word = |at: usize| u32::from_str_radix(hex.get(at..at + 8)?, 16).ok().map(u32::to_le_bytes);
+    let peer_port = port(words[2])?;
+    let peer = match hex.len() {
+        8 => std::net::Ipv4Addr::from(word(0)?).to_string(),
+        _ => {
+            let bytes: Vec<u8> = (0..4).filter_map(|i| word(i * 8)).flatten().collect();
+            let address = std::net::Ipv6Addr::from(<[u8; 16]>::try_from(bytes).ok()?);
+            address.to_ipv4_mapped().map_or_else(|| format!("[{address}]"), |v4| v4.to_string())
+        }
+    };
+    Some(Row {
+        port: port(words.get(1)?)?,
+        peer: format!("{peer}:{peer_port}"),
+        state: (*words.get(3)?).to_owned(),
+        inode: words.get(9)?.parse().ok()?,
+    })
+}
+
+/// The inode of a descriptor that is a socket.
+pub fn socket_of(process: &Process, fd: u64) -> Option<u64> {
+    let link = fs::read_link(format!("/proc/{}/fd/{fd}", process.pid)).ok()?;
+    link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows() {
+        let row =
+            parsed("   1: 0100007F:1F90 0200007F:0050 01 00000000:00000000 00:00000000 00000000  0 0 4242 1 0 20")
+                .unwrap();
+        assert_eq!((row.port, row.peer.as_str(), row.state.as_str(), row.inode), (8080, "127.0.0.2:80", "01", 4242));
+        let six =
+            "  0: 0000000000000000FFFF00000100007F:1F90 0000000000000000FFFF00000100007F:C350 01 0:0 0:0 0 0 0 7 1";
+        assert_eq!(parsed(six).unwrap().peer, "127.0.0.1:50000");
+        assert!(parsed("").is_none() && parsed("sl local_address").is_none());
+    }
+}

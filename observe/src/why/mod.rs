@@ -1,0 +1,21 @@
+//! What bounds a process: many cheap things are looked at side by side, what they point to is looked at closer, and rules say what it is.
+//!
+//! ```text
+//!   watch.rs    the first look: processor time, waits, collections, page faults, neighbours
+//!   waiting.rs  what a thread waits for, by its stack
+//!   facts.rs    what is known then
+//!   deeper.rs   the second look: which lock, which pages, which queue
+//!   rules.rs    causes, each with what it costs, the evidence, the cure
+//! ```
+
+mod deeper;
+mod facts;
+mod rules;
+mod waiting;
+mod watch;
+
+pub use deeper::{look as look_deeper, points_deeper};
+pub use facts::{Facts, FaultsSeen};
+pub use rules::{Finding, findings};
+pub use waiting::Waiting;
+pub use watch::watch;

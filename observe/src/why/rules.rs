@@ -1,0 +1,451 @@
+//! Causes: each rule says what share of the time its cause costs, as far as can be seen, with the evidence and the change that would help.
+
+use std::rc::Rc;
+
+use super::facts::Facts;
+use super::waiting::Waiting;
+use crate::answer;
+use crate::stack::Frame;
+
+/// A cause that was found.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// Its name in the guide: `fair-lock-convoy`.
+    pub cause: &'static str,
+    /// Of the time in which there is something to do, from 0 to 1.
+    pub cost: f64,
+    /// The resource that bounds, what holds it, and where.
+    pub sentence: String,
+    pub evidence: Vec<String>,
+    pub cure: String,
+}
+
+/// What costs less is not told.
+const COST_MIN: f64 = 0.15;
+/// A second cause is told if it costs as much as this share of the first.
+const OF_FIRST: f64 = 0.4;
+const TOLD_MAX: usize = 3;
+
+pub const PAGE_FAULT_FRAMES: [&str; 4] =
+    ["exc_page_fault", "asm_exc_page_fault", "do_user_addr_fault", "handle_mm_fault"];
+const GIVING_BACK_FRAMES: [&str; 6] =
+    ["sys_munmap", "sys_madvise", "sys_brk", "unmap_region", "zap_page_range", "do_madvise"];
+const MAPPING_FRAMES: [&str; 7] =
+    ["sys_mmap", "sys_munmap", "sys_mprotect", "sys_mremap", "do_mmap", "vm_mmap_pgoff", "sys_madvise"];
+
+pub fn has_frame(frames: &[Frame], names: &[&str]) -> bool {
+    frames.iter().any(|frame| names.iter().any(|name| frame.name.contains(name)))
+}
+
+/// All that is wrong, what costs most first; empty: nothing is.
+pub fn findings(facts: &Facts) -> Vec<Finding> {
+    let rules: [fn(&Facts) -> Option<Finding>; 9] =
+        [quota, neighbour, collections, memory, mappings, waits_for_others, name_service, remote, hot_method];
+    let mut found: Vec<Finding> = rules.iter().filter_map(|rule| rule(facts)).collect();
+    found.sort_by(|a, b| b.cost.total_cmp(&a.cost));
+    let first = found.first().map_or(0.0, |finding| finding.cost);
+    found.retain(|finding| finding.cost >= COST_MIN.max(first * OF_FIRST));
+    found.truncate(TOLD_MAX);
+    found
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// Waiting bounds nothing while the processors are all at work: from one at half of its processors on.
+fn while_processors_are_free(facts: &Facts) -> f64 {
+    (2.0 * (1.0 - facts.utilisation())).clamp(0.0, 1.0)
+}
+
+/// Of the time of threads that have something to do, the share that is processor time; in pauses they have none.
+fn of_processor(facts: &Facts) -> f64 {
+    let pauses = facts.heap.as_ref().map_or(0.0, |heap| heap.pause_share.min(1.0));
+    (1.0 - pauses) * (facts.threads_waiting(Waiting::Not) / facts.busy_threads().max(0.01)).clamp(0.0, 1.0)
+}
+
+/// The share of a way of waiting.
+fn waited(facts: &Facts, waiting: Waiting) -> f64 {
+    facts.threads_waiting(waiting) / facts.busy_threads().max(0.01) * while_processors_are_free(facts)
+}
+
+fn throttled(facts: &Facts) -> f64 {
+    facts.throttling.throttled_periods as f64 / facts.throttling.periods.max(1) as f64
+}
+
+fn quota(facts: &Facts) -> Option<Finding> {
+    let share = throttled(facts);
+    let allowed = facts.throttling.processors?;
+    (share > 0.1).then(|| Finding {
+        cause: "cpu-quota",
+        cost: share,
+        sentence: format!("The quota of its control group bounds it: {allowed:.2} processors, used up in {} of the periods.", percent(share)),
+        evidence: vec![
+            format!("throttled in {} of {} periods, {:.1} s in all", facts.throttling.throttled_periods, facts.throttling.periods, facts.throttling.throttled_seconds),
+            format!("{:.2} processors used", facts.cpu_seconds() / facts.seconds),
+        ],
+        cure: "a larger quota (cpu.max, cpu.cfs_quota_us; limits.cpu of Kubernetes), or fewer threads so that it lasts for the whole period".to_owned(),
+    })
+}
+
+fn neighbour(facts: &Facts) -> Option<Finding> {
+    // What a quota holds back waits as well, and for nobody.
+    if throttled(facts) > 0.1 {
+        return None;
+    }
+    let ready = facts.cpu_seconds() + facts.queued_seconds;
+    let queued = facts.queued_seconds / ready.max(0.001);
+    let others = facts.others_processors() / facts.processors.max(0.01);
+    let of_busy = (ready / facts.seconds.max(0.001) / facts.busy_threads().max(0.01)).min(1.0);
+    // What its threads wait for each other would stay without the others.
+    let cost = queued.min(others) * of_busy;
+    let (name, seconds) = facts.others.first()?;
+    (queued > 0.15 && others > 0.2).then(|| Finding {
+        cause: "cpu-neighbour",
+        cost,
+        sentence: format!(
+            "Other processes take the processors: its threads were ready for {ready:.1} s and waited {} of it for one, above all for {name} ({:.2} processors).",
+            percent(queued), seconds / facts.seconds
+        ),
+        evidence: facts.others.iter().take(5).map(|(name, seconds)| format!("{name}: {:.2} processors", seconds / facts.seconds)).collect(),
+        cure: format!("give {name} less (nice, a control group with cpu.weight or a quota), move it, or move this"),
+    })
+}
+
+/// Of the time in pauses, at least.
+const PAUSES_MIN: f64 = 0.1;
+
+fn collections(facts: &Facts) -> Option<Finding> {
+    let heap = facts.heap.as_ref()?;
+    let share = heap.pause_share;
+    if share < PAUSES_MIN {
+        return None;
+    }
+    let processors = facts.processors.ceil().max(1.0);
+    let rate = heap.young_collections / facts.seconds;
+    let consumed = heap.eden_bytes * heap.young_collections;
+    let promoted = heap.promoted_bytes / consumed.max(1.0);
+    let evidence = vec![
+        format!(
+            "pauses: {} of the time; {rate:.1} young collections a second, {} others",
+            percent(share),
+            heap.old_collections
+        ),
+        format!(
+            "eden {}, of {} of heap at most; {} promoted, {} of what was allocated",
+            answer::bytes(heap.eden_bytes as u64),
+            answer::bytes(heap.heap_max_bytes as u64),
+            answer::bytes(heap.promoted_bytes as u64),
+            percent(promoted)
+        ),
+        format!(
+            "{} threads collect on {processors:.0} processors, {:.1} s of processor time",
+            facts.gc_threads, facts.gc_seconds
+        ),
+    ];
+    let finding = |cause, sentence: String, cure: &str| Finding {
+        cause,
+        cost: share,
+        sentence,
+        evidence: evidence.clone(),
+        cure: cure.to_owned(),
+    };
+    Some(if facts.gc_threads as f64 > (processors * 1.5).max(processors + 1.0) {
+        finding(
+            "too-many-gc-threads",
+            format!(
+                "Garbage collection bounds it: {} of the time, by {} threads on {processors:.0} processors, who wait for each other.",
+                percent(share),
+                facts.gc_threads
+            ),
+            "-XX:ParallelGCThreads as many as there are processors, or without the flag; in a container, a JVM that sees its limits",
+        )
+    } else if promoted > 0.08 || promoted > 0.05 && heap.old_collections / facts.seconds > 0.3 {
+        finding(
+            "promotion",
+            format!(
+                "Garbage collection bounds it: {} of the time, since {} a second live long enough to be promoted to the old generation.",
+                percent(share),
+                answer::bytes((heap.promoted_bytes / facts.seconds) as u64)
+            ),
+            "requests that are slow keep what they have allocated: let them hold less (stream, page), or bound how many run at once; a larger young generation (-Xmn) outlives them",
+        )
+    } else {
+        finding(
+            "small-young-generation",
+            format!(
+                "Garbage collection bounds it: {} of the time, {rate:.0} collections a second of an eden of {}.",
+                percent(share),
+                answer::bytes(heap.eden_bytes as u64)
+            ),
+            "a larger young generation: -Xmn, -XX:NewSize, -XX:MaxNewSize, or G1 without them and with a larger -Xmx",
+        )
+    })
+}
+
+/// The program's own function in which most page faults happen.
+fn faulting_function(facts: &Facts) -> Option<Rc<str>> {
+    facts.own_function(|frames| has_frame(frames, &PAGE_FAULT_FRAMES)).map(|(name, _)| name)
+}
+
+/// A second: as many small pages cost what is felt.
+const FAULTS_MANY: f64 = 5000.0;
+
+fn memory(facts: &Facts) -> Option<Finding> {
+    let faulting = facts.cpu_share(|frames| has_frame(frames, &PAGE_FAULT_FRAMES));
+    let both =
+        facts.cpu_share(|frames| has_frame(frames, &PAGE_FAULT_FRAMES) || has_frame(frames, &GIVING_BACK_FRAMES));
+    let seen = facts.deeper.faults.as_ref()?;
+    let place = faulting_function(facts).map_or_else(String::new, |name| format!(", above all in {name}"));
+    let evidence = vec![
+        format!("{:.0} page faults a second, above all {}", seen.per_second, seen.place),
+        format!(
+            "{} of its processor time in page faults, {} with giving memory back",
+            percent(faulting),
+            percent(both)
+        ),
+        format!(
+            "first touch {}, of pages that were there before {}, copies on write {}",
+            percent(seen.first_touch),
+            percent(seen.again),
+            percent(seen.copies)
+        ),
+    ];
+    // Few faults that cost much: each makes a huge page.
+    let is_huge = faulting > 0.2 && facts.faults / facts.seconds.max(0.001) < FAULTS_MANY;
+    let cure = match &seen.advice {
+        _ if is_huge => "the pages are huge ones already, of which each is cleared: memory that is kept and used again costs nothing".to_owned(),
+        Some(advice) => advice.clone(),
+        None => "`yunti observe faults` shows where".to_owned(),
+    };
+    let weight = of_processor(facts);
+    Some(if seen.copies > 0.4 {
+        Finding {
+            cause: "copy-on-write",
+            cost: faulting * weight,
+            sentence: format!(
+                "Copying pages bounds it: after a fork each page that is written is copied first, {} of its processor time{}.",
+                percent(faulting),
+                place
+            ),
+            evidence,
+            cure,
+        }
+    } else if seen.again > 0.5 && by_allocator(facts) > 0.5 {
+        Finding {
+            cause: "eager-allocator",
+            cost: both * weight,
+            sentence: format!(
+                "Memory that is given back to the system and taken again bounds it: {} of its processor time{}.",
+                percent(both),
+                place
+            ),
+            evidence,
+            cure,
+        }
+    } else {
+        Finding {
+            cause: "first-touch",
+            cost: faulting * weight,
+            sentence: format!(
+                "Fresh memory bounds it: {} of its processor time is the kernel making pages when they are first touched{}.",
+                percent(faulting),
+                place
+            ),
+            evidence,
+            cure,
+        }
+    })
+}
+
+const ALLOCATORS: [&str; 12] = [
+    "_int_free",
+    "__libc_free",
+    "systrim",
+    "sysmalloc",
+    "_int_malloc",
+    "munmap_chunk",
+    "heap_trim",
+    "je_",
+    "mi_free",
+    "mi_malloc",
+    "tc_free",
+    "tcmalloc",
+];
+
+/// Of the time in which memory is given back, the share in which an allocator does it, and not the program itself.
+fn by_allocator(facts: &Facts) -> f64 {
+    let all = facts.cpu_share(|frames| has_frame(frames, &GIVING_BACK_FRAMES));
+    facts.cpu_share(|frames| has_frame(frames, &GIVING_BACK_FRAMES) && has_frame(frames, &ALLOCATORS)) / all.max(1e-9)
+}
+
+/// From here on the kernel feels how many there are.
+const MAPPINGS_MANY: usize = 20_000;
+
+fn mappings(facts: &Facts) -> Option<Finding> {
+    let share = facts.cpu_share(|frames| has_frame(frames, &MAPPING_FRAMES));
+    (facts.mappings >= MAPPINGS_MANY).then(|| Finding {
+        cause: "many-mappings",
+        cost: share * of_processor(facts),
+        sentence: format!("Mapping and unmapping memory bounds it: {} of its processor time, in a process with {} mappings.", percent(share), facts.mappings),
+        evidence: vec![format!("{} mappings; the limit is /proc/sys/vm/max_map_count", facts.mappings)],
+        cure: "map large pieces and cut them up in the program, or read() into buffers that are used again; fewer and larger mappings".to_owned(),
+    })
+}
+
+/// Threads at a time.
+const LOCK_WAITERS_MIN: f64 = 0.2;
+const CONVOY_WAITS_PER_SECOND: f64 = 500.0;
+
+/// Locks, pools and queues: another thread of the same process has what is waited for.
+fn waits_for_others(facts: &Facts) -> Option<Finding> {
+    let found = [full_queue(facts), pool_of_one(facts), lock(facts)];
+    found.into_iter().flatten().max_by(|a, b| a.cost.total_cmp(&b.cost))
+}
+
+const QUEUED_MANY: u64 = 1000;
+
+fn full_queue(facts: &Facts) -> Option<Finding> {
+    let queued = facts.deeper.queued_tasks.filter(|queued| *queued >= QUEUED_MANY)?;
+    let free = while_processors_are_free(facts);
+    use Waiting::{File, Lock, NameService, Network, Not, Resource, Result, Sleep};
+    let of_workers = |waiting| facts.waits_in_of(waiting, |thread| thread.is_worker);
+    let ways = [Network, NameService, File, Resource, Lock, Result, Sleep, Not].into_iter().filter_map(of_workers);
+    let (place, _) = ways.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    Some(Finding {
+        cause: "full-executor-queue",
+        cost: free,
+        sentence: format!("The threads of an executor bound it: up to {queued} tasks stand in its queue, and its threads are never idle while {} of the processors are.", percent(1.0 - facts.utilisation())),
+        evidence: vec![format!("{queued} entries of queues in the heap, with those that were taken and are not collected yet"), format!("its threads are mostly in {place}")],
+        cure: "more threads in the executor, since they wait rather than compute; and a bounded queue, so that who brings work learns of it".to_owned(),
+    })
+}
+
+/// Threads that wait in one place, while together they do as much as one thread could.
+fn pool_of_one(facts: &Facts) -> Option<Finding> {
+    let (place, _) = facts.waits_in(Waiting::Resource)?;
+    let here = |thread: &&super::facts::ThreadFacts| {
+        thread.waits_in.get(&(Waiting::Resource, place.clone())).copied().unwrap_or(0.0)
+    };
+    let group: Vec<_> = facts.threads.iter().filter(|thread| here(thread) > 0.3).collect();
+    let waiting: f64 = group.iter().map(here).sum();
+    let active = group.len() as f64
+        - waiting
+        - group.iter().map(|t| t.share(Waiting::Idle) + t.share(Waiting::Sleep)).sum::<f64>();
+    let is_one = group.len() >= 3 && (0.6..=1.4).contains(&active);
+    is_one.then(|| Finding {
+        cause: "pool-of-one",
+        cost: waiting / facts.busy_threads().max(0.01) * while_processors_are_free(facts),
+        sentence: format!("A pool of one bounds it: {} threads want it in {place}, {waiting:.1} of them wait at a time, and one at a time gets on.", group.len()),
+        evidence: vec![
+            format!("{active:.2} of {} threads are active at a time, never more than one", group.len()),
+            facts.waits_in(Waiting::Network).map_or_else(String::new, |(name, n)| format!("meanwhile {n:.2} threads wait for a peer in {name}")),
+        ],
+        cure: "a larger pool: as many as the other side bears, or as there are threads".to_owned(),
+    })
+}
+
+fn lock(facts: &Facts) -> Option<Finding> {
+    let seen = facts.deeper.lock.as_ref();
+    let waiting = match seen {
+        Some(lock) if !facts.is_jvm => lock.waiting_threads,
+        _ => facts.threads_waiting(Waiting::Lock),
+    };
+    if waiting < LOCK_WAITERS_MIN {
+        return None;
+    }
+    let busy = if facts.is_jvm { facts.busy_threads() } else { facts.busy_threads() + waiting };
+    // What waited in the first look may be over in the second.
+    let name = seen.map_or("a lock", |lock| &lock.name);
+    let rate = seen.map_or(0.0, |lock| lock.waits_per_second);
+    let is_fair = name.contains("FairSync") && !name.contains("NonfairSync");
+    // Handing a lock on from thread to thread costs processor time: that they are at work says nothing.
+    let is_convoy = is_fair && rate > CONVOY_WAITS_PER_SECOND;
+    let cost = waiting / busy.max(0.01) * if is_convoy { 1.0 } else { while_processors_are_free(facts) };
+    let place = facts.waits_in(Waiting::Lock).map_or_else(String::new, |(name, _)| format!(", wanted in {name}"));
+    let held = seen.and_then(|lock| lock.held_in.as_ref()).map_or_else(String::new, |name| format!(", held in {name}"));
+    let holder =
+        seen.and_then(|lock| lock.holder.as_ref()).map_or_else(String::new, |name| format!("mostly held by {name}"));
+    let evidence = vec![
+        format!("{waiting:.1} threads wait for locks at a time; {rate:.0} waits a second for this one"),
+        format!("{:.0} context switches a second", facts.switches / facts.seconds.max(0.001)),
+        holder,
+    ];
+    Some(if is_convoy {
+        Finding {
+            cause: "fair-lock-convoy",
+            cost,
+            sentence: format!("A fair lock bounds it: {name} is handed from thread to thread, {rate:.0} times a second{place}."),
+            evidence,
+            cure: "a lock that is not fair (new ReentrantLock()): who runs may take it again, and nobody waits for a thread to wake up; or more work each time it is held".to_owned(),
+        }
+    } else {
+        Finding {
+            cause: "lock",
+            cost,
+            sentence: format!(
+                "One lock bounds it: {name} is waited for by {waiting:.1} threads at a time{place}{held}."
+            ),
+            evidence,
+            cure: "hold it for less (no waiting, no logging, no formatting inside), split it, or read without it"
+                .to_owned(),
+        }
+    })
+}
+
+fn name_service(facts: &Facts) -> Option<Finding> {
+    let cost = waited(facts, Waiting::NameService);
+    if cost <= 0.0 {
+        return None;
+    }
+    let place = facts.waits_in(Waiting::NameService).map_or_else(String::new, |(name, _)| format!(", in {name}"));
+    Some(Finding {
+        cause: "slow-dns",
+        cost,
+        sentence: format!("Looking up names bounds it: {:.1} threads at a time wait for an address{place}.", facts.threads_waiting(Waiting::NameService)),
+        evidence: vec!["`yunti observe native getaddrinfo` shows each name and how long it took".to_owned()],
+        cure: "a resolver that answers (order and timeout in /etc/resolv.conf, search domains, ndots), a cache near by, or connections that are kept open".to_owned(),
+    })
+}
+
+fn remote(facts: &Facts) -> Option<Finding> {
+    // Who gets on while others wait for a pool, or works for a full queue, is that cause's.
+    if waits_for_others(facts).is_some_and(|other| other.cause != "lock" && other.cost > COST_MIN) {
+        return None;
+    }
+    let cost = waited(facts, Waiting::Network);
+    let (peer, _) = facts.peers.first().cloned().unwrap_or_else(|| ("a peer".to_owned(), 0.0));
+    let place = facts.waits_in(Waiting::Network).map_or_else(String::new, |(name, _)| format!(", in {name}"));
+    Some(Finding {
+        cause: "slow-remote",
+        cost,
+        sentence: format!("A remote bounds it: {:.1} threads at a time wait for {peer}{place}.", facts.threads_waiting(Waiting::Network)),
+        evidence: facts.peers.iter().take(3).map(|(peer, seconds)| format!("{peer}: {seconds:.1} s of waiting")).collect(),
+        cure: "look there; meanwhile fewer calls, several at once, answers that are kept, or more threads if there is work for them".to_owned(),
+    })
+}
+
+/// Of processor time; services of many functions have none that comes near.
+const HOT_MIN: f64 = 0.6;
+
+fn hot_method(facts: &Facts) -> Option<Finding> {
+    let (name, share) = facts.hottest()?;
+    // Of what is left when memory has had its own.
+    let memory =
+        facts.cpu_share(|frames| has_frame(frames, &PAGE_FAULT_FRAMES) || has_frame(frames, &GIVING_BACK_FRAMES));
+    // Where pages are made, the function that first touches them is slowed by it, and is no cause of its own.
+    if memory > COST_MIN && faulting_function(facts).is_some_and(|place| place == name) {
+        return None;
+    }
+    (share / (1.0 - memory).max(0.1) >= HOT_MIN).then(|| Finding {
+        cause: "hot-method",
+        cost: share * of_processor(facts),
+        sentence: format!("One method bounds it: {name} takes {} of its processor time.", percent(share)),
+        evidence: vec![format!(
+            "{:.2} processors used of {:.2}",
+            facts.cpu_seconds() / facts.seconds,
+            facts.processors
+        )],
+        cure: "a better algorithm there, or calling it less; `yunti observe flame` shows who calls it".to_owned(),
+    })
+}

@@ -1,0 +1,349 @@
+//! The first look: all that is cheap, side by side, for some seconds.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use yunti_engine::base::Result;
+
+use super::facts::{Facts, HeapFacts, ThreadFacts};
+use super::waiting::{self, Waiting};
+use crate::answer::or_skip;
+use crate::command::stopping::{End, Stopping, Watched};
+use crate::jvm::{self, PerfData, Profiler, Recording, Sampling};
+use crate::native::Native;
+use crate::stack::Frame;
+use crate::target::cgroup::{Throttling, throttling};
+use crate::target::schedule::{Counts, ThreadTime, all_processes, counts, processors_of, thread_times};
+use crate::target::{Activity, Process, Target, Watcher, mappings};
+
+/// Between two samples of a thread that runs, and of all threads.
+const CPU_EVERY: Duration = Duration::from_millis(10);
+const WALL_EVERY: Duration = Duration::from_millis(20);
+const CPU_HZ: u32 = 99;
+/// Between two looks from outside.
+const LOOK_EVERY: Duration = Duration::from_millis(25);
+const HEAP_EVERY: Duration = Duration::from_millis(100);
+const SNAPSHOT_EVERY: Duration = Duration::from_millis(200);
+const SNAPSHOT_OF_MANY_EVERY: Duration = Duration::from_secs(1);
+const THREADS_FEW: usize = 64;
+
+/// Threads of the JVM's own, as the system calls them: collectors first.
+const COLLECTORS: [&str; 8] =
+    ["GC Thread#", "ParGC", "G1 Conc#", "G1 Refine", "G1 Main", "G1 Service", "Gang worker", "ZWorker"];
+const WORKERS: [&str; 3] = ["GC Thread#", "ParGC", "Gang worker"];
+const OF_JVM: [&str; 15] = [
+    "VM Thread",
+    "VM Periodic",
+    "C1 Compiler",
+    "C2 Compiler",
+    "Common-Cleaner",
+    "Reference Hand",
+    "Finalizer",
+    "Signal Dispatch",
+    "Service Thread",
+    "Monitor Deflati",
+    "Sweeper thread",
+    "Attach Listener",
+    "Notification Th",
+    "Async-profiler",
+    "DestroyJavaVM",
+];
+
+/// What the system has counted for the process until a moment.
+struct Snapshot {
+    at: Instant,
+    counts: Counts,
+    threads: HashMap<u32, (String, ThreadTime)>,
+    throttling: Throttling,
+}
+
+impl Snapshot {
+    fn of(process: &Process) -> Snapshot {
+        Snapshot {
+            at: Instant::now(),
+            counts: counts(process),
+            threads: thread_times(process),
+            throttling: throttling(process),
+        }
+    }
+
+    /// A later one, now and then: of a process that has ended nothing can be asked any more.
+    fn keep_up(&mut self, process: &Process) {
+        // Some files of each thread are read.
+        let every = if self.threads.len() <= THREADS_FEW { SNAPSHOT_EVERY } else { SNAPSHOT_OF_MANY_EVERY };
+        if self.at.elapsed() >= every {
+            let later = Snapshot::of(process);
+            if process.is_alive() {
+                *self = later;
+            }
+        }
+    }
+}
+
+pub fn watch(
+    target: &Target,
+    is_jvm: bool,
+    time: Duration,
+    stopping: &mut Stopping,
+    skips: &mut Vec<String>,
+) -> Result<(Facts, Watched)> {
+    let process = &target.process;
+    let mut facts = Facts { is_jvm, ..Facts::default() };
+    let mut profiler = None;
+    let mut native = None;
+    if is_jvm {
+        let sampling = Sampling::CpuAndWall { cpu: CPU_EVERY, wall: WALL_EVERY };
+        profiler = or_skip(skips, "stacks of Java", Profiler::start(process, sampling, time));
+    } else {
+        native = or_skip(skips, "stacks", Native::start(process, CPU_HZ));
+    }
+    let mut watcher = Watcher::new(process);
+    let mut heap = HeapWatch::new(process);
+    let processes = all_processes();
+    let before = Snapshot::of(process);
+    let mut after = Snapshot::of(process);
+    target.go()?;
+    let watched = stopping.wait(process, time, LOOK_EVERY, || {
+        watcher.look();
+        after.keep_up(process);
+        heap.keep_up();
+        if let Some(native) = &mut native {
+            native.collect();
+        }
+        true
+    });
+    if watched.end != End::TargetGone {
+        after = Snapshot::of(process);
+    }
+    facts.seconds = (after.at - before.at).as_secs_f64();
+    facts.mappings = mappings(process).len();
+    compare(process, &before, &after, &mut facts);
+    facts.others = others(process, &processes, watched.time.as_secs_f64(), facts.seconds);
+    facts.heap = heap.facts(facts.seconds);
+    let mut of_threads = HashMap::new();
+    if let Some(recording) = profiler.and_then(|profiler| or_skip(skips, "stacks of Java", profiler.stop())) {
+        of_threads = java_threads(process, &recording, &watcher, &mut facts);
+    }
+    if let Some(native) = native {
+        for sample in native.finish() {
+            facts.on_cpu.push((sample.frames.into(), 1));
+        }
+    }
+    if !is_jvm || of_threads.is_empty() {
+        of_threads = native_threads(process, &watcher);
+    }
+    facts.threads = of_threads.into_values().collect();
+    facts.peers = peers(&watcher, facts.seconds);
+    Ok((facts, watched))
+}
+
+fn begins_with(name: &str, beginnings: &[&str]) -> bool {
+    beginnings.iter().any(|beginning| name.starts_with(beginning))
+}
+
+fn is_of_jvm(name: &str) -> bool {
+    begins_with(name, &COLLECTORS) || begins_with(name, &OF_JVM)
+}
+
+fn compare(process: &Process, before: &Snapshot, after: &Snapshot, facts: &mut Facts) {
+    let (was, is) = (&before.counts, &after.counts);
+    facts.user_seconds = (is.user_seconds - was.user_seconds).max(0.0);
+    facts.system_seconds = (is.system_seconds - was.system_seconds).max(0.0);
+    facts.faults = is.faults.saturating_sub(was.faults) as f64;
+    facts.faults_with_io = is.faults_with_io.saturating_sub(was.faults_with_io) as f64;
+    facts.switches = is.switches.saturating_sub(was.switches) as f64;
+    for (tid, (name, time)) in &after.threads {
+        let old = before.threads.get(tid).map_or(ThreadTime::default(), |(_, time)| *time);
+        let (ran, waited) = (time.ran_ns.saturating_sub(old.ran_ns), time.waited_ns.saturating_sub(old.waited_ns));
+        if begins_with(name, &COLLECTORS) {
+            facts.gc_seconds += ran as f64 / 1e9;
+        }
+        if !is_of_jvm(name) || !facts.is_jvm {
+            facts.queued_seconds += waited as f64 / 1e9;
+        }
+    }
+    facts.gc_threads = after.threads.values().filter(|(name, _)| begins_with(name, &WORKERS)).count();
+    let (was, is) = (before.throttling, after.throttling);
+    facts.throttling = Throttling {
+        periods: is.periods.saturating_sub(was.periods),
+        throttled_periods: is.throttled_periods.saturating_sub(was.throttled_periods),
+        throttled_seconds: (is.throttled_seconds - was.throttled_seconds).max(0.0),
+        processors: is.processors,
+    };
+    let machine = processors_of(process) as f64;
+    facts.processors = is.processors.map_or(machine, |quota| quota.min(machine));
+}
+
+/// Other processes and their processor time.
+///
+/// @param seconds that have passed
+/// @param of_seconds for which it is told
+fn others(
+    process: &Process,
+    before: &HashMap<u32, (String, f64)>,
+    seconds: f64,
+    of_seconds: f64,
+) -> Vec<(String, f64)> {
+    let ours = [std::process::id(), process.pid];
+    let mut others = Vec::new();
+    for (pid, (name, now)) in all_processes() {
+        let used = now - before.get(&pid).map_or(0.0, |(_, before)| *before);
+        if !ours.contains(&pid) && used > 0.01 * seconds {
+            others.push((name, used / seconds.max(0.001) * of_seconds));
+        }
+    }
+    others.sort_by(|a, b| b.1.total_cmp(&a.1));
+    others
+}
+
+/// The JVM's own counters, read now and then.
+struct HeapWatch {
+    file: Option<PathBuf>,
+    first: Option<PerfData>,
+    last: Option<PerfData>,
+    looked: Instant,
+    promoted_bytes: f64,
+    eden_bytes: f64,
+}
+
+const OLD_USED: &str = "sun.gc.generation.1.space.0.used";
+
+impl HeapWatch {
+    fn new(process: &Process) -> HeapWatch {
+        let file = jvm::perf_data_file(process);
+        let first = file.as_deref().and_then(jvm::perf_data);
+        HeapWatch { file, last: first.clone(), first, looked: Instant::now(), promoted_bytes: 0.0, eden_bytes: 0.0 }
+    }
+
+    fn keep_up(&mut self) {
+        if self.looked.elapsed() < HEAP_EVERY {
+            return;
+        }
+        self.looked = Instant::now();
+        let Some(now) = self.file.as_deref().and_then(jvm::perf_data) else { return };
+        let of = |data: &PerfData, name: &str| data.get(name).unwrap_or(0.0);
+        if let Some(last) = &self.last {
+            self.promoted_bytes += (of(&now, OLD_USED) - of(last, OLD_USED)).max(0.0);
+        }
+        self.eden_bytes = self.eden_bytes.max(of(&now, "sun.gc.generation.0.space.0.capacity"));
+        self.last = Some(now);
+    }
+
+    fn facts(mut self, seconds: f64) -> Option<HeapFacts> {
+        self.looked = self.looked.checked_sub(HEAP_EVERY).unwrap_or(self.looked);
+        self.keep_up();
+        let (first, last) = (self.first?, self.last?);
+        let count = |name: &str| (last.get(name).unwrap_or(0.0) - first.get(name).unwrap_or(0.0)).max(0.0);
+        let time = |name: &str| (last.seconds(name).unwrap_or(0.0) - first.seconds(name).unwrap_or(0.0)).max(0.0);
+        let collectors: [f64; 3] = [0, 1, 2].map(|n| time(&format!("sun.gc.collector.{n}.time")));
+        let of = |name: &str| last.get(name).unwrap_or(0.0);
+        Some(HeapFacts {
+            pause_share: collectors.iter().sum::<f64>() / seconds.max(0.001),
+            young_collections: count("sun.gc.collector.0.invocations"),
+            old_collections: count("sun.gc.collector.1.invocations") + count("sun.gc.collector.2.invocations"),
+            promoted_bytes: self.promoted_bytes,
+            eden_bytes: self.eden_bytes,
+            heap_max_bytes: of("sun.gc.generation.1.maxCapacity").max(of("sun.gc.generation.0.maxCapacity")),
+        })
+    }
+}
+
+/// Of a thread's time at sockets, the share in which it waits for whom it has called.
+fn remote_share(watcher: &Watcher, tid: u32) -> f64 {
+    let Some(seen) = watcher.seen.get(&tid) else { return 1.0 };
+    let (mut remote, mut idle) = (0, 0);
+    for (activity, n) in seen {
+        match activity {
+            Activity::Remote(_) => remote += n,
+            Activity::Idle => idle += n,
+            _ => {}
+        }
+    }
+    if remote + idle == 0 { 1.0 } else { remote as f64 / (remote + idle) as f64 }
+}
+
+fn java_threads(
+    process: &Process,
+    recording: &Recording,
+    watcher: &Watcher,
+    facts: &mut Facts,
+) -> HashMap<u32, ThreadFacts> {
+    let outside: HashMap<u32, u32> = watcher.seen.keys().map(|tid| (process.tid_inside(*tid), *tid)).collect();
+    let mut stacks: HashMap<*const Frame, (Rc<[Frame]>, u64)> = HashMap::new();
+    let mut threads: HashMap<u32, ThreadFacts> = HashMap::new();
+    let mut totals: HashMap<u32, f64> = HashMap::new();
+    for sample in recording.samples.iter().filter(|sample| !is_of_jvm(&sample.thread)) {
+        if !sample.is_wall {
+            stacks.entry(sample.frames.as_ptr()).or_insert_with(|| (sample.frames.clone(), 0)).1 += sample.value;
+            continue;
+        }
+        let thread = threads
+            .entry(sample.tid)
+            .or_insert_with(|| ThreadFacts { name: sample.thread.clone(), ..ThreadFacts::default() });
+        thread.is_worker |= waiting::is_of_executor(&sample.frames);
+        let is_running = &*sample.state == "RUNNABLE" || sample.state.contains("RUNNABLE");
+        let waiting = if is_running { Waiting::Not } else { waiting::of(&sample.frames) };
+        let n = sample.value as f64;
+        *totals.entry(sample.tid).or_default() += n;
+        let remote = match waiting {
+            Waiting::Network => outside.get(&sample.tid).map_or(1.0, |tid| remote_share(watcher, *tid)),
+            _ => 1.0,
+        };
+        *thread.shares.entry(waiting).or_default() += n * remote;
+        *thread.shares.entry(Waiting::Idle).or_default() += n * (1.0 - remote);
+        if let Some(own) = waiting::own_frame(&sample.frames) {
+            *thread.waits_in.entry((waiting, own.name.clone())).or_default() += n * remote;
+        }
+    }
+    // A thread that was there for a part of the time counts for that part.
+    let longest = totals.values().copied().fold(1.0, f64::max);
+    for thread in threads.values_mut() {
+        thread.shares.values_mut().chain(thread.waits_in.values_mut()).for_each(|n| *n /= longest);
+    }
+    facts.on_cpu = stacks.into_values().collect();
+    threads
+}
+
+/// By its port.
+fn is_name_service(peer: &str) -> bool {
+    peer.ends_with(":53")
+}
+
+fn native_threads(process: &Process, watcher: &Watcher) -> HashMap<u32, ThreadFacts> {
+    let rounds = watcher.rounds.max(1) as f64;
+    let of = |(tid, seen): (&u32, &HashMap<Activity, u64>)| {
+        let mut thread =
+            ThreadFacts { name: process.thread_name(*tid).unwrap_or_default().into(), ..ThreadFacts::default() };
+        for (activity, n) in seen {
+            let waiting = match activity {
+                Activity::Running => Waiting::Not,
+                Activity::Disk => Waiting::File,
+                Activity::Remote(peer) if is_name_service(peer) => Waiting::NameService,
+                Activity::Remote(_) => Waiting::Network,
+                Activity::Idle => Waiting::Idle,
+                Activity::Sleep => Waiting::Sleep,
+                Activity::Futex | Activity::Other => Waiting::Unknown,
+            };
+            *thread.shares.entry(waiting).or_default() += *n as f64 / rounds;
+        }
+        (*tid, thread)
+    };
+    watcher.seen.iter().map(of).filter(|(_, thread)| !is_of_jvm(&thread.name)).collect()
+}
+
+fn peers(watcher: &Watcher, seconds: f64) -> Vec<(String, f64)> {
+    let mut sums: HashMap<&str, u64> = HashMap::new();
+    for (activity, n) in watcher.seen.values().flatten() {
+        if let Activity::Remote(peer) = activity
+            && !is_name_service(peer)
+        {
+            *sums.entry(peer).or_default() += n;
+        }
+    }
+    let of = |(peer, n): (&str, u64)| (peer.to_owned(), n as f64 / watcher.rounds.max(1) as f64 * seconds);
+    let mut all: Vec<_> = sums.into_iter().map(of).collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    all
+}

@@ -1,0 +1,117 @@
+"""`yunti observe flame` on native programs that wait, and that ask for memory."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+from looking import NOBODY, Started, built, may_be_others, observe, require_programs_in_the_kernel, stacks  # noqa: E402
+
+SECONDS = 2
+
+
+class Waiting(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        os.chmod(cls.folder.name, 0o755)
+        cls.waits = built(cls.folder.name, "waits")
+
+    def look(self, *more, target=(), before=(), seconds=SECONDS):
+        with Started(*before, self.waits, "60", *target) as process:
+            return json.loads(observe("flame", "-e", "wall", "-p", process.pid, "-s", seconds, *more, "--json", before=before).stdout)
+
+    def seconds(self, document, *wanted):
+        """Of all ways that have these names in them, those of groups too."""
+        ways = ((own, [name for name, _ in way]) for own, way in stacks(document))
+        return sum(own for own, names in ways if all(name in names for name in wanted)) / document["rate_hz"]
+
+    def check_sleepers(self, document):
+        time = document["seconds"]
+        for function in ("waits_for_a_lock", "waits_for_ever", "sleeps_for_moments"):
+            self.assertAlmostEqual(self.seconds(document, function), time, delta=0.15 * time, msg=function)
+
+    def test_all_threads_for_all_the_time(self):
+        require_programs_in_the_kernel()
+        document = self.look("--states")
+        time = document["seconds"]
+        self.check_sleepers(document)
+        # One that runs, if only it gets a processor.
+        self.assertAlmostEqual(self.seconds(document, "d"), time, delta=0.15 * time)
+        self.assertAlmostEqual(self.seconds(document, "runs_half") + self.seconds(document, "sleeps_half"), time, delta=0.2 * time)
+        self.assertAlmostEqual(self.seconds(document, "sleeps_half"), time / 2, delta=0.2 * time)
+        # Unwound to the end, and with what the kernel does for them.
+        self.assertAlmostEqual(self.seconds(document, "clone3", "waits_for_a_lock", "futex_wait"), time, delta=0.15 * time)
+        for function, state in (("waits_for_a_lock", "sleeping"), ("waits_for_ever", "sleeping"), ("sleeps_half", "sleeping")):
+            self.assertGreater(self.seconds(document, state, function), 0.8 * self.seconds(document, function))
+        self.assertLess(self.seconds(document, "d", "sleeping"), 0.05 * time)
+        self.assertGreater(self.seconds(document, "d", "running"), 0)
+
+    def test_a_thousand_threads(self):
+        require_programs_in_the_kernel()
+        document = self.look(target=("1000",))
+        self.assertAlmostEqual(self.seconds(document, "waits_for_ever"), 1001 * document["seconds"], delta=150 * document["seconds"])
+        self.assertLess(document["overhead_percent"], 60)
+
+    def test_without_root(self):
+        if not may_be_others():
+            self.skipTest("only root can be somebody else")
+        document = self.look(before=NOBODY)
+        self.check_sleepers(document)
+        self.assertIn("their registers are root's to see", str(document["skipped"]))
+
+
+class Allocating(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        require_programs_in_the_kernel()
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        os.chmod(cls.folder.name, 0o755)
+        cls.allocates = built(cls.folder.name, "allocates", "-fno-builtin")
+
+    def test_each_call_is_counted(self):
+        said = observe("flame", "-e", "alloc", "-s", 20, "--json", "--", self.allocates, "100")
+        self.assertIn("WARNING each call of malloc", said.stderr)
+        ready, truth, document = said.stdout.split("\n", 2)
+        document = json.loads(document)
+        calls, asked = map(int, truth.split())
+        self.assertEqual((ready, document["calls"], document["bytes"]), ("ready", calls, asked))
+        by_function = {}
+        for own, way in stacks(document):
+            for name in {name for name, _ in way}:
+                by_function[name] = by_function.get(name, 0) + own
+        # What a thread has asked for since its last stack is in none.
+        self.assertGreater(by_function["main"], 0.99 * asked)
+        self.assertLessEqual(by_function["main"], asked)
+        self.assertAlmostEqual(by_function["asks_for_three_quarters"] / asked, 0.75, delta=0.03)
+        self.assertAlmostEqual(by_function["asks_for_a_quarter"] / asked, 0.25, delta=0.03)
+
+    def test_few_allocations_are_seen_too(self):
+        document = json.loads(observe("flame", "-e", "alloc", "-s", 20, "--json", "--", self.allocates, "0").stdout.split("\n", 2)[2])
+        self.assertEqual(document["calls"], 8)
+        self.assertGreater(document["samples"], 1)
+
+    def test_without_root(self):
+        if not may_be_others():
+            self.skipTest("only root can be somebody else")
+        with Started(*NOBODY, "sh", "-c", "echo ready; exec sleep 20") as process:
+            run = observe("flame", "-e", "alloc", "-p", process.pid, "-s", 1, before=NOBODY, code=3)
+        self.assertIn("run as root", run.stderr)
+
+    def test_a_program_without_malloc(self):
+        source, program = os.path.join(self.folder.name, "bare.c"), os.path.join(self.folder.name, "bare")
+        with open(source, "w") as f:
+            f.write('void _start(void) { __asm__ volatile("syscall" :: "a"(1), "D"(1), "S"("ready\\n"), "d"(6) : "rcx", "r11"); for (;;) ; }\n')
+        subprocess.run(["gcc", "-O1", "-static", "-nostdlib", "-o", program, source], check=True)
+        with Started(program) as process:
+            run = observe("flame", "-e", "alloc", "-p", process.pid, "-s", 1, code=3)
+        self.assertIn("has no function malloc", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
