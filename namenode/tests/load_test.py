@@ -13,6 +13,9 @@ import unittest
 sys.dont_write_bytecode = True
 from stock import ROOT, NameNode  # noqa: E402
 
+sys.path.insert(0, os.path.join(ROOT, "tools/tests"))
+import twice  # noqa: E402
+
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 
 
@@ -151,4 +154,4 @@ class Wrong(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    twice.main()

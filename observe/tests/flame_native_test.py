@@ -9,6 +9,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 from looking import NOBODY, Started, built, may_be_others, observe, require_programs_in_the_kernel, stacks  # noqa: E402
+import twice  # noqa: E402  (looking.py knows where it is)
 
 SECONDS = 2
 
@@ -30,10 +31,10 @@ class Waiting(unittest.TestCase):
         ways = ((own, [name for name, _ in way]) for own, way in stacks(document))
         return sum(own for own, names in ways if all(name in names for name in wanted)) / document["rate_hz"]
 
-    def check_sleepers(self, document):
+    def check_sleepers(self, document, moments=0.15):
         time = document["seconds"]
-        for function in ("waits_for_a_lock", "waits_for_ever", "sleeps_for_moments"):
-            self.assertAlmostEqual(self.seconds(document, function), time, delta=0.15 * time, msg=function)
+        for function, delta in (("waits_for_a_lock", 0.15), ("waits_for_ever", 0.15), ("sleeps_for_moments", moments)):
+            self.assertAlmostEqual(self.seconds(document, function), time, delta=delta * time, msg=function)
 
     def test_all_threads_for_all_the_time(self):
         require_programs_in_the_kernel()
@@ -61,7 +62,8 @@ class Waiting(unittest.TestCase):
         if not may_be_others():
             self.skipTest("only root can be somebody else")
         document = self.look(before=NOBODY)
-        self.check_sleepers(document)
+        # One that has slept and waits for a processor, which others have, is not told from one that runs.
+        self.check_sleepers(document, moments=0.5)
         self.assertIn("their registers are root's to see", str(document["skipped"]))
 
 
@@ -114,4 +116,4 @@ class Allocating(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    twice.main()

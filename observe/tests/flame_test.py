@@ -13,6 +13,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 from looking import NOBODY, ROOT, YUNTI, Started, built, compiled, container, java_versions, may_be_others, observe, within  # noqa: E402
+import twice  # noqa: E402  (looking.py knows where it is)
 
 SECONDS = 2
 
@@ -291,4 +292,4 @@ class Java25(Java, unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    twice.main()

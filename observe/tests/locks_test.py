@@ -14,6 +14,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 from looking import HERE, NOBODY, ROOT, YUNTI, Started, compiled, container, java_versions, may_be_others, observe, within  # noqa: E402
+import twice  # noqa: E402  (looking.py knows where it is)
 
 # The most that a look may last; most are ended as soon as the program has done what is to be seen.
 SECONDS = 40
@@ -587,4 +588,4 @@ class Checked(Waits):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    twice.main()

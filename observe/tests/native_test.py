@@ -12,6 +12,7 @@ import unittest
 sys.dont_write_bytecode = True
 from looking import (HERE, NOBODY, InAFolder, Looking, OfOneJdk, Refusals, Started, answer, built, container, do, done,  # noqa: E402
                      folder_for_containers, needs_nobody, require_programs_in_the_kernel, say, stacks, text_of, within)
+import twice  # noqa: E402  (looking.py knows where it is)
 
 MS = 1_000_000
 
@@ -444,4 +445,4 @@ class Java25(Java, unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    twice.main()

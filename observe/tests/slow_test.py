@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 from looking import (HERE, NOBODY, ROOT, YUNTI, InAFolder, Looking, OfOneJdk, Refusals, Started, built, container, do_all,  # noqa: E402
                      document_in, folder_for_containers, java_versions, left_in_container, needs_namespaces, needs_nobody, observe,
                      text_of, until, within)
+import twice  # noqa: E402  (looking.py knows where it is)
 
 MS = 1_000_000
 REQUESTS, EVERY = 500, 50
@@ -362,4 +363,4 @@ class Wrong(Refusals, unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    twice.main()

@@ -12,6 +12,7 @@ import unittest
 sys.dont_write_bytecode = True
 from looking import (NOBODY, YUNTI, Looking, OfOneJdk, Refusals, Started, answer, container, do_all, document_in,  # noqa: E402
                      folder_for_containers, left_in_container, needs_namespaces, needs_nobody, say, text_of, until, within)
+import twice  # noqa: E402  (looking.py knows where it is)
 
 MS = 1_000_000
 
@@ -291,4 +292,4 @@ class Wrong(Refusals, unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    twice.main()

@@ -10,6 +10,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 from looking import ROOT, InAFolder, Started, built, do, document_in, require_programs_in_the_kernel  # noqa: E402
+import twice  # noqa: E402  (looking.py knows where it is)
 
 
 def clangs():
@@ -67,4 +68,4 @@ for version, program in clangs().items():
 
 
 if __name__ == "__main__":
-    unittest.main()
+    twice.main()

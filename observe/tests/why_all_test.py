@@ -10,6 +10,7 @@ import why_test  # noqa: E402
 from why_test import known  # noqa: E402
 
 import field  # noqa: E402  (in a folder that why_test has put into the path)
+import twice  # noqa: E402  (looking.py knows where it is)
 
 SECONDS = 10
 
@@ -84,4 +85,4 @@ class All(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    twice.main()

@@ -10,6 +10,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 sys.path.insert(0, os.path.join(HERE, "why"))
 import looking  # noqa: E402
+import twice  # noqa: E402  (looking.py knows where it is)
 import programs as known  # noqa: E402
 
 SECONDS = 3
@@ -81,4 +82,4 @@ class Answers(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    twice.main()
