@@ -7,6 +7,7 @@
 //!              `-> server.rs  what the NameNode's process uses
 //! ```
 
+mod bench;
 mod command;
 mod load;
 mod rpc;

@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod bench;
 mod load;
 mod told;
 
@@ -20,10 +21,12 @@ pub struct Flags {
 #[derive(Debug, Subcommand)]
 enum Command {
     Load(load::LoadFlags),
+    Bench(bench::BenchFlags),
 }
 
 pub fn act(flags: Flags) -> Outcome {
     match flags.command {
         Command::Load(flags) => load::load(&flags),
+        Command::Bench(flags) => bench::bench(&flags),
     }
 }

@@ -1,0 +1,123 @@
+//! The same load on one NameNode after the other, in turn, several times; each round is compared with stock's of the same round.
+
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+use yunti_engine::base::{Code, Error, Result};
+
+use super::namenode::NameNode;
+
+pub struct Load {
+    pub connections: u32,
+    pub mix: String,
+    pub seconds: f64,
+    pub warm_up: f64,
+}
+
+/// What one run showed.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    pub calls_per_second: f64,
+    /// Of the NameNode.
+    pub cpu_us: f64,
+    pub switches: f64,
+    pub read_p99_ms: Option<f64>,
+    pub write_p99_ms: Option<f64>,
+    pub client_cpu_us: f64,
+}
+
+/// Calls that change nothing.
+const READS: [&str; 5] = ["getServerDefaults", "getFileInfo", "getListing", "getBlockLocations", "getContentSummary"];
+
+pub fn run(namenode: &NameNode, load: &Load) -> Result<Seen> {
+    let failed = |what: String| Error::new(Code::Input, format!("a load did not end well: {what}"));
+    let ours = std::env::current_exe().map_err(|e| failed(e.to_string()))?;
+    let run = Command::new(ours)
+        .args(["load", &namenode.address.to_string(), "--json", "-m", &load.mix])
+        .args(["-c", &load.connections.to_string(), "-s", &load.seconds.to_string()])
+        .args(["--warm-up", &load.warm_up.to_string()])
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|e| failed(e.to_string()))?;
+    if !run.status.success() {
+        return Err(failed(String::from_utf8_lossy(&run.stderr).trim().to_owned()));
+    }
+    let document: Value = serde_json::from_slice(&run.stdout).map_err(|e| failed(e.to_string()))?;
+    if document["failed"].as_u64() != Some(0) {
+        return Err(failed(format!("{} calls failed: {}", document["failed"], document["errors"])));
+    }
+    let number = |name: &str| document[name].as_f64().unwrap_or(f64::NAN);
+    let p99 = |is_read: bool| {
+        let rows = document["by_call"].as_array()?;
+        let of = rows.iter().filter(|row| READS.contains(&row["call"].as_str().unwrap_or_default()) == is_read);
+        of.filter_map(|row| row["p99_us"].as_f64()).max_by(f64::total_cmp).map(|us| us / 1000.0)
+    };
+    Ok(Seen {
+        calls_per_second: number("calls_per_second"),
+        cpu_us: number("namenode_cpu_us_per_call"),
+        switches: number("namenode_switches_per_call"),
+        read_p99_ms: p99(true),
+        write_p99_ms: p99(false),
+        client_cpu_us: number("client_cpu_us_per_call"),
+    })
+}
+
+/// One figure of all rounds, and what it is of the first variant's in the same round.
+pub struct Figure {
+    pub median: f64,
+    pub ratio: f64,
+    pub ratio_min: f64,
+    pub ratio_max: f64,
+}
+
+impl Figure {
+    /// None where it was not seen in each round.
+    pub fn of(rounds: &[Seen], base: &[Seen], figure: impl Fn(&Seen) -> Option<f64>) -> Option<Figure> {
+        let all: Vec<f64> = rounds.iter().map(&figure).collect::<Option<_>>()?;
+        let of_base: Vec<f64> = base.iter().map(&figure).collect::<Option<_>>()?;
+        let ratios: Vec<f64> = all.iter().zip(&of_base).map(|(one, other)| one / other).collect();
+        let (ratio_min, ratio_max) =
+            ratios.iter().fold((f64::INFINITY, 0.0f64), |(min, max), r| (min.min(*r), max.max(*r)));
+        Some(Figure { median: median(all)?, ratio: median(ratios)?, ratio_min, ratio_max })
+    }
+
+    pub fn to_json(&self) -> Value {
+        json!({ "median": self.median, "ratio": self.ratio, "ratio_min": self.ratio_min, "ratio_max": self.ratio_max })
+    }
+}
+
+/// Of an even number, the mean of the two in the middle.
+pub fn median(mut all: Vec<f64>) -> Option<f64> {
+    all.sort_by(f64::total_cmp);
+    let (low, high) = (all.get(all.len().checked_sub(1)? / 2)?, all.get(all.len() / 2)?);
+    Some((low + high) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians() {
+        assert_eq!(median(vec![]), None);
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
+    }
+
+    #[test]
+    fn ratios_are_of_the_same_round() {
+        let seen = |calls_per_second| Seen {
+            calls_per_second,
+            cpu_us: 1.0,
+            switches: 1.0,
+            read_p99_ms: Some(1.0),
+            write_p99_ms: None,
+            client_cpu_us: 1.0,
+        };
+        // The machine was twice as fast in the second round.
+        let (base, ours) = ([seen(100.0), seen(200.0)], [seen(150.0), seen(300.0)]);
+        let figure = Figure::of(&ours, &base, |seen| Some(seen.calls_per_second)).unwrap();
+        assert_eq!((figure.median, figure.ratio, figure.ratio_min, figure.ratio_max), (225.0, 1.5, 1.5, 1.5));
+        assert!(Figure::of(&ours, &base, |seen| seen.write_p99_ms).is_none());
+    }
+}

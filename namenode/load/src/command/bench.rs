@@ -1,0 +1,218 @@
+//! `yunti nn bench`: NameNodes that are started in several ways, under the same load.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use clap::Args;
+use serde_json::{Value, json};
+use yunti_engine::base::{Code, Error, Result};
+use yunti_present::failure::Outcome;
+use yunti_present::terminal::{signals, stdout};
+use yunti_present::whole_file;
+
+use crate::bench::jars;
+use crate::bench::namenode::{NameNode, Setting};
+use crate::bench::round::{self, Figure, Load, Seen};
+use crate::bench::variant::{self, Variant};
+use crate::load::mix::Mix;
+
+/// Starts NameNodes of this machine in several ways, puts the same load on one after the other, and says how they compare
+#[derive(Debug, Args)]
+#[command(after_help = format!("Variants:\n{}  NAME:KEY=VALUE,..  your own, also of others: mine:balanced,dfs.namenode.handler.count=50,-Xint", variant::known()))]
+pub struct BenchFlags {
+    /// How they are started; ratios are of the first
+    #[arg(short, long, value_name = "NAMES", default_value = "stock unfair throughput balanced")]
+    pub variants: String,
+    /// Connections, one number after the other
+    #[arg(short, long, value_name = "N,..", default_value = "100", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub connections: Vec<u32>,
+    /// What they are loaded with, as of yunti nn load; may be given several times
+    #[arg(short, long, value_name = "MIX", default_value = "getFileInfo=90,mkdirs=10")]
+    pub mix: Vec<String>,
+    /// Rounds; in each, every variant has its turn
+    #[arg(short, long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub rounds: u32,
+    /// Of each turn
+    #[arg(short, long, value_name = "SECONDS", default_value = "5")]
+    pub seconds: f64,
+    /// Before the first round, of each variant: a JVM compiles what is used much
+    #[arg(long, value_name = "SECONDS", default_value = "20")]
+    pub warm_up: f64,
+    /// An installation of Hadoop, or a folder with its jars; else HADOOP_HOME, else Maven fetches them
+    #[arg(long, value_name = "DIR")]
+    pub hadoop: Option<PathBuf>,
+    /// Our plug-in
+    #[arg(long, value_name = "JAR")]
+    pub plugin: Option<PathBuf>,
+    /// The most memory of each, as of java -Xmx
+    #[arg(long, value_name = "SIZE", default_value = "1g")]
+    pub heap: String,
+    /// dfs.namenode.handler.count
+    #[arg(long, value_name = "N", default_value = "150")]
+    pub handlers: u32,
+    /// ipc.server.read.threadpool.size
+    #[arg(long, value_name = "N", default_value = "5")]
+    pub readers: u32,
+    /// Keeps all figures in a file, of JSON
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// The answer as one JSON document
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Beside the command, as `make dist` lays them out.
+const PLUGIN: &str = "java/yunti-namenode.jar";
+
+/// What was seen of each variant under one load, a row of rounds each.
+struct Series {
+    load: Load,
+    rounds: Vec<Vec<Seen>>,
+}
+
+pub fn bench(flags: &BenchFlags) -> Outcome {
+    let variants = flags.variants.split_whitespace().map(Variant::parse).collect::<Result<Vec<_>>>()?;
+    for mix in &flags.mix {
+        Mix::parse(mix).map_err(|e| Error::new(Code::Usage, e))?;
+    }
+    if let Some(path) = &flags.save {
+        whole_file::check(path, "the figures")?;
+    }
+    let setting = Setting {
+        class_path: jars::class_path(flags.hadoop.as_deref())?,
+        plugin: plugin(flags, &variants)?,
+        heap: flags.heap.clone(),
+        handlers: flags.handlers,
+        readers: flags.readers,
+    };
+    let stop = stopped_by_signals();
+    let namenodes = variants.iter().map(|variant| NameNode::start(&setting, variant)).collect::<Result<Vec<_>>>()?;
+    let mut all = Vec::new();
+    for (number, (mix, connections)) in
+        flags.mix.iter().flat_map(|mix| flags.connections.iter().map(move |c| (mix, *c))).enumerate()
+    {
+        let load = Load { connections, mix: mix.clone(), seconds: flags.seconds, warm_up: 1.0 };
+        let series = look(flags, &namenodes, load, number == 0, &stop)?;
+        if !flags.json {
+            stdout::print(&text(&variants, &series))?;
+        }
+        all.push(series);
+    }
+    let document = document(flags, &variants, &all);
+    if let Some(path) = &flags.save {
+        whole_file::write(path, &format!("{document:#}\n"), "the figures")?;
+    }
+    if flags.json {
+        stdout::print_json(&document)?;
+    }
+    Ok(())
+}
+
+fn plugin(flags: &BenchFlags, variants: &[Variant]) -> Result<Option<PathBuf>> {
+    if !variants.iter().any(|variant| variant.needs_plugin) {
+        return Ok(None);
+    }
+    let beside = || Some(std::env::current_exe().ok()?.parent()?.parent()?.join(PLUGIN));
+    let jar = flags.plugin.clone().or_else(beside).unwrap_or_else(|| PLUGIN.into());
+    if !jar.is_file() {
+        return Err(Error::new(Code::Input, "there is no plug-in for the NameNode".to_owned())
+            .at_path(jar.to_string_lossy())
+            .hint("make namenode builds it; --plugin says where it is"));
+    }
+    Ok(Some(jar))
+}
+
+fn stopped_by_signals() -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in signals::that_end() {
+        let _ = signal_hook::flag::register(signal, stop.clone());
+    }
+    stop
+}
+
+fn look(flags: &BenchFlags, namenodes: &[NameNode], load: Load, is_first: bool, stop: &AtomicBool) -> Result<Series> {
+    let cancelled = || Error::new(Code::Cancelled, "cancelled".to_owned());
+    // What is compiled by then is compiled for all loads; a new mix needs a little.
+    let warm =
+        Load { seconds: if is_first { flags.warm_up } else { flags.warm_up / 4.0 }, mix: load.mix.clone(), ..load };
+    for namenode in namenodes {
+        round::run(namenode, &warm)?;
+        if stop.load(Relaxed) {
+            return Err(cancelled());
+        }
+    }
+    let mut rounds: Vec<Vec<Seen>> = namenodes.iter().map(|_| Vec::new()).collect();
+    for number in 0..flags.rounds as usize {
+        // Who comes first has another machine than who comes last: all take turns in that too.
+        for turn in 0..namenodes.len() {
+            let which = (turn + number) % namenodes.len();
+            rounds[which].push(round::run(&namenodes[which], &load)?);
+            if stop.load(Relaxed) {
+                return Err(cancelled());
+            }
+        }
+    }
+    Ok(Series { load, rounds })
+}
+
+type Named = (&'static str, fn(&Seen) -> Option<f64>, usize);
+
+/// Name, where it is, digits behind the point.
+const FIGURES: [Named; 6] = [
+    ("calls_per_second", |seen| Some(seen.calls_per_second), 0),
+    ("namenode_cpu_us_per_call", |seen| Some(seen.cpu_us), 1),
+    ("namenode_switches_per_call", |seen| Some(seen.switches), 2),
+    ("read_p99_ms", |seen| seen.read_p99_ms, 1),
+    ("write_p99_ms", |seen| seen.write_p99_ms, 1),
+    ("client_cpu_us_per_call", |seen| Some(seen.client_cpu_us), 1),
+];
+const HEADS: [&str; 6] = ["calls a second", "CPU us a call", "switches", "read p99 ms", "write p99 ms", "client us"];
+
+fn text(variants: &[Variant], series: &Series) -> String {
+    let Load { mix, connections, seconds, .. } = &series.load;
+    let rounds = series.rounds[0].len();
+    let mut text = format!(
+        "{mix}, {connections} connections, {rounds} rounds of {seconds} s: medians, and in brackets the ratio to {}\n",
+        variants[0].name
+    );
+    text += &format!("{:14}", "");
+    text += &HEADS.iter().map(|head| format!(" {head:>18}")).collect::<String>();
+    text.push('\n');
+    for (variant, seen) in variants.iter().zip(&series.rounds) {
+        text += &format!("{:14}", variant.name);
+        for (_, figure, digits) in FIGURES {
+            let cell = Figure::of(seen, &series.rounds[0], figure)
+                .map_or("-".to_owned(), |f| format!("{:.digits$} ({:.2})", f.median, f.ratio));
+            text += &format!(" {cell:>18}");
+        }
+        text.push('\n');
+    }
+    text + "\n"
+}
+
+fn document(flags: &BenchFlags, variants: &[Variant], all: &[Series]) -> Value {
+    let of = |series: &Series| {
+        let rows = variants.iter().zip(&series.rounds).map(|(variant, seen)| {
+            let figures: serde_json::Map<String, Value> = FIGURES
+                .iter()
+                .filter_map(|(name, figure, _)| {
+                    let mut value = Figure::of(seen, &series.rounds[0], figure)?.to_json();
+                    value["rounds"] = json!(seen.iter().filter_map(figure).collect::<Vec<_>>());
+                    Some(((*name).to_owned(), value))
+                })
+                .collect();
+            json!({ "variant": variant.name, "figures": figures })
+        });
+        json!({ "mix": series.load.mix, "connections": series.load.connections, "variants": rows.collect::<Vec<_>>() })
+    };
+    json!({
+        "hadoop": jars::HADOOP,
+        "base": variants[0].name,
+        "rounds": flags.rounds,
+        "seconds": flags.seconds,
+        "handlers": flags.handlers,
+        "readers": flags.readers,
+        "loads": all.iter().map(of).collect::<Vec<_>>(),
+    })
+}
