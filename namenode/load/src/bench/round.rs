@@ -33,7 +33,7 @@ pub fn run(namenode: &NameNode, load: &Load) -> Result<Seen> {
     let failed = |what: String| Error::new(Code::Input, format!("a load did not end well: {what}"));
     let ours = std::env::current_exe().map_err(|e| failed(e.to_string()))?;
     let run = Command::new(ours)
-        .args(["load", &namenode.address.to_string(), "--json", "-m", &load.mix])
+        .args(["load", &namenode.home.address.to_string(), "--json", "-m", &load.mix])
         .args(["-c", &load.connections.to_string(), "-s", &load.seconds.to_string()])
         .args(["--warm-up", &load.warm_up.to_string()])
         .stdin(Stdio::null())

@@ -7,7 +7,7 @@ const LOCK: &str = "dfs.namenode.lock.model.provider.class";
 const PHASED: &str = "org.yunti.namenode.lock.PhasedLockManager";
 const PRESET: &str = "yunti.namenode.lock.preset";
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Variant {
     pub name: String,
     /// What it adds to hdfs-site.xml.
@@ -17,74 +17,128 @@ pub struct Variant {
     pub needs_plugin: bool,
 }
 
+/// What stands for the NameNode's RPC port and for its folder.
+pub const PORT: &str = "PORT";
+pub const FOLDER: &str = "FOLDER";
+/// Such keys are of its log4j.properties.
+pub const LOG4J_KEYS: &str = "log4j.";
+
 struct Known {
     name: &'static str,
     about: &'static str,
     properties: &'static [(&'static str, &'static str)],
-    options: &'static [&'static str],
-    needs_plugin: bool,
 }
 
-const KNOWN: [Known; 5] = [
-    Known { name: "stock", about: "as it comes", properties: &[], options: &[], needs_plugin: false },
+const KNOWN: [Known; 11] = [
+    Known { name: "stock", about: "as it comes", properties: &[] },
     Known {
         name: "unfair",
         about: "dfs.namenode.fslock.fair=false",
         properties: &[("dfs.namenode.fslock.fair", "false")],
-        options: &[],
-        needs_plugin: false,
     },
     Known {
         name: "throughput",
         about: "our lock, preset throughput",
         properties: &[(LOCK, PHASED), (PRESET, "throughput")],
-        options: &[],
-        needs_plugin: true,
     },
-    Known {
-        name: "balanced",
-        about: "our lock, preset balanced",
-        properties: &[(LOCK, PHASED), (PRESET, "balanced")],
-        options: &[],
-        needs_plugin: true,
-    },
+    Known { name: "balanced", about: "our lock, preset balanced", properties: &[(LOCK, PHASED), (PRESET, "balanced")] },
     Known {
         name: "fine-grained",
-        about: "stock's locks of the name space and of the blocks apart",
+        about: "stock's locks of the name space and of the blocks, apart",
         properties: &[(LOCK, "org.apache.hadoop.hdfs.server.namenode.fgl.FineGrainedFSNamesystemLock")],
-        options: &[],
-        needs_plugin: false,
+    },
+    Known {
+        name: "apart",
+        about: "our locks of the name space and of the blocks, apart; preset throughput",
+        properties: &[(LOCK, "org.yunti.namenode.lock.PhasedFineGrainedLockManager"), (PRESET, "throughput")],
+    },
+    Known {
+        name: "fair-queue",
+        about: "stock's FairCallQueue",
+        properties: &[("ipc.PORT.callqueue.impl", "org.apache.hadoop.ipc.FairCallQueue")],
+    },
+    Known {
+        name: "queue",
+        about: "our call queue",
+        properties: &[("ipc.PORT.callqueue.impl", "org.yunti.namenode.queue.ShardedCallQueue")],
+    },
+    Known {
+        name: "audit-stock",
+        about: "the audit log by stock's appender",
+        properties: &[
+            ("log4j.logger.org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit", "INFO,RFAAUDIT"),
+            ("log4j.additivity.org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit", "false"),
+            ("log4j.appender.RFAAUDIT", "org.apache.log4j.RollingFileAppender"),
+            ("log4j.appender.RFAAUDIT.File", "FOLDER/hdfs-audit.log"),
+            ("log4j.appender.RFAAUDIT.layout", "org.apache.log4j.PatternLayout"),
+            ("log4j.appender.RFAAUDIT.layout.ConversionPattern", "%d{ISO8601} %p %c{2}: %m%n"),
+            ("log4j.appender.RFAAUDIT.MaxFileSize", "256MB"),
+            ("log4j.appender.RFAAUDIT.MaxBackupIndex", "20"),
+        ],
+    },
+    Known {
+        name: "audit",
+        about: "the audit log by our logger",
+        properties: &[("dfs.namenode.audit.loggers", "org.yunti.namenode.audit.RingAuditLogger")],
+    },
+    Known {
+        name: "edits-inside",
+        about: "dfs.namenode.edits.asynclogging=false",
+        properties: &[("dfs.namenode.edits.asynclogging", "false")],
     },
 ];
 
 /// What there is, a line each.
-pub fn known() -> String {
+pub fn about() -> String {
     KNOWN.iter().map(|known| format!("  {:14} {}\n", known.name, known.about)).collect()
+}
+
+/// Of the table above; one that is not there is stock.
+pub fn known(name: &str) -> Variant {
+    let properties = KNOWN.iter().find(|known| known.name == name).map_or(&[][..], |known| known.properties);
+    let properties: Vec<(String, String)> =
+        properties.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let needs_plugin = properties.iter().any(is_ours);
+    Variant { name: name.to_owned(), properties, options: Vec::new(), needs_plugin }
+}
+
+fn is_ours((_, value): &(String, String)) -> bool {
+    value.starts_with("org.yunti.")
 }
 
 impl Variant {
     /// `NAME`, or one of your own: `NAME:BASE,KEY=VALUE,-JVM-OPTION`, with BASE one of those that are known.
     pub fn parse(text: &str) -> Result<Variant> {
         let (name, words) = text.split_once(':').unwrap_or((text, text));
-        let mut variant =
-            Variant { name: name.to_owned(), properties: Vec::new(), options: Vec::new(), needs_plugin: false };
+        let mut variant = Variant { name: name.to_owned(), ..Variant::default() };
         for word in words.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-            if let Some(known) = KNOWN.iter().find(|known| known.name == word) {
-                let owned = |(k, v): &(&str, &str)| ((*k).to_owned(), (*v).to_owned());
-                variant.properties.extend(known.properties.iter().map(owned));
-                variant.options.extend(known.options.iter().map(|option| (*option).to_owned()));
-                variant.needs_plugin |= known.needs_plugin;
+            if KNOWN.iter().any(|known| known.name == word) {
+                variant = variant.and(&[known(word)]);
             } else if word.starts_with('-') {
                 variant.options.push(word.to_owned());
             } else if let Some((key, value)) = word.split_once('=') {
                 variant.properties.push((key.to_owned(), value.to_owned()));
-                variant.needs_plugin |= value.starts_with("org.yunti.");
+                variant.needs_plugin |= variant.properties.iter().any(is_ours);
             } else {
                 return Err(Error::new(Code::Usage, format!("'{word}' is no variant of a NameNode"))
                     .hint("see yunti nn bench --help; NAME:KEY=VALUE,.. makes one of your own"));
             }
         }
         Ok(variant)
+    }
+
+    pub fn and(mut self, others: &[Variant]) -> Variant {
+        for other in others {
+            self.properties.extend(other.properties.iter().cloned());
+            self.options.extend(other.options.iter().cloned());
+            self.needs_plugin |= other.needs_plugin;
+        }
+        self
+    }
+
+    pub fn named(mut self, name: &str) -> Variant {
+        self.name = name.to_owned();
+        self
     }
 }
 

@@ -11,15 +11,16 @@ use yunti_present::failure::Outcome;
 use yunti_present::terminal::{signals, stdout};
 use yunti_present::whole_file;
 
+use crate::bench::home::Setting;
 use crate::bench::jars;
-use crate::bench::namenode::{NameNode, Setting};
+use crate::bench::namenode::NameNode;
 use crate::bench::round::{self, Figure, Load, Seen};
 use crate::bench::variant::{self, Variant};
 use crate::load::mix::Mix;
 
 /// Starts NameNodes of this machine in several ways, puts the same load on one after the other, and says how they compare
 #[derive(Debug, Args)]
-#[command(after_help = format!("Variants:\n{}  NAME:KEY=VALUE,..  your own, also of others: mine:balanced,dfs.namenode.handler.count=50,-Xint", variant::known()))]
+#[command(after_help = format!("Variants:\n{}  NAME:KEY=VALUE,..  your own, also of others: mine:balanced,dfs.namenode.handler.count=50,-Xint", variant::about()))]
 pub struct BenchFlags {
     /// How they are started; ratios are of the first
     #[arg(short, long, value_name = "NAMES", default_value = "stock unfair throughput balanced")]

@@ -22,7 +22,7 @@ public class PhasedLockManager extends GlobalFSNamesystemLock {
     setLockForTests(new PhasedLock(preset(conf)));
   }
 
-  private static PhasedLock.Preset preset(Configuration conf) {
+  static PhasedLock.Preset preset(Configuration conf) {
     String name = conf.getTrimmed(PRESET_KEY, "balanced");
     try {
       return PhasedLock.Preset.valueOf(name.toUpperCase(Locale.ROOT));

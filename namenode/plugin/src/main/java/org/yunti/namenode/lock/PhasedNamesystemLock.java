@@ -1,0 +1,24 @@
+package org.yunti.namenode.lock;
+
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock;
+import org.apache.hadoop.metrics2.lib.MutableRatesWithAggregation;
+
+/** A lock of the name system with all that stock tells of it, on a {@link PhasedLock}. */
+final class PhasedNamesystemLock extends FSNamesystemLock {
+  private final PhasedLock lock;
+
+  /**
+   * @param name the first word of its metrics' names
+   */
+  PhasedNamesystemLock(Configuration conf, String name, MutableRatesWithAggregation metrics) {
+    super(conf, name, metrics);
+    lock = new PhasedLock(PhasedLockManager.preset(conf));
+    coarseLock = lock;
+  }
+
+  @Override
+  public int getQueueLength() {
+    return lock.waitingThreads();
+  }
+}
