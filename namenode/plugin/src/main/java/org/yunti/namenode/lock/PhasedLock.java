@@ -36,7 +36,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     /** Writers are gathered for up to two milliseconds. */
     THROUGHPUT(64, 16, TimeUnit.MICROSECONDS.toNanos(2000)),
     /** The first writer closes the gate at once. */
-    BALANCED(16, 1, 0);
+    BALANCED(64, 1, 0);
 
     final int writersMax;
     final int writersWanted;
@@ -52,6 +52,14 @@ public final class PhasedLock extends ReentrantReadWriteLock {
   private static final long serialVersionUID = 1L;
 
   private static final long NEVER = Long.MAX_VALUE;
+  /**
+   * How often a reader looks again, and lets others run meanwhile, before it is parked: where it waits for few writers, they are done sooner than it would
+   * be woken. With more of them it would only take their processor.
+   */
+  private static final int YIELDS = 10;
+  private static final int YIELDS_FOR_WRITERS = 4;
+  /** So many writers that just run may go before the one that has waited longest. */
+  private static final int OVERTAKES_MAX = 4;
   /** Of ints: two cache lines, since processors fetch them in pairs. */
   private static final int STRIDE = 32;
 
@@ -87,6 +95,8 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     static final int NOT_YET = 0;
     static final int HAS_IT = 1;
     static final int LEADS = 2;
+    /** It was unparked to take the lock, and has not looked yet. */
+    boolean isCalled;
   }
 
   private final transient Preset preset;
@@ -113,8 +123,12 @@ public final class PhasedLock extends ReentrantReadWriteLock {
   private boolean isWritersPhase;
   /** Who gathers, and how many it wants. */
   private transient volatile Thread gathering;
-  /** Of this phase, beside the one that has the lock. */
-  private int writersLeft;
+  /** Of this phase, beside the one that has the lock. Written under {@code control}. */
+  private volatile int writersLeft;
+  /** In a phase of writers: nobody has the lock, and the first that waits was called. Whoever comes before it takes it. */
+  private boolean isFree;
+  /** Who came before the first that waits, since one that waited had it. */
+  private int overtakes;
 
   private final transient ReadLock reading = new Read(this);
   private final transient WriteLock writing = new Write(this);
@@ -204,6 +218,12 @@ public final class PhasedLock extends ReentrantReadWriteLock {
 
   /** Waits until it is let in, or for some other reason to look again: an interrupt, the end of the time, a gate that was opened meanwhile. */
   private boolean waitRead(Hold hold, long deadline) {
+    for (int n = 0; n < YIELDS && writersLeft < YIELDS_FOR_WRITERS; n++) {
+      Thread.yield();
+      if (!isClosed && enterRead(hold)) {
+        return true;
+      }
+    }
     Reader reader = new Reader(hold.slot);
     waitingReadersCount.getAndIncrement();
     do {
@@ -272,6 +292,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     while (writer.turn == Writer.NOT_YET) {
       LockSupport.park(this);
       isInterrupted |= Thread.interrupted();
+      answer(writer);
     }
     if (writer.turn == Writer.LEADS) {
       while (!lead(NEVER)) {
@@ -296,6 +317,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     come(writer);
     while (writer.turn == Writer.NOT_YET) {
       boolean isOver = !parkUntil(deadline);
+      answer(writer);
       if ((isOver || Thread.currentThread().isInterrupted()) && goAway(writer)) {
         return isGivenUp();
       }
@@ -337,6 +359,10 @@ public final class PhasedLock extends ReentrantReadWriteLock {
       return true;
     }
     synchronized (control) {
+      if (overtake()) {
+        has();
+        return true;
+      }
       if (isWritersPhase) {
         return false;
       }
@@ -359,6 +385,10 @@ public final class PhasedLock extends ReentrantReadWriteLock {
         writer.turn = Writer.LEADS;
         return;
       }
+      if (overtake()) {
+        writer.turn = Writer.HAS_IT;
+        return;
+      }
       waitingWriters.addLast(writer);
       if (gathering != null && waitingWriters.size() + 1 >= preset.writersWanted) {
         leader = gathering;
@@ -368,10 +398,73 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     LockSupport.unpark(leader);
   }
 
-  private boolean goAway(Writer writer) {
-    synchronized (control) {
-      return writer.turn == Writer.NOT_YET && waitingWriters.remove(writer);
+  /** Takes the lock if it is free. Under {@code control}. */
+  private boolean overtake() {
+    if (!isFree) {
+      return false;
     }
+    isFree = false;
+    writersLeft--;
+    overtakes++;
+    return true;
+  }
+
+  /** Of one that has waited: it takes the lock, if it is the first and nobody was before it. */
+  private void answer(Writer writer) {
+    if (writer.turn != Writer.NOT_YET) {
+      return;
+    }
+    synchronized (control) {
+      writer.isCalled = false;
+      if (isFree && waitingWriters.peekFirst() == writer) {
+        isFree = false;
+        hand();
+      }
+    }
+  }
+
+  /** To the first that waits. Under {@code control}. */
+  private Thread hand() {
+    Writer next = waitingWriters.removeFirst();
+    writersLeft--;
+    overtakes = 0;
+    next.turn = Writer.HAS_IT;
+    return next.thread;
+  }
+
+  /** The first that waits, if it does not know. Under {@code control}. */
+  private Thread call() {
+    isFree = true;
+    Writer first = waitingWriters.getFirst();
+    if (first.isCalled) {
+      return null;
+    }
+    first.isCalled = true;
+    return first.thread;
+  }
+
+  /** False: it has its turn. */
+  private boolean goAway(Writer writer) {
+    Thread other = null;
+    boolean isLast;
+    synchronized (control) {
+      if (writer.turn != Writer.NOT_YET) {
+        return false;
+      }
+      waitingWriters.remove(writer);
+      // It may have been called, and would not come.
+      isLast = isFree && waitingWriters.isEmpty();
+      if (isLast) {
+        isFree = false;
+      } else if (isFree) {
+        other = call();
+      }
+    }
+    LockSupport.unpark(other);
+    if (isLast) {
+      endPhase();
+    }
+    return true;
   }
 
   /** From a phase of readers to one of writers. False: interrupted, or the time is over; it may be called again, or given up by {@link #endPhase}. */
@@ -379,6 +472,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     if (preset.gatherNanos > 0 && !isClosed && !isEmpty()) {
       gather(deadline);
     }
+    count();
     isClosed = true;
     if (!isEmpty()) {
       draining = Thread.currentThread();
@@ -390,10 +484,15 @@ public final class PhasedLock extends ReentrantReadWriteLock {
       }
       draining = null;
     }
+    // Of those too that came while readers left.
+    count();
+    return true;
+  }
+
+  private void count() {
     synchronized (control) {
       writersLeft = Math.min(waitingWriters.size(), preset.writersMax - 1);
     }
-    return true;
   }
 
   /** While readers go on, until there are as many writers as are wanted or the time is over. */
@@ -432,18 +531,16 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     owner = null;
     // One that keeps the read lock is a reader by now: the next writer must wait for it.
     if (holds.get().count == 0) {
-      Writer next = null;
+      Thread next = null;
+      boolean goesOn;
       synchronized (control) {
-        if (writersLeft > 0) {
-          writersLeft--;
-          next = waitingWriters.pollFirst();
-          if (next != null) {
-            next.turn = Writer.HAS_IT;
-          }
+        goesOn = writersLeft > 0 && !waitingWriters.isEmpty();
+        if (goesOn) {
+          next = overtakes < OVERTAKES_MAX ? call() : hand();
         }
       }
-      if (next != null) {
-        LockSupport.unpark(next.thread);
+      if (goesOn) {
+        LockSupport.unpark(next);
         return;
       }
     }
@@ -459,6 +556,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     Writer next;
     synchronized (control) {
       writersLeft = 0;
+      overtakes = 0;
       next = waitingWriters.pollFirst();
       if (next == null) {
         isWritersPhase = false;
