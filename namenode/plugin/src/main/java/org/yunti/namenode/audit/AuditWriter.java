@@ -1,0 +1,197 @@
+package org.yunti.namenode.audit;
+
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Takes events out of the ring, and writes their lines: one thread, which looks each few milliseconds, or when it is called because the ring gets full. Nobody
+ * wakes it for one event.
+ */
+final class AuditWriter implements Runnable {
+  private static final Logger LOG = LoggerFactory.getLogger(RingAuditLogger.class);
+  /** Full events, of which the NameNode's own log has the line where the file could not have it. */
+  private static final Logger OVERFLOW = LoggerFactory.getLogger(RingAuditLogger.class.getName() + ".overflow");
+  private static final long TRY_AGAIN_MILLIS = 500;
+  private static final long FOLLOW_MILLIS = 1000;
+  private static final long TELL_AGAIN_MILLIS = 60_000;
+  private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+
+  private final AuditSettings settings;
+  private final EventRing ring;
+  private final AuditMetrics metrics;
+  private final AuditLine line;
+  private final AuditLine lineOfOverflow;
+  private final RollingFile file;
+  private final Thread thread;
+  /** Taken, and not yet in the file's buffer, which could not be written. Of who writes. */
+  private byte[] kept;
+  private long followedMillis;
+  private long toldMillis = -TELL_AGAIN_MILLIS;
+  /** The file cannot be written; since when. */
+  private volatile long failingSinceNanos;
+  private volatile boolean isFailing;
+  /** The process ends: who has an event writes it, and returns when it is written. */
+  private volatile boolean isEnding;
+
+  AuditWriter(AuditSettings settings, int contextCharsMax) throws IOException {
+    this.settings = settings;
+    ring = new EventRing(settings.ringEvents());
+    metrics = AuditMetrics.of(ring);
+    line = new AuditLine(contextCharsMax);
+    lineOfOverflow = new AuditLine(contextCharsMax);
+    file = new RollingFile(settings.file(), settings.fileBytesMax(), settings.backupsMax());
+    file.open();
+    thread = new Thread(this, "yunti-audit");
+    thread.setDaemon(true);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  /** Returns when the event has its place: in the ring, or, after a time, in the NameNode's own log. */
+  void put(AuditEvent event) {
+    metrics.events.incr();
+    if (isEnding) {
+      if (!writeAll(event)) {
+        overflow(event);
+      }
+      return;
+    }
+    if (!ring.offer(event) && !offerInTime(event)) {
+      overflow(event);
+    } else if (ring.size() > ring.capacity() / 2) {
+      LockSupport.unpark(thread);
+    } else if (isEnding) {
+      // The last that was written may have been before it.
+      writeAll(null);
+    }
+  }
+
+  private boolean offerInTime(AuditEvent event) {
+    long begin = System.nanoTime();
+    long most = TimeUnit.MILLISECONDS.toNanos(settings.blockMillisMax());
+    LockSupport.unpark(thread);
+    boolean isIn = false;
+    // A file that could not be written for so long already is not waited for by each operation anew.
+    while (!isIn && System.nanoTime() - begin < most && !(isFailing && System.nanoTime() - failingSinceNanos > most)) {
+      LockSupport.parkNanos(this, LOOK_NANOS);
+      isIn = ring.offer(event);
+    }
+    metrics.waits.incr();
+    metrics.waitMillis.incr(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin));
+    return isIn;
+  }
+
+  private void overflow(AuditEvent event) {
+    metrics.overflows.incr();
+    synchronized (lineOfOverflow) {
+      OVERFLOW.warn("{}", lineOfOverflow.message(event));
+    }
+  }
+
+  @Override
+  public void run() {
+    while (!isEnding) {
+      boolean isWritten = writeAll(null);
+      long wait = isWritten ? settings.flushMillis() : TRY_AGAIN_MILLIS;
+      // Since a failure the ring is full, and whoever finds it so calls: that is no reason to try sooner.
+      long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(wait);
+      do {
+        LockSupport.parkNanos(this, Math.max(1, end - System.nanoTime()));
+      } while (!isWritten && !isEnding && System.nanoTime() - end < 0);
+    }
+  }
+
+  /**
+   * Writes what is in the ring, and this event behind it.
+   *
+   * @return false: not all could be written
+   */
+  private synchronized boolean writeAll(AuditEvent last) {
+    try {
+      long millis = System.nanoTime() / 1_000_000;
+      if (isFailing || millis - followedMillis >= FOLLOW_MILLIS) {
+        followedMillis = millis;
+        file.followName();
+      }
+      long before = file.written();
+      long lines = 0;
+      if (kept != null) {
+        file.append(kept);
+        kept = null;
+        lines++;
+      }
+      for (AuditEvent event = ring.poll(); event != null; event = ring.poll()) {
+        append(event);
+        lines++;
+      }
+      if (last != null) {
+        append(last);
+        lines++;
+      }
+      file.flush();
+      metrics.lines.incr(lines);
+      metrics.bytes.incr(file.written() - before);
+      if (isFailing) {
+        isFailing = false;
+        LOG.info("audit lines are written to {} again", settings.file());
+      }
+      return true;
+    } catch (IOException e) {
+      failed(e);
+      return false;
+    }
+  }
+
+  private void append(AuditEvent event) throws IOException {
+    byte[] bytes = line.bytes(event);
+    kept = bytes;
+    file.append(bytes);
+    kept = null;
+  }
+
+  private void failed(IOException e) {
+    metrics.errors.incr();
+    long millis = System.nanoTime() / 1_000_000;
+    if (!isFailing) {
+      failingSinceNanos = System.nanoTime();
+      isFailing = true;
+    }
+    if (millis - toldMillis >= TELL_AGAIN_MILLIS) {
+      toldMillis = millis;
+      LOG.error(
+          "audit lines cannot be written to {}: {}; operations wait up to {} ms for a place among {} events, what comes after that goes to the log {}",
+          settings.file(), e.toString(), settings.blockMillisMax(), ring.capacity(), OVERFLOW.getName());
+    }
+  }
+
+  /** All that was put is written, and from now on each by who puts it. */
+  void end() {
+    isEnding = true;
+    LockSupport.unpark(thread);
+    if (!writeAll(null)) {
+      giveUp();
+    }
+  }
+
+  /** To the NameNode's own log with all that the file does not take: the process ends. */
+  private synchronized void giveUp() {
+    String left = line.text(file.giveUp()) + (kept == null ? "" : line.text(kept));
+    kept = null;
+    left.lines().forEach(text -> {
+      metrics.overflows.incr();
+      OVERFLOW.warn("{}", AuditLine.message(text));
+    });
+    for (AuditEvent event = ring.poll(); event != null; event = ring.poll()) {
+      overflow(event);
+    }
+  }
+
+  AuditMetrics metrics() {
+    return metrics;
+  }
+}
