@@ -1,6 +1,7 @@
 //! The same load on one NameNode after the other, in turn, several times; each round is compared with stock's of the same round.
 
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use serde_json::{Value, json};
 use yunti_engine::base::{Code, Error, Result};
@@ -29,7 +30,13 @@ pub struct Seen {
 /// Calls that change nothing.
 const READS: [&str; 5] = ["getServerDefaults", "getFileInfo", "getListing", "getBlockLocations", "getContentSummary"];
 
-pub fn run(namenode: &NameNode, load: &Load) -> Result<Seen> {
+/// @param stop who interrupts us by a terminal interrupts the load too
+pub fn run(namenode: &NameNode, load: &Load, stop: &AtomicBool) -> Result<Seen> {
+    let seen = run_one(namenode, load);
+    if stop.load(Relaxed) { Err(Error::new(Code::Cancelled, "cancelled".to_owned())) } else { seen }
+}
+
+fn run_one(namenode: &NameNode, load: &Load) -> Result<Seen> {
     let failed = |what: String| Error::new(Code::Input, format!("a load did not end well: {what}"));
     let ours = std::env::current_exe().map_err(|e| failed(e.to_string()))?;
     let run = Command::new(ours)
@@ -72,7 +79,7 @@ pub struct Figure {
 
 impl Figure {
     /// None where it was not seen in each round.
-    pub fn of(rounds: &[Seen], base: &[Seen], figure: impl Fn(&Seen) -> Option<f64>) -> Option<Figure> {
+    pub fn of<T>(rounds: &[T], base: &[T], figure: impl Fn(&T) -> Option<f64>) -> Option<Figure> {
         let all: Vec<f64> = rounds.iter().map(&figure).collect::<Option<_>>()?;
         let of_base: Vec<f64> = base.iter().map(&figure).collect::<Option<_>>()?;
         let ratios: Vec<f64> = all.iter().zip(&of_base).map(|(one, other)| one / other).collect();

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -11,6 +11,7 @@ use yunti_present::failure::Outcome;
 use yunti_present::terminal::{signals, stdout};
 use yunti_present::whole_file;
 
+use super::cures::{self, Rounds};
 use crate::bench::home::Setting;
 use crate::bench::jars;
 use crate::bench::namenode::NameNode;
@@ -55,6 +56,10 @@ pub struct BenchFlags {
     /// ipc.server.read.threadpool.size
     #[arg(long, value_name = "N", default_value = "5")]
     pub readers: u32,
+    /// What was proposed for the NameNode in 2012, in today's form: many call queues, SIMD UTF-8, logging out of the path, update lock, edit
+    /// log outside the lock, all together; each with what it is worth, over RPC and in process
+    #[arg(long, conflicts_with_all = ["variants", "mix"])]
+    pub cures: bool,
     /// Keeps all figures in a file, of JSON
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
@@ -88,6 +93,19 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
         readers: flags.readers,
     };
     let stop = stopped_by_signals();
+    if flags.cures {
+        let rounds = Rounds {
+            rounds: flags.rounds,
+            seconds: flags.seconds,
+            warm_up: flags.warm_up,
+            connections: flags.connections[0],
+        };
+        let rows = cures::run(&setting, &rounds, flags.json, &stop)?;
+        return finish(
+            flags,
+            &json!({ "hadoop": jars::HADOOP, "rounds": flags.rounds, "seconds": flags.seconds, "cures": rows }),
+        );
+    }
     let namenodes = variants.iter().map(|variant| NameNode::start(&setting, variant)).collect::<Result<Vec<_>>>()?;
     let mut all = Vec::new();
     for (number, (mix, connections)) in
@@ -100,18 +118,21 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
         }
         all.push(series);
     }
-    let document = document(flags, &variants, &all);
+    finish(flags, &document(flags, &variants, &all))
+}
+
+fn finish(flags: &BenchFlags, document: &Value) -> Outcome {
     if let Some(path) = &flags.save {
         whole_file::write(path, &format!("{document:#}\n"), "the figures")?;
     }
     if flags.json {
-        stdout::print_json(&document)?;
+        stdout::print_json(document)?;
     }
     Ok(())
 }
 
 fn plugin(flags: &BenchFlags, variants: &[Variant]) -> Result<Option<PathBuf>> {
-    if !variants.iter().any(|variant| variant.needs_plugin) {
+    if !flags.cures && !variants.iter().any(|variant| variant.needs_plugin) {
         return Ok(None);
     }
     let beside = || Some(std::env::current_exe().ok()?.parent()?.parent()?.join(PLUGIN));
@@ -133,25 +154,18 @@ fn stopped_by_signals() -> Arc<AtomicBool> {
 }
 
 fn look(flags: &BenchFlags, namenodes: &[NameNode], load: Load, is_first: bool, stop: &AtomicBool) -> Result<Series> {
-    let cancelled = || Error::new(Code::Cancelled, "cancelled".to_owned());
     // What is compiled by then is compiled for all loads; a new mix needs a little.
     let warm =
         Load { seconds: if is_first { flags.warm_up } else { flags.warm_up / 4.0 }, mix: load.mix.clone(), ..load };
     for namenode in namenodes {
-        round::run(namenode, &warm)?;
-        if stop.load(Relaxed) {
-            return Err(cancelled());
-        }
+        round::run(namenode, &warm, stop)?;
     }
     let mut rounds: Vec<Vec<Seen>> = namenodes.iter().map(|_| Vec::new()).collect();
     for number in 0..flags.rounds as usize {
         // Who comes first has another machine than who comes last: all take turns in that too.
-        for turn in 0..namenodes.len() {
-            let which = (turn + number) % namenodes.len();
-            rounds[which].push(round::run(&namenodes[which], &load)?);
-            if stop.load(Relaxed) {
-                return Err(cancelled());
-            }
+        for place in 0..namenodes.len() {
+            let which = (place + number) % namenodes.len();
+            rounds[which].push(round::run(&namenodes[which], &load, stop)?);
         }
     }
     Ok(Series { load, rounds })

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod bench;
+mod cures;
 mod load;
 mod told;
 

@@ -48,9 +48,10 @@ final class AuditLine {
     return new String(bytes, charset);
   }
 
-  /** Of a line, what is behind the logger's name. */
+  /** Of a line, what is behind the logger's name; of the rest of one, all. */
   static String message(String line) {
-    return line.substring(line.indexOf(LOGGER) + LOGGER.length());
+    int begin = line.indexOf(LOGGER);
+    return begin < 0 ? line : line.substring(begin + LOGGER.length());
   }
 
   private void appendTime(long millis) {

@@ -15,37 +15,49 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * <pre>
  *   phase of readers                      | phase of writers            | phase of readers ..
  *   a reader counts in a slot of its own  | the gate is closed          | readers that waited are let in, all at once
- *   a writer comes: the first waits for   | the writers that had come,  |
- *   more, a little; then closes the gate  | one after the other         |
- *   and waits until no reader is left     |                             |
+ *   the first writer that comes closes    | as many writers as had      |
+ *   the gate, and waits until no reader   | come, one after the other   |
+ *   is left                               |                             |
  * </pre>
  *
- * <p>Nobody starves: a writer waits for the readers that are in, and for writers that came before it; a reader waits for the writers that had come when the
- * gate was closed, {@code writersMax} at most, and not for those that come later.
+ * <p>Nobody starves: a reader waits for as many writers as had come when the gate was closed, {@code writersMax} at most; a writer waits for the readers that
+ * are in, for writers that came before it, and, for each of those, for {@code overtakesMax} that came later and were running when the lock became free: a
+ * processor that has work is not left to wait for a thread to be woken.
  *
  * <p>It is a {@link ReentrantReadWriteLock} by type alone, so that {@code FSNamesystemLock} of stock works on it as it is: its metrics, reports and details are
  * stock's own. The lock that it inherits is never taken. As there, a thread that has the write lock may take the read lock and then give the former back, and
  * one that has only the read lock must not ask for the write lock.
  *
  * <p>Rejected: {@code StampedLock}, which is not re-entrant; phases without a batch of writers (Brandenburg and Anderson, <i>Reader-Writer Synchronization
- * for Shared-Memory Multiprocessor Real-Time Systems</i>, 2009), which let all readers in after each writer: a hundred wake-ups for each.
+ * for Shared-Memory Multiprocessor Real-Time Systems</i>, 2009), which let all readers in after each writer: a hundred wake-ups for each; to wait a little for
+ * more writers before the gate is closed, which took from throughput in each mix that was measured.
  */
 public final class PhasedLock extends ReentrantReadWriteLock {
   /** How a lock chooses between throughput and the time that writers wait. */
   public enum Preset {
-    /** Writers are gathered for up to two milliseconds. */
-    THROUGHPUT(64, 16, TimeUnit.MICROSECONDS.toNanos(2000)),
-    /** The first writer closes the gate at once. */
-    BALANCED(64, 1, 0);
+    /** Who runs goes before who waits, often: fewest switches between threads. */
+    THROUGHPUT(new Tuning(64, 16)),
+    /** Writers wait their turn more strictly. */
+    BALANCED(new Tuning(64, 2));
 
-    final int writersMax;
-    final int writersWanted;
-    final long gatherNanos;
+    final Tuning tuning;
 
-    Preset(int writersMax, int writersWanted, long gatherNanos) {
-      this.writersMax = writersMax;
-      this.writersWanted = writersWanted;
-      this.gatherNanos = gatherNanos;
+    Preset(Tuning tuning) {
+      this.tuning = tuning;
+    }
+  }
+
+  /**
+   * Where on the frontier between throughput and waiting a lock is.
+   *
+   * @param writersMax of one phase, from 1 on: readers wait for so many at most
+   * @param overtakesMax so many writers that just run may go before the one that has waited longest, from 0 on
+   */
+  public record Tuning(int writersMax, int overtakesMax) {
+    public Tuning {
+      if (writersMax < 1 || overtakesMax < 0) {
+        throw new IllegalArgumentException("writersMax is " + writersMax + ", from 1 on; overtakesMax is " + overtakesMax + ", from 0 on");
+      }
     }
   }
 
@@ -58,8 +70,6 @@ public final class PhasedLock extends ReentrantReadWriteLock {
    */
   private static final int YIELDS = 10;
   private static final int YIELDS_FOR_WRITERS = 4;
-  /** So many writers that just run may go before the one that has waited longest. */
-  private static final int OVERTAKES_MAX = 4;
   /** Of ints: two cache lines, since processors fetch them in pairs. */
   private static final int STRIDE = 32;
 
@@ -99,7 +109,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     boolean isCalled;
   }
 
-  private final transient Preset preset;
+  private final transient Tuning tuning;
   private final transient AtomicIntegerArray slots;
   private final int mask;
   private final transient AtomicInteger nextSlot = new AtomicInteger();
@@ -121,8 +131,6 @@ public final class PhasedLock extends ReentrantReadWriteLock {
   private final transient ArrayDeque<Writer> waitingWriters = new ArrayDeque<>();
   /** A writer has the lock, or leads towards it. */
   private boolean isWritersPhase;
-  /** Who gathers, and how many it wants. */
-  private transient volatile Thread gathering;
   /** Of this phase, beside the one that has the lock. Written under {@code control}. */
   private volatile int writersLeft;
   /** In a phase of writers: nobody has the lock, and the first that waits was called. Whoever comes before it takes it. */
@@ -134,7 +142,11 @@ public final class PhasedLock extends ReentrantReadWriteLock {
   private final transient WriteLock writing = new Write(this);
 
   public PhasedLock(Preset preset) {
-    this.preset = preset;
+    this(preset.tuning);
+  }
+
+  public PhasedLock(Tuning tuning) {
+    this.tuning = tuning;
     int count = Integer.highestOneBit(Math.max(1, Runtime.getRuntime().availableProcessors() * 4 - 1)) * 2;
     slots = new AtomicIntegerArray((count + 1) * STRIDE);
     mask = count - 1;
@@ -378,7 +390,6 @@ public final class PhasedLock extends ReentrantReadWriteLock {
   }
 
   private void come(Writer writer) {
-    Thread leader = null;
     synchronized (control) {
       if (!isWritersPhase) {
         isWritersPhase = true;
@@ -390,12 +401,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
         return;
       }
       waitingWriters.addLast(writer);
-      if (gathering != null && waitingWriters.size() + 1 >= preset.writersWanted) {
-        leader = gathering;
-        gathering = null;
-      }
     }
-    LockSupport.unpark(leader);
   }
 
   /** Takes the lock if it is free. Under {@code control}. */
@@ -469,9 +475,6 @@ public final class PhasedLock extends ReentrantReadWriteLock {
 
   /** From a phase of readers to one of writers. False: interrupted, or the time is over; it may be called again, or given up by {@link #endPhase}. */
   private boolean lead(long deadline) {
-    if (preset.gatherNanos > 0 && !isClosed && !isEmpty()) {
-      gather(deadline);
-    }
     count();
     isClosed = true;
     if (!isEmpty()) {
@@ -491,28 +494,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
 
   private void count() {
     synchronized (control) {
-      writersLeft = Math.min(waitingWriters.size(), preset.writersMax - 1);
-    }
-  }
-
-  /** While readers go on, until there are as many writers as are wanted or the time is over. */
-  private void gather(long deadline) {
-    synchronized (control) {
-      if (waitingWriters.size() + 1 >= preset.writersWanted) {
-        return;
-      }
-      gathering = Thread.currentThread();
-    }
-    long end = System.nanoTime() + preset.gatherNanos;
-    if (deadline != NEVER && deadline - end < 0) {
-      end = deadline;
-    }
-    boolean isOver = false;
-    while (!isOver && gathering != null && !Thread.currentThread().isInterrupted()) {
-      isOver = !parkUntil(end);
-    }
-    synchronized (control) {
-      gathering = null;
+      writersLeft = Math.min(waitingWriters.size(), tuning.writersMax - 1);
     }
   }
 
@@ -536,7 +518,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
       synchronized (control) {
         goesOn = writersLeft > 0 && !waitingWriters.isEmpty();
         if (goesOn) {
-          next = overtakes < OVERTAKES_MAX ? call() : hand();
+          next = overtakes < tuning.overtakesMax ? call() : hand();
         }
       }
       if (goesOn) {
@@ -623,7 +605,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
 
   @Override
   public String toString() {
-    return "PhasedLock[" + preset + ", readers = " + getReadLockCount() + ", writer = " + owner + ", waiting = " + waitingThreads() + "]";
+    return "PhasedLock[" + tuning + ", readers = " + getReadLockCount() + ", writer = " + owner + ", waiting = " + waitingThreads() + "]";
   }
 
   private static final class Read extends ReadLock {

@@ -14,21 +14,44 @@ import org.apache.hadoop.metrics2.lib.MutableRatesWithAggregation;
 public class PhasedLockManager extends GlobalFSNamesystemLock {
   /** {@code throughput} or {@code balanced}. */
   public static final String PRESET_KEY = "yunti.namenode.lock.preset";
+  /** In place of the preset's: see {@link PhasedLock.Tuning}. */
+  public static final String WRITERS_KEY = "yunti.namenode.lock.writers.max";
+
+  public static final String OVERTAKES_KEY = "yunti.namenode.lock.overtakes.max";
 
   private ReentrantReadWriteLock lock;
 
   public PhasedLockManager(Configuration conf, MutableRatesWithAggregation aggregation) {
     super(conf, aggregation);
-    setLockForTests(new PhasedLock(preset(conf)));
+    setLockForTests(new PhasedLock(tuning(conf)));
   }
 
-  static PhasedLock.Preset preset(Configuration conf) {
+  /**
+   * @throws IllegalArgumentException with the key and what it may be
+   */
+  static PhasedLock.Tuning tuning(Configuration conf) {
     String name = conf.getTrimmed(PRESET_KEY, "balanced");
+    PhasedLock.Tuning preset;
     try {
-      return PhasedLock.Preset.valueOf(name.toUpperCase(Locale.ROOT));
+      preset = PhasedLock.Preset.valueOf(name.toUpperCase(Locale.ROOT)).tuning;
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(PRESET_KEY + " is '" + name + "'; it may be throughput or balanced", e);
     }
+    return new PhasedLock.Tuning(
+        number(conf, WRITERS_KEY, preset.writersMax(), 1), number(conf, OVERTAKES_KEY, preset.overtakesMax(), 0));
+  }
+
+  private static int number(Configuration conf, String key, int preset, int min) {
+    String said = conf.getTrimmed(key, String.valueOf(preset));
+    try {
+      int number = Integer.parseInt(said);
+      if (number >= min) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // Told below.
+    }
+    throw new IllegalArgumentException(key + " is '" + said + "'; give a number from " + min + " on, or leave it to " + PRESET_KEY);
   }
 
   @Override

@@ -13,7 +13,7 @@ final class PhasedNamesystemLock extends FSNamesystemLock {
    */
   PhasedNamesystemLock(Configuration conf, String name, MutableRatesWithAggregation metrics) {
     super(conf, name, metrics);
-    lock = new PhasedLock(PhasedLockManager.preset(conf));
+    lock = new PhasedLock(PhasedLockManager.tuning(conf));
     coarseLock = lock;
   }
 
