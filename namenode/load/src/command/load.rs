@@ -12,8 +12,11 @@ use clap::Args;
 use yunti_engine::base::{Code, Error, Result};
 use yunti_present::failure::{Failure, Outcome};
 use yunti_present::terminal::{signals, stdout};
+use yunti_present::whole_file;
 
-use super::told::Told;
+use super::plot;
+use super::scenario::Scenario;
+use super::told::{Told, time};
 use crate::datanode::fleet::Fleet;
 use crate::load::driver::{self, Outcome as Loaded, Plan, Progress, Task};
 use crate::load::figures;
@@ -21,11 +24,12 @@ use crate::load::history::History;
 use crate::load::mix::Mix;
 use crate::load::names::NameSpace;
 use crate::load::operation::Operation;
+use crate::load::recent::Sample;
 use crate::load::schedule::Pace;
 use crate::server::Server;
 
 /// Loads a NameNode by many connections, and says what it took: operations a second, how long each call took, what it cost
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct LoadFlags {
     /// The NameNode's RPC address, as of fs.defaultFS
     #[arg(value_name = "HOST:PORT", default_value = "127.0.0.1:8020")]
@@ -68,6 +72,12 @@ pub struct LoadFlags {
     /// What is by chance is the same for the same seed
     #[arg(long, value_name = "N", default_value = "1")]
     pub seed: u64,
+    /// A load by its name, in steps; --datanodes says how many there are in the last one. It takes some minutes
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["mix", "rate", "connections", "plot", "history"])]
+    pub scenario: Option<Scenario>,
+    /// A page of calls a second and of how long they took, over time
+    #[arg(long, value_name = "FILE")]
+    pub plot: Option<PathBuf>,
     /// Writes down each change of the name space as it ended, and leaves what was made: what is to be there after a crash
     #[arg(long, value_name = "FILE")]
     pub history: Option<PathBuf>,
@@ -108,29 +118,16 @@ fn address(text: &str) -> Result<SocketAddr> {
 }
 
 pub fn load(flags: &LoadFlags) -> Outcome {
-    let address = address(&flags.namenode)?;
-    // No two runs have the same names.
-    let names = NameSpace { files: flags.files, run: fastrand::u64(..), has_blocks: flags.datanodes > 0 };
+    if let Some(path) = &flags.plot {
+        whole_file::check(path, plot::WHAT)?;
+    }
     let progress = Arc::new(Progress::default());
     stop_on_signals(&progress);
-    let mut fleet = datanodes(flags, address, &names, &progress)?;
-    make(flags, address, &names, &progress, fleet.as_ref())?;
-    let server = Server::listening_at(address);
-    let history = flags.history.as_deref().map(History::create).transpose()?.map(Arc::new);
-    let watched = Watched { server: server.as_ref(), history: history.as_ref(), fleet: fleet.as_ref() };
-    let loaded = measure(flags, address, &names, &progress, &watched);
-    match history.and_then(Arc::into_inner) {
-        Some(history) => history.finish()?,
-        None => remove(flags, address, &names),
+    let run = run(flags, &progress)?;
+    let told = Told { flags, loaded: &run.loaded };
+    if let Some(path) = &flags.plot {
+        plot::write(path, &told, &run.samples)?;
     }
-    let mut loaded = loaded?;
-    if let Some(fleet) = &mut fleet {
-        let seen = fleet.end()?;
-        loaded.latencies.join(&seen.latencies);
-        loaded.errors.extend(seen.errors);
-        loaded.cpu_seconds += seen.cpu_seconds;
-    }
-    let told = Told { flags, loaded: &loaded };
     if flags.json {
         stdout::print_json(&told.to_json())?;
     } else {
@@ -144,6 +141,38 @@ pub fn load(flags: &LoadFlags) -> Outcome {
         return Err(Error::new(Code::Input, what.to_owned()).into());
     }
     Ok(())
+}
+
+/// What one load showed.
+pub struct Run {
+    pub loaded: Loaded,
+    pub samples: Vec<Sample>,
+}
+
+/// From the name space that is made, if it is not there, to the removal of what was made beside it.
+pub fn run(flags: &LoadFlags, progress: &Arc<Progress>) -> Result<Run> {
+    let address = address(&flags.namenode)?;
+    // No two runs have the same names.
+    let names = NameSpace { files: flags.files, run: fastrand::u64(..), has_blocks: flags.datanodes > 0 };
+    let mut fleet = datanodes(flags, address, &names, progress)?;
+    make(flags, address, &names, progress, fleet.as_ref())?;
+    let server = Server::listening_at(address);
+    let history = flags.history.as_deref().map(History::create).transpose()?.map(Arc::new);
+    let watched = Watched { server: server.as_ref(), history: history.as_ref(), fleet: fleet.as_ref() };
+    let loaded = measure(flags, address, &names, progress, &watched);
+    match history.and_then(Arc::into_inner) {
+        Some(history) => history.finish()?,
+        None => remove(flags, address, &names),
+    }
+    let mut run = loaded?;
+    let loaded = &mut run.loaded;
+    if let Some(fleet) = &mut fleet {
+        let seen = fleet.end()?;
+        loaded.latencies.join(&seen.latencies);
+        loaded.errors.extend(seen.errors);
+        loaded.cpu_seconds += seen.cpu_seconds;
+    }
+    Ok(run)
 }
 
 /// All of them alive, or none.
@@ -161,7 +190,7 @@ fn datanodes(flags: &LoadFlags, address: SocketAddr, names: &NameSpace, progress
     Ok(Some(fleet))
 }
 
-fn stop_on_signals(progress: &Arc<Progress>) {
+pub fn stop_on_signals(progress: &Arc<Progress>) {
     let Ok(mut signals) = signal_hook::iterator::Signals::new(signals::that_end()) else { return };
     let progress = progress.clone();
     let _ = thread::Builder::new().name("yunti-signals".into()).spawn(move || {
@@ -252,7 +281,7 @@ fn measure(
     names: &NameSpace,
     progress: &Progress,
     watched: &Watched,
-) -> Result<Loaded> {
+) -> Result<Run> {
     let threads = (flags.threads as usize).min(flags.connections as usize);
     let pace = flags.rate.map_or(Pace::Closed, |rate| Pace::Open(rate / threads as f64));
     let task = Task::Load { mix: flags.mix.clone(), pace, warm_up: flags.warm_up, time: flags.seconds };
@@ -270,6 +299,8 @@ fn measure(
     progress.calls.store(0, Relaxed);
     let web = flags.jmx.clone().unwrap_or_else(|| format!("{}:9870", address.ip()));
     let is_over = AtomicBool::new(false);
+    let mut samples = Vec::new();
+    let whole = (flags.warm_up + flags.seconds).as_secs_f64();
     let (outcomes, figures) = thread::scope(|scope| {
         let figures = scope.spawn(|| figures::watch(&web, address.port(), &progress.is_counting, &is_over));
         // The NameNode's use is that of the time that counts, which the first thread knows.
@@ -278,13 +309,23 @@ fn measure(
             scope.spawn(move || driver::run_watching(plan, task, progress, watched.server.filter(|_| n == 0)))
         };
         let work: Vec<_> = plans.iter().enumerate().map(run).collect();
-        let mut last = (Instant::now(), 0);
+        let mut last = Instant::now();
+        let begun = last;
         while work.iter().any(|work| !work.is_finished()) {
-            thread::sleep(Duration::from_millis(100));
-            if last.0.elapsed() >= Duration::from_secs(1) {
-                let calls = progress.calls.load(Relaxed);
-                show(&format!("{:.0} calls a second", (calls - last.1) as f64 / last.0.elapsed().as_secs_f64()));
-                last = (Instant::now(), calls);
+            thread::sleep(Duration::from_millis(50));
+            if last.elapsed() >= Duration::from_secs(1) {
+                let sample = progress.recent.sample(last, progress.is_counting.load(Relaxed));
+                last = Instant::now();
+                show(&format!(
+                    "{:.0} of {whole:.0} s{}: {:.0} calls a second, p50 {}, p99 {}, {} failed",
+                    begun.elapsed().as_secs_f64(),
+                    if sample.is_counted { "" } else { " (not counted)" },
+                    sample.calls_per_second,
+                    time(sample.p50_us),
+                    time(sample.p99_us),
+                    sample.failed
+                ));
+                samples.push(sample);
             }
         }
         show("");
@@ -295,7 +336,7 @@ fn measure(
     let mut all = Loaded::default();
     outcomes?.into_iter().for_each(|one| all.join(one));
     all.figures = figures.map_err(panicked)?;
-    Ok(all)
+    Ok(Run { loaded: all, samples })
 }
 
 /// A line on a terminal that the next one takes the place of.

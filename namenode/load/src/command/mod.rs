@@ -3,6 +3,8 @@
 mod bench;
 mod cures;
 mod load;
+mod plot;
+mod scenario;
 mod told;
 
 use clap::{Parser, Subcommand};
@@ -27,6 +29,7 @@ enum Command {
 
 pub fn act(flags: Flags) -> Outcome {
     match flags.command {
+        Command::Load(flags) if flags.scenario.is_some() => scenario::run(&flags),
         Command::Load(flags) => load::load(&flags),
         Command::Bench(flags) => bench::bench(&flags),
     }

@@ -121,6 +121,6 @@ fn row(name: &str, cells: [String; 7]) -> String {
     format!("{name:>18}{cells}\n")
 }
 
-fn time(us: u64) -> String {
+pub fn time(us: u64) -> String {
     if us >= 10_000 { format!("{:.1} ms", us as f64 / 1000.0) } else { format!("{us} us") }
 }

@@ -52,16 +52,20 @@ pub struct Fleet {
 #[derive(Clone)]
 pub struct Pipeline {
     blocks: Sender<(usize, Held)>,
+    count: usize,
     waker: Arc<Waker>,
 }
 
 impl Pipeline {
     /// @param port the transfer port of the DataNode
-    pub fn write(&self, port: u32, block: Held) {
+    /// @return whether it is one of these
+    pub fn write(&self, port: u32, block: Held) -> bool {
+        let number = port.wrapping_sub(FIRST_PORT) as usize;
         // Who has ended needs no blocks.
-        if self.blocks.send((port.wrapping_sub(FIRST_PORT) as usize, block)).is_ok() {
+        if number < self.count && self.blocks.send((number, block)).is_ok() {
             let _ = self.waker.wake();
         }
+        number < self.count
     }
 }
 
@@ -103,7 +107,7 @@ impl Fleet {
     }
 
     pub fn pipeline(&self) -> Pipeline {
-        Pipeline { blocks: self.blocks.clone(), waker: self.waker.clone() }
+        Pipeline { blocks: self.blocks.clone(), count: self.count, waker: self.waker.clone() }
     }
 
     /// Returns when all are alive to the NameNode.

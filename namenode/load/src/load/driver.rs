@@ -18,6 +18,7 @@ use super::latency::Latencies;
 use super::mix::Mix;
 use super::names::{FILES_A_DIRECTORY, NameSpace};
 use super::operation::{Call, refused};
+use super::recent::{Batch, Recent};
 use super::schedule::{Arrivals, Pace};
 use super::worker::{Common, Then, Worker};
 use crate::datanode::fleet::Pipeline;
@@ -55,6 +56,7 @@ pub struct Progress {
     pub stop: AtomicBool,
     /// What is seen now is of the time that counts.
     pub is_counting: Arc<AtomicBool>,
+    pub recent: Recent,
 }
 
 pub struct Outcome {
@@ -106,6 +108,7 @@ impl Outcome {
 }
 
 const EVENTS: usize = 1024;
+const HAND_ON: Duration = Duration::from_millis(200);
 /// What has been asked is answered by then, or never.
 const DRAIN: Duration = Duration::from_secs(5);
 /// Between two tries of a connection that is refused.
@@ -140,6 +143,8 @@ struct Driver<'a> {
     lost: VecDeque<(Instant, usize)>,
     /// Slots that wait for a block to be reported, and until when.
     later: VecDeque<(Instant, usize)>,
+    /// When figures were handed on to who looks on.
+    handed_ns: u64,
     reconnects: u64,
     /// Of what is made: the next of directories, then of files.
     made: u64,
@@ -161,6 +166,7 @@ pub fn run_watching(plan: &Plan, task: &Task, progress: &Progress, server: Optio
         latencies: Latencies::new(),
         pipeline: plan.pipeline.clone(),
         kept_from_ns: 0,
+        batch: Batch::new(),
         history: plan.history.as_deref(),
         errors: Vec::new(),
     };
@@ -182,6 +188,7 @@ pub fn run_watching(plan: &Plan, task: &Task, progress: &Progress, server: Optio
         idle: Vec::new(),
         lost: VecDeque::new(),
         later: VecDeque::new(),
+        handed_ns: 0,
         reconnects: 0,
         made: 0,
         is_over: false,
@@ -267,6 +274,10 @@ impl Driver<'_> {
 
     fn round(&mut self, events: &mut Events, end_ns: u64) -> Result<()> {
         let now = self.now_ns();
+        if now >= self.handed_ns + HAND_ON.as_nanos() as u64 {
+            self.handed_ns = now;
+            self.progress.recent.hand(&mut self.common.batch);
+        }
         let mut until = end_ns;
         if let (false, Some(arrivals)) = (self.is_over, &self.arrivals) {
             until = until.min(arrivals.next_ns());

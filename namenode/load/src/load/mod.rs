@@ -8,5 +8,6 @@ pub mod latency;
 pub mod mix;
 pub mod names;
 pub mod operation;
+pub mod recent;
 pub mod schedule;
 pub mod worker;

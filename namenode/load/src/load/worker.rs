@@ -7,6 +7,7 @@ use super::history::History;
 use super::latency::Latencies;
 use super::names::{NameSpace, Own};
 use super::operation::{Call, Operation};
+use super::recent::Batch;
 use crate::datanode::fleet::Pipeline;
 use crate::datanode::node::Held;
 use crate::rpc::frame;
@@ -29,6 +30,17 @@ struct Busy {
     is_kept: bool,
     /// What it changes, where that is written down.
     change: Option<String>,
+}
+
+impl Common<'_> {
+    fn fails(&mut self, busy: &Busy, error: String) {
+        self.latencies.failed(busy.call);
+        self.batch.failed();
+        busy.is_told(self, false);
+        if self.errors.iter().all(|(call, _)| *call != busy.call) {
+            self.errors.push((busy.call, error));
+        }
+    }
 }
 
 impl Busy {
@@ -67,6 +79,7 @@ pub struct Common<'a> {
     pub names: &'a NameSpace,
     pub rng: fastrand::Rng,
     pub latencies: Latencies,
+    pub batch: Batch,
     /// Whether files get a block: there are DataNodes.
     pub pipeline: Option<Pipeline>,
     /// Times before this are not kept: warm-up.
@@ -95,6 +108,7 @@ impl Worker {
     pub fn give_up(&mut self, common: &mut Common) {
         if let Some(busy) = self.busy.take() {
             common.latencies.failed(busy.call);
+            common.batch.failed();
             busy.is_told(common, false);
         }
     }
@@ -227,13 +241,10 @@ impl Worker {
             if answer.header.status == 2 {
                 return Err(error);
             }
-            common.latencies.failed(busy.call);
-            busy.is_told(common, false);
-            if common.errors.iter().all(|(call, _)| *call != busy.call) {
-                common.errors.push((busy.call, error.to_string()));
-            }
+            common.fails(&busy, error.to_string());
             return Ok(Then::Over);
         }
+        common.batch.add(now_ns.saturating_sub(busy.due_ns));
         if now_ns >= common.kept_from_ns && busy.is_kept {
             common.latencies.add(busy.call, now_ns.saturating_sub(busy.due_ns));
         }
@@ -253,8 +264,14 @@ impl Worker {
                 let located = answer.result::<AddBlockAnswer>()?.block;
                 let block = ExtendedBlock { bytes: Some(BLOCK_BYTES), ..located.block };
                 let held = Held { id: block.id, generation: block.generation, bytes: BLOCK_BYTES };
-                for node in &located.nodes {
-                    common.pipeline.iter().for_each(|pipeline| pipeline.write(node.id.transfer_port, held));
+                let is_ours = |pipeline: &Pipeline| {
+                    located.nodes.iter().filter(|node| pipeline.write(node.id.transfer_port, held)).count() > 0
+                };
+                if !common.pipeline.as_ref().is_some_and(is_ours) {
+                    let what =
+                        "addBlock: a DataNode of somebody else, or of a load before, which is not known to be dead yet";
+                    common.fails(&busy, what.to_owned());
+                    return Ok(Then::Over);
                 }
                 self.client.complete(out, busy.path.clone(), busy.file_id, Some(block.clone()));
                 busy.block = Some(block);
