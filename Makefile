@@ -35,6 +35,7 @@ help:
 	@echo 'make bench               against all peers and the limit programs; bench-quick: chdb and the limit programs'
 	@echo 'make bench-hadoop        on a Hadoop cluster of one machine: stock against settings and native tasks'
 	@echo 'make bench-web           compiled pages against stock Velocity, FreeMarker, jte, JStachio, Rocker (ARGS=--quick; JDK 17 and 25, Maven)'
+	@echo 'make bench-namenode      NameNodes with our plug-ins and without, in turn (ARGS=--quick; JDK 17, Maven; half an hour)'
 	@echo 'make bench-observe       what a look of yunti observe costs the program that is looked at (ARGS=--quick; JDK 17 or 25, Maven)'
 	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates; as tar.gz and .deb too'
 	@echo 'make install PREFIX=DIR  copies dist/ (default /usr/local)'
@@ -123,12 +124,21 @@ cluster-down:
 
 # ---- namenode ----
 
-.PHONY: namenode
+NAMENODE_JAR = build/namenode/yunti-namenode/yunti-namenode.jar
+
+.PHONY: namenode bench-namenode
 namenode:
 	@tools/setup build
 	@$(MAKE) --no-print-directory -s yunti
 	$(CARGO) build --release --locked --package yunti-namenode
 	@install -D $(TARGET)/release/yunti-nn $(DIST)/libexec/yunti-nn
+	@tools/setup test
+	@mvn -q -B -f namenode/plugin/pom.xml package -DskipTests
+	@install -D -m 644 $(NAMENODE_JAR) $(DIST)/java/yunti-namenode.jar
+
+# benches/README.md, "NameNodes"
+bench-namenode: namenode
+	$(PYTHON) benches/namenode/run.py $(ARGS)
 
 # ---- observe ----
 
@@ -221,6 +231,7 @@ dist:
 	else echo 'dist: without the part for Hadoop, which make hadoop builds'; fi
 	@if [ -f $(TARGET)/release/yunti-nn ]; then \
 	  install $(TARGET)/release/yunti-nn $(DIST)/libexec/yunti-nn && strip $(DIST)/libexec/yunti-nn && \
+	  install -m 644 $(NAMENODE_JAR) $(DIST)/java/yunti-namenode.jar && \
 	  tools/licenses.py yunti-namenode > $(DIST)/share/doc/yunti/licenses-nn.txt; \
 	else echo 'dist: without yunti nn, which make namenode builds'; fi
 	@if [ -f $(TARGET)/release/yunti-observe ] && [ -f $(TRACE_JAR) ]; then \

@@ -1,5 +1,7 @@
 """A stock NameNode of Hadoop 3.5.0, alone, from the jars on Maven Central: formatted in a folder of its own, on ports that were free."""
 
+import atexit
+import functools
 import os
 import shutil
 import socket
@@ -14,6 +16,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "hadoop/cluster"))
 import jars  # noqa: E402
 
+PLUGIN = os.path.join(ROOT, "build/namenode/yunti-namenode/yunti-namenode.jar")
 MAIN = "org.apache.hadoop.hdfs.server.namenode.NameNode"
 LOG4J = """log4j.rootLogger=WARN,out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
@@ -39,34 +42,62 @@ def _written(path, properties):
         f.write(f"<configuration>{''.join(rows)}</configuration>\n")
 
 
+@functools.cache
+def _formatted():
+    """An empty name space, made once: a JVM's start is a second or more."""
+    one = NameNode()
+    made = subprocess.run(one._command("-format", "-force", "-nonInteractive"), capture_output=True, text=True)
+    assert made.returncode == 0, made.stdout + made.stderr
+    atexit.register(shutil.rmtree, one.folder, True)
+    return f"{one.folder}/name"
+
+
 class NameNode:
     """It runs while this is entered. `address` is that of its RPC."""
 
-    def __init__(self, properties=None, heap="1g"):
+    def __init__(self, properties=None, heap="1g", plugin=False):
         jars.fetch()
         self.folder = tempfile.mkdtemp(prefix="yunti-namenode-")
         self.port, self.web = free_ports(2)
         self.address = f"127.0.0.1:{self.port}"
         self.heap = heap
+        self.plugin = [PLUGIN] if plugin else []
         self.log = os.path.join(self.folder, "log")
         _written(f"{self.folder}/core-site.xml", {"fs.defaultFS": f"hdfs://{self.address}"})
-        _written(f"{self.folder}/hdfs-site.xml", {
+        self.properties = {
             "dfs.namenode.name.dir": f"file://{self.folder}/name",
             "dfs.namenode.http-address": f"127.0.0.1:{self.web}",
             "dfs.namenode.handler.count": 150,
             "ipc.server.read.threadpool.size": 5,
             **(properties or {}),
-        })
+        }
+        self._write()
         with open(f"{self.folder}/log4j.properties", "w") as f:
             f.write(LOG4J)
 
-    def _command(self, *words):
-        class_path = ":".join([self.folder, jars.RESOURCES, *jars.CLASS_PATH])
-        return ["java", f"-Xmx{self.heap}", "-cp", class_path, MAIN, *words]
+    def _write(self):
+        _written(f"{self.folder}/hdfs-site.xml", self.properties)
+
+    def set(self, key, value):
+        """For the next start."""
+        self.properties[key] = value
+        self._write()
+
+    def java(self, main, *words):
+        """A command of Hadoop's, with this NameNode's configuration."""
+        return subprocess.run(self._command(*words, main=main), capture_output=True, text=True, timeout=SECONDS_MAX)
+
+    def _command(self, *words, main=MAIN):
+        class_path = ":".join([self.folder, *self.plugin, jars.RESOURCES, *jars.CLASS_PATH])
+        return ["java", f"-Xmx{self.heap}", f"-Dhadoop.log.dir={self.folder}", "-cp", class_path, main, *words]
 
     def __enter__(self):
-        with open(self.log, "w") as log:
-            subprocess.run(self._command("-format", "-force", "-nonInteractive"), stdout=log, stderr=log, check=True)
+        shutil.copytree(_formatted(), f"{self.folder}/name")
+        return self.start()
+
+    def start(self):
+        """Once more, after it has ended."""
+        with open(self.log, "a") as log:
             self.process = subprocess.Popen(self._command(), stdout=log, stderr=log, start_new_session=True)
         end = time.monotonic() + SECONDS_MAX
         while True:
@@ -75,11 +106,14 @@ class NameNode:
                 return self
             except OSError:
                 if self.process.poll() is not None or time.monotonic() > end:
-                    with open(self.log) as f:
-                        said = f.read()[-3000:]
+                    said = self.said()[-3000:]
                     self.__exit__()
                     raise AssertionError(f"the NameNode does not start:\n{said}") from None
                 time.sleep(0.1)
+
+    def said(self):
+        with open(self.log) as f:
+            return f.read()
 
     def __exit__(self, *_):
         self.process.kill()

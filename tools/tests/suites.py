@@ -136,6 +136,7 @@ SUITES = [
     of_observe("what bounds programs of known causes", "why"),
     Suite("namenode", "units", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
     Suite("namenode", "classes of the plug-in", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test"]], counts.of_surefire),
+    Suite("namenode", "plug-ins in a NameNode", [["make", "-s", "namenode"], [PYTHON, "namenode/tests/plugins_test.py"]], counts.of_unittest, {"YUNTI": YUNTI}),
     Suite("namenode", "load on a stock NameNode", [["make", "-s", "namenode"], [PYTHON, "namenode/tests/load_test.py"]], counts.of_unittest, {"YUNTI": YUNTI}),
     Suite("web", "templates, by stock Velocity and compiled", [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "package"]], counts.of_surefire),
     Suite("web", "the same on JDK 25", [on_jdk_25("-pl", "velocity,oracle", "-Dyunti.fuzz.seed=2")], counts.of_surefire, skip=no_jdk_25),

@@ -138,7 +138,7 @@ final class AuditWriter implements Runnable {
       metrics.bytes.incr(file.written() - before);
       if (isFailing) {
         isFailing = false;
-        LOG.info("audit lines are written to {} again", settings.file());
+        LOG.warn("audit lines are written to {} again", settings.file());
       }
       return true;
     } catch (IOException e) {

@@ -40,7 +40,7 @@ class EventRingTest {
   @Test
   void manyPut() throws InterruptedException {
     int threads = 8;
-    int each = 100_000;
+    int each = 30_000;
     EventRing ring = new EventRing(8);
     Thread[] putting = new Thread[threads];
     for (int number = 0; number < threads; number++) {

@@ -118,7 +118,7 @@ class SameAsStockTest {
   @Test
   void lines(@TempDir Path folder) throws Exception {
     Kept kept = add(new Kept());
-    for (int seed = 0; seed < 300; seed++) {
+    for (int seed = 0; seed < 150; seed++) {
       TimeZone.setDefault(TimeZone.getTimeZone(List.of("UTC", "Asia/Shanghai", "America/St_Johns", "GMT+05:30").get(seed % 4)));
       Configuration conf = configuration(folder, new Random(seed));
       DefaultAuditLogger stock = stock(conf);

@@ -68,7 +68,7 @@ class ShardedCallQueueTest {
   /** One thread cannot tell it from stock's: the same calls in the same order, the same refusals. */
   @Test
   void likeStockToOneThread() {
-    for (int seed = 0; seed < 200; seed++) {
+    for (int seed = 0; seed < 100; seed++) {
       Random random = new Random(seed);
       int levels = random.nextInt(4) + 1;
       int[] weights = random.ints(levels, 1, 4).toArray();
@@ -149,7 +149,7 @@ class ShardedCallQueueTest {
   void manyThreads() throws Exception {
     for (int shards : new int[] {1, 2, 7}) {
       for (int capacity : new int[] {4, 1000}) {
-        many(queue(2, capacity, shards), 4, 8, 20_000);
+        many(queue(2, capacity, shards), 4, 8, 8_000);
       }
     }
   }
@@ -306,7 +306,7 @@ class ShardedCallQueueTest {
       }
     });
     swapping.start();
-    int calls = 200_000;
+    int calls = 100_000;
     AtomicLong taken = new AtomicLong();
     Thread[] handlers = new Thread[6];
     for (int number = 0; number < handlers.length; number++) {
