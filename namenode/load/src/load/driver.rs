@@ -114,6 +114,8 @@ const DRAIN: Duration = Duration::from_secs(5);
 /// Between two tries of a connection that is refused.
 const RECONNECT: Duration = Duration::from_millis(100);
 const REFUSALS_MAX: u32 = 50;
+/// Of a NameNode that has answered before: a start takes its time.
+const REFUSALS_MAX_LATER: u32 = 600;
 /// Stock's client waits 400 ms, and longer each time: long for a load that is to be bound by the NameNode.
 const COMPLETE_AGAIN: Duration = Duration::from_millis(2);
 /// Of the calls before and after the load. A NameNode that starts takes its time.
@@ -397,12 +399,17 @@ impl Driver<'_> {
         self.lost.push_back((Instant::now() + RECONNECT, n));
     }
 
+    fn gives_up(&self, n: usize) -> bool {
+        let has_answered = self.progress.calls.load(Relaxed) > 0;
+        self.slots[n].refusals >= if has_answered { REFUSALS_MAX_LATER } else { REFUSALS_MAX }
+    }
+
     fn writable(&mut self, n: usize) -> Result<()> {
         let Some(connection) = &mut self.slots[n].connection else { return Ok(()) };
         match connection.writable(self.poll.registry()) {
             Ok(()) => {}
             Err(e) => {
-                if self.slots[n].refusals >= REFUSALS_MAX || self.common.latencies.calls() == 0 && self.made == 0 {
+                if self.gives_up(n) || self.progress.calls.load(Relaxed) == 0 {
                     return Err(no_answer(self.plan, &e));
                 }
                 self.lose(n);
@@ -432,7 +439,7 @@ impl Driver<'_> {
             self.progress.calls.fetch_add(answers, Relaxed);
         }
         if end == End::Closed {
-            if slot.refusals >= REFUSALS_MAX {
+            if self.gives_up(n) {
                 let what = format!("{} closes each connection", self.plan.address);
                 return Err(Error::new(Code::Input, what).hint("is it the RPC port of a NameNode, without Kerberos?"));
             }

@@ -17,6 +17,7 @@ final class AuditWriter implements Runnable {
   private static final long TRY_AGAIN_MILLIS = 500;
   private static final long FOLLOW_MILLIS = 1000;
   private static final long TELL_AGAIN_MILLIS = 60_000;
+  private static final long END_NANOS = TimeUnit.SECONDS.toNanos(5);
   private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
   private final AuditSettings settings;
@@ -28,6 +29,8 @@ final class AuditWriter implements Runnable {
   private final Thread thread;
   /** Taken, and not yet in the file's buffer, which could not be written. Of who writes. */
   private byte[] kept;
+  /** Of the event behind the ring, that its line was made. */
+  private boolean isLastTaken;
   private long followedMillis;
   private long toldMillis = -TELL_AGAIN_MILLIS;
   /** The file cannot be written; since when. */
@@ -56,18 +59,27 @@ final class AuditWriter implements Runnable {
   void put(AuditEvent event) {
     metrics.events.incr();
     if (isEnding) {
-      if (!writeAll(event)) {
-        overflow(event);
-      }
+      writeNow(event);
       return;
     }
     if (!ring.offer(event) && !offerInTime(event)) {
       overflow(event);
+    }
+    if (isEnding) {
+      // What was written last may have been written before this was put.
+      writeNow(null);
     } else if (ring.size() > ring.capacity() / 2) {
       LockSupport.unpark(thread);
-    } else if (isEnding) {
-      // The last that was written may have been before it.
-      writeAll(null);
+    }
+  }
+
+  /** What is in the ring, and this: in the file, or in the NameNode's own log, when it returns. */
+  private synchronized void writeNow(AuditEvent event) {
+    if (!writeAll(event)) {
+      if (event != null && !isLastTaken) {
+        overflow(event);
+      }
+      giveUp();
     }
   }
 
@@ -112,6 +124,7 @@ final class AuditWriter implements Runnable {
    * @return false: not all could be written
    */
   private synchronized boolean writeAll(AuditEvent last) {
+    isLastTaken = false;
     try {
       long millis = System.nanoTime() / 1_000_000;
       if (isFailing || millis - followedMillis >= FOLLOW_MILLIS) {
@@ -130,6 +143,7 @@ final class AuditWriter implements Runnable {
         lines++;
       }
       if (last != null) {
+        isLastTaken = true;
         append(last);
         lines++;
       }
@@ -173,8 +187,10 @@ final class AuditWriter implements Runnable {
   void end() {
     isEnding = true;
     LockSupport.unpark(thread);
-    if (!writeAll(null)) {
-      giveUp();
+    writeNow(null);
+    // A place that is claimed and not written yet hides those behind it.
+    for (long end = System.nanoTime() + END_NANOS; ring.size() > 0 && System.nanoTime() - end < 0; writeNow(null)) {
+      Thread.yield();
     }
   }
 
