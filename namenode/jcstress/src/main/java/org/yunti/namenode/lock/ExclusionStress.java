@@ -1,0 +1,184 @@
+package org.yunti.namenode.lock;
+
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.Description;
+import org.openjdk.jcstress.annotations.Expect;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+
+/** Plain fields that the lock alone guards: what a writer did is there for whoever comes after it, and nobody sees half of it. */
+public class ExclusionStress {
+  private ExclusionStress() {}
+
+  /** Two words that writers change one after the other. */
+  @State
+  public static class Guarded {
+    final PhasedLock lock;
+    int first;
+    int second;
+
+    Guarded(PhasedLock.Preset preset) {
+      lock = new PhasedLock(preset);
+    }
+
+    final void write() {
+      lock.writeLock().lock();
+      increment();
+      lock.writeLock().unlock();
+    }
+
+    final void increment() {
+      first++;
+      second++;
+    }
+
+    /** The words' difference, 0 unless a writer is inside too, or what one did is not seen. */
+    final int read() {
+      lock.readLock().lock();
+      int difference = first - second;
+      lock.readLock().unlock();
+      return difference;
+    }
+  }
+
+  @JCStressTest
+  @Description("Two writers and a reader: no increment is lost, and none is seen half.")
+  @Outcome(id = "0, 2, 2", expect = Expect.ACCEPTABLE, desc = "both words together, both increments")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "a writer was not alone, or what it did was not seen")
+  @State
+  public static class TwoWritersAndAReader extends Guarded {
+    public TwoWritersAndAReader() {
+      super(PhasedLock.Preset.BALANCED);
+    }
+
+    @Actor
+    public void writer() {
+      write();
+    }
+
+    @Actor
+    public void otherWriter() {
+      write();
+    }
+
+    @Actor
+    public void reader(III_Result r) {
+      r.r1 = read();
+    }
+
+    @Arbiter
+    public void end(III_Result r) {
+      r.r2 = first;
+      r.r3 = second;
+    }
+  }
+
+  @JCStressTest
+  @Description("Two readers and a writer, where writers that run go first.")
+  @Outcome(id = "0, 0, 1", expect = Expect.ACCEPTABLE, desc = "both words together")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "a reader was there with the writer")
+  @State
+  public static class TwoReadersAndAWriter extends Guarded {
+    public TwoReadersAndAWriter() {
+      super(PhasedLock.Preset.THROUGHPUT);
+    }
+
+    @Actor
+    public void writer() {
+      write();
+    }
+
+    @Actor
+    public void reader(III_Result r) {
+      r.r1 = read();
+    }
+
+    @Actor
+    public void otherReader(III_Result r) {
+      r.r2 = read();
+    }
+
+    @Arbiter
+    public void end(III_Result r) {
+      r.r3 = first;
+    }
+  }
+
+  @JCStressTest
+  @Description("Who has the write lock becomes a reader: no writer comes in between, and what it wrote is still so when it reads.")
+  @Outcome(id = {"1, 0, 2", "2, 0, 2"}, expect = Expect.ACCEPTABLE, desc = "what it wrote, before or after the other writer")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "a writer came in while it read")
+  @State
+  public static class Downgrade extends Guarded {
+    public Downgrade() {
+      super(PhasedLock.Preset.BALANCED);
+    }
+
+    @Actor
+    public void downgrading(III_Result r) {
+      lock.writeLock().lock();
+      increment();
+      int written = first;
+      lock.readLock().lock();
+      lock.writeLock().unlock();
+      // -1: somebody wrote meanwhile.
+      r.r1 = first == written && second == written ? written : -1;
+      lock.readLock().unlock();
+    }
+
+    @Actor
+    public void writer() {
+      write();
+    }
+
+    @Actor
+    public void reader(III_Result r) {
+      r.r2 = read();
+    }
+
+    @Arbiter
+    public void end(III_Result r) {
+      r.r3 = first;
+    }
+  }
+
+  @JCStressTest
+  @Description("A reader that reads again while writers come is not kept out by them.")
+  @Outcome(id = "0, 2, 2", expect = Expect.ACCEPTABLE, desc = "the same twice")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "a writer came in while it read")
+  @State
+  public static class ReadsAgain extends Guarded {
+    public ReadsAgain() {
+      super(PhasedLock.Preset.BALANCED);
+    }
+
+    @Actor
+    public void reader(III_Result r) {
+      lock.readLock().lock();
+      int before = first;
+      lock.readLock().lock();
+      r.r1 = first - before + first - second;
+      lock.readLock().unlock();
+      lock.readLock().unlock();
+    }
+
+    @Actor
+    public void writer() {
+      write();
+    }
+
+    @Actor
+    public void otherWriter() {
+      write();
+    }
+
+    @Arbiter
+    public void end(III_Result r) {
+      r.r2 = first;
+      r.r3 = second;
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package org.yunti.namenode.lock.model;
+
+/** What a thread of the model asks of the lock. {@code INTERRUPTIBLE} and {@code TIMED} are the code's {@code lock..Until}, without and with a deadline. */
+enum Call {
+  LOCK_READ,
+  LOCK_READ_INTERRUPTIBLE,
+  LOCK_READ_TIMED,
+  TRY_READ,
+  UNLOCK_READ,
+  LOCK_WRITE,
+  LOCK_WRITE_INTERRUPTIBLE,
+  LOCK_WRITE_TIMED,
+  TRY_WRITE,
+  UNLOCK_WRITE;
+
+  boolean isTimed() {
+    return this == LOCK_READ_TIMED || this == LOCK_WRITE_TIMED;
+  }
+
+  /** The call may end without the lock after it has waited. */
+  boolean mayGiveUp() {
+    return isTimed() || this == LOCK_READ_INTERRUPTIBLE || this == LOCK_WRITE_INTERRUPTIBLE;
+  }
+}

@@ -1,0 +1,207 @@
+package org.yunti.namenode.lock.model;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.yunti.namenode.check.Explorer;
+
+/**
+ * All ways that a few threads can take through the protocol of {@code PhasedLock}. {@code -Dyunti.model=all} adds those of two readers and two writers, and of
+ * three readers, which take minutes.
+ */
+class PhasedLockModelTest {
+  private static final long STATES_MAX = 40_000_000;
+
+  /** The calls of a thread. */
+  private record Script(List<Call> calls) {}
+
+  private static Script script(Call... calls) {
+    return new Script(List.of(calls));
+  }
+
+  private static final Script READS = script(Call.LOCK_READ, Call.UNLOCK_READ);
+  private static final Script READS_TIMED = script(Call.LOCK_READ_TIMED, Call.UNLOCK_READ);
+  private static final Script READS_INTERRUPTIBLY = script(Call.LOCK_READ_INTERRUPTIBLE, Call.UNLOCK_READ);
+  private static final Script READS_TWICE = script(Call.LOCK_READ, Call.LOCK_READ, Call.UNLOCK_READ, Call.UNLOCK_READ);
+  private static final Script TRIES_TO_READ = script(Call.TRY_READ, Call.UNLOCK_READ);
+  private static final Script WRITES = script(Call.LOCK_WRITE, Call.UNLOCK_WRITE);
+  private static final Script WRITES_TIMED = script(Call.LOCK_WRITE_TIMED, Call.UNLOCK_WRITE);
+  private static final Script WRITES_INTERRUPTIBLY = script(Call.LOCK_WRITE_INTERRUPTIBLE, Call.UNLOCK_WRITE);
+  private static final Script WRITES_TWICE = script(Call.LOCK_WRITE, Call.LOCK_WRITE, Call.LOCK_READ, Call.UNLOCK_READ, Call.UNLOCK_WRITE, Call.UNLOCK_WRITE);
+  private static final Script TRIES_TO_WRITE = script(Call.TRY_WRITE, Call.UNLOCK_WRITE);
+  private static final Script DOWNGRADES = script(Call.LOCK_WRITE, Call.LOCK_READ, Call.UNLOCK_WRITE, Call.UNLOCK_READ);
+
+  private static LockModel.Setup once(Script... scripts) {
+    return new LockModel.Setup(2, 1, Stream.of(scripts).map(Script::calls).toList(), 1, 0, false, false);
+  }
+
+  private static LockModel.Setup interrupted(LockModel.Setup setup) {
+    return new LockModel.Setup(setup.writersMax(), setup.overtakesMax(), setup.scripts(), setup.rounds(), 1, setup.isSlotShared(), setup.returnsForNothing());
+  }
+
+  private static LockModel.Setup inOneSlot(LockModel.Setup setup) {
+    return new LockModel.Setup(setup.writersMax(), setup.overtakesMax(), setup.scripts(), setup.rounds(), setup.interrupts(), true, setup.returnsForNothing());
+  }
+
+  private static LockModel.Setup returningForNothing(LockModel.Setup setup) {
+    return new LockModel.Setup(setup.writersMax(), setup.overtakesMax(), setup.scripts(), setup.rounds(), setup.interrupts(), setup.isSlotShared(), true);
+  }
+
+  private static LockModel.Setup of(int writersMax, int overtakesMax, int rounds, Script... scripts) {
+    return new LockModel.Setup(writersMax, overtakesMax, Stream.of(scripts).map(Script::calls).toList(), rounds, 0, false, false);
+  }
+
+  static List<LockModel.Setup> setups() {
+    List<LockModel.Setup> all = new ArrayList<>(List.of(
+        once(READS, READS, WRITES),
+        once(READS, WRITES, WRITES),
+        once(READS, WRITES, DOWNGRADES),
+        once(READS_TWICE, WRITES, TRIES_TO_WRITE),
+        once(TRIES_TO_READ, WRITES_TWICE, WRITES),
+        once(READS_TIMED, WRITES_TIMED, WRITES),
+        inOneSlot(once(READS, READS, WRITES)),
+        inOneSlot(once(READS, WRITES, DOWNGRADES)),
+        interrupted(once(READS, WRITES)),
+        interrupted(once(READS_INTERRUPTIBLY, WRITES)),
+        interrupted(once(READS, WRITES_INTERRUPTIBLY)),
+        interrupted(once(WRITES, WRITES_INTERRUPTIBLY, WRITES_INTERRUPTIBLY)),
+        returningForNothing(once(READS, WRITES, WRITES)),
+        returningForNothing(interrupted(once(READS_TIMED, WRITES_TIMED))),
+        of(2, 1, 2, READS, WRITES),
+        of(1, 0, 1, READS, WRITES, WRITES),
+        of(1, 1, 1, READS, WRITES, WRITES),
+        of(3, 2, 2, WRITES, WRITES, WRITES),
+        once(WRITES_TIMED, WRITES_TIMED, WRITES)));
+    if ("all".equals(System.getProperty("yunti.model"))) {
+      all.addAll(List.of(
+          once(READS, READS, WRITES, WRITES),
+          once(READS, READS, READS, WRITES),
+          once(READS, WRITES, WRITES, WRITES),
+          interrupted(once(READS_INTERRUPTIBLY, WRITES_INTERRUPTIBLY, WRITES)),
+          interrupted(once(READS_TIMED, READS, WRITES_TIMED)),
+          of(3, 1, 3, WRITES, WRITES, WRITES),
+          of(2, 1, 2, READS, WRITES, WRITES)));
+    }
+    return all;
+  }
+
+  @ParameterizedTest
+  @MethodSource("setups")
+  void holds(LockModel.Setup setup) {
+    // A park that may return for no reason may do so for ever: that circle is none of the protocol's.
+    Explorer.Outcome outcome = new Explorer(new LockModel(setup, Seed.NONE), !setup.returnsForNothing()).explore(STATES_MAX);
+    System.out.println("PhasedLock, " + setup + ": " + outcome);
+    assertNull(outcome.fault(), outcome::toString);
+    assertTrue(outcome.states() > 100, outcome::toString);
+  }
+
+  /** The smallest in which it shows. */
+  private static LockModel.Setup shows(Seed seed) {
+    return switch (seed) {
+      case GIVES_UP_THE_CALL, GIVES_UP_THE_PHASE, OVERTAKES_TWICE -> once(WRITES_TIMED, WRITES_TIMED, WRITES);
+      case LEADER_JUST_LEAVES -> once(READS_TIMED, WRITES_TIMED, WRITES);
+      case STAYS_CALLED -> of(3, 2, 2, WRITES, WRITES, WRITES);
+      case OVERTAKES_FOR_NOTHING -> of(2, 1, 2, READS, WRITES, WRITES);
+      case OVERTAKES_WITHOUT_END -> of(3, 1, 3, WRITES, WRITES, WRITES);
+      case WRITERS_WITHOUT_END -> of(1, 1, 1, READS, WRITES, WRITES, WRITES);
+      default -> once(READS, WRITES, DOWNGRADES);
+    };
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+  void findsWhatIsWrong(Seed seed) {
+    Explorer.Outcome outcome = new Explorer(new LockModel(shows(seed), seed), true).explore(STATES_MAX);
+    assertNotNull(outcome.fault(), () -> seed + " was not found among " + outcome);
+    System.out.println(seed + ": " + outcome.fault() + ", " + outcome.states() + " states, " + outcome.way().size() + " moves");
+  }
+
+  // ---- the model is of this code ----
+
+  private static final Path SOURCE = Path.of("src/main/java/org/yunti/namenode/lock/PhasedLock.java");
+
+  private static String code() throws IOException {
+    return Files.readString(SOURCE);
+  }
+
+  /** The method's declaration and body. */
+  private static String method(String code, String name) {
+    Matcher begin = Pattern.compile("\n  private [^=;(]*\\b" + name + "\\([^)]*\\)[^{]*\\{\n").matcher(code);
+    assertTrue(begin.find(), () -> SOURCE + " has no method " + name);
+    return code.substring(begin.end(), code.indexOf("\n  }\n", begin.end()));
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "DONE")
+  void aStepIsInTheCode(Step step) throws IOException {
+    assertTrue(method(code(), step.method).contains(step.statement), () -> step.method + " has no more: " + step.statement + "; the model must follow");
+  }
+
+  /** Each line that touches what threads share is some step's, or one of those that stand for the same. */
+  @Test
+  void theCodeHasNoOtherStep() throws IOException {
+    Set<String> known = Set.of(
+        // The looks before a reader is parked.
+        "for (int n = 0; n < YIELDS && writersLeft < YIELDS_FOR_WRITERS; n++) {", "if (!isClosed && enterRead(hold)) {",
+        // Nothing depends on them.
+        "waitingReadersCount.getAndIncrement();", "waitingReadersCount.getAndDecrement();",
+        // Of WAIT_PUSH.
+        "reader.next = waitingReaders.get();",
+        // Of lead: isEmpty, and the same draining = null twice.
+        "while (!isEmpty()) {", "if (!isEmpty()) {",
+        // Whose own it is.
+        "if (owner != Thread.currentThread()) {",
+        // lockWrite does as lockWriteUntil.
+        "LockSupport.park(this);", "LockSupport.parkNanos(this, left);", "if (writer.turn == Writer.LEADS) {", "if (writer.turn == Writer.LEADS && !lead(deadline)) {",
+        // Under control, in come, hand, goAway and endPhase.
+        "synchronized (control) {", "writer.turn = Writer.LEADS;", "writer.turn = Writer.HAS_IT;", "next.turn = Writer.HAS_IT;", "next.turn = Writer.LEADS;",
+        "writersLeft--;", "writersLeft = 0;", "writersLeft = Math.min(waitingWriters.size(), tuning.writersMax - 1);",
+        "isLast = isFree && waitingWriters.isEmpty();", "Writer first = waitingWriters.getFirst();", "Writer next = waitingWriters.removeFirst();",
+        "goesOn = writersLeft > 0 && !waitingWriters.isEmpty();");
+    Pattern shared = Pattern.compile("\\b(slots\\.(get|set)|isClosed|draining|owner|writersLeft|waitingReaders|waitingReadersCount|waitingWriters|turn\\b(?!;)|state\\.|LockSupport|synchronized)");
+    String code = code();
+    String protocol = code.substring(code.indexOf("// ---- readers ----"), code.indexOf("// ---- what ReentrantReadWriteLock has ----"));
+    List<String> others = protocol.lines().map(String::strip)
+        .filter(line -> !line.startsWith("//") && !line.startsWith("*") && !line.startsWith("/*") && shared.matcher(line).find() && !line.matches("return .*(true|false);"))
+        .filter(line -> !known.contains(line) && Stream.of(Step.values()).noneMatch(step -> step != Step.DONE && line.contains(step.statement)))
+        .toList();
+    assertEquals(List.of(), others, "the model knows nothing of these lines of " + SOURCE);
+  }
+
+  /** What the model has no way to would be checked of nothing. */
+  @Test
+  void everyStepIsTaken() {
+    Set<Step> taken = EnumSet.of(Step.DONE);
+    for (LockModel.Setup setup : List.of(once(READS, WRITES, DOWNGRADES), once(READS_TIMED, WRITES_TIMED, WRITES), once(READS, WRITES_TIMED, TRIES_TO_WRITE),
+        once(WRITES_TIMED, WRITES_TIMED, WRITES))) {
+      LockModel model = new LockModel(setup, Seed.NONE) {
+        @Override
+        public String fault(byte[] state) {
+          LockState s = LockState.of(setup.scripts().size(), state);
+          for (int thread = 1; thread <= s.threads; thread++) {
+            taken.add(s.step(thread));
+          }
+          return super.fault(state);
+        }
+      };
+      assertNull(new Explorer(model, true).explore(STATES_MAX).fault());
+    }
+    assertEquals(EnumSet.allOf(Step.class), taken);
+  }
+}
