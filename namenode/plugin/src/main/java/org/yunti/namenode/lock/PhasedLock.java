@@ -230,12 +230,6 @@ public final class PhasedLock extends ReentrantReadWriteLock {
 
   /** Waits until it is let in, or for some other reason to look again: an interrupt, the end of the time, a gate that was opened meanwhile. */
   private boolean waitRead(Hold hold, long deadline) {
-    for (int n = 0; n < YIELDS && writersLeft < YIELDS_FOR_WRITERS; n++) {
-      Thread.yield();
-      if (!isClosed && enterRead(hold)) {
-        return true;
-      }
-    }
     Reader reader = new Reader(hold.slot);
     waitingReadersCount.getAndIncrement();
     do {
@@ -243,8 +237,13 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     } while (!waitingReaders.compareAndSet(reader.next, reader));
     // Whoever opened the gate before it saw this one will never let it in.
     if (isClosed) {
+      int yields = 0;
       while (reader.state.get() == Reader.WAITING && !Thread.currentThread().isInterrupted() && isClosed) {
-        if (!parkUntil(deadline)) {
+        // It is in the list by then: who yields is let in with those that are parked, before a writer that comes later.
+        if (yields < YIELDS && writersLeft < YIELDS_FOR_WRITERS) {
+          yields++;
+          Thread.yield();
+        } else if (!parkUntil(deadline)) {
           break;
         }
       }
