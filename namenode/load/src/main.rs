@@ -3,12 +3,16 @@
 //! ```text
 //!   flags -> command/  what is asked for
 //!              |-> load/  operations, when they are due, the loop over all connections, how long they took
+//!              |-> datanode/  DataNodes without disks
 //!              |-> rpc/   Hadoop RPC on the wire
-//!              `-> server.rs  what the NameNode's process uses
+//!              |-> jmx.rs     what the NameNode tells of itself
+//!              `-> server.rs  what its process uses
 //! ```
 
 mod bench;
 mod command;
+mod datanode;
+mod jmx;
 mod load;
 mod rpc;
 mod server;

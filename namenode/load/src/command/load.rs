@@ -2,8 +2,9 @@
 
 use std::io::{IsTerminal, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,10 @@ use yunti_present::failure::{Failure, Outcome};
 use yunti_present::terminal::{signals, stdout};
 
 use super::told::Told;
+use crate::datanode::fleet::Fleet;
 use crate::load::driver::{self, Outcome as Loaded, Plan, Progress, Task};
+use crate::load::figures;
+use crate::load::history::History;
 use crate::load::mix::Mix;
 use crate::load::names::NameSpace;
 use crate::load::operation::Operation;
@@ -46,6 +50,15 @@ pub struct LoadFlags {
     /// Files of the name space that is read; they are made if they are not there
     #[arg(long, value_name = "N", default_value = "10000", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub files: u64,
+    /// DataNodes that register, send heartbeats and report blocks; files have a block then
+    #[arg(long, value_name = "N", default_value = "0", value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub datanodes: u32,
+    /// How often each DataNode reports all its blocks; without it once, in the beginning
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "datanodes")]
+    pub block_reports: Option<Duration>,
+    /// The NameNode's web server, as of dfs.namenode.http-address: how long calls were in its queue; without it, port 9870 of its host
+    #[arg(long, value_name = "HOST:PORT")]
+    pub jmx: Option<String>,
     /// Threads of ours
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub threads: u32,
@@ -55,6 +68,9 @@ pub struct LoadFlags {
     /// What is by chance is the same for the same seed
     #[arg(long, value_name = "N", default_value = "1")]
     pub seed: u64,
+    /// Writes down each change of the name space as it ended, and leaves what was made: what is to be there after a crash
+    #[arg(long, value_name = "FILE")]
+    pub history: Option<PathBuf>,
     /// The answer as one JSON document
     #[arg(long)]
     pub json: bool,
@@ -94,14 +110,27 @@ fn address(text: &str) -> Result<SocketAddr> {
 pub fn load(flags: &LoadFlags) -> Outcome {
     let address = address(&flags.namenode)?;
     // No two runs have the same names.
-    let names = NameSpace { files: flags.files, run: fastrand::u64(..) };
+    let names = NameSpace { files: flags.files, run: fastrand::u64(..), has_blocks: flags.datanodes > 0 };
     let progress = Arc::new(Progress::default());
     stop_on_signals(&progress);
-    make(flags, address, &names, &progress)?;
+    let mut fleet = datanodes(flags, address, &names, &progress)?;
+    make(flags, address, &names, &progress, fleet.as_ref())?;
     let server = Server::listening_at(address);
-    let loaded = measure(flags, address, &names, &progress, server.as_ref());
-    remove(flags, address, &names);
-    let told = Told { flags, loaded: &loaded? };
+    let history = flags.history.as_deref().map(History::create).transpose()?.map(Arc::new);
+    let watched = Watched { server: server.as_ref(), history: history.as_ref(), fleet: fleet.as_ref() };
+    let loaded = measure(flags, address, &names, &progress, &watched);
+    match history.and_then(Arc::into_inner) {
+        Some(history) => history.finish()?,
+        None => remove(flags, address, &names),
+    }
+    let mut loaded = loaded?;
+    if let Some(fleet) = &mut fleet {
+        let seen = fleet.end()?;
+        loaded.latencies.join(&seen.latencies);
+        loaded.errors.extend(seen.errors);
+        loaded.cpu_seconds += seen.cpu_seconds;
+    }
+    let told = Told { flags, loaded: &loaded };
     if flags.json {
         stdout::print_json(&told.to_json())?;
     } else {
@@ -115,6 +144,21 @@ pub fn load(flags: &LoadFlags) -> Outcome {
         return Err(Error::new(Code::Input, what.to_owned()).into());
     }
     Ok(())
+}
+
+/// All of them alive, or none.
+fn datanodes(flags: &LoadFlags, address: SocketAddr, names: &NameSpace, progress: &Progress) -> Result<Option<Fleet>> {
+    if flags.datanodes == 0 {
+        return Ok(None);
+    }
+    // Also asks whether anybody answers.
+    driver::exists(&plan(flags, address, names, 1, 0), &names.run())?;
+    let count = flags.datanodes as usize;
+    let counting = progress.is_counting.clone();
+    let mut fleet = Fleet::start(address, &flags.user, count, names.run, flags.block_reports, counting)?;
+    fleet.wait(|| progress.stop.load(Relaxed), |live| show(&format!("DataNodes: {live} of {count} are registered")))?;
+    show("");
+    Ok(Some(fleet))
 }
 
 fn stop_on_signals(progress: &Arc<Progress>) {
@@ -137,7 +181,8 @@ fn plan(flags: &LoadFlags, address: SocketAddr, names: &NameSpace, connections: 
         first,
         names: names.clone(),
         seed: flags.seed.wrapping_add(first as u64),
-        has_datanodes: false,
+        pipeline: None,
+        history: None,
     }
 }
 
@@ -146,7 +191,13 @@ fn panicked<T>(_: T) -> Error {
 }
 
 /// Makes the name space, if a run before has not.
-fn make(flags: &LoadFlags, address: SocketAddr, names: &NameSpace, progress: &Progress) -> Result<()> {
+fn make(
+    flags: &LoadFlags,
+    address: SocketAddr,
+    names: &NameSpace,
+    progress: &Progress,
+    fleet: Option<&Fleet>,
+) -> Result<()> {
     let needs_it = |operation: Operation| !matches!(operation, Operation::Null | Operation::Mkdirs | Operation::Create);
     let one = plan(flags, address, names, 1, 0);
     // Also asks whether anybody answers.
@@ -155,9 +206,10 @@ fn make(flags: &LoadFlags, address: SocketAddr, names: &NameSpace, progress: &Pr
         return Ok(());
     }
     let begun = Instant::now();
-    // Each file is made by two calls.
-    let all = 2 * names.files + names.directories();
-    let making = plan(flags, address, names, (flags.connections as usize).min(64), 0);
+    // create and complete, and addBlock between them.
+    let all = if fleet.is_some() { 3 } else { 2 } * names.files + names.directories();
+    let mut making = plan(flags, address, names, (flags.connections as usize).min(64), 0);
+    making.pipeline = fleet.map(Fleet::pipeline);
     let made = thread::scope(|scope| {
         let work = scope.spawn(|| driver::run(&making, &Task::Make, progress));
         while !work.is_finished() {
@@ -187,12 +239,19 @@ fn remove(flags: &LoadFlags, address: SocketAddr, names: &NameSpace) {
     }
 }
 
+/// What is looked at beside the load, and what it goes with.
+struct Watched<'a> {
+    server: Option<&'a Server>,
+    history: Option<&'a Arc<History>>,
+    fleet: Option<&'a Fleet>,
+}
+
 fn measure(
     flags: &LoadFlags,
     address: SocketAddr,
     names: &NameSpace,
     progress: &Progress,
-    server: Option<&Server>,
+    watched: &Watched,
 ) -> Result<Loaded> {
     let threads = (flags.threads as usize).min(flags.connections as usize);
     let pace = flags.rate.map_or(Pace::Closed, |rate| Pace::Open(rate / threads as f64));
@@ -201,17 +260,23 @@ fn measure(
     let plans: Vec<Plan> = (0..threads)
         .map(|n| {
             let connections = (flags.connections as usize + n) / threads;
-            let plan = plan(flags, address, names, connections, first);
+            let mut plan = plan(flags, address, names, connections, first);
+            plan.history = watched.history.cloned();
+            plan.pipeline = watched.fleet.map(Fleet::pipeline);
             first += connections;
             plan
         })
         .collect();
     progress.calls.store(0, Relaxed);
-    let outcomes = thread::scope(|scope| {
+    let web = flags.jmx.clone().unwrap_or_else(|| format!("{}:9870", address.ip()));
+    let is_over = AtomicBool::new(false);
+    let (outcomes, figures) = thread::scope(|scope| {
+        let figures = scope.spawn(|| figures::watch(&web, address.port(), &progress.is_counting, &is_over));
         // The NameNode's use is that of the time that counts, which the first thread knows.
         let task = &task;
-        let run =
-            |(n, plan)| scope.spawn(move || driver::run_watching(plan, task, progress, server.filter(|_| n == 0)));
+        let run = |(n, plan)| {
+            scope.spawn(move || driver::run_watching(plan, task, progress, watched.server.filter(|_| n == 0)))
+        };
         let work: Vec<_> = plans.iter().enumerate().map(run).collect();
         let mut last = (Instant::now(), 0);
         while work.iter().any(|work| !work.is_finished()) {
@@ -223,10 +288,13 @@ fn measure(
             }
         }
         show("");
-        work.into_iter().map(|work| work.join().map_err(panicked)?).collect::<Result<Vec<_>>>()
-    })?;
+        let outcomes = work.into_iter().map(|work| work.join().map_err(panicked)?).collect::<Result<Vec<_>>>();
+        is_over.store(true, Relaxed);
+        (outcomes, figures.join())
+    });
     let mut all = Loaded::default();
-    outcomes.into_iter().for_each(|one| all.join(one));
+    outcomes?.into_iter().for_each(|one| all.join(one));
+    all.figures = figures.map_err(panicked)?;
     Ok(all)
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::load::LoadFlags;
 use crate::load::driver::Outcome;
+use crate::load::figures::Figures;
 use crate::load::latency::Latency;
 use crate::load::operation::{Call, OPERATIONS};
 
@@ -56,6 +57,8 @@ impl Told<'_> {
             "errors": loaded.errors.iter().map(|(_, error)| error).collect::<Vec<_>>(),
             "client_cpu_us_per_call": self.of_client(),
             "namenode_cpu_us_per_call": self.of_namenode().map(|(us, _)| us),
+            "datanodes": self.flags.datanodes,
+            "namenode_rpc": loaded.figures.as_ref().ok().map(Figures::to_json),
             "namenode_switches_per_call": self.of_namenode().map(|(_, switches)| switches),
         })
     }
@@ -85,6 +88,14 @@ impl Told<'_> {
             None => {
                 "SKIP processor time of the NameNode: it is not on this machine, or not ours to look at\n".to_owned()
             }
+        };
+        text += &match &loaded.figures {
+            Ok(figures) => {
+                let means: Vec<String> =
+                    figures.means().map(|(name, ms)| format!("{} {ms:.2} ms", name.replace('_', " "))).collect();
+                format!("its own figures, means: {}\n", means.join(", "))
+            }
+            Err(why) => format!("SKIP the NameNode's own figures (--jmx): {why}\n"),
         };
         if loaded.unanswered > 0 {
             text += &format!("{} operations were never answered\n", loaded.unanswered);

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
@@ -11,12 +12,15 @@ use prost::Message;
 use yunti_engine::base::{Code, Error, Result};
 
 use super::client::Client;
+use super::figures::Figures;
+use super::history::History;
 use super::latency::Latencies;
 use super::mix::Mix;
 use super::names::{FILES_A_DIRECTORY, NameSpace};
 use super::operation::{Call, refused};
 use super::schedule::{Arrivals, Pace};
 use super::worker::{Common, Then, Worker};
+use crate::datanode::fleet::Pipeline;
 use crate::rpc::connection::{Connection, End};
 use crate::rpc::frame;
 use crate::rpc::messages::{Done, FileStatusAnswer};
@@ -39,7 +43,9 @@ pub struct Plan {
     pub first: usize,
     pub names: NameSpace,
     pub seed: u64,
-    pub has_datanodes: bool,
+    pub pipeline: Option<Pipeline>,
+    /// Where changes are written down.
+    pub history: Option<Arc<History>>,
 }
 
 /// What others see of it while it runs.
@@ -47,9 +53,10 @@ pub struct Plan {
 pub struct Progress {
     pub calls: AtomicU64,
     pub stop: AtomicBool,
+    /// What is seen now is of the time that counts.
+    pub is_counting: Arc<AtomicBool>,
 }
 
-#[derive(Default)]
 pub struct Outcome {
     pub latencies: Latencies,
     /// That counted.
@@ -59,9 +66,26 @@ pub struct Outcome {
     /// By the NameNode, in that time; None: that is not known.
     pub used: Option<Used>,
     pub errors: Vec<(Call, String)>,
+    /// The NameNode's own, or why there are none.
+    pub figures: std::result::Result<Figures, String>,
     pub reconnects: u64,
     /// That had come, and were never begun or never answered.
     pub unanswered: u64,
+}
+
+impl Default for Outcome {
+    fn default() -> Self {
+        Outcome {
+            latencies: Latencies::new(),
+            seconds: 0.0,
+            cpu_seconds: 0.0,
+            used: None,
+            errors: Vec::new(),
+            figures: Err(String::new()),
+            reconnects: 0,
+            unanswered: 0,
+        }
+    }
 }
 
 impl Outcome {
@@ -87,6 +111,8 @@ const DRAIN: Duration = Duration::from_secs(5);
 /// Between two tries of a connection that is refused.
 const RECONNECT: Duration = Duration::from_millis(100);
 const REFUSALS_MAX: u32 = 50;
+/// Stock's client waits 400 ms, and longer each time: long for a load that is to be bound by the NameNode.
+const COMPLETE_AGAIN: Duration = Duration::from_millis(2);
 /// Of the calls before and after the load. A NameNode that starts takes its time.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 const ASK_AGAIN: Duration = Duration::from_millis(200);
@@ -112,6 +138,8 @@ struct Driver<'a> {
     idle: Vec<usize>,
     /// Slots that connect again, and when.
     lost: VecDeque<(Instant, usize)>,
+    /// Slots that wait for a block to be reported, and until when.
+    later: VecDeque<(Instant, usize)>,
     reconnects: u64,
     /// Of what is made: the next of directories, then of files.
     made: u64,
@@ -131,8 +159,9 @@ pub fn run_watching(plan: &Plan, task: &Task, progress: &Progress, server: Optio
         names: &plan.names,
         rng: fastrand::Rng::with_seed(plan.seed),
         latencies: Latencies::new(),
-        has_datanodes: plan.has_datanodes && matches!(task, Task::Load { .. }),
+        pipeline: plan.pipeline.clone(),
         kept_from_ns: 0,
+        history: plan.history.as_deref(),
         errors: Vec::new(),
     };
     let slots = (0..plan.connections).map(|n| Slot {
@@ -152,12 +181,16 @@ pub fn run_watching(plan: &Plan, task: &Task, progress: &Progress, server: Optio
         waiting: VecDeque::new(),
         idle: Vec::new(),
         lost: VecDeque::new(),
+        later: VecDeque::new(),
         reconnects: 0,
         made: 0,
         is_over: false,
         scratch: Vec::new(),
     };
-    driver.work(server)
+    let outcome = driver.work(server);
+    // What is still on its way, whether the load has ended well or not.
+    driver.slots.iter_mut().for_each(|slot| slot.worker.give_up(&mut driver.common));
+    outcome
 }
 
 fn cpu_ns() -> u64 {
@@ -190,6 +223,7 @@ impl Driver<'_> {
         let used = || server.and_then(Server::used);
         let (mut cpu_from, mut counted_from, mut used_from) = (cpu_ns(), start, used());
         let mut is_warm = warm_up.is_zero();
+        self.progress.is_counting.store(is_warm && !matches!(self.task, Task::Make), Relaxed);
         while !self.progress.stop.load(Relaxed) && !self.is_done() {
             let now = self.now_ns();
             if now >= end_ns {
@@ -197,9 +231,11 @@ impl Driver<'_> {
             }
             if !is_warm && now >= self.common.kept_from_ns {
                 (cpu_from, counted_from, used_from, is_warm) = (cpu_ns(), self.begun.elapsed(), used(), true);
+                self.progress.is_counting.store(true, Relaxed);
             }
             self.round(&mut events, end_ns)?;
         }
+        self.progress.is_counting.store(false, Relaxed);
         let counted = self.begun.elapsed() - counted_from;
         let cpu_seconds = (cpu_ns() - cpu_from) as f64 / 1e9;
         let used = used_from.zip(used()).map(|(from, to)| to.since(&from));
@@ -217,6 +253,7 @@ impl Driver<'_> {
             used,
             errors: std::mem::take(&mut self.common.errors),
             reconnects: self.reconnects,
+            figures: Err(String::new()),
             unanswered: (busy + self.waiting.len()) as u64,
         })
     }
@@ -235,7 +272,7 @@ impl Driver<'_> {
             until = until.min(arrivals.next_ns());
         }
         let mut timeout = Duration::from_nanos(until.saturating_sub(now)).min(Duration::from_millis(100));
-        if let Some((at, _)) = self.lost.front() {
+        for (at, _) in [self.lost.front(), self.later.front()].into_iter().flatten() {
             timeout = timeout.min(at.saturating_duration_since(Instant::now()));
         }
         match self.poll.poll(events, Some(timeout)) {
@@ -255,6 +292,11 @@ impl Driver<'_> {
         while self.lost.front().is_some_and(|(at, _)| *at <= Instant::now()) {
             if let Some((_, n)) = self.lost.pop_front() {
                 self.connect(n)?;
+            }
+        }
+        while self.later.front().is_some_and(|(at, _)| *at <= Instant::now()) {
+            if let Some((_, n)) = self.later.pop_front() {
+                self.ask_again(n);
             }
         }
         self.arrive();
@@ -317,7 +359,7 @@ impl Driver<'_> {
                     Some(_) => return,
                 };
                 self.made += 1;
-                slot.worker.make(connection.out(), path, is_file, due_ns);
+                slot.worker.make(connection.out(), &self.common, path, is_file, due_ns);
             }
         }
         if connection.flush(self.poll.registry()).is_err() {
@@ -364,14 +406,14 @@ impl Driver<'_> {
 
     fn readable(&mut self, n: usize) -> Result<()> {
         let now = self.now_ns();
-        let (mut is_free, mut answers) = (false, 0);
+        let (mut then, mut answers) = (Then::GoesOn, 0);
         let mut out = Vec::new();
         let slot = &mut self.slots[n];
         let Some(connection) = &mut slot.connection else { return Ok(()) };
         let (worker, common) = (&mut slot.worker, &mut self.common);
         let end = connection.read(&mut self.scratch, |bytes| {
             answers += 1;
-            is_free = worker.answered(bytes, &mut out, common, now)? == Then::Over;
+            then = worker.answered(bytes, &mut out, common, now)?;
             Ok(())
         })?;
         if answers > 0 {
@@ -393,10 +435,23 @@ impl Driver<'_> {
                 return Ok(());
             }
         }
-        if is_free {
-            self.free(n);
+        match then {
+            Then::Over => self.free(n),
+            Then::Waits => self.later.push_back((Instant::now() + COMPLETE_AGAIN, n)),
+            Then::GoesOn => {}
         }
         Ok(())
+    }
+
+    /// Asks again whether a file is complete.
+    fn ask_again(&mut self, n: usize) {
+        let now = self.now_ns();
+        let slot = &mut self.slots[n];
+        let Some(connection) = &mut slot.connection else { return };
+        slot.worker.ask_again(connection.out(), now);
+        if connection.flush(self.poll.registry()).is_err() {
+            self.lose(n);
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 pub mod client;
 pub mod driver;
+pub mod figures;
+pub mod history;
 pub mod latency;
 pub mod mix;
 pub mod names;

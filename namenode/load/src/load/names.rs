@@ -3,6 +3,7 @@
 //! ```text
 //!   /yunti-nn/base-N/d00000/f0000000   N files, a thousand a directory, made once and kept
 //!   /yunti-nn/run-R/c00000/..          what connection 0 of run R makes, renames and deletes; removed at the end
+//!   /yunti-nn/run-R/base/..            in place of base-N, where there are DataNodes
 //! ```
 
 pub const ROOT: &str = "/yunti-nn";
@@ -13,11 +14,13 @@ pub struct NameSpace {
     pub files: u64,
     /// Tells this run's files from those of others.
     pub run: u64,
+    /// Of this run alone: blocks are on DataNodes that go with it.
+    pub has_blocks: bool,
 }
 
 impl NameSpace {
     pub fn base(&self) -> String {
-        format!("{ROOT}/base-{}", self.files)
+        if self.has_blocks { format!("{}/base", self.run()) } else { format!("{ROOT}/base-{}", self.files) }
     }
 
     /// There when all files are: it is made last.

@@ -47,9 +47,15 @@ pub enum Call {
     Rename,
     Delete,
     SetPermission,
+    // Of DataNodes.
+    VersionRequest,
+    RegisterDatanode,
+    SendHeartbeat,
+    BlockReport,
+    BlockReceivedAndDeleted,
 }
 
-pub const CALLS: [(Call, &str); 12] = [
+pub const CALLS: [(Call, &str); 17] = [
     (Call::Null, "getServerDefaults"),
     (Call::GetFileInfo, "getFileInfo"),
     (Call::GetListing, "getListing"),
@@ -62,6 +68,11 @@ pub const CALLS: [(Call, &str); 12] = [
     (Call::Rename, "rename"),
     (Call::Delete, "delete"),
     (Call::SetPermission, "setPermission"),
+    (Call::VersionRequest, "versionRequest"),
+    (Call::RegisterDatanode, "registerDatanode"),
+    (Call::SendHeartbeat, "sendHeartbeat"),
+    (Call::BlockReport, "blockReport"),
+    (Call::BlockReceivedAndDeleted, "blockReceivedAndDeleted"),
 ];
 
 impl Call {
@@ -78,6 +89,11 @@ pub fn short_name(exception: &str) -> &str {
 /// An error of the server's, where there is no going on.
 pub fn refused(call: Call, exception: &str, message: &str) -> Error {
     let first = message.lines().next().unwrap_or_default();
+    // Of a server with hadoop.security.authentication=kerberos; behind it, what it takes.
+    if first.contains("SIMPLE authentication is not enabled") {
+        let what = format!("the NameNode wants SASL (Kerberos, tokens), which yunti nn does not speak: {first}");
+        return Error::new(Code::Input, what).hint("load one of hadoop.security.authentication=simple");
+    }
     Error::new(Code::Input, format!("{}: {}: {first}", call.name(), short_name(exception)))
 }
 

@@ -3,11 +3,17 @@
 use yunti_engine::base::Result;
 
 use super::client::Client;
+use super::history::History;
 use super::latency::Latencies;
 use super::names::{NameSpace, Own};
 use super::operation::{Call, Operation};
+use crate::datanode::fleet::Pipeline;
+use crate::datanode::node::Held;
 use crate::rpc::frame;
 use crate::rpc::messages::{AddBlockAnswer, Done, ExtendedBlock, FileStatusAnswer};
+
+/// Of a block that a client writes.
+const BLOCK_BYTES: u64 = 1 << 20;
 
 /// An operation that has begun.
 struct Busy {
@@ -19,7 +25,23 @@ struct Busy {
     path: String,
     file_id: u64,
     has_block: bool,
+    block: Option<ExtendedBlock>,
     is_kept: bool,
+    /// What it changes, where that is written down.
+    change: Option<String>,
+}
+
+impl Busy {
+    /// An answer that is no error may still say no.
+    fn is_done(&self, answer: &frame::Answer) -> Result<bool> {
+        if self.change.is_some() { Ok(answer.result::<Done>()?.result) } else { Ok(true) }
+    }
+
+    fn is_told(&self, common: &Common, is_known: bool) {
+        if let (Some(history), Some(change)) = (common.history, &self.change) {
+            history.add(is_known, change);
+        }
+    }
 }
 
 /// What became of an answer.
@@ -27,6 +49,8 @@ struct Busy {
 pub enum Then {
     /// The operation goes on by a further call.
     GoesOn,
+    /// It goes on by the same call again, a little later.
+    Waits,
     /// It is over.
     Over,
 }
@@ -44,9 +68,11 @@ pub struct Common<'a> {
     pub rng: fastrand::Rng,
     pub latencies: Latencies,
     /// Whether files get a block: there are DataNodes.
-    pub has_datanodes: bool,
+    pub pipeline: Option<Pipeline>,
     /// Times before this are not kept: warm-up.
     pub kept_from_ns: u64,
+    /// Where changes are written down.
+    pub history: Option<&'a History>,
     /// The first error of each call.
     pub errors: Vec<(Call, String)>,
 }
@@ -69,11 +95,29 @@ impl Worker {
     pub fn give_up(&mut self, common: &mut Common) {
         if let Some(busy) = self.busy.take() {
             common.latencies.failed(busy.call);
+            busy.is_told(common, false);
         }
     }
 
     fn begin(&mut self, call: Call, due_ns: u64, number: u64, path: String) {
-        self.busy = Some(Busy { call, due_ns, number, path, file_id: 0, has_block: false, is_kept: true });
+        self.busy = Some(Busy {
+            call,
+            due_ns,
+            number,
+            path,
+            file_id: 0,
+            has_block: false,
+            block: None,
+            is_kept: true,
+            change: None,
+        });
+    }
+
+    /// What the operation that has just begun changes.
+    fn changes(&mut self, common: &Common, change: impl FnOnce() -> String) {
+        if let (Some(busy), Some(_)) = (&mut self.busy, common.history) {
+            busy.change = Some(change());
+        }
     }
 
     /// Writes the first call of an operation.
@@ -110,20 +154,24 @@ impl Worker {
             }
             Operation::Mkdirs => {
                 let (_, path) = self.own.fresh();
-                client.mkdirs(out, path + "d");
-                Call::Mkdirs
+                client.mkdirs(out, format!("{path}d"));
+                self.begin(Call::Mkdirs, due_ns, 0, String::new());
+                return self.changes(common, || format!("mkdirs {path}d"));
             }
             Operation::Rename | Operation::Delete => match self.own.take(&mut common.rng) {
                 // Nothing of its own is there any more: it makes a file, which the next one finds.
                 None => return self.create_own(out, common, due_ns),
                 Some(path) if operation == Operation::Delete => {
-                    client.delete(out, path, false);
-                    Call::Delete
+                    client.delete(out, path.clone(), false);
+                    self.begin(Call::Delete, due_ns, 0, String::new());
+                    return self.changes(common, || format!("delete {path}"));
                 }
                 Some(path) => {
                     let (number, to) = self.own.fresh();
-                    client.rename(out, path, to.clone());
-                    return self.begin(Call::Rename, due_ns, number, to);
+                    client.rename(out, path.clone(), to.clone());
+                    let change = format!("rename {path} {to}");
+                    self.begin(Call::Rename, due_ns, number, to);
+                    return self.changes(common, || change);
                 }
             },
             Operation::Create => return self.create_own(out, common, due_ns),
@@ -134,14 +182,16 @@ impl Worker {
     fn create_own(&mut self, out: &mut Vec<u8>, common: &Common, due_ns: u64) {
         let (number, path) = self.own.fresh();
         self.client.create(out, path.clone());
+        let change = format!("create {path}");
         self.begin(Call::Create, due_ns, number, path);
+        self.changes(common, || change);
         if let Some(busy) = &mut self.busy {
-            busy.has_block = common.has_datanodes;
+            busy.has_block = common.pipeline.is_some();
         }
     }
 
     /// Writes the call that makes a file of the name space, or a directory.
-    pub fn make(&mut self, out: &mut Vec<u8>, path: String, is_file: bool, now_ns: u64) {
+    pub fn make(&mut self, out: &mut Vec<u8>, common: &Common, path: String, is_file: bool, now_ns: u64) {
         if is_file {
             self.client.create(out, path.clone());
         } else {
@@ -150,6 +200,15 @@ impl Worker {
         self.begin(if is_file { Call::Create } else { Call::Mkdirs }, now_ns, 0, path);
         if let Some(busy) = &mut self.busy {
             busy.is_kept = false;
+            busy.has_block = is_file && common.pipeline.is_some();
+        }
+    }
+
+    /// Asks once more whether a file is complete, as stock's client does.
+    pub fn ask_again(&mut self, out: &mut Vec<u8>, now_ns: u64) {
+        if let Some(busy) = &mut self.busy {
+            busy.due_ns = now_ns;
+            self.client.complete(out, busy.path.clone(), busy.file_id, busy.block.clone());
         }
     }
 
@@ -169,6 +228,7 @@ impl Worker {
                 return Err(error);
             }
             common.latencies.failed(busy.call);
+            busy.is_told(common, false);
             if common.errors.iter().all(|(call, _)| *call != busy.call) {
                 common.errors.push((busy.call, error.to_string()));
             }
@@ -190,19 +250,30 @@ impl Worker {
                 }
             }
             Call::AddBlock => {
-                let block: ExtendedBlock = answer.result::<AddBlockAnswer>()?.block.block;
-                self.client.complete(out, busy.path.clone(), busy.file_id, Some(block));
+                let located = answer.result::<AddBlockAnswer>()?.block;
+                let block = ExtendedBlock { bytes: Some(BLOCK_BYTES), ..located.block };
+                let held = Held { id: block.id, generation: block.generation, bytes: BLOCK_BYTES };
+                for node in &located.nodes {
+                    common.pipeline.iter().for_each(|pipeline| pipeline.write(node.id.transfer_port, held));
+                }
+                self.client.complete(out, busy.path.clone(), busy.file_id, Some(block.clone()));
+                busy.block = Some(block);
                 busy.call = Call::Complete;
             }
-            // The last block is not reported yet: asked again, as stock's client does.
+            // The last block is not reported yet.
             Call::Complete if !answer.result::<Done>()?.result => {
-                self.client.complete(out, busy.path.clone(), busy.file_id, None);
+                self.busy = Some(busy);
+                return Ok(Then::Waits);
             }
             Call::Complete | Call::Rename if busy.number > 0 => {
                 self.own.is_there(busy.number);
+                busy.is_told(common, busy.is_done(&answer)?);
                 return Ok(Then::Over);
             }
-            _ => return Ok(Then::Over),
+            _ => {
+                busy.is_told(common, busy.is_done(&answer)?);
+                return Ok(Then::Over);
+            }
         }
         busy.due_ns = now_ns;
         self.busy = Some(busy);

@@ -3,6 +3,8 @@
 
 use prost::Message;
 
+use super::datanode_messages::DatanodeId;
+
 /// What each call begins with.
 #[derive(Clone, PartialEq, Message)]
 pub struct RpcRequestHeader {
@@ -200,9 +202,17 @@ pub struct FileStatusAnswer {
 }
 
 #[derive(Clone, PartialEq, Message)]
+pub struct DatanodeInfo {
+    #[prost(message, required, tag = "1")]
+    pub id: DatanodeId,
+}
+
+#[derive(Clone, PartialEq, Message)]
 pub struct LocatedBlock {
     #[prost(message, required, tag = "1")]
     pub block: ExtendedBlock,
+    #[prost(message, repeated, tag = "3")]
+    pub nodes: Vec<DatanodeInfo>,
 }
 
 #[derive(Clone, PartialEq, Message)]
