@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod advise;
 mod bench;
 mod cures;
 mod load;
@@ -22,12 +23,14 @@ pub struct Flags {
 #[derive(Debug, Subcommand)]
 enum Command {
     Load(load::LoadFlags),
+    Advise(advise::AdviseFlags),
     Bench(bench::BenchFlags),
 }
 
 pub fn act(flags: Flags) -> Outcome {
     match flags.command {
         Command::Load(flags) => load::load(&flags),
+        Command::Advise(flags) => advise::advise(&flags),
         Command::Bench(flags) => bench::bench(&flags),
     }
 }
