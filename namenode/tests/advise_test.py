@@ -50,25 +50,23 @@ class Advise(unittest.TestCase):
     def look(self, namenode, *words):
         return json.loads(advise(f"http://127.0.0.1:{namenode.web}/", "--json", *words).stdout)
 
-    def test_set_up_badly(self):
-        """A fair lock that is fought for, one reader, ten handlers, edits written by handlers, a heap of 64 MB."""
-        bad = {"dfs.namenode.handler.count": 10, "ipc.server.read.threadpool.size": 1, "dfs.namenode.edits.asynclogging": "false",
-               "dfs.namenode.lock.detailed-metrics.enabled": "true"}
+    def check(self, document, certainly, perhaps):
+        """What depends on how fast this machine is, and what others do on it, is in `perhaps`."""
+        by_name = {row["name"]: row for row in document["advice"]}
+        self.assertLessEqual(certainly, set(by_name), document)
+        self.assertLessEqual(set(by_name), certainly | perhaps, document)
+        for row in by_name.values():
+            self.assertTrue(row["seen"] and row["why"] and row["brings"], row)
+            self.assertRegex(" ".join(row["seen"]), r"\d", row)
+        self.assertEqual("readers" in by_name, document["calls_per_second"] >= 2000)
+        return {name: [line["line"] for line in row["lines"]] for name, row in by_name.items()}
+
+    def test_handlers_that_wait_for_the_disk(self):
+        """Ten handlers, one reader, edits written by handlers, a heap of 64 MB."""
+        bad = {"dfs.namenode.handler.count": 10, "ipc.server.read.threadpool.size": 1, "dfs.namenode.edits.asynclogging": "false"}
         with NameNode(bad, heap="64m") as namenode, Loaded(namenode, "-c", 100, "-m", "getFileInfo=50,mkdirs=50"):
-            document = self.look(namenode)
-            by_name = {row["name"]: row for row in document["advice"]}
-            self.assertLessEqual({"lock-phased", "lock-unfair", "handlers", "async-edits"}, set(by_name), document)
-            # No file has a block, and 64 MB are enough for some thousand directories, or they are not: it depends on the machine's speed.
-            self.assertLessEqual(set(by_name), {"lock-phased", "lock-unfair", "handlers", "async-edits", "lock-held", "readers", "heap", "slow-journal",
-                                                "fair-call-queue", "audit"})
-            self.assertIn("<property><name>dfs.namenode.fslock.fair</name><value>false</value></property>",
-                          [line["line"] for line in by_name["lock-unfair"]["lines"]])
-            self.assertEqual(by_name["async-edits"]["lines"][0]["file"], "hdfs-site.xml")
-            if document["calls_per_second"] > 2000:
-                self.assertIn("readers", by_name)
-            for row in by_name.values():
-                self.assertTrue(row["seen"] and row["why"] and row["brings"], row)
-                self.assertRegex(" ".join(row["seen"]), r"\d", row)
+            lines = self.check(self.look(namenode), {"handlers", "async-edits"}, {"readers", "heap", "slow-journal", "lock-phased", "lock-unfair"})
+            self.assertEqual(lines["async-edits"], ["<property><name>dfs.namenode.edits.asynclogging</name><value>true</value></property>"])
             # The settings of a folder count in place of those that it tells.
             folder = os.path.join(namenode.folder, "other")
             os.mkdir(folder)
@@ -76,8 +74,18 @@ class Advise(unittest.TestCase):
                                                  "dfs.namenode.fslock.fair": "false", "ipc.server.read.threadpool.size": 8})
             others = {row["name"] for row in json.loads(advise("--conf", folder, "--json").stdout)["advice"]}
             self.assertFalse(others & {"lock-unfair", "handlers", "async-edits", "readers"}, others)
-            text = advise(f"127.0.0.1:{namenode.web}").stdout
-            self.assertRegex(text, r"\n1\. Take the lock of yunti-namenode.jar.*\(certain\)\n   seen    on average \d+\.\d threads waited")
+
+    def test_a_fair_lock(self):
+        """Read and written by a hundred handlers."""
+        with NameNode({"dfs.namenode.handler.count": 100, "ipc.server.read.threadpool.size": 1}) as namenode, \
+                Loaded(namenode, "-c", 150, "-m", "getFileInfo=80,mkdirs=20"):
+            document = self.look(namenode)
+            lines = self.check(document, {"lock-phased", "lock-unfair"}, {"readers", "heap", "slow-journal"})
+            self.assertEqual(lines["lock-unfair"], ["<property><name>dfs.namenode.fslock.fair</name><value>false</value></property>"])
+            # Nothing tells who holds the lock unless it is asked for.
+            self.assertIn("dfs.namenode.lock.detailed-metrics.enabled", " ".join(document["not_seen"]))
+            self.assertRegex(advise(f"127.0.0.1:{namenode.web}").stdout,
+                             r"\n1\. Take the lock of yunti-namenode.jar.*\(certain\)\n   seen    on average \d+\.\d threads waited")
 
     def test_set_up_well(self):
         """Half a thousand calls a second: nobody waits. Idle: it says that there was no load."""

@@ -31,7 +31,9 @@ pub fn judge(settings: &Settings, seen: &Seen, report: &mut Report) {
     let (sure, why, brings) = match appender(settings, seen) {
         Appender::Off => return,
         Appender::Unknown => {
-            report.unseen("what writes the audit log: log4j.properties is told by --conf only, and hdfs.audit.logger is not set");
+            report.unseen(
+                "what writes the audit log: log4j.properties is told by --conf only, and hdfs.audit.logger is not set",
+            );
             return;
         }
         Appender::Synchronous => (

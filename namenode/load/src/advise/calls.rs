@@ -12,8 +12,9 @@ const QUEUE_MS_MIN: f64 = 5.0;
 /// Of the places in a queue.
 const FULL_SHARE: f64 = 0.5;
 const BUSY_SHARE: f64 = 0.9;
-/// One user with more than this stands in everybody's way.
+/// One user with more than this stands in the way of others; who is alone stands in nobody's.
 const USER_SHARE: f64 = 0.5;
+const ALONE_SHARE: f64 = 0.99;
 
 pub fn judge(settings: &Settings, seen: &Seen, report: &mut Report) {
     let Some(port) = seen.client_port(settings).filter(|_| seen.is_active()) else { return };
@@ -86,7 +87,8 @@ fn handlers(settings: &Settings, seen: &Seen, port: &Port, report: &mut Report) 
             queue_figure(port),
             format!("{:.0} DataNodes, {:.0} processors", seen.live_datanodes(), seen.cores()),
         ],
-        why: "All handlers had a call; the guides' rule is 20 ln(DataNodes), here at least 40 and eight a processor.".to_owned(),
+        why: "All handlers had a call; the guides' rule is 20 ln(DataNodes), here at least 40 and eight a processor."
+            .to_owned(),
         brings: brings.to_owned(),
         lines: vec![Line::property(Place::HdfsSite, HANDLERS, format_args!("{wanted:.0}"))],
     });
@@ -96,7 +98,7 @@ fn fair_queue(settings: &Settings, seen: &Seen, port: &Port, report: &mut Report
     let implementation = settings.ipc(port.number, "callqueue.impl").unwrap_or("LinkedBlockingQueue");
     let key = |name: &str| format!("ipc.{}.{name}", port.number);
     let places = settings.handlers() * settings.number("ipc.server.handler.queue.size", 100.0);
-    let top = seen.top_user().filter(|(_, share)| *share >= USER_SHARE);
+    let top = seen.top_user().filter(|(_, share)| (USER_SHARE..ALONE_SHARE).contains(share));
     let is_fair = implementation.ends_with("FairCallQueue") || implementation.ends_with("ShardedCallQueue");
     if let Some((user, share)) = top.filter(|_| !is_fair) {
         report.add(Advice {

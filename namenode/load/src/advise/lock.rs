@@ -49,10 +49,8 @@ pub fn judge(settings: &Settings, seen: &Seen, report: &mut Report) {
 }
 
 fn figures(settings: &Settings, waiting: f64, port: Option<&Port>) -> Vec<String> {
-    let mut figures = vec![format!(
-        "on average {waiting:.1} threads waited for the lock, of {:.0} handlers",
-        settings.handlers()
-    )];
+    let mut figures =
+        vec![format!("on average {waiting:.1} threads waited for the lock, of {:.0} handlers", settings.handlers())];
     if let Some(Port { lock_ms: Some(lock), processing_ms: Some(processing), .. }) = port
         && *lock > 0.0
     {

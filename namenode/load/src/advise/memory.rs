@@ -25,14 +25,13 @@ pub fn judge(_: &Settings, seen: &Seen, report: &mut Report) {
     let is_full = live.is_some_and(|live| live > max * LIVE_SHARE_MAX);
     let is_small = needed > max;
     if is_full || is_small || share > GC_SHARE_MAX {
-        let wanted = (needed.max(live.unwrap_or(0.0) / 0.5).max(max * if share > GC_SHARE_MAX { 2.0 } else { 1.0 }) / GB).ceil();
-        let mut figures = vec![format!(
-            "{:.1} GB of heap for {:.0} files and {:.0} blocks",
-            max / GB,
-            seen.files(),
-            seen.blocks()
-        )];
-        figures.extend(live.map(|live| format!("{:.0} % of it were in use after the last collection of old objects", live / max * 100.0)));
+        let wanted =
+            (needed.max(live.unwrap_or(0.0) / 0.5).max(max * if share > GC_SHARE_MAX { 2.0 } else { 1.0 }) / GB).ceil();
+        let mut figures =
+            vec![format!("{:.1} GB of heap for {:.0} files and {:.0} blocks", max / GB, seen.files(), seen.blocks())];
+        figures.extend(live.map(|live| {
+            format!("{:.0} % of it were in use after the last collection of old objects", live / max * 100.0)
+        }));
         figures.push(format!("the world was stopped {:.1} % of the time", share * 100.0));
         report.add(Advice {
             name: "heap",

@@ -146,7 +146,8 @@ impl Seen {
     /// What was left of old objects after the last collection that looked at them.
     pub fn heap_live_bytes(&self) -> Option<f64> {
         let pools = self.end.named("java.lang:").filter(|bean| {
-            bean["Type"] == "HEAP" && bean["Name"].as_str().is_some_and(|name| name.contains("Old Gen") || name == "Tenured Gen")
+            bean["Type"] == "HEAP"
+                && bean["Name"].as_str().is_some_and(|name| name.contains("Old Gen") || name == "Tenured Gen")
         });
         pools.filter_map(|bean| bean["CollectionUsage"]["used"].as_f64()).find(|bytes| *bytes > 0.0)
     }
@@ -163,7 +164,11 @@ impl Seen {
                 let name = bean["name"].as_str()?;
                 let ms = self.change(name, "CollectionTime")?;
                 let count = self.change(name, "CollectionCount")?;
-                Some((bean["Name"].as_str()?.to_owned(), ms / 1e3 / self.seconds, if count > 0.0 { ms / count } else { 0.0 }))
+                Some((
+                    bean["Name"].as_str()?.to_owned(),
+                    ms / 1e3 / self.seconds,
+                    if count > 0.0 { ms / count } else { 0.0 },
+                ))
             })
             .collect()
     }
@@ -226,7 +231,9 @@ impl Seen {
         let bean = exact(&self.end, FS)?.as_object()?;
         let mut hold: Option<Hold> = None;
         for key in bean.keys() {
-            let Some(operation) = key.strip_prefix(&begin).and_then(|rest| rest.strip_suffix("NanosNumOps")) else { continue };
+            let Some(operation) = key.strip_prefix(&begin).and_then(|rest| rest.strip_suffix("NanosNumOps")) else {
+                continue;
+            };
             let seconds = self.change(FS, key).unwrap_or(0.0)
                 * self.now(FS, &format!("{begin}{operation}NanosAvgTime")).unwrap_or(0.0)
                 / 1e9;

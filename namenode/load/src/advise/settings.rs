@@ -42,7 +42,9 @@ impl Settings {
                     values.extend(site_xml::parse(&text).map_err(|e| e.at_path(path.to_string_lossy()))?);
                 }
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-                Err(e) => return Err(Error::io(Code::Input, "read a configuration", &e).at_path(path.to_string_lossy())),
+                Err(e) => {
+                    return Err(Error::io(Code::Input, "read a configuration", &e).at_path(path.to_string_lossy()));
+                }
             }
         }
         if !is_any_there {
@@ -93,7 +95,8 @@ mod tests {
 
     #[test]
     fn pages() {
-        let page = r#"{"properties":[{"key":"a","value":"7","isFinal":false,"resource":"x"},{"key":"b","value":" true"}]}"#;
+        let page =
+            r#"{"properties":[{"key":"a","value":"7","isFinal":false,"resource":"x"},{"key":"b","value":" true"}]}"#;
         let settings = Settings::of_page(page).unwrap();
         assert_eq!((settings.number("a", 1.0), settings.number("none", 1.0)), (7.0, 1.0));
         assert!(settings.is("b", false) && settings.is("none", true));
@@ -105,7 +108,12 @@ mod tests {
 
     #[test]
     fn keys_of_ports_and_services() {
-        let settings = Settings::of(&[("ipc.8020.backoff.enable", "true"), ("ipc.callqueue.impl", "A"), ("x.ns1.nn1", "h:1"), ("y", "")]);
+        let settings = Settings::of(&[
+            ("ipc.8020.backoff.enable", "true"),
+            ("ipc.callqueue.impl", "A"),
+            ("x.ns1.nn1", "h:1"),
+            ("y", ""),
+        ]);
         assert_eq!(settings.ipc(8020, "backoff.enable"), Some("true"));
         assert_eq!(settings.ipc(8021, "backoff.enable"), None);
         assert_eq!(settings.ipc(8020, "callqueue.impl"), Some("A"));

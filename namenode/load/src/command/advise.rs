@@ -69,8 +69,9 @@ fn address(given: Option<&str>, folder: Option<&Settings>) -> Result<String> {
     let known = folder.and_then(|settings| settings.get("dfs.namenode.http-address"));
     let text = given.or(known).unwrap_or("127.0.0.1");
     if text.starts_with("https://") {
-        return Err(Error::new(Code::Usage, format!("'{text}': HTTPS is not spoken"))
-            .hint("give dfs.namenode.http-address, or look from the NameNode's machine with dfs.http.policy=HTTP_AND_HTTPS"));
+        return Err(Error::new(Code::Usage, format!("'{text}': HTTPS is not spoken")).hint(
+            "give dfs.namenode.http-address, or look from the NameNode's machine with dfs.http.policy=HTTP_AND_HTTPS",
+        ));
     }
     let bare = text.strip_prefix("http://").unwrap_or(text);
     let bare = bare.split('/').next().unwrap_or_default();
