@@ -78,9 +78,9 @@ class Advise(unittest.TestCase):
     def test_a_fair_lock(self):
         """Read and written by a hundred handlers."""
         with NameNode({"dfs.namenode.handler.count": 100, "ipc.server.read.threadpool.size": 1}) as namenode, \
-                Loaded(namenode, "-c", 150, "-m", "getFileInfo=80,mkdirs=20"):
+                Loaded(namenode, "-c", 300, "-m", "getFileInfo=80,mkdirs=20"):
             document = self.look(namenode)
-            lines = self.check(document, {"lock-phased", "lock-unfair"}, {"readers", "heap", "slow-journal"})
+            lines = self.check(document, {"lock-phased", "lock-unfair"}, {"readers", "heap", "slow-journal", "lock-held"})
             self.assertEqual(lines["lock-unfair"], ["<property><name>dfs.namenode.fslock.fair</name><value>false</value></property>"])
             # Nothing tells who holds the lock unless it is asked for.
             self.assertIn("dfs.namenode.lock.detailed-metrics.enabled", " ".join(document["not_seen"]))

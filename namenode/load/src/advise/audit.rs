@@ -78,5 +78,5 @@ fn appender(settings: &Settings, seen: &Seen) -> Appender {
 
 fn log4j_value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let pairs = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
-    pairs.filter_map(|line| line.split_once('=')).filter(|(k, _)| k.trim() == key).map(|(_, v)| v.trim()).last()
+    pairs.filter_map(|line| line.split_once('=')).filter(|(k, _)| k.trim() == key).map(|(_, v)| v.trim()).next_back()
 }

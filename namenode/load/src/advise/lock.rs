@@ -10,7 +10,9 @@ const DETAILED: &str = "dfs.namenode.lock.detailed-metrics.enabled";
 const OURS: &str = "org.yunti.namenode.lock.";
 /// Two that wait on average: one is there whenever two calls come at once.
 const WAITING_MIN: f64 = 2.0;
+/// Either so many of all handlers wait, or a call spends so much of its time with it.
 const WAITING_SHARE_MIN: f64 = 0.05;
+const TIME_SHARE_MIN: f64 = 0.3;
 /// One kind of lock that is held more than this has no room for a peak.
 const HELD_SHARE_MAX: f64 = 0.5;
 
@@ -23,7 +25,8 @@ pub fn judge(settings: &Settings, seen: &Seen, report: &mut Report) {
         return;
     };
     let port = seen.client_port(settings);
-    if waiting < WAITING_MIN.max(settings.handlers() * WAITING_SHARE_MIN) {
+    let time_share = port.as_ref().and_then(|port| Some(port.lock_ms? / port.processing_ms?.max(1e-9))).unwrap_or(0.0);
+    if waiting < WAITING_MIN || waiting < settings.handlers() * WAITING_SHARE_MIN && time_share < TIME_SHARE_MIN {
         return;
     }
     let figures = figures(settings, waiting, port.as_ref());

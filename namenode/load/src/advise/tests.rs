@@ -62,6 +62,10 @@ fn a_fair_lock() {
     let unfair = [settings[0], ("ipc.server.read.threadpool.size", "5"), ("dfs.namenode.fslock.fair", "false")];
     assert_eq!(check(&unfair, &convoy, &["lock-phased"]).advice[0].sure, Sure::Likely);
     check(&WELL, &convoy, &[]);
+    // Few of all handlers, but calls spend most of their time with it; or little of it.
+    check(&settings, &seen(LOCK, 2.1, &[]), &["lock-phased", "lock-unfair", "readers"]);
+    let port = "Hadoop:service=NameNode,name=RpcActivityForPort";
+    check(&settings, &seen(LOCK, 2.1, &[(port, "RpcLockWaitTimeAvgTime", json!(0.1))]), &["readers"]);
     // Nobody waits.
     check(&settings, &seen(LOCK, 1.0, &[]), &["readers"]);
     let apart = (
