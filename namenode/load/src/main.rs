@@ -5,10 +5,12 @@
 //!              |-> load/  operations, when they are due, the loop over all connections, how long they took
 //!              |-> datanode/  DataNodes without disks
 //!              |-> rpc/   Hadoop RPC on the wire
+//!              |-> advise/  what to change, by what the NameNode tells
 //!              |-> jmx.rs     what the NameNode tells of itself
 //!              `-> server.rs  what its process uses
 //! ```
 
+mod advise;
 mod bench;
 mod command;
 mod datanode;

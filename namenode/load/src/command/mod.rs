@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod advise;
 mod bench;
 mod cures;
 mod load;
@@ -24,6 +25,7 @@ pub struct Flags {
 #[derive(Debug, Subcommand)]
 enum Command {
     Load(load::LoadFlags),
+    Advise(advise::AdviseFlags),
     Bench(bench::BenchFlags),
 }
 
@@ -31,6 +33,7 @@ pub fn act(flags: Flags) -> Outcome {
     match flags.command {
         Command::Load(flags) if flags.scenario.is_some() => scenario::run(&flags),
         Command::Load(flags) => load::load(&flags),
+        Command::Advise(flags) => advise::advise(&flags),
         Command::Bench(flags) => bench::bench(&flags),
     }
 }

@@ -1,0 +1,80 @@
+"""Jars by Maven, once; our two classes, compiled; the web pages of HDFS as files."""
+
+import glob
+import hashlib
+import os
+import shutil
+import subprocess
+import zipfile
+
+import layout
+from failure import Failure
+
+POM = os.path.join(layout.SOURCE, "pom.xml")
+PLUGIN_POM = os.path.join(layout.ROOT, "namenode/plugin/pom.xml")
+JAVA = sorted(glob.glob(os.path.join(layout.SOURCE, "java/*.java")))
+LISTENERS = "META-INF/services/org.junit.platform.launcher.TestExecutionListener"
+# Maven downloads 100 MB the first time.
+SECONDS_MAX = 900
+
+
+def digest(*paths):
+    """Of what is in these files."""
+    sum_ = hashlib.sha256()
+    for path in paths:
+        with open(path, "rb") as file:
+            sum_.update(file.read())
+    return sum_.hexdigest()[:16]
+
+
+def _run(what, *command):
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS_MAX)
+    except FileNotFoundError:
+        raise Failure(f"{command[0]} is missing: install a JDK and Maven (tools/setup test)") from None
+    except subprocess.TimeoutExpired:
+        raise Failure(f"{what}: {command[0]} did not end within {SECONDS_MAX} s") from None
+    if done.returncode != 0:
+        said = [line for line in done.stdout.splitlines() if "error" in line.lower()] or done.stdout.splitlines() or ["it does not say why"]
+        raise Failure(f"{what}: {said[0].strip()}")
+
+
+def _jars():
+    stamp = os.path.join(layout.BUILD, "jars.stamp")
+    wanted = digest(POM, __file__)
+    if os.path.exists(stamp):
+        with open(stamp, encoding="ascii") as file:
+            if file.read() == wanted:
+                return
+    print("stock-tests: Maven fetches Hadoop and its tests (once)", flush=True)
+    shutil.rmtree(layout.LIB, ignore_errors=True)
+    _run("the jars cannot be fetched; is Maven Central reachable?", "mvn", "-q", "-B", "-f", POM, f"-Dstock.jars={layout.LIB}",
+         "dependency:copy-dependencies@lib")
+    # A server that finds its pages in a jar first unpacks all of it, at every start.
+    shutil.rmtree(layout.RESOURCES, ignore_errors=True)
+    for path in glob.glob(os.path.join(layout.LIB, "hadoop-*-tests.jar")):
+        with zipfile.ZipFile(path) as jar:
+            jar.extractall(layout.RESOURCES, [name for name in jar.namelist() if name.startswith("webapps/")])
+    with open(stamp, "w", encoding="ascii") as file:
+        file.write(wanted)
+
+
+def _classes():
+    os.makedirs(os.path.join(layout.CLASSES, os.path.dirname(LISTENERS)), exist_ok=True)
+    _run("Recorder and Probe do not compile", "javac", "-proc:none", "-cp", os.path.join(layout.LIB, "*"), "-d", layout.CLASSES, *JAVA)
+    with open(os.path.join(layout.CLASSES, LISTENERS), "w", encoding="ascii") as file:
+        file.write("Recorder\n")
+
+
+def prepare(is_plugin_needed):
+    os.makedirs(layout.BUILD, exist_ok=True)
+    _jars()
+    _classes()
+    if is_plugin_needed:
+        _run("the plug-in cannot be built", "mvn", "-q", "-B", "-f", PLUGIN_POM, "package", "-DskipTests")
+
+
+def resource(jar, name):
+    """The text of what tests find on their class path in Hadoop's own build."""
+    with zipfile.ZipFile(os.path.join(layout.LIB, jar)) as file:
+        return file.read(name).decode()

@@ -1,0 +1,107 @@
+"""What is told of a class, and of all."""
+
+import collections
+
+import compare
+from variants import VARIANTS
+
+
+def _counts(runs):
+    names = compare.methods(runs)
+    count = collections.Counter(compare.outcome(runs, name) for name in names if name != compare.CLASS)
+    said = ", ".join(f"{count[what]} {what}" for what in (compare.PASSED, compare.FLAKY, compare.SKIPPED, compare.FAILED, compare.MISSING) if count[what])
+    ends = {run["end"] for run in runs} - {"done"}
+    return (said or "nothing ran") + "".join(f" ({end})" for end in sorted(ends))
+
+
+def _worse(test, control, variant):
+    rows = compare.rows(control.of(test), variant.of(test))
+    return [(method, was, is_) for method, was, is_ in rows if compare.is_worse(was, is_)]
+
+
+def _is_empty(test, control, variant):
+    """Nothing passed in stock: then nothing was compared."""
+    rows = compare.rows(control.of(test), variant.of(test))
+    return not any(compare.is_good(was) and method != compare.CLASS for method, was, _ in rows)
+
+
+def verdict(test, control, variant):
+    worse = _worse(test, control, variant)
+    if worse:
+        return "NEW FAILURE: " + ", ".join(method for method, _, _ in worse)
+    if _is_empty(test, control, variant):
+        return "nothing compared: it fails in the control"
+    return "as the control"
+
+
+def plugin(test, variant):
+    """Whether it was at work."""
+    if any(run["reached"] for run in variant.of(test)):
+        return "at work"
+    what = VARIANTS[variant.name].probe[0]
+    return f"the test sets the {what} itself" if what in test.sets else "not reached"
+
+
+def short(test):
+    return test.name.rsplit(".", 1)[-1]
+
+
+def _seconds(runs):
+    return f"{runs[0]['seconds']:.0f} s" if runs else ""
+
+
+def line(test, control, variant):
+    runs = variant.of(test)
+    return f"{short(test)} {_seconds(runs)}: {_counts(runs)}; plug-in {plugin(test, variant)}; {verdict(test, control, variant)}"
+
+
+class Summary:
+    def __init__(self, tests, wanted, control, variant):
+        self.tests, self.wanted, self.control, self.variant = tests, wanted, control, variant
+
+    def is_worse(self):
+        """No class at all is no success."""
+        return not self.tests or any(_worse(test, self.control, self.variant) for test in self.tests)
+
+    def _totals(self):
+        count = collections.Counter()
+        for test in self.tests:
+            at_work = plugin(test, self.variant) == "at work"
+            count["at work"] += at_work
+            count["empty"] += _is_empty(test, self.control, self.variant)
+            for method, was, is_ in compare.rows(self.control.of(test), self.variant.of(test)):
+                if method == compare.CLASS:
+                    continue
+                count["methods"] += 1
+                count["reaching"] += at_work
+                count["both pass"] += was in (compare.PASSED, compare.FLAKY) and is_ in (compare.PASSED, compare.FLAKY)
+                count["both skip"] += was == is_ == compare.SKIPPED
+                count["flaky"] += compare.FLAKY in (was, is_)
+                count["control fails"] += not compare.is_good(was)
+                count["worse"] += compare.is_worse(was, is_)
+        return count
+
+    def text(self):
+        count = self._totals()
+        lines = [f"{short(test)}.{method}: {was} in {self.control.name}, {is_} in {self.variant.name}\n" + self._why(test, method)
+                 for test in self.tests for method, was, is_ in _worse(test, self.control, self.variant)]
+        head = (f"{self.variant.name} against {self.control.name}: {len(self.tests)} of {self.wanted} classes, {count['methods']} methods "
+                f"({count['reaching']} of the {count['at work']} classes that reach the plug-in): {count['both pass']} pass in both, {count['both skip']} "
+                f"skipped in both, {count['control fails']} fail in {self.control.name}, {count['flaky']} passed only when tried again, "
+                f"{count['worse']} NEW FAILURES")
+        if count["empty"]:
+            head += f"; of {count['empty']} classes nothing was compared"
+        return "\n".join([*lines, head])
+
+    def _why(self, test, method):
+        said = [run["methods"][method]["why"] for run in self.variant.of(test) if method in run["methods"]]
+        return "".join(f"    {line}\n" for line in (said[-1] if said else "it had not ended; see the output in its work folder").splitlines()[:6])
+
+    def markdown(self):
+        """A row a class."""
+        lines = [self.text().splitlines()[-1] + ".", "", f"| class | {self.control.name} | {self.variant.name} | plug-in | verdict |", "|---|---|---|---|---|"]
+        for test in self.tests:
+            cells = [short(test), *(f"{_counts(results.of(test))}; {_seconds(results.of(test))}" for results in (self.control, self.variant)),
+                     plugin(test, self.variant), verdict(test, self.control, self.variant)]
+            lines.append("| " + " | ".join(cells) + " |")
+        return "\n".join(lines) + "\n"

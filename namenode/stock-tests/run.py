@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Hadoop's own tests of the NameNode, against our plug-ins: what passes on a stock NameNode must pass on one that has them.
+
+    namenode/stock-tests/run.py --quick                      a dozen quick classes, the lock against stock
+    namenode/stock-tests/run.py                              all of classes.txt; what was run before is not run again
+    namenode/stock-tests/run.py --variant audit --only Audit
+    namenode/stock-tests/run.py --markdown table.md          a row a class; the lines of JSON are in build/namenode/stock-tests/results
+
+Each class runs in a JVM of its own, once as stock and once with the variant. A method that fails in one of them alone is tried again, twice at most. Exit
+codes: 0 no new failure, 1 there are some, 2 usage, 3 it cannot run, 130 stopped."""
+
+import argparse
+import concurrent.futures
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+import compare  # noqa: E402
+import jvm  # noqa: E402
+import layout  # noqa: E402
+import prepare  # noqa: E402
+import report  # noqa: E402
+from failure import Failure  # noqa: E402
+from variants import VARIANTS  # noqa: E402
+
+AGAIN_MAX = 2
+LIST = os.path.join(layout.SOURCE, "classes.txt")
+
+
+class Test:
+    """A line of classes.txt: `CLASS [quick] [sets:lock] [seconds:N]`."""
+
+    def __init__(self, line):
+        self.name, *words = line.split()
+        self.is_quick = "quick" in words
+        self.sets = [word.removeprefix("sets:") for word in words if word.startswith("sets:")]
+        self.seconds_max = next((int(word.removeprefix("seconds:")) for word in words if word.startswith("seconds:")), None)
+
+
+def tests(path=LIST):
+    with open(path, encoding="utf-8") as file:
+        lines = (line.split("#")[0].strip() for line in file)
+        return [Test(line) for line in lines if line]
+
+
+class Results:
+    """Of one variant, on disk as soon as they are there. Those of another plug-in, or of other properties, do not count."""
+
+    def __init__(self, name, is_fresh):
+        self.name = name
+        variant = VARIANTS[name]
+        self.key = prepare.digest(prepare.POM, *([layout.PLUGIN] if variant.plugin else [])) + json.dumps(variant.properties, sort_keys=True)
+        self.path = os.path.join(layout.RESULTS, f"{name}.jsonl")
+        self.lock = threading.Lock()
+        self.runs = {}
+        os.makedirs(layout.RESULTS, exist_ok=True)
+        if is_fresh:
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(self.path)
+        with contextlib.suppress(FileNotFoundError), open(self.path, encoding="utf-8") as file:
+            for line in file:
+                # The last line may be cut where this was killed.
+                with contextlib.suppress(json.JSONDecodeError):
+                    row = json.loads(line)
+                    if row.pop("key") == self.key:
+                        self.runs.setdefault(row["class"], []).append(row)
+
+    def of(self, test):
+        return self.runs.get(test.name, [])
+
+    def run(self, test, seconds_max):
+        row = jvm.run_class(self.name, VARIANTS[self.name], test.name, test.seconds_max or seconds_max)
+        with self.lock:
+            self.runs.setdefault(test.name, []).append(row)
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write(json.dumps({"key": self.key, **row}) + "\n")
+        return row
+
+
+def check_active(name):
+    """That the plug-in is there is asked of a NameNode, not of the configuration."""
+    what, wanted = VARIANTS[name].probe
+    found, why = jvm.probe(name, VARIANTS[name])
+    if not found:
+        raise Failure(f"a NameNode with the variant '{name}' does not start: {why}")
+    if found.get(what) != wanted:
+        raise Failure(f"the variant '{name}' is not active: its {what} is {found.get(what)}, not {wanted}")
+    print(f"stock-tests: {name}: {what} is {wanted}", flush=True)
+
+
+class Session:
+    def __init__(self, arguments):
+        self.arguments = arguments
+        self.variant = Results(arguments.variant, arguments.fresh)
+        self.control = Results(VARIANTS[arguments.variant].control, arguments.fresh)
+        self.begun = time.monotonic()
+        self.done = 0
+
+    def one(self, test, count):
+        """A class, in both, as often as it takes."""
+        limit = self.arguments.limit
+        for results in (self.control, self.variant):
+            if not results.of(test):
+                results.run(test, limit)
+        while True:
+            again = compare.needs_another(self.control.of(test), self.variant.of(test))
+            left = [results for results, is_needed in zip((self.control, self.variant), again) if is_needed and len(results.of(test)) <= AGAIN_MAX]
+            if not left:
+                break
+            for results in left:
+                results.run(test, limit)
+        self.done += 1
+        print(f"[{self.done}/{count} {time.monotonic() - self.begun:5.0f} s] {report.line(test, self.control, self.variant)}", flush=True)
+
+    def all(self, chosen):
+        """Those that were compared; where the time is over, not all."""
+        over = self.begun + self.arguments.minutes * 60 if self.arguments.minutes else None
+        with concurrent.futures.ThreadPoolExecutor(self.arguments.jobs) as pool:
+            def work(test):
+                if over is None or time.monotonic() < over:
+                    self.one(test, len(chosen))
+            try:
+                for future in [pool.submit(work, test) for test in chosen]:
+                    future.result()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                jvm.kill_all()
+                raise
+
+
+def run(arguments):
+    chosen = [test for test in tests() if not arguments.quick or test.is_quick]
+    if arguments.only:
+        chosen = [test for test in chosen if any(word in test.name for word in arguments.only)]
+    if not chosen:
+        raise Failure(f"no class of {os.path.relpath(LIST)} has {' or '.join(arguments.only)} in its name")
+    prepare.prepare(is_plugin_needed=bool(VARIANTS[arguments.variant].plugin))
+    for name in (VARIANTS[arguments.variant].control, arguments.variant):
+        check_active(name)
+    session = Session(arguments)
+    if not arguments.report:
+        session.all(chosen)
+    seen = [test for test in chosen if session.control.of(test) and session.variant.of(test)]
+    summary = report.Summary(seen, len(chosen), session.control, session.variant)
+    if arguments.markdown:
+        with open(arguments.markdown, "w", encoding="utf-8") as file:
+            file.write(summary.markdown())
+    print(summary.text())
+    return 1 if summary.is_worse() else 0
+
+
+def parse(words):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--variant", default="lock", choices=[name for name, variant in VARIANTS.items() if variant.control], help="default: lock")
+    parser.add_argument("--quick", action="store_true", help="only those that are quick")
+    parser.add_argument("--only", action="append", default=[], metavar="PART", help="of a class's name; may be given several times")
+    parser.add_argument("--fresh", action="store_true", help="runs again what was run before")
+    parser.add_argument("--report", action="store_true", help="runs nothing; tells of what was run before")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="JVMs at once, of 1 GB each; default: 2")
+    parser.add_argument("--limit", type=int, default=300, metavar="SECONDS", help="of a class, where the list does not say; default: 300")
+    parser.add_argument("--minutes", type=float, metavar="N", help="begins no class after that")
+    parser.add_argument("--markdown", metavar="FILE", help="a table, a row a class")
+    return parser.parse_args(words)
+
+
+def main(words):
+    arguments = parse(words)
+
+    def stop(*_):
+        jvm.kill_all()
+        raise KeyboardInterrupt
+    signal.signal(signal.SIGTERM, stop)
+    try:
+        return run(arguments)
+    except Failure as failure:
+        print(f"stock-tests: {failure}", file=sys.stderr)
+        return 3
+    except KeyboardInterrupt:
+        jvm.kill_all()
+        print("stock-tests: stopped; what was run is kept", file=sys.stderr)
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,153 @@
+"""`yunti nn advise` on stock NameNodes: one that is set up badly and loaded, one that is set up well, and what is none."""
+
+import http.server
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+from stock import ROOT, NameNode, _written, free_ports  # noqa: E402
+
+sys.path.insert(0, os.path.join(ROOT, "tools/tests"))
+import twice  # noqa: E402
+
+YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
+
+
+def advise(*words, code=0):
+    run = subprocess.run([YUNTI, "nn", "advise", *map(str, words)], capture_output=True, text=True, timeout=120)
+    assert run.returncode == code, (run.returncode, run.stdout, run.stderr)
+    return run
+
+
+class Loaded:
+    """A load that goes on while this is entered; it is ended by the signal of Ctrl-C."""
+
+    def __init__(self, namenode, *words):
+        self.words = [YUNTI, "nn", "load", namenode.address, "-s", "100", "--files", "2000", *map(str, words)]
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        # Files are made and the warm-up is over.
+        time.sleep(5)
+        assert self.process.poll() is None, self.process.stderr.read()
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(2)
+        try:
+            self.process.communicate(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.communicate()
+
+
+class Advise(unittest.TestCase):
+    def look(self, namenode, *words):
+        return json.loads(advise(f"http://127.0.0.1:{namenode.web}/", "--json", *words).stdout)
+
+    def check(self, document, certainly, perhaps):
+        """What depends on how fast this machine is, and what others do on it, is in `perhaps`."""
+        by_name = {row["name"]: row for row in document["advice"]}
+        self.assertLessEqual(certainly, set(by_name), document)
+        self.assertLessEqual(set(by_name), certainly | perhaps, document)
+        for row in by_name.values():
+            self.assertTrue(row["seen"] and row["why"] and row["brings"], row)
+            self.assertRegex(" ".join(row["seen"]), r"\d", row)
+        self.assertEqual("readers" in by_name, document["calls_per_second"] >= 2000)
+        return {name: [line["line"] for line in row["lines"]] for name, row in by_name.items()}
+
+    def test_handlers_that_wait_for_the_disk(self):
+        """Ten handlers, one reader, edits written by handlers, a heap of 64 MB."""
+        bad = {"dfs.namenode.handler.count": 10, "ipc.server.read.threadpool.size": 1, "dfs.namenode.edits.asynclogging": "false"}
+        with NameNode(bad, heap="64m") as namenode, Loaded(namenode, "-c", 100, "-m", "getFileInfo=50,mkdirs=50"):
+            lines = self.check(self.look(namenode), {"handlers", "async-edits"}, {"readers", "heap", "slow-journal", "lock-phased", "lock-unfair"})
+            self.assertEqual(lines["async-edits"], ["<property><name>dfs.namenode.edits.asynclogging</name><value>true</value></property>"])
+            # The settings of a folder count in place of those that it tells.
+            folder = os.path.join(namenode.folder, "other")
+            os.mkdir(folder)
+            _written(f"{folder}/hdfs-site.xml", {"dfs.namenode.http-address": f"127.0.0.1:{namenode.web}", "dfs.namenode.handler.count": 200,
+                                                 "dfs.namenode.fslock.fair": "false", "ipc.server.read.threadpool.size": 8})
+            others = {row["name"] for row in json.loads(advise("--conf", folder, "--json").stdout)["advice"]}
+            self.assertFalse(others & {"lock-unfair", "handlers", "async-edits", "readers"}, others)
+
+    def test_a_fair_lock(self):
+        """Read and written by a hundred handlers."""
+        with NameNode({"dfs.namenode.handler.count": 100, "ipc.server.read.threadpool.size": 1}) as namenode, \
+                Loaded(namenode, "-c", 300, "-m", "getFileInfo=80,mkdirs=20"):
+            document = self.look(namenode)
+            lines = self.check(document, {"lock-phased", "lock-unfair"}, {"readers", "heap", "slow-journal", "lock-held"})
+            self.assertEqual(lines["lock-unfair"], ["<property><name>dfs.namenode.fslock.fair</name><value>false</value></property>"])
+            # Nothing tells who holds the lock unless it is asked for.
+            self.assertIn("dfs.namenode.lock.detailed-metrics.enabled", " ".join(document["not_seen"]))
+            self.assertRegex(advise(f"127.0.0.1:{namenode.web}").stdout,
+                             r"\n1\. Take the lock of yunti-namenode.jar.*\(certain\)\n   seen    on average \d+\.\d threads waited")
+
+    def test_set_up_well(self):
+        """Half a thousand calls a second: nobody waits. Idle: it says that there was no load."""
+        with NameNode({"dfs.namenode.fslock.fair": "false"}) as namenode:
+            with Loaded(namenode, "-c", 20, "-r", 500, "-m", "getFileInfo=90,mkdirs=10"):
+                # A JVM that has just started compiles what it is used for.
+                time.sleep(5)
+                document = self.look(namenode)
+                self.assertEqual((document["advice"], document["not_seen"]), ([], []))
+                self.assertAlmostEqual(document["calls_per_second"], 500, delta=300)
+            time.sleep(11)
+            document = self.look(namenode)
+            self.assertEqual((document["advice"], document["not_seen"]), ([], ["what load does: there was none"]))
+            self.assertEqual(len(advise(f"127.0.0.1:{namenode.port}", code=3).stderr.strip().splitlines()), 1)
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        status, text = self.server.answer
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_):
+        pass
+
+
+class Wrong(unittest.TestCase):
+    def refused(self, code, expected, *words):
+        run = advise(*words, code=code)
+        self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
+        self.assertIn(expected, run.stderr)
+        self.assertEqual(run.stdout, "")
+
+    def test_who_does_not_answer(self):
+        port, = free_ports(1)
+        self.refused(3, "does not answer", f"127.0.0.1:{port}")
+        self.refused(3, "does not answer", "no-such-host.invalid")
+
+    def test_what_is_no_namenode(self):
+        for (status, text), expected in {
+            (200, "<html>"): "this is no NameNode's /jmx",
+            (200, '{"beans":[{"name":"Hadoop:service=DataNode,name=DataNodeInfo"}]}'): "this is no NameNode",
+            (401, ""): "Kerberos",
+            (403, ""): "Kerberos",
+            (404, ""): "status 404",
+        }.items():
+            with self.subTest(status=status, text=text), http.server.HTTPServer(("127.0.0.1", 0), Page) as server:
+                server.answer = status, text
+                thread = threading.Thread(target=server.serve_forever)
+                thread.start()
+                try:
+                    self.refused(3, expected, f"127.0.0.1:{server.server_port}")
+                finally:
+                    server.shutdown()
+                    thread.join()
+
+    def test_flags(self):
+        self.refused(2, "HTTPS is not spoken", "https://nn1:9871")
+        self.refused(2, "invalid value", "-s", "5")
+        self.refused(3, "there is no core-site.xml", "--conf", ROOT)
+
+
+if __name__ == "__main__":
+    twice.main()
