@@ -42,6 +42,11 @@ def needs_another(control_runs, runs):
     if not all_rows:
         return True, True
     worse = any(is_worse(control, result) for _, control, result in all_rows)
-    # What fails in both fails by itself, or is flaky in one of them.
+    # What fails in both fails by itself. What fails in the variant alone is tried in both, so that as many tries stand beside each other.
     control_failed = any(not is_good(control) and is_good(result) for _, control, result in all_rows)
-    return control_failed, worse
+    return control_failed or worse, worse
+
+
+def passed_of(runs, method):
+    """(times that it passed, times that its class was run)"""
+    return sum(run["methods"].get(method, {}).get("result") == PASSED for run in runs), len(runs)

@@ -52,7 +52,8 @@ class Jvm:
     def __init__(self, name, variant, word):
         self.folder = os.path.join(layout.WORK, name, word)
         shutil.rmtree(self.folder, ignore_errors=True)
-        for part in ("conf", "data", "tmp", "log"):
+        # Some tests write beside the classes of Hadoop's own build.
+        for part in ("conf", "data", "tmp", "log", "target/test-classes"):
             os.makedirs(os.path.join(self.folder, part))
         for site, jar in (("core-site.xml", "hadoop-common"), ("hdfs-site.xml", "hadoop-hdfs")):
             base = prepare.resource(f"{jar}-3.5.0-test-sources.jar", site)

@@ -81,6 +81,15 @@ class Summary:
                 count["worse"] += compare.is_worse(was, is_)
         return count
 
+    def _flaky(self):
+        """A line each: a lock that makes a race come out otherwise more often shows here first."""
+        for test in self.tests:
+            for method, was, is_ in compare.rows(self.control.of(test), self.variant.of(test)):
+                if compare.FLAKY in (was, is_):
+                    of = [compare.passed_of(results.of(test), method) for results in (self.control, self.variant)]
+                    yield (f"flaky: {short(test)}.{method} passed {of[0][0]} of {of[0][1]} times in {self.control.name}, {of[1][0]} of {of[1][1]} in "
+                           f"{self.variant.name}")
+
     def text(self):
         count = self._totals()
         lines = [f"{short(test)}.{method}: {was} in {self.control.name}, {is_} in {self.variant.name}\n" + self._why(test, method)
@@ -91,7 +100,7 @@ class Summary:
                 f"{count['worse']} NEW FAILURES")
         if count["empty"]:
             head += f"; of {count['empty']} classes nothing was compared"
-        return "\n".join([*lines, head])
+        return "\n".join([*lines, *self._flaky(), head])
 
     def _why(self, test, method):
         said = [run["methods"][method]["why"] for run in self.variant.of(test) if method in run["methods"]]
@@ -104,4 +113,5 @@ class Summary:
             cells = [short(test), *(f"{_counts(results.of(test))}; {_seconds(results.of(test))}" for results in (self.control, self.variant)),
                      plugin(test, self.variant), verdict(test, self.control, self.variant)]
             lines.append("| " + " | ".join(cells) + " |")
-        return "\n".join(lines) + "\n"
+        flaky = [f"* {line}" for line in self._flaky()]
+        return "\n".join(lines + ([""] + flaky if flaky else [])) + "\n"
