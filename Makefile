@@ -12,7 +12,7 @@ TOOLS   := $(CURDIR)/build/tools
 export PATH := $(TOOLS)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-observe test-namenode test-web test-full-engine test-full-hadoop test-full-observe test-full-web \
+.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-observe test-namenode test-web test-full-engine test-full-hadoop test-full-namenode test-full-observe test-full-web \
         soak bench bench-quick dist install lint clean
 
 help:
@@ -24,12 +24,13 @@ help:
 	@echo 'make test-benches        every benchmark once, tiny'
 	@echo 'make test-hadoop         plug-ins for Hadoop: jobs that must come out the same, on a cluster too (JDK 17, Maven)'
 	@echo 'make test-observe        what is seen of programs of known behaviour (JDK 17 and 25, Maven)'
-	@echo 'make test-namenode       a stock NameNode under load (JDK 17, Maven)'
+	@echo 'make test-namenode       a NameNode under load, killed, and with plug-ins; some of Hadoop'"'"'s own tests (JDK 17, Maven)'
 	@echo 'make test-web            Velocity templates compiled: the same pages, exceptions and messages as stock Velocity (JDK 17, Maven)'
 	@echo 'make soak                random jobs against a plain reference until stopped (SECONDS=3600 or HOURS=1; prints the seed that fails)'
 	@echo 'make test-house          what a user is given: layout, packages, pages and the commands on them'
 	@echo 'make test-full-engine    sanitizers, masked vector instructions, fuzzing; keeps its result in tests/results/ (MINUTES=10 a fuzz target)'
 	@echo 'make test-full-hadoop    the same for the plug-ins for Hadoop: all variants, JNI checked, a JVM with a sanitizer, faults'
+	@echo 'make test-full-namenode  Hadoop'"'"'s own tests of the NameNode with each plug-in, and with none beside it; the lock under jcstress; hours'
 	@echo 'make test-full-observe   programs in the kernel, compiled by every clang that is here and loaded'
 	@echo 'make test-full-web       the same for compiled templates: 100,000 random ones'
 	@echo 'make bench               against all peers and the limit programs; bench-quick: chdb and the limit programs'
@@ -39,7 +40,7 @@ help:
 	@echo 'make bench-observe       what a look of yunti observe costs the program that is looked at (ARGS=--quick; JDK 17 or 25, Maven)'
 	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates; as tar.gz and .deb too'
 	@echo 'make install PREFIX=DIR  copies dist/ (default /usr/local)'
-	@echo 'make namenode            yunti nn: load for a NameNode'
+	@echo 'make namenode            yunti nn: load for a NameNode, and plug-ins for it (JDK 17, Maven)'
 	@echo 'make observe             yunti observe: why a process is slow (JDK, Maven, clang)'
 	@echo 'make hadoop              yunti-hadoop.jar: plug-ins for stock Hadoop (JDK 17, Maven)'
 	@echo "make run-web             a shop's search page, by stock Velocity and compiled, on 127.0.0.1:8080 (ARGS='--port N'; JDK 17, Maven)"
@@ -70,7 +71,7 @@ test-engine test-api test-conformance test-benches test-house test-hadoop test-o
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
 
-test-full-engine test-full-hadoop test-full-observe test-full-web: test-full-%:
+test-full-engine test-full-hadoop test-full-namenode test-full-observe test-full-web: test-full-%:
 	@tools/setup $(if $(filter engine,$*),full,test)
 	@$(PYTHON) tools/tests/full.py $* --minutes $(or $(MINUTES),10)
 

@@ -45,19 +45,20 @@ def arguments():
     p.add_argument("--quick", action="store_true", help="one short round of each: everything once")
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seconds", type=float, default=5.0, help="of each turn (default 5)")
+    p.add_argument("--warm-up", type=float, default=20.0, help="seconds, of each NameNode (default 20)")
     p.add_argument("--series", default="locks,frontier,audit,queue,cures", help="some of locks, frontier, audit, queue, cures")
     p.add_argument("--connections", default="100,300")
     p.add_argument("--no-save", action="store_true", help="keep no results")
     a = p.parse_args()
     if a.quick:
-        a.rounds, a.seconds, a.connections = 1, 1.0, "20"
+        a.rounds, a.seconds, a.connections, a.warm_up = 1, 1.0, "20", 2.0
     a.series = a.series.split(",")
     return a
 
 
 def bench(options, *words):
     command = [YUNTI, "nn", "bench", "--hadoop", jars.LIB, "--json", "-r", str(options.rounds), "-s", str(options.seconds),
-               "--warm-up", "2" if options.quick else "20", *words]
+               "--warm-up", str(options.warm_up), *words]
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if run.returncode != 0:
         raise Failed(f"yunti nn bench ended with exit code {run.returncode}")

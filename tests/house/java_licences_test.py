@@ -41,6 +41,10 @@ class JavaLicences(unittest.TestCase):
     def test_hadoop(self):
         self.allowed("hadoop/pom.xml")
 
+    def test_namenode(self):
+        self.allowed("namenode/plugin/pom.xml")
+        self.allowed("namenode/jcstress/pom.xml")
+
     def test_web(self):
         self.allowed("web/pom.xml", "-Pbench")
 

@@ -7,6 +7,7 @@
                                                       variants, with the JVM's checks of JNI and in a JVM with the address sanitizer;
                                                       faults on a cluster (hadoop/tests/faults)
     full.py observe [--only NAME,..]                  programs in the kernel by each clang that is here: compiled, loaded, tried; why, on all programs of known causes
+    full.py namenode [--only NAME,..]                 Hadoop's own tests with each plug-in and without, the lock under jcstress, its model: hours
     full.py web [--only NAME,..]                      100,000 random templates by stock Velocity and compiled, and 100,000 shrunk
 
 The compiler's unstable flags are reached through RUSTC_BOOTSTRAP=1. Each suite's last result is kept in tests/results/PART-full.md.
@@ -29,7 +30,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import counts  # noqa: E402
 import run  # noqa: E402
 import skips  # noqa: E402
-from suites import BUILD, ROOT, Suite, no_clang, on_a_cluster  # noqa: E402
+from suites import BUILD, ROOT, YUNTI, Suite, no_clang, on_a_cluster  # noqa: E402
 
 HOST = next(line.split()[1] for line in subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout.splitlines()
             if line.startswith("host:"))
@@ -238,7 +239,18 @@ def observe(_):
             Suite("full", "programs of known causes", [[sys.executable, "observe/tests/why/programs_test.py"]], counts.of_unittest, minutes=30)]
 
 
-PARTS = {"engine": engine, "hadoop": hadoop, "observe": observe, "web": web}
+def namenode(_):
+    stock = [sys.executable, "namenode/stock-tests/run.py"]
+    made = ["make", "-s", "namenode"]
+    return [*(Suite("full", f"Hadoop's own tests: {variant}", [made, [*stock, "--variant", variant]], minutes=600)
+              for variant in ("lock", "throughput", "apart", "queue", "audit")),
+            Suite("full", "the lock under jcstress", [made, ["namenode/jcstress/run"]], minutes=120),
+            Suite("full", "the lock's model, larger", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test", "-Dtest=PhasedLockModelTest", "-Dyunti.model=all"]],
+                  counts.of_surefire, minutes=60),
+            Suite("full", "advice for NameNodes", [made, [sys.executable, "namenode/tests/advise_test.py"]], counts.of_unittest, {"YUNTI": YUNTI})]
+
+
+PARTS = {"engine": engine, "hadoop": hadoop, "namenode": namenode, "observe": observe, "web": web}
 
 
 def git(*words):

@@ -20,7 +20,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  *   is left                               |                             |
  * </pre>
  *
- * <p>Nobody starves: a reader waits for as many writers as had come when the gate was closed, {@code writersMax} at most; a writer waits for the readers that
+ * <p>Nobody starves: a reader that is in the list waits for as many writers as had come when the gate was closed, {@code writersMax} at most, and it is in
+ * the list after at most {@code YIELDS} phases that are shorter than {@code YIELDS_FOR_WRITERS} writers; a writer waits for the readers that
  * are in, for writers that came before it, and, for each of those, for {@code overtakesMax} that came later and were running when the lock became free: a
  * processor that has work is not left to wait for a thread to be woken.
  *
@@ -230,6 +231,13 @@ public final class PhasedLock extends ReentrantReadWriteLock {
 
   /** Waits until it is let in, or for some other reason to look again: an interrupt, the end of the time, a gate that was opened meanwhile. */
   private boolean waitRead(Hold hold, long deadline) {
+    // Not in the list yet: a writer that comes later may be before it, a few times.
+    for (int n = 0; n < YIELDS && writersLeft < YIELDS_FOR_WRITERS; n++) {
+      Thread.yield();
+      if (!isClosed && enterRead(hold)) {
+        return true;
+      }
+    }
     Reader reader = new Reader(hold.slot);
     waitingReadersCount.getAndIncrement();
     do {
@@ -237,13 +245,8 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     } while (!waitingReaders.compareAndSet(reader.next, reader));
     // Whoever opened the gate before it saw this one will never let it in.
     if (isClosed) {
-      int yields = 0;
       while (reader.state.get() == Reader.WAITING && !Thread.currentThread().isInterrupted() && isClosed) {
-        // It is in the list by then: who yields is let in with those that are parked, before a writer that comes later.
-        if (yields < YIELDS && writersLeft < YIELDS_FOR_WRITERS) {
-          yields++;
-          Thread.yield();
-        } else if (!parkUntil(deadline)) {
+        if (!parkUntil(deadline)) {
           break;
         }
       }

@@ -158,7 +158,7 @@ class PhasedLockModelTest {
   void theCodeHasNoOtherStep() throws IOException {
     Set<String> known = Set.of(
         // The looks before a reader is parked.
-        "if (yields < YIELDS && writersLeft < YIELDS_FOR_WRITERS) {",
+        "for (int n = 0; n < YIELDS && writersLeft < YIELDS_FOR_WRITERS; n++) {", "if (!isClosed && enterRead(hold)) {",
         // Nothing depends on them.
         "waitingReadersCount.getAndIncrement();", "waitingReadersCount.getAndDecrement();",
         // Of WAIT_PUSH.

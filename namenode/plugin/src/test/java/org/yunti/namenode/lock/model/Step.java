@@ -22,7 +22,7 @@ enum Step {
   WAIT_GATE("waitRead", "if (isClosed) {"),
   WAIT_STATE("waitRead", "while (reader.state.get() == Reader.WAITING && !Thread.currentThread().isInterrupted() && isClosed)"),
   WAIT_GATE_AGAIN("waitRead", "&& isClosed)"),
-  WAIT_PARK("waitRead", "} else if (!parkUntil(deadline)) {"),
+  WAIT_PARK("waitRead", "if (!parkUntil(deadline))"),
   WAIT_GONE("waitRead", "if (!reader.state.compareAndSet(Reader.WAITING, Reader.GONE))"),
 
   GRANT_TAKE("grant", "Reader first = waitingReaders.getAndSet(null)"),
