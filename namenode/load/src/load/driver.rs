@@ -111,6 +111,9 @@ const EVENTS: usize = 1024;
 const HAND_ON: Duration = Duration::from_millis(200);
 /// What has been asked is answered by then, or never.
 const DRAIN: Duration = Duration::from_secs(5);
+/// Connections of which nothing tells yet that they are accepted.
+const OPENING_MAX: usize = 128;
+const SILENT: Duration = Duration::from_millis(20);
 /// Between two tries of a connection that is refused.
 const RECONNECT: Duration = Duration::from_millis(100);
 const REFUSALS_MAX: u32 = 50;
@@ -127,6 +130,8 @@ struct Slot {
     connection: Option<Connection>,
     /// In a row.
     refusals: u32,
+    /// Nothing tells yet that the server has accepted it.
+    is_opening: bool,
 }
 
 struct Driver<'a> {
@@ -143,6 +148,10 @@ struct Driver<'a> {
     idle: Vec<usize>,
     /// Slots that connect again, and when.
     lost: VecDeque<(Instant, usize)>,
+    to_open: VecDeque<usize>,
+    opening: usize,
+    /// Slots that have opened and ask nothing, and when they count as accepted.
+    silent: VecDeque<(Instant, usize)>,
     /// Slots that wait for a block to be reported, and until when.
     later: VecDeque<(Instant, usize)>,
     /// When figures were handed on to who looks on.
@@ -176,6 +185,7 @@ pub fn run_watching(plan: &Plan, task: &Task, progress: &Progress, server: Optio
         worker: Worker::new(&plan.names, plan.first + n),
         connection: None,
         refusals: 0,
+        is_opening: false,
     });
     let mut driver = Driver {
         plan,
@@ -189,6 +199,9 @@ pub fn run_watching(plan: &Plan, task: &Task, progress: &Progress, server: Optio
         waiting: VecDeque::new(),
         idle: Vec::new(),
         lost: VecDeque::new(),
+        to_open: VecDeque::new(),
+        opening: 0,
+        silent: VecDeque::new(),
         later: VecDeque::new(),
         handed_ns: 0,
         reconnects: 0,
@@ -213,9 +226,8 @@ impl Driver<'_> {
     }
 
     fn work(&mut self, server: Option<&Server>) -> Result<Outcome> {
-        for n in 0..self.slots.len() {
-            self.connect(n)?;
-        }
+        self.to_open = (0..self.slots.len()).collect();
+        self.open()?;
         let (warm_up, time) = match self.task {
             Task::Load { pace, warm_up, time, .. } => {
                 if let Pace::Open(rate) = pace {
@@ -285,7 +297,7 @@ impl Driver<'_> {
             until = until.min(arrivals.next_ns());
         }
         let mut timeout = Duration::from_nanos(until.saturating_sub(now)).min(Duration::from_millis(100));
-        for (at, _) in [self.lost.front(), self.later.front()].into_iter().flatten() {
+        for (at, _) in [self.lost.front(), self.later.front(), self.silent.front()].into_iter().flatten() {
             timeout = timeout.min(at.saturating_duration_since(Instant::now()));
         }
         match self.poll.poll(events, Some(timeout)) {
@@ -303,10 +315,14 @@ impl Driver<'_> {
             }
         }
         while self.lost.front().is_some_and(|(at, _)| *at <= Instant::now()) {
-            if let Some((_, n)) = self.lost.pop_front() {
-                self.connect(n)?;
+            self.to_open.extend(self.lost.pop_front().map(|(_, n)| n));
+        }
+        while self.silent.front().is_some_and(|(at, _)| *at <= Instant::now()) {
+            if let Some((_, n)) = self.silent.pop_front() {
+                self.is_accepted(n);
             }
         }
+        self.open()?;
         while self.later.front().is_some_and(|(at, _)| *at <= Instant::now()) {
             if let Some((_, n)) = self.later.pop_front() {
                 self.ask_again(n);
@@ -380,8 +396,26 @@ impl Driver<'_> {
         }
     }
 
+    /// As many as a server that has just started can take: it keeps few that it has not accepted yet (`ipc.server.listen.queue.size`).
+    fn open(&mut self) -> Result<()> {
+        while self.opening < OPENING_MAX {
+            let Some(n) = self.to_open.pop_front() else { break };
+            self.connect(n)?;
+        }
+        Ok(())
+    }
+
+    /// It has answered, or has gone, or has had time enough.
+    fn is_accepted(&mut self, n: usize) {
+        if std::mem::take(&mut self.slots[n].is_opening) {
+            self.opening -= 1;
+        }
+    }
+
     fn connect(&mut self, n: usize) -> Result<()> {
         let slot = &mut self.slots[n];
+        slot.is_opening = true;
+        self.opening += 1;
         let mut connection = Connection::open(self.plan.address, self.poll.registry(), Token(n))
             .map_err(|e| no_answer(self.plan, &e))?;
         slot.worker.hello(connection.out(), &self.plan.user);
@@ -396,6 +430,7 @@ impl Driver<'_> {
         slot.refusals += 1;
         slot.worker.give_up(&mut self.common);
         self.reconnects += 1;
+        self.is_accepted(n);
         self.lost.push_back((Instant::now() + RECONNECT, n));
     }
 
@@ -419,6 +454,10 @@ impl Driver<'_> {
         if !self.slots[n].worker.is_busy() {
             self.free(n);
         }
+        // It has nothing to ask, so that no answer tells.
+        if self.slots[n].is_opening && !self.slots[n].worker.is_busy() {
+            self.silent.push_back((Instant::now() + SILENT, n));
+        }
         Ok(())
     }
 
@@ -437,6 +476,9 @@ impl Driver<'_> {
         if answers > 0 {
             slot.refusals = 0;
             self.progress.calls.fetch_add(answers, Relaxed);
+            if std::mem::take(&mut slot.is_opening) {
+                self.opening -= 1;
+            }
         }
         if end == End::Closed {
             if self.gives_up(n) {
