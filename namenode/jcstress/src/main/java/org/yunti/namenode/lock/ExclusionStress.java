@@ -20,7 +20,7 @@ public class ExclusionStress {
     int first;
     int second;
 
-    Guarded(PhasedLock.Preset preset) {
+    Guarded(Tuning.Preset preset) {
       lock = new PhasedLock(preset);
     }
 
@@ -51,7 +51,7 @@ public class ExclusionStress {
   @State
   public static class TwoWritersAndAReader extends Guarded {
     public TwoWritersAndAReader() {
-      super(PhasedLock.Preset.BALANCED);
+      super(Tuning.Preset.BALANCED);
     }
 
     @Actor
@@ -83,7 +83,7 @@ public class ExclusionStress {
   @State
   public static class TwoReadersAndAWriter extends Guarded {
     public TwoReadersAndAWriter() {
-      super(PhasedLock.Preset.THROUGHPUT);
+      super(Tuning.Preset.THROUGHPUT);
     }
 
     @Actor
@@ -114,7 +114,7 @@ public class ExclusionStress {
   @State
   public static class Downgrade extends Guarded {
     public Downgrade() {
-      super(PhasedLock.Preset.BALANCED);
+      super(Tuning.Preset.BALANCED);
     }
 
     @Actor
@@ -152,7 +152,7 @@ public class ExclusionStress {
   @State
   public static class ReadsAgain extends Guarded {
     public ReadsAgain() {
-      super(PhasedLock.Preset.BALANCED);
+      super(Tuning.Preset.BALANCED);
     }
 
     @Actor

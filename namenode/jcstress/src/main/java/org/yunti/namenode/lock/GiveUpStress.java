@@ -62,7 +62,7 @@ public class GiveUpStress {
     private int tried;
 
     public WritersGiveUp() {
-      super(PhasedLock.Preset.BALANCED);
+      super(Tuning.Preset.BALANCED);
     }
 
     @Actor
@@ -100,7 +100,7 @@ public class GiveUpStress {
   @State
   public static class ReadersGiveUp extends ExclusionStress.Guarded {
     public ReadersGiveUp() {
-      super(PhasedLock.Preset.BALANCED);
+      super(Tuning.Preset.BALANCED);
     }
 
     @Actor

@@ -20,7 +20,7 @@ public class PairStress {
   @State
   public static class WriterAndReader extends ExclusionStress.Guarded {
     public WriterAndReader() {
-      super(PhasedLock.Preset.BALANCED);
+      super(Tuning.Preset.BALANCED);
     }
 
     @Actor
@@ -48,7 +48,7 @@ public class PairStress {
   @State
   public static class TwoWriters extends ExclusionStress.Guarded {
     public TwoWriters() {
-      super(PhasedLock.Preset.BALANCED);
+      super(Tuning.Preset.BALANCED);
     }
 
     @Actor
@@ -77,7 +77,7 @@ public class PairStress {
   @State
   public static class DowngradeAndWriter extends ExclusionStress.Guarded {
     public DowngradeAndWriter() {
-      super(PhasedLock.Preset.BALANCED);
+      super(Tuning.Preset.BALANCED);
     }
 
     @Actor
@@ -111,7 +111,7 @@ public class PairStress {
     private int count;
 
     public TimedWriterAndReader() {
-      super(PhasedLock.Preset.THROUGHPUT);
+      super(Tuning.Preset.THROUGHPUT);
     }
 
     @Actor

@@ -34,34 +34,6 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * more writers before the gate is closed, which took from throughput in each mix that was measured.
  */
 public final class PhasedLock extends ReentrantReadWriteLock {
-  /** How a lock chooses between throughput and the time that writers wait. */
-  public enum Preset {
-    /** Who runs goes before who waits, often: fewest switches between threads. */
-    THROUGHPUT(new Tuning(64, 16)),
-    /** Writers wait their turn more strictly. */
-    BALANCED(new Tuning(64, 2));
-
-    final Tuning tuning;
-
-    Preset(Tuning tuning) {
-      this.tuning = tuning;
-    }
-  }
-
-  /**
-   * Where on the frontier between throughput and waiting a lock is.
-   *
-   * @param writersMax of one phase, from 1 on: readers wait for so many at most
-   * @param overtakesMax so many writers that just run may go before the one that has waited longest, from 0 on
-   */
-  public record Tuning(int writersMax, int overtakesMax) {
-    public Tuning {
-      if (writersMax < 1 || overtakesMax < 0) {
-        throw new IllegalArgumentException("writersMax is " + writersMax + ", from 1 on; overtakesMax is " + overtakesMax + ", from 0 on");
-      }
-    }
-  }
-
   private static final long serialVersionUID = 1L;
 
   private static final long NEVER = Long.MAX_VALUE;
@@ -142,8 +114,8 @@ public final class PhasedLock extends ReentrantReadWriteLock {
   private final transient ReadLock reading = new Read(this);
   private final transient WriteLock writing = new Write(this);
 
-  public PhasedLock(Preset preset) {
-    this(preset.tuning);
+  public PhasedLock(Tuning.Preset preset) {
+    this(preset.tuning());
   }
 
   public PhasedLock(Tuning tuning) {
@@ -496,7 +468,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
 
   private void count() {
     synchronized (control) {
-      writersLeft = Math.min(waitingWriters.size(), tuning.writersMax - 1);
+      writersLeft = Math.min(waitingWriters.size(), tuning.writersMax() - 1);
     }
   }
 
@@ -520,7 +492,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
       synchronized (control) {
         goesOn = writersLeft > 0 && !waitingWriters.isEmpty();
         if (goesOn) {
-          next = overtakes < tuning.overtakesMax ? call() : hand();
+          next = overtakes < tuning.overtakesMax() ? call() : hand();
         }
       }
       if (goesOn) {

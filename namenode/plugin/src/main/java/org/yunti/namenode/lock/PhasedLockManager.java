@@ -14,7 +14,7 @@ import org.apache.hadoop.metrics2.lib.MutableRatesWithAggregation;
 public class PhasedLockManager extends GlobalFSNamesystemLock {
   /** {@code throughput} or {@code balanced}. */
   public static final String PRESET_KEY = "yunti.namenode.lock.preset";
-  /** In place of the preset's: see {@link PhasedLock.Tuning}. */
+  /** In place of the preset's: see {@link Tuning}. */
   public static final String WRITERS_KEY = "yunti.namenode.lock.writers.max";
 
   public static final String OVERTAKES_KEY = "yunti.namenode.lock.overtakes.max";
@@ -29,15 +29,15 @@ public class PhasedLockManager extends GlobalFSNamesystemLock {
   /**
    * @throws IllegalArgumentException with the key and what it may be
    */
-  static PhasedLock.Tuning tuning(Configuration conf) {
+  static Tuning tuning(Configuration conf) {
     String name = conf.getTrimmed(PRESET_KEY, "balanced");
-    PhasedLock.Tuning preset;
+    Tuning preset;
     try {
-      preset = PhasedLock.Preset.valueOf(name.toUpperCase(Locale.ROOT)).tuning;
+      preset = Tuning.Preset.valueOf(name.toUpperCase(Locale.ROOT)).tuning();
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(PRESET_KEY + " is '" + name + "'; it may be throughput or balanced", e);
     }
-    return new PhasedLock.Tuning(
+    return new Tuning(
         number(conf, WRITERS_KEY, preset.writersMax(), 1), number(conf, OVERTAKES_KEY, preset.overtakesMax(), 0));
   }
 

@@ -45,7 +45,7 @@ class PhasedLockTest {
 
   @ParameterizedTest
   @EnumSource
-  void readersTogetherWritersAlone(PhasedLock.Preset preset) throws Exception {
+  void readersTogetherWritersAlone(Tuning.Preset preset) throws Exception {
     PhasedLock lock = new PhasedLock(preset);
     lock.readLock().lock();
     assertTrue(elsewhere(() -> lock.readLock().tryLock()));
@@ -57,7 +57,7 @@ class PhasedLockTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoWritesMayDoBothAgain(PhasedLock.Preset preset) throws Exception {
+  void whoWritesMayDoBothAgain(Tuning.Preset preset) throws Exception {
     PhasedLock lock = new PhasedLock(preset);
     lock.writeLock().lock();
     lock.writeLock().lock();
@@ -80,7 +80,7 @@ class PhasedLockTest {
 
   @ParameterizedTest
   @EnumSource
-  void aReaderMayReadAgainThoughAWriterWaits(PhasedLock.Preset preset) throws Exception {
+  void aReaderMayReadAgainThoughAWriterWaits(Tuning.Preset preset) throws Exception {
     PhasedLock lock = new PhasedLock(preset);
     lock.readLock().lock();
     Future<?> writer = others.submit(() -> {
@@ -103,7 +103,7 @@ class PhasedLockTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoeverWaitsMayGiveUp(PhasedLock.Preset preset) throws Exception {
+  void whoeverWaitsMayGiveUp(Tuning.Preset preset) throws Exception {
     PhasedLock lock = new PhasedLock(preset);
     lock.writeLock().lock();
     for (boolean isWrite : new boolean[] {false, true}) {
@@ -144,7 +144,7 @@ class PhasedLockTest {
   /** A counter that only writers change, two words that must agree for readers, and all ways to come in and to go away. */
   @ParameterizedTest
   @EnumSource
-  void nobodyMeetsAWriter(PhasedLock.Preset preset) throws Exception {
+  void nobodyMeetsAWriter(Tuning.Preset preset) throws Exception {
     PhasedLock lock = new PhasedLock(preset);
     long[] words = new long[2];
     AtomicInteger inside = new AtomicInteger();
@@ -212,7 +212,7 @@ class PhasedLockTest {
   /** Readers that follow each other without a gap, and one writer; writers without a gap, and one reader: each gets its turn. */
   @ParameterizedTest
   @EnumSource
-  void nobodyStarves(PhasedLock.Preset preset) throws Exception {
+  void nobodyStarves(Tuning.Preset preset) throws Exception {
     for (boolean crowdWrites : new boolean[] {false, true}) {
       PhasedLock lock = new PhasedLock(preset);
       AtomicBoolean isOver = new AtomicBoolean();

@@ -171,7 +171,7 @@ class PhasedLockModelTest {
         "LockSupport.park(this);", "LockSupport.parkNanos(this, left);", "if (writer.turn == Writer.LEADS) {", "if (writer.turn == Writer.LEADS && !lead(deadline)) {",
         // Under control, in come, hand, goAway and endPhase.
         "synchronized (control) {", "writer.turn = Writer.LEADS;", "writer.turn = Writer.HAS_IT;", "next.turn = Writer.HAS_IT;", "next.turn = Writer.LEADS;",
-        "writersLeft--;", "writersLeft = 0;", "writersLeft = Math.min(waitingWriters.size(), tuning.writersMax - 1);",
+        "writersLeft--;", "writersLeft = 0;", "writersLeft = Math.min(waitingWriters.size(), tuning.writersMax() - 1);",
         "isLast = isFree && waitingWriters.isEmpty();", "Writer first = waitingWriters.getFirst();", "Writer next = waitingWriters.removeFirst();",
         "goesOn = writersLeft > 0 && !waitingWriters.isEmpty();");
     Pattern shared = Pattern.compile("\\b(slots\\.(get|set)|isClosed|draining|owner|writersLeft|waitingReaders|waitingReadersCount|waitingWriters|turn\\b(?!;)|state\\.|LockSupport|synchronized)");

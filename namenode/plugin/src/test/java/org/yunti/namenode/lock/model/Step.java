@@ -59,7 +59,7 @@ enum Step {
   TRY_WRITE_CONTROL("tryLockWrite", "if (overtake())"),
   TRY_WRITE_CLOSE("tryLockWrite", "isClosed = true"),
   UNLOCK_WRITE_OWNER("unlockWrite", "owner = null"),
-  UNLOCK_WRITE_CONTROL("unlockWrite", "next = overtakes < tuning.overtakesMax ? call() : hand()"),
+  UNLOCK_WRITE_CONTROL("unlockWrite", "next = overtakes < tuning.overtakesMax() ? call() : hand()"),
   UNLOCK_WRITE_UNPARK("unlockWrite", "LockSupport.unpark(next)");
 
   private static final Step[] ALL = values();
