@@ -3,8 +3,14 @@
 Each reader is honest about what it does not see: a program that ends without its summary has crashed, and a crash is a failure.
 """
 
+import glob
+import os
 import re
+import xml.etree.ElementTree
 from dataclasses import dataclass, field
+
+# Where Maven's modules leave their reports.
+REPORTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/*/*/surefire-reports")
 
 
 @dataclass
@@ -103,8 +109,8 @@ def of_conformance(text, code):
     return with_exit_code(counts, code)
 
 
-def of_surefire(text, code):
-    """mvn test, of one module or several."""
+def of_surefire(text, code, reports=REPORTS):
+    """mvn test, of one module or several. What was skipped, and why, is in Surefire's reports alone."""
     counts = Counts()
     # Lines of single classes go on behind the number; these are the sums of the modules.
     found = re.findall(r"Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)$", text, re.M)
@@ -113,10 +119,24 @@ def of_surefire(text, code):
         counts.passed = run - failed - errors - skipped
         counts.failures += re.findall(r"^\[ERROR\]\s+(\w+\.[\w$]+):\d+", text, re.M)[: failed + errors]
         counts.failures += ["a failure without a name"] * (failed + errors - len(counts.failures))
-        counts.skips += [("a test of Maven's", "skipped without a reason")] * skipped
+        for class_name in re.findall(r"Skipped: [1-9]\d*, Time elapsed: .* -- in (\S+)$", text, re.M):
+            counts.skips += skips_of_surefire(class_name, reports)
+        counts.skips += [("a test of Maven's", "skipped without a reason")] * (skipped - len(counts.skips))
     if not counts.passed and not counts.failures:
         counts.failures.append("no test was run")
     return with_exit_code(counts, code)
+
+
+def skips_of_surefire(class_name, reports):
+    """(name, reason) of each test of the class that its newest report says was skipped."""
+    found = sorted(glob.glob(os.path.join(reports, f"TEST-{class_name}.xml")), key=os.path.getmtime)
+    skips = []
+    for case in xml.etree.ElementTree.parse(found[-1]).iter("testcase") if found else []:
+        skipped = case.find("skipped")
+        if skipped is not None:
+            reason = (skipped.get("message") or skipped.text or "skipped without a reason").strip().splitlines()[0]
+            skips.append((f"{class_name.rpartition('.')[2]}.{case.get('name')}", reason.rpartition("Assumption failed: ")[2]))
+    return skips
 
 
 def of_exit(text, code):

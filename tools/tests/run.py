@@ -109,7 +109,8 @@ def main(arguments):
         rows.append((suite, found, time.monotonic() - begin))
         total.add(found)
         if found.failures:
-            print(f"  FAILED; {suite.log} ends with\n{tail(suite.log)}", flush=True)
+            # Before the log's end: where an output is cut, the names are what must be seen.
+            print(f"  FAILED: {'; '.join(found.failures)}\n  {suite.log} ends with\n{tail(suite.log)}", flush=True)
 
     width = max(len(f"{s.part}: {s.name}") for s in suites)
     print(f"\n{'suite':{width}} {'passed':>7} {'failed':>7} {'skipped':>8} {'seconds':>8}  log")

@@ -118,6 +118,17 @@ class Readers(unittest.TestCase):
         self.check(counts.of_surefire(text, 1), 1, ["ATest.fails"], [])
         self.check(counts.of_surefire("[ERROR] COMPILATION ERROR\n", 1), 0, ["no test was run"], [])
 
+    def test_surefire_skips(self):
+        text = "[WARNING] Tests run: 3, Failures: 0, Errors: 0, Skipped: 2, Time elapsed: 1 s -- in org.a.BTest\n[WARNING] Tests run: 3, Failures: 0, Errors: 0, Skipped: 2\n"
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "TEST-org.a.BTest.xml"), "w") as f:
+                f.write('<testsuite><testcase name="one"><skipped type="T"><![CDATA[T: Assumption failed: no browser\n at x]]></skipped></testcase>'
+                        '<testcase name="two"/><testcase name="three"><skipped message="not here"/></testcase></testsuite>')
+            found = counts.of_surefire(text, 0, folder)
+            self.assertEqual((found.passed, found.failures, found.skips), (1, [], [("BTest.one", "no browser"), ("BTest.three", "not here")]))
+        found = counts.of_surefire(text, 0, "/nonexistent")
+        self.assertEqual(found.skips, [("a test of Maven's", "skipped without a reason")] * 2)
+
     def test_exit_code(self):
         self.check(counts.of_exit("", 0), 1, [], [])
         self.check(counts.of_exit("", -11), 0, ["ended with signal 11"], [])
