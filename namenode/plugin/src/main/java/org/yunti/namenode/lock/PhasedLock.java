@@ -23,7 +23,10 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * <p>Nobody starves: a reader that is in the list waits for as many writers as had come when the gate was closed, {@code writersMax} at most, and it is in
  * the list after at most {@code YIELDS} phases that are shorter than {@code YIELDS_FOR_WRITERS} writers; a writer waits for the readers that
  * are in, for writers that came before it, and, for each of those, for {@code overtakesMax} that came later and were running when the lock became free: a
- * processor that has work is not left to wait for a thread to be woken.
+ * processor that has work is not left to wait for a thread to be woken. It is among those that wait after at most {@code YIELDS} looks.
+ *
+ * <p>Where it is phase-fair (the term is Brandenburg's and Anderson's, below), the gate stays closed between two phases of writers: a writer that waits does so
+ * for the readers of one list, and for none that comes later. Else readers go in until the writer that leads was woken, which gives more to readers.
  *
  * <p>It is a {@link ReentrantReadWriteLock} by type alone, so that {@code FSNamesystemLock} of stock works on it as it is: its metrics, reports and details are
  * stock's own. The lock that it inherits is never taken. As there, a thread that has the write lock may take the read lock and then give the former back, and
@@ -38,7 +41,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
 
   private static final long NEVER = Long.MAX_VALUE;
   /**
-   * How often a reader looks again, and lets others run meanwhile, before it is parked: where it waits for few writers, they are done sooner than it would
+   * How often one looks again, and lets others run meanwhile, before it is parked: where it waits for few writers, they are done sooner than it would
    * be woken. With more of them it would only take their processor.
    */
   private static final int YIELDS = 10;
@@ -106,8 +109,8 @@ public final class PhasedLock extends ReentrantReadWriteLock {
   private boolean isWritersPhase;
   /** Of this phase, beside the one that has the lock. Written under {@code control}. */
   private volatile int writersLeft;
-  /** In a phase of writers: nobody has the lock, and the first that waits was called. Whoever comes before it takes it. */
-  private boolean isFree;
+  /** In a phase of writers: nobody has the lock, and the first that waits was called. Whoever comes before it takes it. Written under {@code control}. */
+  private volatile boolean isFree;
   /** Who came before the first that waits, since one that waited had it. */
   private int overtakes;
 
@@ -364,6 +367,10 @@ public final class PhasedLock extends ReentrantReadWriteLock {
   }
 
   private void come(Writer writer) {
+    // Nobody knows of it yet. Where phases are fair it would lose its place by that.
+    for (int n = 0; n < YIELDS && !tuning.isPhaseFair() && isClosed && !isFree && writersLeft < YIELDS_FOR_WRITERS; n++) {
+      Thread.yield();
+    }
     synchronized (control) {
       if (!isWritersPhase) {
         isWritersPhase = true;
@@ -459,8 +466,8 @@ public final class PhasedLock extends ReentrantReadWriteLock {
           return isEmpty();
         }
       }
-      draining = null;
     }
+    draining = null;
     // Of those too that came while readers left.
     count();
     return true;
@@ -506,24 +513,40 @@ public final class PhasedLock extends ReentrantReadWriteLock {
   /** To a phase of readers; the next writer, if there is one, leads to the one after. */
   private void endPhase() {
     Reader readers = grant();
-    isClosed = false;
-    // Those that came while it was still closed, and after the others were taken. Whoever comes now sees that it is open.
-    Reader late = grant();
-    Writer next;
-    synchronized (control) {
-      writersLeft = 0;
-      overtakes = 0;
-      next = waitingWriters.pollFirst();
-      if (next == null) {
-        isWritersPhase = false;
-      } else {
-        next.turn = Writer.LEADS;
-      }
+    Reader late = null;
+    Writer next = tuning.isPhaseFair() ? nextLeader(true) : null;
+    boolean isGateKept = next != null;
+    if (!isGateKept) {
+      isClosed = false;
+      // Those that came while it was still closed, and after the others were taken. Whoever comes now sees that it is open.
+      late = grant();
+      next = nextLeader(false);
+    }
+    // Before the readers: the sooner it is there, the fewer it waits for. Where the gate is kept, the last of them wakes it.
+    if (next != null && (!isGateKept || isEmpty())) {
+      LockSupport.unpark(next.thread);
     }
     wake(readers);
     wake(late);
-    if (next != null) {
-      LockSupport.unpark(next.thread);
+  }
+
+  /** Null: no writer waits. */
+  private Writer nextLeader(boolean isGateKept) {
+    synchronized (control) {
+      writersLeft = 0;
+      overtakes = 0;
+      Writer next = waitingWriters.pollFirst();
+      if (next == null) {
+        // Where the gate was to be kept, it is opened now: until then this is still the phase of writers.
+        isWritersPhase = isGateKept;
+        return null;
+      }
+      if (isGateKept) {
+        // In its name, and before it knows: it takes that back itself.
+        draining = next.thread;
+      }
+      next.turn = Writer.LEADS;
+      return next;
     }
   }
 

@@ -19,6 +19,8 @@ public class PhasedLockManager extends GlobalFSNamesystemLock {
 
   public static final String OVERTAKES_KEY = "yunti.namenode.lock.overtakes.max";
 
+  public static final String FAIR_KEY = "yunti.namenode.lock.phase.fair";
+
   private ReentrantReadWriteLock lock;
 
   public PhasedLockManager(Configuration conf, MutableRatesWithAggregation aggregation) {
@@ -37,8 +39,18 @@ public class PhasedLockManager extends GlobalFSNamesystemLock {
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(PRESET_KEY + " is '" + name + "'; it may be throughput or balanced", e);
     }
-    return new Tuning(
-        number(conf, WRITERS_KEY, preset.writersMax(), 1), number(conf, OVERTAKES_KEY, preset.overtakesMax(), 0));
+    return new Tuning(number(conf, WRITERS_KEY, preset.writersMax(), 1), number(conf, OVERTAKES_KEY, preset.overtakesMax(), 0),
+        truth(conf, FAIR_KEY, preset.isPhaseFair()));
+  }
+
+  /** Not {@code getBoolean} of Hadoop, which takes whatever it does not know for the preset. */
+  private static boolean truth(Configuration conf, String key, boolean preset) {
+    String said = conf.getTrimmed(key, String.valueOf(preset));
+    return switch (said) {
+      case "true" -> true;
+      case "false" -> false;
+      default -> throw new IllegalArgumentException(key + " is '" + said + "'; give true or false, or leave it to " + PRESET_KEY);
+    };
   }
 
   private static int number(Configuration conf, String key, int preset, int min) {

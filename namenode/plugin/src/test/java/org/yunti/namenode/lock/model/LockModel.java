@@ -13,7 +13,7 @@ import org.yunti.namenode.check.Model;
  * returns for no reason.
  *
  * <p>Taken to be otherwise than in the code, and always so that more can happen: a reader that is to look again before it is parked does so any number of times
- * (the gate must have been open), and each thread has a slot of its own or all share one. Left out, since nothing depends on it: {@code waitingReadersCount}.
+ * (the gate must have been open), a writer comes whenever it likes, and each thread has a slot of its own or all share one. Left out, since nothing depends on it: {@code waitingReadersCount}.
  */
 class LockModel extends WriterSteps implements Model {
   private static final int MOVES_OF_A_THREAD = 5;
@@ -34,7 +34,7 @@ class LockModel extends WriterSteps implements Model {
    * @param isSlotShared all threads count in the same one
    * @param returnsForNothing park may return for no reason
    */
-  record Setup(int writersMax, int overtakesMax, List<List<Call>> scripts, int rounds, int interrupts, boolean isSlotShared, boolean returnsForNothing) {}
+  record Setup(int writersMax, int overtakesMax, boolean isPhaseFair, List<List<Call>> scripts, int rounds, int interrupts, boolean isSlotShared, boolean returnsForNothing) {}
 
   private final int[] groups;
 
@@ -110,7 +110,7 @@ class LockModel extends WriterSteps implements Model {
   private boolean wantsItClosed(LockState s, int t) {
     return switch (s.step(t)) {
       case LEAD_DRAINING, LEAD_PARK, LEAD_GIVES_UP, LEAD_DRAINED, LEAD_COUNT_AGAIN, HAS -> true;
-      case EMPTY -> s.get(t, EMPTY_FOR) != LEAVE;
+      case EMPTY -> s.get(t, EMPTY_FOR) != LEAVE && s.get(t, EMPTY_FOR) != KEEP;
       default -> false;
     };
   }

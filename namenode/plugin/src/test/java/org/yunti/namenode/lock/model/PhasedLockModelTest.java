@@ -48,23 +48,28 @@ class PhasedLockModelTest {
   private static final Script DOWNGRADES = script(Call.LOCK_WRITE, Call.LOCK_READ, Call.UNLOCK_WRITE, Call.UNLOCK_READ);
 
   private static LockModel.Setup once(Script... scripts) {
-    return new LockModel.Setup(2, 1, Stream.of(scripts).map(Script::calls).toList(), 1, 0, false, false);
+    return new LockModel.Setup(2, 1, false, Stream.of(scripts).map(Script::calls).toList(), 1, 0, false, false);
   }
 
   private static LockModel.Setup interrupted(LockModel.Setup setup) {
-    return new LockModel.Setup(setup.writersMax(), setup.overtakesMax(), setup.scripts(), setup.rounds(), 1, setup.isSlotShared(), setup.returnsForNothing());
+    return new LockModel.Setup(setup.writersMax(), setup.overtakesMax(), setup.isPhaseFair(), setup.scripts(), setup.rounds(), 1, setup.isSlotShared(), setup.returnsForNothing());
+  }
+
+  private static LockModel.Setup phaseFair(LockModel.Setup setup) {
+    return new LockModel.Setup(setup.writersMax(), setup.overtakesMax(), true, setup.scripts(), setup.rounds(), setup.interrupts(), setup.isSlotShared(),
+        setup.returnsForNothing());
   }
 
   private static LockModel.Setup inOneSlot(LockModel.Setup setup) {
-    return new LockModel.Setup(setup.writersMax(), setup.overtakesMax(), setup.scripts(), setup.rounds(), setup.interrupts(), true, setup.returnsForNothing());
+    return new LockModel.Setup(setup.writersMax(), setup.overtakesMax(), setup.isPhaseFair(), setup.scripts(), setup.rounds(), setup.interrupts(), true, setup.returnsForNothing());
   }
 
   private static LockModel.Setup returningForNothing(LockModel.Setup setup) {
-    return new LockModel.Setup(setup.writersMax(), setup.overtakesMax(), setup.scripts(), setup.rounds(), setup.interrupts(), setup.isSlotShared(), true);
+    return new LockModel.Setup(setup.writersMax(), setup.overtakesMax(), setup.isPhaseFair(), setup.scripts(), setup.rounds(), setup.interrupts(), setup.isSlotShared(), true);
   }
 
   private static LockModel.Setup of(int writersMax, int overtakesMax, int rounds, Script... scripts) {
-    return new LockModel.Setup(writersMax, overtakesMax, Stream.of(scripts).map(Script::calls).toList(), rounds, 0, false, false);
+    return new LockModel.Setup(writersMax, overtakesMax, false, Stream.of(scripts).map(Script::calls).toList(), rounds, 0, false, false);
   }
 
   static List<LockModel.Setup> setups() {
@@ -87,7 +92,16 @@ class PhasedLockModelTest {
         of(1, 0, 1, READS, WRITES, WRITES),
         of(1, 1, 1, READS, WRITES, WRITES),
         of(3, 2, 2, WRITES, WRITES, WRITES),
-        once(WRITES_TIMED, WRITES_TIMED, WRITES)));
+        once(WRITES_TIMED, WRITES_TIMED, WRITES),
+        phaseFair(once(READS, WRITES, WRITES)),
+        phaseFair(once(READS, WRITES, DOWNGRADES)),
+        phaseFair(once(READS_TWICE, WRITES, TRIES_TO_WRITE)),
+        phaseFair(once(READS_TIMED, WRITES_TIMED, WRITES)),
+        phaseFair(once(WRITES_TIMED, WRITES_TIMED, WRITES)),
+        phaseFair(inOneSlot(once(READS, WRITES, DOWNGRADES))),
+        phaseFair(interrupted(once(READS, WRITES, WRITES_INTERRUPTIBLY))),
+        phaseFair(returningForNothing(once(READS, WRITES, WRITES))),
+        phaseFair(of(1, 0, 1, READS, WRITES, WRITES))));
     if ("all".equals(System.getProperty("yunti.model"))) {
       all.addAll(List.of(
           once(READS, READS, WRITES, WRITES),
@@ -96,7 +110,11 @@ class PhasedLockModelTest {
           interrupted(once(READS_INTERRUPTIBLY, WRITES_INTERRUPTIBLY, WRITES)),
           interrupted(once(READS_TIMED, READS, WRITES_TIMED)),
           of(3, 1, 3, WRITES, WRITES, WRITES),
-          of(2, 1, 2, READS, WRITES, WRITES)));
+          of(2, 1, 2, READS, WRITES, WRITES),
+          phaseFair(once(READS, READS, WRITES, WRITES)),
+          phaseFair(once(READS, WRITES, WRITES, WRITES)),
+          phaseFair(interrupted(once(READS_INTERRUPTIBLY, WRITES_INTERRUPTIBLY, WRITES))),
+          phaseFair(of(2, 1, 2, READS, WRITES, WRITES))));
     }
     return all;
   }
@@ -120,6 +138,7 @@ class PhasedLockModelTest {
       case OVERTAKES_FOR_NOTHING -> of(2, 1, 2, READS, WRITES, WRITES);
       case OVERTAKES_WITHOUT_END -> of(3, 1, 3, WRITES, WRITES, WRITES);
       case WRITERS_WITHOUT_END -> of(1, 1, 1, READS, WRITES, WRITES, WRITES);
+      case KEEPS_WITHOUT_A_LOOK, KEEPS_UNSEEN -> phaseFair(once(READS, WRITES, WRITES));
       default -> once(READS, WRITES, DOWNGRADES);
     };
   }
@@ -157,13 +176,15 @@ class PhasedLockModelTest {
   @Test
   void theCodeHasNoOtherStep() throws IOException {
     Set<String> known = Set.of(
-        // The looks before a reader is parked.
+        // The looks before one is in a list.
+        "for (int n = 0; n < YIELDS && !tuning.isPhaseFair() && isClosed && !isFree && writersLeft < YIELDS_FOR_WRITERS; n++) {",
         "for (int n = 0; n < YIELDS && writersLeft < YIELDS_FOR_WRITERS; n++) {", "if (!isClosed && enterRead(hold)) {",
         // Nothing depends on them.
         "waitingReadersCount.getAndIncrement();", "waitingReadersCount.getAndDecrement();",
         // Of WAIT_PUSH.
         "reader.next = waitingReaders.get();",
-        // Of lead: isEmpty, and the same draining = null twice.
+        // Of lead and endPhase: isEmpty, and the same draining = null twice.
+        "if (next != null && (!isGateKept || isEmpty())) {",
         "while (!isEmpty()) {", "if (!isEmpty()) {",
         // Whose own it is.
         "if (owner != Thread.currentThread()) {",
@@ -189,7 +210,7 @@ class PhasedLockModelTest {
   void everyStepIsTaken() {
     Set<Step> taken = EnumSet.of(Step.DONE);
     for (LockModel.Setup setup : List.of(once(READS, WRITES, DOWNGRADES), once(READS_TIMED, WRITES_TIMED, WRITES), once(READS, WRITES_TIMED, TRIES_TO_WRITE),
-        once(WRITES_TIMED, WRITES_TIMED, WRITES))) {
+        once(WRITES_TIMED, WRITES_TIMED, WRITES), phaseFair(once(READS, WRITES, WRITES)))) {
       LockModel model = new LockModel(setup, Seed.NONE) {
         @Override
         public String fault(byte[] state) {

@@ -13,6 +13,7 @@ abstract class ReaderSteps {
   static final int LEAVE = 5;
   static final int GIVE_UP = 6;
   static final int TRY = 7;
+  static final int KEEP = 8;
 
   final LockModel.Setup setup;
   final Seed seed;
@@ -37,6 +38,9 @@ abstract class ReaderSteps {
 
   /** To the first step of {@code endPhase}. */
   abstract void beginEnd(LockState s, int t, int whatFor);
+
+  /** Whom {@code endPhase} has to wake, the next leader first. */
+  abstract void wakeAll(LockState s, int t);
 
   abstract void endPhase(LockState s, int t, Step step);
 
@@ -268,7 +272,7 @@ abstract class ReaderSteps {
           left(s, t);
         }
       }
-      case FIRST -> s.go(t, isEmpty ? Step.LEAD_COUNT_AGAIN : Step.LEAD_DRAINING);
+      case FIRST -> s.go(t, isEmpty ? Step.LEAD_DRAINED : Step.LEAD_DRAINING);
       case AGAIN -> s.go(t, isEmpty ? Step.LEAD_DRAINED : Step.LEAD_PARK);
       case GIVE_UP -> {
         if (isEmpty) {
@@ -283,6 +287,12 @@ abstract class ReaderSteps {
         } else {
           beginEnd(s, t, TRY);
         }
+      }
+      case KEEP -> {
+        if (!isEmpty) {
+          s.set(t, OTHER, 0);
+        }
+        wakeAll(s, t);
       }
       default -> throw new AssertionError(whatFor);
     }

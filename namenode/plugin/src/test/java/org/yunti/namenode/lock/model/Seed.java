@@ -21,6 +21,10 @@ enum Seed {
   LETS_IN_UNCOUNTED,
   /** A reader that went away keeps its count. */
   KEEPS_THE_COUNT_OF_THE_GONE,
+  /** Where the gate is kept, nobody looks whether the next leader has somebody to wait for. */
+  KEEPS_WITHOUT_A_LOOK,
+  /** Where the gate is kept, readers that leave do not know of the next leader. */
+  KEEPS_UNSEEN,
   /** A writer that keeps the read lock hands over to the next writer. */
   DOWNGRADE_HANDS_OVER,
   /** A writer that was called and gives up does not call the next. */

@@ -3,7 +3,8 @@ package org.yunti.namenode.lock.model;
 /**
  * What a thread of the model does next: one access to what threads share, with the method and the statement of {@code PhasedLock.java} that it stands for. What
  * a thread does with its own things alone is done together with the step before. A block under {@code control} is one step: of what it touches, only
- * {@code turn} is looked at outside ({@code writersLeft} too, by readers, which the model lets do either way).
+ * {@code turn} is looked at outside; {@code draining} too, which is written before: who is woken by it so early asks for {@code control} next; and
+ * {@code writersLeft} and {@code isFree}, by those that are still to be in a list, whom the model lets do either way.
  */
 enum Step {
   DONE("", ""),
@@ -34,7 +35,8 @@ enum Step {
   LATE_COUNT("grant", "slots.getAndIncrement(reader.slot)"),
   LATE_LET_IN("grant", "if (!reader.state.compareAndSet(Reader.WAITING, Reader.LET_IN))"),
   LATE_UNCOUNT("grant", "slots.getAndDecrement(reader.slot)"),
-  END_CONTROL("endPhase", "next = waitingWriters.pollFirst()"),
+  END_KEEP("nextLeader", "draining = next.thread"),
+  END_CONTROL("nextLeader", "Writer next = waitingWriters.pollFirst()"),
   WAKE("wake", "LockSupport.unpark(reader.thread)"),
   WAKE_LATE("wake", "LockSupport.unpark(reader.thread)"),
   END_UNPARK("endPhase", "LockSupport.unpark(next.thread)"),

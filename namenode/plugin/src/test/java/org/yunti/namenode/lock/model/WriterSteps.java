@@ -281,26 +281,42 @@ abstract class WriterSteps extends ReaderSteps {
         s.set(t, CURSOR, s.node(cursor, NODE_NEXT));
         nextGrant(s, t, step == Step.LATE_UNCOUNT);
       }
+      case END_KEEP -> {
+        int next = s.firstWriter();
+        if (next == 0) {
+          s.set(WRITERS_LEFT, 0);
+          s.set(OVERTAKES, 0);
+          s.go(t, Step.END_OPEN);
+          return;
+        }
+        leads(s, t, next);
+        if (seed != Seed.KEEPS_UNSEEN) {
+          s.set(DRAINING, next);
+        }
+        if (seed == Seed.KEEPS_WITHOUT_A_LOOK) {
+          s.set(t, OTHER, 0);
+          wakeAll(s, t);
+        } else {
+          look(s, t, KEEP);
+        }
+      }
       case END_OPEN -> {
         s.set(IS_CLOSED, 0);
         s.go(t, seed == Seed.NO_SECOND_GRANT || seed == Seed.GRANTS_AFTER_THE_TURN ? Step.END_CONTROL : Step.LATE_TAKE);
       }
       case END_CONTROL -> {
-        s.set(WRITERS_LEFT, 0);
-        s.set(OVERTAKES, 0);
         int next = s.firstWriter();
         if (next == 0) {
+          s.set(WRITERS_LEFT, 0);
+          s.set(OVERTAKES, 0);
           s.set(IS_WRITERS_PHASE, 0);
         } else {
-          s.removeWriter(next);
-          s.set(next, IS_CALLED, 0);
-          s.set(next, TURN, LEADS);
+          leads(s, t, next);
         }
-        s.set(t, OTHER, next);
         if (seed == Seed.GRANTS_AFTER_THE_TURN) {
           s.go(t, Step.LATE_TAKE);
         } else {
-          nextWake(s, t);
+          wakeAll(s, t);
         }
       }
       case WAKE, WAKE_LATE -> {
@@ -313,18 +329,38 @@ abstract class WriterSteps extends ReaderSteps {
       }
       case END_UNPARK -> {
         unpark(s, s.get(t, OTHER));
-        ended(s, t);
+        s.set(t, OTHER, 0);
+        nextWake(s, t);
       }
       default -> throw new AssertionError(step);
+    }
+  }
+
+  /** The next leader, taken from those that wait. */
+  private static void leads(LockState s, int t, int next) {
+    s.set(WRITERS_LEFT, 0);
+    s.set(OVERTAKES, 0);
+    s.removeWriter(next);
+    s.set(next, IS_CALLED, 0);
+    s.set(next, TURN, LEADS);
+    s.set(t, OTHER, next);
+  }
+
+  @Override
+  void wakeAll(LockState s, int t) {
+    if (s.is(t, OTHER)) {
+      s.go(t, Step.END_UNPARK);
+    } else {
+      nextWake(s, t);
     }
   }
 
   void nextGrant(LockState s, int t, boolean isLate) {
     if (s.get(t, CURSOR) == 0) {
       if (!isLate) {
-        s.go(t, Step.END_OPEN);
+        s.go(t, setup.isPhaseFair() ? Step.END_KEEP : Step.END_OPEN);
       } else if (seed == Seed.GRANTS_AFTER_THE_TURN) {
-        nextWake(s, t);
+        wakeAll(s, t);
       } else {
         s.go(t, Step.END_CONTROL);
       }
@@ -340,8 +376,6 @@ abstract class WriterSteps extends ReaderSteps {
       s.go(t, Step.WAKE);
     } else if (s.get(t, LATE) != 0) {
       s.go(t, Step.WAKE_LATE);
-    } else if (s.get(t, OTHER) != 0) {
-      s.go(t, Step.END_UNPARK);
     } else {
       ended(s, t);
     }
