@@ -21,10 +21,12 @@ YUNTI = os.path.join(ROOT, "dist/bin/yunti")
 # Of reads and changes.
 MIXES = {"100/0": "getFileInfo", "99/1": "getFileInfo=99,mkdirs=1", "90/10": "getFileInfo=90,mkdirs=10", "50/50": "getFileInfo=50,mkdirs=50"}
 LOCKS = "stock unfair throughput balanced"
-# Between who runs and who waits: how often one that runs may overtake, and how many changes make a phase.
+# Between who runs and who waits: how often one that runs may overtake, how many changes make a phase, whether phases are fair.
 FRONTIER = " ".join(["stock unfair"] + [f"overtakes-{n}:throughput,yunti.namenode.lock.overtakes.max={n}" for n in (0, 2, 8, 32)]
-                    + [f"writers-{n}:balanced,yunti.namenode.lock.writers.max={n}" for n in (1, 8)])
-AUDITS = "stock audit-stock audit"
+                    + [f"writers-{n}:balanced,yunti.namenode.lock.writers.max={n}" for n in (1, 8)]
+                    + ["balanced", "not-fair:balanced,yunti.namenode.lock.phase.fair=false"])
+# Where the lock is no bound, the log is one; with stock's own lock beside it.
+AUDITS = "throughput appender:throughput,audit-stock ring:throughput,audit stock audit-stock audit"
 QUEUES = "stock fair-queue queue"
 
 # (series, connections, mix, variant, of which, figure, at least or at most, what) as the issue of the part asks; ratios.
@@ -35,8 +37,9 @@ ASKED = [("locks", c, "90/10", *row) for c in (100, 300) for row in (
     ("balanced", "stock", "calls_per_second", "at least", 1.2),
     ("balanced", "stock", "write_p99_ms", "at most", 1.1))]
 ASKED += [("locks", c, mix, "throughput", "unfair", "calls_per_second", "at least", 0.97) for c in (100, 300) for mix in MIXES]
-ASKED += [("audit", 100, "90/10", "audit", "stock", "calls_per_second", "at least", 0.97),
-          ("audit", 100, "90/10", "audit", "audit-stock", "read_p99_ms", "at most", 0.5)]
+ASKED += [("audit", 100, "90/10", "ring", "throughput", "calls_per_second", "at least", 0.97),
+          ("audit", 100, "90/10", "audit", "stock", "calls_per_second", "at least", 0.97),
+          ("audit", 100, "90/10", "ring", "appender", "read_p99_ms", "at most", 0.5)]
 CLIENT_US_MAX = 7
 
 
@@ -46,7 +49,7 @@ def arguments():
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seconds", type=float, default=5.0, help="of each turn (default 5)")
     p.add_argument("--warm-up", type=float, default=20.0, help="seconds, of each NameNode (default 20)")
-    p.add_argument("--series", default="locks,frontier,audit,queue,cures", help="some of locks, frontier, audit, queue, cures")
+    p.add_argument("--series", default="locks,frontier,audit,queue,cures,scenario", help="some of locks, frontier, audit, queue, cures, scenario")
     p.add_argument("--connections", default="100,300")
     p.add_argument("--no-save", action="store_true", help="keep no results")
     a = p.parse_args()
@@ -103,6 +106,18 @@ def table(document):
     return "\n".join(lines)
 
 
+def steps(document):
+    lines = [f"{'':14} {'machines':>9} {'asked /s':>9} {'answered /s':>12} {'keeps up':>9} {'queue ms':>9} {'lock ms':>9} {'processing ms':>14} {'CPU us':>7}"]
+    for variant in document["variants"]:
+        for step in variant["steps"]:
+            own = step["namenode_rpc"] or {}
+            means = [own.get(f"{name}_ms_mean") for name in ("queue", "lock_wait", "processing")]
+            queue, lock, processing = ("-" if mean is None else f"{mean:.2f}" for mean in means)
+            lines.append(f"{variant['variant']:14} {step['machines']:>9} {step['asked_per_second']:>9.0f} {step['calls_per_second']:>12.0f}"
+                         f" {'yes' if step['keeps_up'] else 'no':>9} {queue:>9} {lock:>9} {processing:>14} {step['namenode_cpu_us_per_call']:>7.1f}")
+    return "\n".join(lines) + "\n"
+
+
 def judged(documents):
     lines, behind = [], 0
     for series, connections, mix, variant, base, figure, side, wanted in ASKED:
@@ -135,6 +150,7 @@ def main():
         "audit": ["-v", AUDITS, "-c", options.connections.split(",")[0], "-m", MIXES["90/10"]],
         "queue": ["-v", QUEUES, "-c", options.connections, "-m", "null", "-m", MIXES["90/10"]],
         "cures": ["--cures", "-c", options.connections.split(",")[0]],
+        "scenario": ["--scenario", "yunti", "-v", "stock throughput balanced", "--datanodes", "40" if options.quick else "3200"],
     }
     for series in options.series:
         document = documents[series] = bench(options, *words[series])
@@ -143,6 +159,8 @@ def main():
                     f" in process {row['in_process']['calls_per_second']['ratio']:.2f} calls, {row['in_process']['cpu_us_per_call']['ratio']:.2f} CPU;"
                     f" {row['today']}" for row in document["cures"]]
             text.append("cures of 2012: with to without\n" + "\n".join(rows) + "\n")
+        elif series == "scenario":
+            text.append(f"== a cluster, step by step ==\n{steps(document)}")
         else:
             text.append(f"== {series} ==\n{table(document)}")
         print(text[-1], flush=True)

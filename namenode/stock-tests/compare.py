@@ -36,6 +36,11 @@ def rows(control_runs, runs):
     return [(method, outcome(control_runs, method), outcome(runs, method)) for method in methods(control_runs, runs)]
 
 
+def is_clean(runs):
+    """All passed the first time: nothing can be worse, whatever the control is."""
+    return len(runs) == 1 and runs[0]["end"] == "done" and bool(runs[0]["methods"]) and all(method["result"] == PASSED for method in runs[0]["methods"].values())
+
+
 def needs_another(control_runs, runs):
     """Whether control, and variant, should be run once more: only where it may decide something."""
     all_rows = rows(control_runs, runs)

@@ -8,7 +8,7 @@ import compare  # noqa: E402
 
 
 def run(**results):
-    return {"methods": {method: {"result": result} for method, result in results.items()}}
+    return {"end": "done", "methods": {method: {"result": result} for method, result in results.items()}}
 
 
 class Compare(unittest.TestCase):
@@ -41,6 +41,11 @@ class Compare(unittest.TestCase):
 
     def test_the_class_is_not_begun(self):
         self.check([run(a="passed")], [run(**{"(class)": "failed"})], ["a", "(class)"], (True, True))
+
+    def test_clean(self):
+        self.assertTrue(compare.is_clean([run(a="passed", b="passed")]))
+        for runs in ([run(a="passed", b="skipped")], [run(a="failed"), run(a="passed")], [run()], [], [{**run(a="passed"), "end": "time limit"}]):
+            self.assertFalse(compare.is_clean(runs))
 
     def test_nothing_ran(self):
         self.check([run()], [run()], [], (True, True))

@@ -67,7 +67,8 @@ class Jvm:
                "java.net.preferIPv4Stack": "true", "java.security.egd": "file:/dev/./urandom"}
         # Should this program be killed, its JVMs end too.
         guard = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
-        self.words = [*guard, "java", "-ea", f"-Xmx{HEAP}", "-Xss4m", "-XX:+UseSerialGC", *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENS),
+        # A class takes seconds: its code is compiled once, and fast.
+        self.words = [*guard, "java", "-ea", f"-Xmx{HEAP}", "-Xss4m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENS),
                       *(f"-D{key}={value}" for key, value in own.items()), "-cp", ":".join(class_path)]
 
     def run(self, seconds_max, *words):

@@ -19,8 +19,14 @@ def _worse(test, control, variant):
     return [(method, was, is_) for method, was, is_ in rows if compare.is_worse(was, is_)]
 
 
+def _is_alone(test, control, variant):
+    return not control.of(test) and compare.is_clean(variant.of(test))
+
+
 def _is_empty(test, control, variant):
     """Nothing passed in stock: then nothing was compared."""
+    if _is_alone(test, control, variant):
+        return False
     rows = compare.rows(control.of(test), variant.of(test))
     return not any(compare.is_good(was) and method != compare.CLASS for method, was, _ in rows)
 
@@ -29,6 +35,8 @@ def verdict(test, control, variant):
     worse = _worse(test, control, variant)
     if worse:
         return "NEW FAILURE: " + ", ".join(method for method, _, _ in worse)
+    if _is_alone(test, control, variant):
+        return "all pass, and the control is not asked"
     if _is_empty(test, control, variant):
         return "nothing compared: it fails in the control"
     return "as the control"
@@ -74,6 +82,9 @@ class Summary:
                     continue
                 count["methods"] += 1
                 count["reaching"] += at_work
+                if _is_alone(test, self.control, self.variant):
+                    count["alone"] += 1
+                    continue
                 count["both pass"] += was in (compare.PASSED, compare.FLAKY) and is_ in (compare.PASSED, compare.FLAKY)
                 count["both skip"] += was == is_ == compare.SKIPPED
                 count["flaky"] += compare.FLAKY in (was, is_)
@@ -98,6 +109,8 @@ class Summary:
                 f"({count['reaching']} of the {count['at work']} classes that reach the plug-in): {count['both pass']} pass in both, {count['both skip']} "
                 f"skipped in both, {count['control fails']} fail in {self.control.name}, {count['flaky']} passed only when tried again, "
                 f"{count['worse']} NEW FAILURES")
+        if count["alone"]:
+            head += f"; {count['alone']} pass where {self.control.name} was not asked"
         if count["empty"]:
             head += f"; of {count['empty']} classes nothing was compared"
         return "\n".join([*lines, *self._flaky(), head])

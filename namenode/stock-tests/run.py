@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Hadoop's own tests of the NameNode, against our plug-ins: what passes on a stock NameNode must pass on one that has them.
 
-    namenode/stock-tests/run.py --quick                      a dozen quick classes, the lock against stock
-    namenode/stock-tests/run.py                              all of classes.txt; what was run before is not run again
+    namenode/stock-tests/run.py --quick                      a dozen quick classes with the lock; where not all of a class passes, against stock
+    namenode/stock-tests/run.py                              what of classes.txt the variant concerns; what was run before is not run again
     namenode/stock-tests/run.py --variant audit --only Audit
     namenode/stock-tests/run.py --markdown table.md          a row a class; the lines of JSON are in build/namenode/stock-tests/results
 
@@ -33,19 +33,25 @@ LIST = os.path.join(layout.SOURCE, "classes.txt")
 
 
 class Test:
-    """A line of classes.txt: `CLASS [quick] [sets:lock] [seconds:N]`."""
+    """A line of classes.txt: `CLASS [quick] [sets:lock] [seconds:N]`. Its section is the comment above."""
 
-    def __init__(self, line):
+    def __init__(self, line, section):
         self.name, *words = line.split()
+        self.section = section
         self.is_quick = "quick" in words
         self.sets = [word.removeprefix("sets:") for word in words if word.startswith("sets:")]
         self.seconds_max = next((int(word.removeprefix("seconds:")) for word in words if word.startswith("seconds:")), None)
 
 
 def tests(path=LIST):
+    found, section = [], ""
     with open(path, encoding="utf-8") as file:
-        lines = (line.split("#")[0].strip() for line in file)
-        return [Test(line) for line in lines if line]
+        for line in file:
+            if line.startswith("#"):
+                section = line.strip("# \n")
+            elif line.strip():
+                found.append(Test(line.split("#")[0], section))
+    return found
 
 
 class Results:
@@ -104,10 +110,10 @@ class Session:
     def one(self, test, count):
         """A class, in both, as often as it takes."""
         limit = self.arguments.limit
-        for results in (self.control, self.variant):
-            if not results.of(test):
+        for results in (self.variant, self.control):
+            if not results.of(test) and not self.is_alone(test):
                 results.run(test, limit)
-        while True:
+        while not self.is_alone(test):
             again = compare.needs_another(self.control.of(test), self.variant.of(test))
             left = [results for results, is_needed in zip((self.control, self.variant), again) if is_needed and len(results.of(test)) <= AGAIN_MAX]
             if not left:
@@ -116,6 +122,9 @@ class Session:
                 results.run(test, limit)
         self.done += 1
         print(f"[{self.done}/{count} {time.monotonic() - self.begun:5.0f} s] {report.line(test, self.control, self.variant)}", flush=True)
+
+    def is_alone(self, test):
+        return self.arguments.quick and compare.is_clean(self.variant.of(test))
 
     def all(self, chosen):
         """Those that were compared; where the time is over, not all."""
@@ -135,6 +144,8 @@ class Session:
 
 def run(arguments):
     chosen = [test for test in tests() if not arguments.quick or test.is_quick]
+    if not arguments.quick:
+        chosen = [test for test in chosen if test.section.startswith(VARIANTS[arguments.variant].sections)]
     if arguments.only:
         chosen = [test for test in chosen if any(word in test.name for word in arguments.only)]
     if not chosen:
@@ -145,7 +156,7 @@ def run(arguments):
     session = Session(arguments)
     if not arguments.report:
         session.all(chosen)
-    seen = [test for test in chosen if session.control.of(test) and session.variant.of(test)]
+    seen = [test for test in chosen if session.variant.of(test) and (session.control.of(test) or session.is_alone(test))]
     summary = report.Summary(seen, len(chosen), session.control, session.variant)
     if arguments.markdown:
         with open(arguments.markdown, "w", encoding="utf-8") as file:

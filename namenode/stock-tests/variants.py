@@ -15,19 +15,24 @@ class Variant(NamedTuple):
     probe: tuple
     # The class that is loaded once the plug-in is at work.
     plugin: str
+    # What its sections of classes.txt begin with: a plug-in that is off the path of most tests is tried by those that look at it.
+    sections: tuple = ("",)
 
 
 VARIANTS = {
     "stock": Variant({}, "", ("lock", "org.apache.hadoop.hdfs.server.namenode.fgl.GlobalFSNamesystemLock"), ""),
     "lock": Variant({LOCK: f"{PHASED}Manager"}, "stock", ("lock", f"{PHASED}Manager"), PHASED),
-    "throughput": Variant({LOCK: f"{PHASED}Manager", "yunti.namenode.lock.preset": "throughput"}, "stock", ("lock", f"{PHASED}Manager"), PHASED),
+    "throughput": Variant({LOCK: f"{PHASED}Manager", "yunti.namenode.lock.preset": "throughput"}, "stock", ("lock", f"{PHASED}Manager"), PHASED,
+                          ("The lock", "Names", "RPC")),
     # Stock's own locks apart: some tests fail with them, which is not our doing.
     "fine-grained": Variant({LOCK: "org.apache.hadoop.hdfs.server.namenode.fgl.FineGrainedFSNamesystemLock"}, "",
                             ("lock", "org.apache.hadoop.hdfs.server.namenode.fgl.FineGrainedFSNamesystemLock"), ""),
     "apart": Variant({LOCK: "org.yunti.namenode.lock.PhasedFineGrainedLockManager"}, "fine-grained",
-                     ("lock", "org.yunti.namenode.lock.PhasedFineGrainedLockManager"), PHASED),
+                     ("lock", "org.yunti.namenode.lock.PhasedFineGrainedLockManager"), PHASED, ("The lock", "Names", "Blocks")),
     "queue": Variant({"ipc.callqueue.impl": "org.yunti.namenode.queue.ShardedCallQueue"}, "stock",
-                     ("queue", "org.yunti.namenode.queue.ShardedCallQueue"), "org.yunti.namenode.queue.ShardedCallQueue"),
+                     ("queue", "org.yunti.namenode.queue.ShardedCallQueue"), "org.yunti.namenode.queue.ShardedCallQueue",
+                     ("The lock", "RPC", "More")),
     "audit": Variant({"dfs.namenode.audit.loggers": "org.yunti.namenode.audit.RingAuditLogger"}, "stock",
-                     ("audit", "org.yunti.namenode.audit.RingAuditLogger"), "org.yunti.namenode.audit.AuditWriter"),
+                     ("audit", "org.yunti.namenode.audit.RingAuditLogger"), "org.yunti.namenode.audit.AuditWriter",
+                     ("The lock", "Audit", "RPC")),
 }

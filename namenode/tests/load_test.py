@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-from stock import ROOT, NameNode  # noqa: E402
+from stock import ROOT, NameNode, jars  # noqa: E402
 
 sys.path.insert(0, os.path.join(ROOT, "tools/tests"))
 import twice  # noqa: E402
@@ -120,6 +120,14 @@ class Wrong(unittest.TestCase):
         run = load(*words, code=code)
         self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
         self.assertIn(expected, run.stderr)
+
+    def test_a_bench_is_interrupted(self):
+        """As by a terminal, while NameNodes start: they get the signal too."""
+        run = subprocess.Popen([YUNTI, "nn", "bench", "--hadoop", jars.LIB, "-v", "stock unfair"], stderr=subprocess.PIPE, text=True, start_new_session=True)
+        time.sleep(2)
+        os.killpg(run.pid, signal.SIGINT)
+        _, said = run.communicate(timeout=30)
+        self.assertEqual((run.returncode, said.strip()), (130, "yunti: cancelled"))
 
     def test_what_is_not_there(self):
         self.refused(3, "no NameNode answers", "127.0.0.1:1")

@@ -108,10 +108,10 @@ def grown(case, path, size):
 class Killed(unittest.TestCase):
     """kill -9 under a load of changes, and a start from what is on the disk."""
 
-    def check(self, properties):
+    def check(self, properties, *words):
         with NameNode(properties, plugin=True) as namenode:
             history = os.path.join(namenode.folder, "history")
-            run = load(namenode, "-m", CHANGES, "-c", 60, "-s", 30, "--warm-up", 0, "--history", history)
+            run = load(namenode, "-m", CHANGES, "-c", 60, "-s", 30, "--warm-up", 0, "--history", history, *words)
             grown(self, history, 200_000)
             namenode.process.kill()
             namenode.process.wait()
@@ -132,7 +132,8 @@ class Killed(unittest.TestCase):
         self.check({LOCK: PHASED, PRESET: "throughput", **QUEUE, **AUDIT})
 
     def test_apart(self):
-        self.check({LOCK: APART, PRESET: "balanced"})
+        """With blocks: created, allocated, reported, completed, deleted; heartbeats and reports of blocks take the other lock."""
+        self.check({LOCK: APART, PRESET: "balanced"}, "--datanodes", 4, "--block-reports", 2)
 
     def test_the_checker_sees_what_is_wrong(self):
         checker = HistoryChecker(["ok mkdirs /a", "ok create /b", "ok rename /b /c", "ok delete /c", "ok create /d", "unknown delete /d", "unknown mkdirs /e"])

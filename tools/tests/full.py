@@ -244,7 +244,7 @@ def namenode(_):
     made = ["make", "-s", "namenode"]
     return [*(Suite("full", f"Hadoop's own tests: {variant}", [made, [*stock, "--variant", variant]], minutes=600)
               for variant in ("lock", "throughput", "apart", "queue", "audit")),
-            Suite("full", "the lock under jcstress", [made, ["namenode/jcstress/run"]], minutes=120),
+            Suite("full", "lock and queue under jcstress", [made, ["namenode/jcstress/run"]], minutes=120),
             Suite("full", "the lock's model, larger", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test", "-Dtest=PhasedLockModelTest", "-Dyunti.model=all"]],
                   counts.of_surefire, minutes=60),
             Suite("full", "advice for NameNodes", [made, [sys.executable, "namenode/tests/advise_test.py"]], counts.of_unittest, {"YUNTI": YUNTI})]

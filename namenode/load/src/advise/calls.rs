@@ -60,7 +60,7 @@ fn readers(settings: &Settings, seen: &Seen, port: &Port, report: &mut Report) {
     });
 }
 
-/// 20 ln(DataNodes) is what vendors' guides of HDFS give; a small cluster on a large machine has clients too.
+/// 20 ln(DataNodes): E. Sammer, *Hadoop Operations*, 2012; Cloudera Manager's default too (its community's articles say log2, and 200 at most). A small cluster on a large machine has clients too.
 fn handlers_wanted(seen: &Seen) -> f64 {
     let by_datanodes = 20.0 * seen.live_datanodes().max(1.0).ln();
     by_datanodes.max(8.0 * seen.cores()).clamp(40.0, 200.0).ceil()

@@ -4,7 +4,7 @@ use super::report::{Advice, Line, Place, Report, Sure};
 use super::seen::Seen;
 use super::settings::Settings;
 
-/// "1 GB of heap for each million blocks" is the rule of vendors' guides of HDFS; a million files without blocks need less.
+/// "1 GB of heap for each million blocks": Cloudera, *Sizing NameNode Heap Memory*, and Cloudera Manager's default; a million files without blocks need less.
 const BYTES_PER_BLOCK: f64 = 1_000.0;
 const GB: f64 = (1u64 << 30) as f64;
 const LIVE_SHARE_MAX: f64 = 0.75;

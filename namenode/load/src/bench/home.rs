@@ -32,6 +32,8 @@ pub struct Setting {
 pub struct Home {
     /// Of its RPC: on 127.0.0.1, a port that was free.
     pub address: SocketAddr,
+    /// Of its web server.
+    pub web: SocketAddr,
     folder: PathBuf,
     name: String,
     /// As far as the class that is started.
@@ -47,17 +49,18 @@ impl Home {
         let (rpc, web) = free_ports().map_err(failed)?;
         let mut home = Home {
             address: SocketAddr::from(([127, 0, 0, 1], rpc)),
+            web: SocketAddr::from(([127, 0, 0, 1], web)),
             folder: folder.clone(),
             name: variant.name.clone(),
             java: Vec::new(),
         };
-        home.configure(setting, variant, web).map_err(failed)?;
+        home.configure(setting, variant).map_err(failed)?;
         home.java = home.command_line(setting, variant);
         let mut format = home.java(&[MAIN, "-format", "-force", "-nonInteractive"], Stdio::null(), Stdio::null())?;
         if format.wait().map_err(failed)?.success() { Ok(home) } else { Err(home.not_up()) }
     }
 
-    fn configure(&self, setting: &Setting, variant: &Variant, web: u16) -> io::Result<()> {
+    fn configure(&self, setting: &Setting, variant: &Variant) -> io::Result<()> {
         let folder = &self.folder;
         // Its HTTP server wants this folder on the class path; the jars on Central do not have it.
         fs::create_dir_all(folder.join("webapps/hdfs"))?;
@@ -72,7 +75,7 @@ impl Home {
         fs::write(folder.join("core-site.xml"), xml(&core))?;
         let mut hdfs: Vec<(String, String)> = [
             ("dfs.namenode.name.dir", format!("file://{}/name", folder.display())),
-            ("dfs.namenode.http-address", format!("127.0.0.1:{web}")),
+            ("dfs.namenode.http-address", self.web.to_string()),
             ("dfs.namenode.handler.count", setting.handlers.to_string()),
             ("dfs.namenode.fs-limits.min-block-size", "0".to_owned()),
             ("dfs.namenode.datanode.registration.ip-hostname-check", "false".to_owned()),

@@ -33,25 +33,40 @@ const READS: [&str; 5] = ["getServerDefaults", "getFileInfo", "getListing", "get
 /// @param stop who interrupts us by a terminal interrupts the load too
 pub fn run(namenode: &NameNode, load: &Load, stop: &AtomicBool) -> Result<Seen> {
     let seen = run_one(namenode, load);
-    if stop.load(Relaxed) { Err(Error::new(Code::Cancelled, "cancelled".to_owned())) } else { seen }
+    if stop.load(Relaxed) { Err(cancelled()) } else { seen }
+}
+
+/// What `yunti nn load` with these words says.
+pub fn ours(words: &[&str], stop: &AtomicBool) -> Result<Value> {
+    let said = load_of(words);
+    if stop.load(Relaxed) { Err(cancelled()) } else { said }
+}
+
+fn failed(what: &str) -> Error {
+    Error::new(Code::Input, format!("a load did not end well: {what}"))
+}
+
+/// In a process of its own: what it takes is its own too.
+fn load_of(words: &[&str]) -> Result<Value> {
+    let ours = std::env::current_exe().map_err(|e| failed(&e.to_string()))?;
+    let run = Command::new(ours).args(["load", "--json"]).args(words).stdin(Stdio::null()).output();
+    let run = run.map_err(|e| failed(&e.to_string()))?;
+    if !run.status.success() {
+        return Err(failed(String::from_utf8_lossy(&run.stderr).trim()));
+    }
+    serde_json::from_slice(&run.stdout).map_err(|e| failed(&e.to_string()))
+}
+
+pub fn cancelled() -> Error {
+    Error::new(Code::Cancelled, "cancelled".to_owned())
 }
 
 fn run_one(namenode: &NameNode, load: &Load) -> Result<Seen> {
-    let failed = |what: String| Error::new(Code::Input, format!("a load did not end well: {what}"));
-    let ours = std::env::current_exe().map_err(|e| failed(e.to_string()))?;
-    let run = Command::new(ours)
-        .args(["load", &namenode.home.address.to_string(), "--json", "-m", &load.mix])
-        .args(["-c", &load.connections.to_string(), "-s", &load.seconds.to_string()])
-        .args(["--warm-up", &load.warm_up.to_string()])
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|e| failed(e.to_string()))?;
-    if !run.status.success() {
-        return Err(failed(String::from_utf8_lossy(&run.stderr).trim().to_owned()));
-    }
-    let document: Value = serde_json::from_slice(&run.stdout).map_err(|e| failed(e.to_string()))?;
+    let (address, connections) = (namenode.home.address.to_string(), load.connections.to_string());
+    let (seconds, warm_up) = (load.seconds.to_string(), load.warm_up.to_string());
+    let document = load_of(&[&address, "-m", &load.mix, "-c", &connections, "-s", &seconds, "--warm-up", &warm_up])?;
     if document["failed"].as_u64() != Some(0) {
-        return Err(failed(format!("{} calls failed: {}", document["failed"], document["errors"])));
+        return Err(failed(&format!("{} calls failed: {}", document["failed"], document["errors"])));
     }
     let number = |name: &str| document[name].as_f64().unwrap_or(f64::NAN);
     let p99 = |is_read: bool| {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -11,7 +11,9 @@ use yunti_present::failure::Outcome;
 use yunti_present::terminal::{signals, stdout};
 use yunti_present::whole_file;
 
+use super::clusters;
 use super::cures::{self, Rounds};
+use super::scenario::Scenario;
 use crate::bench::home::Setting;
 use crate::bench::jars;
 use crate::bench::namenode::NameNode;
@@ -60,6 +62,12 @@ pub struct BenchFlags {
     /// log outside the lock, all together; each with what it is worth, over RPC and in process
     #[arg(long, conflicts_with_all = ["variants", "mix"])]
     pub cures: bool,
+    /// A load by its name, in steps, on one variant after the other, as of yunti nn load; --seconds is of each step, 25 at least
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["cures", "mix", "connections", "rounds"])]
+    pub scenario: Option<Scenario>,
+    /// Of the scenario's last step
+    #[arg(long, value_name = "N", default_value = "3200", requires = "scenario", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub datanodes: u32,
     /// Keeps all figures in a file, of JSON
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
@@ -93,6 +101,12 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
         readers: flags.readers,
     };
     let stop = stopped_by_signals();
+    let done = compare(flags, &variants, &setting, &stop);
+    // A terminal interrupts the NameNodes too, which then do not start, or do not answer: that is no fault of theirs.
+    if done.is_err() && stop.load(Relaxed) { Err(round::cancelled().into()) } else { done }
+}
+
+fn compare(flags: &BenchFlags, variants: &[Variant], setting: &Setting, stop: &AtomicBool) -> Outcome {
     if flags.cures {
         let rounds = Rounds {
             rounds: flags.rounds,
@@ -100,25 +114,28 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
             warm_up: flags.warm_up,
             connections: flags.connections[0],
         };
-        let rows = cures::run(&setting, &rounds, flags.json, &stop)?;
+        let rows = cures::run(setting, &rounds, flags.json, stop)?;
         return finish(
             flags,
             &json!({ "hadoop": jars::HADOOP, "rounds": flags.rounds, "seconds": flags.seconds, "cures": rows }),
         );
     }
-    let namenodes = variants.iter().map(|variant| NameNode::start(&setting, variant)).collect::<Result<Vec<_>>>()?;
+    if flags.scenario.is_some() {
+        return finish(flags, &clusters::run(flags, variants, setting, stop)?);
+    }
+    let namenodes = variants.iter().map(|variant| NameNode::start(setting, variant)).collect::<Result<Vec<_>>>()?;
     let mut all = Vec::new();
     for (number, (mix, connections)) in
         flags.mix.iter().flat_map(|mix| flags.connections.iter().map(move |c| (mix, *c))).enumerate()
     {
         let load = Load { connections, mix: mix.clone(), seconds: flags.seconds, warm_up: 1.0 };
-        let series = look(flags, &namenodes, load, number == 0, &stop)?;
+        let series = look(flags, &namenodes, load, number == 0, stop)?;
         if !flags.json {
-            stdout::print(&text(&variants, &series))?;
+            stdout::print(&text(variants, &series))?;
         }
         all.push(series);
     }
-    finish(flags, &document(flags, &variants, &all))
+    finish(flags, &document(flags, variants, &all))
 }
 
 fn finish(flags: &BenchFlags, document: &Value) -> Outcome {
@@ -129,6 +146,10 @@ fn finish(flags: &BenchFlags, document: &Value) -> Outcome {
         stdout::print_json(document)?;
     }
     Ok(())
+}
+
+pub fn say(text: &str) -> Result<()> {
+    stdout::print(text).map_err(|_| Error::new(Code::Output, "standard output is closed".to_owned()))
 }
 
 fn plugin(flags: &BenchFlags, variants: &[Variant]) -> Result<Option<PathBuf>> {

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use serde_json::{Value, json};
 use yunti_engine::base::{Code, Error, Result};
-use yunti_present::terminal::stdout;
 
+use super::bench::say;
 use crate::bench::cure::{self, Cure};
 use crate::bench::home::Setting;
 use crate::bench::in_process::{InProcess, Worked};
@@ -53,16 +53,12 @@ pub fn run(setting: &Setting, rounds: &Rounds, is_quiet: bool, stop: &AtomicBool
     Ok(Value::Array(rows))
 }
 
-fn say(text: &str) -> Result<()> {
-    stdout::print(text).map_err(|_| Error::new(Code::Output, "standard output is closed".to_owned()))
-}
-
 fn row(name: &str, cells: [String; 4], today: &str) -> String {
     format!("{name:26} {:>18} {:>18} {:>18} {:>18}  {today}\n", cells[0], cells[1], cells[2], cells[3])
 }
 
 fn go_on(stop: &AtomicBool) -> Result<()> {
-    if stop.load(Relaxed) { Err(Error::new(Code::Cancelled, "cancelled".to_owned())) } else { Ok(()) }
+    if stop.load(Relaxed) { Err(round::cancelled()) } else { Ok(()) }
 }
 
 fn over_rpc(setting: &Setting, rounds: &Rounds, cure: &Cure, stop: &AtomicBool) -> Result<Worth> {

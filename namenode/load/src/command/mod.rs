@@ -2,6 +2,7 @@
 
 mod advise;
 mod bench;
+mod clusters;
 mod cures;
 mod load;
 mod plot;
