@@ -27,6 +27,15 @@ def digest(*paths):
     return sum_.hexdigest()[:16]
 
 
+def digest_of_package(jar, class_name):
+    """Of the classes that lie beside this one: each plug-in is a package."""
+    package, sum_ = class_name.rpartition(".")[0].replace(".", "/") + "/", hashlib.sha256()
+    with zipfile.ZipFile(jar) as file:
+        for name in sorted(name for name in file.namelist() if name.startswith(package)):
+            sum_.update(file.read(name))
+    return sum_.hexdigest()[:16]
+
+
 def _run(what, *command):
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS_MAX)

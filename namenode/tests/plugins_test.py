@@ -309,8 +309,11 @@ class Wrong(unittest.TestCase):
         self.assertIn("audit lines cannot be written to /proc/no/audit", said)
 
     def test_queue(self):
-        said = self.said({**QUEUE, "ipc.server.handler.queue.size": 1, "dfs.namenode.handler.count": 2})
-        self.assertIn("raise ipc.server.handler.queue.size", said)
+        namenode = NameNode(QUEUE, plugin=True)
+        namenode.set(f"ipc.{namenode.port}.yunti.callqueue.shards", 0)
+        with self.assertRaises(AssertionError) as caught, namenode:
+            pass
+        self.assertIn("shards is '0'; give a number from 1 to 1024", str(caught.exception))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
                                                       variants, with the JVM's checks of JNI and in a JVM with the address sanitizer;
                                                       faults on a cluster (hadoop/tests/faults)
     full.py observe [--only NAME,..]                  programs in the kernel by each clang that is here: compiled, loaded, tried; why, on all programs of known causes
-    full.py namenode [--only NAME,..]                 Hadoop's own tests with each plug-in and without, the lock under jcstress, its model: hours
+    full.py namenode [--only NAME,..]                 Hadoop's own tests with each plug-in and without, lock and queue under jcstress, the lock's model: hours
     full.py web [--only NAME,..]                      100,000 random templates by stock Velocity and compiled, and 100,000 shrunk
 
 The compiler's unstable flags are reached through RUSTC_BOOTSTRAP=1. Each suite's last result is kept in tests/results/PART-full.md.
@@ -242,7 +242,7 @@ def observe(_):
 def namenode(_):
     stock = [sys.executable, "namenode/stock-tests/run.py"]
     made = ["make", "-s", "namenode"]
-    return [*(Suite("full", f"Hadoop's own tests: {variant}", [made, [*stock, "--variant", variant]], minutes=600)
+    return [*(Suite("full", f"Hadoop's own tests: {variant}", [made, [*stock, "--variant", variant, "--jobs", "4", "--markdown", f"tests/results/hadoop-tests-{variant}.md"]], minutes=600)
               for variant in ("lock", "throughput", "apart", "queue", "audit")),
             Suite("full", "lock and queue under jcstress", [made, ["namenode/jcstress/run"]], minutes=120),
             Suite("full", "the lock's model, larger", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test", "-Dtest=PhasedLockModelTest", "-Dyunti.model=all"]],

@@ -67,14 +67,14 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
     fillInherited(priorityLevels);
     int shards = shards(ns, conf);
     int weights = sum(capacityWeights);
-    if (capacity < weights) {
-      throw new IllegalArgumentException(
-          "the capacity of the call queue is " + capacity + ", and the weights of its levels are " + weights + " together: raise ipc.server.handler.queue.size");
-    }
     List<Level<E>> made = new ArrayList<>();
     for (int number = 0; number < priorityLevels; number++) {
-      // What the weights leave over is the first level's, as in stock.
-      made.add(new Level<>(capacity / weights * capacityWeights[number] + (number == 0 ? capacity % weights : 0), shards));
+      // What the weights leave over is the first level's, as in stock. Where there are fewer places than weights, it is the last levels that have them:
+      // calls without a place go to a lower level.
+      int rest = number == 0 ? capacity % weights : 0;
+      int few = number >= priorityLevels - capacity ? 1 : 0;
+      made.add(new Level<>(
+          capacity >= weights ? capacity / weights * capacityWeights[number] + rest : few + Math.max(0, rest - priorityLevels), shards));
     }
     takers = ThreadLocal.withInitial(() -> new Taker(new WeightedRoundRobinMultiplexer(priorityLevels, ns, conf)));
     levels = made;
