@@ -5,7 +5,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
@@ -39,7 +38,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 public final class PhasedLock extends ReentrantReadWriteLock {
   private static final long serialVersionUID = 1L;
 
-  private static final long NEVER = Long.MAX_VALUE;
+  static final long NEVER = Long.MAX_VALUE;
   /**
    * How often one looks again, and lets others run meanwhile, before it is parked: where it waits for few writers, they are done sooner than it would
    * be woken. With more of them it would only take their processor.
@@ -114,8 +113,8 @@ public final class PhasedLock extends ReentrantReadWriteLock {
   /** Who came before the first that waits, since one that waited had it. */
   private int overtakes;
 
-  private final transient ReadLock reading = new Read(this);
-  private final transient WriteLock writing = new Write(this);
+  private final transient ReadLock reading = new PhasedReadLock(this);
+  private final transient WriteLock writing = new PhasedWriteLock(this);
 
   public PhasedLock(Tuning.Preset preset) {
     this(preset.tuning());
@@ -131,7 +130,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
 
   // ---- readers ----
 
-  private void lockRead() {
+  void lockRead() {
     Hold hold = holds.get();
     if (!enterRead(hold)) {
       boolean isInterrupted = false;
@@ -146,7 +145,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
   }
 
   /** False: the time is over. */
-  private boolean lockReadUntil(long deadline) throws InterruptedException {
+  boolean lockReadUntil(long deadline) throws InterruptedException {
     if (Thread.interrupted()) {
       throw new InterruptedException();
     }
@@ -162,7 +161,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     return true;
   }
 
-  private boolean tryLockRead() {
+  boolean tryLockRead() {
     Hold hold = holds.get();
     if (!enterRead(hold)) {
       return false;
@@ -233,7 +232,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     return enterRead(hold);
   }
 
-  private void unlockRead() {
+  void unlockRead() {
     Hold hold = holds.get();
     if (hold.count <= 0) {
       throw new IllegalMonitorStateException("attempt to unlock read lock, not locked by current thread");
@@ -271,7 +270,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     return true;
   }
 
-  private void lockWrite() {
+  void lockWrite() {
     if (enterWrite()) {
       return;
     }
@@ -295,7 +294,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
   }
 
   /** False: the time is over. */
-  private boolean lockWriteUntil(long deadline) throws InterruptedException {
+  boolean lockWriteUntil(long deadline) throws InterruptedException {
     if (Thread.interrupted()) {
       throw new InterruptedException();
     }
@@ -319,7 +318,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     return true;
   }
 
-  private static long after(long timeout, TimeUnit unit) {
+  static long after(long timeout, TimeUnit unit) {
     return System.nanoTime() + Math.min(unit.toNanos(timeout), Long.MAX_VALUE / 4);
   }
 
@@ -343,7 +342,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     return left > 0;
   }
 
-  private boolean tryLockWrite() {
+  boolean tryLockWrite() {
     if (enterWrite()) {
       return true;
     }
@@ -484,7 +483,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     writeHolds = 1;
   }
 
-  private void unlockWrite() {
+  void unlockWrite() {
     if (owner != Thread.currentThread()) {
       throw new IllegalMonitorStateException("attempt to unlock write lock, not locked by current thread");
     }
@@ -603,100 +602,5 @@ public final class PhasedLock extends ReentrantReadWriteLock {
   @Override
   public String toString() {
     return "PhasedLock[" + tuning + ", readers = " + getReadLockCount() + ", writer = " + owner + ", waiting = " + waitingThreads() + "]";
-  }
-
-  private static final class Read extends ReadLock {
-    private static final long serialVersionUID = 1L;
-    private final transient PhasedLock lock;
-
-    Read(PhasedLock lock) {
-      super(lock);
-      this.lock = lock;
-    }
-
-    @Override
-    public void lock() {
-      lock.lockRead();
-    }
-
-    @Override
-    public void lockInterruptibly() throws InterruptedException {
-      lock.lockReadUntil(NEVER);
-    }
-
-    @Override
-    public boolean tryLock() {
-      return lock.tryLockRead();
-    }
-
-    @Override
-    public boolean tryLock(long timeout, TimeUnit unit) throws InterruptedException {
-      return lock.lockReadUntil(after(timeout, unit));
-    }
-
-    @Override
-    public void unlock() {
-      lock.unlockRead();
-    }
-
-    @Override
-    public String toString() {
-      return lock + ".readLock";
-    }
-  }
-
-  private static final class Write extends WriteLock {
-    private static final long serialVersionUID = 1L;
-    private final transient PhasedLock lock;
-
-    Write(PhasedLock lock) {
-      super(lock);
-      this.lock = lock;
-    }
-
-    @Override
-    public void lock() {
-      lock.lockWrite();
-    }
-
-    @Override
-    public void lockInterruptibly() throws InterruptedException {
-      lock.lockWriteUntil(NEVER);
-    }
-
-    @Override
-    public boolean tryLock() {
-      return lock.tryLockWrite();
-    }
-
-    @Override
-    public boolean tryLock(long timeout, TimeUnit unit) throws InterruptedException {
-      return lock.lockWriteUntil(after(timeout, unit));
-    }
-
-    @Override
-    public void unlock() {
-      lock.unlockWrite();
-    }
-
-    @Override
-    public Condition newCondition() {
-      throw new UnsupportedOperationException("a PhasedLock has no conditions");
-    }
-
-    @Override
-    public boolean isHeldByCurrentThread() {
-      return lock.isWriteLockedByCurrentThread();
-    }
-
-    @Override
-    public int getHoldCount() {
-      return lock.getWriteHoldCount();
-    }
-
-    @Override
-    public String toString() {
-      return lock + ".writeLock";
-    }
   }
 }
