@@ -161,7 +161,7 @@ class PhasedLockModelTest {
 
   /** The method's declaration and body. */
   private static String method(String code, String name) {
-    Matcher begin = Pattern.compile("\n  private [^=;(]*\\b" + name + "\\([^)]*\\)[^{]*\\{\n").matcher(code);
+    Matcher begin = Pattern.compile("\n  (?:private )?[^ =;(][^=;(]*\\b" + name + "\\([^)]*\\)[^{]*\\{\n").matcher(code);
     assertTrue(begin.find(), () -> SOURCE + " has no method " + name);
     return code.substring(begin.end(), code.indexOf("\n  }\n", begin.end()));
   }
