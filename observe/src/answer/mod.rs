@@ -3,6 +3,7 @@
 
 mod page;
 mod text;
+mod treemap;
 
 use serde_json::{Value, json};
 use yunti_engine::base::{Code, Result};
@@ -10,7 +11,9 @@ use yunti_present::failure::{Failure, Outcome};
 use yunti_present::terminal::stdout;
 use yunti_present::whole_file;
 
-use crate::command::options::OutputFlags;
+pub use treemap::Treemap;
+
+use crate::command::options::AnswerFlags;
 use crate::command::stopping::{End, Watched};
 use crate::stack::{Frame, Tree};
 use crate::target::{Process, label};
@@ -19,9 +22,8 @@ use crate::target::{Process, label};
 pub struct Answer {
     /// `flame`
     pub command: &'static str,
-    pub process: String,
-    pub pid: u32,
-    /// The answer in one line, without the process.
+    pub subject: Subject,
+    /// The answer in one line, without the subject.
     pub lead: String,
     /// `feature: reason`
     pub skips: Vec<String>,
@@ -30,10 +32,38 @@ pub struct Answer {
     pub tables: Vec<Table>,
     pub listings: Vec<Listing>,
     pub graph: Option<Graph>,
+    pub treemaps: Vec<Treemap>,
+    /// 0: nothing was watched, it is as it was found.
     pub seconds: f64,
     pub target_ended: bool,
     /// Processor time that looking has cost, in this process, in percent of one processor.
     pub overhead_percent: f64,
+}
+
+/// What was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    Process {
+        name: String,
+        pid: u32,
+    },
+    /// A device or an image, by its path.
+    Device(String),
+}
+
+impl Default for Subject {
+    fn default() -> Subject {
+        Subject::Device(String::new())
+    }
+}
+
+impl std::fmt::Display for Subject {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Subject::Process { name, pid } => write!(f, "{name} {pid}"),
+            Subject::Device(path) => f.write_str(path),
+        }
+    }
 }
 
 pub struct Table {
@@ -72,7 +102,12 @@ pub const PAGE: &str = "the page";
 
 impl Answer {
     pub fn new(command: &'static str, process: &Process) -> Answer {
-        Answer { command, process: label(process), pid: process.pid, ..Answer::default() }
+        let subject = Subject::Process { name: label(process), pid: process.pid };
+        Answer { command, subject, ..Answer::default() }
+    }
+
+    pub fn of_device(command: &'static str, path: String) -> Answer {
+        Answer { command, subject: Subject::Device(path), ..Answer::default() }
     }
 
     /// How looking went.
@@ -93,7 +128,7 @@ impl Answer {
     /// Prints it, and writes the page that is asked for.
     ///
     /// @param facts of the command's own, beside what every document has
-    pub fn give(&self, flags: &OutputFlags, end: End, facts: Value) -> Outcome {
+    pub fn give(&self, flags: &AnswerFlags, end: End, facts: Value) -> Outcome {
         // The page first: who reads the text may have gone. Neither is lost with the other.
         let page = flags.output.as_deref().map_or(Ok(()), |path| whole_file::write(path, &page::of(self), PAGE));
         if flags.json {
@@ -111,15 +146,19 @@ impl Answer {
     fn as_json(&self, facts: Value) -> Value {
         let mut document = json!({
             "command": self.command,
-            "pid": self.pid,
-            "process": self.process,
             "answer": self.lead,
-            "seconds": self.seconds,
-            "target_ended": self.target_ended,
             "skipped": self.skips,
             "notes": self.notes,
-            "overhead_percent": self.overhead_percent,
         });
+        match &self.subject {
+            Subject::Process { name, pid } => (document["process"], document["pid"]) = (json!(name), json!(pid)),
+            Subject::Device(path) => document["device"] = json!(path),
+        }
+        if self.seconds > 0.0 {
+            document["seconds"] = json!(self.seconds);
+            document["overhead_percent"] = json!(self.overhead_percent);
+            document["target_ended"] = json!(self.target_ended);
+        }
         if let (Some(document), Value::Object(facts)) = (document.as_object_mut(), facts) {
             document.extend(facts);
         }

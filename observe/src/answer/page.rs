@@ -5,7 +5,7 @@ use serde_json::json;
 use yunti_present::page::Page;
 use yunti_present::page::markup::{Tag, details, note, section, table, tag};
 
-use super::{Answer, Graph, Listing, Table};
+use super::{Answer, Graph, Listing, Subject, Table, treemap};
 use crate::stack::{KINDS, Kind};
 
 const STYLE: &str = include_str!("flame.css");
@@ -15,21 +15,28 @@ const ROWS_MAX: usize = 1000;
 const ROWS_OPEN: usize = 20;
 
 pub fn of(answer: &Answer) -> String {
-    let title = format!("{} {} - {}", answer.process, answer.pid, answer.command);
+    let title = format!("{} - {}", answer.subject, answer.command);
     let foot = format!("Yunti {}. What the words mean stands in docs/guide/observe.md.", env!("CARGO_PKG_VERSION"));
     let script = answer.graph.is_some().then_some(SCRIPT);
-    let page = Page { title: &title, style: STYLE, script, foot: &foot };
+    let style = [STYLE, if answer.treemaps.is_empty() { "" } else { treemap::STYLE }].concat();
+    let page = Page { title: &title, style: &style, script, foot: &foot };
     let tables = answer.tables.iter().enumerate().filter(|(_, table)| !table.rows.is_empty());
     let listings = answer.listings.iter().enumerate().filter(|(_, listing)| !listing.of.is_empty());
     let tables: Vec<Tag> = tables.map(|(i, table)| as_table(i, table)).collect();
     let listings: Vec<Tag> = listings.map(|(i, listing)| as_listing(i, listing)).collect();
-    page.of([header(answer)].into_iter().chain(answer.graph.as_ref().map(graph)).chain(tables).chain(listings))
+    let treemaps = answer.treemaps.iter().enumerate().map(|(i, treemap)| treemap.draw(i));
+    page.of([header(answer)]
+        .into_iter()
+        .chain(answer.graph.as_ref().map(graph))
+        .chain(treemaps)
+        .chain(tables)
+        .chain(listings))
 }
 
 fn header(answer: &Answer) -> Tag {
     let mut header = tag("header")
         .add(tag("p").class("eyebrow").say(format!("yunti observe {}", answer.command)))
-        .add(tag("h1").say(format!("{}, process {}", answer.process, answer.pid)))
+        .add(tag("h1").say(heading(&answer.subject)))
         .add(tag("p").class("lead").say(&answer.lead));
     for skip in &answer.skips {
         header = header.add(note(format!("SKIP {skip}")));
@@ -40,10 +47,20 @@ fn header(answer: &Answer) -> Tag {
     if answer.target_ended {
         header = header.add(note("The process has ended; this is what it did until then."));
     }
+    if answer.seconds == 0.0 {
+        return header;
+    }
     header.add(note(format!(
         "Looked at for {:.1} seconds, which took {:.1} % of one processor, what samples in the process itself not counted.",
         answer.seconds, answer.overhead_percent
     )))
+}
+
+fn heading(subject: &Subject) -> String {
+    match subject {
+        Subject::Process { name, pid } => format!("{name}, process {pid}"),
+        Subject::Device(path) => path.clone(),
+    }
 }
 
 fn as_table(i: usize, content: &Table) -> Tag {

@@ -12,11 +12,12 @@ const LISTED: usize = 5;
 
 pub fn of(answer: &Answer) -> String {
     let paint = paint::for_stdout();
-    let Answer { process, pid, lead, seconds, overhead_percent, .. } = answer;
-    let mut text = format!(
-        "{process} {pid}: {lead}\n{}\n",
-        paint.dim(&format!("{seconds:.1} s; looking took {overhead_percent:.1} % of a processor"))
-    );
+    let Answer { subject, lead, seconds, overhead_percent, .. } = answer;
+    let mut text = format!("{subject}: {lead}\n");
+    if *seconds > 0.0 {
+        text += &paint.dim(&format!("{seconds:.1} s; looking took {overhead_percent:.1} % of a processor"));
+        text.push('\n');
+    }
     for skip in &answer.skips {
         text += &format!("SKIP {skip}\n");
     }

@@ -72,7 +72,7 @@ pub fn flame(flags: &FlameFlags) -> Outcome {
         "calls": seen.asked.map(|(calls, _)| calls),
         "bytes": seen.asked.map(|(_, bytes)| bytes),
     });
-    answer.give(&flags.output, seen.watched.end, facts)
+    answer.give(&flags.output.answer, seen.watched.end, facts)
 }
 
 struct Seen {

@@ -1,5 +1,6 @@
 //! The commands, one file each, and what they have in common.
 
+pub mod ext4;
 pub mod faults;
 pub mod flame;
 mod live;
@@ -15,7 +16,7 @@ pub mod why;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use options::OutputFlags;
+use options::AnswerFlags;
 use yunti_present::failure::Outcome;
 use yunti_present::whole_file;
 
@@ -39,6 +40,8 @@ pub struct Flags {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    #[command(subcommand)]
+    Ext4(ext4::Ext4Command),
     Faults(faults::FaultsFlags),
     Flame(flame::FlameFlags),
     Locks(locks::LocksFlags),
@@ -52,15 +55,16 @@ enum Command {
 }
 
 impl Command {
-    fn output(&self) -> Option<&OutputFlags> {
+    fn answer(&self) -> Option<&AnswerFlags> {
         Some(match self {
-            Command::Faults(flags) => &flags.output,
-            Command::Flame(flags) => &flags.output,
-            Command::Locks(flags) => &flags.output,
-            Command::Native(flags) => &flags.output,
-            Command::Slow(flags) => &flags.output,
-            Command::Trace(flags) => &flags.output,
-            Command::Why(flags) => &flags.output,
+            Command::Ext4(command) => command.answer(),
+            Command::Faults(flags) => &flags.output.answer,
+            Command::Flame(flags) => &flags.output.answer,
+            Command::Locks(flags) => &flags.output.answer,
+            Command::Native(flags) => &flags.output.answer,
+            Command::Slow(flags) => &flags.output.answer,
+            Command::Trace(flags) => &flags.output.answer,
+            Command::Why(flags) => &flags.output.answer,
             Command::Release(_) => return None,
         })
     }
@@ -76,10 +80,11 @@ pub struct Look<'a> {
 
 pub fn act(flags: Flags) -> Outcome {
     // Before anything is looked at: a page that cannot be written is said at once.
-    if let Some(path) = flags.command.output().and_then(|output| output.output.as_deref()) {
+    if let Some(path) = flags.command.answer().and_then(|answer| answer.output.as_deref()) {
         whole_file::check(path, PAGE)?;
     }
     match flags.command {
+        Command::Ext4(command) => ext4::ext4(&command),
         Command::Faults(flags) => faults::faults(&flags),
         Command::Flame(flags) => flame::flame(&flags),
         Command::Locks(flags) => locks::locks(&flags),

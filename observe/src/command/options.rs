@@ -57,6 +57,13 @@ pub struct OutputFlags {
     /// How long to look
     #[arg(short, long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub seconds: Duration,
+    #[command(flatten)]
+    pub answer: AnswerFlags,
+}
+
+/// Where the answer goes.
+#[derive(Debug, Args)]
+pub struct AnswerFlags {
     /// The answer as one JSON document
     #[arg(long)]
     pub json: bool,

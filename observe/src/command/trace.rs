@@ -63,16 +63,16 @@ pub struct Seen {
 pub fn trace(flags: &TraceFlags) -> Outcome {
     let mut stopping = Stopping::new()?;
     let target = flags.target.find(Start::Running)?;
-    let mut live = Live::new(!flags.output.json);
+    let mut live = Live::new(!flags.output.answer.json);
     let (mut seen, watched) = look(flags, &target, &mut stopping, &mut live)?;
     seen.table.sort();
-    if !flags.output.json {
+    if !flags.output.answer.json {
         live.outcome?;
     }
     let mut answer = Answer::new("trace", &target.process);
     answer.watched(&watched);
     tell(&seen, &mut answer);
-    answer.give(&flags.output, watched.end, facts(&seen))
+    answer.give(&flags.output.answer, watched.end, facts(&seen))
 }
 
 fn look(flags: &TraceFlags, target: &Target, stopping: &mut Stopping, live: &mut Live) -> Result<(Seen, Watched)> {

@@ -44,7 +44,7 @@ pub fn why(flags: &WhyFlags) -> Outcome {
     answer.watched(&watched);
     let found = findings(&facts);
     tell(&facts, &found, &mut answer);
-    answer.give(&flags.output, watched.end, json_of(&facts, &found))
+    answer.give(&flags.output.answer, watched.end, json_of(&facts, &found))
 }
 
 fn tell(facts: &Facts, found: &[Finding], answer: &mut Answer) {

@@ -91,7 +91,7 @@ pub fn faults(flags: &FaultsFlags) -> Outcome {
     let mut seen = look(how, flags.stacks, begun, &mut stopping, &mut answer)?;
     answer.watched(&seen.watched);
     let facts = tell(flags, &mut seen, &mut answer);
-    answer.give(&flags.output, seen.watched.end, facts)
+    answer.give(&flags.output.answer, seen.watched.end, facts)
 }
 
 struct Seen {

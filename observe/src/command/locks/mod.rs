@@ -53,7 +53,7 @@ pub fn locks(flags: &LocksFlags) -> Outcome {
     all.retain(|lock| flags.all || lock.kind.is_contention());
     all.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.name.cmp(&b.name)));
     tell(&all, &mut answer);
-    answer.give(&flags.output, watched.end, facts(&all))
+    answer.give(&flags.output.answer, watched.end, facts(&all))
 }
 
 /// A JVM's own locks; of other processes, futexes.

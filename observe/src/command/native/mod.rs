@@ -78,7 +78,7 @@ pub fn native(flags: &NativeFlags) -> Outcome {
     let mut seen = look(flags, &target, is_jvm, &watches, &mut stopping)?;
     answer.watched(&seen.watched);
     tell(flags, &watches, &mut seen, &mut answer);
-    answer.give(&flags.output, seen.watched.end, facts(&watches, &seen))
+    answer.give(&flags.output.answer, seen.watched.end, facts(&watches, &seen))
 }
 
 fn warn(watches: &[Watch]) {

@@ -86,7 +86,7 @@ pub fn slow(flags: &SlowFlags) -> Outcome {
     let findings = Findings::of(&evidence, flags.over);
     let facts = findings.facts();
     findings.tell(&mut answer);
-    answer.give(&flags.output, watched.end, facts)
+    answer.give(&flags.output.answer, watched.end, facts)
 }
 
 /// What a request is.

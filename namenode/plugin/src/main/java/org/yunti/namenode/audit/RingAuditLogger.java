@@ -35,6 +35,7 @@ public final class RingAuditLogger extends DefaultAuditLogger {
 
   private final AtomicReferenceArray<String> modes = new AtomicReferenceArray<>(MODES);
   private AuditWriter writer;
+  private OtherAppenders others;
 
   /**
    * @throws IllegalArgumentException a setting is wrong, or the file cannot be written: the NameNode does not start, and says this
@@ -58,6 +59,7 @@ public final class RingAuditLogger extends DefaultAuditLogger {
       throw new IllegalArgumentException(
           AuditSettings.FILE_KEY + ": audit lines cannot be written to " + settings.file() + ": " + e + "; give a file that this user may write", e);
     }
+    others = new OtherAppenders(settings.file());
     writer.start();
     ShutdownHookManager.get().addShutdownHook(writer::end, SHUTDOWN_PRIORITY);
   }
@@ -78,9 +80,15 @@ public final class RingAuditLogger extends DefaultAuditLogger {
         signature = null;
       }
     }
-    writer.put(new AuditEvent(
+    AuditEvent event = new AuditEvent(
         System.currentTimeMillis(), succeeded, userName, addr, cmd, src, dst, permission(status), logTokenTrackingId,
-        logTokenTrackingId ? trackingId(ugi, dtSecretManager) : null, Server.getProtocol(), context, signature));
+        logTokenTrackingId ? trackingId(ugi, dtSecretManager) : null, Server.getProtocol(), context, signature);
+    writer.put(event);
+    if (others.areThere(event.millis())) {
+      StringBuilder message = new StringBuilder();
+      event.appendTo(message, callerContextMaxLen);
+      others.append(event.millis(), message.toString());
+    }
   }
 
   @Override

@@ -131,7 +131,11 @@ class SameAsStockTest {
       }
       ours.writer().end();
       StringBuilder expected = new StringBuilder();
-      kept.events.forEach(event -> expected.append(LAYOUT.format(event)));
+      // Each is there twice: an appender that is not the file's own gets from ours what it gets from stock.
+      for (int event = 0; event < kept.events.size(); event += 2) {
+        assertEquals(kept.events.get(event).getMessage(), kept.events.get(event + 1).getMessage(), "seed " + seed);
+        expected.append(LAYOUT.format(kept.events.get(event)));
+      }
       String got = Files.readString(Path.of(conf.get(AuditSettings.FILE_KEY)));
       // Two clocks were read one after the other: milliseconds may differ.
       String time = "(?m)^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d,\\d{3} ";

@@ -1,0 +1,9 @@
+//! The structures as they lie on the disk.
+
+pub mod bytes;
+pub mod checksum;
+pub mod group;
+pub mod inode;
+pub mod layout;
+pub mod superblock;
+pub mod xattr;

@@ -1,0 +1,294 @@
+//! The superblock: how large everything is, and what the file system can have in it.
+
+use crate::disk::bytes::{u16_at, u32_at, u64_at, u64_of};
+use crate::disk::checksum::crc32c;
+use crate::error::{Error, Result, Trouble, damaged};
+use crate::source::Source;
+
+pub const SUPER_OFFSET: u64 = 1024;
+pub const SUPER_BYTES: usize = 1024;
+const MAGIC: u16 = 0xEF53;
+
+/// Of the three words of features: compatible, incompatible, compatible for those who only read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Feature {
+    word: usize,
+    bit: u32,
+    pub name: &'static str,
+}
+
+const fn feature(word: usize, bit: u32, name: &'static str) -> Feature {
+    Feature { word, bit, name }
+}
+
+impl Feature {
+    pub const HAS_JOURNAL: Feature = feature(0, 0x4, "has_journal");
+    pub const RESIZE_INODE: Feature = feature(0, 0x10, "resize_inode");
+    pub const SPARSE_SUPER2: Feature = feature(0, 0x200, "sparse_super2");
+    pub const FAST_COMMIT: Feature = feature(0, 0x400, "fast_commit");
+    pub const ORPHAN_FILE: Feature = feature(0, 0x1000, "orphan_file");
+    pub const FILETYPE: Feature = feature(1, 0x2, "filetype");
+    pub const RECOVER: Feature = feature(1, 0x4, "needs_recovery");
+    pub const JOURNAL_DEV: Feature = feature(1, 0x8, "journal_dev");
+    pub const META_BG: Feature = feature(1, 0x10, "meta_bg");
+    pub const EXTENTS: Feature = feature(1, 0x40, "extent");
+    pub const BITS_64: Feature = feature(1, 0x80, "64bit");
+    pub const MMP: Feature = feature(1, 0x100, "mmp");
+    pub const FLEX_BG: Feature = feature(1, 0x200, "flex_bg");
+    pub const EA_INODE: Feature = feature(1, 0x400, "ea_inode");
+    pub const CSUM_SEED: Feature = feature(1, 0x2000, "metadata_csum_seed");
+    pub const LARGE_DIR: Feature = feature(1, 0x4000, "large_dir");
+    pub const INLINE_DATA: Feature = feature(1, 0x8000, "inline_data");
+    pub const ENCRYPT: Feature = feature(1, 0x1_0000, "encrypt");
+    pub const CASEFOLD: Feature = feature(1, 0x2_0000, "casefold");
+    pub const SPARSE_SUPER: Feature = feature(2, 0x1, "sparse_super");
+    pub const HUGE_FILE: Feature = feature(2, 0x8, "huge_file");
+    pub const GDT_CSUM: Feature = feature(2, 0x10, "uninit_bg");
+    pub const QUOTA: Feature = feature(2, 0x100, "quota");
+    pub const BIGALLOC: Feature = feature(2, 0x200, "bigalloc");
+    pub const METADATA_CSUM: Feature = feature(2, 0x400, "metadata_csum");
+    pub const PROJECT: Feature = feature(2, 0x2000, "project");
+    pub const SHARED_BLOCKS: Feature = feature(2, 0x4000, "shared_blocks");
+    pub const VERITY: Feature = feature(2, 0x8000, "verity");
+
+    const NAMED: [Feature; 28] = [
+        Feature::HAS_JOURNAL,
+        Feature::RESIZE_INODE,
+        Feature::SPARSE_SUPER2,
+        Feature::FAST_COMMIT,
+        Feature::ORPHAN_FILE,
+        Feature::FILETYPE,
+        Feature::RECOVER,
+        Feature::JOURNAL_DEV,
+        Feature::META_BG,
+        Feature::EXTENTS,
+        Feature::BITS_64,
+        Feature::MMP,
+        Feature::FLEX_BG,
+        Feature::EA_INODE,
+        Feature::CSUM_SEED,
+        Feature::LARGE_DIR,
+        Feature::INLINE_DATA,
+        Feature::ENCRYPT,
+        Feature::CASEFOLD,
+        Feature::SPARSE_SUPER,
+        Feature::HUGE_FILE,
+        Feature::GDT_CSUM,
+        Feature::QUOTA,
+        Feature::BIGALLOC,
+        Feature::METADATA_CSUM,
+        Feature::PROJECT,
+        Feature::SHARED_BLOCKS,
+        Feature::VERITY,
+    ];
+}
+
+/// What of the incompatible ones is understood here. `dirdata` (0x1000, of Lustre) changes names only.
+const KNOWN_INCOMPATIBLE: u32 =
+    0x2 | 0x4 | 0x10 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x1000 | 0x2000 | 0x4000 | 0x8000 | 0x1_0000 | 0x2_0000;
+
+#[derive(Clone, Debug)]
+pub struct SuperBlock {
+    /// With those before the first data block.
+    pub blocks: u64,
+    /// 1 where blocks have 1 KiB and there are no clusters, else 0.
+    pub first_data_block: u64,
+    pub block_bytes: u32,
+    /// 1 without `bigalloc`.
+    pub cluster_blocks: u32,
+    pub blocks_per_group: u32,
+    pub inodes_per_group: u32,
+    pub inodes: u32,
+    pub inode_bytes: u32,
+    pub descriptor_bytes: u32,
+    pub free_blocks: u64,
+    pub free_inodes: u32,
+    pub reserved_descriptor_blocks: u32,
+    pub first_meta_group: u32,
+    /// Of `flex_bg`; else 1.
+    pub groups_per_flex: u32,
+    pub first_inode: u32,
+    pub journal_inode: u32,
+    pub quota_inodes: [u32; 3],
+    pub orphan_inode: u32,
+    pub backup_groups: [u32; 2],
+    pub mmp_block: u64,
+    pub uuid: [u8; 16],
+    pub label: String,
+    /// Where it was mounted the last time.
+    pub last_mounted: String,
+    /// It was unmounted, and no error was found since.
+    pub is_clean: bool,
+    /// Written since it was made, as the superblock counts.
+    pub written_kib: u64,
+    pub checksum_seed: u32,
+    features: [u32; 3],
+}
+
+impl SuperBlock {
+    pub fn read<S: Source + ?Sized>(source: &S) -> Result<SuperBlock> {
+        let size = source.size().map_err(|e| Error::io("its size", &e))?;
+        if size < SUPER_OFFSET + SUPER_BYTES as u64 {
+            return Err(Error::new(Trouble::Foreign, format!("{size} bytes are no file system")));
+        }
+        let mut bytes = [0; SUPER_BYTES];
+        source.read_at(&mut bytes, SUPER_OFFSET).map_err(|e| Error::io("the superblock", &e))?;
+        let this = SuperBlock::parse(&bytes)?;
+        let need = this.blocks.checked_mul(u64::from(this.block_bytes));
+        match need {
+            Some(need) if need <= size => Ok(this),
+            _ => damaged(format!(
+                "the file system has {} blocks of {} bytes, what it lies in only {size} bytes; a part of it is missing",
+                this.blocks, this.block_bytes
+            )),
+        }
+    }
+
+    pub(crate) fn parse(bytes: &[u8; SUPER_BYTES]) -> Result<SuperBlock> {
+        if u16_at(bytes, 0x38) != MAGIC {
+            return Err(Error::new(
+                Trouble::Foreign,
+                "no ext2, ext3 or ext4 is here: the superblock's magic number is not there",
+            ));
+        }
+        let features = [u32_at(bytes, 0x5C), u32_at(bytes, 0x60), u32_at(bytes, 0x64)];
+        let has = |f: Feature| features[f.word] & f.bit != 0;
+        if has(Feature::JOURNAL_DEV) {
+            return Err(Error::new(
+                Trouble::Foreign,
+                "this is a journal on a device of its own; name the device of the file system",
+            ));
+        }
+        let unknown = features[1] & !KNOWN_INCOMPATIBLE;
+        if unknown != 0 {
+            return Err(Error::new(
+                Trouble::Unsupported,
+                format!("it has features that are not known here (incompatible, {unknown:#x})"),
+            ));
+        }
+        if has(Feature::METADATA_CSUM) && crc32c(!0, &bytes[..0x3FC]) != u32_at(bytes, 0x3FC) {
+            return damaged("the superblock's checksum is wrong");
+        }
+        let (log_block, log_cluster) = (u32_at(bytes, 0x18), u32_at(bytes, 0x1C));
+        if log_block > 6 || has(Feature::BIGALLOC) && (log_cluster < log_block || log_cluster > 20) {
+            return damaged(format!(
+                "the superblock: blocks of 2^{} bytes, clusters of 2^{}",
+                log_block as u64 + 10,
+                log_cluster as u64 + 10
+            ));
+        }
+        let is_64 = has(Feature::BITS_64);
+        let high = |at: usize| if is_64 { u32_at(bytes, at) } else { 0 };
+        let is_old = u32_at(bytes, 0x4C) == 0;
+        let this = SuperBlock {
+            blocks: u64_of(u32_at(bytes, 0x4), high(0x150)),
+            first_data_block: u64::from(u32_at(bytes, 0x14)),
+            block_bytes: 1024 << log_block,
+            cluster_blocks: if has(Feature::BIGALLOC) { 1 << (log_cluster - log_block) } else { 1 },
+            blocks_per_group: u32_at(bytes, 0x20),
+            inodes_per_group: u32_at(bytes, 0x28),
+            inodes: u32_at(bytes, 0x0),
+            inode_bytes: if is_old { 128 } else { u32::from(u16_at(bytes, 0x58)) },
+            descriptor_bytes: if is_64 { u32::from(u16_at(bytes, 0xFE)) } else { 32 },
+            free_blocks: u64_of(u32_at(bytes, 0xC), high(0x158)),
+            free_inodes: u32_at(bytes, 0x10),
+            reserved_descriptor_blocks: if has(Feature::RESIZE_INODE) { u32::from(u16_at(bytes, 0xCE)) } else { 0 },
+            first_meta_group: if has(Feature::META_BG) { u32_at(bytes, 0x104) } else { u32::MAX },
+            groups_per_flex: if has(Feature::FLEX_BG) && bytes[0x174] < 31 { 1 << bytes[0x174] } else { 1 },
+            first_inode: if is_old { 11 } else { u32_at(bytes, 0x54) },
+            journal_inode: if has(Feature::HAS_JOURNAL) { u32_at(bytes, 0xE0) } else { 0 },
+            quota_inodes: [u32_at(bytes, 0x240), u32_at(bytes, 0x244), u32_at(bytes, 0x26C)],
+            orphan_inode: if has(Feature::ORPHAN_FILE) { u32_at(bytes, 0x280) } else { 0 },
+            backup_groups: [u32_at(bytes, 0x24C), u32_at(bytes, 0x250)],
+            mmp_block: if has(Feature::MMP) { u64_at(bytes, 0x168) } else { 0 },
+            uuid: bytes[0x68..0x78].try_into().expect("16 bytes"),
+            label: text(&bytes[0x78..0x88]),
+            last_mounted: text(&bytes[0x88..0xC8]),
+            is_clean: u16_at(bytes, 0x3A) & 3 == 1 && !has(Feature::RECOVER),
+            written_kib: u64_at(bytes, 0x178),
+            checksum_seed: if has(Feature::CSUM_SEED) { u32_at(bytes, 0x270) } else { crc32c(!0, &bytes[0x68..0x78]) },
+            features,
+        };
+        this.check()?;
+        Ok(this)
+    }
+
+    fn check(&self) -> Result<()> {
+        let bits = u64::from(self.block_bytes) * 8;
+        let wrong = if self.first_data_block >= self.blocks || self.first_data_block > 1 {
+            format!("{} blocks, the first of data is {}", self.blocks, self.first_data_block)
+        } else if self.blocks_per_group == 0
+            || !self.blocks_per_group.is_multiple_of(8 * self.cluster_blocks)
+            || self.clusters_per_group() > bits
+        {
+            format!("{} blocks a group", self.blocks_per_group)
+        } else if self.inodes_per_group == 0
+            || !self.inodes_per_group.is_multiple_of(8)
+            || u64::from(self.inodes_per_group) > bits
+        {
+            format!("{} inodes a group", self.inodes_per_group)
+        } else if !self.inode_bytes.is_power_of_two() || !(128..=self.block_bytes).contains(&self.inode_bytes) {
+            format!("inodes of {} bytes", self.inode_bytes)
+        } else if !self.descriptor_bytes.is_power_of_two()
+            || self.descriptor_bytes > 1024
+            || self.has(Feature::BITS_64) && self.descriptor_bytes < 64
+        {
+            format!("group descriptors of {} bytes", self.descriptor_bytes)
+        } else if self.group_count() * u64::from(self.inodes_per_group) != u64::from(self.inodes) {
+            format!("{} groups of {} inodes are not {} inodes", self.group_count(), self.inodes_per_group, self.inodes)
+        } else if u64::from(self.reserved_descriptor_blocks) > u64::from(self.block_bytes) / 4 {
+            format!("{} blocks reserved for descriptors", self.reserved_descriptor_blocks)
+        } else {
+            return Ok(());
+        };
+        damaged(format!("the superblock: {wrong}: that cannot be; e2fsck -n tells more"))
+    }
+
+    pub fn has(&self, feature: Feature) -> bool {
+        self.features[feature.word] & feature.bit != 0
+    }
+
+    /// By their names, as `dumpe2fs` prints them; without those that need no word here.
+    pub fn feature_names(&self) -> Vec<&'static str> {
+        Feature::NAMED.iter().filter(|f| self.has(**f)).map(|f| f.name).collect()
+    }
+
+    pub fn group_count(&self) -> u64 {
+        (self.blocks - self.first_data_block).div_ceil(u64::from(self.blocks_per_group))
+    }
+
+    pub fn clusters_per_group(&self) -> u64 {
+        u64::from(self.blocks_per_group / self.cluster_blocks)
+    }
+
+    pub fn group_start(&self, group: u64) -> u64 {
+        self.first_data_block + group * u64::from(self.blocks_per_group)
+    }
+
+    /// The last one may be smaller.
+    pub fn group_blocks(&self, group: u64) -> u64 {
+        u64::from(self.blocks_per_group).min(self.blocks - self.group_start(group))
+    }
+
+    pub fn descriptors_per_block(&self) -> u64 {
+        u64::from(self.block_bytes / self.descriptor_bytes)
+    }
+
+    pub fn descriptor_blocks(&self) -> u64 {
+        self.group_count().div_ceil(self.descriptors_per_block())
+    }
+
+    pub fn inode_table_blocks(&self) -> u64 {
+        (u64::from(self.inodes_per_group) * u64::from(self.inode_bytes)).div_ceil(u64::from(self.block_bytes))
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.blocks * u64::from(self.block_bytes)
+    }
+}
+
+/// What is not UTF-8, or no letter, is told as such.
+fn text(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}

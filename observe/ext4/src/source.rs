@@ -1,0 +1,36 @@
+//! Where an image's bytes come from.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::os::unix::fs::FileExt;
+
+/// An image, a device, or bytes in memory. Only read.
+pub trait Source {
+    fn size(&self) -> io::Result<u64>;
+
+    /// Fills the buffer, or fails.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+}
+
+impl Source for File {
+    fn size(&self) -> io::Result<u64> {
+        // A device's metadata say nothing of its size.
+        (&mut &*self).seek(SeekFrom::End(0))
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.read_exact_at(buffer, offset)
+    }
+}
+
+impl Source for [u8] {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.len() as u64)
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let found = usize::try_from(offset).ok().and_then(|from| self.get(from..from.checked_add(buffer.len())?));
+        buffer.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+}

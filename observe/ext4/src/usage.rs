@@ -1,0 +1,336 @@
+//! What a file system's blocks are used for, as sums: by kind, how files and free space are cut, and what it would take with other settings.
+
+use std::collections::HashMap;
+use std::ops::AddAssign;
+
+use crate::disk::bytes::bit;
+use crate::disk::inode::FileType;
+use crate::disk::superblock::{Feature, SuperBlock};
+use crate::kind::{KINDS, Kind};
+use crate::names;
+use crate::source::Source;
+use crate::tree::{CLUSTER_BYTES, Run};
+use crate::walk::{FileFacts, FileSystem, Walked};
+
+const WORST: usize = 20;
+pub const POWERS: usize = 32;
+
+/// Of files, directories and links.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    pub regular: u64,
+    pub directories: u64,
+    pub symlinks: u64,
+    pub special: u64,
+    /// What lies in the inode.
+    pub inline: u64,
+    /// Sizes of regular files, as `ls` tells them.
+    pub bytes: u64,
+    /// Regular files that have blocks.
+    pub with_blocks: u64,
+    /// Of those, in more than one piece.
+    pub fragmented: u64,
+    pub fragments: u64,
+    /// Regular files by how many pieces they have: 1, 2, 3-4, 5-8, ..
+    pub by_fragments: Vec<u64>,
+    /// Of regular files: reserved, and not written yet.
+    pub unwritten_blocks: u64,
+    pub blocks_behind_end: u64,
+    /// Inodes with the most pieces, these first.
+    pub worst: Vec<Pieces>,
+    /// Regular files that would lie in their inode with `inline_data`, and the blocks that they have now.
+    pub small: u64,
+    pub small_blocks: u64,
+    /// Clusters of each of [`CLUSTER_BYTES`] that all inodes' blocks would be.
+    pub clusters: [u64; CLUSTER_BYTES.len()],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pieces {
+    pub fragments: u32,
+    pub inode: u32,
+    pub bytes: u64,
+}
+
+impl Files {
+    pub fn add(&mut self, file: &FileFacts) {
+        let FileFacts { inode, kind, shape } = file;
+        if inode.links > 0 || inode.is_xattr_value() {
+            self.inline += u64::from(inode.is_inline());
+        }
+        for (all, own) in self.clusters.iter_mut().zip(shape.clusters) {
+            *all += own + u64::from(shape.tree_blocks);
+        }
+        match (kind, inode.file_type) {
+            (_, FileType::Directory) => self.directories += 1,
+            (_, FileType::Symlink) => self.symlinks += 1,
+            (_, FileType::Special) => self.special += 1,
+            (Kind::Data, FileType::Regular) => self.add_regular(file),
+            _ => (),
+        }
+    }
+
+    fn add_regular(&mut self, file: &FileFacts) {
+        let FileFacts { inode, shape, .. } = file;
+        self.regular += 1;
+        self.bytes += inode.bytes;
+        self.unwritten_blocks += shape.unwritten_blocks;
+        self.blocks_behind_end += shape.blocks_behind_end;
+        if shape.data_blocks == 0 {
+            return;
+        }
+        self.with_blocks += 1;
+        self.fragmented += u64::from(shape.fragments > 1);
+        self.fragments += u64::from(shape.fragments);
+        let power = shape.fragments.next_power_of_two().trailing_zeros() as usize;
+        if self.by_fragments.len() <= power {
+            self.by_fragments.resize(power + 1, 0);
+        }
+        self.by_fragments[power] += 1;
+        if shape.fragments > 1 {
+            self.rank(Pieces { fragments: shape.fragments, inode: inode.number, bytes: inode.bytes });
+        }
+        if inode.bytes <= u64::from(inode.inline_bytes_max) && !inode.is_encrypted() && !inode.has_verity() {
+            self.small += 1;
+            self.small_blocks += shape.data_blocks + u64::from(shape.tree_blocks);
+        }
+    }
+
+    fn rank(&mut self, pieces: Pieces) {
+        let at = self.worst.partition_point(|p| {
+            (p.fragments, std::cmp::Reverse(p.inode)) >= (pieces.fragments, std::cmp::Reverse(pieces.inode))
+        });
+        if at < WORST {
+            self.worst.insert(at, pieces);
+            self.worst.truncate(WORST);
+        }
+    }
+}
+
+impl AddAssign<&Files> for Files {
+    fn add_assign(&mut self, other: &Files) {
+        self.regular += other.regular;
+        self.directories += other.directories;
+        self.symlinks += other.symlinks;
+        self.special += other.special;
+        self.inline += other.inline;
+        self.bytes += other.bytes;
+        self.with_blocks += other.with_blocks;
+        self.fragmented += other.fragmented;
+        self.fragments += other.fragments;
+        self.unwritten_blocks += other.unwritten_blocks;
+        self.blocks_behind_end += other.blocks_behind_end;
+        self.small += other.small;
+        self.small_blocks += other.small_blocks;
+        if self.by_fragments.len() < other.by_fragments.len() {
+            self.by_fragments.resize(other.by_fragments.len(), 0);
+        }
+        for (all, own) in self.by_fragments.iter_mut().zip(&other.by_fragments) {
+            *all += own;
+        }
+        for (all, own) in self.clusters.iter_mut().zip(other.clusters) {
+            *all += own;
+        }
+        for pieces in &other.worst {
+            self.rank(*pieces);
+        }
+    }
+}
+
+/// Runs of free clusters, across groups.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FreeSpace {
+    pub blocks: u64,
+    pub runs: u64,
+    pub largest_blocks: u64,
+    /// Free blocks that lie in runs of 1, 2-3, 4-7, .. blocks.
+    pub by_power: [u64; POWERS],
+}
+
+impl FreeSpace {
+    fn add(&mut self, blocks: u64) {
+        if blocks > 0 {
+            self.blocks += blocks;
+            self.runs += 1;
+            self.largest_blocks = self.largest_blocks.max(blocks);
+            self.by_power[(blocks.ilog2() as usize).min(POWERS - 1)] += blocks;
+        }
+    }
+}
+
+/// What bitmaps and inodes say of each other; nothing of it, where all is well.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ownership {
+    /// In use by the bitmaps, and nobody has it.
+    pub lost_clusters: u64,
+    /// Somebody has it, and it is free by the bitmaps.
+    pub unmarked_clusters: u64,
+    /// Blocks that two have, beside those of `shared_blocks`.
+    pub twice_blocks: u64,
+    /// Inodes, or 0, and the first block that they share.
+    pub first_twice: Option<(u32, u32, u64)>,
+}
+
+impl Ownership {
+    pub fn is_whole(&self) -> bool {
+        *self == Ownership::default()
+    }
+}
+
+/// What clusters of this size would change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clustered {
+    pub cluster_bytes: u64,
+    /// More than now, since the end of each file, directory and tree fills a cluster.
+    pub slack_bytes: u64,
+    /// Bitmaps and descriptors that there would be no more.
+    pub metadata_bytes: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Usage {
+    /// Blocks, by [`KINDS`].
+    pub kinds: [u64; KINDS.len()],
+    pub files: Files,
+    pub free: FreeSpace,
+    pub ownership: Ownership,
+    pub inodes_used: u64,
+    /// As the descriptors say.
+    pub free_blocks_told: u64,
+    /// Of `bigalloc`: in clusters that are used, and not filled.
+    pub slack_blocks: u64,
+    /// One-block directories that would lie in their inode with `inline_data`.
+    pub small_directories: u64,
+    pub clustered: Vec<Clustered>,
+}
+
+impl Usage {
+    pub fn of<S: Source + ?Sized>(fs: &FileSystem<S>, walked: &Walked<Files>, runs: &[Run]) -> Usage {
+        let s = &fs.superblock;
+        let mut this = Usage {
+            kinds: [0; KINDS.len()],
+            files: Files::default(),
+            free: FreeSpace::default(),
+            ownership: Ownership::default(),
+            inodes_used: walked.groups.iter().map(|g| u64::from(g.inodes_used)).sum(),
+            free_blocks_told: walked.groups.iter().map(|g| u64::from(g.free_clusters_told)).sum::<u64>()
+                * u64::from(s.cluster_blocks),
+            slack_blocks: 0,
+            small_directories: small_directories(fs, runs),
+            clustered: Vec::new(),
+        };
+        for group in &walked.groups {
+            this.files += &group.gathered;
+        }
+        for run in runs {
+            this.kinds[run.kind as usize] += u64::from(run.blocks);
+        }
+        this.compare(s, walked, runs);
+        this.clustered = this.with_clusters(s);
+        this
+    }
+
+    pub fn blocks(&self, kind: Kind) -> u64 {
+        self.kinds[kind as usize]
+    }
+
+    /// Bitmaps with what is known by the runs, group by group.
+    fn compare<T>(&mut self, s: &SuperBlock, walked: &Walked<T>, runs: &[Run]) {
+        let ratio = u64::from(s.cluster_blocks);
+        let mut end = (0, 0);
+        let mut owned_blocks = 0;
+        for run in runs {
+            if run.start < end.0 && !s.has(Feature::SHARED_BLOCKS) {
+                self.ownership.twice_blocks += run.end().min(end.0) - run.start;
+                self.ownership.first_twice.get_or_insert((end.1, run.inode, run.start));
+            }
+            owned_blocks += run.end().saturating_sub(run.start.max(end.0));
+            if run.end() > end.0 {
+                end = (run.end(), run.inode);
+            }
+        }
+        let (mut from, mut free, mut used_clusters) = (0, 0, 0);
+        for (number, group) in walked.groups.iter().enumerate() {
+            let (start, blocks) = (s.group_start(number as u64), s.group_blocks(number as u64));
+            let clusters = blocks.div_ceil(ratio) as usize;
+            let mut owned = vec![0; clusters.div_ceil(8)];
+            // Runs are in order of where they begin; one may reach into the groups behind its own.
+            while from < runs.len() && runs[from].end() <= start {
+                from += 1;
+            }
+            for run in runs[from..].iter().take_while(|run| run.start < start + blocks).filter(|run| run.end() > start)
+            {
+                let (first, last) = (run.start.max(start) - start, run.end().min(start + blocks) - 1 - start);
+                (first / ratio..=last / ratio).for_each(|c| owned[c as usize / 8] |= 1 << (c % 8));
+            }
+            let used = group.used.as_deref().unwrap_or(&owned);
+            for cluster in 0..clusters {
+                let size = ratio.min(blocks - cluster as u64 * ratio);
+                let (is_used, is_owned) = (bit(used, cluster), bit(&owned, cluster));
+                self.ownership.lost_clusters += u64::from(is_used && !is_owned);
+                self.ownership.unmarked_clusters += u64::from(is_owned && !is_used);
+                if is_used {
+                    used_clusters += size;
+                    self.free.add(std::mem::take(&mut free));
+                } else {
+                    free += size;
+                }
+            }
+        }
+        self.free.add(free);
+        if ratio > 1 {
+            self.slack_blocks = used_clusters.saturating_sub(owned_blocks);
+        }
+    }
+
+    fn with_clusters(&self, s: &SuperBlock) -> Vec<Clustered> {
+        let block = u64::from(s.block_bytes);
+        let own: u64 = [
+            Kind::ExtentBlock,
+            Kind::IndirectBlock,
+            Kind::Directory,
+            Kind::Journal,
+            Kind::Data,
+            Kind::Symlink,
+            Kind::Quota,
+            Kind::OrphanFile,
+        ]
+        .iter()
+        .map(|kind| self.blocks(*kind))
+        .sum();
+        let bitmaps = self.blocks(Kind::BlockBitmap);
+        let descriptors = self.blocks(Kind::Descriptors) + self.blocks(Kind::ReservedDescriptors);
+        let larger = CLUSTER_BYTES
+            .iter()
+            .zip(self.files.clusters)
+            .filter(|(bytes, _)| **bytes > block * u64::from(s.cluster_blocks));
+        larger
+            .map(|(bytes, clusters)| {
+                // Groups have as many clusters as a bitmap has bits, and so there are fewer of them. Inodes stay as many.
+                let ratio = bytes / (block * u64::from(s.cluster_blocks));
+                Clustered {
+                    cluster_bytes: *bytes,
+                    slack_bytes: (clusters * bytes).saturating_sub((own + self.blocks(Kind::Xattr)) * block),
+                    metadata_bytes: (bitmaps - bitmaps.div_ceil(ratio) + descriptors - descriptors.div_ceil(ratio))
+                        * block,
+                }
+            })
+            .collect()
+    }
+}
+
+/// Looks into each directory of one block.
+fn small_directories<S: Source + ?Sized>(fs: &FileSystem<S>, runs: &[Run]) -> u64 {
+    let mut sizes: HashMap<u32, (u64, u64)> = HashMap::new();
+    for run in runs.iter().filter(|run| run.kind == Kind::Directory) {
+        let (blocks, start) = sizes.entry(run.inode).or_default();
+        *blocks += u64::from(run.blocks);
+        *start = run.start;
+    }
+    let of_one = sizes.into_values().filter(|(blocks, _)| *blocks == 1);
+    of_one
+        .filter(|(_, block)| {
+            fs.inline_size_of_directory(*block).is_ok_and(|bytes| bytes <= names::inline_max(&fs.superblock))
+        })
+        .count() as u64
+}

@@ -1,0 +1,132 @@
+//! A treemap: rectangles whose areas are shares of a whole, as near to squares as they come.
+//!
+//! Bruls, Huizing, van Wijk: Squarified Treemaps, 2000: rows are filled along the shorter side, as long as that makes their worst rectangle better.
+
+use yunti_present::page::markup::{Tag, at, drawing, section, tag};
+
+use super::percent;
+
+pub struct Treemap {
+    pub title: String,
+    /// A name, what it is worth, and that in words.
+    pub parts: Vec<(String, u64, String)>,
+}
+
+const WIDTH: f64 = 960.0;
+const HEIGHT: f64 = 420.0;
+const GAP: f64 = 1.5;
+/// Room that a label needs.
+const LABEL_WIDTH: f64 = 7.5;
+const LABEL_HEIGHT: f64 = 18.0;
+const COLOURS: usize = 10;
+
+pub const STYLE: &str = include_str!("treemap.css");
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Rectangle {
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+}
+
+impl Treemap {
+    pub fn draw(&self, number: usize) -> Tag {
+        let mut parts: Vec<_> = self.parts.iter().enumerate().filter(|(_, part)| part.1 > 0).collect();
+        parts.sort_by_key(|(_, part)| std::cmp::Reverse(part.1));
+        let total: u64 = parts.iter().map(|(_, part)| part.1).sum();
+        let values: Vec<f64> = parts.iter().map(|(_, part)| part.1 as f64).collect();
+        let whole = Rectangle { x: 0.0, y: 0.0, width: WIDTH, height: HEIGHT };
+        let mut svg =
+            drawing(WIDTH, HEIGHT, &self.title, "").class("treemap").set("preserveAspectRatio", "xMidYMid meet");
+        for ((place, (name, value, words)), r) in parts.iter().zip(squarify(&values, whole)) {
+            let (width, height) = ((r.width - GAP).max(0.0), (r.height - GAP).max(0.0));
+            let told = format!("{name}: {words}, {}", percent(*value, total));
+            let mut group = tag("g").add(
+                tag("rect")
+                    .set("x", at(r.x))
+                    .set("y", at(r.y))
+                    .set("width", at(width))
+                    .set("height", at(height))
+                    .class(format!("part-{}", place % COLOURS))
+                    .add(tag("title").say(&told)),
+            );
+            let line = |n: usize, text: &str| {
+                tag("text").set("x", at(r.x + 6.0)).set("y", at(r.y + LABEL_HEIGHT * n as f64)).say(text)
+            };
+            let fits = |text: &str, lines: f64| {
+                text.chars().count() as f64 * LABEL_WIDTH + 8.0 < width && LABEL_HEIGHT * lines + 4.0 < height
+            };
+            if fits(name, 1.0) {
+                group = group.add(line(1, name));
+                if fits(words, 2.0) {
+                    group = group.add(line(2, words));
+                }
+            }
+            svg = svg.add(group);
+        }
+        section(&format!("treemap-{number}"), &self.title).add(tag("div").class("card").add(svg))
+    }
+}
+
+/// @param values from the largest on
+fn squarify(values: &[f64], whole: Rectangle) -> Vec<Rectangle> {
+    let total: f64 = values.iter().sum();
+    let scale = whole.width * whole.height / total.max(f64::MIN_POSITIVE);
+    let areas: Vec<f64> = values.iter().map(|v| v * scale).collect();
+    let (mut rest, mut done, mut placed) = (whole, 0, Vec::new());
+    while done < areas.len() {
+        let side = rest.width.min(rest.height);
+        let mut end = done + 1;
+        while end < areas.len() && worst(&areas[done..=end], side) <= worst(&areas[done..end], side) {
+            end += 1;
+        }
+        let row = &areas[done..end];
+        let thick = row.iter().sum::<f64>() / side.max(f64::MIN_POSITIVE);
+        let mut along = 0.0;
+        for area in row {
+            let long = area / thick.max(f64::MIN_POSITIVE);
+            placed.push(if rest.width <= rest.height {
+                Rectangle { x: rest.x + along, y: rest.y, width: long, height: thick }
+            } else {
+                Rectangle { x: rest.x, y: rest.y + along, width: thick, height: long }
+            });
+            along += long;
+        }
+        rest = if rest.width <= rest.height {
+            Rectangle { y: rest.y + thick, height: rest.height - thick, ..rest }
+        } else {
+            Rectangle { x: rest.x + thick, width: rest.width - thick, ..rest }
+        };
+        done = end;
+    }
+    placed
+}
+
+/// The ratio of sides of the worst rectangle in a row.
+fn worst(row: &[f64], side: f64) -> f64 {
+    let sum: f64 = row.iter().sum();
+    row.iter().map(|area| (side * side * area / (sum * sum)).max(sum * sum / (side * side * area))).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn areas_are_right_and_within() {
+        let whole = Rectangle { x: 0.0, y: 0.0, width: 6.0, height: 4.0 };
+        let values = [6.0, 6.0, 4.0, 3.0, 2.0, 2.0, 1.0];
+        let placed = squarify(&values, whole);
+        assert_eq!(placed.len(), values.len());
+        for (value, r) in values.iter().zip(&placed) {
+            assert!((r.width * r.height - value).abs() < 1e-9, "{value}: {r:?}");
+            assert!(
+                r.x >= -1e-9 && r.y >= -1e-9 && r.x + r.width <= 6.0 + 1e-9 && r.y + r.height <= 4.0 + 1e-9,
+                "{r:?}"
+            );
+        }
+        // The example of the paper: the first two stand above each other, three wide.
+        assert_eq!((placed[0].width, placed[0].height), (3.0, 2.0));
+    }
+}

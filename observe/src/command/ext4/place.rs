@@ -1,0 +1,122 @@
+//! Where a file system lies: a device, an image, or the device below a directory.
+//!
+//! What is mounted is read by its device: there the kernel keeps the structures that it works on. An image that a mounted loop device stands on
+//! is behind that, and so it is not read itself.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{major, minor};
+use yunti_engine::base::{Code, Error, Result};
+
+pub struct Place {
+    pub path: PathBuf,
+    /// Where it is mounted, if it is.
+    pub mounted_at: Option<String>,
+}
+
+impl Place {
+    pub fn find(given: &Path) -> Result<Place> {
+        let failed =
+            |doing: &str, e: &std::io::Error| Error::io(Code::Input, doing, e).at_path(given.display().to_string());
+        let found = fs::metadata(given).map_err(|e| failed("there is no such device, image or directory", &e))?;
+        if found.file_type().is_block_device() {
+            return Ok(Place { path: given.to_owned(), mounted_at: mount_point(found.rdev()) });
+        }
+        if found.is_dir() {
+            let device = found.dev();
+            let path = device_path(device).ok_or_else(|| {
+                Error::new(Code::Input, "this directory lies on no block device")
+                    .at_path(given.display().to_string())
+                    .hint("name a device or an image")
+            })?;
+            return Ok(Place { path, mounted_at: mount_point(device) });
+        }
+        if !found.is_file() {
+            return Err(
+                Error::new(Code::Input, "this is no block device and no image").at_path(given.display().to_string())
+            );
+        }
+        let whole = fs::canonicalize(given).map_err(|e| failed("the image cannot be found", &e))?;
+        Ok(mounted_loop(&whole).unwrap_or(Place { path: given.to_owned(), mounted_at: None }))
+    }
+
+    pub fn open(&self) -> Result<File> {
+        // For reading only, whatever the rights.
+        File::open(&self.path).map_err(|e| {
+            let error = Error::io(Code::Input, "it cannot be read", &e).at_path(self.shown());
+            if e.kind() == std::io::ErrorKind::PermissionDenied {
+                error.hint("devices are read by root")
+            } else {
+                error
+            }
+        })
+    }
+
+    pub fn shown(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
+fn device_path(device: u64) -> Option<PathBuf> {
+    let told = fs::read_to_string(format!("/sys/dev/block/{}:{}/uevent", major(device), minor(device))).ok()?;
+    let name = told.lines().find_map(|line| line.strip_prefix("DEVNAME="))?;
+    Some(Path::new("/dev").join(name))
+}
+
+/// The first one: proc_pid_mountinfo(5).
+fn mount_point(device: u64) -> Option<String> {
+    let number = format!("{}:{}", major(device), minor(device));
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    mounts.lines().find_map(|line| {
+        let mut fields = line.split(' ').skip(2);
+        (fields.next()? == number).then(|| fields.nth(1).map(unescape))?
+    })
+}
+
+/// Blanks and the like are in octal: `\040`.
+fn unescape(text: &str) -> String {
+    let mut parts = text.split('\\');
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.get(..3).and_then(|octal| u8::from_str_radix(octal, 8).ok()) {
+            Some(byte) => {
+                said.push(char::from(byte));
+                said += &part[3..];
+            }
+            None => said += &format!("\\{part}"),
+        }
+    }
+    said
+}
+
+/// The mounted loop device that stands on this image.
+fn mounted_loop(image: &Path) -> Option<Place> {
+    fs::read_dir("/sys/block").ok()?.flatten().find_map(|entry| {
+        let text = |name: &str| fs::read_to_string(entry.path().join(name)).ok();
+        let is_its =
+            text("loop/backing_file")?.trim_end_matches('\n') == image.to_str()? && text("loop/offset")?.trim() == "0";
+        let (major, minor) = text("dev")
+            .filter(|_| is_its)?
+            .trim()
+            .split_once(':')
+            .and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)))?;
+        let device = rustix::fs::makedev(major, minor);
+        Some(Place { path: device_path(device)?, mounted_at: Some(mount_point(device)?) })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_of_mount_points() {
+        for (text, said) in
+            [("/a", "/a"), ("/a\\040b", "/a b"), ("/\\134", "/\\"), ("/x\\9", "/x\\9"), ("/x\\", "/x\\")]
+        {
+            assert_eq!(unescape(text), said);
+        }
+    }
+}
