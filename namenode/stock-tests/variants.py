@@ -29,7 +29,9 @@ VARIANTS = {
                             ("lock", "org.apache.hadoop.hdfs.server.namenode.fgl.FineGrainedFSNamesystemLock"), ""),
     "apart": Variant({LOCK: "org.yunti.namenode.lock.PhasedFineGrainedLockManager"}, "fine-grained",
                      ("lock", "org.yunti.namenode.lock.PhasedFineGrainedLockManager"), PHASED, ("The lock", "Names", "Blocks")),
-    "queue": Variant({"ipc.callqueue.impl": "org.yunti.namenode.queue.ShardedCallQueue"}, "stock",
+    # Stock's own queue with priorities, in whose place the plug-in is put: it tells clients of lower levels to come again, where the plain one sends them away.
+    "fair-queue": Variant({"ipc.callqueue.impl": "org.apache.hadoop.ipc.FairCallQueue"}, "", ("queue", "org.apache.hadoop.ipc.FairCallQueue"), ""),
+    "queue": Variant({"ipc.callqueue.impl": "org.yunti.namenode.queue.ShardedCallQueue"}, "fair-queue",
                      ("queue", "org.yunti.namenode.queue.ShardedCallQueue"), "org.yunti.namenode.queue.ShardedCallQueue",
                      ("The lock", "RPC", "More")),
     "audit": Variant({"dfs.namenode.audit.loggers": "org.yunti.namenode.audit.RingAuditLogger"}, "stock",

@@ -1,4 +1,4 @@
-"""`yunti observe why` on programs whose slowness has a known cause: some in each `make test`, all by `why_all_test.py`."""
+"""`yunti observe why` on programs whose slowness has a known cause: some in each `make test`, all by `why/all_test.py`."""
 
 import os
 import sys

@@ -18,6 +18,7 @@
 mod disk;
 mod error;
 mod kind;
+mod map;
 mod names;
 mod source;
 mod tree;
@@ -30,6 +31,7 @@ pub use disk::layout::Layout;
 pub use disk::superblock::{Feature, SuperBlock};
 pub use error::{Error, Result, Trouble};
 pub use kind::{KINDS, Kind};
+pub use map::BlockMap;
 pub use names::Entry;
 pub use source::Source;
 pub use tree::{CLUSTER_BYTES, Run, Shape};

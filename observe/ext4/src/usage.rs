@@ -65,7 +65,7 @@ impl Files {
             (_, FileType::Directory) => self.directories += 1,
             (_, FileType::Symlink) => self.symlinks += 1,
             (_, FileType::Special) => self.special += 1,
-            (Kind::Data, FileType::Regular) => self.add_regular(file),
+            (Kind::Data, FileType::Regular) if !inode.is_reserved => self.add_regular(file),
             _ => (),
         }
     }

@@ -7,6 +7,8 @@
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
+use std::thread;
+use std::time::Duration;
 
 use crate::disk::bytes::bit;
 use crate::disk::group::Group;
@@ -17,6 +19,12 @@ use crate::error::{Error, Result, Trouble, damaged};
 use crate::kind::Kind;
 use crate::source::Source;
 use crate::tree::{Run, Shape, Trees, push};
+
+/// After the first try, and that much more after each: what is being changed is whole again soon.
+const PAUSE: Duration = Duration::from_micros(200);
+const PAUSES_MAX: u32 = 20;
+const SUPER_TRIES: u32 = 10;
+const GROUP_TRIES: u32 = 30;
 
 pub struct FileSystem<'a, S: ?Sized> {
     pub superblock: SuperBlock,
@@ -59,6 +67,13 @@ pub struct Walked<T> {
 
 impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
     pub fn open(source: &'a S) -> Result<Self> {
+        for try_ in 0..SUPER_TRIES {
+            match SuperBlock::read(source) {
+                // It may be one that is written at this moment.
+                Err(e) if e.trouble == Trouble::Damaged => thread::sleep(PAUSE * try_),
+                read => return Ok(FileSystem { superblock: read?, source }),
+            }
+        }
         Ok(FileSystem { superblock: SuperBlock::read(source)?, source })
     }
 
@@ -122,7 +137,7 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
         let mut trees = Trees::new(&self.superblock, self.source);
         let mut walked = Walked { groups: Vec::new(), changing: 0, tries: 1 };
         for number in 0..count {
-            walked.groups.push(self.contents(number, &mut trees, &mut gather, is_changing, tries)?);
+            walked.groups.push(self.contents(number, &mut trees, &mut gather, is_changing)?);
         }
         if is_changing {
             self.look_again(&mut walked, &mut trees, &mut gather, tries)?;
@@ -145,7 +160,7 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
                 if !is_same || !known.damages.is_empty() && walked.tries < tries {
                     walked.changing += u64::from(!is_same);
                     trees.forget(number as u64);
-                    *known = self.contents(number as u64, trees, gather, true, tries)?;
+                    *known = self.contents(number as u64, trees, gather, true)?;
                 }
             }
             if walked.changing == 0 || walked.tries >= tries {
@@ -162,11 +177,10 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
         trees: &mut Trees<S>,
         gather: &mut impl FnMut(&mut T, &FileFacts),
         is_changing: bool,
-        tries: u32,
     ) -> Result<Contents<T>> {
-        for _ in 1..if is_changing { tries } else { 1 } {
+        for try_ in 1..if is_changing { GROUP_TRIES } else { 1 } {
             match self.group_bytes(number) {
-                Err(e) if e.trouble == Trouble::Damaged => continue,
+                Err(e) if e.trouble == Trouble::Damaged => thread::sleep(PAUSE * try_.min(PAUSES_MAX)),
                 read => return Ok(self.gather_group(read?, trees, gather)),
             }
         }

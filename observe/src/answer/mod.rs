@@ -11,7 +11,7 @@ use yunti_present::failure::{Failure, Outcome};
 use yunti_present::terminal::stdout;
 use yunti_present::whole_file;
 
-pub use treemap::Treemap;
+pub use treemap::{Part, Treemap};
 
 use crate::command::options::AnswerFlags;
 use crate::command::stopping::{End, Watched};

@@ -8,8 +8,16 @@ use super::percent;
 
 pub struct Treemap {
     pub title: String,
-    /// A name, what it is worth, and that in words.
-    pub parts: Vec<(String, u64, String)>,
+    pub parts: Vec<Part>,
+}
+
+pub struct Part {
+    pub name: String,
+    pub value: u64,
+    /// The value in words.
+    pub words: String,
+    /// The same part has the same in each map of a page; `None`: it is what is left.
+    pub colour: Option<usize>,
 }
 
 const WIDTH: f64 = 960.0;
@@ -32,14 +40,14 @@ struct Rectangle {
 
 impl Treemap {
     pub fn draw(&self, number: usize) -> Tag {
-        let mut parts: Vec<_> = self.parts.iter().enumerate().filter(|(_, part)| part.1 > 0).collect();
-        parts.sort_by_key(|(_, part)| std::cmp::Reverse(part.1));
-        let total: u64 = parts.iter().map(|(_, part)| part.1).sum();
-        let values: Vec<f64> = parts.iter().map(|(_, part)| part.1 as f64).collect();
+        let mut parts: Vec<&Part> = self.parts.iter().filter(|part| part.value > 0).collect();
+        parts.sort_by_key(|part| std::cmp::Reverse(part.value));
+        let total: u64 = parts.iter().map(|part| part.value).sum();
+        let values: Vec<f64> = parts.iter().map(|part| part.value as f64).collect();
         let whole = Rectangle { x: 0.0, y: 0.0, width: WIDTH, height: HEIGHT };
         let mut svg =
             drawing(WIDTH, HEIGHT, &self.title, "").class("treemap").set("preserveAspectRatio", "xMidYMid meet");
-        for ((place, (name, value, words)), r) in parts.iter().zip(squarify(&values, whole)) {
+        for (Part { name, value, words, colour }, r) in parts.into_iter().zip(squarify(&values, whole)) {
             let (width, height) = ((r.width - GAP).max(0.0), (r.height - GAP).max(0.0));
             let told = format!("{name}: {words}, {}", percent(*value, total));
             let mut group = tag("g").add(
@@ -48,7 +56,7 @@ impl Treemap {
                     .set("y", at(r.y))
                     .set("width", at(width))
                     .set("height", at(height))
-                    .class(format!("part-{}", place % COLOURS))
+                    .class(colour.map_or("rest".to_owned(), |n| format!("part-{}", n % COLOURS)))
                     .add(tag("title").say(&told)),
             );
             let line = |n: usize, text: &str| {

@@ -47,15 +47,28 @@ impl Stopping {
         Ok(Stopping { signals })
     }
 
-    /// Waits for the first of the three, and meanwhile does now and then what has to be done, which says whether it is worth to go on.
-    pub fn wait(&mut self, target: &Process, time: Duration, pulse: Duration, each: impl FnMut() -> bool) -> Watched {
+    /// The same where no process is looked at.
+    pub fn wait_for_time(&mut self, time: Duration, pulse: Duration, each: impl FnMut() -> bool) -> Watched {
         let begin = Instant::now();
-        let end = self.first(target, begin + time, pulse, each);
+        let end = self.first(None, begin + time, pulse, each);
         Watched { end, time: begin.elapsed() }
     }
 
-    fn first(&mut self, target: &Process, end: Instant, pulse: Duration, mut each: impl FnMut() -> bool) -> End {
-        let death = target.death();
+    /// Waits for the first of the three, and meanwhile does now and then what has to be done, which says whether it is worth to go on.
+    pub fn wait(&mut self, target: &Process, time: Duration, pulse: Duration, each: impl FnMut() -> bool) -> Watched {
+        let begin = Instant::now();
+        let end = self.first(Some(target), begin + time, pulse, each);
+        Watched { end, time: begin.elapsed() }
+    }
+
+    fn first(
+        &mut self,
+        target: Option<&Process>,
+        end: Instant,
+        pulse: Duration,
+        mut each: impl FnMut() -> bool,
+    ) -> End {
+        let death = target.and_then(Process::death);
         loop {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -76,7 +89,7 @@ impl Stopping {
                 return End::Enough;
             }
             // Without a pidfd (before Linux 5.3) the target is asked for.
-            if gone || death.is_none() && !target.is_alive() {
+            if gone || death.is_none() && target.is_some_and(|target| !target.is_alive()) {
                 return End::TargetGone;
             }
         }

@@ -5,6 +5,7 @@
 //!   programs.rs  loading what bpf/ has, and why that is not possible here
 //!   hits.rs      calls of functions and of the system, passings of tracepoints
 //!   allocations.rs what is asked of malloc
+//!   blocks.rs    what is read from a device and written to it
 //!   faults.rs    page faults
 //!   samples.rs   of a clock that ticks for all, one process's samples
 //!   threads.rs   where threads are that do not run
@@ -13,6 +14,7 @@
 //! ```
 
 mod allocations;
+mod blocks;
 mod faults;
 mod hits;
 mod programs;
@@ -22,6 +24,7 @@ mod threads;
 mod waits;
 
 pub use allocations::Allocations;
+pub use blocks::{Operation, Owner, Request, Requests};
 pub use faults::{Fault, Faults, Home};
 pub use hits::{ARGUMENTS, Form, Hit, Hits, PROBES_MAX, Place, Probe};
 pub use samples::OnlyTarget;

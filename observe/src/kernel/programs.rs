@@ -35,23 +35,31 @@ pub type Records = Rc<RefCell<Vec<Vec<u8>>>>;
 /// Of the PID namespace that the kernel starts with: PROC_PID_INIT_INO.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
-/// Loads the programs of an object that are wanted.
+/// Loads the programs of an object that are wanted, for one process.
 ///
 /// # Errors
 /// What forbids it here, in one line.
 pub fn load(image: &[u8], settings: Settings, wanted: &[&str]) -> Result<Object> {
-    let failed = |e: &libbpf_rs::Error| refused(settings.pid, e);
     let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     if namespace.to_string_lossy() != FIRST_NAMESPACE {
         let error = Error::new(Code::Input, "the kernel's own numbers of processes are not known in this container");
         return Err(error.hint("run it outside, on the host"));
     }
+    let words = [settings.pid, settings.stacks_by_signal.into(), settings.stacks_a_second_max];
+    load_for(image, &format!("process {}", settings.pid), &words, wanted)
+}
+
+/// The same for anything else.
+///
+/// @param watched what is to be watched, for errors
+/// @param settings the object's constants
+pub fn load_for(image: &[u8], watched: &str, settings: &[u32], wanted: &[&str]) -> Result<Object> {
+    let failed = |e: &libbpf_rs::Error| refused(watched, e);
     libbpf_rs::set_print(None);
     let mut open = ObjectBuilder::default().open_memory(image).map_err(|e| failed(&e))?;
     for mut map in open.maps_mut() {
         if map.name().to_string_lossy().ends_with(".rodata") {
-            let words = [settings.pid, settings.stacks_by_signal.into(), settings.stacks_a_second_max];
-            let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let bytes: Vec<u8> = settings.iter().flat_map(|word| word.to_le_bytes()).collect();
             map.set_initial_value(&bytes).map_err(|e| failed(&e))?;
         }
     }
@@ -62,9 +70,9 @@ pub fn load(image: &[u8], settings: Settings, wanted: &[&str]) -> Result<Object>
     open.load().map_err(|e| failed(&e))
 }
 
-fn refused(pid: u32, error: &libbpf_rs::Error) -> Error {
+fn refused(watched: &str, error: &libbpf_rs::Error) -> Error {
     let text = error.to_string();
-    let said = Error::new(Code::Input, format!("process {pid} cannot be watched by the kernel: {text}"));
+    let said = Error::new(Code::Input, format!("{watched} cannot be watched by the kernel: {text}"));
     match error.kind() {
         libbpf_rs::ErrorKind::PermissionDenied => said.hint("run as root"),
         _ => said.hint("Linux 5.15 or later with BPF and its types (CONFIG_DEBUG_INFO_BTF) is needed"),

@@ -36,6 +36,8 @@ pub enum FileType {
 pub struct Inode {
     pub number: u32,
     pub file_type: FileType,
+    /// The file system keeps it for itself: journal, room for descriptors, bad blocks.
+    pub is_reserved: bool,
     pub links: u16,
     pub bytes: u64,
     /// What it takes, in units of 512 bytes, as the inode says.
@@ -69,6 +71,7 @@ impl Inode {
         Inode {
             number,
             file_type,
+            is_reserved: number < s.first_inode && number != ROOT,
             links: u16_at(bytes, 0x1A),
             bytes: u64_of(u32_at(bytes, 0x4), if file_type == FileType::Special { 0 } else { u32_at(bytes, 0x6C) }),
             sectors: if s.has(Feature::HUGE_FILE) && flags & FLAG_HUGE != 0 {

@@ -1,5 +1,7 @@
 //! `yunti observe ext4`: what a file system's blocks are, and which of them are read and written.
 
+mod attribution;
+mod io;
 mod place;
 mod usage;
 
@@ -13,12 +15,14 @@ use super::options::AnswerFlags;
 /// An ext4 file system (ext2 and ext3 too): what its blocks are used for
 #[derive(Debug, Subcommand)]
 pub enum Ext4Command {
+    Io(io::IoFlags),
     Usage(usage::UsageFlags),
 }
 
 impl Ext4Command {
     pub fn answer(&self) -> &AnswerFlags {
         match self {
+            Ext4Command::Io(flags) => &flags.output.answer,
             Ext4Command::Usage(flags) => &flags.answer,
         }
     }
@@ -26,6 +30,7 @@ impl Ext4Command {
 
 pub fn ext4(command: &Ext4Command) -> Outcome {
     match command {
+        Ext4Command::Io(flags) => io::io(flags),
         Ext4Command::Usage(flags) => usage::usage(flags),
     }
 }

@@ -14,6 +14,8 @@ pub struct Place {
     pub path: PathBuf,
     /// Where it is mounted, if it is.
     pub mounted_at: Option<String>,
+    /// Its number; 0 of an image.
+    device: u64,
 }
 
 impl Place {
@@ -22,7 +24,7 @@ impl Place {
             |doing: &str, e: &std::io::Error| Error::io(Code::Input, doing, e).at_path(given.display().to_string());
         let found = fs::metadata(given).map_err(|e| failed("there is no such device, image or directory", &e))?;
         if found.file_type().is_block_device() {
-            return Ok(Place { path: given.to_owned(), mounted_at: mount_point(found.rdev()) });
+            return Ok(Place { path: given.to_owned(), mounted_at: mount_point(found.rdev()), device: found.rdev() });
         }
         if found.is_dir() {
             let device = found.dev();
@@ -31,7 +33,7 @@ impl Place {
                     .at_path(given.display().to_string())
                     .hint("name a device or an image")
             })?;
-            return Ok(Place { path, mounted_at: mount_point(device) });
+            return Ok(Place { path, mounted_at: mount_point(device), device });
         }
         if !found.is_file() {
             return Err(
@@ -39,7 +41,7 @@ impl Place {
             );
         }
         let whole = fs::canonicalize(given).map_err(|e| failed("the image cannot be found", &e))?;
-        Ok(mounted_loop(&whole).unwrap_or(Place { path: given.to_owned(), mounted_at: None }))
+        Ok(mounted_loop(&whole).unwrap_or(Place { path: given.to_owned(), mounted_at: None, device: 0 }))
     }
 
     pub fn open(&self) -> Result<File> {
@@ -47,11 +49,22 @@ impl Place {
         File::open(&self.path).map_err(|e| {
             let error = Error::io(Code::Input, "it cannot be read", &e).at_path(self.shown());
             if e.kind() == std::io::ErrorKind::PermissionDenied {
-                error.hint("devices are read by root")
+                error.hint("devices are read by root, and in a container only where that is allowed")
             } else {
                 error
             }
         })
+    }
+
+    /// The device's number, in its two parts; `None`: it is an image.
+    pub fn device(&self) -> Option<(u32, u32)> {
+        (self.device != 0).then(|| (major(self.device), minor(self.device)))
+    }
+
+    /// Where it begins on the whole disk, in 512 bytes.
+    pub fn first_sector(&self) -> u64 {
+        let path = format!("/sys/dev/block/{}:{}/start", major(self.device), minor(self.device));
+        fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
     }
 
     pub fn shown(&self) -> String {
@@ -103,7 +116,7 @@ fn mounted_loop(image: &Path) -> Option<Place> {
             .split_once(':')
             .and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)))?;
         let device = rustix::fs::makedev(major, minor);
-        Some(Place { path: device_path(device)?, mounted_at: Some(mount_point(device)?) })
+        Some(Place { path: device_path(device)?, mounted_at: Some(mount_point(device)?), device })
     })
 }
 

@@ -11,7 +11,7 @@ use yunti_present::failure::{Failure, Outcome};
 
 use super::failed;
 use super::place::Place;
-use crate::answer::{Answer, Table, Treemap, bytes, percent};
+use crate::answer::{Answer, Part, Table, Treemap, bytes, percent};
 use crate::command::options::AnswerFlags;
 use crate::command::stopping::End;
 
@@ -139,7 +139,10 @@ fn tell(seen: &Seen, answer: &mut Answer) {
     kinds.push(("free", usage.free.blocks));
     kinds.retain(|(_, blocks)| *blocks > 0);
     kinds.sort_by_key(|(_, blocks)| std::cmp::Reverse(*blocks));
-    let part = |(name, blocks): &(&str, u64)| ((*name).to_owned(), *blocks, size(*blocks));
+    let part = |(name, blocks): &(&str, u64)| {
+        let colour = KINDS.iter().position(|kind| kind.name() == *name);
+        Part { name: (*name).to_owned(), value: *blocks, words: size(*blocks), colour }
+    };
     answer.treemaps.push(Treemap { title: "All blocks".to_owned(), parts: kinds.iter().map(part).collect() });
     let of_metadata = KINDS.iter().filter(|kind| !is_content(**kind)).map(|kind| (kind.name(), usage.blocks(*kind)));
     answer.treemaps.push(Treemap { title: "Metadata".to_owned(), parts: of_metadata.map(|p| part(&p)).collect() });

@@ -1,11 +1,13 @@
 """`yunti observe why` on all programs of known causes, of two collections, each with its own measure."""
 
 import dataclasses
+import os
 import sys
 import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import why_test  # noqa: E402
 from why_test import known  # noqa: E402
 
