@@ -242,7 +242,7 @@ def observe(_):
 def namenode(_):
     stock = [sys.executable, "namenode/stock-tests/run.py"]
     made = ["make", "-s", "namenode"]
-    return [*(Suite("full", f"Hadoop's own tests: {variant}", [made, [*stock, "--variant", variant, "--jobs", "3", "--control", "needed", "--markdown", f"tests/results/hadoop-tests-{variant}.md"]], minutes=600)
+    return [*(Suite("full", f"Hadoop's own tests: {variant}", [made, [*stock, "--variant", variant, "--jobs", "5", "--control", "needed", "--markdown", f"tests/results/hadoop-tests-{variant}.md"]], minutes=600)
               for variant in ("lock", "throughput", "apart", "queue", "audit")),
             Suite("full", "lock and queue under jcstress", [made, ["namenode/jcstress/run"]], minutes=120),
             Suite("full", "the lock's model, larger", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test", "-Dtest=PhasedLockModelTest", "-Dyunti.model=all"]],
