@@ -134,6 +134,7 @@ SUITES = [
     of_observe("page faults of known programs", "faults"),
     of_observe("slow requests of known causes", "slow"),
     of_observe("ext4 file systems whose blocks are known", "host/ext4"),
+    of_observe("a guard of devices that fail", "host/guard"),
     of_observe("what bounds programs of known causes", "why"),
     Suite("namenode", "units", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
     Suite("namenode", "classes of the plug-in", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test"]], counts.of_surefire),

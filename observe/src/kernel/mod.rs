@@ -6,6 +6,7 @@
 //!   hits.rs      calls of functions and of the system, passings of tracepoints
 //!   allocations.rs what is asked of malloc
 //!   blocks.rs    what is read from a device and written to it
+//!   errors.rs    errors of a file system and of its device
 //!   faults.rs    page faults
 //!   samples.rs   of a clock that ticks for all, one process's samples
 //!   threads.rs   where threads are that do not run
@@ -15,6 +16,7 @@
 
 mod allocations;
 mod blocks;
+mod errors;
 mod faults;
 mod hits;
 mod programs;
@@ -25,6 +27,7 @@ mod waits;
 
 pub use allocations::Allocations;
 pub use blocks::{Operation, Owner, Request, Requests};
+pub use errors::{DeviceErrors, Fault as DeviceFault};
 pub use faults::{Fault, Faults, Home};
 pub use hits::{ARGUMENTS, Form, Hit, Hits, PROBES_MAX, Place, Probe};
 pub use samples::OnlyTarget;

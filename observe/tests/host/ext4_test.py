@@ -147,6 +147,7 @@ class OfImages(InAFolder):
         self.assertIn("Damaged: inode 2:", run.stdout)
         self.assertIn("inode table", run.stdout)
         self.assertIn("e2fsck -n", run.stderr)
+        self.assertEqual(len(usage(path, code=4)["damaged"]), 1)
 
 
 @unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/loop-control"), "only root mounts images")

@@ -1,6 +1,7 @@
 //! `yunti observe ext4`: what a file system's blocks are, and which of them are read and written.
 
 mod attribution;
+mod guard;
 mod io;
 mod place;
 mod usage;
@@ -15,6 +16,7 @@ use super::options::AnswerFlags;
 /// An ext4 file system (ext2 and ext3 too): what its blocks are used for
 #[derive(Debug, Subcommand)]
 pub enum Ext4Command {
+    Guard(guard::GuardFlags),
     Io(io::IoFlags),
     Usage(usage::UsageFlags),
 }
@@ -22,6 +24,7 @@ pub enum Ext4Command {
 impl Ext4Command {
     pub fn answer(&self) -> &AnswerFlags {
         match self {
+            Ext4Command::Guard(flags) => &flags.answer,
             Ext4Command::Io(flags) => &flags.output.answer,
             Ext4Command::Usage(flags) => &flags.answer,
         }
@@ -30,6 +33,7 @@ impl Ext4Command {
 
 pub fn ext4(command: &Ext4Command) -> Outcome {
     match command {
+        Ext4Command::Guard(flags) => guard::guard(flags),
         Ext4Command::Io(flags) => io::io(flags),
         Ext4Command::Usage(flags) => usage::usage(flags),
     }

@@ -88,6 +88,17 @@ fn mount_point(device: u64) -> Option<String> {
     })
 }
 
+/// How it is mounted there, the options of this mount: `rw`, `nosuid`, ..
+pub fn mount_options(at: &str) -> Vec<String> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    // Of several at one place the last is seen.
+    let found = mounts.lines().rev().find_map(|line| {
+        let mut fields = line.split(' ').skip(4);
+        (unescape(fields.next()?) == at).then(|| fields.next())?
+    });
+    found.map(|options| options.split(',').map(str::to_owned).collect()).unwrap_or_default()
+}
+
 /// Blanks and the like are in octal: `\040`.
 fn unescape(text: &str) -> String {
     let mut parts = text.split('\\');

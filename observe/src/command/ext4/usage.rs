@@ -80,6 +80,10 @@ pub fn usage(flags: &UsageFlags) -> Outcome {
     tell(&seen, &mut answer);
     answer.give(&flags.answer, End::Enough, json_of(&seen))?;
     damaged(&seen).map_or(Ok(()), |what| {
+        if flags.answer.json {
+            // One document is the answer.
+            return Err(Failure::Told(Code::Corrupt));
+        }
         Err(Failure::from(
             Error::new(Code::Corrupt, what)
                 .at_path(shown)

@@ -1,0 +1,73 @@
+//! Errors of a file system and of its device: `bpf/errors.bpf.c`.
+
+use libbpf_rs::{Link, Object, RingBuffer};
+use yunti_engine::base::{Code, Error, Result};
+
+use super::programs::{Records, half, load_for, lookup, program, ring, word};
+
+const WORDS: usize = 2;
+const IS_REQUEST: u32 = 1;
+const NAME: std::ops::Range<usize> = 32..72;
+/// Seen by whom, and of what.
+const TRACEPOINTS: [(&str, &str); 2] = [("complains", "ext4_error"), ("fails", "block_rq_error")];
+
+static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/errors.bpf.o"));
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// ext4 found something that cannot be; the function and line of its source.
+    Ext4 { function: String, line: u32 },
+    /// A request failed, with the kernel's status: `BLK_STS_..` of `blk_types.h`.
+    Request { sector: u64, operation: u32, status: u32 },
+}
+
+/// Programs at work; they are detached when this is dropped.
+pub struct DeviceErrors {
+    // Before the object that they belong to.
+    _links: Vec<Link>,
+    ring: RingBuffer<'static>,
+    records: Records,
+    object: Object,
+}
+
+impl DeviceErrors {
+    /// @param major, minor the device's number
+    /// @param skips what cannot be seen here; one of the two at least is
+    pub fn start(name: &str, major: u32, minor: u32, skips: &mut Vec<String>) -> Result<DeviceErrors> {
+        let object = load_for(IMAGE, name, &[major << 20 | minor], &TRACEPOINTS.map(|(program, _)| program))?;
+        let (ring, records) = ring(&object, "errors")?;
+        let mut links = Vec::new();
+        for (name, tracepoint) in TRACEPOINTS {
+            match program(&object, name)?.attach_raw_tracepoint(tracepoint) {
+                Ok(link) => links.push(link),
+                Err(e) => skips.push(format!("errors told by {tracepoint}: {e}")),
+            }
+        }
+        if links.is_empty() {
+            return Err(Error::new(Code::Input, "no errors of devices or file systems can be watched here")
+                .hint("Linux 5.18 or later is needed"));
+        }
+        Ok(DeviceErrors { _links: links, ring, records, object })
+    }
+
+    /// Hands on what has come since the last time, with its time on CLOCK_MONOTONIC.
+    pub fn collect(&mut self, mut each: impl FnMut(u64, Fault)) {
+        let _ = self.ring.consume();
+        for bytes in self.records.borrow_mut().drain(..) {
+            let number = half(&bytes, WORDS, 1);
+            let fault = if half(&bytes, WORDS, 0) == IS_REQUEST {
+                Fault::Request { sector: word(&bytes, 1), operation: half(&bytes, WORDS, 2) & 0xff, status: number }
+            } else {
+                let name = bytes.get(NAME).unwrap_or_default();
+                let end = name.iter().position(|b| *b == 0).unwrap_or(name.len());
+                Fault::Ext4 { function: String::from_utf8_lossy(&name[..end]).into_owned(), line: number }
+            };
+            each(word(&bytes, 0), fault);
+        }
+    }
+
+    /// Errors that there was no room for: they count all the same.
+    pub fn lost(&self) -> u64 {
+        word(&lookup(&self.object, "accounts", &0u32.to_le_bytes()), 0)
+    }
+}

@@ -1,0 +1,181 @@
+"""`yunti observe ext4 guard` on devices and file systems that fail when they are told to."""
+
+import contextlib
+import json
+import mmap
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from looking import YUNTI, observe, require_programs_in_the_kernel  # noqa: E402
+
+MIB = 1 << 20
+BLOCK = 4096
+os.environ["PATH"] += ":/usr/sbin:/sbin"
+
+
+def do(*command):
+    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
+
+
+class Guard:
+    """At work from when it is made until it ends by itself, or is ended."""
+
+    def __init__(self, place, *words):
+        command = [YUNTI, "observe", "ext4", "guard", "--json", "-s", "60", place, *words]
+        self.run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = self.run.stderr.readline()
+        assert line.startswith("watching errors"), line
+
+    def ended(self, code=0):
+        out, err = self.run.communicate(timeout=30)
+        assert self.run.returncode == code, (self.run.returncode, out, err)
+        return json.loads(out)
+
+    def stopped(self):
+        time.sleep(0.3)
+        assert self.run.poll() is None, self.run.communicate()
+        self.run.send_signal(2)
+        return self.ended(130)
+
+
+@unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/loop-control"), "only root makes devices that fail")
+class OfDevices(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        require_programs_in_the_kernel()
+
+    def setUp(self):
+        stack = contextlib.ExitStack()
+        self.addCleanup(stack.close)
+        self.folder = stack.enter_context(tempfile.TemporaryDirectory())
+        self.image = os.path.join(self.folder, "image")
+        with open(self.image, "wb") as f:
+            f.truncate(64 * MIB)
+        do("mke2fs", "-q", "-F", "-t", "ext4", "-b", BLOCK, self.image)
+        self.device = do("losetup", "-f", "--show", self.image).strip()
+        stack.callback(do, "losetup", "-d", self.device)
+
+    def fail(self, times):
+        """Reads behind the end of what the device stands on."""
+        with open(self.image, "r+b") as f:
+            f.truncate(32 * MIB)
+        page = mmap.mmap(-1, BLOCK)
+        device = os.open(self.device, os.O_RDONLY | os.O_DIRECT)
+        try:
+            for n in range(times):
+                with self.assertRaises(OSError):
+                    os.preadv(device, [page], 40 * MIB + n * BLOCK)
+        finally:
+            os.close(device)
+
+    def test_at_twenty_and_not_at_nineteen(self):
+        told = os.path.join(self.folder, "told")
+        guard = Guard(self.device, "--run", f'echo "$YUNTI_DEVICE $YUNTI_ERRORS $YUNTI_LAST_ERROR" > {told}')
+        self.fail(19)
+        found = guard.stopped()
+        self.assertEqual((found["errors"], found["too_many"], found["acts"]), (19, False, []))
+        self.assertFalse(os.path.exists(told))
+        guard = Guard(self.device, "--run", f'echo "$YUNTI_DEVICE $YUNTI_ERRORS $YUNTI_LAST_ERROR" > {told}')
+        self.fail(20)
+        found = guard.ended()
+        self.assertEqual((found["errors"], found["too_many"], len(found["acts"])), (20, True, 1))
+        self.assertIn("a read at sector", found["seen"][0]["what"])
+        with open(told, encoding="utf-8") as f:
+            self.assertTrue(f.read().startswith(f"{self.device} 20 a read at sector"))
+
+    def test_windows_in_a_row_add_up(self):
+        guard = Guard(self.device, "--errors", "6", "--window", "1s")
+        for _ in range(2):
+            self.fail(2)
+            time.sleep(1)
+        self.fail(2)
+        self.assertEqual(guard.ended()["errors"], 6)
+
+    def test_a_quiet_window_forgets(self):
+        guard = Guard(self.device, "--errors", "6", "--window", "300ms")
+        self.fail(5)
+        time.sleep(1)
+        self.fail(5)
+        found = guard.stopped()
+        self.assertEqual((found["errors"], found["too_many"]), (10, False))
+
+    def test_of_another_device_nothing(self):
+        other = os.path.join(self.folder, "other")
+        with open(other, "wb") as f:
+            f.truncate(MIB)
+        device = do("losetup", "-f", "--show", other).strip()
+        try:
+            guard = Guard(device, "--errors", "1")
+            self.fail(3)
+            self.assertEqual(guard.stopped()["errors"], 0)
+        finally:
+            do("losetup", "-d", device)
+
+    def mounted(self, *options):
+        folder = os.path.join(self.folder, "mounted")
+        os.mkdir(folder)
+        do("mount", "-o", ",".join(["errors=continue", *options]), self.device, folder)
+        self.addCleanup(do, "umount", folder)
+        return folder
+
+    def damage(self, folder):
+        """A directory whose blocks are not its own."""
+        os.mkdir(f"{folder}/bad")
+        os.sync()
+        block = int(do("debugfs", "-R", "blocks /bad", self.device).split()[0])
+        do("umount", folder)
+        with open(self.device, "r+b") as f:
+            f.seek(block * BLOCK)
+            f.write(b"\xa5" * BLOCK)
+        do("mount", "-o", "errors=continue,nosuid,nodev", self.device, folder)
+
+    def test_what_ext4_finds_and_a_remount(self):
+        folder = self.mounted()
+        self.damage(folder)
+        guard = Guard(folder, "--errors", "3", "--remount-read-only")
+        for _ in range(3):
+            with contextlib.suppress(OSError):
+                os.listdir(f"{folder}/bad")
+            with contextlib.suppress(OSError):
+                os.stat(f"{folder}/bad/x")
+        found = guard.ended()
+        self.assertIn("ext4: ", found["seen"][0]["what"])
+        self.assertTrue(found["acts"][0]["done"], found)
+        with open("/proc/self/mountinfo", encoding="utf-8") as f:
+            line = next(line for line in f if f" {folder} " in line)
+        # Of the whole file system, and what else the mount had is still there.
+        self.assertEqual(set(line.split(" ")[5].split(",")) & {"ro", "nosuid", "nodev"}, {"ro", "nosuid", "nodev"}, line)
+        self.assertTrue(line.rstrip().split(" ")[-1].startswith("ro"), line)
+        with self.assertRaises(OSError):
+            os.mkdir(f"{folder}/new")
+
+    def test_only_said(self):
+        folder = self.mounted()
+        guard = Guard(folder, "--errors", "2", "--remount-read-only", "--run", f"touch {self.folder}/told", "--dry-run")
+        self.fail(2)
+        found = guard.ended()
+        self.assertEqual([act["how"] for act in found["acts"]], ["not done: --dry-run"] * 2)
+        self.assertFalse(os.path.exists(f"{self.folder}/told"))
+        os.mkdir(f"{folder}/new")
+
+    def test_an_act_that_fails(self):
+        guard = Guard(self.device, "--errors", "1", "--run", "exit 7")
+        self.fail(1)
+        found = guard.ended(code=5)
+        self.assertFalse(found["acts"][0]["done"])
+        self.assertIn("exit status: 7", found["acts"][0]["how"])
+
+    def test_wrong(self):
+        said = observe("ext4", "guard", self.device, "--remount-read-only", code=3).stderr
+        self.assertIn("it is not mounted", said)
+        self.assertIn("sees nothing", observe("ext4", "guard", self.device, "--window", "0s", code=2).stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
