@@ -53,6 +53,8 @@ def may_be_others():
 needs_nobody = unittest.skipUnless(may_be_others(), "only root can be somebody else")
 needs_namespaces = unittest.skipUnless(os.geteuid() == 0, "only root can make namespaces here")
 
+needs_loop_devices = unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/loop-control"), "loop devices are made by root, where there are any")
+
 
 def container(*command):
     """A command in PID and mount namespaces of its own, with a /tmp that we do not see."""

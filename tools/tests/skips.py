@@ -40,6 +40,7 @@ PRECONDITIONS = [
     (r"programs in the kernel are not allowed", lambda: os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux")
         and os.readlink("/proc/self/ns/pid") == "pid:[4026531836]"),
     (r"only root can", lambda: os.geteuid() == 0 and _has("setpriv", "unshare")),
+    (r"loop devices are made by root", lambda: os.geteuid() == 0 and os.path.exists("/dev/loop-control")),
     (r"tracepoints of page faults are x86's", lambda: os.uname().machine == "x86_64"),
     (r"this machine is so busy", lambda: os.getloadavg()[0] < 0.5),
     # Of the machine's memory, kernel and file systems.

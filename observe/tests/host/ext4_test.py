@@ -15,7 +15,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from looking import YUNTI, observe, require_programs_in_the_kernel  # noqa: E402
+from looking import YUNTI, needs_loop_devices, observe, require_programs_in_the_kernel  # noqa: E402
 
 MIB = 1 << 20
 os.environ["PATH"] += ":/usr/sbin:/sbin"
@@ -150,7 +150,7 @@ class OfImages(InAFolder):
         self.assertEqual(len(usage(path, code=4)["damaged"]), 1)
 
 
-@unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/loop-control"), "only root mounts images")
+@needs_loop_devices
 class OfMounted(InAFolder):
     def test_one_moment_of_a_file_system_that_is_written_to(self):
         path = image(self.path("image"), mib=128)
@@ -219,7 +219,7 @@ def forget():
         f.write("3")
 
 
-@unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/loop-control"), "only root mounts images")
+@needs_loop_devices
 class OfIo(InAFolder):
     @classmethod
     def setUpClass(cls):

@@ -12,7 +12,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from looking import YUNTI, observe, require_programs_in_the_kernel  # noqa: E402
+from looking import YUNTI, needs_loop_devices, observe, require_programs_in_the_kernel  # noqa: E402
 
 MIB = 1 << 20
 BLOCK = 4096
@@ -44,7 +44,7 @@ class Guard:
         return self.ended(130)
 
 
-@unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/loop-control"), "only root makes devices that fail")
+@needs_loop_devices
 class OfDevices(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
