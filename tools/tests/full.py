@@ -150,6 +150,10 @@ def masked(level):
     return Suite("full", f"masked: {level}", [command], counts.of_cargo, {"YUNTI_SIMD": level}, minutes=60)
 
 
+# Of observe; all others are the engine's.
+EXT4 = "ext4"
+
+
 def fuzz_targets():
     return sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/**/*.rs"), recursive=True))
 
@@ -163,7 +167,7 @@ def engine(minutes):
         masked("plain"),
         tested("every operation made to fail", "faults", {"YUNTI_SWEEP": "full"}, 60),
         tested("random jobs", "random", {"YUNTI_RANDOM_SECONDS": str(int(minutes * 60))}, minutes + 20),
-    ] + [fuzzing(target, minutes) for target in fuzz_targets()]
+    ] + [fuzzing(target, minutes) for target in fuzz_targets() if target != EXT4]
 
 
 def of_checked_jobs(text, code):
@@ -230,13 +234,14 @@ def web(_):
     ]
 
 
-def observe(_):
+def observe(minutes):
     """What the kernel's verifier takes of one compiler it may refuse of another."""
     return [Suite("full", "programs in the kernel, by each clang", [["make", "-s", "observe"], [sys.executable, "observe/tests/verifier_test.py"]],
                   counts.of_unittest, minutes=60),
             Suite("full", "why, on all programs of known causes", [["make", "-s", "observe"], [sys.executable, "observe/tests/why/all_test.py"]],
                   counts.of_unittest, {"YUNTI": os.path.join(ROOT, "dist/bin/yunti")}, minutes=60),
-            Suite("full", "programs of known causes", [[sys.executable, "observe/tests/why/programs_test.py"]], counts.of_unittest, minutes=30)]
+            Suite("full", "programs of known causes", [[sys.executable, "observe/tests/why/programs_test.py"]], counts.of_unittest, minutes=30),
+            fuzzing(EXT4, minutes)]
 
 
 def namenode(_):

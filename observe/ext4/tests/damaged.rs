@@ -124,3 +124,14 @@ fn a_checksum_that_is_wrong_is_seen() {
     // Of the root directory, only that inode is left out.
     assert_eq!(change(table + 256 + 8), Ok(false));
 }
+
+/// What the fuzzer begins with, and what it has found.
+#[test]
+fn the_corpus() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/ext4");
+    let mut whole = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        whole += usize::from(read(&fs::read(entry.unwrap().path()).unwrap(), false) == Ok(true));
+    }
+    assert!(whole >= 5, "the five that mke2fs has made");
+}
