@@ -22,6 +22,7 @@ mod kernel;
 mod native;
 mod stack;
 mod target;
+mod webhook;
 mod why;
 
 use std::process::ExitCode;

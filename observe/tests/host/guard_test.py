@@ -1,12 +1,14 @@
 """`yunti observe ext4 guard` on devices and file systems that fail when they are told to."""
 
 import contextlib
+import http.server
 import json
 import mmap
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -61,7 +63,7 @@ class OfDevices(unittest.TestCase):
         self.device = do("losetup", "-f", "--show", self.image).strip()
         stack.callback(do, "losetup", "-d", self.device)
 
-    def fail(self, times):
+    def fail_reads(self, times):
         """Reads behind the end of what the device stands on."""
         with open(self.image, "r+b") as f:
             f.truncate(32 * MIB)
@@ -77,12 +79,12 @@ class OfDevices(unittest.TestCase):
     def test_at_twenty_and_not_at_nineteen(self):
         told = os.path.join(self.folder, "told")
         guard = Guard(self.device, "--run", f'echo "$YUNTI_DEVICE $YUNTI_ERRORS $YUNTI_LAST_ERROR" > {told}')
-        self.fail(19)
+        self.fail_reads(19)
         found = guard.stopped()
         self.assertEqual((found["errors"], found["too_many"], found["acts"]), (19, False, []))
         self.assertFalse(os.path.exists(told))
         guard = Guard(self.device, "--run", f'echo "$YUNTI_DEVICE $YUNTI_ERRORS $YUNTI_LAST_ERROR" > {told}')
-        self.fail(20)
+        self.fail_reads(20)
         found = guard.ended()
         self.assertEqual((found["errors"], found["too_many"], len(found["acts"])), (20, True, 1))
         self.assertIn("a read at sector", found["seen"][0]["what"])
@@ -92,16 +94,16 @@ class OfDevices(unittest.TestCase):
     def test_windows_in_a_row_add_up(self):
         guard = Guard(self.device, "--errors", "6", "--window", "1s")
         for _ in range(2):
-            self.fail(2)
+            self.fail_reads(2)
             time.sleep(1)
-        self.fail(2)
+        self.fail_reads(2)
         self.assertEqual(guard.ended()["errors"], 6)
 
     def test_a_quiet_window_forgets(self):
         guard = Guard(self.device, "--errors", "6", "--window", "300ms")
-        self.fail(5)
+        self.fail_reads(5)
         time.sleep(1)
-        self.fail(5)
+        self.fail_reads(5)
         found = guard.stopped()
         self.assertEqual((found["errors"], found["too_many"]), (10, False))
 
@@ -112,7 +114,7 @@ class OfDevices(unittest.TestCase):
         device = do("losetup", "-f", "--show", other).strip()
         try:
             guard = Guard(device, "--errors", "1")
-            self.fail(3)
+            self.fail_reads(3)
             self.assertEqual(guard.stopped()["errors"], 0)
         finally:
             do("losetup", "-d", device)
@@ -158,15 +160,41 @@ class OfDevices(unittest.TestCase):
     def test_only_said(self):
         folder = self.mounted()
         guard = Guard(folder, "--errors", "2", "--remount-read-only", "--run", f"touch {self.folder}/told", "--dry-run")
-        self.fail(2)
+        self.fail_reads(2)
         found = guard.ended()
         self.assertEqual([act["how"] for act in found["acts"]], ["not done: --dry-run"] * 2)
         self.assertFalse(os.path.exists(f"{self.folder}/told"))
         os.mkdir(f"{folder}/new")
 
+    def test_a_web_hook(self):
+        got = []
+
+        class Hook(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                got.append((self.path, self.headers["Content-Type"], json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+                self.send_response(500 if self.path == "/fails" else 204)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        with http.server.HTTPServer(("127.0.0.1", 0), Hook) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            at = f"http://127.0.0.1:{server.server_port}"
+            guard = Guard(self.device, "--errors", "2", "--post", f"{at}/hook")
+            self.fail_reads(2)
+            self.assertTrue(guard.ended()["acts"][0]["done"])
+            guard = Guard(self.device, "--errors", "1", "--post", f"{at}/fails")
+            self.fail_reads(1)
+            self.assertIn("status 500", guard.ended(code=5)["acts"][0]["how"])
+            server.shutdown()
+        path, kind, document = got[0]
+        self.assertEqual((path, kind, document["device"], document["errors"]), ("/hook", "application/json", self.device, 2))
+        self.assertIn("a read at sector", document["last_error"])
+
     def test_an_act_that_fails(self):
         guard = Guard(self.device, "--errors", "1", "--run", "exit 7")
-        self.fail(1)
+        self.fail_reads(1)
         found = guard.ended(code=5)
         self.assertFalse(found["acts"][0]["done"])
         self.assertIn("exit status: 7", found["acts"][0]["how"])
@@ -174,6 +202,7 @@ class OfDevices(unittest.TestCase):
     def test_wrong(self):
         said = observe("ext4", "guard", self.device, "--remount-read-only", code=3).stderr
         self.assertIn("it is not mounted", said)
+        self.assertIn("is no URL", observe("ext4", "guard", self.device, "--post", "somebody", code=2).stderr)
         self.assertIn("sees nothing", observe("ext4", "guard", self.device, "--window", "0s", code=2).stderr)
 
 

@@ -18,8 +18,9 @@ use crate::answer::{Answer, Table};
 use crate::command::options::{AnswerFlags, duration};
 use crate::command::stopping::{PULSE, Stopping};
 use crate::kernel::{DeviceErrors, DeviceFault as Fault};
+use crate::webhook;
 
-/// Errors of a file system and its device: too many within a time, and what you name is done (remount read-only, a command)
+/// Errors of a file system and its device: too many within a time, and what you name is done (remount read-only, a command, a web hook)
 ///
 /// Errors within a window count together with those of the windows right before it; a window without errors forgets them. It ends when it has acted, when
 /// the time is over (-s), or by ctrl-C.
@@ -40,6 +41,9 @@ pub struct GuardFlags {
     /// Run this by a shell then; it is told YUNTI_DEVICE, YUNTI_MOUNTED_AT, YUNTI_ERRORS and YUNTI_LAST_ERROR
     #[arg(long, value_name = "COMMAND")]
     run: Option<String>,
+    /// Post this to a web hook then: a JSON document with host, device, mounted_at, errors and last_error
+    #[arg(long, value_name = "URL", value_parser = webhook::url)]
+    post: Option<String>,
     /// Only say what would be done
     #[arg(long)]
     dry_run: bool,
@@ -156,6 +160,16 @@ fn act(flags: &GuardFlags, place: &Place, count: u64, last: &str) -> Vec<Act> {
                 .map_err(|e| e.to_string())?;
             if status.success() { Ok("done".to_owned()) } else { Err(format!("it ended with {status}")) }
         });
+    }
+    if let Some(url) = &flags.post {
+        let document = json!({
+            "host": rustix::system::uname().nodename().to_string_lossy(),
+            "device": place.shown(),
+            "mounted_at": place.mounted_at,
+            "errors": count,
+            "last_error": last,
+        });
+        go(format!("{url} is told"), &|| webhook::post(url, &document).map(|()| "done".to_owned()));
     }
     acts
 }
