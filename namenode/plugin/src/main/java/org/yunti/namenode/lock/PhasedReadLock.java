@@ -6,40 +6,40 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 /** The readers' side of a {@link PhasedLock}, by the type that stock asks for. */
 final class PhasedReadLock extends ReentrantReadWriteLock.ReadLock {
   private static final long serialVersionUID = 1L;
-  private final transient PhasedLock lock;
+  private final transient Phases phases;
 
-  PhasedReadLock(PhasedLock lock) {
+  PhasedReadLock(PhasedLock lock, Phases phases) {
     super(lock);
-    this.lock = lock;
+    this.phases = phases;
   }
 
   @Override
   public void lock() {
-    lock.lockRead();
+    phases.lockRead();
   }
 
   @Override
   public void lockInterruptibly() throws InterruptedException {
-    lock.lockReadUntil(PhasedLock.NEVER);
+    phases.lockReadUntil(Phases.NEVER);
   }
 
   @Override
   public boolean tryLock() {
-    return lock.tryLockRead();
+    return phases.tryLockRead();
   }
 
   @Override
   public boolean tryLock(long timeout, TimeUnit unit) throws InterruptedException {
-    return lock.lockReadUntil(PhasedLock.after(timeout, unit));
+    return phases.lockReadUntil(Phases.after(timeout, unit));
   }
 
   @Override
   public void unlock() {
-    lock.unlockRead();
+    phases.unlockRead();
   }
 
   @Override
   public String toString() {
-    return lock + ".readLock";
+    return phases + ".readLock";
   }
 }

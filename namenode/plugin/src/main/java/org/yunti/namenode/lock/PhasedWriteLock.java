@@ -7,36 +7,36 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 /** The writers' side of a {@link PhasedLock}, by the type that stock asks for. */
 final class PhasedWriteLock extends ReentrantReadWriteLock.WriteLock {
   private static final long serialVersionUID = 1L;
-  private final transient PhasedLock lock;
+  private final transient Phases phases;
 
-  PhasedWriteLock(PhasedLock lock) {
+  PhasedWriteLock(PhasedLock lock, Phases phases) {
     super(lock);
-    this.lock = lock;
+    this.phases = phases;
   }
 
   @Override
   public void lock() {
-    lock.lockWrite();
+    phases.lockWrite();
   }
 
   @Override
   public void lockInterruptibly() throws InterruptedException {
-    lock.lockWriteUntil(PhasedLock.NEVER);
+    phases.lockWriteUntil(Phases.NEVER);
   }
 
   @Override
   public boolean tryLock() {
-    return lock.tryLockWrite();
+    return phases.tryLockWrite();
   }
 
   @Override
   public boolean tryLock(long timeout, TimeUnit unit) throws InterruptedException {
-    return lock.lockWriteUntil(PhasedLock.after(timeout, unit));
+    return phases.lockWriteUntil(Phases.after(timeout, unit));
   }
 
   @Override
   public void unlock() {
-    lock.unlockWrite();
+    phases.unlockWrite();
   }
 
   @Override
@@ -46,16 +46,16 @@ final class PhasedWriteLock extends ReentrantReadWriteLock.WriteLock {
 
   @Override
   public boolean isHeldByCurrentThread() {
-    return lock.isWriteLockedByCurrentThread();
+    return phases.isWriter();
   }
 
   @Override
   public int getHoldCount() {
-    return lock.getWriteHoldCount();
+    return phases.writeHolds();
   }
 
   @Override
   public String toString() {
-    return lock + ".writeLock";
+    return phases + ".writeLock";
   }
 }

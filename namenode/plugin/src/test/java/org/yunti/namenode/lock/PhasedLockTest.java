@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -239,6 +240,15 @@ class PhasedLockTest {
       for (Future<?> one : crowd) {
         one.get(20, TimeUnit.SECONDS);
       }
+    }
+  }
+
+  /** What a copy does (a spy of Mockito's is one, and Hadoop's own tests put such in the lock's place), the lock has done: nothing changes in the object itself. */
+  @Test
+  void aCopyIsTheSameLock() {
+    for (java.lang.reflect.Field field : PhasedLock.class.getDeclaredFields()) {
+      assertTrue(java.lang.reflect.Modifier.isFinal(field.getModifiers()), field.getName());
+      assertTrue(java.lang.reflect.Modifier.isStatic(field.getModifiers()) || !field.getType().isPrimitive(), field.getName());
     }
   }
 }

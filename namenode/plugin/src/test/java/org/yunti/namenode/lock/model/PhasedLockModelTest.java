@@ -153,7 +153,7 @@ class PhasedLockModelTest {
 
   // ---- the model is of this code ----
 
-  private static final Path SOURCE = Path.of("src/main/java/org/yunti/namenode/lock/PhasedLock.java");
+  private static final Path SOURCE = Path.of("src/main/java/org/yunti/namenode/lock/Phases.java");
 
   private static String code() throws IOException {
     return Files.readString(SOURCE);
@@ -197,7 +197,7 @@ class PhasedLockModelTest {
         "goesOn = writersLeft > 0 && !waitingWriters.isEmpty();");
     Pattern shared = Pattern.compile("\\b(slots\\.(get|set)|isClosed|draining|owner|writersLeft|waitingReaders|waitingReadersCount|waitingWriters|turn\\b(?!;)|state\\.|LockSupport|synchronized)");
     String code = code();
-    String protocol = code.substring(code.indexOf("// ---- readers ----"), code.indexOf("// ---- what ReentrantReadWriteLock has ----"));
+    String protocol = code.substring(code.indexOf("// ---- readers ----"), code.indexOf("// ---- what is told ----"));
     List<String> others = protocol.lines().map(String::strip)
         .filter(line -> !line.startsWith("//") && !line.startsWith("*") && !line.startsWith("/*") && shared.matcher(line).find() && !line.matches("return .*(true|false);"))
         .filter(line -> !known.contains(line) && Stream.of(Step.values()).noneMatch(step -> step != Step.DONE && line.contains(step.statement)))

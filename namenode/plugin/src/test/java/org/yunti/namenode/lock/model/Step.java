@@ -1,7 +1,7 @@
 package org.yunti.namenode.lock.model;
 
 /**
- * What a thread of the model does next: one access to what threads share, with the method and the statement of {@code PhasedLock.java} that it stands for. What
+ * What a thread of the model does next: one access to what threads share, with the method and the statement of {@code Phases.java} that it stands for. What
  * a thread does with its own things alone is done together with the step before. A block under {@code control} is one step: of what it touches, only
  * {@code turn} is looked at outside; {@code draining} too, which is written before: who is woken by it so early asks for {@code control} next; and
  * {@code writersLeft} and {@code isFree}, by those that are still to be in a list, whom the model lets do either way.
