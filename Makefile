@@ -149,11 +149,11 @@ TRACE_JAR := build/observe/yunti-trace/yunti-trace.jar
 # A jar that was stopped half-way is no jar.
 .DELETE_ON_ERROR:
 
-# `yunti observe`, and for JVMs async-profiler and our own agent.
+# `yunti observe` and `yunti host`, and for JVMs async-profiler and our own agent.
 observe:
 	@tools/setup observe
 	@$(MAKE) --no-print-directory -s yunti
-	$(CARGO) build --release --locked --package yunti-observe
+	$(CARGO) build --release --locked --package yunti-observe --package yunti-host
 	@$(MAKE) --no-print-directory -s $(TRACE_JAR)
 	@$(MAKE) --no-print-directory -s observe-layout
 
@@ -165,6 +165,7 @@ $(TRACE_JAR): observe/agent/pom.xml LICENSE NOTICE $(shell find observe/agent/sr
 # What is built, to where it is looked for.
 observe-layout:
 	@install -D $(TARGET)/release/yunti-observe $(DIST)/libexec/yunti-observe
+	@install -D $(TARGET)/release/yunti-host $(DIST)/libexec/yunti-host
 	@observe/async-profiler $(DIST)/lib/yunti
 	@observe/jvmti/build $(DIST)/lib/yunti
 	@install -D -m 644 $(TRACE_JAR) $(DIST)/lib/yunti/yunti-trace.jar

@@ -125,7 +125,7 @@ SUITES = [
     on_a_cluster("jobs on a cluster", "jobs", [f"Jobs.test_{name}" for name in JOBS]),
     on_a_cluster("job files on a cluster", "job_files", JOB_FILES),
     Suite("hadoop", "the cluster itself", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]], counts.of_unittest),
-    Suite("observe", "units", [["cargo", "test", "--locked", "-p", "yunti-observe", "-p", "yunti-ext4", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
+    Suite("observe", "units", [["cargo", "test", "--locked", "-p", "yunti-observe", "-p", "yunti-ext4", "-p", "yunti-host", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
     of_observe("flame graphs of known programs", "flame"),
     of_observe("flame graphs of programs that wait and allocate", "flame_native"),
     of_observe("calls of a known program", "trace"),

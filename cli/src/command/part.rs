@@ -13,8 +13,9 @@ use crate::failure::Outcome;
 use crate::flags::Flags;
 
 /// Parts of Yunti that may not be installed, and what they are.
-const PARTS: [(&str, &str); 5] = [
+const PARTS: [(&str, &str); 6] = [
     ("hadoop", "Java jobs here or on a cluster"),
+    ("host", "the machine's own settings"),
     ("nn", "load for a NameNode"),
     ("observe", "why a process is slow"),
     ("capacity", "how much a service can carry"),

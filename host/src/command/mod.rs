@@ -1,0 +1,20 @@
+//! The commands, one file each.
+
+use clap::{Parser, Subcommand};
+use yunti_present::failure::Outcome;
+
+/// The machine's own settings: what they cost, and changes to them that can be undone.
+#[derive(Debug, Parser)]
+#[command(name = "yunti host", version, about, long_about, max_term_width = 100, disable_help_subcommand = true)]
+#[command(after_help = "Exit codes: 0 done, 2 usage, 3 no such setting or device, 5 output, 130 cancelled, 1 a bug.")]
+pub struct Flags {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {}
+
+pub fn act(flags: Flags) -> Outcome {
+    match flags.command {}
+}
