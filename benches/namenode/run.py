@@ -60,8 +60,10 @@ def arguments():
 
 
 def bench(options, *words):
-    command = [YUNTI, "nn", "bench", "--hadoop", jars.LIB, "--json", "-r", str(options.rounds), "-s", str(options.seconds),
-               "--warm-up", str(options.warm_up), *words]
+    command = [YUNTI, "nn", "bench", "--hadoop", jars.LIB, "--json", "-s", str(options.seconds), "--warm-up", str(options.warm_up), *words]
+    # A scenario has steps, and no rounds.
+    if "--scenario" not in words:
+        command += ["-r", str(options.rounds)]
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if run.returncode != 0:
         raise Failed(f"yunti nn bench ended with exit code {run.returncode}")

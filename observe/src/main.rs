@@ -19,6 +19,7 @@ mod command;
 mod histogram;
 mod jvm;
 mod kernel;
+mod mounts;
 mod native;
 mod stack;
 mod target;

@@ -1,5 +1,6 @@
 //! The commands, one file each, and what they have in common.
 
+pub mod cache;
 pub mod ext4;
 pub mod faults;
 pub mod flame;
@@ -40,6 +41,7 @@ pub struct Flags {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Cache(cache::CacheFlags),
     #[command(subcommand)]
     Ext4(ext4::Ext4Command),
     Faults(faults::FaultsFlags),
@@ -57,6 +59,7 @@ enum Command {
 impl Command {
     fn answer(&self) -> Option<&AnswerFlags> {
         Some(match self {
+            Command::Cache(flags) => &flags.output.answer,
             Command::Ext4(command) => command.answer(),
             Command::Faults(flags) => &flags.output.answer,
             Command::Flame(flags) => &flags.output.answer,
@@ -84,6 +87,7 @@ pub fn act(flags: Flags) -> Outcome {
         whole_file::check(path, PAGE)?;
     }
     match flags.command {
+        Command::Cache(flags) => cache::cache(&flags),
         Command::Ext4(command) => ext4::ext4(&command),
         Command::Faults(flags) => faults::faults(&flags),
         Command::Flame(flags) => flame::flame(&flags),

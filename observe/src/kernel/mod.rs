@@ -6,6 +6,7 @@
 //!   hits.rs      calls of functions and of the system, passings of tracepoints
 //!   allocations.rs what is asked of malloc
 //!   blocks.rs    what is read from a device and written to it
+//!   cache.rs     what is asked of the page cache, and what was not in it
 //!   errors.rs    errors of a file system and of its device
 //!   faults.rs    page faults
 //!   samples.rs   of a clock that ticks for all, one process's samples
@@ -16,6 +17,7 @@
 
 mod allocations;
 mod blocks;
+mod cache;
 mod errors;
 mod faults;
 mod hits;
@@ -27,6 +29,7 @@ mod waits;
 
 pub use allocations::Allocations;
 pub use blocks::{Operation, Owner, Request, Requests};
+pub use cache::{CacheEvents, Fate, FileId, Folio, Misses, Touches, User, page_bytes};
 pub use errors::{DeviceErrors, Fault as DeviceFault};
 pub use faults::{Fault, Faults, Home};
 pub use hits::{ARGUMENTS, Form, Hit, Hits, PROBES_MAX, Place, Probe};

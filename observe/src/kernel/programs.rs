@@ -40,13 +40,19 @@ const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 /// # Errors
 /// What forbids it here, in one line.
 pub fn load(image: &[u8], settings: Settings, wanted: &[&str]) -> Result<Object> {
-    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
-    if namespace.to_string_lossy() != FIRST_NAMESPACE {
-        let error = Error::new(Code::Input, "the kernel's own numbers of processes are not known in this container");
-        return Err(error.hint("run it outside, on the host"));
-    }
+    first_namespace()?;
     let words = [settings.pid, settings.stacks_by_signal.into(), settings.stacks_a_second_max];
     load_for(image, &format!("process {}", settings.pid), &words, wanted)
+}
+
+/// Programs know processes by the kernel's own numbers.
+pub fn first_namespace() -> Result<()> {
+    let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    if namespace.to_string_lossy() == FIRST_NAMESPACE {
+        return Ok(());
+    }
+    let error = Error::new(Code::Input, "the kernel's own numbers of processes are not known in this container");
+    Err(error.hint("run it outside, on the host"))
 }
 
 /// The same for anything else.

@@ -1,6 +1,5 @@
 """`yunti observe ext4` on images and mounted file systems whose blocks are known by e2fsprogs."""
 
-import contextlib
 import hashlib
 import json
 import os
@@ -15,22 +14,8 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from images import FEATURES, MIB, do, image, mounted  # noqa: E402
 from looking import YUNTI, needs_loop_devices, observe, require_programs_in_the_kernel  # noqa: E402
-
-MIB = 1 << 20
-os.environ["PATH"] += ":/usr/sbin:/sbin"
-FEATURES = "none,has_journal,ext_attr,resize_inode,dir_index,filetype,extent,64bit,flex_bg,sparse_super,large_file,huge_file,dir_nlink,extra_isize,metadata_csum"
-
-
-def do(*command):
-    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
-
-
-def image(path, *options, mib=64, features=FEATURES):
-    with open(path, "wb") as f:
-        f.truncate(mib * MIB)
-    do("mke2fs", "-q", "-F", "-O", features, "-E", "lazy_itable_init=0,lazy_journal_init=0", *options, path)
-    return path
 
 
 def usage(place, **how):
@@ -40,18 +25,6 @@ def usage(place, **how):
 def digest(path):
     with open(path, "rb") as f:
         return hashlib.file_digest(f, "sha256").hexdigest()
-
-
-@contextlib.contextmanager
-def mounted(path, *options):
-    """The folder where it is mounted."""
-    folder = tempfile.mkdtemp(prefix="yunti-ext4-")
-    do("mount", "-o", ",".join(["loop", *options]), path, folder)
-    try:
-        yield folder
-    finally:
-        do("umount", folder)
-        os.rmdir(folder)
 
 
 def fill(root):

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{major, minor};
 use yunti_engine::base::{Code, Error, Result};
 
+use crate::mounts;
+
 pub struct Place {
     pub path: PathBuf,
     /// Where it is mounted, if it is.
@@ -78,41 +80,17 @@ fn device_path(device: u64) -> Option<PathBuf> {
     Some(Path::new("/dev").join(name))
 }
 
-/// The first one: proc_pid_mountinfo(5).
+/// The first one.
 fn mount_point(device: u64) -> Option<String> {
-    let number = format!("{}:{}", major(device), minor(device));
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    mounts.lines().find_map(|line| {
-        let mut fields = line.split(' ').skip(2);
-        (fields.next()? == number).then(|| fields.nth(1).map(unescape))?
-    })
+    let number = (major(device), minor(device));
+    mounts::all().into_iter().find(|mount| mount.device == number).map(|mount| mount.at.display().to_string())
 }
 
 /// How it is mounted there, the options of this mount: `rw`, `nosuid`, ..
 pub fn mount_options(at: &str) -> Vec<String> {
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     // Of several at one place the last is seen.
-    let found = mounts.lines().rev().find_map(|line| {
-        let mut fields = line.split(' ').skip(4);
-        (unescape(fields.next()?) == at).then(|| fields.next())?
-    });
-    found.map(|options| options.split(',').map(str::to_owned).collect()).unwrap_or_default()
-}
-
-/// Blanks and the like are in octal: `\040`.
-fn unescape(text: &str) -> String {
-    let mut parts = text.split('\\');
-    let mut said = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        match part.get(..3).and_then(|octal| u8::from_str_radix(octal, 8).ok()) {
-            Some(byte) => {
-                said.push(char::from(byte));
-                said += &part[3..];
-            }
-            None => said += &format!("\\{part}"),
-        }
-    }
-    said
+    let last = mounts::all().into_iter().rfind(|mount| mount.at == Path::new(at));
+    last.map(|mount| mount.options).unwrap_or_default()
 }
 
 /// The mounted loop device that stands on this image.
@@ -129,18 +107,4 @@ fn mounted_loop(image: &Path) -> Option<Place> {
         let device = rustix::fs::makedev(major, minor);
         Some(Place { path: device_path(device)?, mounted_at: Some(mount_point(device)?), device })
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blanks_of_mount_points() {
-        for (text, said) in
-            [("/a", "/a"), ("/a\\040b", "/a b"), ("/\\134", "/\\"), ("/x\\9", "/x\\9"), ("/x\\", "/x\\")]
-        {
-            assert_eq!(unescape(text), said);
-        }
-    }
 }

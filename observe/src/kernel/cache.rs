@@ -1,0 +1,390 @@
+//! What is asked of the page cache, and what had to be brought into it: `bpf/cache.bpf.c`.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::ops::AddAssign;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use libbpf_rs::{Link, MapCore, MapFlags, Object, RingBuffer, TracepointCategory};
+use yunti_engine::base::{Code, Error, Result};
+
+use super::programs::{Records, first_namespace, half, load_for, lookup, map, program, put, ring, word};
+
+static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cache.bpf.o"));
+
+/// Programs by their tracepoints. All the time:
+const ADDED: (&str, &str, &str) = ("added", "filemap", "mm_filemap_add_to_page_cache");
+const OF_MISSES: [(&str, &str); 6] = [
+    ("fault", "mm_filemap_fault"),
+    ("sync_ra", "page_cache_sync_ra"),
+    ("async_ra", "page_cache_async_ra"),
+    ("ra_unbounded", "page_cache_ra_unbounded"),
+    ("ra_order", "page_cache_ra_order"),
+    ("dropped", "mm_filemap_delete_from_page_cache"),
+];
+/// In samples, by their types: reads and mappings of all file systems, writes of ext4.
+const OF_READS: [(&str, &str); 2] = [("read", "mm_filemap_get_pages"), ("mapped", "mm_filemap_map_pages")];
+const OF_WRITES: [(&str, &str); 3] = [
+    ("wrote_delayed", "ext4_da_write_end"),
+    ("wrote_at_once", "ext4_write_end"),
+    ("wrote_journalled", "ext4_journalled_write_end"),
+];
+
+const BATCH: u32 = 4096;
+const HELD_UP_UNIT: f64 = 1024.0;
+/// Of the words of `sums`, how often programs of samples ran.
+const EVENTS: usize = 9;
+/// What a program of samples costs is measured by reads of ours, in turns with it and without; the best of each.
+const TURNS: usize = 6;
+const READS_A_TURN: u32 = 2000;
+const EVENT_NS: std::ops::RangeInclusive<f64> = 20.0..=2000.0;
+/// Of a name: how many bytes, then the bytes.
+const NAME: usize = 4;
+
+/// What is counted here are pages of as many bytes.
+pub fn page_bytes() -> u64 {
+    rustix::param::page_size() as u64
+}
+
+/// Of which file, and who.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct User {
+    pub file: FileId,
+    /// Of its process.
+    pub pid: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId {
+    /// Of the file system: as the kernel numbers it.
+    pub device: u32,
+    pub inode: u64,
+}
+
+impl FileId {
+    /// In its two parts.
+    pub fn device(self) -> (u32, u32) {
+        (self.device >> 20, self.device & 0xf_ffff)
+    }
+}
+
+/// Pages that were not there when they were asked for, and what else came and went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Misses {
+    pub read: u64,
+    pub mapped: u64,
+    pub written: u64,
+    pub read_ahead: u64,
+    /// Out of the cache, by whom.
+    pub dropped: u64,
+}
+
+impl AddAssign for Misses {
+    fn add_assign(&mut self, more: Misses) {
+        self.read += more.read;
+        self.mapped += more.mapped;
+        self.written += more.written;
+        self.read_ahead += more.read_ahead;
+        self.dropped += more.dropped;
+    }
+}
+
+/// Pages that requests have touched within a sample, and those of them that were missed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Touches {
+    pub read: u64,
+    pub mapped: u64,
+    pub written: u64,
+    pub read_missed: u64,
+    pub mapped_missed: u64,
+    pub written_missed: u64,
+    /// Pages more that would have been touched, had programs taken no time.
+    pub read_held_up: f64,
+    pub mapped_held_up: f64,
+    pub written_held_up: f64,
+}
+
+impl Touches {
+    fn of(bytes: &[u8]) -> Touches {
+        Touches {
+            read: word(bytes, 0),
+            mapped: word(bytes, 1),
+            written: word(bytes, 2),
+            read_missed: word(bytes, 3),
+            mapped_missed: word(bytes, 4),
+            written_missed: word(bytes, 5),
+            read_held_up: word(bytes, 6) as f64 / HELD_UP_UNIT,
+            mapped_held_up: word(bytes, 7) as f64 / HELD_UP_UNIT,
+            written_held_up: word(bytes, 8) as f64 / HELD_UP_UNIT,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Folio {
+    pub file: FileId,
+    pub index: u64,
+}
+
+/// Of a folio that was read ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It came, lies at this frame, and has as many pages; it stands for `weight` folios.
+    Came { frame: u64, pages: u32, weight: u32 },
+    /// It was dropped, after it was used, or before.
+    Gone { was_used: bool },
+}
+
+/// The programs at work; they are detached when this is dropped.
+pub struct CacheEvents {
+    // Before the object that they belong to.
+    _links: Vec<Link>,
+    of_samples: Vec<Link>,
+    ring: RingBuffer<'static>,
+    records: Records,
+    object: Object,
+    sample: u32,
+    followed_one_of: u32,
+    events_before: u64,
+    /// What a program of samples costs.
+    event_ns: f64,
+    /// Those that attach here.
+    sampled: Vec<(&'static str, &'static str)>,
+}
+
+impl CacheEvents {
+    /// @param skips what cannot be seen here
+    pub fn start(skips: &mut Vec<String>) -> Result<CacheEvents> {
+        first_namespace()?;
+        let mut sampled = [OF_READS.to_vec(), OF_WRITES.to_vec()].concat();
+        let loaded = |sampled: &[(&str, &str)]| {
+            let names = OF_MISSES.iter().chain(sampled).map(|(name, _)| *name).chain([ADDED.0]);
+            load_for(IMAGE, "the page cache", &[page_bytes().trailing_zeros()], &names.collect::<Vec<_>>())
+        };
+        // A tracepoint that is not there cannot be loaded.
+        let object = match loaded(&sampled) {
+            Ok(object) => object,
+            Err(e) => {
+                sampled = OF_READS.to_vec();
+                let object = loaded(&sampled)?;
+                skips.push(format!("hits of writes: {e}"));
+                object
+            }
+        };
+        let (ring, records) = ring(&object, "events")?;
+        let mut events = CacheEvents {
+            _links: Vec::new(),
+            of_samples: Vec::new(),
+            ring,
+            records,
+            object,
+            sample: 0,
+            followed_one_of: 0,
+            events_before: 0,
+            event_ns: *EVENT_NS.end(),
+            sampled,
+        };
+        for (name, tracepoint) in OF_MISSES {
+            events._links.push(events.attach(name, tracepoint)?);
+        }
+        let added = program(&events.object, ADDED.0)?
+            .attach_tracepoint(TracepointCategory::Custom(ADDED.1.to_owned()), ADDED.2);
+        events._links.push(added.map_err(|e| needed(ADDED.2, &e))?);
+        events.measure()?;
+        Ok(events)
+    }
+
+    fn attach(&self, name: &str, tracepoint: &str) -> Result<Link> {
+        program(&self.object, name)?.attach_raw_tracepoint(tracepoint).map_err(|e| needed(tracepoint, &e))
+    }
+
+    /// What a program of samples costs who is seen by it: found by reads of a page of our own program.
+    fn measure(&mut self) -> Result<()> {
+        let failed = |e: std::io::Error| Error::io(Code::Internal, "/proc/self/exe", &e);
+        let file = File::open("/proc/self/exe").map_err(failed)?;
+        let mut page = vec![0; page_bytes() as usize];
+        let mut read = |file: &File| {
+            let begun = Instant::now();
+            (0..READS_A_TURN).try_for_each(|_| file.read_at(&mut page, 0).map(|_| ())).map_err(failed)?;
+            Ok::<f64, Error>(begun.elapsed().as_nanos() as f64 / f64::from(READS_A_TURN))
+        };
+        let (mut without, mut with) = (f64::INFINITY, f64::INFINITY);
+        for _ in 0..TURNS {
+            without = without.min(read(&file)?);
+            self.begin_sample()?;
+            let taken = read(&file);
+            self.end_sample()?;
+            with = with.min(taken?);
+        }
+        self.event_ns = (with - without).clamp(*EVENT_NS.start(), *EVENT_NS.end());
+        self.take_touches(|_, _| ());
+        self.events();
+        Ok(())
+    }
+
+    /// In nanoseconds.
+    pub fn event_ns(&self) -> f64 {
+        self.event_ns
+    }
+
+    /// From now on touches are seen.
+    pub fn begin_sample(&mut self) -> Result<()> {
+        self.sample = (self.sample % u32::MAX) + 1;
+        for (name, tracepoint) in &self.sampled {
+            let link = program(&self.object, name)?.attach_trace();
+            self.of_samples.push(link.map_err(|e| needed(tracepoint, &e))?);
+        }
+        self.control(self.sample)
+    }
+
+    pub fn end_sample(&mut self) -> Result<()> {
+        self.control(0)?;
+        self.of_samples.clear();
+        Ok(())
+    }
+
+    /// One of so many folios that are read ahead is told of; 0: none.
+    pub fn follow_one_of(&mut self, one_of: u32) -> Result<()> {
+        self.followed_one_of = one_of;
+        let sample = if self.of_samples.is_empty() { 0 } else { self.sample };
+        self.control(sample)
+    }
+
+    fn control(&self, sample: u32) -> Result<()> {
+        let mut value = sample.to_le_bytes().to_vec();
+        value.extend(self.followed_one_of.to_le_bytes());
+        value.extend((self.event_ns as u32).to_le_bytes());
+        value.extend([0; 4]);
+        put(&self.object, "control", &0u32.to_le_bytes(), &value)
+    }
+
+    /// How often programs of samples ran since the last time.
+    pub fn events(&mut self) -> u64 {
+        let all = map(&self.object, "sums")
+            .ok()
+            .and_then(|map| map.lookup_percpu(&0u32.to_le_bytes(), MapFlags::ANY).ok().flatten())
+            .unwrap_or_default();
+        let now = all.iter().map(|of_processor| word(of_processor, EVENTS)).sum::<u64>();
+        now - std::mem::replace(&mut self.events_before, now)
+    }
+
+    /// Takes what was touched since the last time.
+    pub fn take_touches(&mut self, mut each: impl FnMut(User, Touches)) {
+        self.take("touched", |user, value| each(user, Touches::of(value)));
+    }
+
+    /// Takes what was missed since the last time.
+    pub fn take_misses(&mut self, mut each: impl FnMut(User, Misses)) {
+        self.take("missed", |user, value| {
+            let misses = Misses {
+                read: word(value, 0),
+                mapped: word(value, 1),
+                written: word(value, 2),
+                read_ahead: word(value, 3),
+                dropped: word(value, 4),
+            };
+            each(user, misses);
+        });
+    }
+
+    fn take(&self, name: &str, mut each: impl FnMut(User, &[u8])) {
+        let Ok(map) = map(&self.object, name) else { return };
+        let Ok(all) = map.lookup_and_delete_batch(BATCH, MapFlags::ANY, MapFlags::ANY) else { return };
+        for (key, value) in all {
+            let file = FileId { inode: word(&key, 0), device: half(&key, 1, 0) };
+            each(User { file, pid: half(&key, 1, 1) }, &value);
+        }
+    }
+
+    /// Requests that were being served when the last sample ended: what they still had to read.
+    pub fn take_open_requests(&mut self, mut each: impl FnMut(User, u64)) {
+        const READ_SAMPLE: (usize, usize) = (7, 1);
+        let Ok(map) = map(&self.object, "threads") else { return };
+        let Ok(all) = map.lookup_and_delete_batch(BATCH, MapFlags::ANY, MapFlags::ANY) else { return };
+        for (_, value) in all {
+            if half(&value, READ_SAMPLE.0, READ_SAMPLE.1) != self.sample || self.sample == 0 {
+                continue;
+            }
+            let file = FileId { inode: word(&value, 8), device: half(&value, 9, 0) };
+            let (index, last) = (word(&value, 10), word(&value, 11));
+            each(User { file, pid: half(&value, 9, 1) }, (last + 1).saturating_sub(index));
+        }
+    }
+
+    /// What became of folios that were read ahead, of those that are followed.
+    pub fn take_fates(&mut self, mut each: impl FnMut(Folio, Fate)) {
+        let _ = self.ring.consume();
+        for bytes in self.records.borrow_mut().drain(..) {
+            let file = FileId { inode: word(&bytes, 0), device: half(&bytes, 2, 0) };
+            let folio = Folio { file, index: word(&bytes, 1) };
+            let fate = if half(&bytes, 4, 2) != 0 {
+                Fate::Gone { was_used: half(&bytes, 4, 3) != 0 }
+            } else {
+                Fate::Came { frame: word(&bytes, 3), pages: half(&bytes, 4, 0), weight: half(&bytes, 4, 1) }
+            };
+            each(folio, fate);
+        }
+    }
+
+    /// It is not to be told of any more.
+    pub fn forget(&self, folio: Folio) {
+        let mut key = folio.file.inode.to_le_bytes().to_vec();
+        key.extend(folio.index.to_le_bytes());
+        key.extend(folio.file.device.to_le_bytes());
+        key.extend([0; 4]);
+        let _ = map(&self.object, "followed").map(|map| map.delete(&key));
+    }
+
+    /// Of files that were seen: their paths, from the root of their file systems on.
+    pub fn paths(&self) -> HashMap<FileId, PathBuf> {
+        let Ok(map) = map(&self.object, "names") else { return HashMap::new() };
+        let named = map.keys().filter_map(|key| {
+            let value = map.lookup(&key, MapFlags::ANY).ok().flatten()?;
+            Some((FileId { inode: word(&key, 0), device: half(&key, 1, 0) }, path_of(&value)?))
+        });
+        named.collect()
+    }
+
+    /// What a process was called when it was seen.
+    pub fn comm(&self, pid: u32) -> Option<String> {
+        let bytes = lookup(&self.object, "comms", &pid.to_le_bytes());
+        let end = bytes.iter().position(|byte| *byte == 0)?;
+        (end > 0).then(|| String::from_utf8_lossy(&bytes[..end]).into_owned())
+    }
+
+    /// What there was no room for.
+    pub fn lost(&self) -> u64 {
+        word(&lookup(&self.object, "accounts", &0u32.to_le_bytes()), 0)
+    }
+}
+
+/// Names from the file up to the root, a zero behind each.
+fn path_of(value: &[u8]) -> Option<PathBuf> {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let bytes = half(value, 0, 0) as usize;
+    let names = value.get(NAME..NAME + bytes)?.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+    let mut path = PathBuf::from("/");
+    path.extend(names.rev().map(OsStr::from_bytes));
+    Some(path)
+}
+
+fn needed(tracepoint: &str, error: &libbpf_rs::Error) -> Error {
+    let error = Error::new(Code::Input, format!("the tracepoint {tracepoint} cannot be watched: {error}"));
+    error.hint("Linux 6.18 or later tells what is read ahead, and for whom; run as root")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_turned_round() {
+        let value = |names: &[u8]| [&(names.len() as u32).to_le_bytes(), names, &[b'x'; 9]].concat();
+        assert_eq!(path_of(&value(b"leaf\0b\0a\0")), Some(PathBuf::from("/a/b/leaf")));
+        assert_eq!(path_of(&value(b"")), Some(PathBuf::from("/")));
+        assert_eq!(path_of(&[200, 0, 0, 0, b'a']), None);
+    }
+}

@@ -1,0 +1,99 @@
+//! What is mounted where: proc_pid_mountinfo(5).
+
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// The file system's number, in its two parts.
+    pub device: (u32, u32),
+    /// What of the file system is mounted: `/`, or a directory of it.
+    pub root: PathBuf,
+    pub at: PathBuf,
+    /// Of this mount: `rw`, `nosuid`, ..
+    pub options: Vec<String>,
+    pub fs_type: String,
+    /// The device's path, mostly.
+    pub source: String,
+}
+
+/// Those that this process sees, in the order in which they were mounted.
+pub fn all() -> Vec<Mount> {
+    parse(&std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default())
+}
+
+fn parse(text: &str) -> Vec<Mount> {
+    text.lines().filter_map(mount).collect()
+}
+
+fn mount(line: &str) -> Option<Mount> {
+    let (own, rest) = line.split_once(" - ")?;
+    let mut fields = own.split(' ').skip(2);
+    let (major, minor) = fields.next()?.split_once(':')?;
+    let mut rest = rest.split(' ');
+    Some(Mount {
+        device: (major.parse().ok()?, minor.parse().ok()?),
+        root: unescape(fields.next()?).into(),
+        at: unescape(fields.next()?).into(),
+        options: fields.next()?.split(',').map(str::to_owned).collect(),
+        fs_type: rest.next()?.to_owned(),
+        source: unescape(rest.next()?),
+    })
+}
+
+/// Where a path within a file system is seen; `None`: what is mounted of it does not have it.
+///
+/// @param within the path from the file system's own root on
+pub fn seen_at(mounts: &[Mount], device: (u32, u32), within: &Path) -> Option<PathBuf> {
+    mounts.iter().filter(|mount| mount.device == device).find_map(|mount| {
+        let rest = within.strip_prefix(&mount.root).ok()?;
+        // Joined with nothing it would end in a slash.
+        Some(if rest.as_os_str().is_empty() { mount.at.clone() } else { mount.at.join(rest) })
+    })
+}
+
+/// Blanks and the like are in octal: `\040`.
+fn unescape(text: &str) -> String {
+    let mut parts = text.split('\\');
+    let mut said = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.get(..3).and_then(|octal| u8::from_str_radix(octal, 8).ok()) {
+            Some(byte) => {
+                said.push(char::from(byte));
+                said += &part[3..];
+            }
+            None => said += &format!("\\{part}"),
+        }
+    }
+    said
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_of_mount_points() {
+        for (text, said) in
+            [("/a", "/a"), ("/a\\040b", "/a b"), ("/\\134", "/\\"), ("/x\\9", "/x\\9"), ("/x\\", "/x\\")]
+        {
+            assert_eq!(unescape(text), said);
+        }
+    }
+
+    #[test]
+    fn paths_below_what_is_mounted() {
+        let mounts = parse(
+            "20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n\
+             21 20 8:2 /a\\040b /mnt ro - xfs /dev/sdb rw\n\
+             22 20 0:5 / /x rw master:1 propagate_from:2 - tmpfs none rw\n\
+             not a mount\n",
+        );
+        assert_eq!(mounts.len(), 3);
+        assert_eq!((mounts[1].fs_type.as_str(), &mounts[1].options), ("xfs", &vec!["ro".to_owned()]));
+        let at = |device, path: &str| seen_at(&mounts, device, Path::new(path)).map(|p| p.display().to_string());
+        assert_eq!(at((8, 1), "/srv/x"), Some("/srv/x".to_owned()));
+        assert_eq!(at((8, 2), "/a b/c"), Some("/mnt/c".to_owned()));
+        assert_eq!(at((8, 2), "/a b"), Some("/mnt".to_owned()));
+        assert_eq!((at((8, 2), "/other"), at((9, 9), "/")), (None, None));
+    }
+}

@@ -1,0 +1,274 @@
+"""`yunti observe cache` on a file system of its own, read and written in patterns of which it is known what the page cache has to do."""
+
+import mmap
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from images import MIB, image, mounted  # noqa: E402
+from looking import Looking, Refusals, needs_loop_devices, observe, require_programs_in_the_kernel, until  # noqa: E402
+
+PAGE = mmap.PAGESIZE
+PAGES = 8192
+# Counts a second beyond which samples are taken, and more than that from one thread of Python.
+READER = """
+import os, sys, time
+fd, pages, end, n = os.open(sys.argv[1], os.O_RDONLY), int(sys.argv[2]), time.monotonic() + float(sys.argv[3]), 0
+while time.monotonic() < end:
+    for i in range(pages):
+        os.pread(fd, 4096, i * 4096)
+    n += pages
+print(n)
+"""
+
+
+@needs_loop_devices
+class Patterns(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        require_programs_in_the_kernel()
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        there = mounted(image(os.path.join(folder.name, "image"), mib=256))
+        cls.folder = there.__enter__()
+        cls.addClassCleanup(there.__exit__, None, None, None)
+        cls.file = os.path.join(cls.folder, "file")
+        with open(cls.file, "wb") as f:
+            for _ in range(PAGES * PAGE // MIB):
+                f.write(os.urandom(MIB))
+            os.fsync(f.fileno())
+
+    def opened(self, path=None, flags=os.O_RDONLY):
+        fd = os.open(path or self.file, flags)
+        self.addCleanup(os.close, fd)
+        return fd
+
+    def cold(self, path=None):
+        fd = self.opened(path)
+        os.fsync(fd)
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        return fd
+
+    def seen(self, act):
+        """What is told of all that happens on the file system meanwhile."""
+        with Looking("cache", self.folder, "-s", 60) as look:
+            # The first sample is short.
+            time.sleep(0.5)
+            act()
+            time.sleep(0.3)
+            return look.stop()
+
+    def pages(self, act, **expected):
+        """That counts are as expected, within ten in a hundred; those that are not named are as good as none."""
+        document = self.seen(act)
+        for name, count in document["all"].items():
+            wanted = expected.pop(name, 0)
+            # The machine may need memory for something else.
+            if wanted is not None and name != "dropped_pages":
+                self.assertAlmostEqual(count, wanted, delta=max(wanted * 0.1, PAGES * 0.005), msg=f"{name}: {document['all']}, {document['sampled_share']}")
+        self.assertEqual(expected, {})
+        return document
+
+    def test_what_is_cached_is_hit(self):
+        fd = self.opened()
+        while os.read(fd, MIB):
+            pass
+
+        def twice():
+            for n in (PAGE, 16 * PAGE):
+                os.lseek(fd, 0, os.SEEK_SET)
+                while os.read(fd, n):
+                    pass
+
+        document = self.pages(twice, read_hit_pages=2 * PAGES)
+        named = {row["path"]: row for row in document["files"]}
+        self.assertGreater(named[self.file]["read_hit_pages"], PAGES)
+        mine = [row for row in document["processes"] if row["pid"] == os.getpid()]
+        self.assertEqual(len(mine), 1, document["processes"])
+
+    def test_what_is_read_from_its_beginning_on_is_read_ahead(self):
+        fd = self.cold()
+
+        def once():
+            while os.read(fd, 16 * PAGE):
+                pass
+
+        found = self.pages(once, read_hit_pages=None, read_miss_pages=None, read_ahead_pages=None)["all"]
+        self.assertAlmostEqual(found["read_miss_pages"] + found["read_ahead_pages"], PAGES, delta=PAGES * 0.02)
+        self.assertAlmostEqual(found["read_miss_pages"] + found["read_hit_pages"], PAGES, delta=PAGES * 0.1)
+        self.assertGreater(found["read_ahead_pages"], PAGES * 0.8)
+
+    def test_large_requests_for_what_is_not_there_are_missed(self):
+        fd = self.cold()
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+        self.pages(lambda: [os.pread(fd, MIB, i * MIB) for i in range(PAGES * PAGE // MIB)], read_miss_pages=PAGES)
+
+    def test_pages_by_chance_are_missed_once_each(self):
+        fd = self.cold()
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+        wanted = random.sample(range(PAGES), 1000)
+        self.pages(lambda: [os.pread(fd, PAGE, i * PAGE) for i in wanted], read_miss_pages=1000)
+        self.pages(lambda: [os.pread(fd, PAGE, i * PAGE) for i in wanted], read_hit_pages=1000)
+
+    def test_mapped_pages(self):
+        def touch(advice, wanted):
+            with mmap.mmap(self.opened(), PAGES * PAGE, prot=mmap.PROT_READ) as m:
+                m.madvise(advice)
+                for i in wanted:
+                    m[i * PAGE]
+
+        self.cold()
+        wanted = random.sample(range(PAGES), 1000)
+        self.pages(lambda: touch(mmap.MADV_RANDOM, wanted), mapped_miss_pages=1000, mapped_hit_pages=None)
+        fd = self.opened()
+        while os.read(fd, MIB):
+            pass
+        self.pages(lambda: touch(mmap.MADV_NORMAL, range(PAGES)), mapped_hit_pages=PAGES)
+
+    def test_a_mapping_that_is_read_ahead(self):
+        self.cold()
+
+        def touch():
+            with mmap.mmap(self.opened(), PAGES * PAGE, prot=mmap.PROT_READ) as m:
+                for i in range(PAGES):
+                    m[i * PAGE]
+
+        found = self.pages(touch, mapped_hit_pages=None, mapped_miss_pages=None, read_ahead_pages=None)["all"]
+        self.assertAlmostEqual(found["mapped_miss_pages"] + found["read_ahead_pages"], PAGES, delta=PAGES * 0.02)
+        # A fault may map a whole folio: the kernel tells of the page that it is for.
+        self.assertLess(found["mapped_hit_pages"] + found["mapped_miss_pages"], PAGES * 1.1)
+
+    def test_direct_reads_ask_nothing_of_it(self):
+        self.cold()
+        fd = self.opened(flags=os.O_RDONLY | os.O_DIRECT)
+        into = mmap.mmap(-1, MIB)
+        self.pages(lambda: [os.preadv(fd, [into], i * MIB) for i in range(PAGES * PAGE // MIB)])
+
+    def test_writes(self):
+        path = os.path.join(self.folder, "written")
+        self.addCleanup(os.unlink, path)
+        data = os.urandom(MIB)
+
+        def write():
+            fd = self.opened(path, os.O_WRONLY | os.O_CREAT)
+            for _ in range(8):
+                os.write(fd, data)
+
+        self.pages(write, write_miss_pages=2048)
+        self.pages(write, write_hit_pages=2048)
+        # A hundred bytes at a time: the page is there from the first on.
+        fd = self.opened(path, os.O_WRONLY)
+        self.pages(lambda: [os.write(fd, b"x" * 64) for _ in range(6400)], write_hit_pages=6400)
+
+    def test_what_is_appended_after_a_read_to_the_end_is_a_write(self):
+        path = os.path.join(self.folder, "appended")
+        self.addCleanup(os.unlink, path)
+        with open(path, "wb") as f:
+            f.write(bytes(10 * PAGE))
+        self.cold(path)
+
+        def append():
+            fd = self.opened(path, os.O_RDWR)
+            os.read(fd, 8 * MIB)
+            for _ in range(1000):
+                os.write(fd, bytes(PAGE))
+
+        self.pages(append, write_miss_pages=1000, read_miss_pages=10)
+
+    def test_what_is_read_ahead_for_nothing(self):
+        fd = self.cold()
+
+        def fetch():
+            for at in range(0, PAGES * PAGE, MIB):
+                os.posix_fadvise(fd, at, MIB, os.POSIX_FADV_WILLNEED)
+            # Until all is there.
+            time.sleep(0.5)
+
+        def never():
+            fetch()
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+
+        def all_of_it():
+            fetch()
+            while os.read(fd, 16 * PAGE):
+                pass
+            # At once, before marks are looked at.
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+
+        def a_quarter():
+            fetch()
+            os.pread(fd, PAGES * PAGE // 4, 0)
+
+        for act, share in ((never, 0.0), (all_of_it, 1.0), (a_quarter, 0.25)):
+            self.cold()
+            os.lseek(fd, 0, os.SEEK_SET)
+            use = self.seen(act)["read_ahead_use"]
+            all_pages = use["used_pages"] + use["dropped_unused_pages"] + use["not_used_yet_pages"]
+            self.assertAlmostEqual(use["used_pages"] / all_pages, share, delta=0.1, msg=f"{act.__name__}: {use}")
+            self.assertAlmostEqual(all_pages, PAGES, delta=PAGES * 0.3, msg=f"{act.__name__}: {use}")
+
+    def test_a_flood_of_hits_is_sampled_and_the_estimate_is_as_good_as_it_says(self):
+        fd = self.opened()
+        while os.read(fd, MIB):
+            pass
+        with Looking("cache", self.folder, "-s", 60) as look:
+            done = subprocess.run([sys.executable, "-c", READER, self.file, str(PAGES), "6"], capture_output=True, text=True, check=True)
+            document = look.stop()
+        truth, found = int(done.stdout), document["all"]["read_hit_pages"]
+        self.assertLess(document["sampled_share"], 0.8, document)
+        off = abs(found / truth - 1) * 100
+        self.assertLess(off, max(10, 2 * document["error_percent"]), (found, truth, document["error_percent"]))
+
+    def test_only_those_that_are_asked_for(self):
+        fd = self.opened()
+        other = os.path.join(tempfile.gettempdir(), f"yunti-cache-{os.getpid()}")
+        with open(other, "wb") as f:
+            f.write(bytes(64 * PAGE))
+        self.addCleanup(os.unlink, other)
+        with open(other, "rb", buffering=0) as elsewhere, Looking("cache", "-p", os.getpid(), "-s", 60) as look:
+            time.sleep(0.5)
+            elsewhere.read(64 * PAGE)
+            os.pread(fd, 64 * PAGE, 0)
+            time.sleep(0.3)
+            document = look.stop()
+        self.assertEqual({row["pid"] for row in document["processes"]}, {os.getpid()})
+        self.assertTrue({other, self.file} <= {row["path"] for row in document["files"]}, document["files"])
+
+    def test_a_page_and_text(self):
+        page = os.path.join(self.folder, "page.html")
+        self.addCleanup(os.unlink, page)
+        fd = self.opened()
+        look = Looking("cache", self.folder, "-s", 2, "-o", page, json=False)
+        with look:
+            time.sleep(0.5)
+            os.pread(fd, 64 * PAGE, 0)
+            said = look.rest()
+        self.assertIn("By file", said)
+        until(lambda: os.path.exists(page))
+        with open(page, encoding="utf-8") as f:
+            self.assertIn("By process", f.read())
+
+
+class Wrong(Refusals, unittest.TestCase):
+    observer = "cache"
+
+    def test_what_is_not_there(self):
+        self.refused(3, "there is no such device or directory", "/nowhere")
+        self.refused(3, "process", "-p", 4_000_000)
+
+    def test_without_root(self):
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            self.skipTest("only root can be somebody else")
+        wrong = observe("cache", "-s", "0.1", before=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"], code=3).stderr
+        self.assertEqual(len(wrong.strip().splitlines()), 1, wrong)
+
+
+if __name__ == "__main__":
+    unittest.main()
