@@ -9,6 +9,7 @@ use super::stopping::{End, Stopping};
 use crate::answer::{self, Answer, Graph, Table};
 use crate::jvm;
 use crate::stack::Tree;
+use crate::target::DISK_WAITS;
 use crate::why::{Facts, Finding, Waiting, findings, look_deeper, points_deeper, watch};
 
 /// What bounds its throughput, in one sentence: the resource, what holds it, where, and the change that would help; or that nothing is wrong
@@ -88,6 +89,12 @@ fn tell(facts: &Facts, found: &[Finding], answer: &mut Answer) {
             rows.push(row(name, format!("{threads:.2} threads{place}")));
         }
     }
+    for (wait, name) in DISK_WAITS {
+        let threads = facts.disk_threads(&[wait]);
+        if threads > 0.005 {
+            rows.push(row(&format!("of those in the kernel, {name}"), format!("{threads:.2} threads")));
+        }
+    }
     if let Some(heap) = &facts.heap {
         let rate = heap.young_collections / facts.seconds.max(0.001);
         rows.push(row(
@@ -153,6 +160,8 @@ fn json_of(facts: &Facts, found: &[Finding]) -> Value {
         "gc_pause_share": facts.heap.as_ref().map(|heap| heap.pause_share),
         "throttled_periods": facts.throttling.throttled_periods,
         "threads": WAITS.iter().map(|(waiting, name)| ((*name).to_owned(), json!(facts.threads_waiting(*waiting)))).collect::<serde_json::Map<_, _>>(),
+        "disk_waits": DISK_WAITS.iter().map(|(wait, name)| ((*name).to_owned(), json!(facts.disk_threads(&[*wait])))).collect::<serde_json::Map<_, _>>(),
+        "listen_overflows": facts.connections.overflows,
         "hottest": facts.hottest().map(|(name, share)| json!({"function": &*name, "share": share})),
         "peers": facts.peers,
         "others": facts.others,

@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 use super::Process;
+use super::disk::{self, DiskWait};
 use super::sockets::{Connection, connections, socket_of};
 
 /// What a thread was at, when it was looked at.
@@ -15,7 +16,7 @@ pub enum Activity {
     /// On a processor, or ready to be.
     Running,
     /// In state D: for a disk, for a page, for a lock of the kernel's.
-    Disk,
+    Disk(DiskWait),
     /// For an answer from a peer that this process has called.
     Remote(String),
     /// For a request, a connection, an event.
@@ -77,7 +78,10 @@ impl Watcher {
         let state = stat.rsplit_once(") ")?.1.chars().next()?;
         match state {
             'R' => return Some(Activity::Running),
-            'D' => return Some(Activity::Disk),
+            'D' => {
+                let stack = fs::read_to_string(format!("/proc/{}/task/{tid}/stack", self.process.pid));
+                return Some(Activity::Disk(disk::of_stack(&stack.unwrap_or_default())));
+            }
             'S' => {}
             _ => return None,
         }

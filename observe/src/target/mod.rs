@@ -3,8 +3,10 @@
 mod activity;
 pub mod cgroup;
 mod choose;
+mod disk;
 mod entry;
 mod mapping;
+pub mod ports;
 mod process;
 pub mod schedule;
 mod sockets;
@@ -12,7 +14,9 @@ mod started;
 
 pub use activity::{Activity, Watcher};
 pub use choose::{choose, label};
+pub use disk::{DISK_WAITS, DiskWait};
 pub use mapping::{Mapping, mappings};
 pub use process::Process;
 pub use schedule::runs_of;
+pub use sockets::Listener;
 pub use started::{Start, Target};

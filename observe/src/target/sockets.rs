@@ -34,7 +34,44 @@ pub fn connections(process: &Process) -> HashMap<u64, Connection> {
     rows.into_iter().map(of).collect()
 }
 
+/// A socket of the process that listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listener {
+    pub port: u16,
+    /// Connections that stand in its queue.
+    pub queued: u64,
+}
+
+pub(super) fn listeners(process: &Process) -> Vec<Listener> {
+    let own = sockets_of(process);
+    let rows = tcp_rows(process).filter(|row| row.state == LISTEN && own.contains(&row.inode));
+    rows.map(|row| Listener { port: row.port, queued: row.received }).collect()
+}
+
+/// A port here and who is at the other end, of all connections of the process's network namespace.
+pub(super) struct LocalPort {
+    pub port: u16,
+    pub peer: String,
+    pub is_time_wait: bool,
+}
+
+pub(super) fn local_ports(process: &Process) -> impl Iterator<Item = LocalPort> {
+    let rows = tcp_rows(process).filter(|row| row.state != LISTEN);
+    rows.map(|row| LocalPort { port: row.port, is_time_wait: row.state == TIME_WAIT, peer: row.peer })
+}
+
+fn tcp_rows(process: &Process) -> impl Iterator<Item = Row> {
+    let tables = ["tcp", "tcp6"].map(|table| fs::read_to_string(format!("/proc/{}/net/{table}", process.pid)));
+    tables.into_iter().flatten().flat_map(|text| text.lines().skip(1).filter_map(parsed).collect::<Vec<_>>())
+}
+
+fn sockets_of(process: &Process) -> HashSet<u64> {
+    let entries = fs::read_dir(format!("/proc/{}/fd", process.pid)).into_iter().flatten().flatten();
+    entries.filter_map(|entry| socket_of(process, entry.file_name().to_str()?.parse().ok()?)).collect()
+}
+
 const LISTEN: &str = "0A";
+const TIME_WAIT: &str = "06";
 /// TCP_CLOSE: of UDP, one without a peer.
 const UNCONNECTED: &str = "07";
 
@@ -42,6 +79,8 @@ struct Row {
     port: u16,
     peer: String,
     state: String,
+    /// Bytes to be read; of one that listens, connections to be accepted.
+    received: u64,
     inode: u64,
 }
 
@@ -64,6 +103,7 @@ fn parsed(line: &str) -> Option<Row> {
         port: port(words.get(1)?)?,
         peer: format!("{peer}:{peer_port}"),
         state: (*words.get(3)?).to_owned(),
+        received: words.get(4).and_then(|queues| u64::from_str_radix(queues.split_once(':')?.1, 16).ok()).unwrap_or(0),
         inode: words.get(9)?.parse().ok()?,
     })
 }
@@ -84,6 +124,9 @@ mod tests {
             parsed("   1: 0100007F:1F90 0200007F:0050 01 00000000:00000000 00:00000000 00000000  0 0 4242 1 0 20")
                 .unwrap();
         assert_eq!((row.port, row.peer.as_str(), row.state.as_str(), row.inode), (8080, "127.0.0.2:80", "01", 4242));
+        assert_eq!(row.received, 0);
+        let listening = parsed("0: 0100007F:1F90 00000000:0000 0A 00000000:0000000C 0:0 0 0 0 7 1").unwrap();
+        assert_eq!((listening.state.as_str(), listening.received), (LISTEN, 12));
         let six =
             "  0: 0000000000000000FFFF00000100007F:1F90 0000000000000000FFFF00000100007F:C350 01 0:0 0:0 0 0 0 7 1";
         assert_eq!(parsed(six).unwrap().peer, "127.0.0.1:50000");

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::facts::{Deeper, Facts, LockSeen, ThreadFacts};
+use super::reads;
 use super::rules::{PAGE_FAULT_FRAMES, has_frame};
+use super::storage::points_to_reads;
 use super::waiting::{self, Waiting};
 use crate::answer::{Answer, or_skip};
 use crate::command::stopping::Stopping;
@@ -40,12 +42,16 @@ pub fn look(process: &Process, facts: &Facts, stopping: &mut Stopping, answer: &
         deeper.queued_tasks =
             or_skip(&mut answer.skips, "what stands in queues", histogram).map(|text| queued_tasks(&text));
     }
+    if points_to_reads(facts) {
+        let looked = reads::look(process, stopping, &mut answer.skips);
+        deeper.reads = or_skip(&mut answer.skips, "what is read, and how", looked);
+    }
     deeper
 }
 
 /// Whether there is something to be looked at closer.
 pub fn points_deeper(facts: &Facts) -> bool {
-    points_to_locks(facts) || points_to_faults(facts) || points_to_queues(facts)
+    points_to_locks(facts) || points_to_faults(facts) || points_to_queues(facts) || points_to_reads(facts)
 }
 
 fn points_to_locks(facts: &Facts) -> bool {

@@ -6,6 +6,8 @@ use std::rc::Rc;
 use super::waiting::{self, Waiting};
 use crate::stack::{Frame, Kind};
 use crate::target::cgroup::Throttling;
+use crate::target::ports::{Connections, Taken};
+use crate::target::{DiskWait, Listener};
 
 #[derive(Default)]
 pub struct Facts {
@@ -33,6 +35,13 @@ pub struct Facts {
     pub threads: Vec<ThreadFacts>,
     /// Who is waited for over the network: peer and seconds of threads.
     pub peers: Vec<(String, f64)>,
+    /// Threads at a time in state D, by what they wait for there.
+    pub disk_waits: HashMap<DiskWait, f64>,
+    /// Of its network namespace, in the time that was looked at.
+    pub connections: Connections,
+    /// Its sockets that listen: the longest queue that was seen.
+    pub listeners: Vec<Listener>,
+    pub ports_taken: Option<Taken>,
     /// Filled where something pointed to it.
     pub deeper: Deeper,
 }
@@ -68,6 +77,26 @@ pub struct Deeper {
     pub faults: Option<FaultsSeen>,
     /// Objects that stand in queues, by the heap's histogram.
     pub queued_tasks: Option<u64>,
+    pub reads: Option<ReadsSeen>,
+}
+
+/// What was brought into the page cache meanwhile.
+#[derive(Clone, Debug, Default)]
+pub struct ReadsSeen {
+    pub seconds: f64,
+    /// For this process.
+    pub bytes: f64,
+    /// Of all that came, the share that had been in the page cache shortly before.
+    pub came_back: f64,
+    /// Who else brought most, and how much.
+    pub neighbour: Option<(String, f64)>,
+    /// The file of which most was brought.
+    pub file: String,
+    pub device: String,
+    /// Of requests to that device: on average, and the share that began where the one before had ended.
+    pub request_bytes: f64,
+    pub sequential: f64,
+    pub read_ahead_bytes: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -107,6 +136,11 @@ impl Facts {
     /// Threads at a time that wait so.
     pub fn threads_waiting(&self, waiting: Waiting) -> f64 {
         self.threads.iter().map(|thread| thread.share(waiting)).sum()
+    }
+
+    /// Threads at a time in state D, for one of these.
+    pub fn disk_threads(&self, waits: &[DiskWait]) -> f64 {
+        waits.iter().map(|wait| self.disk_waits.get(wait).copied().unwrap_or(0.0)).sum()
     }
 
     /// Threads at a time that have something to do, whether they can or not.

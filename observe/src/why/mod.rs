@@ -5,12 +5,16 @@
 //!   waiting.rs  what a thread waits for, by its stack
 //!   facts.rs    what is known then
 //!   deeper.rs   the second look: which lock, which pages, which queue
-//!   rules.rs    causes, each with what it costs, the evidence, the cure
+//!   reads.rs    of that: what is brought into the page cache, and how
+//!   rules.rs    causes, each with what it costs, the evidence, the cure; storage.rs and connections.rs have those of their kind
 //! ```
 
+mod connections;
 mod deeper;
 mod facts;
+mod reads;
 mod rules;
+mod storage;
 mod waiting;
 mod watch;
 

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::facts::Facts;
 use super::waiting::Waiting;
+use super::{connections, storage};
 use crate::answer;
 use crate::stack::Frame;
 
@@ -39,9 +40,13 @@ pub fn has_frame(frames: &[Frame], names: &[&str]) -> bool {
 
 /// All that is wrong, what costs most first; empty: nothing is.
 pub fn findings(facts: &Facts) -> Vec<Finding> {
-    let rules: [fn(&Facts) -> Option<Finding>; 9] =
+    type Rule = fn(&Facts) -> Option<Finding>;
+    let rules: [Rule; 9] =
         [quota, neighbour, collections, memory, mappings, waits_for_others, name_service, remote, hot_method];
-    let mut found: Vec<Finding> = rules.iter().filter_map(|rule| rule(facts)).collect();
+    let of_storage: [Rule; 5] = [storage::fsync, storage::journal, storage::dirty, storage::directory, storage::reads];
+    let of_connections: [Rule; 2] = [connections::listen_overflow, connections::ports];
+    let all = rules.iter().chain(&of_storage).chain(&of_connections);
+    let mut found: Vec<Finding> = all.filter_map(|rule| rule(facts)).collect();
     found.sort_by(|a, b| b.cost.total_cmp(&a.cost));
     let first = found.first().map_or(0.0, |finding| finding.cost);
     found.retain(|finding| finding.cost >= COST_MIN.max(first * OF_FIRST));
@@ -49,17 +54,17 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     found
 }
 
-fn percent(share: f64) -> String {
+pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
 /// Waiting bounds nothing while the processors are all at work: from one at half of its processors on.
-fn while_processors_are_free(facts: &Facts) -> f64 {
+pub(super) fn while_processors_are_free(facts: &Facts) -> f64 {
     (2.0 * (1.0 - facts.utilisation())).clamp(0.0, 1.0)
 }
 
 /// Of the time of threads that have something to do, the share that is processor time; in pauses they have none.
-fn of_processor(facts: &Facts) -> f64 {
+pub(super) fn of_processor(facts: &Facts) -> f64 {
     let pauses = facts.heap.as_ref().map_or(0.0, |heap| heap.pause_share.min(1.0));
     (1.0 - pauses) * (facts.threads_waiting(Waiting::Not) / facts.busy_threads().max(0.01)).clamp(0.0, 1.0)
 }

@@ -15,8 +15,9 @@ use crate::jvm::{self, PerfData, Profiler, Recording, Sampling};
 use crate::native::Native;
 use crate::stack::Frame;
 use crate::target::cgroup::{Throttling, throttling};
+use crate::target::ports::{self, Connections};
 use crate::target::schedule::{Counts, ThreadTime, all_processes, counts, processors_of, thread_times};
-use crate::target::{Activity, Process, Target, Watcher, mappings};
+use crate::target::{Activity, DiskWait, Listener, Process, Target, Watcher, mappings};
 
 /// Between two samples of a thread that runs, and of all threads.
 const CPU_EVERY: Duration = Duration::from_millis(10);
@@ -24,6 +25,7 @@ const WALL_EVERY: Duration = Duration::from_millis(20);
 const CPU_HZ: u32 = 99;
 /// Between two looks from outside.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
+const QUEUES_EVERY: Duration = Duration::from_millis(500);
 const HEAP_EVERY: Duration = Duration::from_millis(100);
 const SNAPSHOT_EVERY: Duration = Duration::from_millis(200);
 const SNAPSHOT_OF_MANY_EVERY: Duration = Duration::from_secs(1);
@@ -102,6 +104,8 @@ pub fn watch(
     let mut watcher = Watcher::new(process);
     let mut heap = HeapWatch::new(process);
     let processes = all_processes();
+    let connections = Connections::of(process);
+    let mut queues = Queues::default();
     let before = Snapshot::of(process);
     let mut after = Snapshot::of(process);
     target.go()?;
@@ -109,6 +113,7 @@ pub fn watch(
         watcher.look();
         after.keep_up(process);
         heap.keep_up();
+        queues.keep_up(process);
         if let Some(native) = &mut native {
             native.collect();
         }
@@ -122,6 +127,10 @@ pub fn watch(
     compare(process, &before, &after, &mut facts);
     facts.others = others(process, &processes, watched.time.as_secs_f64(), facts.seconds);
     facts.heap = heap.facts(facts.seconds);
+    facts.disk_waits = disk_waits(&watcher);
+    facts.connections = Connections::of(process).since(connections);
+    facts.listeners = queues.longest.into_values().collect();
+    facts.ports_taken = ports::most_taken(process);
     let mut of_threads = HashMap::new();
     if let Some(recording) = profiler.and_then(|profiler| or_skip(skips, "stacks of Java", profiler.stop())) {
         of_threads = java_threads(process, &recording, &watcher, &mut facts);
@@ -137,6 +146,36 @@ pub fn watch(
     facts.threads = of_threads.into_values().collect();
     facts.peers = peers(&watcher, facts.seconds);
     Ok((facts, watched))
+}
+
+/// Sockets that listen, looked at now and then: queues are full in bursts.
+#[derive(Default)]
+struct Queues {
+    looked: Option<Instant>,
+    longest: HashMap<u16, Listener>,
+}
+
+impl Queues {
+    fn keep_up(&mut self, process: &Process) {
+        if self.looked.is_some_and(|at| at.elapsed() < QUEUES_EVERY) {
+            return;
+        }
+        self.looked = Some(Instant::now());
+        for listener in ports::queues(process) {
+            let longest = self.longest.entry(listener.port).or_insert_with(|| listener.clone());
+            longest.queued = longest.queued.max(listener.queued);
+        }
+    }
+}
+
+fn disk_waits(watcher: &Watcher) -> HashMap<DiskWait, f64> {
+    let mut waits = HashMap::new();
+    for (activity, n) in watcher.seen.values().flatten() {
+        if let Activity::Disk(wait) = activity {
+            *waits.entry(*wait).or_default() += *n as f64 / watcher.rounds.max(1) as f64;
+        }
+    }
+    waits
 }
 
 fn begins_with(name: &str, beginnings: &[&str]) -> bool {
@@ -319,7 +358,7 @@ fn native_threads(process: &Process, watcher: &Watcher) -> HashMap<u32, ThreadFa
         for (activity, n) in seen {
             let waiting = match activity {
                 Activity::Running => Waiting::Not,
-                Activity::Disk => Waiting::File,
+                Activity::Disk(_) => Waiting::File,
                 Activity::Remote(peer) if is_name_service(peer) => Waiting::NameService,
                 Activity::Remote(_) => Waiting::Network,
                 Activity::Idle => Waiting::Idle,
