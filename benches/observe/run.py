@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""What a look costs the one that is looked at: requests a second of a Java program with and without `yunti observe`, in turn. See ../README.md."""
+"""What a look costs the one that is looked at: requests a second of a program with and without `yunti observe`, in turn. See ../README.md."""
 
 import argparse
+import contextlib
 import json
 import os
 import signal
@@ -12,9 +13,10 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "../..")
-sys.path[:0] = [os.path.dirname(HERE), os.path.join(ROOT, "tools/tests")]
+sys.path[:0] = [os.path.dirname(HERE), os.path.join(ROOT, "tools/tests"), os.path.join(ROOT, "observe/tests/host")]
 sys.dont_write_bytecode = True
 
+import images  # noqa: E402
 import jdks  # noqa: E402
 from harness import commands, machine, measure, report  # noqa: E402
 from harness.measure import Failed  # noqa: E402
@@ -23,7 +25,9 @@ CLASSES = os.path.join(ROOT, "build/bench-observe")
 # Until a look is at work, or all that it has changed is as before and compiled again.
 BEGIN_SECONDS, END_SECONDS = 1.0, 0.7
 
-# What the program does -> looks at it: their words, and the goal: of the requests a second at most this part is lost.
+# What the program does -> looks at it: their words, and the goal: of the requests a second at most this part is lost. {pid} is the program's, {folder}
+# where its files are.
+OF_PROCESS = ["-p", "{pid}"]
 LOADS = {
     "compute": {
         "flame --event cpu": (["flame", "-e", "cpu"], 0.01),
@@ -35,6 +39,15 @@ LOADS = {
     "contend": {"locks": (["locks"], 0.03)},
     "names": {"native getaddrinfo": (["native", "getaddrinfo"], None)},
 }
+LOADS = {load: {name: ([*words, *OF_PROCESS], goal) for name, (words, goal) in looks.items()} for load, looks in LOADS.items()}
+# Of the machine: by a program in C, steady.c.
+OF_MACHINE = {
+    "read": {"cache": (["cache"], 0.02), "ext4 io": (["ext4", "io", "{folder}"], 0.01)},
+    "write": {"cache": (["cache"], 0.02), "ext4 io": (["ext4", "io", "{folder}"], 0.01)},
+    "switch": {"cgroup": (["cgroup"], 0.01)},
+    "call": {"net": (["net"], 0.01)},
+}
+LOADS |= OF_MACHINE
 
 
 def arguments():
@@ -59,8 +72,9 @@ def arguments():
 class Steady:
     """The program, which counts its requests."""
 
-    def __init__(self, java, load):
-        self.process = subprocess.Popen([java, "-Xmx256m", "-cp", CLASSES, "Steady", load], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, java, load, folder):
+        command = [os.path.join(CLASSES, "steady"), load, folder] if load in OF_MACHINE else [java, "-Xmx256m", "-cp", CLASSES, "Steady", load]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
         if self.process.stdout.readline().strip() != "ready":
@@ -88,9 +102,20 @@ class Steady:
         return (last - first) / (end - begin) * 1e9
 
 
-def watched(steady, words, window):
+@contextlib.contextmanager
+def folder_of(load):
+    """Where its files are: for looks at the machine a file system of their own, on an image."""
+    if load not in OF_MACHINE or os.geteuid() != 0:
+        yield CLASSES
+        return
+    with images.mounted(images.image(os.path.join(CLASSES, "image"), mib=256)) as folder:
+        yield folder
+
+
+def watched(steady, words, folder, window):
     """Requests a second while it is looked at, and the observer's own share of a processor in percent."""
-    command = [commands.YUNTI, "observe", *words, "-p", str(steady.process.pid), "-s", "600", "--json"]
+    words = [word.format(pid=steady.process.pid, folder=folder) for word in words]
+    command = [commands.YUNTI, "observe", *words, "-s", "600", "--json"]
     observer = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         time.sleep(BEGIN_SECONDS)
@@ -111,7 +136,7 @@ def measured(java, load, options):
     """Each look between two windows without one: what it costs is against their mean, so that what drifts falls out. The control is a window between two."""
     looks, failed = LOADS[load], {}
     samples = {name: [] for name in ["nothing", *looks]}
-    with Steady(java, load) as steady:
+    with folder_of(load) as folder, Steady(java, load, folder) as steady:
         time.sleep(options.window * 2)
         before = steady.rate(options.window)
         for number in range(options.rounds):
@@ -119,7 +144,7 @@ def measured(java, load, options):
                 if name in failed:
                     continue
                 try:
-                    rate, own = (steady.rate(options.window), 0.0) if name == "nothing" else watched(steady, looks[name][0], options.window)
+                    rate, own = (steady.rate(options.window), 0.0) if name == "nothing" else watched(steady, looks[name][0], folder, options.window)
                 except Failed as failure:
                     failed[name] = str(failure)
                     continue
@@ -192,6 +217,7 @@ def main():
         print("the machine is busy: these figures are for trying out, not for keeping")
     os.makedirs(CLASSES, exist_ok=True)
     subprocess.run(["javac", "--release", "17", "-d", CLASSES, os.path.join(HERE, "Steady.java")], check=True)
+    subprocess.run(["gcc", "-O2", "-o", os.path.join(CLASSES, "steady"), os.path.join(HERE, "steady.c"), "-lpthread"], check=True)
     begin = time.strftime("%Y-%m-%d %H:%M")
     rows = [r for load in options.loads for r in measured(os.path.join(home, "bin/java"), load, options)]
     judge(rows, options.rounds)

@@ -9,6 +9,8 @@
 #include "kernel.h"
 
 #define FILES_MAX 65536
+/* Of a sample, which is emptied several times a second. */
+#define TOUCHED_MAX 16384
 #define THREADS_MAX 16384
 #define FOLLOWED_MAX 8192
 /* Of struct folio_batch. */
@@ -211,7 +213,7 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, FILES_MAX);
+	__uint(max_entries, TOUCHED_MAX);
 	__type(key, struct user_key);
 	__type(value, struct touches);
 } touched SEC(".maps");

@@ -26,6 +26,7 @@ pub struct Look {
     estimate: Estimate,
     chance: Chance,
     stratum: Instant,
+    misses_taken: Instant,
     sample: Sample,
     ran: u64,
     live: Live,
@@ -68,6 +69,7 @@ impl Look {
             estimate: Estimate::default(),
             chance: Chance::new(seed),
             stratum: now,
+            misses_taken: now,
             sample: Sample::Comes { at: now },
             ran: 0,
             live: Live::new(is_live),
@@ -107,6 +109,9 @@ impl Look {
         }
         if self.stratum.elapsed() >= STRATUM {
             self.end_stratum()?;
+        }
+        if self.misses_taken.elapsed() >= SECOND {
+            self.take_misses();
         }
         Ok(())
     }
@@ -149,16 +154,10 @@ impl Look {
 
     /// What a stratum brought.
     fn take(&mut self, sample: Duration, stratum: Duration) {
-        let (account, wanted) = (&mut self.account, &self.wanted);
-        let mut take_misses = |user: User, misses| {
-            if wanted.has(&user) {
-                account.miss(user, misses);
-            }
-        };
-        self.events.take_misses(&mut take_misses);
         if sample.is_zero() {
             return;
         }
+        let (account, wanted) = (&mut self.account, &self.wanted);
         let weight = (stratum.as_secs_f64() / sample.as_secs_f64()).max(1.0);
         let mut seen = 0;
         self.events.take_touches(|user, touches| {
@@ -171,6 +170,17 @@ impl Look {
         let ran = self.events.events();
         self.ran += ran;
         self.share.adapt(ran, sample);
+    }
+
+    /// Their map is a large one: it is not emptied more often than it must.
+    fn take_misses(&mut self) {
+        let (account, wanted) = (&mut self.account, &self.wanted);
+        self.events.take_misses(|user: User, misses| {
+            if wanted.has(&user) {
+                account.miss(user, misses);
+            }
+        });
+        self.misses_taken = Instant::now();
     }
 
     pub fn end(mut self) -> Result<Seen> {
@@ -187,6 +197,7 @@ impl Look {
         };
         let stratum = self.stratum.elapsed();
         self.take(sample, stratum);
+        self.take_misses();
         let is_whole = self.estimate.share() > 0.999;
         let (account, wanted) = (&mut self.account, &self.wanted);
         self.events.take_open_requests(|user, pages| {
