@@ -16,7 +16,8 @@ fn main() {
     let clang = env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
     println!("cargo::rerun-if-env-changed=CLANG");
     println!("cargo::rerun-if-changed=bpf");
-    let mut sources: Vec<PathBuf> = fs::read_dir("bpf").expect("bpf/ is here").flatten().map(|e| e.path()).collect();
+    let folders = ["bpf", "bpf/machine"].map(|folder| fs::read_dir(folder).expect("bpf/ is here"));
+    let mut sources: Vec<PathBuf> = folders.into_iter().flatten().flatten().map(|e| e.path()).collect();
     sources.retain(|path| path.to_string_lossy().ends_with(".bpf.c"));
     for source in sources {
         let object = out.join(Path::new(source.file_name().expect("a file")).with_extension("o"));
@@ -24,7 +25,7 @@ fn main() {
         command
             // v3: what Linux 5.12 has, with sums whose value is used.
             .args(["-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-mcpu=v3", "-c"])
-            .args([format!("-D__TARGET_ARCH_{arch}"), format!("-I{headers}")])
+            .args([format!("-D__TARGET_ARCH_{arch}"), format!("-I{headers}"), "-Ibpf".to_owned()])
             // Of the kernel's interface, which Debian keeps by architecture.
             .arg(format!("-I/usr/include/{}-linux-gnu", env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets it")))
             .arg(&source)

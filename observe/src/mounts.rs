@@ -14,6 +14,8 @@ pub struct Mount {
     pub fs_type: String,
     /// The device's path, mostly.
     pub source: String,
+    /// Of the file system: `errors=remount-ro`; of a hierarchy of control groups its controllers.
+    pub fs_options: Vec<String>,
 }
 
 /// Those that this process sees, in the order in which they were mounted.
@@ -21,7 +23,7 @@ pub fn all() -> Vec<Mount> {
     parse(&std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default())
 }
 
-fn parse(text: &str) -> Vec<Mount> {
+pub fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(mount).collect()
 }
 
@@ -37,6 +39,7 @@ fn mount(line: &str) -> Option<Mount> {
         options: fields.next()?.split(',').map(str::to_owned).collect(),
         fs_type: rest.next()?.to_owned(),
         source: unescape(rest.next()?),
+        fs_options: rest.next().unwrap_or_default().split(',').map(str::to_owned).collect(),
     })
 }
 

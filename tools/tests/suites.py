@@ -136,6 +136,7 @@ SUITES = [
     of_observe("ext4 file systems whose blocks are known", "host/ext4"),
     of_observe("a guard of devices that fail", "host/guard"),
     of_observe("a page cache in patterns whose hits and misses are known", "host/cache"),
+    of_observe("control groups whose use of the machine is known", "host/cgroup"),
     of_observe("what bounds programs of known causes", "why"),
     Suite("namenode", "units", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
     Suite("namenode", "classes of the plug-in", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test"]], counts.of_surefire),

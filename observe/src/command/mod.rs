@@ -1,11 +1,10 @@
 //! The commands, one file each, and what they have in common.
 
-pub mod cache;
-pub mod ext4;
 pub mod faults;
 pub mod flame;
 mod live;
 pub mod locks;
+mod machine;
 pub mod native;
 pub mod options;
 mod pattern;
@@ -17,6 +16,7 @@ pub mod why;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use machine::{cache, cgroup, ext4, net};
 use options::AnswerFlags;
 use yunti_present::failure::Outcome;
 use yunti_present::whole_file;
@@ -42,12 +42,14 @@ pub struct Flags {
 #[derive(Debug, Subcommand)]
 enum Command {
     Cache(cache::CacheFlags),
+    Cgroup(cgroup::CgroupFlags),
     #[command(subcommand)]
     Ext4(ext4::Ext4Command),
     Faults(faults::FaultsFlags),
     Flame(flame::FlameFlags),
     Locks(locks::LocksFlags),
     Native(native::NativeFlags),
+    Net(net::NetFlags),
     Slow(slow::SlowFlags),
     Trace(trace::TraceFlags),
     Why(why::WhyFlags),
@@ -60,11 +62,13 @@ impl Command {
     fn answer(&self) -> Option<&AnswerFlags> {
         Some(match self {
             Command::Cache(flags) => &flags.output.answer,
+            Command::Cgroup(flags) => &flags.output.answer,
             Command::Ext4(command) => command.answer(),
             Command::Faults(flags) => &flags.output.answer,
             Command::Flame(flags) => &flags.output.answer,
             Command::Locks(flags) => &flags.output.answer,
             Command::Native(flags) => &flags.output.answer,
+            Command::Net(flags) => &flags.output.answer,
             Command::Slow(flags) => &flags.output.answer,
             Command::Trace(flags) => &flags.output.answer,
             Command::Why(flags) => &flags.output.answer,
@@ -88,11 +92,13 @@ pub fn act(flags: Flags) -> Outcome {
     }
     match flags.command {
         Command::Cache(flags) => cache::cache(&flags),
+        Command::Cgroup(flags) => cgroup::cgroup(&flags),
         Command::Ext4(command) => ext4::ext4(&command),
         Command::Faults(flags) => faults::faults(&flags),
         Command::Flame(flags) => flame::flame(&flags),
         Command::Locks(flags) => locks::locks(&flags),
         Command::Native(flags) => native::native(&flags),
+        Command::Net(flags) => net::net(&flags),
         Command::Slow(flags) => slow::slow(&flags),
         Command::Trace(flags) => trace::trace(&flags),
         Command::Why(flags) => why::why(&flags),

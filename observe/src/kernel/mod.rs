@@ -5,10 +5,8 @@
 //!   programs.rs  loading what bpf/ has, and why that is not possible here
 //!   hits.rs      calls of functions and of the system, passings of tracepoints
 //!   allocations.rs what is asked of malloc
-//!   blocks.rs    what is read from a device and written to it
-//!   cache.rs     what is asked of the page cache, and what was not in it
-//!   errors.rs    errors of a file system and of its device
 //!   faults.rs    page faults
+//!   machine/     what is seen of the machine, whichever process it is for
 //!   samples.rs   of a clock that ticks for all, one process's samples
 //!   threads.rs   where threads are that do not run
 //!   waits.rs     when threads were not on a processor
@@ -16,11 +14,9 @@
 //! ```
 
 mod allocations;
-mod blocks;
-mod cache;
-mod errors;
 mod faults;
 mod hits;
+pub mod machine;
 mod programs;
 mod samples;
 mod stacks;
@@ -28,9 +24,6 @@ mod threads;
 mod waits;
 
 pub use allocations::Allocations;
-pub use blocks::{Operation, Owner, Request, Requests};
-pub use cache::{CacheEvents, Fate, FileId, Folio, Misses, Touches, User, page_bytes};
-pub use errors::{DeviceErrors, Fault as DeviceFault};
 pub use faults::{Fault, Faults, Home};
 pub use hits::{ARGUMENTS, Form, Hit, Hits, PROBES_MAX, Place, Probe};
 pub use samples::OnlyTarget;

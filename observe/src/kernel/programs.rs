@@ -64,7 +64,7 @@ pub fn load_for(image: &[u8], watched: &str, settings: &[u32], wanted: &[&str]) 
     libbpf_rs::set_print(None);
     let mut open = ObjectBuilder::default().open_memory(image).map_err(|e| failed(&e))?;
     for mut map in open.maps_mut() {
-        if map.name().to_string_lossy().ends_with(".rodata") {
+        if !settings.is_empty() && map.name().to_string_lossy().ends_with(".rodata") {
             let bytes: Vec<u8> = settings.iter().flat_map(|word| word.to_le_bytes()).collect();
             map.set_initial_value(&bytes).map_err(|e| failed(&e))?;
         }
@@ -164,6 +164,19 @@ where
     for<'m> MapImpl<'m, T>: MapCore,
 {
     map.keys().filter_map(|key| map.lookup(&key, MapFlags::ANY).ok().flatten()).collect()
+}
+
+/// All of a map.
+pub fn values_by_key<T>(map: &MapImpl<'_, T>) -> Vec<(Vec<u8>, Vec<u8>)>
+where
+    for<'m> MapImpl<'m, T>: MapCore,
+{
+    map.keys()
+        .filter_map(|key| {
+            let value = map.lookup(&key, MapFlags::ANY).ok().flatten()?;
+            Some((key, value))
+        })
+        .collect()
 }
 
 /// The n-th 64-bit word of a record; 0 beyond its end.

@@ -63,7 +63,8 @@ pub fn label(process: &Process) -> String {
     }
 }
 
-pub(super) fn processes() -> impl Iterator<Item = u32> {
+/// Numbers of all that there are.
+pub fn processes() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }

@@ -13,10 +13,10 @@ mod sockets;
 mod started;
 
 pub use activity::{Activity, Watcher};
-pub use choose::{choose, label};
+pub use choose::{choose, label, processes};
 pub use disk::{DISK_WAITS, DiskWait};
 pub use mapping::{Mapping, mappings};
-pub use process::Process;
+pub use process::{Process, arguments};
 pub use schedule::runs_of;
 pub use sockets::Listener;
 pub use started::{Start, Target};

@@ -9,7 +9,7 @@ use yunti_engine::base::Result;
 
 use super::facts::ReadsSeen;
 use crate::command::stopping::{PULSE, Stopping};
-use crate::kernel::{CacheEvents, FileId, Misses, Operation, Owner, Requests, page_bytes};
+use crate::kernel::machine::{CacheEvents, FileId, Misses, Operation, Owner, Requests, page_bytes};
 use crate::mounts;
 use crate::target::{Process, label};
 

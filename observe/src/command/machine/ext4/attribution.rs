@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use yunti_ext4::{BlockMap, KINDS, Kind};
 
-use crate::kernel::{Operation, Owner, Request};
+use crate::kernel::machine::{Operation, Owner, Request};
 
 /// Of requests in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::AddAssign;
 
-use crate::kernel::{Misses, Touches, User};
+use crate::kernel::machine::{Misses, Touches, User};
 
 /// Of one of: a user of a file, a file, a device, a process, all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -118,7 +118,7 @@ impl Counts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::FileId;
+    use crate::kernel::machine::FileId;
 
     #[test]
     fn hits_are_what_was_touched_and_not_missed() {

@@ -1,11 +1,11 @@
-//! What is read from a device and written to it: `bpf/blocks.bpf.c`.
+//! What is read from a device and written to it: `bpf/machine/blocks.bpf.c`.
 
 use std::os::unix::fs::MetadataExt;
 
 use libbpf_rs::{Link, Object, RingBuffer};
 use yunti_engine::base::{Code, Error, Result};
 
-use super::programs::{Records, half, load_for, lookup, program, ring, word};
+use crate::kernel::programs::{Records, half, load_for, lookup, program, ring, word};
 
 const WORDS: usize = 2;
 const OPERATION: u32 = 0xff;

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use yunti_engine::base::Result;
-use yunti_present::failure::Outcome;
+use yunti_present::failure::{Failure, Outcome};
 use yunti_present::terminal::stdout;
 
 use super::Wanted;
@@ -12,7 +12,7 @@ use super::ahead::Ahead;
 use super::names::Names;
 use super::sampling::{Chance, Estimate, STRATUM, Share};
 use crate::answer::{bytes, or_skip};
-use crate::kernel::{CacheEvents, FileId, User, page_bytes};
+use crate::kernel::machine::{CacheEvents, FileId, User, page_bytes};
 
 pub const PULSE: Duration = Duration::from_millis(20);
 const SECOND: Duration = Duration::from_secs(1);
@@ -183,10 +183,11 @@ impl Look {
         self.misses_taken = Instant::now();
     }
 
-    pub fn end(mut self) -> Result<Seen> {
+    pub fn end(mut self) -> std::result::Result<Seen, Failure> {
         if let Some(e) = self.failed {
-            return Err(e);
+            return Err(e.into());
         }
+        std::mem::replace(&mut self.live.outcome, Ok(()))?;
         let sample = match self.sample {
             Sample::Begun(since) => {
                 self.end_sample(since)?;

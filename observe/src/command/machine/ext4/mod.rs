@@ -11,7 +11,7 @@ use yunti_engine::base::{Code, Error};
 use yunti_ext4::Trouble;
 use yunti_present::failure::Outcome;
 
-use super::options::AnswerFlags;
+use crate::command::options::AnswerFlags;
 
 /// An ext4 file system (ext2 and ext3 too): what its blocks are used for
 #[derive(Debug, Subcommand)]

@@ -1,4 +1,4 @@
-//! What is asked of the page cache, and what had to be brought into it: `bpf/cache.bpf.c`.
+//! What is asked of the page cache, and what had to be brought into it: `bpf/machine/cache.bpf.c`.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -10,7 +10,7 @@ use std::time::Instant;
 use libbpf_rs::{Link, MapCore, MapFlags, Object, RingBuffer, TracepointCategory};
 use yunti_engine::base::{Code, Error, Result};
 
-use super::programs::{Records, first_namespace, half, load_for, lookup, map, program, put, ring, word};
+use crate::kernel::programs::{Records, first_namespace, half, load_for, lookup, map, program, put, ring, word};
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cache.bpf.o"));
 

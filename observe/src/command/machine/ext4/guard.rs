@@ -17,7 +17,7 @@ use super::place::Place;
 use crate::answer::{Answer, Table};
 use crate::command::options::{AnswerFlags, duration};
 use crate::command::stopping::{PULSE, Stopping};
-use crate::kernel::{DeviceErrors, DeviceFault as Fault};
+use crate::kernel::machine::{DeviceErrors, DeviceFault as Fault};
 use crate::webhook;
 
 /// Errors of a file system and its device: too many within a time, and what you name is done (remount read-only, a command, a web hook)

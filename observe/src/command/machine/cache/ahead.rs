@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use yunti_engine::base::{Code, Error, Result};
 
-use crate::kernel::{CacheEvents, Fate, FileId, Folio};
+use crate::kernel::machine::{CacheEvents, Fate, FileId, Folio};
 
 const PATH: &str = "/proc/kpageflags";
 const REFERENCED: u64 = 1 << 2;

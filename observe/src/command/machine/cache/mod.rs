@@ -15,10 +15,10 @@ use rustix::fs::{major, minor};
 use yunti_engine::base::{Code, Error, Result};
 use yunti_present::failure::Outcome;
 
-use super::options::OutputFlags;
-use super::stopping::Stopping;
 use crate::answer::Answer;
-use crate::kernel::User;
+use crate::command::options::OutputFlags;
+use crate::command::stopping::Stopping;
+use crate::kernel::machine::User;
 use crate::target::Process;
 
 /// How much of what is read, mapped and written is in the page cache: by device, file and process; and what is read ahead for nothing

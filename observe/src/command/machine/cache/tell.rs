@@ -6,7 +6,7 @@ use super::account::Row;
 use super::ahead::Uses;
 use super::look::Seen;
 use crate::answer::{Answer, Table, bytes, percent};
-use crate::kernel::{FileId, page_bytes};
+use crate::kernel::machine::{FileId, page_bytes};
 
 const SHOWN: usize = 15;
 const ROWS_MAX: usize = 1000;

@@ -18,7 +18,7 @@ use super::place::Place;
 use crate::answer::{Answer, Part, Table, Treemap, bytes, percent};
 use crate::command::options::OutputFlags;
 use crate::command::stopping::{PULSE, Stopping};
-use crate::kernel::Requests;
+use crate::kernel::machine::Requests;
 
 /// Reads and writes of a file system's device: by what the blocks are (data, journal, inode tables, directories, ..), and by file
 #[derive(Debug, Args)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::kernel::{CacheEvents, FileId};
+use crate::kernel::machine::{CacheEvents, FileId};
 use crate::mounts::{self, Mount};
 use crate::target::{Process, label};
 

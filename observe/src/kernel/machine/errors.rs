@@ -1,9 +1,9 @@
-//! Errors of a file system and of its device: `bpf/errors.bpf.c`.
+//! Errors of a file system and of its device: `bpf/machine/errors.bpf.c`.
 
 use libbpf_rs::{Link, Object, RingBuffer};
 use yunti_engine::base::{Code, Error, Result};
 
-use super::programs::{Records, half, load_for, lookup, program, ring, word};
+use crate::kernel::programs::{Records, half, load_for, lookup, program, ring, word};
 
 const WORDS: usize = 2;
 const IS_REQUEST: u32 = 1;

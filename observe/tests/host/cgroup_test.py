@@ -1,0 +1,216 @@
+"""`yunti observe cgroup` on control groups of its own, with programs whose use of the machine is known by themselves."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from images import MIB, do, image, mounted  # noqa: E402
+from looking import Looking, Refusals, observe, require_programs_in_the_kernel  # noqa: E402
+
+VERSION_2 = os.path.exists("/sys/fs/cgroup/cgroup.controllers")
+CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
+PERIOD_US = 100_000
+
+# Each says what it has used itself, after it has done it.
+BURNER = """
+import resource, sys, time, threading
+def burn(end):
+    while time.monotonic() < end: pass
+end = time.monotonic() + float(sys.argv[1])
+threads = [threading.Thread(target=burn, args=(end,)) for _ in range(int(sys.argv[2]))]
+[t.start() for t in threads]; [t.join() for t in threads]
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(used.ru_utime + used.ru_stime, used.ru_nvcsw, used.ru_nivcsw)
+"""
+SLEEPER = """
+import resource, sys, time
+for _ in range(int(sys.argv[1])): time.sleep(0.0005)
+used = resource.getrusage(resource.RUSAGE_SELF)
+print(used.ru_utime + used.ru_stime, used.ru_nvcsw, used.ru_nivcsw)
+"""
+# Reads a file twice, of which half fits.
+READER = """
+import os, sys
+for _ in range(3):
+    with open(sys.argv[1], "rb", buffering=0) as f:
+        while f.read(1 << 20): pass
+"""
+
+
+def folders(name):
+    if VERSION_2:
+        return [f"/sys/fs/cgroup/{name}"]
+    return [f"/sys/fs/cgroup/{controller}/{name}" for controller in CONTROLLERS]
+
+
+@contextlib.contextmanager
+def group(name, **limits):
+    """A control group of all controllers that are looked at; the words before a command that runs in it."""
+    if VERSION_2:
+        with open("/sys/fs/cgroup/cgroup.subtree_control", "w") as f:
+            f.write("+cpu +memory +io")
+    there = folders(name)
+    for folder in there:
+        os.makedirs(folder)
+    try:
+        for file, value in limits.items():
+            path = next(p for p in (os.path.join(folder, file.replace("__", ".")) for folder in there) if os.path.exists(p))
+            with open(path, "w") as f:
+                f.write(str(value))
+        procs = " ".join(os.path.join(folder, "cgroup.procs") for folder in there)
+        yield ["sh", "-c", f'for p in {procs}; do echo $$ > $p; done; exec "$@"', "sh"]
+    finally:
+        for folder in there:
+            for _ in range(50):
+                try:
+                    os.rmdir(folder)
+                    break
+                except OSError:
+                    time.sleep(0.1)
+
+
+def run(before, program, *words):
+    done = subprocess.run([*before, sys.executable, "-c", program, *map(str, words)], capture_output=True, text=True, check=True)
+    return [float(word) for word in done.stdout.split()]
+
+
+def memory_limit(size):
+    return {"memory__max": size} if VERSION_2 else {"memory__limit_in_bytes": size}
+
+
+def quota(processors):
+    if VERSION_2:
+        return {"cpu__max": f"{int(processors * PERIOD_US)} {PERIOD_US}"}
+    return {"cpu__cfs_period_us": PERIOD_US, "cpu__cfs_quota_us": int(processors * PERIOD_US)}
+
+
+@unittest.skipUnless(os.geteuid() == 0 and os.access(os.path.dirname(folders("x")[0]), os.W_OK), "no control group can be made here")
+class Groups(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        require_programs_in_the_kernel()
+
+    def setUp(self):
+        self.name = f"yunti-observe-{os.getpid()}-{time.monotonic_ns()}"
+
+    def seen(self, act, *words):
+        with Looking("cgroup", "-s", 60, *words) as look:
+            told = act()
+            document = look.stop()
+        found = [one for one in document["groups"] if one["path"] == "/" + self.name and not one["is_job"]]
+        self.assertEqual(len(found), 1, [one["path"] for one in document["groups"]])
+        return found[0], told, document
+
+    def test_processor_time_of_a_burner(self):
+        with group(self.name) as within:
+            found, (used, *_), document = self.seen(lambda: run(within, BURNER, 1.5, 2))
+        self.assertAlmostEqual(found["cpu_seconds"], used, delta=0.02 * used + 0.02)
+        everything = next(one for one in document["groups"] if one["path"] == "/")
+        self.assertGreaterEqual(everything["cpu_seconds"], found["cpu_seconds"] * 0.999)
+
+    def test_a_quota(self):
+        with group(self.name, **quota(0.3)) as within:
+            found, *_ = self.seen(lambda: run(within, BURNER, 2, 1))
+        self.assertEqual(found["quota_processors"], 0.3)
+        self.assertGreater(found["throttled_periods"] / found["periods"], 0.5, found)
+        self.assertAlmostEqual(found["cpu_seconds"] / 2, 0.3, delta=0.1)
+        self.assertGreater(found["throttled_seconds"], 0.5)
+
+    def test_switches_of_threads_that_have_ended_and_of_processes(self):
+        with group(self.name) as within:
+            found, (_, voluntary, involuntary), _ = self.seen(lambda: run(within, SLEEPER, 2000))
+        # The shell before it has some, too.
+        self.assertAlmostEqual(found["voluntary_switches"], voluntary, delta=30)
+        self.assertAlmostEqual(found["involuntary_switches"], involuntary, delta=30 + 0.1 * involuntary)
+
+    def test_waiting_for_a_processor(self):
+        with group(self.name) as within:
+            found, (used, *_), _ = self.seen(lambda: run([*within, "taskset", "-c", "0"], BURNER.replace("import resource", "import os, resource").replace(
+                "end = time.monotonic()", "os.fork()\nend = time.monotonic()", 1), 1.5, 1))
+        # Two on one processor: while one runs, the other is ready.
+        self.assertGreater(found["run_queue_wait_seconds"], 0.5)
+        self.assertLess(found["cpu_seconds"], 1.8)
+
+    def test_memory_page_cache_and_what_comes_back(self):
+        with tempfile.TemporaryDirectory(dir=os.path.join(os.path.dirname(os.path.abspath(__file__)))) as folder:
+            path = os.path.join(folder, "file")
+            with open(path, "wb") as f:
+                f.write(bytes(48 * MIB))
+                os.fsync(f.fileno())
+                os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            with group(self.name, **memory_limit(32 * MIB)) as within:
+                found, *_ = self.seen(lambda: run(within, READER, path))
+        memory = found["memory"]
+        self.assertEqual(memory["limit_bytes"], 32 * MIB)
+        self.assertGreater(memory["file_bytes"], 8 * MIB, memory)
+        self.assertLessEqual(memory["used_bytes"], 32 * MIB)
+        self.assertGreater(memory["refaults"], 1000, memory)
+        self.assertGreater(found["io"]["read_bytes"], 48 * MIB, found["io"])
+
+    def test_direct_writes_to_a_device(self):
+        with tempfile.TemporaryDirectory() as folder, mounted(image(os.path.join(folder, "image"), mib=128)) as there, group(self.name) as within:
+            def write():
+                subprocess.run([*within, "dd", "if=/dev/zero", f"of={there}/file", "bs=1M", "count=40", "oflag=direct"], check=True, capture_output=True)
+
+            found, *_ = self.seen(write)
+            do("sync", "-f", there)
+        # Of the loop device; what that does to the one below is the kernel's.
+        self.assertAlmostEqual(found["io"]["written_bytes"], 40 * MIB, delta=2 * MIB)
+        self.assertGreater(found["io"]["writes"], 0)
+
+    def test_a_group_that_goes_is_told_all_the_same(self):
+        def act():
+            with group(self.name) as within:
+                used = run(within, BURNER, 1.6, 1)
+            time.sleep(1.2)
+            return used
+
+        found, (used, *_), _ = self.seen(act)
+        self.assertTrue(found["has_ended"])
+        self.assertGreater(found["cpu_seconds"], 0.2 * used)
+        # Threads are counted to their end.
+        self.assertGreater(found["involuntary_switches"] + found["voluntary_switches"], 0)
+
+    def test_groups_below_count_for_those_above(self):
+        with group(self.name) as _, group(self.name + "/inner") as within:
+            found, (used, *_), document = self.seen(lambda: run(within, BURNER, 1, 1))
+        inner = next(one for one in document["groups"] if one["path"] == f"/{self.name}/inner")
+        for one in (found, inner):
+            self.assertAlmostEqual(one["cpu_seconds"], used, delta=0.02 * used + 0.02)
+            self.assertGreater(one["voluntary_switches"], 0)
+
+    def test_only_some_and_sorted(self):
+        with group(self.name) as within:
+            run(within, BURNER, 0.1, 1)
+            with Looking("cgroup", self.name, "-s", 60, "--sort", "memory") as look:
+                run(within, BURNER, 0.3, 1)
+                document = look.stop()
+        self.assertEqual([one["path"] for one in document["groups"]], ["/" + self.name])
+
+    def test_text_and_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "page.html")
+            said = observe("cgroup", "-s", "1.5", "-o", page).stdout
+            self.assertIn("ready, waiting", said)
+            with open(page, encoding="utf-8") as f:
+                self.assertIn("Processors", f.read())
+
+
+class Wrong(Refusals, unittest.TestCase):
+    observer = "cgroup"
+
+    def test_a_group_that_is_not_there(self):
+        self.refused(3, "no control group is called no-such-group", "no-such-group", "-s", "0.1")
+
+    def test_an_order_that_is_not_there(self):
+        self.assertNotEqual(observe("cgroup", "--sort", "colour", code=2).stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()

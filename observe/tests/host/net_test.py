@@ -1,0 +1,268 @@
+"""`yunti observe net` on services and callers of its own, whose answers, connections and refusals are counted by themselves."""
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from looking import Looking, Refusals, observe, require_programs_in_the_kernel  # noqa: E402
+
+# Answers each line; each tenth only after 20 ms; or one alone, and closes. Says its port.
+SERVICE = """
+import socket, sys, threading, time
+family = socket.AF_INET6 if sys.argv[1] == "6" else socket.AF_INET
+listening = socket.socket(family)
+listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+listening.bind(("::1" if sys.argv[1] == "6" else "127.0.0.1", 0))
+listening.listen(128)
+print(listening.getsockname()[1], flush=True)
+count = 0
+def serve(connection):
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    try:
+        answer(connection)
+    except ConnectionResetError:
+        pass
+    connection.close()
+def answer(connection):
+    global count
+    for line in connection.makefile("rb"):
+        count += 1
+        if count % 10 == 0:
+            time.sleep(0.02)
+        # In several pieces: the first counts.
+        connection.sendall(b"an answer, ")
+        connection.sendall(b"and its end" * 100 + b"\\n")
+        if sys.argv[2:] == ["once"]:
+            connection.shutdown(socket.SHUT_WR)
+            return
+while True:
+    threading.Thread(target=serve, args=(listening.accept()[0],), daemon=True).start()
+"""
+
+
+@contextlib.contextmanager
+def service(version="4", words=()):
+    """A service, and its port."""
+    process = subprocess.Popen([sys.executable, "-c", SERVICE, version, *words], stdout=subprocess.PIPE, text=True)
+    try:
+        yield process, int(process.stdout.readline())
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def called(port, address="127.0.0.1"):
+    connection = socket.create_connection((address, port), timeout=20)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+
+
+def ask(connection, count, pieces=1):
+    answers = connection.makefile("rb")
+    for _ in range(count):
+        for n in range(pieces):
+            connection.sendall(b"x" * 50 + (b"\n" if n == pieces - 1 else b""))
+            if pieces > 1:
+                time.sleep(0.002)
+        answers.readline()
+
+
+def only(rows, **wanted):
+    found = [row for row in rows if all(row[key] == value for key, value in wanted.items())]
+    assert len(found) == 1, (wanted, rows)
+    return found[0]
+
+
+class Net(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        require_programs_in_the_kernel()
+
+    def seen(self, act, *words):
+        with Looking("net", "-s", 60, *words) as look:
+            act()
+            time.sleep(0.1)
+            return look.stop()
+
+    def answers_of(self, version, address, shown):
+        with service(version) as (process, port):
+            def act():
+                with contextlib.closing(called(port, address)) as connection:
+                    ask(connection, 300)
+
+            document = self.seen(act, "--port", port)
+        here = only(document["answers"], role="service", port=port)
+        there = only(document["answers"], role="caller", port=port)
+        self.assertEqual((here["pid"], there["pid"], here["peer"], there["peer"]), (process.pid, os.getpid(), shown, shown))
+        for side in (here, there):
+            self.assertAlmostEqual(side["count"], 300, delta=6, msg=document["answers"])
+            # Nine of ten at once, one after 20 ms.
+            self.assertLess(side["p50_seconds"], 0.01)
+            self.assertGreater(side["p99_seconds"], 0.018)
+            self.assertGreaterEqual(side["max_seconds"], side["p99_seconds"])
+            self.assertGreater(side["mean_seconds"], 0.0018)
+        self.assertLessEqual(here["p50_seconds"], there["p50_seconds"] * 1.15)
+        return document, port
+
+    def test_answers_of_both_sides(self):
+        document, port = self.answers_of("4", "127.0.0.1", "127.0.0.1")
+        row = only(document["services"], role="service", port=port)
+        self.assertIn("python", row["process"])
+
+    def test_answers_over_version_6(self):
+        self.answers_of("6", "::1", "::1")
+
+    def test_a_request_in_pieces_is_timed_from_its_last(self):
+        with service() as (_, port):
+            def act():
+                with contextlib.closing(called(port)) as connection:
+                    ask(connection, 40, pieces=5)
+
+            document = self.seen(act, "--port", port)
+        here = only(document["services"], role="service", port=port)
+        self.assertAlmostEqual(here["count"], 40, delta=2)
+        # Five pieces, 2 ms apart: none of that counts.
+        self.assertLess(here["p50_seconds"], 0.006)
+
+    def test_connections_that_were_there_before(self):
+        with service() as (_, port), contextlib.closing(called(port)) as connection:
+            ask(connection, 1)
+            document = self.seen(lambda: ask(connection, 50), "--port", port)
+        self.assertAlmostEqual(only(document["services"], role="service", port=port)["count"], 50, delta=2)
+        self.assertAlmostEqual(only(document["services"], role="caller", port=port)["count"], 50, delta=2)
+
+    def test_who_closes_first_and_keeps_it_for_a_minute(self):
+        for closes, here, there in (("caller", 0, 30), ("service", 30, 0)):
+            with service(words=["once"] if closes == "service" else []) as (_, port):
+                def act():
+                    for _ in range(30):
+                        connection = called(port)
+                        connection.sendall(b"x\n")
+                        reader = connection.makefile("rb")
+                        reader.readline()
+                        if closes == "service":
+                            reader.read()
+                        reader.close()
+                        connection.close()
+                        time.sleep(0.002)
+
+                document = self.seen(act, "--port", port)
+            counted = only(document["connections"], role="service", port=port)
+            self.assertEqual((counted["opened"], counted["closed_here_first"], counted["closed_there_first"]), (30, here, there), closes)
+            other = only(document["connections"], role="caller", port=port)
+            self.assertEqual((other["opened"], other["closed_here_first"], other["closed_there_first"]), (30, there, here), closes)
+            self.assertGreater(counted["mean_life_seconds"], 0)
+            # Linux keeps those of this machine's own addresses for a minute as well.
+            waiting = only(document["time_wait"], role="caller" if closes == "caller" else "service", port=port)
+            self.assertEqual(waiting["connections"], 30, document["time_wait"])
+            if closes == "caller":
+                self.assertGreaterEqual(waiting["ports_taken"], 30)
+                self.assertGreater(waiting["ports"], 1000)
+
+    def test_a_queue_that_is_full(self):
+        listening = socket.socket()
+        self.addCleanup(listening.close)
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(4)
+        port = listening.getsockname()[1]
+
+        def act():
+            callers = []
+            for _ in range(12):
+                caller = socket.socket()
+                caller.setblocking(False)
+                caller.connect_ex(("127.0.0.1", port))
+                callers.append(caller)
+            time.sleep(0.5)
+            for caller in callers:
+                caller.close()
+
+        document = self.seen(act, "--port", port)
+        queue = only(document["listen_queues"], port=port)
+        self.assertEqual((queue["max"], queue["longest"]), (4, 5), queue)
+        # Five stand in the queue; the others were turned away once each, until they would try again after a second.
+        self.assertAlmostEqual(queue["turned_away"], 7, delta=2, msg=queue)
+        self.assertTrue(any(str(os.getpid()) in process for process in queue["processes"]), queue)
+        self.assertIn("turned away", document["answer"])
+
+    def test_a_peer_that_resets(self):
+        with service() as (_, port):
+            def act():
+                for _ in range(20):
+                    connection = called(port)
+                    ask(connection, 1)
+                    # Closed without a farewell.
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+                    connection.close()
+
+            document = self.seen(act, "--port", port)
+        self.assertEqual(only(document["connections"], role="service", port=port)["resets_received"], 20)
+        self.assertEqual(only(document["connections"], role="caller", port=port)["reset"], 20)
+
+    def test_segments_that_are_lost_are_sent_again(self):
+        """A peer that is not there: what is asked of it is sent again after one second, after three, .."""
+        if os.geteuid() != 0:
+            self.skipTest("only root can make a network namespace")
+        script = f"ip link set lo up && ip link add v0 type veth peer name v1 && ip addr add 10.7.7.1/24 dev v0 && ip link set v0 up && ip neigh add 10.7.7.2 lladdr 02:00:00:00:00:01 dev v0 && exec {sys.executable} -c '{LOST}'"
+        with Looking("net", "-s", 60, "--port", 7007) as look:
+            done = subprocess.run(["unshare", "--net", "sh", "-c", script], capture_output=True, text=True, timeout=20)
+            document = look.stop()
+        if done.returncode != 0:
+            self.skipTest(f"a network namespace with a pair of devices cannot be made: {done.stderr.strip()}")
+        counted = only(document["connections"], port=7007)
+        self.assertEqual((counted["peer"], counted["opened"]), ("10.7.7.2", 0))
+        self.assertIn(counted["retransmitted_segments"], (1, 2), counted)
+
+    def test_many_at_once_lose_nothing(self):
+        with service() as (_, port):
+            def act():
+                def one():
+                    with contextlib.closing(called(port)) as connection:
+                        ask(connection, 20)
+
+                threads = [threading.Thread(target=one) for _ in range(40)]
+                [thread.start() for thread in threads]
+                [thread.join() for thread in threads]
+
+            document = self.seen(act, "--port", port)
+        self.assertEqual(only(document["connections"], role="service", port=port)["opened"], 40)
+        self.assertAlmostEqual(only(document["services"], role="service", port=port)["count"], 800, delta=16)
+        self.assertEqual([skip for skip in document["skipped"] if "too many" in skip], [])
+
+    def test_text_and_page(self):
+        with service() as (process, port), tempfile.TemporaryDirectory() as folder, contextlib.closing(called(port)) as connection:
+            page = os.path.join(folder, "page.html")
+            with Looking("net", "-s", 2, "-p", process.pid, "-o", page, json=False) as look:
+                ask(connection, 20)
+                said = look.rest()
+            with open(page, encoding="utf-8") as f:
+                self.assertIn("Answers by peer", f.read())
+        self.assertIn(f"port {port} (python3", said)
+        self.assertIn("Answers of services here", said)
+
+
+LOST = "import socket; s = socket.socket(); s.settimeout(1.7); s.connect_ex((\"10.7.7.2\", 7007))"
+
+
+class Wrong(Refusals, unittest.TestCase):
+    observer = "net"
+
+    def test_what_is_not_there(self):
+        self.refused(3, "process", "-p", 4_000_000)
+
+    def test_ports_that_cannot_be(self):
+        for port in ("0", "70000", "http"):
+            self.assertNotEqual(observe("net", "--port", port, code=2).stderr, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
