@@ -1,6 +1,8 @@
 //! `yunti host`: what the machine's own settings cost, and changes to them that can be undone.
 
+mod bench;
 mod command;
+mod scratch;
 
 use std::process::ExitCode;
 

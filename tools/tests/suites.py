@@ -137,6 +137,8 @@ SUITES = [
     of_observe("a guard of devices that fail", "host/guard"),
     of_observe("a page cache in patterns whose hits and misses are known", "host/cache"),
     of_observe("control groups whose use of the machine is known", "host/cgroup"),
+    of_observe("services and callers whose answers are counted", "host/net"),
+    of_observe("settings of old, each measured once", "host/bench"),
     of_observe("what bounds programs of known causes", "why"),
     Suite("namenode", "units", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
     Suite("namenode", "classes of the plug-in", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test"]], counts.of_surefire),

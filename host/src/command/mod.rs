@@ -1,20 +1,35 @@
 //! The commands, one file each.
 
+mod bench;
+mod make_spill;
+
 use clap::{Parser, Subcommand};
 use yunti_present::failure::Outcome;
 
 /// The machine's own settings: what they cost, and changes to them that can be undone.
 #[derive(Debug, Parser)]
 #[command(name = "yunti host", version, about, long_about, max_term_width = 100, disable_help_subcommand = true)]
-#[command(after_help = "Exit codes: 0 done, 2 usage, 3 no such setting or device, 5 output, 130 cancelled, 1 a bug.")]
+#[command(
+    after_help = "Exit codes: 0 done, 2 usage, 3 no such setting or device, 5 output, 8 it is there already, 130 cancelled, 1 a bug."
+)]
 pub struct Flags {
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {}
+enum Command {
+    Bench(bench::BenchFlags),
+    MakeSpill(make_spill::MakeSpillFlags),
+    /// Connections in a network namespace of their own, for `bench time-wait`.
+    #[command(hide = true)]
+    Churn(crate::bench::churn::ChurnFlags),
+}
 
 pub fn act(flags: Flags) -> Outcome {
-    match flags.command {}
+    match flags.command {
+        Command::Bench(flags) => bench::bench(&flags),
+        Command::MakeSpill(flags) => make_spill::make_spill(&flags),
+        Command::Churn(flags) => crate::bench::churn::churn(&flags),
+    }
 }

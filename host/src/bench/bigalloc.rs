@@ -1,0 +1,87 @@
+//! Clusters of 64 KiB in place of blocks of 4 KiB, on an image that is large enough for bitmaps to matter.
+
+use std::fs::File;
+
+use rustix::fs::{FallocateFlags, fallocate};
+use yunti_engine::base::Result;
+
+use super::comparison::Better::{Less, More};
+use super::comparison::{Metric, compare};
+use super::{Bench, Measured, Published, Subject, failed, files, seconds};
+use crate::scratch::image::Image;
+use crate::scratch::tool;
+
+pub const SUBJECT: Subject = Subject {
+    name: "bigalloc",
+    what: "ext4 with clusters of 64 KiB against blocks of 4 KiB",
+    needs_root: true,
+    tools: &["mkfs.ext4", "e2fsck", "losetup", "mount", "umount"],
+    published: &[Published {
+        figure: "bitmaps of 2 TB: 64 MB with blocks of 4 KiB, 256 kB with clusters of 1 MiB",
+        source: "Linux, Documentation/filesystems/ext4/bigalloc.rst (in Linux since 3.2)",
+    }],
+    measure,
+};
+
+const METRICS: [Metric; 6] = [
+    Metric::timed("files of 4 KiB made", "/s", More),
+    Metric::timed("fallocate of 3/4 of it", "ms", Less).since("bitmaps of groups without a block in use are not read (uninit_bg), free space in trees by order and size (Linux 5.14)"),
+    Metric::timed("e2fsck -fn, cold", "ms", Less).since("groups that were never used are passed over; bitmaps are trees in memory (e2fsprogs 1.42)"),
+    Metric::counted("space of a file of 4 KiB", "KiB", Less),
+    Metric::counted("not for data, of the whole", "MiB", Less),
+    Metric::counted("metadata read to free 3/4", "KiB", Less),
+];
+
+fn measure(bench: &Bench) -> Result<Measured> {
+    let at = bench.scratch.file("at");
+    let bytes = bench.image_bytes;
+    // As many inodes in both, of which groups of bigalloc have few places.
+    let inodes = (bytes >> 17).min(131_072);
+    let count = bench.pick(20_000, 500).min(inodes as usize / 2);
+    let number = inodes.to_string();
+    let comparisons = compare(bench, ("blocks of 4 KiB", "bigalloc, 64 KiB"), &METRICS, |side| {
+        let options: &[&str] =
+            if side.is_new() { &["-O", "bigalloc", "-C", "65536", "-N", &number] } else { &["-N", &number] };
+        let image = Image::make(bench.scratch.file("image"), bytes, options)?;
+        let mount = image.mount(&at)?;
+        let stat = mount.stat()?;
+        let overhead = bytes - stat.f_blocks * stat.f_frsize;
+        let free = mount.free_bytes()?;
+        let create = seconds(|| files::create(bench, &at, count, 4096, false))?;
+        // Delayed allocation is over when all is written.
+        let root = File::open(&at).map_err(failed)?;
+        rustix::fs::syncfs(&root).map_err(|e| failed(e.into()))?;
+        drop(root);
+        let each = (free - mount.free_bytes()?) as f64 / count as f64;
+        let large = at.join("large");
+        let allocate = seconds(|| {
+            let file = File::create(&large).map_err(failed)?;
+            fallocate(&file, FallocateFlags::empty(), 0, free / 4 * 3).map_err(|e| failed(e.into()))?;
+            file.sync_all().map_err(failed)
+        })?;
+        mount.end()?;
+        bench.go_on()?;
+        image.chill()?;
+        let check = seconds(|| tool::run("e2fsck", ["-fn".as_ref(), image.file.as_os_str()]).map(drop))?;
+        image.chill()?;
+        let mount = image.mount(&at)?;
+        let before = mount.read_bytes();
+        std::fs::remove_file(&large).map_err(failed)?;
+        let read = mount.read_bytes() - before;
+        mount.end()?;
+        std::fs::remove_file(&image.file).map_err(failed)?;
+        Ok(vec![
+            count as f64 / create,
+            allocate * 1e3,
+            check * 1e3,
+            each / 1024.0,
+            overhead as f64 / 1048576.0,
+            read as f64 / 1024.0,
+        ])
+    })?;
+    let notes = vec![format!(
+        "a sparse image of {} GiB; what is small in the figures is small because it was never written",
+        bytes >> 30
+    )];
+    Ok(Measured { comparisons, notes })
+}

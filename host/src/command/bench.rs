@@ -1,0 +1,298 @@
+//! `yunti host bench`: what was worth doing on kernels of about 2010, and what still is.
+
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use serde_json::{Value, json};
+use yunti_engine::base::{Code, Error};
+use yunti_engine::job::Control;
+use yunti_present::failure::{Failure, Outcome};
+use yunti_present::page::Page;
+use yunti_present::page::markup::{note, section, table, tag};
+use yunti_present::terminal::{signals, stdout};
+use yunti_present::whole_file;
+
+use crate::bench::comparison::{Comparison, Verdict, median};
+use crate::bench::{Bench, Measured, SUBJECTS, Subject};
+use crate::scratch::{self, Scratch, tool};
+
+/// Measures bigalloc, no journal, inline data, overlays, io_uring, writeback, read-ahead and TIME_WAIT here, beside what was published about them
+///
+/// All of it in a folder that goes at the end, on images and in namespaces of its own: no setting of the machine is changed.
+#[derive(Debug, Args)]
+pub struct BenchFlags {
+    /// What to measure; all without any
+    #[arg(value_name = "SUBJECT")]
+    subjects: Vec<String>,
+    /// Say what can be measured
+    #[arg(long)]
+    list: bool,
+    /// Where to make images and files
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Size of the sparse image for bigalloc, in GiB
+    #[arg(long, value_name = "GIB", value_parser = clap::value_parser!(u64).range(1..=16_384))]
+    size: Option<u64>,
+    /// Rounds of each comparison
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=99))]
+    rounds: u32,
+    /// One short round: whether it works, not how fast
+    #[arg(long)]
+    quick: bool,
+    /// The answer as one JSON document
+    #[arg(long)]
+    json: bool,
+    /// Also write it as a page
+    #[arg(short, long, value_name = "FILE.html")]
+    output: Option<PathBuf>,
+}
+
+const PAGE: &str = "the page";
+const OWN_MOUNTS: &str = "YUNTI_HOST_OWN_MOUNTS";
+const COLUMNS: [(&str, bool); 7] = [
+    ("metric", false),
+    ("old", true),
+    ("new", true),
+    ("new/old", true),
+    ("noise", true),
+    ("against", false),
+    ("verdict", false),
+];
+
+struct Done {
+    subject: &'static Subject,
+    result: Result<Measured, String>,
+    is_skip: bool,
+    seconds: f64,
+}
+
+pub fn bench(flags: &BenchFlags) -> Outcome {
+    if flags.list {
+        return stdout::print(&SUBJECTS.iter().map(|s| format!("{:<14} {}\n", s.name, s.what)).collect::<String>());
+    }
+    for name in &flags.subjects {
+        if !SUBJECTS.iter().any(|s| s.name == name) {
+            let names = SUBJECTS.map(|s| s.name).join(", ");
+            return Err(Error::new(Code::Usage, format!("there is no subject '{name}'"))
+                .hint(format!("one of {names}"))
+                .into());
+        }
+    }
+    if let Some(path) = &flags.output {
+        whole_file::check(path, PAGE)?;
+    }
+    with_own_mounts();
+    let control = Control::new();
+    signals::cancel_on_signals(&control);
+    let dir = flags.dir.clone().unwrap_or_else(std::env::temp_dir);
+    let dir = dir
+        .canonicalize()
+        .map_err(|e| Error::io(Code::Input, "cannot use this folder", &e).at_path(dir.to_string_lossy()))?;
+    for left in scratch::clear_leftovers(&dir) {
+        eprintln!("cleared away what a run that was killed had left: {}", left.display());
+    }
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let mut all = Vec::new();
+    let size = flags.size.unwrap_or(if flags.quick { 4 } else { 64 }) << 30;
+    for subject in
+        SUBJECTS.iter().filter(|s| flags.subjects.is_empty() || flags.subjects.iter().any(|name| name == s.name))
+    {
+        if let Some(reason) = subject.missing() {
+            eprintln!("SKIP {}: {reason}", subject.name);
+            all.push(Done { subject, result: Err(reason), is_skip: true, seconds: 0.0 });
+            continue;
+        }
+        eprintln!("measuring {}", subject.name);
+        let scratch = Scratch::new(&dir)?;
+        let begun = Instant::now();
+        let rounds = if flags.quick { 1 } else { flags.rounds as usize };
+        let time_max = Duration::from_secs(if flags.quick { 3 } else { 75 });
+        // Comparisons of one subject share its time.
+        let bench = Bench {
+            scratch: &scratch,
+            rounds,
+            quick: flags.quick,
+            image_bytes: size,
+            control: &control,
+            begun,
+            time_max,
+        };
+        let result = (subject.measure)(&bench);
+        drop(scratch);
+        if control.is_cancelled() {
+            return Err(Error::new(Code::Cancelled, "cancelled; what was made for the measurements is gone").into());
+        }
+        let result = result.map_err(|e| e.to_string());
+        if let Err(why) = &result {
+            eprintln!("FAILED {}: {why}", subject.name);
+        }
+        all.push(Done { subject, result, is_skip: false, seconds: begun.elapsed().as_secs_f64() });
+    }
+    if all.iter().all(|done| done.is_skip) {
+        let reason = all.first().and_then(|done| done.result.as_ref().err()).cloned().unwrap_or_default();
+        return Err(Error::new(Code::Input, format!("nothing could be measured: {reason}")).into());
+    }
+    if let Some(path) = &flags.output {
+        whole_file::write(path, &page(&all), PAGE)?;
+    }
+    if flags.json {
+        stdout::print_json(&as_json(&all, &load))?
+    } else {
+        stdout::print(&text(&all, &load))?
+    }
+    if all.iter().any(|done| done.result.is_err() && !done.is_skip) { Err(Failure::Told(Code::Output)) } else { Ok(()) }
+}
+
+/// Goes on in a mount namespace of its own: the kernel unmounts all in it when the process ends, however it ends. Where that cannot be, without.
+fn with_own_mounts() {
+    let is_done = std::env::var_os(OWN_MOUNTS).is_some();
+    if is_done
+        || !rustix::process::geteuid().is_root()
+        || tool::missing("unshare").is_some()
+        || tool::run("unshare", ["--mount", "true"]).is_err()
+    {
+        return;
+    }
+    let Ok(me) = std::env::current_exe() else { return };
+    let words = std::env::args_os().skip(1);
+    // Returns only if it fails.
+    let _ = Command::new("unshare")
+        .args(["--mount", "--propagation", "private"])
+        .arg(me)
+        .args(words)
+        .env(OWN_MOUNTS, "1")
+        .exec();
+}
+
+fn figures(values: &[f64]) -> String {
+    let (min, max) = values.iter().fold((f64::MAX, f64::MIN), |(min, max), v| (min.min(*v), max.max(*v)));
+    if min == max { figure(min) } else { format!("{} ({}-{})", figure(median(values)), figure(min), figure(max)) }
+}
+
+fn figure(value: f64) -> String {
+    match value.abs() {
+        v if v >= 100.0 => format!("{value:.0}"),
+        v if v >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+fn row(c: &Comparison) -> Vec<String> {
+    let unit = if c.unit.is_empty() { String::new() } else { format!(", {}", c.unit) };
+    let ratio =
+        if c.ratio.is_finite() && (1e-3..1e3).contains(&c.ratio) { format!("{:.2}", c.ratio) } else { "-".to_owned() };
+    let noise = if c.exact { "count".to_owned() } else { format!("{:.0} %", c.noise * 100.0) };
+    vec![
+        format!("{}{unit}", c.metric),
+        figures(&c.old_values),
+        figures(&c.new_values),
+        ratio,
+        noise,
+        format!("{} / {}", c.old, c.new),
+        c.verdict.name().to_owned(),
+    ]
+}
+
+fn machine(load: &str) -> String {
+    let uname = rustix::system::uname();
+    let cpus = std::thread::available_parallelism().map_or(0, usize::from);
+    format!(
+        "Linux {}, {cpus} processors, load {} at the beginning",
+        uname.release().to_string_lossy(),
+        load.split(' ').next().unwrap_or("?")
+    )
+}
+
+fn text(all: &[Done], load: &str) -> String {
+    let mut out =
+        machine(load) + "\nold / new by turns; noise: the most that old differs from itself; medians (min-max)\n";
+    for done in all {
+        out += &format!("\n{}: {}\n", done.subject.name, done.subject.what);
+        for published in done.subject.published {
+            out += &format!("  then: {} [{}]\n", published.figure, published.source);
+        }
+        match &done.result {
+            Err(why) => {
+                out += &format!("  {} {}: {why}\n", if done.is_skip { "SKIP" } else { "FAILED" }, done.subject.name)
+            }
+            Ok(measured) => {
+                for c in &measured.comparisons {
+                    let [metric, old, new, ratio, noise, against, verdict] = row(c).try_into().unwrap_or_default();
+                    out += &format!(
+                        "  {metric:<38} {old:>26} {new:>26} {ratio:>6} {noise:>6}  {verdict:<20}  {against}\n"
+                    );
+                }
+                for note in &measured.notes {
+                    out += &format!("  note: {note}\n");
+                }
+            }
+        }
+    }
+    for verdict in [Verdict::WorthIt, Verdict::Solved, Verdict::Same, Verdict::Costs, Verdict::TooFew] {
+        let names: Vec<String> = said(all, verdict);
+        if !names.is_empty() {
+            out += &format!("\n{}:\n  {}\n", verdict.name(), names.join("\n  "));
+        }
+    }
+    out
+}
+
+fn said(all: &[Done], verdict: Verdict) -> Vec<String> {
+    let measured = all.iter().filter_map(|done| Some((done.subject, done.result.as_ref().ok()?)));
+    let names = measured
+        .flat_map(|(subject, m)| m.comparisons.iter().map(move |c| (subject, c)))
+        .filter(|(_, c)| c.verdict == verdict);
+    names
+        .map(|(s, c)| {
+            format!(
+                "{}: {}: {}{}",
+                s.name,
+                c.new,
+                c.metric,
+                if verdict == Verdict::Solved { format!(": {}", c.since) } else { String::new() }
+            )
+        })
+        .collect()
+}
+
+fn as_json(all: &[Done], load: &str) -> Value {
+    let subjects = all.iter().map(|done| {
+        json!({
+            "subject": done.subject.name,
+            "what": done.subject.what,
+            "published": done.subject.published.iter().map(|p| json!({"figure": p.figure, "source": p.source})).collect::<Vec<_>>(),
+            "skipped": if done.is_skip { done.result.as_ref().err() } else { None },
+            "failed": if done.is_skip { None } else { done.result.as_ref().err() },
+            "comparisons": done.result.as_ref().ok().map(|m| &m.comparisons),
+            "notes": done.result.as_ref().ok().map(|m| &m.notes),
+            "seconds": done.seconds,
+        })
+    });
+    json!({"command": "bench", "machine": machine(load), "load": load.trim(), "subjects": subjects.collect::<Vec<_>>()})
+}
+
+fn page(all: &[Done]) -> String {
+    let title = "What is still worth doing";
+    let page =
+        Page { title, style: "", script: None, foot: "Yunti. What the words mean stands in docs/guide/host.md." };
+    let head = tag("header").add(tag("p").class("eyebrow").say("yunti host bench")).add(tag("h1").say(title));
+    let sections = all.iter().map(|done| {
+        let mut part = section(done.subject.name, done.subject.what);
+        for p in done.subject.published {
+            part = part.add(note(format!("Then: {} ({})", p.figure, p.source)));
+        }
+        match &done.result {
+            Err(why) => part.add(note(format!("{} {why}", if done.is_skip { "SKIP" } else { "FAILED" }))),
+            Ok(m) => m
+                .notes
+                .iter()
+                .fold(part.add(table(done.subject.what, &COLUMNS, m.comparisons.iter().map(row))), |part, n| {
+                    part.add(note(n))
+                }),
+        }
+    });
+    page.of([head].into_iter().chain(sections))
+}

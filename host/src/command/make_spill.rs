@@ -1,0 +1,218 @@
+//! `yunti host make-spill`: a file system for spill, which may be lost, with what wins when it is measured.
+
+use std::fs::{self, File};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, open};
+use serde_json::json;
+use yunti_engine::base::{Code, Error, Result};
+use yunti_present::failure::Outcome;
+use yunti_present::terminal::stdout;
+
+use crate::scratch::image::{attach, unmount};
+use crate::scratch::tool;
+
+/// Makes an ext4 for spill: without a journal, for few large files; on a device, or in a file of a size. After a crash it is to be made again
+#[derive(Debug, Args)]
+pub struct MakeSpillFlags {
+    /// A device (/dev/sdb1), or a size in KiB, MiB, GiB or TiB (20G)
+    #[arg(value_name = "DEVICE|SIZE")]
+    on: String,
+    /// Where to mount it; of a SIZE without it: beside the image
+    #[arg(long, value_name = "DIR")]
+    at: Option<PathBuf>,
+    /// The image of a SIZE
+    #[arg(long, value_name = "FILE", default_value = "/var/tmp/yunti-spill.img")]
+    image: PathBuf,
+    /// Only say what would be done
+    #[arg(long)]
+    dry_run: bool,
+    /// Yes, make it on this device
+    #[arg(long)]
+    yes: bool,
+    /// Though there is a file system or a table of partitions on the device: it is lost
+    #[arg(long)]
+    overwrite: bool,
+    #[arg(long)]
+    json: bool,
+}
+
+/// Why each stands in docs/decisions/host-bench.md.
+const MAKE: [&str; 10] = ["-q", "-F", "-O", "^has_journal", "-T", "largefile", "-m", "0", "-E", "lazy_itable_init=1"];
+const MOUNT: &str = "noatime,nodev,nosuid,noinit_itable";
+
+pub fn make_spill(flags: &MakeSpillFlags) -> Outcome {
+    if !flags.on.contains('/') {
+        let bytes = size(&flags.on).map_err(|what| Error::new(Code::Usage, what))?;
+        return in_a_file(flags, bytes);
+    }
+    let device = Path::new(&flags.on);
+    check(device, flags.overwrite)?;
+    if flags.dry_run {
+        return tell(flags, &flags.on, flags.at.as_deref(), None);
+    }
+    if !flags.yes {
+        return Err(Error::new(Code::Usage, "all on this device would be lost")
+            .at_path(&flags.on)
+            .hint("add --yes, or --dry-run first")
+            .into());
+    }
+    root_only()?;
+    tool::run("mkfs.ext4", MAKE.iter().copied().chain([flags.on.as_str()]))?;
+    if let Some(at) = &flags.at {
+        mount(&flags.on, at)?;
+    }
+    tell(flags, &flags.on, flags.at.as_deref(), None)
+}
+
+fn in_a_file(flags: &MakeSpillFlags, bytes: u64) -> Outcome {
+    let image = &flags.image;
+    let at = flags.at.clone().unwrap_or_else(|| image.with_extension("mounted"));
+    if image.exists() {
+        return Err(Error::new(Code::Exists, "it is there already")
+            .at_path(image.to_string_lossy())
+            .hint("name another by --image, or remove it")
+            .into());
+    }
+    if flags.dry_run {
+        return tell(flags, &image.to_string_lossy(), Some(&at), Some("loop"));
+    }
+    root_only()?;
+    let failed =
+        |e: std::io::Error| Error::io(Code::Output, "cannot make the image", &e).at_path(image.to_string_lossy());
+    let made = (|| {
+        let file = File::create_new(image).map_err(failed)?;
+        fs::set_permissions(image, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+        fallocate(&file, FallocateFlags::empty(), 0, bytes).map_err(|e| failed(e.into()))?;
+        let path = image.to_string_lossy();
+        tool::run("mkfs.ext4", MAKE.iter().copied().chain([&*path]))?;
+        let device = attach(image)?;
+        let mounted = mount(&device, &at);
+        // The kernel detaches it when it is unmounted.
+        let detached = tool::run("losetup", ["-d", &device]);
+        mounted.and(detached.map(drop)).map(|()| device)
+    })();
+    match made {
+        Ok(_) => tell(flags, &image.to_string_lossy(), Some(&at), Some("loop")),
+        Err(error) => {
+            let _ = fs::remove_file(image);
+            Err(error.into())
+        }
+    }
+}
+
+fn mount(device: &str, at: &Path) -> Result<()> {
+    let failed = |e: std::io::Error| Error::io(Code::Output, "cannot mount there", &e).at_path(at.to_string_lossy());
+    fs::create_dir_all(at).map_err(failed)?;
+    tool::run(
+        "mount",
+        [std::ffi::OsStr::new("-t"), "ext4".as_ref(), "-o".as_ref(), MOUNT.as_ref(), device.as_ref(), at.as_os_str()],
+    )?;
+    // As /tmp: whoever runs jobs.
+    fs::set_permissions(at, fs::Permissions::from_mode(0o1777)).map_err(|e| {
+        let _ = unmount(at);
+        failed(e)
+    })
+}
+
+fn root_only() -> Result<()> {
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root {
+        Ok(())
+    } else {
+        Err(Error::new(Code::Output, "only root can make and mount a file system").hint("sudo, or --dry-run"))
+    }
+}
+
+/// Refuses what is in use, or has something on it.
+fn check(device: &Path, overwrite: bool) -> Result<()> {
+    let refuse =
+        |what: String, hint: &str| Err(Error::new(Code::Input, what).at_path(device.to_string_lossy()).hint(hint));
+    let seen = fs::metadata(device)
+        .map_err(|e| Error::io(Code::Input, "cannot look at it", &e).at_path(device.to_string_lossy()))?;
+    if !seen.file_type().is_block_device() {
+        return refuse("this is no block device".to_owned(), "name a device, or a size such as 20G");
+    }
+    let (major, minor) = (rustix::fs::major(seen.rdev()), rustix::fs::minor(seen.rdev()));
+    let number = format!("{major}:{minor}");
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    if let Some(line) = mounts.lines().find(|line| line.split(' ').nth(2) == Some(&number)) {
+        return refuse(
+            format!("it is mounted at {}", line.split(' ').nth(4).unwrap_or("?")),
+            "unmount it first, if it is the right one",
+        );
+    }
+    let parts = fs::read_dir(format!("/sys/dev/block/{number}")).into_iter().flatten().flatten();
+    if parts.into_iter().any(|part| part.path().join("partition").exists()) {
+        return refuse("it has partitions".to_owned(), "name one of them");
+    }
+    // Refused by the kernel for what swap, md, dm or a mount elsewhere uses.
+    if let Err(e) = open(device, OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC, Mode::empty()) {
+        return refuse(
+            format!("it cannot be had alone: {}", std::io::Error::from(e)),
+            "something uses it, or only root may",
+        );
+    }
+    let is_empty = std::process::Command::new("blkid").args(["-p", "-o", "export"]).arg(device).output();
+    let found = is_empty.map_err(|e| {
+        Error::io(Code::Input, "cannot run blkid", &e).hint("install util-linux, or add /usr/sbin to PATH")
+    })?;
+    // 2: there is nothing on it.
+    if found.status.code() != Some(2) && !overwrite {
+        let said = String::from_utf8_lossy(&found.stdout);
+        let what = said
+            .lines()
+            .find_map(|l| l.strip_prefix("TYPE=").or(l.strip_prefix("PTTYPE=")))
+            .unwrap_or("something")
+            .to_owned();
+        return refuse(format!("there is {what} on it"), "name another, or add --overwrite if it may be lost");
+    }
+    Ok(())
+}
+
+fn size(text: &str) -> std::result::Result<u64, String> {
+    let wrong = || format!("'{text}' is neither a device nor a size; give /dev/sdb1 or 20G");
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let shift = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "K" | "KIB" => 10,
+        "M" | "MIB" => 20,
+        "G" | "GIB" => 30,
+        "T" | "TIB" => 40,
+        _ => return Err(wrong()),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift)).ok_or_else(wrong)?;
+    if bytes < 16 << 20 { Err(format!("{text} is too small; give 16M or more")) } else { Ok(bytes) }
+}
+
+fn tell(flags: &MakeSpillFlags, source: &str, at: Option<&Path>, loop_option: Option<&str>) -> Outcome {
+    let place = at.map_or("DIR".to_owned(), |at| at.to_string_lossy().into_owned());
+    let options = loop_option.map_or(MOUNT.to_owned(), |l| format!("{l},{MOUNT}"));
+    let fstab = format!("{source} {place} ext4 {options},nofail 0 0");
+    let undo = if loop_option.is_some() { format!("umount {place} && rm {source}") } else { format!("umount {place}") };
+    let make = format!("mkfs.ext4 {} {source}", MAKE.join(" "));
+    if flags.json {
+        return stdout::print_json(
+            &json!({"command": "make-spill", "done": !flags.dry_run, "on": source, "at": at, "make": make, "mount_options": options, "fstab": fstab, "undo": undo}),
+        );
+    }
+    let done = if flags.dry_run { "would be made" } else { "is made" };
+    stdout::print(&format!(
+        "A file system for spill {done}: {source}\n  made by    {make}\n  /etc/fstab {fstab}\n  use it     yunti run --scratch {place} ..\n  undo       {undo}\n\
+         It has no journal: after a crash nothing in it can be trusted, and it is to be made again.\n"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn sizes() {
+        assert_eq!((size("20G"), size("16MiB")), (Ok(20 << 30), Ok(16 << 20)));
+        for wrong in ["", "G", "20", "1M", "x", "99999999999T", "-1G"] {
+            assert!(size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A folder for measurements, with images and mounts in it: all of it goes when it is dropped, by an error or ctrl-C too. Of a run that was killed the
+//! next one finds the folder by its name, `yunti-host-bench-PID`, and clears it away.
+
+pub mod image;
+pub mod tool;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use yunti_engine::base::{Code, Error, Result};
+
+const NAME: &str = "yunti-host-bench-";
+
+pub struct Scratch {
+    path: PathBuf,
+}
+
+impl Scratch {
+    pub fn new(dir: &Path) -> Result<Scratch> {
+        let path = dir.join(format!("{NAME}{}", std::process::id()));
+        let made = fs::create_dir(&path);
+        made.map_err(|e| {
+            Error::io(Code::Output, "cannot make a folder for the measurements", &e).at_path(path.to_string_lossy())
+        })?;
+        Ok(Scratch { path })
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        clear(&self.path);
+    }
+}
+
+/// Clears away what runs that were killed have left in `dir`. Returns the folders.
+pub fn clear_leftovers(dir: &Path) -> Vec<PathBuf> {
+    let own = rustix::process::geteuid().as_raw();
+    let found = fs::read_dir(dir).into_iter().flatten().flatten();
+    let left = found.filter(|entry| {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix(NAME)).and_then(|pid| pid.parse::<u32>().ok());
+        let is_ours = fs::symlink_metadata(entry.path()).is_ok_and(|m| m.is_dir() && m.uid() == own);
+        is_ours && pid.is_some_and(|pid| pid != std::process::id() && !Path::new(&format!("/proc/{pid}")).exists())
+    });
+    let left: Vec<PathBuf> = left.map(|entry| entry.path()).collect();
+    for folder in &left {
+        clear(folder);
+    }
+    left
+}
+
+/// Unmounts what is mounted in the folder, the innermost first, detaches loop devices of its files, and removes it.
+fn clear(folder: &Path) {
+    for at in mounts_below(folder).into_iter().rev() {
+        let _ = tool::run("umount", [&at]);
+    }
+    for (device, file) in image::attached() {
+        if Path::new(&file).starts_with(folder) {
+            let _ = tool::run("losetup", ["-d", &device]);
+        }
+    }
+    // What is still mounted must not be emptied.
+    if mounts_below(folder).is_empty() {
+        let _ = fs::remove_dir_all(folder);
+    }
+}
+
+fn mounts_below(folder: &Path) -> Vec<PathBuf> {
+    let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let places = table.lines().filter_map(|line| line.split(' ').nth(4)).map(|at| PathBuf::from(unescaped(at)));
+    places.filter(|at| at.starts_with(folder)).collect()
+}
+
+/// `\040` is a blank, as the kernel writes it.
+fn unescaped(text: &str) -> String {
+    [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
+        .iter()
+        .fold(text.to_owned(), |t, (from, to)| t.replace(from, to))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goes_and_clears() {
+        let dir = std::env::temp_dir().join(format!("yunti-scratch-test-{}", std::process::id()));
+        fs::create_dir(&dir).unwrap();
+        let scratch = Scratch::new(&dir).unwrap();
+        let path = scratch.file("");
+        fs::write(scratch.file("x"), "x").unwrap();
+        // Its own run lives: that is no leftover. Number 0 is no process.
+        let dead = dir.join(format!("{NAME}4194999"));
+        fs::create_dir(&dead).unwrap();
+        assert_eq!(clear_leftovers(&dir), [dead]);
+        drop(scratch);
+        assert!(!path.exists());
+        fs::remove_dir(&dir).unwrap();
+        assert_eq!(unescaped("/a\\040b"), "/a b");
+    }
+}
