@@ -237,8 +237,8 @@ dist:
 	  tools/licenses.py yunti-namenode > $(DIST)/share/doc/yunti/licenses-nn.txt; \
 	else echo 'dist: without yunti nn, which make namenode builds'; fi
 	@if [ -f $(TARGET)/release/yunti-observe ] && [ -f $(TRACE_JAR) ]; then \
-	  $(MAKE) --no-print-directory -s observe-layout && strip $(DIST)/libexec/yunti-observe $(DIST)/lib/yunti/libyunti-locks.so && \
-	  tools/licenses.py yunti-observe > $(DIST)/share/doc/yunti/licenses-observe.txt; \
+	  $(MAKE) --no-print-directory -s observe-layout && strip $(DIST)/libexec/yunti-{observe,host} $(DIST)/lib/yunti/libyunti-locks.so && \
+	  tools/licenses.py yunti-observe > $(DIST)/share/doc/yunti/licenses-observe.txt && tools/licenses.py yunti-host > $(DIST)/share/doc/yunti/licenses-host.txt; \
 	else echo 'dist: without yunti observe, which make observe builds'; fi
 	$(PYTHON) tools/package/package.py $(DIST)
 

@@ -54,7 +54,7 @@ PRECONDITIONS = [
     (r"-Xcheck:jni damages", lambda: False),
     (r"network namespace", lambda: os.geteuid() == 0),
     (r"cannot be mounted", lambda: os.geteuid() == 0),
-    (r"control group|cgroup", lambda: os.access("/sys/fs/cgroup/cgroup.procs", os.W_OK)),
+    (r"control group|cgroup", lambda: any(os.access(f"/sys/fs/cgroup/{folder}cgroup.procs", os.W_OK) for folder in ("", "cpu/"))),
 ]
 
 

@@ -140,6 +140,7 @@ SUITES = [
     of_observe("services and callers whose answers are counted", "host/net"),
     of_observe("settings of old, each measured once", "host/bench"),
     of_observe("what bounds programs of known causes", "why"),
+    of_observe("what bounds programs by files and connections", "host/why"),
     Suite("namenode", "units", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
     Suite("namenode", "classes of the plug-in", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test"]], counts.of_surefire),
     Suite("namenode", "plug-ins in a NameNode", [["make", "-s", "namenode"], [PYTHON, "namenode/tests/plugins_test.py"]], counts.of_unittest, {"YUNTI": YUNTI}),
