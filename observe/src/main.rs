@@ -7,6 +7,7 @@
 //!              |-> native/  samples of any process, by perf events
 //!              |-> kernel/  programs in the kernel that see each call, fault and wait
 //!              |-> stack/   who called whom, and what it cost
+//!              |-> crash/   what has crashed on this machine, and who is told
 //!              |-> why/     what bounds a process, by all of these
 //!              |-> calls/   calls of traced methods, and how long they took
 //!              `-> answer/  what was found out, as text and as a page
@@ -16,6 +17,7 @@ mod answer;
 mod calls;
 mod capture;
 mod command;
+mod crash;
 mod histogram;
 mod jvm;
 mod kernel;
@@ -23,7 +25,6 @@ mod mounts;
 mod native;
 mod stack;
 mod target;
-mod webhook;
 mod why;
 
 use std::process::ExitCode;

@@ -16,7 +16,7 @@ pub mod why;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use machine::{cache, cgroup, ext4, net};
+use machine::{cache, cgroup, crash, ext4, net};
 use options::AnswerFlags;
 use yunti_present::failure::Outcome;
 use yunti_present::whole_file;
@@ -43,6 +43,7 @@ pub struct Flags {
 enum Command {
     Cache(cache::CacheFlags),
     Cgroup(cgroup::CgroupFlags),
+    Crash(crash::CrashFlags),
     #[command(subcommand)]
     Ext4(ext4::Ext4Command),
     Faults(faults::FaultsFlags),
@@ -63,6 +64,7 @@ impl Command {
         Some(match self {
             Command::Cache(flags) => &flags.output.answer,
             Command::Cgroup(flags) => &flags.output.answer,
+            Command::Crash(flags) => &flags.answer,
             Command::Ext4(command) => command.answer(),
             Command::Faults(flags) => &flags.output.answer,
             Command::Flame(flags) => &flags.output.answer,
@@ -93,6 +95,7 @@ pub fn act(flags: Flags) -> Outcome {
     match flags.command {
         Command::Cache(flags) => cache::cache(&flags),
         Command::Cgroup(flags) => cgroup::cgroup(&flags),
+        Command::Crash(flags) => crash::crash(&flags),
         Command::Ext4(command) => ext4::ext4(&command),
         Command::Faults(flags) => faults::faults(&flags),
         Command::Flame(flags) => flame::flame(&flags),

@@ -2,5 +2,6 @@
 
 pub mod cache;
 pub mod cgroup;
+pub mod crash;
 pub mod ext4;
 pub mod net;

@@ -14,11 +14,11 @@ use yunti_engine::run::directory_health::{DirectoryHealth, FailureRule};
 use yunti_present::failure::{Failure, Outcome};
 
 use super::place::Place;
+use super::webhook;
 use crate::answer::{Answer, Table};
 use crate::command::options::{AnswerFlags, duration};
 use crate::command::stopping::{PULSE, Stopping};
 use crate::kernel::machine::{DeviceErrors, DeviceFault as Fault};
-use crate::webhook;
 
 /// Errors of a file system and its device: too many within a time, and what you name is done (remount read-only, a command, a web hook)
 ///

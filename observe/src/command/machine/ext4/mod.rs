@@ -5,6 +5,7 @@ mod guard;
 mod io;
 mod place;
 mod usage;
+mod webhook;
 
 use clap::Subcommand;
 use yunti_engine::base::{Code, Error};

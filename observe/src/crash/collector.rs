@@ -1,0 +1,312 @@
+//! Where reports go: syslog over UDP (RFC 5426) or over TLS (RFC 5425), and one connection to there.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::sockopt;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::{ClientConfig, ClientConnection, RootCertStore};
+use yunti_engine::base::{Code, Error, Result};
+
+use super::unacknowledged::unacknowledged_bytes;
+
+/// What each transport must take, or should: RFC 5426 section 3.2, RFC 5425 section 4.3.1.
+const UDP_BYTES_MAX: usize = 2048;
+const TLS_BYTES_MAX: usize = 8192;
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+/// How long the kernel tries to bring over what was written before it says that there is nobody.
+const UNACKNOWLEDGED_TIME_MS: u32 = 60_000;
+/// A host that refuses a datagram says so at once, or after its way back.
+const REFUSED_WITHIN: Duration = Duration::from_millis(100);
+/// What whoever connects is believed by, where nothing is said.
+const SYSTEM_ROOTS: [&str; 3] =
+    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
+
+#[derive(Clone)]
+pub struct Collector {
+    host: String,
+    port: u16,
+    tls: Option<Arc<ClientConfig>>,
+}
+
+/// Files for TLS, in PEM.
+#[derive(Clone, Debug, Default)]
+pub struct Credentials {
+    pub roots: Option<PathBuf>,
+    pub certificate: Option<PathBuf>,
+    pub key: Option<PathBuf>,
+}
+
+impl Collector {
+    /// `udp://host`, `udp://host:514`, `tls://host:6514`, `tls://[::1]:6514`
+    pub fn new(name: &str, credentials: &Credentials) -> Result<Collector> {
+        let wrong = || {
+            Error::new(Code::Usage, format!("'{name}' is no collector"))
+                .hint("give one such as udp://host:514 or tls://host:6514")
+        };
+        let (scheme, rest) = name.split_once("://").ok_or_else(wrong)?;
+        let (is_tls, usual_port) = match scheme {
+            "udp" => (false, 514),
+            "tls" => (true, 6514),
+            _ => return Err(wrong()),
+        };
+        let (host, port) = host_and_port(rest, usual_port).ok_or_else(wrong)?;
+        let are_for_tls = credentials.roots.is_some() || credentials.certificate.is_some() || credentials.key.is_some();
+        if !is_tls && are_for_tls {
+            return Err(
+                Error::new(Code::Usage, "certificates are for tls:// alone").hint("leave them out, or use tls://")
+            );
+        }
+        let tls = if is_tls { Some(config(&host, credentials)?) } else { None };
+        Ok(Collector { host, port, tls })
+    }
+
+    pub fn bytes_max(&self) -> usize {
+        if self.tls.is_some() { TLS_BYTES_MAX } else { UDP_BYTES_MAX }
+    }
+
+    /// How long after a message has arrived, as far as can be seen, it may turn out that it has not.
+    pub fn doubt(&self) -> Duration {
+        // Of TCP: who ends without having read says so (RST). Of UDP: a host that is not there is given up after three seconds.
+        if self.tls.is_some() { Duration::from_secs(2) } else { Duration::from_secs(4) }
+    }
+
+    /// Whether what was sent shortly before may not have arrived either. A datagram that cannot leave says nothing of those before it.
+    pub fn concerns_earlier(&self, error: &io::Error) -> bool {
+        self.tls.is_some() || matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::HostUnreachable)
+    }
+
+    pub fn connect(&self) -> io::Result<Connection> {
+        let mut last = io::Error::new(ErrorKind::NotFound, "it has no address");
+        for address in (self.host.as_str(), self.port).to_socket_addrs()? {
+            match self.connect_to(address) {
+                Ok(connection) => return Ok(connection),
+                Err(e) => last = e,
+            }
+        }
+        Err(last)
+    }
+
+    fn connect_to(&self, address: SocketAddr) -> io::Result<Connection> {
+        let Some(config) = &self.tls else {
+            let socket = UdpSocket::bind(if address.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" })?;
+            socket.connect(address)?;
+            return Ok(Connection::Udp(socket));
+        };
+        let stream = TcpStream::connect_timeout(&address, CONNECT_TIME)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(CONNECT_TIME))?;
+        stream.set_write_timeout(Some(CONNECT_TIME))?;
+        sockopt::set_tcp_user_timeout(&stream, UNACKNOWLEDGED_TIME_MS)?;
+        // A collector that is gone without a word is found when nothing is to be sent, too.
+        sockopt::set_socket_keepalive(&stream, true)?;
+        let name = ServerName::try_from(self.host.clone()).map_err(io::Error::other)?;
+        let mut session = ClientConnection::new(config.clone(), name).map_err(io::Error::other)?;
+        while session.is_handshaking() {
+            session.complete_io(&mut &stream)?;
+        }
+        stream.set_nonblocking(true)?;
+        Ok(Connection::Tls(Box::new(Session { stream, session })))
+    }
+}
+
+fn host_and_port(text: &str, usual_port: u16) -> Option<(String, u16)> {
+    let (host, port) = if let Some(rest) = text.strip_prefix('[') {
+        let (host, rest) = rest.split_once(']')?;
+        let _: Ipv6Addr = host.parse().ok()?;
+        (host, rest.strip_prefix(':').or(rest.is_empty().then_some("")))
+    } else {
+        let (host, port) = text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port)));
+        (host, Some(port.unwrap_or("")))
+    };
+    let is_host = !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._:".contains(&b));
+    let port = match port? {
+        "" => usual_port,
+        said => said.parse().ok().filter(|p| *p > 0)?,
+    };
+    is_host.then(|| (host.to_owned(), port))
+}
+
+fn config(host: &str, credentials: &Credentials) -> Result<Arc<ClientConfig>> {
+    let failed = |path: &Path, e: &dyn std::fmt::Display| {
+        Error::new(Code::Input, format!("{e}")).at_path(path.to_string_lossy()).within("what TLS needs")
+    };
+    ServerName::try_from(host).map_err(|e| Error::new(Code::Usage, format!("'{host}': {e}")))?;
+    let system = || SYSTEM_ROOTS.iter().map(PathBuf::from).find(|path| path.exists());
+    let path = credentials.roots.clone().or_else(system).ok_or_else(|| {
+        Error::new(Code::Input, "this system has no certificates of authorities").hint("name a file of them by --ca")
+    })?;
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(&path).map_err(|e| failed(&path, &e))? {
+        let certificate = certificate.map_err(|e| failed(&path, &e))?;
+        let added = roots.add(certificate);
+        // Some of a system's are old, and refused; of one's own each counts.
+        if credentials.roots.is_some() {
+            added.map_err(|e| failed(&path, &e))?;
+        }
+    }
+    if roots.is_empty() {
+        return Err(failed(&path, &"there is no certificate in it"));
+    }
+    let config = ClientConfig::builder().with_root_certificates(roots);
+    let config = match (&credentials.certificate, &credentials.key) {
+        (Some(certificate), Some(key)) => {
+            let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect);
+            let chain = chain.map_err(|e| failed(certificate, &e))?;
+            let private = PrivateKeyDer::from_pem_file(key).map_err(|e| failed(key, &e))?;
+            config.with_client_auth_cert(chain, private).map_err(|e| failed(certificate, &e))?
+        }
+        _ => config.with_no_client_auth(),
+    };
+    Ok(Arc::new(config))
+}
+
+/// What has become of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Alive,
+    /// The other side has ended it, and had read what was there.
+    Ended,
+    /// What was sent last may not have been read.
+    Broken,
+}
+
+pub enum Connection {
+    Udp(UdpSocket),
+    Tls(Box<Session>),
+}
+
+pub struct Session {
+    stream: TcpStream,
+    session: ClientConnection,
+}
+
+impl Connection {
+    /// Hands a message to the system, framed as the transport has it.
+    pub fn send(&mut self, message: &str) -> io::Result<()> {
+        match self {
+            Connection::Udp(socket) => socket.send(message.as_bytes()).map(drop),
+            Connection::Tls(tls) => {
+                let framed = format!("{} {message}", message.len());
+                tls.session.writer().write_all(framed.as_bytes())?;
+                tls.flush()
+            }
+        }
+    }
+
+    /// Whether all that was sent is there, as far as can be known: with UDP that nobody has refused it.
+    pub fn has_arrived(&mut self) -> io::Result<bool> {
+        match self {
+            Connection::Udp(socket) => {
+                let time = rustix::event::Timespec { tv_sec: 0, tv_nsec: REFUSED_WITHIN.subsec_nanos().into() };
+                let _ = poll(&mut [PollFd::new(socket, PollFlags::ERR)], Some(&time));
+                socket.take_error()?.map_or(Ok(true), Err)
+            }
+            Connection::Tls(tls) => {
+                tls.flush()?;
+                let is_sent = !tls.session.wants_write() && unacknowledged_bytes(&tls.stream)? == 0;
+                match tls.state() {
+                    State::Alive => Ok(is_sent),
+                    // It was there before the other side ended.
+                    State::Ended if is_sent => Ok(true),
+                    _ => {
+                        Err(tls.stream.take_error().ok().flatten().unwrap_or_else(|| ErrorKind::ConnectionReset.into()))
+                    }
+                }
+            }
+        }
+    }
+
+    pub fn state(&mut self) -> State {
+        match self {
+            Connection::Udp(socket) => match socket.take_error() {
+                Ok(None) => State::Alive,
+                _ => State::Broken,
+            },
+            Connection::Tls(tls) => tls.state(),
+        }
+    }
+}
+
+impl Session {
+    fn flush(&mut self) -> io::Result<()> {
+        while self.session.wants_write() {
+            match self.session.write_tls(&mut self.stream) {
+                Ok(_) => {}
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what the other side says: tickets, its end.
+    fn state(&mut self) -> State {
+        loop {
+            match self.session.read_tls(&mut self.stream) {
+                Ok(0) => return State::Ended,
+                Ok(_) => match self.session.process_new_packets() {
+                    Ok(state) if state.peer_has_closed() => return State::Ended,
+                    // Whatever it says is for nobody.
+                    Ok(_) => while matches!(self.session.reader().read(&mut [0; 4096]), Ok(1..)) {},
+                    Err(_) => return State::Broken,
+                },
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return State::Alive,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return State::Broken,
+            }
+        }
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.session.send_close_notify();
+        let _ = self.flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        let parse = |text| host_and_port(text, 514);
+        for (text, host, port) in [
+            ("logs", "logs", 514),
+            ("logs.example.org:1514", "logs.example.org", 1514),
+            ("10.0.0.1", "10.0.0.1", 514),
+            ("[::1]", "::1", 514),
+            ("[fe80::1]:99", "fe80::1", 99),
+        ] {
+            assert_eq!(parse(text), Some((host.to_owned(), port)), "{text}");
+        }
+        for wrong in ["", ":1", "a:0", "a:65536", "a:b", "a b", "a/b", "[::1", "[x]:1", "[::1]1", "::1"] {
+            assert_eq!(parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_collector() {
+        for wrong in ["", "logs", "tcp://logs", "http://logs:1", "udp://", "udp://a:b"] {
+            let error = Collector::new(wrong, &Credentials::default()).err().expect(wrong);
+            assert_eq!(error.code(), Code::Usage, "{error}");
+        }
+        let roots = Credentials { roots: Some("/nowhere/ca.pem".into()), ..Credentials::default() };
+        assert_eq!(Collector::new("udp://a", &roots).err().unwrap().code(), Code::Usage);
+        let error = Collector::new("tls://a", &roots).err().unwrap();
+        assert!(error.code() == Code::Input && error.to_string().contains("/nowhere/ca.pem"), "{error}");
+        // A key is no certificate.
+        let file = std::env::temp_dir().join(format!("yunti-no-ca-{}", std::process::id()));
+        std::fs::write(&file, "text").unwrap();
+        let empty = Credentials { roots: Some(file.clone()), ..Credentials::default() };
+        assert_eq!(Collector::new("tls://a", &empty).err().unwrap().code(), Code::Input);
+        std::fs::remove_file(file).unwrap();
+    }
+}

@@ -1,0 +1,133 @@
+//! A report as a message of RFC 5424: docs/formats/crash-reports.md.
+
+use std::fmt::Write;
+
+use jiff::Timestamp;
+
+use super::Kind;
+use super::queue::Outgoing;
+
+/// Structured data need a number of an enterprise; this one is for documentation (RFC 5612), as we have none.
+const DATA_ID: &str = "crash@32473";
+const HOST_BYTES_MAX: usize = 255;
+const BOM: &str = "\u{feff}";
+
+/// Who tells it.
+#[derive(Clone, Debug)]
+pub struct Teller {
+    pub host: String,
+    pub pid: u32,
+    /// `boot_id` of the kernel: numbers of processes and times since the start are of this.
+    pub boot: String,
+    /// When this run began, in milliseconds: with it an id is of one run.
+    pub begun_ms: u128,
+}
+
+impl Teller {
+    pub fn here() -> Teller {
+        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned();
+        let begun = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
+        Teller { host: header(&host), pid: std::process::id(), boot, begun_ms: begun.as_millis() }
+    }
+
+    /// @param untold reports before this one that there was no room for
+    /// @param bytes_max frames that would make it longer are left out
+    pub fn message(&self, outgoing: &Outgoing, untold: u64, bytes_max: usize) -> String {
+        let report = &outgoing.report;
+        let (facility, severity) = match report.kind {
+            Kind::Oops => (0, 2),
+            Kind::OomKill | Kind::FileSystem => (0, 3),
+            Kind::HungTask => (0, 4),
+            Kind::JvmFatal => (1, 3),
+        };
+        let time = Timestamp::try_from(report.time).unwrap_or(Timestamp::UNIX_EPOCH);
+        let mut text = format!(
+            "<{}>1 {time:.6} {} yunti-observe {} {} [{DATA_ID}",
+            facility * 8 + severity,
+            self.host,
+            self.pid,
+            report.kind.name()
+        );
+        let mut add = |name: &str, value: &str| {
+            let _ = write!(text, " {name}=\"{}\"", escaped(value));
+        };
+        add("id", &format!("{}-{}", self.begun_ms, outgoing.id));
+        add("signature", &format!("{:016x}", report.signature));
+        add("class", &report.class);
+        add("count", &outgoing.count.to_string());
+        add("boot", &self.boot);
+        report.facts.iter().for_each(|(name, value)| add(name, value));
+        if untold > 0 {
+            add("lost", &untold.to_string());
+        }
+        let _ = write!(text, "] {BOM}");
+        if outgoing.is_again {
+            let _ = write!(text, "again, {} times: ", outgoing.count);
+        }
+        text += &report.title;
+        for (n, frame) in report.stack.iter().enumerate() {
+            let before = if n == 0 { ": " } else { " < " };
+            if text.len() + before.len() + frame.len() + 3 > bytes_max {
+                text += " ..";
+                break;
+            }
+            text += before;
+            text += frame;
+        }
+        text
+    }
+}
+
+/// Of the head: printing characters of ASCII alone; `-` is nothing.
+fn header(text: &str) -> String {
+    let text: String = text.chars().filter(char::is_ascii_graphic).take(HOST_BYTES_MAX).collect();
+    if text.is_empty() { "-".to_owned() } else { text }
+}
+
+fn escaped(value: &str) -> String {
+    value.chars().flat_map(|c| matches!(c, '"' | '\\' | ']').then_some('\\').into_iter().chain([c])).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::super::Report;
+    use super::*;
+
+    fn message(frames: usize, untold: u64, bytes_max: usize) -> String {
+        let teller = Teller { host: "node-7".into(), pid: 12, boot: "b-1".into(), begun_ms: 99 };
+        let stack = (0..frames).map(|n| format!("frame_{n}")).collect();
+        let time = SystemTime::UNIX_EPOCH + Duration::from_micros(1_795_213_539_123_456);
+        let report = Report::new(Kind::OomKill, "a \"class\" [x]".into(), "it was killed".into(), time, stack, &[])
+            .fact("process", "a\\b")
+            .fact("pid", "");
+        let signature = format!("{:016x}", report.signature);
+        let text = teller.message(&Outgoing { id: 3, report, count: 1, is_again: false }, untold, bytes_max);
+        text.replace(&signature, "SIGNATURE")
+    }
+
+    #[test]
+    fn a_message() {
+        assert_eq!(
+            message(2, 0, 2048),
+            "<3>1 2026-11-20T22:25:39.123456Z node-7 yunti-observe 12 oom-kill [crash@32473 id=\"99-3\" signature=\"SIGNATURE\" \
+             class=\"a \\\"class\\\" [x\\]\" count=\"1\" boot=\"b-1\" process=\"a\\\\b\"] \u{feff}it was killed: frame_0 < frame_1"
+        );
+        assert!(message(0, 4, 2048).contains(" lost=\"4\"] "));
+    }
+
+    #[test]
+    fn no_longer_than_asked_for() {
+        let text = message(1000, 0, 480);
+        assert!((460..=480).contains(&text.len()) && text.ends_with(" .."), "{text}");
+    }
+
+    #[test]
+    fn heads() {
+        for (text, told) in [("node", "node"), ("a b\u{7}ä", "ab"), ("", "-")] {
+            assert_eq!(header(text), told);
+        }
+    }
+}

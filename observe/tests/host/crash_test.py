@@ -1,0 +1,470 @@
+"""`yunti observe crash`: what crashes here in fact, or is said to have by a kernel's log of our own, arrives at collectors of our own; once, and nothing else."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+from cgroup_test import group, memory_limit, needs_groups  # noqa: E402
+from images import do, image, mounted  # noqa: E402
+from looking import YUNTI, Looking, needs_loop_devices, needs_namespaces, observe  # noqa: E402
+
+SECRET = "hunter2"
+OOPS = f"""BUG: kernel NULL pointer dereference, address: 0000000000000008
+#PF: supervisor read access in kernel mode
+Oops: Oops: 0000 [#1] SMP NOPTI
+CPU: 1 UID: 0 PID: 4711 Comm: java Tainted: G           OE       6.18.5 #1
+RIP: 0010:NAME+0x5/0x10 [crasher]
+Code: 0f 1f 44 {SECRET}
+RAX: {SECRET}
+Call Trace:
+ <TASK>
+ NAME+0x5/0x10 [crasher]
+ vfs_read+0xa1/0x2f0
+ </TASK>
+---[ end trace 0000000000000000 ]---"""
+HUNG = """INFO: task kworker/u8:2:1234 blocked for more than 122 seconds.
+      Not tainted 6.18.5 #1
+Call Trace:
+ <TASK>
+ schedule+0x27/0x90
+ io_schedule+0x46/0x70
+ jbd2_log_wait_commit+0x1/0x2 [jbd2]
+ </TASK>"""
+MESSAGE = re.compile(
+    r"<(?P<priority>\d+)>1 (?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (?P<host>\S+) yunti-observe \d+ (?P<kind>[a-z-]+) "
+    r'\[crash@32473(?P<data>(?: [a-z-]+="(?:[^"\\\]]|\\["\\\]])*")+)\] \ufeff(?P<text>[^\n]+)')
+CRASHING = """
+public class Crashing {
+    static void deeper(sun.misc.Unsafe unsafe) { unsafe.putInt(0L, 1); }
+    public static void main(String[] args) throws Exception {
+        var field = sun.misc.Unsafe.class.getDeclaredField("theUnsafe");
+        field.setAccessible(true);
+        deeper((sun.misc.Unsafe) field.get(null));
+    }
+}
+"""
+
+
+class Message:
+    def __init__(self, text):
+        found = MESSAGE.fullmatch(text)
+        assert found, text
+        self.priority, self.kind, self.text = int(found["priority"]), found["kind"], found["text"]
+        self.data = dict(re.findall(r'([a-z-]+)="((?:[^"\\\]]|\\.)*)"', found["data"]))
+
+    @property
+    def name(self):
+        return re.search(r"crash_[a-z]+", self.text)[0]
+
+    def __repr__(self):
+        return f"{self.kind} {self.text} {self.data}"
+
+
+class UdpCollector:
+    """Messages that arrive at a port from when it is made until it is closed."""
+
+    def __init__(self, port=0, at="127.0.0.1"):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind((at, port))
+        self.port = self.socket.getsockname()[1]
+        self.url = f"udp://{at}:{self.port}"
+
+    def messages(self, count=1, within=10, quiet=0.5):
+        """So many, and none after them for a while."""
+        got, end = [], time.monotonic() + within
+        while len(got) < count:
+            self.socket.settimeout(max(0.01, end - time.monotonic()))
+            try:
+                got.append(self.socket.recv(65536))
+            except TimeoutError:
+                raise AssertionError(f"{len(got)} of {count} arrived: {got}") from None
+        self.socket.settimeout(quiet)
+        with contextlib.suppress(TimeoutError):
+            got.append(self.socket.recv(65536))
+        return [Message(m.decode()) for m in got]
+
+    def close(self):
+        self.socket.close()
+
+
+class TlsCollector:
+    """The same over TLS; `reads` a connection's messages or lets them lie."""
+
+    def __init__(self, folder, port=0, reads=True, at=None):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem"))
+        self.context, self.reads, self.got, self.connections = context, reads, [], []
+        self.listening = socket.create_server((at or "127.0.0.1", port))
+        self.port = self.listening.getsockname()[1]
+        self.url = f"tls://{at or 'localhost'}:{self.port}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                plain, _ = self.listening.accept()
+                self.connections.append(plain)
+                connection = self.context.wrap_socket(plain, server_side=True)
+            except OSError:
+                if self.listening.fileno() < 0:
+                    return
+                continue
+            self.connections[-1] = connection
+            if self.reads:
+                threading.Thread(target=self.read, args=(connection,), daemon=True).start()
+
+    def read(self, connection):
+        stream = connection.makefile("rb")
+        with contextlib.suppress(OSError, ValueError):
+            while length := b"".join(iter(lambda: stream.read(1).strip(), b"")):
+                self.got.append(Message(stream.read(int(length)).decode()))
+
+    def messages(self, count=1, within=15, quiet=0.5):
+        end = time.monotonic() + within
+        while len(self.got) < count and time.monotonic() < end:
+            time.sleep(0.02)
+        time.sleep(quiet)
+        assert len(self.got) >= count, f"{len(self.got)} of {count} arrived: {self.got}"
+        return list(self.got)
+
+    def close(self):
+        """As when its process is killed."""
+        self.listening.shutdown(socket.SHUT_RDWR)
+        self.listening.close()
+        for connection in self.connections:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR) if self.reads else None
+                connection.close()
+
+
+@unittest.skipUnless(os.geteuid() == 0, "the kernel's log, and folders of other people's JVMs, are for root")
+class Crashes(unittest.TestCase):
+    def setUp(self):
+        self.stack = contextlib.ExitStack()
+        self.addCleanup(self.stack.close)
+        self.folder = self.stack.enter_context(tempfile.TemporaryDirectory())
+
+    def collector(self, **how):
+        collector = UdpCollector(**how)
+        self.stack.callback(collector.close)
+        return collector
+
+    def tls(self, address="127.0.0.1", **how):
+        if not os.path.exists(os.path.join(self.folder, "cert.pem")):
+            do("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", os.path.join(self.folder, "key.pem"), "-out",
+               os.path.join(self.folder, "cert.pem"), "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:" + address,
+               "-addext", "basicConstraints=CA:FALSE")
+        collector = TlsCollector(self.folder, **how)
+        self.stack.callback(lambda: collector.listening.fileno() >= 0 and collector.close())
+        return collector
+
+    @property
+    def ca(self):
+        return ["--ca", os.path.join(self.folder, "cert.pem")]
+
+    def log(self, name="kmsg"):
+        """A kernel's log of our own: its path, and what writes a text's lines to it."""
+        path = os.path.join(self.folder, name)
+        os.mkfifo(path)
+        pipe = os.open(path, os.O_RDWR)
+        self.stack.callback(os.close, pipe)
+        self.sequence = 0
+
+        def say(text, priority=4):
+            for line in text.splitlines():
+                self.sequence += 1
+                os.write(pipe, f"{priority},{self.sequence},{time.monotonic_ns() // 1000},-;{line}\n".encode())
+        return ["--kernel-log", path], say
+
+    def java(self, *words, environment=None, cwd=None):
+        source = os.path.join(self.folder, "Crashing.java")
+        if not os.path.exists(source):
+            with open(source, "w") as f:
+                f.write(CRASHING)
+            do("javac", "-nowarn", "-d", self.folder, source)
+        run = subprocess.run(["java", "-XX:-CreateCoredumpOnCrash", *words, "-cp", self.folder, "Crashing", SECRET], cwd=cwd or self.folder,
+                             env=dict(os.environ, **environment or {}), capture_output=True, timeout=60)
+        self.assertIn(run.returncode, (1, -signal.SIGABRT), run.stderr)
+
+    def test_a_kill_for_want_of_memory(self):
+        self.of_memory()
+
+    @needs_groups
+    def of_memory(self):
+        collector = self.collector()
+        name = f"yunti-crash-{os.getpid()}"
+        with Looking("crash", "--collect", collector.url) as look, group(name, **memory_limit(24 << 20)) as within:
+            run = subprocess.run([*within, sys.executable, "-c", "import os\nb = []\nwhile True: b.append(os.urandom(1 << 20))"], timeout=30)
+            self.assertEqual(run.returncode, -signal.SIGKILL)
+            message, = collector.messages()
+            document = look.stop()
+        self.assertEqual((message.kind, message.priority), ("oom-kill", 3))
+        self.assertEqual(message.data["class"], "a control group has no memory left")
+        self.assertIn(name, message.data["cgroup"])
+        self.assertEqual((document["counts"]["oom-kill"], document["delivery"]["delivered"]), (1, 1), document)
+
+    @needs_loop_devices
+    def test_an_error_of_a_file_system(self):
+        path = image(os.path.join(self.folder, "image"), "-b", "4096")
+        collector = self.collector()
+        with mounted(path) as at:
+            os.mkdir(f"{at}/folder")
+            for n in range(10):
+                os.mkdir(f"{at}/folder/{n}")
+        block = int(re.search(r"\(0\):(\d+)", do("debugfs", "-R", "stat /folder", path))[1])
+        with open(path, "r+b") as f:
+            f.seek(block * 4096 + 24)
+            f.write(b"\xff" * 400)
+        with Looking("crash", "--collect", collector.url), mounted(path) as at:
+            with contextlib.suppress(OSError):
+                os.listdir(f"{at}/folder")
+            messages = collector.messages()
+        self.assertTrue(all(m.kind == "file-system-error" and "loop" in m.data["device"] for m in messages), messages)
+        self.assertTrue(messages[0].data["class"].startswith("ext4: "), messages)
+        self.assertEqual(len({m.data["signature"] for m in messages}), len(messages), messages)
+
+    def test_jvms_that_crash_at_once_here_and_elsewhere(self):
+        collector = self.collector()
+        elsewhere = os.path.join(self.folder, "elsewhere")
+        os.mkdir(elsewhere)
+        # Told again, later, as one.
+        with Looking("crash", "--collect", collector.url) as look:
+            self.java(f"-Dpassword={SECRET}", environment={"SECRET": SECRET})
+            first, = collector.messages()
+            self.java("-Xint", f"-XX:ErrorFile={elsewhere}/crash_%p.txt")
+            self.java(environment={"JAVA_TOOL_OPTIONS": f"-Dkey={SECRET} -XX:ErrorFile={elsewhere}/of-all.%p"})
+            time.sleep(0.5)
+            document = look.stop()
+        self.assertEqual((first.kind, first.priority, first.data["class"]), ("jvm-fatal-error", 11, "SIGSEGV in the JVM"))
+        self.assertIn("Crashing.main", first.text)
+        self.assertEqual(document["counts"]["jvm-fatal-error"], 3, document)
+        told = [first, *collector.messages(count=0)]
+        again = [m for m in told if m.text.startswith("again, ")]
+        self.assertEqual(sum(int(m.data["count"]) for m in told), 3, told)
+        self.assertEqual((len(told), len(again)), (2, 1), told)
+        self.assertNotIn(SECRET, repr(told))
+        self.assertNotIn(SECRET, repr(document))
+        self.assertEqual(len(os.listdir(elsewhere)), 2)
+
+    @needs_namespaces
+    def test_a_jvm_with_files_of_its_own(self):
+        collector = self.collector()
+        self.java("-XX:ErrorFile=/dev/null")
+        script = f'mount -t tmpfs none /mnt && cp {self.folder}/*.class /mnt && cd /mnt && exec "$@"'
+        with Looking("crash", "--collect", collector.url):
+            subprocess.run(["unshare", "--mount", "sh", "-c", script, "sh", "java", "-XX:-CreateCoredumpOnCrash", "-cp", "/mnt", "Crashing"], capture_output=True)
+            message, = collector.messages()
+        self.assertEqual(message.kind, "jvm-fatal-error")
+
+    def test_files_that_are_none(self):
+        collector = self.collector()
+        with Looking("crash", "--collect", collector.url, "--hs-err", self.folder) as look:
+            with open(f"{self.folder}/hs_err_pid1.log", "w") as f:
+                f.write(f"#\n# A fatal error of something else\n{SECRET}\n")
+            os.symlink("/etc/passwd", f"{self.folder}/hs_err_pid2.log")
+            os.mkfifo(f"{self.folder}/hs_err_pid3.log")
+            os.close(os.open(f"{self.folder}/hs_err_pid3.log", os.O_RDWR))
+            shutil.copy("/proc/self/environ", f"{self.folder}/hs_err_pid4.log")
+            self.assertEqual(collector.messages(count=0), [])
+            self.assertEqual(sum(look.stop()["counts"].values()), 0)
+
+    def test_the_kernel_s_log_by_each_kind_and_nothing_else(self):
+        collector = self.collector()
+        log, say = self.log()
+        with Looking("crash", "--collect", collector.url, *log) as look:
+            say(f"audit: type=1400 {SECRET}\nusb 1-1: new device\nEXT4-fs (sda1): mounted filesystem\nWARNING: at {SECRET}", 6)
+            # Of programs, whatever they say.
+            say(OOPS.replace("NAME", "forged") + f"\nOut of memory: Killed process 1 ({SECRET}) x", 12)
+            self.assertEqual(collector.messages(count=0), [])
+            say(OOPS.replace("NAME", "crash_read"))
+            say(HUNG)
+            say("Out of memory: Killed process 77 (java) total-vm:900kB, anon-rss:800kB, file-rss:8kB, shmem-rss:0kB", 3)
+            say("EXT4-fs error (device sda1): ext4_lookup:1858: inode #2: comm ls: deleted inode referenced: 12", 2)
+            messages = collector.messages(4)
+            document = look.stop()
+        self.assertEqual([m.kind for m in messages], ["oops", "hung-task", "oom-kill", "file-system-error"], messages)
+        self.assertEqual(messages[0].data["class"], "null pointer in crasher")
+        self.assertTrue(messages[0].text.endswith(": crash_read [crasher] < vfs_read"), messages[0])
+        self.assertEqual(messages[1].data["class"], "waits for the journal of ext4")
+        self.assertNotIn(SECRET, repr(messages) + repr(document))
+        self.assertEqual([m.data["id"].split("-")[1] for m in messages], list("1234"))
+
+    def test_the_same_once_and_how_often(self):
+        collector = self.collector()
+        log, say = self.log()
+        with Looking("crash", "--collect", collector.url, "--again-every", 2, *log) as look:
+            for n in range(5):
+                say(OOPS.replace("NAME", "crash_read").replace("4711", str(n)))
+            say(OOPS.replace("NAME", "crash_write"))
+            messages = collector.messages(3, quiet=2.5)
+            document = look.stop()
+        self.assertEqual([m.data["count"] for m in messages], ["1", "1", "4"], messages)
+        self.assertTrue(messages[2].text.startswith("again, 4 times: "))
+        self.assertEqual(messages[0].data["signature"], messages[2].data["signature"])
+        self.assertEqual((document["counts"]["oops"], document["again"]), (6, 4))
+
+    def test_a_collector_that_is_away_and_comes_back(self):
+        away = UdpCollector()
+        away.close()
+        log, say = self.log()
+        with Looking("crash", "--collect", away.url, *log):
+            for n in range(6):
+                say(OOPS.replace("NAME", f"crash_{'abcdef'[n]}"))
+            time.sleep(1)
+            messages = self.collector(port=away.port).messages(6, within=20, quiet=3)
+        self.assertEqual([m.name for m in messages], [f"crash_{c}" for c in "abcdef"])
+
+    def test_what_there_is_no_room_for_is_counted(self):
+        away = UdpCollector()
+        away.close()
+        log, say = self.log()
+        with Looking("crash", "--collect", away.url, "--queue", 2, *log) as look:
+            for name in "abcde":
+                say(OOPS.replace("NAME", f"crash_{name}"))
+            time.sleep(1)
+            messages = self.collector(port=away.port).messages(2, within=20, quiet=1)
+            document = look.stop()
+        self.assertEqual(sum(int(m.data.get("lost", 0)) for m in messages), 3, messages)
+        self.assertEqual(document["delivery"]["not_taken"], 3)
+
+    def test_no_more_a_minute_than_asked_for(self):
+        collector = self.collector()
+        log, say = self.log()
+        with Looking("crash", "--collect", collector.url, "--a-minute", 3, *log) as look:
+            for name in "abcde":
+                say(OOPS.replace("NAME", f"crash_{name}"))
+            self.assertEqual(len(collector.messages(3, quiet=2)), 3)
+            out, err = self.told_at_the_end(look)
+        self.assertEqual(look.run.returncode, 5, err)
+        self.assertIn("2 NOT delivered", out)
+
+    @staticmethod
+    def told_at_the_end(look):
+        look.run.send_signal(signal.SIGINT)
+        return look.run.communicate(timeout=30)
+
+    def test_tls_that_ends_and_comes_back(self):
+        collector = self.tls()
+        log, say = self.log()
+        with Looking("crash", "--collect", collector.url, *self.ca, *log) as look:
+            say(OOPS.replace("NAME", "crash_a"))
+            first = collector.messages()
+            collector.close()
+            time.sleep(0.5)
+            for name in "bcd":
+                say(OOPS.replace("NAME", f"crash_{name}"))
+            time.sleep(1.5)
+            again = self.tls(port=collector.port)
+            second = again.messages(3)
+            document = look.stop()
+        self.assertEqual([m.name for m in first + second], [f"crash_{c}" for c in "abcd"])
+        self.assertEqual(document["delivery"]["delivered"], 4)
+
+    def test_tls_what_was_not_read_is_sent_again(self):
+        collector = self.tls(reads=False)
+        log, say = self.log()
+        with Looking("crash", "--collect", collector.url, *self.ca, *log):
+            for name in "ab":
+                say(OOPS.replace("NAME", f"crash_{name}"))
+            time.sleep(1)
+            # They lie in a buffer there, and go with it.
+            collector.close()
+            messages = self.tls(port=collector.port).messages(2)
+        self.assertEqual([m.name for m in messages], ["crash_a", "crash_b"])
+
+    def test_tls_with_whom_we_do_not_believe(self):
+        collector = self.tls()
+        other = os.path.join(self.folder, "other.pem")
+        do("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "/dev/null", "-out", other, "-days", "2", "-subj", "/CN=localhost")
+        log, say = self.log()
+        with Looking("crash", "--collect", collector.url, "--ca", other, *log) as look:
+            say(OOPS.replace("NAME", "crash_a"))
+            time.sleep(1)
+            out, err = self.told_at_the_end(look)
+        self.assertEqual((look.run.returncode, collector.got), (5, []), (out, err))
+        self.assertIn("1 NOT delivered: invalid peer certificate", out)
+
+    @needs_namespaces
+    def test_a_network_that_is_cut(self):
+        """Two network namespaces of our own with a line between them, which is cut at our end, or at the other, and comes back."""
+        near, far = (f"yunti-{end}-{os.getpid()}" for end in ("near", "far"))
+        for name in (near, far):
+            do("ip", "netns", "add", name)
+            self.stack.callback(do, "ip", "netns", "del", name)
+        do("ip", "-n", near, "link", "add", "line", "type", "veth", "peer", "line", "netns", far)
+        for name, address in ((near, "10.7.7.1"), (far, "10.7.7.2")):
+            do("ip", "-n", name, "address", "add", f"{address}/24", "dev", "line")
+            do("ip", "-n", name, "link", "set", "line", "up")
+        self.tls(address="10.7.7.2").close()
+        script = f"""
+import sys, time
+sys.path[:0] = [{HERE!r}]
+from crash_test import TlsCollector, UdpCollector
+collector = UdpCollector(at="10.7.7.2") if sys.argv[1] == "udp" else TlsCollector({self.folder!r}, at="10.7.7.2")
+print(collector.url, flush=True)
+print(*[m.name for m in collector.messages(4, within=40, quiet=3)], flush=True)
+"""
+        transports = ("udp", "tls")
+        logs = {transport: self.log(transport) for transport in transports}
+        for cut, letters in ((near, "abcd"), (far, "efgh")):
+            expected = [f"crash_{letter}" for letter in letters]
+            with contextlib.ExitStack() as looking:
+                collectors = {}
+                for transport in transports:
+                    command = ["ip", "netns", "exec", far, sys.executable, "-c", script, transport]
+                    collector = collectors[transport] = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+                    words = ["--collect", collector.stdout.readline().strip(), *(self.ca if transport == "tls" else []), *logs[transport][0]]
+                    looking.enter_context(Looking("crash", *words, before=["ip", "netns", "exec", near]))
+                say = lambda name: [say(OOPS.replace("NAME", name)) for _, say in logs.values()]  # noqa: E731
+                say(expected[0])
+                time.sleep(1)
+                do("ip", "-n", cut, "link", "set", "line", "down")
+                for name in expected[1:]:
+                    say(name)
+                time.sleep(2)
+                do("ip", "-n", cut, "link", "set", "line", "up")
+                told = {transport: collector.communicate(timeout=60)[0].split() for transport, collector in collectors.items()}
+            for transport in transports:
+                with self.subTest(transport=transport, cut=cut):
+                    self.assertEqual(told[transport], expected)
+
+    def test_what_is_no_way_to_ask(self):
+        for words, said in (
+            (("--collect", "logs:514"), "udp://host:514"),
+            (("--collect", "udp://127.0.0.1", "--ca", "/etc/passwd"), "tls://"),
+            (("--collect", "udp://127.0.0.1", "--queue", "0"), "--queue"),
+            (("--key", "x"), "--certificate"),
+        ):
+            self.assertIn(said, observe("crash", *words, code=2).stderr)
+        self.assertIn("/nowhere", observe("crash", "--collect", "tls://localhost", "--ca", "/nowhere", code=3).stderr)
+        self.assertIn("/nowhere", observe("crash", "--hs-err", "/nowhere", code=3).stderr)
+
+    def test_a_page_and_a_text(self):
+        log, say = self.log()
+        page = os.path.join(self.folder, "page.html")
+        run = subprocess.Popen([YUNTI, "observe", "crash", "-s", "1.5".split(".")[0], "-o", page, *log], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        run.stderr.readline()
+        say(OOPS.replace("NAME", "crash_read") + "\n" + HUNG)
+        out, err = run.communicate(timeout=20)
+        self.assertEqual(run.returncode, 0, err)
+        self.assertIn("1 oops, 1 hung-task.", out)
+        self.assertIn("crash_read [crasher]", out)
+        with open(page) as f:
+            self.assertIn("waits for the journal of ext4", f.read())
+
+
+if __name__ == "__main__":
+    unittest.main()
