@@ -1,6 +1,7 @@
 //! `yunti host`: what the machine's own settings cost, and changes to them that can be undone.
 
 mod bench;
+mod change;
 mod command;
 mod scratch;
 

@@ -139,6 +139,7 @@ SUITES = [
     of_observe("control groups whose use of the machine is known", "host/cgroup"),
     of_observe("services and callers whose answers are counted", "host/net"),
     of_observe("crashes that arrive once, whatever the network does", "host/crash"),
+    of_observe("settings that are changed and undone", "host/settings"),
     of_observe("settings of old, each measured once", "host/bench"),
     of_observe("what bounds programs of known causes", "why"),
     of_observe("what bounds programs by files and connections", "host/why"),

@@ -2,6 +2,7 @@
 
 mod bench;
 mod make_spill;
+mod settings;
 
 use clap::{Parser, Subcommand};
 use yunti_present::failure::Outcome;
@@ -19,8 +20,12 @@ pub struct Flags {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Apply(settings::ApplyFlags),
     Bench(bench::BenchFlags),
+    Journal(settings::JournalFlags),
     MakeSpill(make_spill::MakeSpillFlags),
+    Settings(settings::SettingsFlags),
+    Undo(settings::UndoFlags),
     /// Connections in a network namespace of their own, for `bench time-wait`.
     #[command(hide = true)]
     Churn(crate::bench::churn::ChurnFlags),
@@ -28,7 +33,11 @@ enum Command {
 
 pub fn act(flags: Flags) -> Outcome {
     match flags.command {
+        Command::Apply(flags) => settings::apply_one(&flags),
         Command::Bench(flags) => bench::bench(&flags),
+        Command::Journal(flags) => settings::show_journal(&flags),
+        Command::Settings(flags) => settings::settings(&flags),
+        Command::Undo(flags) => settings::undo_some(&flags),
         Command::MakeSpill(flags) => make_spill::make_spill(&flags),
         Command::Churn(flags) => crate::bench::churn::churn(&flags),
     }

@@ -1,13 +1,16 @@
-//! The control groups of this process, version 1 and 2: the least of the limits on the way to the root.
+//! The control groups of a process, version 1 and 2: the least of the limits on the way to the root.
 
 use std::path::{Path, PathBuf};
 
-use super::system::System;
+use yunti_settings::System;
 
-/// The folders of the groups that a controller has this process in, the own one first; of version 2 first, where both are mounted.
-fn groups(system: &System, controller: &str) -> Vec<PathBuf> {
+/// Of proc.
+const OWN: &str = "self";
+
+/// The folders of the groups that a controller has a process in, the own one first; of version 2 first, where both are mounted.
+fn groups(system: &System, process: &str, controller: &str) -> Vec<PathBuf> {
     let mut folders = Vec::new();
-    for line in system.text("proc/self/cgroup").unwrap_or_default().lines() {
+    for line in system.text(format!("proc/{process}/cgroup")).unwrap_or_default().lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
         let tops: Vec<PathBuf> = match controllers {
@@ -34,6 +37,10 @@ fn groups(system: &System, controller: &str) -> Vec<PathBuf> {
 
 /// Processors' worth of time a second, if there is a limit.
 pub fn processors(system: &System) -> Option<f64> {
+    processors_of(system, OWN)
+}
+
+pub fn processors_of(system: &System, process: &str) -> Option<f64> {
     let version_2 = |folder: &Path| {
         let text = system.text(folder.join("cpu.max"))?;
         let mut words = text.split_whitespace().map(str::parse::<f64>);
@@ -43,8 +50,9 @@ pub fn processors(system: &System) -> Option<f64> {
         let quota = system.number(folder.join("cpu.cfs_quota_us"))?;
         Some((quota as f64, system.number(folder.join("cpu.cfs_period_us"))? as f64))
     };
-    let limits =
-        groups(system, "cpu").into_iter().filter_map(|folder| version_2(&folder).or_else(|| version_1(&folder)));
+    let limits = groups(system, process, "cpu")
+        .into_iter()
+        .filter_map(|folder| version_2(&folder).or_else(|| version_1(&folder)));
     limits
         .filter(|(quota, period)| *quota > 0.0 && *period > 0.0)
         .map(|(quota, period)| quota / period)
@@ -53,11 +61,15 @@ pub fn processors(system: &System) -> Option<f64> {
 
 /// The least limit of the memory, if there is one.
 pub fn memory_bytes(system: &System) -> Option<u64> {
+    memory_bytes_of(system, OWN)
+}
+
+pub fn memory_bytes_of(system: &System, process: &str) -> Option<u64> {
     let limit = |folder: &PathBuf| {
         system.number(folder.join("memory.max")).or_else(|| system.number(folder.join("memory.limit_in_bytes")))
     };
     // Version 1 says "none" by a number near 2^63.
-    groups(system, "memory").iter().filter_map(limit).filter(|&bytes| bytes < 1 << 60).min()
+    groups(system, process, "memory").iter().filter_map(limit).filter(|&bytes| bytes < 1 << 60).min()
 }
 
 /// How many more processes and threads there may be.
@@ -66,13 +78,13 @@ pub fn processes_left(system: &System) -> Option<u64> {
         let most = system.number(folder.join("pids.max"))?;
         Some(most.saturating_sub(system.number(folder.join("pids.current")).unwrap_or(0)))
     };
-    groups(system, "pids").iter().filter_map(left).min()
+    groups(system, OWN, "pids").iter().filter_map(left).min()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::system::tests::Tree;
     use super::*;
+    use yunti_settings::tree::Tree;
 
     #[test]
     fn limits_of_parents_hold_too() {

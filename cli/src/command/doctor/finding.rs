@@ -15,7 +15,7 @@ pub enum Level {
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     pub area: &'static str,
-    pub name: &'static str,
+    pub name: String,
     /// Which one, where several are looked at: a directory.
     pub place: Option<String>,
     pub level: Level,
@@ -29,10 +29,15 @@ pub struct Finding {
 }
 
 impl Finding {
-    pub fn new(area: &'static str, name: &'static str, seen: impl Into<String>, why: impl Into<String>) -> Finding {
+    pub fn new(
+        area: &'static str,
+        name: impl Into<String>,
+        seen: impl Into<String>,
+        why: impl Into<String>,
+    ) -> Finding {
         Finding {
             area,
-            name,
+            name: name.into(),
             place: None,
             level: Level::Ok,
             seen: seen.into(),

@@ -1,41 +1,44 @@
-//! Transparent huge pages: whether the buffers of a job can have them.
+//! Huge pages of this process, and what fresh memory costs here with them and without. Whether the system gives any is one of its settings.
+
+use std::time::Instant;
+
+use yunti_engine::memory::buffer::Buffer;
+use yunti_settings::System;
 
 use super::finding::{Finding, Level};
-use super::system::System;
 
 const AREA: &str = "memory";
 const ENABLED: &str = "sys/kernel/mm/transparent_hugepage/enabled";
-const DEFRAG: &str = "sys/kernel/mm/transparent_hugepage/defrag";
+const TOUCHED_BYTES: usize = 64 << 20;
+const PAGE_BYTES: usize = 4096;
 
+/// What no setting tells: none on this system, or none for this process.
 pub fn findings(system: &System) -> Vec<Finding> {
-    let mut findings = vec![enabled(system)];
-    findings.extend(compaction(system));
-    findings
-}
-
-fn enabled(system: &System) -> Finding {
-    let why =
-        "buffers ask for pages of 2 MiB: fresh memory is then several times faster, and its addresses are found sooner";
-    let Some(chosen) = system.chosen(ENABLED) else {
-        return Finding::new(AREA, "huge pages", "not told by this system", why).level(Level::Note);
-    };
-    if system.field("proc/self/status", "THP_enabled").as_deref() == Some("0") {
-        let finding =
-            Finding::new(AREA, "huge pages", "switched off for this process (prctl)", why).level(Level::Warning);
-        return finding.change("start yunti from another parent, which has not switched them off");
+    let why = "buffers ask for pages of 2 MiB";
+    let finding = |seen: &str, level| Finding::new(AREA, "huge pages", seen, why).level(level);
+    if system.chosen(ENABLED).is_none() {
+        return vec![finding("not told by this system", Level::Note)];
     }
-    Finding::new(AREA, "huge pages", chosen.clone(), why)
-        .warning_if(chosen == "never")
-        .change(format!("echo madvise | sudo tee /{ENABLED}"))
-        .undo(format!("echo {chosen} | sudo tee /{ENABLED}"))
+    if system.field("proc/self/status", "THP_enabled").as_deref() == Some("0") {
+        let off = finding("switched off for this process (prctl)", Level::Warning);
+        return vec![off.change("start yunti from another parent, which has not switched them off")];
+    }
+    Vec::new()
 }
 
-fn compaction(system: &System) -> Option<Finding> {
-    let chosen = system.chosen(DEFRAG)?;
-    let why = "who asks for a huge page waits until there is one; else it gets small ones on a machine whose memory is in pieces";
-    let finding = Finding::new(AREA, "compaction", chosen.clone(), why)
-        .note_if(chosen == "never" || chosen == "defer")
-        .change(format!("echo madvise | sudo tee /{DEFRAG}"))
-        .undo(format!("echo {chosen} | sudo tee /{DEFRAG}"));
-    Some(finding)
+/// Nanoseconds for the first touch of 4 KiB: as buffers ask for memory, and as programs do that ask for nothing.
+pub fn measured() -> Option<(f64, f64)> {
+    let mut asked = Buffer::new(TOUCHED_BYTES, None).ok()?;
+    let with = touch(&mut asked);
+    drop(asked);
+    // Zeros of the system, whose pages come as they are touched.
+    let mut plain = vec![0u8; TOUCHED_BYTES];
+    Some((with, touch(&mut plain)))
+}
+
+fn touch(bytes: &mut [u8]) -> f64 {
+    let begin = Instant::now();
+    bytes.iter_mut().step_by(PAGE_BYTES).for_each(|byte| *byte = 1);
+    std::hint::black_box(&bytes);
+    begin.elapsed().as_nanos() as f64 / (TOUCHED_BYTES / PAGE_BYTES) as f64
 }

@@ -2,8 +2,8 @@
 
 use super::cgroup;
 use super::finding::{Finding, Level};
-use super::system::System;
 use crate::text::numbers;
+use yunti_settings::System;
 
 const AREA: &str = "limits";
 /// An input, an output and a few runs for each worker, and the merge of many spills.

@@ -2,8 +2,8 @@
 
 use super::cgroup;
 use super::finding::{Finding, Level};
-use super::system::System;
 use crate::text::numbers;
+use yunti_settings::System;
 
 const AREA: &str = "memory";
 /// Below, jobs of more than a few hundred megabytes spill.

@@ -1,22 +1,24 @@
 //! `yunti doctor`: whether this machine is set up well for a job. It looks and tells; it changes nothing.
 //!
 //! ```text
-//!   system     proc and sys as text, below a root        finding   what was seen, why it matters, what to change
-//!   cgroup     limits of the own control groups          told      findings as a table or as JSON
-//!   processor, memory, huge_pages, limits, scratch, pressure, parts: the rules, one file a concern
+//!   finding    what was seen, why it matters, what to change      told      findings as a table or as JSON
+//!   cgroup     limits of control groups                           trial     what a scratch directory can do
+//!   settings   what `yunti host` can change; its rules are in yunti-settings, with `System`
+//!   processor, memory, huge_pages, limits, scratch, pressure, java, parts: the rules, one file a concern
 //! ```
 //! A rule is a function of a `System`, so that each is tried on a small tree of files, where it holds and where it does not.
 
 mod cgroup;
 mod finding;
 mod huge_pages;
+mod java;
 mod limits;
 mod memory;
 mod parts;
 mod pressure;
 mod processor;
 mod scratch;
-mod system;
+mod settings;
 mod told;
 mod trial;
 
@@ -30,11 +32,11 @@ use yunti_engine::job::default_budget_bytes_below;
 use crate::console::stdout;
 use crate::failure::{Failure, Outcome};
 use finding::{Finding, Level};
-use system::System;
+use yunti_settings::System;
 
 /// Say whether this machine is set up well for a job
 ///
-/// Processors, memory, huge pages, limits, scratch directories, and who else is busy: what was seen, why it matters, what to change
+/// Processors, memory, limits, settings of disks and network, JVMs, scratch directories, and who else is busy: what was seen, why it matters, what to change
 /// and how to undo it. Nothing is changed. A warning is no failure, unless --strict says so.
 #[derive(Debug, Args)]
 pub struct DoctorFlags {
@@ -42,7 +44,7 @@ pub struct DoctorFlags {
     #[arg(long, value_name = "DIR")]
     pub scratch: Vec<PathBuf>,
 
-    /// Measure nothing: leave out the 64 MiB that are written to each scratch directory
+    /// Measure nothing: write nothing to scratch directories, start no JVM
     #[arg(long)]
     pub quick: bool,
 
@@ -59,11 +61,15 @@ pub fn doctor(flags: &DoctorFlags) -> Outcome {
     let env = Env::real();
     let system = System::at(Path::new("/"));
     let dirs = if flags.scratch.is_empty() { vec![env.temp_dir.clone()] } else { flags.scratch.clone() };
-    let mut findings = of_machine(&system, env.threads.processors(), simd::allowed());
+    let processors = env.threads.processors();
+    let mut findings = of_machine(&system, processors, simd::allowed(), !flags.quick);
     for dir in &dirs {
         findings.extend(scratch::findings(&system, dir, &trial::attempt(&env, dir, flags.quick)));
     }
-    findings.extend(parts::findings(&env, std::env::var_os("PATH").as_deref()));
+    let path = std::env::var_os("PATH");
+    findings.extend(java::findings(&system, processors));
+    findings.extend(parts::java(path.as_deref()).and_then(|java| java::start(&java, !flags.quick)));
+    findings.extend(parts::findings(&env, path.as_deref()));
     if flags.json {
         stdout::print_json(&told::document(&findings))?;
     } else {
@@ -76,11 +82,12 @@ pub fn doctor(flags: &DoctorFlags) -> Outcome {
 }
 
 /// What can be said without touching a disk. `workers`: how many threads a job has by default; `allowed`: what is not masked.
-fn of_machine(system: &System, workers: usize, allowed: simd::Level) -> Vec<Finding> {
+fn of_machine(system: &System, workers: usize, allowed: simd::Level, measures: bool) -> Vec<Finding> {
     let budget_bytes = default_budget_bytes_below(system.root());
     let mut findings = processor::findings(system, workers, allowed);
     findings.extend(memory::findings(system, budget_bytes));
     findings.extend(huge_pages::findings(system));
+    findings.extend(settings::findings(system, measures));
     findings.extend(limits::findings(system, workers, budget_bytes));
     findings.extend(pressure::findings(system, workers));
     findings
@@ -89,7 +96,7 @@ fn of_machine(system: &System, workers: usize, allowed: simd::Level) -> Vec<Find
 #[cfg(test)]
 mod tests {
     use super::*;
-    use system::tests::Tree;
+    use yunti_settings::tree::Tree;
 
     /// A machine where everything is as a job likes it.
     pub const GOOD: &[(&str, &str)] = &[
@@ -106,6 +113,12 @@ mod tests {
             "MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\nCommitLimit: 8000000 kB\nCommitted_AS: 100000 kB\n",
         ),
         ("proc/sys/vm/overcommit_memory", "0\n"),
+        ("proc/sys/vm/swappiness", "60\n"),
+        ("proc/sys/vm/zone_reclaim_mode", "0\n"),
+        ("proc/sys/net/core/somaxconn", "4096\n"),
+        ("sys/devices/system/node/node0/x", ""),
+        ("sys/block/sda/queue/scheduler", "[none] mq-deadline\n"),
+        ("sys/block/sda/queue/rotational", "0\n"),
         ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
         ("sys/kernel/mm/transparent_hugepage/defrag", "always defer defer+madvise [madvise] never\n"),
         (
@@ -129,6 +142,7 @@ mod tests {
         ),
         ("proc/self/mountinfo", "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n"),
         ("sys/dev/block/8:1/partition", "1\n"),
+        ("proc/sys/vm/dirty_ratio", "20\n"),
         ("sys/dev/block/queue/rotational", "0\n"),
         ("sys/dev/block/queue/read_ahead_kb", "128\n"),
     ];
@@ -190,12 +204,25 @@ mod tests {
             ("overcommit", Ok, &[("proc/sys/vm/overcommit_memory", "1\n")]),
             ("swap", Warning, &[("proc/meminfo", "MemTotal: 9 kB\nSwapTotal: 2000000 kB\nSwapFree: 1000000 kB\n")]),
             ("swap", Ok, &[("proc/meminfo", "MemTotal: 9 kB\nSwapTotal: 2000000 kB\nSwapFree: 2000000 kB\n")]),
-            ("huge pages", Warning, &[(huge, "always madvise [never]\n")]),
-            ("huge pages", Ok, &[(huge, "[always] madvise never\n")]),
-            ("huge pages", Note, &[(huge, "-")]),
-            ("huge pages", Warning, &[("proc/self/status", "Cpus_allowed_list:\t0-3\nTHP_enabled:\t0\n")]),
-            ("compaction", Note, &[(defrag, "always defer defer+madvise madvise [never]\n")]),
-            ("compaction", Ok, &[(defrag, "[always] defer defer+madvise madvise never\n")]),
+            ("huge-pages", Warning, &[(huge, "always madvise [never]\n")]),
+            ("huge-pages", Ok, &[(huge, "[always] madvise never\n")]),
+            ("huge-pages-defrag", Note, &[(defrag, "always defer defer+madvise madvise [never]\n")]),
+            ("huge-pages-defrag", Ok, &[(defrag, "[always] defer defer+madvise madvise never\n")]),
+            (
+                "swappiness",
+                Note,
+                &[(
+                    "proc/meminfo",
+                    "MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\nSwapTotal: 2000000 kB\nSwapFree: 2000000 kB\n",
+                )],
+            ),
+            (
+                "zone-reclaim",
+                Warning,
+                &[("proc/sys/vm/zone_reclaim_mode", "1\n"), ("sys/devices/system/node/node1/x", "")],
+            ),
+            ("io-scheduler", Note, &[("sys/block/sda/queue/scheduler", "none mq-deadline [bfq]\n")]),
+            ("listen-backlog", Note, &[("proc/sys/net/core/somaxconn", "128\n")]),
             ("open files", Warning, &[("proc/self/limits", &few_files)]),
             ("open files", Note, &[("proc/self/limits", &some_files)]),
             ("address space", Warning, &[("proc/self/limits", &address)]),
@@ -214,28 +241,42 @@ mod tests {
             ),
         ];
         let good = machine(&[]);
-        let on_good = of_machine(&good.system(), 4, simd::Level::Avx512);
+        let on_good = of_machine(&good.system(), 4, simd::Level::Avx512, false);
         for (name, level, changes) in cases {
             assert_eq!(level_of(&on_good, name), Ok, "{name} of the good machine");
             let broken = machine(changes);
             assert_eq!(
-                level_of(&of_machine(&broken.system(), 4, simd::Level::Avx512), name),
+                level_of(&of_machine(&broken.system(), 4, simd::Level::Avx512, false), name),
                 *level,
                 "{name}: {changes:?}"
             );
         }
     }
 
+    /// What no setting says: huge pages that are none, or switched off for this process.
+    #[test]
+    fn huge_pages_of_this_process() {
+        for (changes, level) in [
+            (("sys/kernel/mm/transparent_hugepage/enabled", "-"), Level::Note),
+            (("proc/self/status", "Cpus_allowed_list:\t0-3\nTHP_enabled:\t0\n"), Level::Warning),
+        ] {
+            let broken = machine(&[changes]);
+            assert_eq!(level_of(&of_machine(&broken.system(), 4, simd::Level::Avx512, false), "huge pages"), level);
+        }
+    }
+
     #[test]
     fn a_machine_that_tells_nothing_has_findings_too() {
         let nothing = Tree::of(&[]);
-        let findings = of_machine(&nothing.system(), 1, simd::Level::Avx512);
+        let findings = of_machine(&nothing.system(), 1, simd::Level::Avx512, false);
         assert!(findings.len() > 5);
         assert!(findings.iter().all(|f| f.level != Level::Warning), "{findings:#?}");
         // Bytes that are no numbers are no numbers.
         let noise: Vec<_> = GOOD.iter().map(|(path, _)| (*path, "\u{fffd}:: - \n[ ::: max 9 0\n")).collect();
         assert!(
-            of_machine(&Tree::of(&noise).system(), 1, simd::Level::Avx512).iter().all(|f| f.level != Level::Warning)
+            of_machine(&Tree::of(&noise).system(), 1, simd::Level::Avx512, false)
+                .iter()
+                .all(|f| f.level != Level::Warning)
         );
     }
 
@@ -255,7 +296,7 @@ mod tests {
             ("proc/sys/vm/overcommit_memory", "2\n"),
             ("sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n"),
         ]);
-        for finding in of_machine(&poor.system(), 4, simd::Level::Avx512) {
+        for finding in of_machine(&poor.system(), 4, simd::Level::Avx512, false) {
             assert!(!finding.seen.is_empty() && !finding.why.is_empty(), "{finding:?}");
             // Who changes a setting of the system is told how to undo it.
             let sets = finding.change.as_deref().is_some_and(|c| c.contains("sudo"));

@@ -14,10 +14,7 @@ const AREA: &str = "installed";
 
 pub fn findings(env: &Env, path: Option<&OsStr>) -> Vec<Finding> {
     let compiler = ["c++", "g++", "clang++"].iter().find_map(|name| found(path, name));
-    let java = found(path, "java").or_else(|| {
-        let home = PathBuf::from(std::env::var_os("JAVA_HOME")?).join("bin/java");
-        home.is_file().then_some(home)
-    });
+    let java = java(path);
     let place = |program: &Option<PathBuf>| program.as_ref().map_or("none in PATH".into(), |p| p.display().to_string());
     vec![
         measured(env),
@@ -29,6 +26,14 @@ pub fn findings(env: &Env, path: Option<&OsStr>) -> Vec<Finding> {
             .change("only for a cluster: install a JDK 17"),
         hadoop(),
     ]
+}
+
+/// The JVM that would be started.
+pub fn java(path: Option<&OsStr>) -> Option<PathBuf> {
+    found(path, "java").or_else(|| {
+        let home = PathBuf::from(std::env::var_os("JAVA_HOME")?).join("bin/java");
+        home.is_file().then_some(home)
+    })
 }
 
 fn measured(env: &Env) -> Finding {

@@ -1,8 +1,8 @@
 //! Who else is busy right now: load, and how long processes wait (pressure stall information).
 
 use super::finding::Finding;
-use super::system::System;
 use crate::text::numbers::three;
+use yunti_settings::System;
 
 const AREA: &str = "now";
 

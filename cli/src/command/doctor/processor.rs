@@ -4,8 +4,8 @@ use yunti_engine::base::simd;
 
 use super::cgroup;
 use super::finding::{Finding, Level};
-use super::system::System;
 use crate::text::numbers::three;
+use yunti_settings::System;
 
 const AREA: &str = "processor";
 

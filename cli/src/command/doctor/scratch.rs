@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use super::finding::{Finding, Level};
-use super::system::System;
 use super::trial::Trial;
 use crate::text::numbers;
+use yunti_settings::System;
 
 const AREA: &str = "scratch";
 /// Less is soon full.
@@ -14,6 +14,14 @@ const ROOM_LEAST_BYTES: u64 = 1 << 30;
 /// Slower than this, spills are what a job waits for (MB/s).
 const SLOW: f64 = 300.0;
 const READ_AHEAD_KIB: u64 = 128;
+/// More brings nothing to one reader.
+const READ_AHEAD_ENOUGH_KIB: u64 = 2048;
+/// Less is noise of so short a measurement.
+const WORTH_IT: f64 = 1.25;
+/// Whoever waits longer notices.
+const LONG_SECONDS: f64 = 30.0;
+/// What may well be dirty.
+const GOOD_SECONDS: f64 = 2.0;
 
 /// A line of `proc/self/mountinfo`.
 #[derive(Debug, PartialEq)]
@@ -46,7 +54,12 @@ fn of_directory(system: &System, dir: &Path, trial: &Trial) -> Vec<Finding> {
     });
     findings.extend(trial.free_bytes.map(room));
     findings.push(abilities(trial));
-    findings.extend(mount.and_then(|mount| disk(system, &mount)));
+    if let Some(mount) = &mount {
+        findings.push(options(mount, trial));
+        findings.extend(disk(system, mount));
+        findings.extend(ahead(system, mount, trial));
+    }
+    findings.extend(writeback(system, trial));
     findings.extend(trial.speed.map(|speed| {
         let seen =
             format!("{} in, {} out, through the page cache", numbers::rate(speed.write), numbers::rate(speed.read));
@@ -87,6 +100,103 @@ fn file_system(dir: &Path, mount: &Mount) -> Finding {
     Finding::new(AREA, "directory", seen, why).level(level).change(change)
 }
 
+/// How it is mounted, and made.
+fn options(mount: &Mount, trial: &Trial) -> Finding {
+    let has = |option: &str| mount.options.split(',').any(|o| o == option);
+    let on_disk = matches!(&*mount.kind, "ext4" | "ext3" | "ext2" | "xfs" | "btrfs" | "f2fs");
+    let point = mount.point.display();
+    // The worst is told.
+    let (level, why, change, undo) = match () {
+        () if has("data=journal") => (
+            Level::Warning,
+            "all data are written twice, to the journal first",
+            format!("mount {point} without data=journal"),
+            None,
+        ),
+        () if has("nodelalloc") => (
+            Level::Note,
+            "blocks are chosen at each write: files that grow side by side lie in pieces",
+            format!("mount {point} without nodelalloc"),
+            None,
+        ),
+        () if has("nobarrier") || has("barrier=0") => (
+            Level::Note,
+            "what was synced can be lost with the power, and the file system with it: good for scratch alone",
+            format!("sudo mount -o remount,barrier {point}"),
+            Some(format!("sudo mount -o remount,nobarrier {point}")),
+        ),
+        () if has("discard") => (
+            Level::Note,
+            "blocks are discarded as files are deleted: on many disks other requests wait for that; fstrim does it once a week",
+            format!("sudo mount -o remount,nodiscard {point}"),
+            Some(format!("sudo mount -o remount,discard {point}")),
+        ),
+        () if on_disk && !has("noatime") && !has("relatime") && !has("ro") => (
+            Level::Note,
+            "each read of a file writes when that was",
+            format!("sudo mount -o remount,noatime {point}"),
+            Some(format!("sudo mount -o remount,strictatime {point}")),
+        ),
+        () if on_disk && trial.block_bytes.is_some_and(|bytes| bytes < 4096) => (
+            Level::Note,
+            "blocks are smaller than a page: several requests and extents in place of one",
+            "make the file system for scratch anew: sudo yunti host make-spill".to_owned(),
+            None,
+        ),
+        () => (Level::Ok, "nothing in how it is mounted costs much", String::new(), None),
+    };
+    let finding = Finding::new(AREA, "options", mount.options.clone(), why).level(level).change(change);
+    match undo {
+        Some(undo) => finding.undo(undo),
+        None => finding,
+    }
+}
+
+/// How long what may be dirty takes to be written, when all who write wait for it.
+fn writeback(system: &System, trial: &Trial) -> Option<Finding> {
+    let (limit, _) = yunti_settings::dirty_bytes_max(system)?;
+    let rate = trial.synced.filter(|rate| *rate > 0.0)?;
+    let seconds = limit as f64 / (rate * 1e6);
+    let seen = format!(
+        "{} may be dirty; measured: {} to the disk, {} for all of it",
+        numbers::memory(limit),
+        numbers::rate(rate),
+        numbers::seconds(seconds)
+    );
+    let good_mib = ((rate * 1e6 * GOOD_SECONDS) as u64 >> 20).clamp(64, 4096);
+    let why = "so long a sync of some bytes may wait, and whoever writes then";
+    let finding = Finding::new(AREA, "writeback", seen, why).note_if(seconds > LONG_SECONDS);
+    let change = format!("sudo yunti host apply dirty-limit={good_mib}M; it costs: writers wait for the disk sooner");
+    Some(finding.change(change).undo("sudo yunti host undo dirty-limit"))
+}
+
+/// Whether the disk waits for who reads in order.
+fn ahead(system: &System, mount: &Mount, trial: &Trial) -> Option<Finding> {
+    let measured = trial.ahead?;
+    let disk = disk_name(system, mount)?;
+    let kib = system.number(queue(system, mount).join("read_ahead_kb"))?;
+    let seen = format!(
+        "{kib} KiB; measured, in order from the disk: {}, with twice as much {}",
+        numbers::rate(measured.usual),
+        numbers::rate(measured.doubled)
+    );
+    let why = "who reads in order waits for the disk, or the disk for him: more is read ahead at a time";
+    let finding = Finding::new(AREA, "read-ahead", seen, why)
+        .note_if(kib < READ_AHEAD_ENOUGH_KIB && measured.doubled > measured.usual * WORTH_IT);
+    let change = format!(
+        "sudo yunti host apply read-ahead:{disk}={}; it costs: page cache for files that are not read to their end",
+        (4 * kib).max(READ_AHEAD_KIB)
+    );
+    Some(finding.change(change).undo(format!("sudo yunti host undo read-ahead:{disk}")))
+}
+
+/// `sda` of a partition of it.
+fn disk_name(system: &System, mount: &Mount) -> Option<String> {
+    let device = system.root().join("sys/dev/block").join(&mount.device).canonicalize().ok()?;
+    let disk = if device.join("partition").exists() { device.parent()?.to_path_buf() } else { device };
+    Some(disk.file_name()?.to_str()?.to_owned())
+}
+
 fn room(free: u64) -> Finding {
     let why =
         "a sort that does not fit --memory needs as much room as its records, and a full disk ends it with exit code 5";
@@ -122,9 +232,13 @@ fn abilities(trial: &Trial) -> Finding {
 }
 
 /// The queue of the device, or of the disk that it is a partition of.
-fn disk(system: &System, mount: &Mount) -> Option<Finding> {
+fn queue(system: &System, mount: &Mount) -> PathBuf {
     let device = Path::new("sys/dev/block").join(&mount.device);
-    let queue = if system.has(device.join("partition")) { device.join("../queue") } else { device.join("queue") };
+    if system.has(device.join("partition")) { device.join("../queue") } else { device.join("queue") }
+}
+
+fn disk(system: &System, mount: &Mount) -> Option<Finding> {
+    let queue = queue(system, mount);
     let rotates = system.number(queue.join("rotational"))? == 1;
     let read_ahead = system.number(queue.join("read_ahead_kb"));
     let small = read_ahead.is_some_and(|kib| kib < READ_AHEAD_KIB);
@@ -176,7 +290,7 @@ fn unescaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{level_of, machine};
-    use super::super::trial::Speed;
+    use super::super::trial::{Ahead, Speed};
     use super::*;
 
     fn good() -> Trial {
@@ -188,6 +302,9 @@ mod tests {
             punches: Ok(()),
             free_bytes: Some(1 << 40),
             speed,
+            synced: Some(900.0),
+            ahead: Some(Ahead { usual: 900.0, doubled: 950.0 }),
+            block_bytes: Some(4096),
         }
     }
 
@@ -224,6 +341,14 @@ mod tests {
             ("abilities", Note, None, Trial { allocates: fails(), ..good() }),
             ("abilities", Note, None, Trial { punches: fails(), ..good() }),
             ("speed", Warning, None, Trial { speed: Some(Speed { write: 20.0, read: 20.0 }), ..good() }),
+            ("options", Note, Some(on("ext4", "rw")), good()),
+            ("options", Ok, Some(on("xfs", "rw,noatime")), good()),
+            ("options", Note, Some(on("ext4", "rw,relatime,discard")), good()),
+            ("options", Warning, Some(on("ext4", "rw,relatime,data=journal")), good()),
+            ("options", Note, Some(on("ext4", "rw,relatime,nobarrier")), good()),
+            ("options", Note, None, Trial { block_bytes: Some(1024), ..good() }),
+            ("writeback", Note, None, Trial { synced: Some(20.0), ..good() }),
+            ("read-ahead", Note, None, Trial { ahead: Some(Ahead { usual: 300.0, doubled: 500.0 }), ..good() }),
             ("disk", Note, Some(rotates), good()),
             ("disk", Note, Some(short), good()),
         ];

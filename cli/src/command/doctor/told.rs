@@ -36,7 +36,7 @@ pub fn text(findings: &[Finding]) -> String {
     for finding in findings {
         let first = if finding.area == area { "" } else { finding.area };
         area = finding.area;
-        table.row(vec![mark(finding.level).into(), first.into(), finding.name.into(), finding.seen.clone()]);
+        table.row(vec![mark(finding.level).into(), first.into(), finding.name.clone(), finding.seen.clone()]);
     }
     let mut out = table.print(paint);
     for level in [Level::Warning, Level::Note] {

@@ -1,16 +1,21 @@
-//! What a scratch directory can do, tried in it: files without names, blocks asked for, holes, and 64 MiB written and read.
+//! What a scratch directory can do, tried in it: files without names, blocks asked for, holes, and 64 MiB written and read; with the disk, and ahead.
 //!
-//! All of it in one file that has no name, so that nothing is left. It ends after 0.3 s whatever the disk.
+//! All of it in files that have no name, so that nothing is left. It ends after a second whatever the disk, but for the last write that it waits for.
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, open};
+use rustix::fs::{Advice, FallocateFlags, Mode, OFlags, fadvise, fallocate, fdatasync, open, statvfs};
 use yunti_engine::env::Env;
 
 const FILE_BYTES: u64 = 64 << 20;
 const PIECE_BYTES: usize = 1 << 20;
 const LONGEST: Duration = Duration::from_millis(150);
+/// Read in order from the disk, by turns.
+const READ_TURNS: usize = 4;
+/// As a program reads.
+const READ_PIECE_BYTES: usize = 64 << 10;
 
 /// `Err` has the system's word for why not.
 #[derive(Debug, Clone)]
@@ -22,6 +27,17 @@ pub struct Trial {
     pub free_bytes: Option<u64>,
     /// MB/s into and out of the page cache, as spills are.
     pub speed: Option<Speed>,
+    /// MB/s to the disk.
+    pub synced: Option<f64>,
+    pub ahead: Option<Ahead>,
+    pub block_bytes: Option<u64>,
+}
+
+/// MB/s from the disk in order, with what the system reads ahead, and with twice as much.
+#[derive(Debug, Clone, Copy)]
+pub struct Ahead {
+    pub usual: f64,
+    pub doubled: f64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +53,11 @@ pub fn attempt(env: &Env, dir: &Path, quick: bool) -> Trial {
         Ok(file) => fallocate(file, flags, 0, 1 << 20).map_err(word),
         Err(e) => Err(word(*e)),
     };
+    let disk = file.as_ref().ok().filter(|_| !quick).and_then(|file| with_disk(env, dir, file));
     Trial {
+        synced: disk.map(|(synced, _)| synced),
+        ahead: disk.and_then(|(_, ahead)| ahead),
+        block_bytes: statvfs(dir).ok().map(|stat| stat.f_bsize),
         writable: env.files.scratch(dir).map(|_| ()).map_err(|e| e.to_string()),
         allocates: on_file(FallocateFlags::empty()),
         punches: on_file(FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE),
@@ -67,6 +87,38 @@ fn speed(env: &Env, dir: &Path) -> Option<Speed> {
         at += file.read_at(&mut piece, at).ok().filter(|n| *n > 0)? as u64;
     }
     Some(Speed { write, read: rate(at, begin) })
+}
+
+/// What the disk writes, and reads in order. None: there is no room.
+fn with_disk(env: &Env, dir: &Path, file: &OwnedFd) -> Option<(f64, Option<Ahead>)> {
+    if env.files.free_bytes(dir).ok()? < 4 * FILE_BYTES {
+        return None;
+    }
+    let mut piece: Vec<u8> =
+        (0..PIECE_BYTES as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect();
+    let (mut written, begin) = (0, Instant::now());
+    while written < FILE_BYTES && begin.elapsed() < LONGEST {
+        written += rustix::io::pwrite(file, &piece, written).ok().filter(|n| *n > 0)? as u64;
+        if written.is_multiple_of(8 << 20) {
+            fdatasync(file).ok()?;
+        }
+    }
+    fdatasync(file).ok()?;
+    let synced = rate(written, begin);
+    let mut rates = [Vec::new(), Vec::new()];
+    for turn in 0..READ_TURNS {
+        // Given up by the page cache; where it is not (tmpfs), this is no disk.
+        let whole = std::num::NonZeroU64::new(written);
+        fadvise(file, 0, whole, Advice::DontNeed).ok()?;
+        fadvise(file, 0, whole, if turn % 2 == 0 { Advice::Normal } else { Advice::Sequential }).ok()?;
+        let (mut at, begin) = (0, Instant::now());
+        while at < written && begin.elapsed() < LONGEST / 2 {
+            at += rustix::io::pread(file, &mut piece[..READ_PIECE_BYTES], at).ok().filter(|n| *n > 0)? as u64;
+        }
+        rates[turn % 2].push(rate(at, begin));
+    }
+    let best = |rates: &[f64]| rates.iter().copied().fold(0.0, f64::max);
+    Some((synced, Some(Ahead { usual: best(&rates[0]), doubled: best(&rates[1]) })))
 }
 
 fn rate(bytes: u64, begin: Instant) -> f64 {

@@ -32,6 +32,14 @@ impl System {
         self.root.join(path).exists()
     }
 
+    /// Names in a folder, in order.
+    pub fn names(&self, folder: impl AsRef<Path>) -> Vec<String> {
+        let entries = fs::read_dir(self.root.join(folder)).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+        names.sort();
+        names
+    }
+
     /// What stands behind `name` and a colon, at the beginning of a line.
     pub fn field(&self, path: impl AsRef<Path>, name: &str) -> Option<String> {
         let text = self.text(path)?;
@@ -54,37 +62,8 @@ impl System {
 }
 
 #[cfg(test)]
-pub mod tests {
-    use super::*;
-    use std::sync::atomic::{AtomicU32, Ordering};
-
-    /// A root of a test's own, gone with it.
-    pub struct Tree(PathBuf);
-
-    impl Tree {
-        pub fn of(files: &[(&str, &str)]) -> Tree {
-            static NEXT: AtomicU32 = AtomicU32::new(0);
-            let name = format!("yunti-doctor-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-            let root = std::env::temp_dir().join(name);
-            fs::create_dir(&root).unwrap();
-            for (path, text) in files {
-                let path = root.join(path);
-                fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(path, text).unwrap();
-            }
-            Tree(root)
-        }
-
-        pub fn system(&self) -> System {
-            System::at(&self.0)
-        }
-    }
-
-    impl Drop for Tree {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
-    }
+mod tests {
+    use crate::tree::Tree;
 
     #[test]
     fn files_are_read_by_their_shapes() {
@@ -95,5 +74,6 @@ pub mod tests {
         assert_eq!((system.memory_bytes("Mem"), system.memory_bytes("Bad")), (None, None));
         assert_eq!((system.chosen("sys/a").as_deref(), system.chosen("sys/n")), (Some("y"), None));
         assert_eq!((system.number("sys/n"), system.number("sys/a"), system.number("sys/none")), (Some(12), None, None));
+        assert_eq!((system.names("sys"), system.names("none").len()), (vec!["a".to_owned(), "n".to_owned()], 0));
     }
 }

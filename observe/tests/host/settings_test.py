@@ -1,0 +1,142 @@
+"""`yunti host settings`, `apply`, `undo` and `journal`: on a network namespace and a loop device of their own. No setting of the machine is changed."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+from images import MIB, do  # noqa: E402
+from looking import NOBODY, YUNTI, needs_loop_devices, needs_namespaces, needs_nobody  # noqa: E402
+
+REUSE = "/proc/sys/net/ipv4/tcp_tw_reuse"
+PORTS = "/proc/sys/net/ipv4/ip_local_port_range"
+
+
+class Settings(unittest.TestCase):
+    def setUp(self):
+        stack = contextlib.ExitStack()
+        self.addCleanup(stack.close)
+        self.stack, self.before = stack, []
+        self.folder = stack.enter_context(tempfile.TemporaryDirectory())
+        self.journal = os.path.join(self.folder, "journal/of-host.jsonl")
+
+    def host(self, *words, code=0):
+        run = subprocess.run([*self.before, YUNTI, "host", *words], capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, code, (run.stdout, run.stderr))
+        return run.stdout + run.stderr
+
+    def change(self, *words, **how):
+        return self.host(*words, "--journal", self.journal, **how)
+
+    def read(self, path):
+        return do(*self.before, "cat", path).split()
+
+    def states(self):
+        return [(c["name"], c["state"]) for c in json.loads(self.host("journal", "--json", "--journal", self.journal))["changes"]]
+
+    def within_a_namespace(self):
+        name = f"yunti-settings-{os.getpid()}"
+        do("ip", "netns", "add", name)
+        self.stack.callback(do, "ip", "netns", "del", name)
+        self.before = ["ip", "netns", "exec", name]
+
+    def test_what_is_listed(self):
+        listed = json.loads(self.host("settings", "--json"))["settings"]
+        names = [s["name"] for s in listed]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertIn("dirty-limit", names)
+        for setting in listed:
+            self.assertEqual(setting["recommended"] is None, setting["level"] == "ok", setting)
+            self.assertTrue(setting["why"] and setting["now"], setting)
+        self.assertIn("swappiness", self.host("settings"))
+
+    @needs_namespaces
+    def test_there_and_back_again(self):
+        self.within_a_namespace()
+        before = self.read(REUSE), self.read(PORTS)
+        self.assertIn("would be changed", self.change("apply", "tw-reuse=1", "--dry-run"))
+        self.assertEqual(((self.read(REUSE), self.read(PORTS)), os.path.exists(self.journal)), (before, False))
+        self.assertIn("net.ipv4.tcp_tw_reuse = 1", self.change("apply", "tw-reuse=1"))
+        self.change("apply", "local-ports=20000-30000")
+        self.change("apply", "local-ports=20000-40000")
+        self.assertEqual((self.read(REUSE), self.read(PORTS)), (["1"], ["20000", "40000"]))
+        self.assertIn("already", self.change("apply", "tw-reuse=1"))
+        self.assertIn("would be undone", self.change("undo", "--all", "--dry-run"))
+        self.change("undo")
+        self.assertEqual(self.read(PORTS), ["20000", "30000"])
+        self.change("undo", "tw-reuse")
+        self.assertEqual((self.read(REUSE), self.read(PORTS)), (before[0], ["20000", "30000"]))
+        self.change("undo", "--all")
+        self.assertEqual((self.read(REUSE), self.read(PORTS)), before)
+        self.assertIn("nothing", self.change("undo"))
+        self.assertEqual(self.states(), [("tw-reuse", "undone"), ("local-ports", "undone"), ("local-ports", "undone")])
+
+    @needs_namespaces
+    def test_what_somebody_else_has_set_since(self):
+        self.within_a_namespace()
+        self.change("apply", "local-ports=20000-30000")
+        do(*self.before, "sh", "-c", f"echo 40000 50000 > {PORTS}")
+        self.assertIn("somebody has changed it since", self.change("undo", code=5))
+        self.assertEqual(self.read(PORTS), ["40000", "50000"])
+        self.change("undo", "--force")
+        self.assertEqual(self.states(), [("local-ports", "undone")])
+
+    @needs_namespaces
+    def test_one_who_was_killed_before_he_could_say_so(self):
+        self.within_a_namespace()
+        self.change("apply", "tw-reuse=1")
+        with open(self.journal) as f:
+            lines = f.readlines()
+        # It was written, and that it was done was not; the line was cut off.
+        with open(self.journal, "w") as f:
+            f.write(lines[0] + lines[1][:10])
+        self.assertIn("tw-reuse: undone", self.change("undo"))
+        self.assertNotEqual(self.read(REUSE), ["1"])
+
+    @needs_namespaces
+    def test_a_value_that_the_kernel_does_not_take(self):
+        self.within_a_namespace()
+        before = self.read(PORTS)
+        for words, code, said in (
+            ("local-ports=30000-20000", 2, "empty"),
+            ("local-ports=1-2", 2, "1024"),
+            ("tw-reuse=9", 2, "from 0 to 2"),
+            ("no-such-setting", 3, "yunti host settings"),
+        ):
+            self.assertIn(said, self.change("apply", words, code=code))
+        self.assertEqual((self.read(PORTS), os.path.exists(self.journal)), (before, False))
+
+    @needs_loop_devices
+    def test_a_disk(self):
+        image = os.path.join(self.folder, "image")
+        with open(image, "wb") as f:
+            f.truncate(8 * MIB)
+        device = do("losetup", "-f", "--show", image).strip()
+        self.stack.callback(do, "losetup", "-d", device)
+        name = os.path.basename(device)
+        path = f"/sys/block/{name}/queue/read_ahead_kb"
+        before = self.read(path)
+        self.change("apply", f"read-ahead:{name}=64")
+        self.assertEqual(self.read(path), ["64"])
+        self.assertIn("better 512", self.host("settings"))
+        self.change("apply", f"read-ahead:{name}")
+        self.assertEqual(self.read(path), ["512"])
+        self.change("undo", "--all")
+        self.assertEqual(self.read(path), before)
+
+    @needs_nobody
+    def test_who_is_not_root(self):
+        os.chmod(self.folder, 0o777)
+        self.before = NOBODY
+        self.assertIn("only root", self.change("apply", "swappiness=7", code=5))
+        self.assertIn("would be changed", self.change("apply", "swappiness=7", "--dry-run"))
+
+
+if __name__ == "__main__":
+    unittest.main()
