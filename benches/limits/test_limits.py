@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Checks the limit programs against plain Python on small inputs with awkward edges. Run by `make test`."""
 import collections
+import contextlib
 import os
 import random
 import re
+import socket
 import subprocess
 import tempfile
+import threading
 
 BIN = os.path.abspath(os.environ.get("BIN", "../../build/limits"))
 rng = random.Random(7)
@@ -81,6 +84,37 @@ def check_maxbykey(inputs):
             assert got == want
 
 
+def check_rpcload(connections, path):
+    """Against a server that takes the bytes of Hadoop RPC apart and answers in two pieces."""
+    answered, wrong = [0], []
+
+    def serve(stream):
+        def frame():
+            length = int.from_bytes(stream.recv(4, socket.MSG_WAITALL), "big")
+            return stream.recv(length, socket.MSG_WAITALL)
+        # The other side goes in the middle of it.
+        with stream, contextlib.suppress(ConnectionError):
+            if stream.recv(7, socket.MSG_WAITALL) != b"hrpc\x09\0\0" or b"ClientProtocol" not in frame():
+                wrong.append("hello")
+            while request := frame():
+                if b"\x0bgetFileInfo" not in request or not request.endswith(bytes([len(path) + 2, 10, len(path)]) + path.encode()):
+                    wrong.append(request)
+                answered[0] += 1
+                answer = (5 + answered[0] % 300 * 100).to_bytes(4, "big") + bytes(5 + answered[0] % 300 * 100)
+                stream.sendall(answer[:3])
+                stream.sendall(answer[3:])
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def accept():
+            for _ in range(connections):
+                threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
+        threading.Thread(target=accept, daemon=True).start()
+        said = subprocess.run([os.path.join(BIN, "rpcload"), "127.0.0.1", str(server.getsockname()[1]), str(connections), "0.3", path],
+                              check=True, capture_output=True, text=True, timeout=30).stdout
+    calls = int(said.split()[0])
+    assert not wrong and calls > connections and 0 <= answered[0] - calls <= connections, (said, answered, wrong[:1])
+
+
 anything = [c for c in range(256) if c not in b" \t\n\r\f"]
 check_wordcount([b""])
 check_wordcount([b"hello\n"])
@@ -117,4 +151,6 @@ check_maxbykey([b""])
 keys = [bytes(rng.choices(anything, k=rng.choice([0, 1, 4, 16, 40, 44, 45, 60, 200]))) for _ in range(5000)]
 number = lambda: rng.choice([rng.randrange(-2**63, 2**63), rng.randrange(-99, 99), -2**63, 2**63 - 1])
 check_maxbykey([b"".join(rng.choice(keys) + b"\t%d\n" % number() for _ in range(200_000)) for _ in range(2)])
+check_rpcload(1, "/a")
+check_rpcload(7, "/yunti-nn/base-10000/d00003/f0003777")
 print("limit programs: ok")
