@@ -1,5 +1,6 @@
 """`yunti nn load` on a stock NameNode, and on what is none."""
 
+import ctypes
 import json
 import os
 import signal
@@ -19,10 +20,28 @@ import twice  # noqa: E402
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 
 
-def load(*words, code=0):
-    run = subprocess.run([YUNTI, "nn", "load", *map(str, words)], capture_output=True, text=True, timeout=120)
+def load(*words, code=0, before=None):
+    run = subprocess.run([YUNTI, "nn", "load", *map(str, words)], capture_output=True, text=True, timeout=120, preexec_fn=before)
     assert run.returncode == code, (run.returncode, run.stdout, run.stderr)
     return run
+
+
+class Instruction(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint16), ("then", ctypes.c_uint8), ("otherwise", ctypes.c_uint8), ("number", ctypes.c_uint32)]
+
+
+class Filter(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(Instruction))]
+
+
+def no_io_uring():
+    """For a process and its children, as containers do it: io_uring_setup fails with EPERM."""
+    load_number, jump_if_equal, answer = 0x20, 0x15, 0x06
+    program = (Instruction * 4)((load_number, 0, 0, 0), (jump_if_equal, 0, 1, 425), (answer, 0, 0, 0x00050001), (answer, 0, 0, 0x7FFF0000))
+    no_new_privileges, seccomp, by_filter = 38, 22, 2
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(no_new_privileges, 1, 0, 0, 0) == 0
+    assert libc.prctl(seccomp, by_filter, ctypes.byref(Filter(4, program)), 0, 0) == 0, ctypes.get_errno()
 
 
 class Load(unittest.TestCase):
@@ -30,8 +49,8 @@ class Load(unittest.TestCase):
     def setUpClass(cls):
         cls.namenode = cls.enterClassContext(NameNode({"dfs.namenode.fs-limits.min-block-size": 0}))
 
-    def look(self, *words, code=0):
-        return json.loads(load(self.namenode.address, "-s", 2, "--warm-up", 1, "--json", *words, code=code).stdout)
+    def look(self, *words, code=0, before=None):
+        return json.loads(load(self.namenode.address, "-s", 2, "--warm-up", 1, "--json", *words, code=code, before=before).stdout)
 
     def children(self, path):
         """Names in a directory, as its web server tells: by another way than ours."""
@@ -85,6 +104,28 @@ class Load(unittest.TestCase):
         self.assertEqual((document["failed"], document["reconnects"]), (0, 0))
         self.assertLess(document["client_cpu_us_per_call"], 60)
         self.assertGreater(document["namenode_cpu_us_per_call"], 1)
+
+    def test_either_way_of_io(self):
+        """Long answers too, of several pieces; and calls of which each is made of several."""
+        mix = "getFileInfo=2,getListing=1,create=1,rename=1,delete=1"
+        document = self.look("-m", mix, "--io", "epoll")
+        self.assertEqual((document["io"], document["failed"], document["unanswered"], document["reconnects"]), ("epoll", 0, 0, 0))
+        try:
+            document = self.look("-m", mix, "--io", "uring")
+        except AssertionError as error:
+            self.assertIn("there is no io_uring", str(error))
+            self.assertEqual(self.look("-m", "null")["io"], "epoll")
+            self.skipTest("there is no io_uring on this machine")
+        self.assertEqual((document["io"], document["failed"], document["unanswered"], document["reconnects"]), ("uring", 0, 0, 0))
+        self.assertEqual(self.look("-m", "null")["io"], "uring")
+
+    def test_io_uring_is_not_allowed(self):
+        document = self.look("-m", "null", before=no_io_uring)
+        self.assertEqual((document["io"], document["failed"]), ("epoll", 0))
+        self.assertGreater(document["calls"], 1000)
+        run = load(self.namenode.address, "-m", "null", "--io", "uring", code=3, before=no_io_uring)
+        self.assertIn("there is no io_uring: Operation not permitted", run.stderr)
+        self.assertIn("--io epoll", run.stderr)
 
     def test_threads(self):
         document = self.look("-m", "null", "-c", 7, "--threads", 3)

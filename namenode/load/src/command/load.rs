@@ -26,6 +26,7 @@ use crate::load::names::NameSpace;
 use crate::load::operation::Operation;
 use crate::load::recent::Sample;
 use crate::load::schedule::Pace;
+use crate::rpc::wire::Io;
 use crate::server::Server;
 
 /// Loads a NameNode by many connections, and says what it took: operations a second, how long each call took, what it cost
@@ -66,6 +67,9 @@ pub struct LoadFlags {
     /// Threads of ours
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub threads: u32,
+    /// Which way of input and output
+    #[arg(long, value_enum, value_name = "WAY", default_value_t)]
+    pub io: Io,
     /// As whom; security is SIMPLE
     #[arg(long, value_name = "NAME", default_value_t = user())]
     pub user: String,
@@ -206,6 +210,7 @@ fn plan(flags: &LoadFlags, address: SocketAddr, names: &NameSpace, connections: 
     Plan {
         address,
         user: flags.user.clone(),
+        io: flags.io,
         connections,
         first,
         names: names.clone(),

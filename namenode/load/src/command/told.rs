@@ -45,6 +45,7 @@ impl Told<'_> {
             "namenode": self.flags.namenode,
             "connections": self.flags.connections,
             "rate": self.flags.rate,
+            "io": loaded.io,
             "files": self.flags.files,
             "mix": mix,
             "seconds": loaded.seconds,
@@ -80,7 +81,7 @@ impl Told<'_> {
         for (call, latency) in loaded.latencies.all() {
             text += &self.line(call, latency);
         }
-        text += &format!("\nclient    {:.1} us of processor time a call\n", self.of_client());
+        text += &format!("\nclient    {:.1} us of processor time a call, by {}\n", self.of_client(), loaded.io);
         text += &match self.of_namenode() {
             Some((us, switches)) => {
                 format!("NameNode  {us:.1} us of processor time a call, {switches:.2} context switches\n")

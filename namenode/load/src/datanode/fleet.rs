@@ -16,6 +16,7 @@ use super::node::{FIRST_PORT, Held, Methods, Node};
 use crate::load::latency::Latencies;
 use crate::load::operation::Call;
 use crate::rpc::connection::{Connection, End};
+use crate::rpc::polled::Ready;
 
 const EVENTS: usize = 1024;
 /// Between two heartbeats: `dfs.heartbeat.interval`.
@@ -217,9 +218,9 @@ impl Sailing {
                 was_counting = is_counting;
             }
             for event in events.iter() {
-                let n = event.token().0;
-                if n < count {
-                    self.ready(n, event.is_writable(), event.is_readable() || event.is_read_closed(), &mut scratch)?;
+                let ready = Ready::of(event);
+                if ready.connection < count {
+                    self.ready(ready, &mut scratch)?;
                 }
             }
             self.take_blocks();
@@ -291,17 +292,18 @@ impl Sailing {
         let _ = connection.flush(self.poll.registry());
     }
 
-    fn ready(&mut self, n: usize, is_writable: bool, is_readable: bool, scratch: &mut Vec<u8>) -> Result<()> {
+    fn ready(&mut self, ready: Ready, scratch: &mut Vec<u8>) -> Result<()> {
+        let n = ready.connection;
         let now = self.now_ns();
         let is_counting = self.is_counting.load(Relaxed);
         let slot = &mut self.slots[n];
         let Some(connection) = &mut slot.connection else { return Ok(()) };
-        if is_writable && connection.writable(self.poll.registry()).is_err() {
+        if ready.is_writable && connection.writable(self.poll.registry()).is_err() {
             return self.lose(n);
         }
-        if is_readable {
+        if ready.is_readable {
             let (node, seen) = (&mut slot.node, &mut self.seen);
-            let end = connection.read(scratch, |bytes| {
+            let end = connection.read(scratch, ready.is_ended, |bytes| {
                 if let Some((call, ns, error)) = node.answered(bytes, now)? {
                     match error {
                         None if is_counting => seen.latencies.add(call, ns),

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use mio::{Events, Poll, Token};
 use prost::Message;
 use yunti_engine::base::{Code, Error, Result};
 
@@ -22,9 +21,10 @@ use super::recent::{Batch, Recent};
 use super::schedule::{Arrivals, Pace};
 use super::worker::{Common, Then, Worker};
 use crate::datanode::fleet::Pipeline;
-use crate::rpc::connection::{Connection, End};
+use crate::rpc::connection::End;
 use crate::rpc::frame;
 use crate::rpc::messages::{Done, FileStatusAnswer};
+use crate::rpc::wire::{Event, Io, Source, Wire};
 use crate::server::{Server, Used};
 
 /// What is to be done.
@@ -39,6 +39,7 @@ pub enum Task {
 pub struct Plan {
     pub address: SocketAddr,
     pub user: String,
+    pub io: Io,
     pub connections: usize,
     /// Of the first connection of this driver, among all.
     pub first: usize,
@@ -65,6 +66,8 @@ pub struct Outcome {
     pub seconds: f64,
     /// Of this thread, in that time.
     pub cpu_seconds: f64,
+    /// Which way of input and output it was.
+    pub io: &'static str,
     /// By the NameNode, in that time; None: that is not known.
     pub used: Option<Used>,
     pub errors: Vec<(Call, String)>,
@@ -81,6 +84,7 @@ impl Default for Outcome {
             latencies: Latencies::new(),
             seconds: 0.0,
             cpu_seconds: 0.0,
+            io: "",
             used: None,
             errors: Vec::new(),
             figures: Err(String::new()),
@@ -96,6 +100,7 @@ impl Outcome {
         self.latencies.join(&other.latencies);
         self.seconds = self.seconds.max(other.seconds);
         self.cpu_seconds += other.cpu_seconds;
+        self.io = other.io;
         self.used = self.used.or(other.used);
         self.reconnects += other.reconnects;
         self.unanswered += other.unanswered;
@@ -107,7 +112,6 @@ impl Outcome {
     }
 }
 
-const EVENTS: usize = 1024;
 const HAND_ON: Duration = Duration::from_millis(200);
 /// What has been asked is answered by then, or never.
 const DRAIN: Duration = Duration::from_secs(5);
@@ -127,7 +131,6 @@ const ASK_AGAIN: Duration = Duration::from_millis(200);
 
 struct Slot {
     worker: Worker,
-    connection: Option<Connection>,
     /// In a row.
     refusals: u32,
     /// Nothing tells yet that the server has accepted it.
@@ -139,7 +142,7 @@ struct Driver<'a> {
     task: &'a Task,
     progress: &'a Progress,
     common: Common<'a>,
-    poll: Poll,
+    wire: Wire,
     slots: Vec<Slot>,
     begun: Instant,
     arrivals: Option<Arrivals>,
@@ -160,7 +163,6 @@ struct Driver<'a> {
     /// Of what is made: the next of directories, then of files.
     made: u64,
     is_over: bool,
-    scratch: Vec<u8>,
 }
 
 /// @return when the task is done, or was stopped
@@ -170,7 +172,6 @@ pub fn run(plan: &Plan, task: &Task, progress: &Progress) -> Result<Outcome> {
 
 /// The same, and what a server uses meanwhile.
 pub fn run_watching(plan: &Plan, task: &Task, progress: &Progress, server: Option<&Server>) -> Result<Outcome> {
-    let failed = |e: io::Error| Error::io(Code::Internal, "epoll", &e);
     let common = Common {
         names: &plan.names,
         rng: fastrand::Rng::with_seed(plan.seed),
@@ -183,7 +184,6 @@ pub fn run_watching(plan: &Plan, task: &Task, progress: &Progress, server: Optio
     };
     let slots = (0..plan.connections).map(|n| Slot {
         worker: Worker::new(&plan.names, plan.first + n),
-        connection: None,
         refusals: 0,
         is_opening: false,
     });
@@ -192,7 +192,7 @@ pub fn run_watching(plan: &Plan, task: &Task, progress: &Progress, server: Optio
         task,
         progress,
         common,
-        poll: Poll::new().map_err(failed)?,
+        wire: Wire::new(plan.io, plan.connections)?,
         slots: slots.collect(),
         begun: Instant::now(),
         arrivals: None,
@@ -207,7 +207,6 @@ pub fn run_watching(plan: &Plan, task: &Task, progress: &Progress, server: Optio
         reconnects: 0,
         made: 0,
         is_over: false,
-        scratch: Vec::new(),
     };
     let outcome = driver.work(server);
     // What is still on its way, whether the load has ended well or not.
@@ -240,7 +239,6 @@ impl Driver<'_> {
         let start = self.begun.elapsed();
         self.common.kept_from_ns = (start + warm_up).as_nanos() as u64;
         let end_ns = (start + warm_up + time).as_nanos().min(u64::MAX.into()) as u64;
-        let mut events = Events::with_capacity(EVENTS);
         let used = || server.and_then(Server::used);
         let (mut cpu_from, mut counted_from, mut used_from) = (cpu_ns(), start, used());
         let mut is_warm = warm_up.is_zero();
@@ -254,7 +252,7 @@ impl Driver<'_> {
                 (cpu_from, counted_from, used_from, is_warm) = (cpu_ns(), self.begun.elapsed(), used(), true);
                 self.progress.is_counting.store(true, Relaxed);
             }
-            self.round(&mut events, end_ns)?;
+            self.round(end_ns)?;
         }
         self.progress.is_counting.store(false, Relaxed);
         let counted = self.begun.elapsed() - counted_from;
@@ -264,13 +262,14 @@ impl Driver<'_> {
         self.is_over = true;
         let until = self.now_ns() + DRAIN.as_nanos() as u64;
         while self.slots.iter().any(|slot| slot.worker.is_busy()) && self.now_ns() < until {
-            self.round(&mut events, until)?;
+            self.round(until)?;
         }
         let busy = self.slots.iter().filter(|slot| slot.worker.is_busy()).count();
         Ok(Outcome {
             latencies: std::mem::take(&mut self.common.latencies),
             seconds: counted.as_secs_f64(),
             cpu_seconds,
+            io: self.wire.name(),
             used,
             errors: std::mem::take(&mut self.common.errors),
             reconnects: self.reconnects,
@@ -286,7 +285,7 @@ impl Driver<'_> {
             && self.slots.iter().all(|slot| !slot.worker.is_busy())
     }
 
-    fn round(&mut self, events: &mut Events, end_ns: u64) -> Result<()> {
+    fn round(&mut self, end_ns: u64) -> Result<()> {
         let now = self.now_ns();
         if now >= self.handed_ns + HAND_ON.as_nanos() as u64 {
             self.handed_ns = now;
@@ -300,18 +299,11 @@ impl Driver<'_> {
         for (at, _) in [self.lost.front(), self.later.front(), self.silent.front()].into_iter().flatten() {
             timeout = timeout.min(at.saturating_duration_since(Instant::now()));
         }
-        match self.poll.poll(events, Some(timeout)) {
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(Error::io(Code::Internal, "epoll", &e)),
-            Ok(()) => {}
-        }
-        for event in events.iter() {
-            let n = event.token().0;
-            if event.is_writable() {
-                self.writable(n)?;
-            }
-            if event.is_readable() || event.is_read_closed() {
-                self.readable(n)?;
+        self.wire.wait(timeout)?;
+        while let Some(event) = self.wire.next() {
+            match event {
+                Event::Writable(n) => self.writable(n)?,
+                Event::Readable(n, source) => self.readable(n, source)?,
             }
         }
         while self.lost.front().is_some_and(|(at, _)| *at <= Instant::now()) {
@@ -344,7 +336,7 @@ impl Driver<'_> {
             }
             while let Some(due) = self.waiting.front().copied() {
                 let Some(n) = self.idle.pop() else { break };
-                if self.slots[n].connection.is_none() || self.slots[n].worker.is_busy() {
+                if !self.wire.is_open(n) || self.slots[n].worker.is_busy() {
                     continue;
                 }
                 self.waiting.pop_front();
@@ -371,12 +363,12 @@ impl Driver<'_> {
     }
 
     fn start(&mut self, n: usize, due_ns: u64) {
-        let slot = &mut self.slots[n];
-        let Some(connection) = &mut slot.connection else { return };
+        let worker = &mut self.slots[n].worker;
+        let Some(out) = self.wire.out(n) else { return };
         match self.task {
             Task::Load { mix, .. } => {
                 let operation = mix.choose(&mut self.common.rng);
-                slot.worker.start(connection.out(), &mut self.common, operation, due_ns);
+                worker.start(out, &mut self.common, operation, due_ns);
             }
             Task::Make => {
                 let (names, number) = (&self.plan.names, self.made);
@@ -388,10 +380,10 @@ impl Driver<'_> {
                     Some(_) => return,
                 };
                 self.made += 1;
-                slot.worker.make(connection.out(), &self.common, path, is_file, due_ns);
+                worker.make(out, &self.common, path, is_file, due_ns);
             }
         }
-        if connection.flush(self.poll.registry()).is_err() {
+        if self.wire.flush(n).is_err() {
             self.lose(n);
         }
     }
@@ -416,17 +408,17 @@ impl Driver<'_> {
         let slot = &mut self.slots[n];
         slot.is_opening = true;
         self.opening += 1;
-        let mut connection = Connection::open(self.plan.address, self.poll.registry(), Token(n))
-            .map_err(|e| no_answer(self.plan, &e))?;
-        slot.worker.hello(connection.out(), &self.plan.user);
-        slot.connection = Some(connection);
+        self.wire.open(n, self.plan.address).map_err(|e| no_answer(self.plan, &e))?;
+        if let Some(out) = self.wire.out(n) {
+            slot.worker.hello(out, &self.plan.user);
+        }
         Ok(())
     }
 
     /// A connection has gone; it comes again a little later.
     fn lose(&mut self, n: usize) {
         let slot = &mut self.slots[n];
-        slot.connection = None;
+        self.wire.close(n);
         slot.refusals += 1;
         slot.worker.give_up(&mut self.common);
         self.reconnects += 1;
@@ -440,8 +432,10 @@ impl Driver<'_> {
     }
 
     fn writable(&mut self, n: usize) -> Result<()> {
-        let Some(connection) = &mut self.slots[n].connection else { return Ok(()) };
-        match connection.writable(self.poll.registry()) {
+        if !self.wire.is_open(n) {
+            return Ok(());
+        }
+        match self.wire.writable(n) {
             Ok(()) => {}
             Err(e) => {
                 if self.gives_up(n) || self.progress.calls.load(Relaxed) == 0 {
@@ -461,14 +455,16 @@ impl Driver<'_> {
         Ok(())
     }
 
-    fn readable(&mut self, n: usize) -> Result<()> {
+    fn readable(&mut self, n: usize, source: Source) -> Result<()> {
         let now = self.now_ns();
         let (mut then, mut answers) = (Then::GoesOn, 0);
         let mut out = Vec::new();
+        if !self.wire.is_open(n) {
+            return Ok(());
+        }
         let slot = &mut self.slots[n];
-        let Some(connection) = &mut slot.connection else { return Ok(()) };
         let (worker, common) = (&mut slot.worker, &mut self.common);
-        let end = connection.read(&mut self.scratch, |bytes| {
+        let end = self.wire.read(n, source, |bytes| {
             answers += 1;
             then = worker.answered(bytes, &mut out, common, now)?;
             Ok(())
@@ -488,9 +484,9 @@ impl Driver<'_> {
             self.lose(n);
             return Ok(());
         }
-        if !out.is_empty() {
-            connection.out().append(&mut out);
-            if connection.flush(self.poll.registry()).is_err() {
+        if let (false, Some(to)) = (out.is_empty(), self.wire.out(n)) {
+            to.append(&mut out);
+            if self.wire.flush(n).is_err() {
                 self.lose(n);
                 return Ok(());
             }
@@ -506,10 +502,9 @@ impl Driver<'_> {
     /// Asks again whether a file is complete.
     fn ask_again(&mut self, n: usize) {
         let now = self.now_ns();
-        let slot = &mut self.slots[n];
-        let Some(connection) = &mut slot.connection else { return };
-        slot.worker.ask_again(connection.out(), now);
-        if connection.flush(self.poll.registry()).is_err() {
+        let Some(out) = self.wire.out(n) else { return };
+        self.slots[n].worker.ask_again(out, now);
+        if self.wire.flush(n).is_err() {
             self.lose(n);
         }
     }

@@ -7,12 +7,10 @@ use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use yunti_engine::base::Result;
 
-use super::frame;
+use super::input::Input;
 
 /// Read at once. What waits in the kernel is read in the next round.
 const READ_BYTES: usize = 16 << 10;
-/// A buffer that an answer has made larger than this is not kept.
-const KEPT_BYTES: usize = 32 << 10;
 
 pub struct Connection {
     stream: TcpStream,
@@ -20,7 +18,7 @@ pub struct Connection {
     out: Vec<u8>,
     written: usize,
     is_waiting_to_write: bool,
-    input: Vec<u8>,
+    input: Input,
 }
 
 /// What became of reading.
@@ -37,7 +35,14 @@ impl Connection {
         let mut stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
-        Ok(Connection { stream, token, out: Vec::new(), written: 0, is_waiting_to_write: true, input: Vec::new() })
+        Ok(Connection {
+            stream,
+            token,
+            out: Vec::new(),
+            written: 0,
+            is_waiting_to_write: true,
+            input: Input::default(),
+        })
     }
 
     /// Where to put what is to be sent by [`Connection::flush`].
@@ -76,28 +81,22 @@ impl Connection {
 
     /// Reads what is there, and hands on each answer that is whole.
     ///
+    /// @param is_ended the other side sends no more: it is read until it is seen to be closed, since nothing tells of that again
     /// # Errors
     /// The other side speaks no Hadoop RPC.
-    pub fn read(&mut self, scratch: &mut Vec<u8>, mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<End> {
+    pub fn read(
+        &mut self,
+        scratch: &mut Vec<u8>,
+        is_ended: bool,
+        mut take: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<End> {
         scratch.resize(READ_BYTES, 0);
         loop {
             match self.stream.read(scratch) {
                 Ok(0) => return Ok(End::Closed),
-                Ok(n) if self.input.is_empty() => {
-                    let rest = whole(&scratch[..n], &mut take)?;
-                    self.input.extend_from_slice(&scratch[n - rest..n]);
-                    if n < scratch.len() {
-                        return Ok(End::Open);
-                    }
-                }
                 Ok(n) => {
-                    self.input.extend_from_slice(&scratch[..n]);
-                    let rest = whole(&self.input, &mut take)?;
-                    self.input.drain(..self.input.len() - rest);
-                    if self.input.is_empty() && self.input.capacity() > KEPT_BYTES {
-                        self.input = Vec::new();
-                    }
-                    if n < scratch.len() {
+                    self.input.add(&scratch[..n], &mut take)?;
+                    if n < scratch.len() && !is_ended {
                         return Ok(End::Open);
                     }
                 }
@@ -107,14 +106,4 @@ impl Connection {
             }
         }
     }
-}
-
-/// Hands on what is whole. Returns how many bytes are left at the end.
-fn whole(mut bytes: &[u8], take: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<usize> {
-    while let Some(length) = frame::answer_bytes(bytes)? {
-        let Some((one, rest)) = bytes.split_at_checked(length) else { break };
-        take(one)?;
-        bytes = rest;
-    }
-    Ok(bytes.len())
 }
