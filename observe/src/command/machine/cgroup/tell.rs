@@ -73,8 +73,7 @@ fn lead(instances: &[&Instance], seconds: f64) -> String {
 }
 
 fn named(instance: &Instance) -> String {
-    let name = instance.name.replace(|c: char| c.is_control(), "?");
-    if instance.has_ended { format!("{name} (ended)") } else { name }
+    if instance.has_ended { format!("{} (ended)", instance.name) } else { instance.name.clone() }
 }
 
 fn processors(instances: &[&Instance], answer: &mut Answer) {
