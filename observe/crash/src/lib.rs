@@ -69,6 +69,7 @@ impl Report {
         stack: Vec<String>,
         told_apart: &[&str],
     ) -> Report {
+        let (class, title) = (stack::one_line(&class), stack::one_line(&title));
         let signature = stack::signature(
             [kind.name(), &class].into_iter().chain(told_apart.iter().copied()),
             stack.iter().map(String::as_str),
@@ -77,7 +78,7 @@ impl Report {
     }
 
     pub fn fact(mut self, name: &'static str, value: impl Into<String>) -> Report {
-        let value = value.into();
+        let value = stack::clean(&value.into());
         if !value.is_empty() {
             self.facts.push((name, value));
         }

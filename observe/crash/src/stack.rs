@@ -64,12 +64,14 @@ pub fn without_numbers(text: &str) -> String {
     out
 }
 
-/// One line of what may be sent: no control characters, and not too long.
+/// What may be sent, in one line: no control characters.
+pub fn one_line(text: &str) -> String {
+    text.replace(|c: char| c.is_control(), " ")
+}
+
+/// The same, and not too long.
 pub fn clean(text: &str) -> String {
-    cut(
-        &text.chars().take(NAME_BYTES_MAX + 1).map(|c| if c.is_control() { ' ' } else { c }).collect::<String>(),
-        NAME_BYTES_MAX,
-    )
+    cut(&one_line(&text.chars().take(NAME_BYTES_MAX + 1).collect::<String>()), NAME_BYTES_MAX)
 }
 
 /// At most so many bytes, and two points where there were more.
