@@ -151,7 +151,7 @@ def masked(level):
 
 
 # Of observe; all others are the engine's.
-EXT4 = "ext4"
+OF_OBSERVE = ("ext4", "hs_err", "kernel_log")
 
 
 def fuzz_targets():
@@ -167,7 +167,7 @@ def engine(minutes):
         masked("plain"),
         tested("every operation made to fail", "faults", {"YUNTI_SWEEP": "full"}, 60),
         tested("random jobs", "random", {"YUNTI_RANDOM_SECONDS": str(int(minutes * 60))}, minutes + 20),
-    ] + [fuzzing(target, minutes) for target in fuzz_targets() if target != EXT4]
+    ] + [fuzzing(target, minutes) for target in fuzz_targets() if target not in OF_OBSERVE]
 
 
 def of_checked_jobs(text, code):
@@ -241,7 +241,7 @@ def observe(minutes):
             Suite("full", "why, on all programs of known causes", [["make", "-s", "observe"], [sys.executable, "observe/tests/why/all_test.py"]],
                   counts.of_unittest, {"YUNTI": os.path.join(ROOT, "dist/bin/yunti")}, minutes=60),
             Suite("full", "programs of known causes", [[sys.executable, "observe/tests/why/programs_test.py"]], counts.of_unittest, minutes=30),
-            fuzzing(EXT4, minutes)]
+            *(fuzzing(target, minutes) for target in OF_OBSERVE)]
 
 
 def namenode(_):

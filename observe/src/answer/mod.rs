@@ -11,6 +11,7 @@ use yunti_present::failure::{Failure, Outcome};
 use yunti_present::terminal::stdout;
 use yunti_present::whole_file;
 
+pub use text::table as on_terminal;
 pub use treemap::{Part, Treemap};
 
 use crate::command::options::AnswerFlags;

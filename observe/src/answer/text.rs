@@ -36,6 +36,12 @@ pub fn of(answer: &Answer) -> String {
     text
 }
 
+/// A table by itself, without its title.
+pub fn table(table: &Table) -> String {
+    let paint = paint::for_stdout();
+    rows(table, |head| paint.dim(head))
+}
+
 fn rows(table: &Table, head: impl Fn(&str) -> String) -> String {
     let shown = || table.rows.iter().take(table.shown);
     let last = table.columns.len().saturating_sub(1);

@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::net::sockopt;
@@ -23,6 +23,8 @@ const CONNECT_TIME: Duration = Duration::from_secs(5);
 const UNACKNOWLEDGED_TIME_MS: u32 = 60_000;
 /// A host that refuses a datagram says so at once, or after its way back.
 const REFUSED_WITHIN: Duration = Duration::from_millis(100);
+/// Of what a collector says, at a time.
+const READS_MAX: usize = 64;
 /// What whoever connects is believed by, where nothing is said.
 const SYSTEM_ROOTS: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
@@ -100,18 +102,53 @@ impl Collector {
         };
         let stream = TcpStream::connect_timeout(&address, CONNECT_TIME)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(CONNECT_TIME))?;
-        stream.set_write_timeout(Some(CONNECT_TIME))?;
         sockopt::set_tcp_user_timeout(&stream, UNACKNOWLEDGED_TIME_MS)?;
         // A collector that is gone without a word is found when nothing is to be sent, too.
         sockopt::set_socket_keepalive(&stream, true)?;
         let name = ServerName::try_from(self.host.clone()).map_err(io::Error::other)?;
         let mut session = ClientConnection::new(config.clone(), name).map_err(io::Error::other)?;
+        let mut within = Within { stream: &stream, end: Instant::now() + CONNECT_TIME };
         while session.is_handshaking() {
-            session.complete_io(&mut &stream)?;
+            session.complete_io(&mut within)?;
         }
         stream.set_nonblocking(true)?;
         Ok(Connection::Tls(Box::new(Session { stream, session })))
+    }
+}
+
+/// A connection for so long, however slowly the other side speaks.
+struct Within<'a> {
+    stream: &'a TcpStream,
+    end: Instant,
+}
+
+impl Within<'_> {
+    fn left(&self) -> io::Result<Option<Duration>> {
+        let left = self.end.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
+    }
+}
+
+/// What the system says of a time that is over, for people.
+fn of_time(error: io::Error) -> io::Error {
+    if error.kind() == ErrorKind::WouldBlock { ErrorKind::TimedOut.into() } else { error }
+}
+
+impl Read for Within<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(self.left()?)?;
+        self.stream.read(bytes).map_err(of_time)
+    }
+}
+
+impl Write for Within<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(self.left()?)?;
+        self.stream.write(bytes).map_err(of_time)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -247,7 +284,8 @@ impl Session {
 
     /// Reads what the other side says: tickets, its end.
     fn state(&mut self) -> State {
-        loop {
+        // Whoever speaks without end is alive.
+        for _ in 0..READS_MAX {
             match self.session.read_tls(&mut self.stream) {
                 Ok(0) => return State::Ended,
                 Ok(_) => match self.session.process_new_packets() {
@@ -261,6 +299,7 @@ impl Session {
                 Err(_) => return State::Broken,
             }
         }
+        State::Alive
     }
 }
 

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::Report;
 use super::collector::{Collector, Connection, State};
-use super::queue::{Next, Outgoing, Queue};
-use super::syslog::Teller;
+use super::queue::{Next, Queue};
+use super::syslog::{Outgoing, Teller};
 
 /// How often it is looked what has become of a connection.
 const PULSE: Duration = Duration::from_millis(200);
@@ -16,6 +16,10 @@ const PULSE: Duration = Duration::from_millis(200);
 const ARRIVAL_PULSE: Duration = Duration::from_millis(5);
 const PAUSE: Duration = Duration::from_millis(250);
 const PAUSE_MAX: Duration = Duration::from_secs(5);
+const LAST_PAUSE_MAX: Duration = Duration::from_secs(1);
+
+/// At the end: for what cannot be interrupted, such as a name that nobody resolves, somebody waits no longer than this.
+const ABANDONED_AFTER: Duration = Duration::from_secs(1);
 
 /// How it goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +39,7 @@ struct Shared {
     trouble: Option<String>,
     /// When it is to end, whatever waits; before that as soon as nothing waits.
     end: Option<Instant>,
+    has_ended: bool,
 }
 
 pub struct Delivery {
@@ -44,13 +49,16 @@ pub struct Delivery {
 
 impl Delivery {
     pub fn start(collector: Collector, teller: Teller, queue: Queue) -> Delivery {
-        let state = Shared { queue, next_id: 1, delivered: 0, trouble: None, end: None };
+        let state = Shared { queue, next_id: 1, delivered: 0, trouble: None, end: None, has_ended: false };
         let shared = Arc::new((Mutex::new(state), Condvar::new()));
         let own = shared.clone();
         let thread = thread::Builder::new().name("delivery".into()).spawn(move || {
             let doubt = collector.doubt();
             Sender { shared: &own, collector, teller, connection: None, recent: VecDeque::new(), doubt, pause: PAUSE }
                 .run();
+            // The connection is closed by now.
+            locked(&own.0).has_ended = true;
+            own.1.notify_all();
         });
         Delivery { shared, thread: thread.ok() }
     }
@@ -75,11 +83,15 @@ impl Delivery {
 
     /// Ends when all has arrived, or the time is over.
     pub fn finish(mut self, time: Duration) -> Progress {
-        locked(&self.shared.0).end = Some(Instant::now() + time);
+        let mut shared = locked(&self.shared.0);
+        shared.end = Some(Instant::now() + time);
         self.shared.1.notify_all();
         if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+            let time = time + ABANDONED_AFTER;
+            let waited = self.shared.1.wait_timeout_while(shared, time, |s| !s.has_ended && !thread.is_finished());
+            shared = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+        drop(shared);
         self.progress()
     }
 }
@@ -90,7 +102,7 @@ struct Sender<'a> {
     teller: Teller,
     connection: Option<Connection>,
     /// What has arrived of late, as far as could be seen.
-    recent: VecDeque<(Instant, Outgoing)>,
+    recent: VecDeque<(Instant, Outgoing, u64)>,
     doubt: Duration,
     pause: Duration,
 }
@@ -123,7 +135,7 @@ impl Sender<'_> {
                     shared.delivered += 1;
                     shared.trouble = None;
                     self.pause = PAUSE;
-                    self.recent.push_back((Instant::now(), *outgoing));
+                    self.recent.push_back((Instant::now(), *outgoing, untold));
                 }
                 // The time is over.
                 Ok(false) => return,
@@ -131,11 +143,23 @@ impl Sender<'_> {
                     self.lost(self.collector.concerns_earlier(&e));
                     let mut shared = locked(&self.shared.0);
                     shared.trouble = Some(e.to_string());
-                    let _ = self.shared.1.wait_timeout(shared, self.pause);
-                    self.pause = (self.pause * 2).min(PAUSE_MAX);
+                    self.pause(shared);
                 }
             }
         }
+    }
+
+    /// Before the next attempt, however many reports come meanwhile. The end is told: it is worth an attempt at once.
+    fn pause(&mut self, shared: MutexGuard<'_, Shared>) {
+        let is_told = shared.end.is_some();
+        let waited = self.shared.1.wait_timeout_while(shared, self.pause, |s| s.end.is_some() == is_told);
+        let (shared, time) = waited.unwrap_or_else(PoisonError::into_inner);
+        drop(shared);
+        self.pause = if time.timed_out() {
+            (self.pause * 2).min(if is_told { LAST_PAUSE_MAX } else { PAUSE_MAX })
+        } else {
+            PAUSE
+        };
     }
 
     /// Whether it has arrived before the end.
@@ -159,7 +183,7 @@ impl Sender<'_> {
         match self.connection.as_mut().map(Connection::state) {
             None => {}
             Some(State::Alive) => {
-                while self.recent.front().is_some_and(|(at, _)| at.elapsed() > self.doubt) {
+                while self.recent.front().is_some_and(|(at, ..)| at.elapsed() > self.doubt) {
                     self.recent.pop_front();
                 }
             }
@@ -170,8 +194,8 @@ impl Sender<'_> {
 
     fn lost(&mut self, sends_again: bool) {
         self.connection = None;
-        let recent = self.recent.drain(..).filter(|(at, _)| at.elapsed() <= self.doubt);
-        let again: Vec<Outgoing> = recent.map(|(_, outgoing)| outgoing).filter(|_| sends_again).collect();
+        let recent = self.recent.drain(..).filter(|(at, ..)| sends_again && at.elapsed() <= self.doubt);
+        let again: Vec<_> = recent.map(|(_, outgoing, untold)| (outgoing, untold)).collect();
         let mut shared = locked(&self.shared.0);
         shared.delivered -= again.len() as u64;
         shared.queue.put_back(again);

@@ -1,18 +1,21 @@
 //! Folders where JVMs leave what they say when they crash: where each was started, or what `-XX:ErrorFile` says, or /tmp.
 //!
-//! A folder is held open and watched (inotify), so that what is left there is found when its JVM is gone, in whichever container that was.
+//! A folder is held open and watched (inotify), so that what is left there is found when its JVM is gone, in whichever container that was. A container's
+//! links lead within that container.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant, SystemTime};
 
-use rustix::fs::{FileType, Mode, OFlags, fstat, inotify, open, openat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, inotify, open, openat, openat2, statat};
+use rustix::io::Errno;
 use yunti_engine::base::{Code, Error, Result};
 
 use super::{Report, fatal_error};
@@ -27,6 +30,8 @@ const LOADED_AFTER: Duration = Duration::from_millis(700);
 /// A folder is watched for so long after its last JVM.
 const KEPT: Duration = Duration::from_secs(60);
 const FOLDERS_MAX: usize = 4096;
+/// Files that were told are known for as long as so many others have not been.
+const TOLD_MAX: usize = 4096;
 const USUAL: (&str, &str) = ("hs_err_pid", ".log");
 const OPTIONS_OF_ALL: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
@@ -54,8 +59,12 @@ pub struct Jvms {
     known: HashMap<u32, (u64, Known)>,
     starts: Option<Starts>,
     looked: Option<Instant>,
+    /// By device and inode, with a hash of what was in it: whoever writes to a file once more, or only touches it, has not crashed again.
+    told: VecDeque<((u64, u64), u64)>,
     /// Folders that there was no room for.
     pub left_out: u64,
+    /// Times that more happened in folders than could be taken.
+    pub overrun: u64,
 }
 
 impl Jvms {
@@ -65,14 +74,26 @@ impl Jvms {
             .map_err(|e| Error::io(Code::Input, "folders cannot be watched", &e.into()))?;
         let starts = Starts::start().map_err(|e| skips.push(format!("JVMs that end within half a second: {e}"))).ok();
         let (known, folders_of) = (HashMap::new(), HashMap::new());
-        let mut jvms = Jvms { inotify, folders: folders_of, known, starts, looked: None, left_out: 0 };
+        let mut jvms = Jvms {
+            inotify,
+            folders: folders_of,
+            known,
+            starts,
+            looked: None,
+            told: VecDeque::new(),
+            left_out: 0,
+            overrun: 0,
+        };
         for path in folders {
-            let added = jvms.add(path, (USUAL.0.to_owned(), USUAL.1.to_owned()), None);
+            let fd = open(path, FOLDER, Mode::empty());
+            let added = fd.and_then(|fd| jvms.add(fd, usual(), None));
             added.map_err(|e| {
-                Error::io(Code::Input, "this folder cannot be watched", &e).at_path(path.to_string_lossy())
+                Error::io(Code::Input, "this folder cannot be watched", &e.into()).at_path(path.to_string_lossy())
             })?;
         }
-        let _ = jvms.add(Path::new("/tmp"), (USUAL.0.to_owned(), USUAL.1.to_owned()), None);
+        if let Ok(fd) = open("/tmp", FOLDER, Mode::empty()) {
+            jvms.try_to_add(fd, usual(), None);
+        }
         jvms.look_at_all();
         Ok(jvms)
     }
@@ -95,6 +116,7 @@ impl Jvms {
         let mut room = [MaybeUninit::uninit(); 8192];
         let mut events = inotify::Reader::new(self.inotify.as_fd(), &mut room);
         while let Ok(event) = events.next() {
+            self.overrun += u64::from(event.events().contains(inotify::ReadFlags::QUEUE_OVERFLOW));
             let Some(folder) = self.folders.get(&event.wd()) else { continue };
             let Some(name) = event.file_name() else { continue };
             let name = OsStr::from_bytes(name.to_bytes());
@@ -102,7 +124,7 @@ impl Jvms {
             let is_one = folder.patterns.iter().any(|(before, behind)| {
                 text.len() >= before.len() + behind.len() && text.starts_with(before) && text.ends_with(behind)
             });
-            if let Some(report) = is_one.then(|| read(folder, name)).flatten() {
+            if let Some(report) = is_one.then(|| read(folder, name, &mut self.told)).flatten() {
                 each(report);
             }
         }
@@ -149,31 +171,42 @@ impl Jvms {
         if !is_jvm {
             return;
         }
-        let usual = || (USUAL.0.to_owned(), USUAL.1.to_owned());
         let own = PathBuf::from(format!("/proc/{pid}"));
-        let _ = self.add(&own.join("cwd"), usual(), Some(pid));
+        let Ok(root) = open(own.join("root"), FOLDER, Mode::empty()) else { return };
+        let cwd = open(own.join("cwd"), FOLDER, Mode::empty());
         // Where that cannot be written.
-        let _ = self.add(&own.join("root/tmp"), usual(), Some(pid));
+        let folders = [cwd, inside(&root, "/tmp")];
+        folders.into_iter().flatten().for_each(|fd| self.try_to_add(fd, usual(), Some(pid)));
         for told in error_files(pid) {
             let (folder, name) = told.rsplit_once('/').unwrap_or(("", &told));
-            let folder = match folder.strip_prefix('/') {
-                Some(absolute) => own.join("root").join(absolute),
-                None if told.starts_with('/') => own.join("root"),
-                None => own.join("cwd").join(folder),
+            // Its own number, as it sees it.
+            let folder = folder.replace("%p", &process.pid_inside.to_string()).replace("%%", "%");
+            let fd = match told.starts_with('/') {
+                true => inside(&root, &format!("/{folder}")),
+                false => open(own.join("cwd").join(folder), FOLDER, Mode::empty()),
             };
-            let _ = self.add(&folder, pattern(name), Some(pid));
+            let Ok(fd) = fd else { continue };
+            // `/dev/null`: whatever is written there by all that run is of no concern.
+            let there = statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW).ok();
+            if there.is_none_or(|stat| is_file(&stat)) {
+                self.try_to_add(fd, pattern(name), Some(pid));
+            }
         }
     }
 
-    fn add(&mut self, path: &Path, pattern: Pattern, user: Option<u32>) -> std::io::Result<()> {
-        if self.folders.len() >= FOLDERS_MAX {
-            self.left_out += 1;
-            return Ok(());
-        }
-        let fd = open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
+    /// What cannot be watched is counted.
+    fn try_to_add(&mut self, fd: OwnedFd, pattern: Pattern, user: Option<u32>) {
+        self.left_out += u64::from(self.add(fd, pattern, user).is_err());
+    }
+
+    fn add(&mut self, fd: OwnedFd, pattern: Pattern, user: Option<u32>) -> rustix::io::Result<()> {
         // By its number here: whatever becomes of the process by which it was found. The same folder has the same watch.
         let here = format!("/proc/self/fd/{}", fd.as_raw_fd());
         let wd = inotify::add_watch(&self.inotify, here, inotify::WatchFlags::CLOSE_WRITE)?;
+        if self.folders.len() >= FOLDERS_MAX && !self.folders.contains_key(&wd) {
+            let _ = inotify::remove_watch(&self.inotify, wd);
+            return Err(Errno::NOSPC);
+        }
         let folder = self.folders.entry(wd).or_insert_with(|| Folder {
             fd,
             patterns: HashSet::new(),
@@ -186,6 +219,17 @@ impl Jvms {
         folder.users.extend(user);
         Ok(())
     }
+}
+
+const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+
+fn usual() -> Pattern {
+    (USUAL.0.to_owned(), USUAL.1.to_owned())
+}
+
+/// A folder as a process with that root sees it: links that begin at `/` lead within it, too.
+fn inside(root: &OwnedFd, path: &str) -> rustix::io::Result<OwnedFd> {
+    openat2(root, path, FOLDER, Mode::empty(), ResolveFlags::IN_ROOT)
 }
 
 fn has_loaded_a_jvm(pid: u32) -> bool {
@@ -206,23 +250,36 @@ fn error_files(pid: u32) -> Vec<String> {
 
 /// `crash_%p.log`: of which %p is the number of the process; %% is one.
 fn pattern(name: &str) -> Pattern {
-    match name.split_once("%p") {
-        Some((before, behind)) => (before.replace("%%", "%"), behind.replace("%%", "%")),
-        None => (name.replace("%%", "%"), String::new()),
+    let plain = |text: &str| text.replace("%%", "%");
+    match (name.split_once("%p"), name.rsplit_once("%p")) {
+        (Some((before, _)), Some((_, behind))) => (plain(before), plain(behind)),
+        _ => (plain(name), String::new()),
     }
 }
 
+fn is_file(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+}
+
 /// No link is followed, and only a file is read: whoever may write there may write a name too.
-fn read(folder: &Folder, name: &OsStr) -> Option<Report> {
+fn read(folder: &Folder, name: &OsStr, told: &mut VecDeque<((u64, u64), u64)>) -> Option<Report> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(openat(&folder.fd, name, flags, Mode::empty()).ok()?);
-    let is_file = fstat(&file).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
-    if !is_file {
-        return None;
-    }
+    let stat = fstat(&file).ok().filter(is_file)?;
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).ok()?;
-    fatal_error::report(&String::from_utf8_lossy(&bytes), SystemTime::now())
+    let report = fatal_error::report(&String::from_utf8_lossy(&bytes), SystemTime::now())?;
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    let known = ((stat.st_dev, stat.st_ino), hasher.finish());
+    if told.contains(&known) {
+        return None;
+    }
+    if told.len() >= TOLD_MAX {
+        told.pop_front();
+    }
+    told.push_back(known);
+    Some(report)
 }
 
 #[cfg(test)]
@@ -235,5 +292,6 @@ mod tests {
         assert_eq!(pattern("crash_%p.log"), own("crash_", ".log"));
         assert_eq!(pattern("fixed.log"), own("fixed.log", ""));
         assert_eq!(pattern("100%%_%p"), own("100%_", ""));
+        assert_eq!(pattern("a%p_%p.txt"), own("a", ".txt"));
     }
 }

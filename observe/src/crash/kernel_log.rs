@@ -6,22 +6,14 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{Mode, OFlags, SeekFrom, open, seek};
+use yunti_crash::record::{Record, parse};
 use yunti_engine::base::{Code, Error, Result};
 
 pub const DEVICE: &str = "/dev/kmsg";
 /// A record is at most so long, with its head and its dictionary.
 const RECORD_BYTES_MAX: usize = 16 << 10;
-/// By the kernel itself: what programs write to the log has another facility, whatever they say.
-const BY_KERNEL: u32 = 0;
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// 0 emergency to 7 debug.
-    pub level: u32,
-    /// Since the system's start.
-    pub time_us: u64,
-    pub text: String,
-}
+/// Read at a time: a log that is written to without end leaves time for all else.
+const READS_MAX: usize = 2000;
 
 pub struct KernelLog {
     file: File,
@@ -55,10 +47,10 @@ impl KernelLog {
         self.started + Duration::from_micros(record.time_us)
     }
 
-    /// What has come since the last time.
+    /// What has come since the last time, or the first of it.
     pub fn collect(&mut self, mut each: impl FnMut(Record)) {
         let mut bytes = vec![0; RECORD_BYTES_MAX];
-        loop {
+        for _ in 0..READS_MAX {
             match self.file.read(&mut bytes) {
                 Ok(0) => return,
                 Ok(n) => match &mut self.piece {
@@ -78,51 +70,6 @@ impl KernelLog {
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return,
             }
-        }
-    }
-}
-
-/// `6,339,5140900,-;text`, and lines of a dictionary behind it, which begin with a blank. None: it is not the kernel's own.
-fn parse(bytes: &[u8]) -> Option<Record> {
-    let text = String::from_utf8_lossy(bytes);
-    let (head, body) = text.split_once(';')?;
-    let mut fields = head.split(',');
-    let priority: u32 = fields.next()?.parse().ok()?;
-    let time_us = fields.nth(1)?.parse().ok()?;
-    if priority >> 3 != BY_KERNEL {
-        return None;
-    }
-    let line = body.split('\n').next().unwrap_or_default();
-    Some(Record { level: priority & 7, time_us, text: unescaped(line) })
-}
-
-/// What does not print is written `\x1b`.
-fn unescaped(line: &str) -> String {
-    let mut out = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some(at) = rest.find("\\x") {
-        let code = rest.get(at + 2..at + 4).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        let Some(code) = code else { break };
-        out.push_str(&rest[..at]);
-        out.push(char::from(code));
-        rest = &rest[at + 4..];
-    }
-    out + rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn records() {
-        let read = |text: &str| parse(text.as_bytes()).map(|r| (r.level, r.time_us, r.text));
-        assert_eq!(read("6,339,5140900,-;NET: up\n"), Some((6, 5_140_900, "NET: up".to_owned())));
-        assert_eq!(read("3,1,2,-,caller=T1;a;b\n SUBSYSTEM=x\n"), Some((3, 2, "a;b".to_owned())));
-        assert_eq!(read("4,1,2,c;tab\\x09here, \\xzz"), Some((4, 2, "tab\there, \\xzz".to_owned())));
-        // Of a program: 1 is user, 3 daemon.
-        for text in ["12,1,2,-;Out of memory: Killed process 1 (init)", "30,1,2,-;x", "", ";", "6,1;x", "x,1,2,-;y"] {
-            assert_eq!(read(text), None, "{text}");
         }
     }
 }

@@ -3,19 +3,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use super::Report;
+use super::syslog::Outgoing;
 
 const MINUTE: Duration = Duration::from_secs(60);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outgoing {
-    /// Of this host and this run: who gets it twice knows it by this.
-    pub id: u64,
-    pub report: Report,
-    /// 1, or how often it came again.
-    pub count: u64,
-    pub is_again: bool,
-}
 
 /// What is to be done next.
 #[derive(Debug, PartialEq, Eq)]
@@ -72,11 +62,12 @@ impl Queue {
         self.sent.push_back(now);
     }
 
-    /// These have not arrived after all.
-    pub fn put_back(&mut self, outgoing: Vec<Outgoing>) {
-        for one in outgoing.into_iter().rev() {
+    /// These have not arrived after all, nor what they told of others.
+    pub fn put_back(&mut self, outgoing: Vec<(Outgoing, u64)>) {
+        for (one, told_untold) in outgoing.into_iter().rev() {
             self.sent.pop_back();
             self.waiting.push_front(one);
+            self.untold += told_untold;
         }
     }
 
@@ -89,7 +80,7 @@ impl Queue {
 mod tests {
     use std::time::SystemTime;
 
-    use super::super::Kind;
+    use super::super::{Kind, Report};
     use super::*;
 
     fn outgoing(id: u64) -> Outgoing {
@@ -112,8 +103,8 @@ mod tests {
         queue.arrived(0, now);
         queue.arrived(0, now);
         assert_eq!(next_id(&mut queue, now), Some(3));
-        queue.put_back(vec![outgoing(1), outgoing(2)]);
-        assert_eq!((next_id(&mut queue, now), queue.waiting()), (Some(1), 3));
+        queue.put_back(vec![(outgoing(1), 0), (outgoing(2), 4)]);
+        assert_eq!((next_id(&mut queue, now), queue.waiting(), queue.untold), (Some(1), 3, 4));
     }
 
     #[test]

@@ -5,12 +5,8 @@ import os
 import re
 import shutil
 import signal
-import socket
-import ssl
 import subprocess
 import sys
-import tempfile
-import threading
 import time
 import unittest
 
@@ -18,187 +14,12 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..")]
 from cgroup_test import group, memory_limit, needs_groups  # noqa: E402
+from crashing import HUNG, OOPS, SECRET, UdpCollector, WithCollectors  # noqa: E402
 from images import do, image, mounted  # noqa: E402
 from looking import YUNTI, Looking, needs_loop_devices, needs_namespaces, observe  # noqa: E402
 
-SECRET = "hunter2"
-OOPS = f"""BUG: kernel NULL pointer dereference, address: 0000000000000008
-#PF: supervisor read access in kernel mode
-Oops: Oops: 0000 [#1] SMP NOPTI
-CPU: 1 UID: 0 PID: 4711 Comm: java Tainted: G           OE       6.18.5 #1
-RIP: 0010:NAME+0x5/0x10 [crasher]
-Code: 0f 1f 44 {SECRET}
-RAX: {SECRET}
-Call Trace:
- <TASK>
- NAME+0x5/0x10 [crasher]
- vfs_read+0xa1/0x2f0
- </TASK>
----[ end trace 0000000000000000 ]---"""
-HUNG = """INFO: task kworker/u8:2:1234 blocked for more than 122 seconds.
-      Not tainted 6.18.5 #1
-Call Trace:
- <TASK>
- schedule+0x27/0x90
- io_schedule+0x46/0x70
- jbd2_log_wait_commit+0x1/0x2 [jbd2]
- </TASK>"""
-MESSAGE = re.compile(
-    r"<(?P<priority>\d+)>1 (?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (?P<host>\S+) yunti-observe \d+ (?P<kind>[a-z-]+) "
-    r'\[crash@32473(?P<data>(?: [a-z-]+="(?:[^"\\\]]|\\["\\\]])*")+)\] \ufeff(?P<text>[^\n]+)')
-CRASHING = """
-public class Crashing {
-    static void deeper(sun.misc.Unsafe unsafe) { unsafe.putInt(0L, 1); }
-    public static void main(String[] args) throws Exception {
-        var field = sun.misc.Unsafe.class.getDeclaredField("theUnsafe");
-        field.setAccessible(true);
-        deeper((sun.misc.Unsafe) field.get(null));
-    }
-}
-"""
 
-
-class Message:
-    def __init__(self, text):
-        found = MESSAGE.fullmatch(text)
-        assert found, text
-        self.priority, self.kind, self.text = int(found["priority"]), found["kind"], found["text"]
-        self.data = dict(re.findall(r'([a-z-]+)="((?:[^"\\\]]|\\.)*)"', found["data"]))
-
-    @property
-    def name(self):
-        return re.search(r"crash_[a-z]+", self.text)[0]
-
-    def __repr__(self):
-        return f"{self.kind} {self.text} {self.data}"
-
-
-class UdpCollector:
-    """Messages that arrive at a port from when it is made until it is closed."""
-
-    def __init__(self, port=0, at="127.0.0.1"):
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.bind((at, port))
-        self.port = self.socket.getsockname()[1]
-        self.url = f"udp://{at}:{self.port}"
-
-    def messages(self, count=1, within=10, quiet=0.5):
-        """So many, and none after them for a while."""
-        got, end = [], time.monotonic() + within
-        while len(got) < count:
-            self.socket.settimeout(max(0.01, end - time.monotonic()))
-            try:
-                got.append(self.socket.recv(65536))
-            except TimeoutError:
-                raise AssertionError(f"{len(got)} of {count} arrived: {got}") from None
-        self.socket.settimeout(quiet)
-        with contextlib.suppress(TimeoutError):
-            got.append(self.socket.recv(65536))
-        return [Message(m.decode()) for m in got]
-
-    def close(self):
-        self.socket.close()
-
-
-class TlsCollector:
-    """The same over TLS; `reads` a connection's messages or lets them lie."""
-
-    def __init__(self, folder, port=0, reads=True, at=None):
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem"))
-        self.context, self.reads, self.got, self.connections = context, reads, [], []
-        self.listening = socket.create_server((at or "127.0.0.1", port))
-        self.port = self.listening.getsockname()[1]
-        self.url = f"tls://{at or 'localhost'}:{self.port}"
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                plain, _ = self.listening.accept()
-                self.connections.append(plain)
-                connection = self.context.wrap_socket(plain, server_side=True)
-            except OSError:
-                if self.listening.fileno() < 0:
-                    return
-                continue
-            self.connections[-1] = connection
-            if self.reads:
-                threading.Thread(target=self.read, args=(connection,), daemon=True).start()
-
-    def read(self, connection):
-        stream = connection.makefile("rb")
-        with contextlib.suppress(OSError, ValueError):
-            while length := b"".join(iter(lambda: stream.read(1).strip(), b"")):
-                self.got.append(Message(stream.read(int(length)).decode()))
-
-    def messages(self, count=1, within=15, quiet=0.5):
-        end = time.monotonic() + within
-        while len(self.got) < count and time.monotonic() < end:
-            time.sleep(0.02)
-        time.sleep(quiet)
-        assert len(self.got) >= count, f"{len(self.got)} of {count} arrived: {self.got}"
-        return list(self.got)
-
-    def close(self):
-        """As when its process is killed."""
-        self.listening.shutdown(socket.SHUT_RDWR)
-        self.listening.close()
-        for connection in self.connections:
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR) if self.reads else None
-                connection.close()
-
-
-@unittest.skipUnless(os.geteuid() == 0, "the kernel's log, and folders of other people's JVMs, are for root")
-class Crashes(unittest.TestCase):
-    def setUp(self):
-        self.stack = contextlib.ExitStack()
-        self.addCleanup(self.stack.close)
-        self.folder = self.stack.enter_context(tempfile.TemporaryDirectory())
-
-    def collector(self, **how):
-        collector = UdpCollector(**how)
-        self.stack.callback(collector.close)
-        return collector
-
-    def tls(self, address="127.0.0.1", **how):
-        if not os.path.exists(os.path.join(self.folder, "cert.pem")):
-            do("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", os.path.join(self.folder, "key.pem"), "-out",
-               os.path.join(self.folder, "cert.pem"), "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:" + address,
-               "-addext", "basicConstraints=CA:FALSE")
-        collector = TlsCollector(self.folder, **how)
-        self.stack.callback(lambda: collector.listening.fileno() >= 0 and collector.close())
-        return collector
-
-    @property
-    def ca(self):
-        return ["--ca", os.path.join(self.folder, "cert.pem")]
-
-    def log(self, name="kmsg"):
-        """A kernel's log of our own: its path, and what writes a text's lines to it."""
-        path = os.path.join(self.folder, name)
-        os.mkfifo(path)
-        pipe = os.open(path, os.O_RDWR)
-        self.stack.callback(os.close, pipe)
-        self.sequence = 0
-
-        def say(text, priority=4):
-            for line in text.splitlines():
-                self.sequence += 1
-                os.write(pipe, f"{priority},{self.sequence},{time.monotonic_ns() // 1000},-;{line}\n".encode())
-        return ["--kernel-log", path], say
-
-    def java(self, *words, environment=None, cwd=None):
-        source = os.path.join(self.folder, "Crashing.java")
-        if not os.path.exists(source):
-            with open(source, "w") as f:
-                f.write(CRASHING)
-            do("javac", "-nowarn", "-d", self.folder, source)
-        run = subprocess.run(["java", "-XX:-CreateCoredumpOnCrash", *words, "-cp", self.folder, "Crashing", SECRET], cwd=cwd or self.folder,
-                             env=dict(os.environ, **environment or {}), capture_output=True, timeout=60)
-        self.assertIn(run.returncode, (1, -signal.SIGABRT), run.stderr)
-
+class Crashes(WithCollectors):
     def test_a_kill_for_want_of_memory(self):
         self.of_memory()
 
@@ -351,11 +172,6 @@ class Crashes(unittest.TestCase):
         self.assertEqual(look.run.returncode, 5, err)
         self.assertIn("2 NOT delivered", out)
 
-    @staticmethod
-    def told_at_the_end(look):
-        look.run.send_signal(signal.SIGINT)
-        return look.run.communicate(timeout=30)
-
     def test_tls_that_ends_and_comes_back(self):
         collector = self.tls()
         log, say = self.log()
@@ -412,7 +228,7 @@ class Crashes(unittest.TestCase):
         script = f"""
 import sys, time
 sys.path[:0] = [{HERE!r}]
-from crash_test import TlsCollector, UdpCollector
+from crashing import TlsCollector, UdpCollector
 collector = UdpCollector(at="10.7.7.2") if sys.argv[1] == "udp" else TlsCollector({self.folder!r}, at="10.7.7.2")
 print(collector.url, flush=True)
 print(*[m.name for m in collector.messages(4, within=40, quiet=3)], flush=True)

@@ -23,3 +23,8 @@ pub fn width() -> usize {
     let columns = terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0));
     columns.map_or(96, |n| n.clamp(60, 100))
 }
+
+/// Lines of the terminal that standard output is; 24 when it is none.
+pub fn height() -> usize {
+    terminal_size::terminal_size_of(std::io::stdout()).map_or(24, |(_, height)| usize::from(height.0))
+}

@@ -57,6 +57,17 @@ impl Threads {
         self.involuntary_switches += more.involuntary_switches;
     }
 
+    /// What has come since then.
+    pub fn since(&self, before: Option<&Threads>) -> Threads {
+        let before = before.copied().unwrap_or_default();
+        Threads {
+            ran_ns: self.ran_ns.saturating_sub(before.ran_ns),
+            waited_ns: self.waited_ns.saturating_sub(before.waited_ns),
+            voluntary_switches: self.voluntary_switches.saturating_sub(before.voluntary_switches),
+            involuntary_switches: self.involuntary_switches.saturating_sub(before.involuntary_switches),
+        }
+    }
+
     pub fn switches(&self) -> u64 {
         self.voluntary_switches + self.involuntary_switches
     }

@@ -4,29 +4,28 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use yunti_present::failure::{Failure, Outcome};
-use yunti_present::terminal::stdout;
+use yunti_present::failure::Failure;
 
 use super::counters::{Counters, Memory, Pressure};
 use super::hierarchy::{Controller, Hierarchies};
 use super::instance::{Instance, Threads};
 use super::jobs::{self, Job};
+use super::live::Live;
 use super::{names, sharing};
 use crate::answer::or_skip;
 use crate::kernel::machine::{GroupCounts, RequestCounts, ThreadCounts};
 
 pub const PULSE: Duration = Duration::from_millis(100);
 const SECOND: Duration = Duration::from_secs(1);
-const LIVE_SHOWN: usize = 3;
 
 /// A thread by its number and when it was started: numbers are used again.
 type ThreadId = (u32, u64);
 
-struct Group {
-    first: Counters,
-    last: Counters,
-    first_seen: Instant,
-    last_seen: Instant,
+pub struct Group {
+    pub first: Counters,
+    pub last: Counters,
+    pub first_seen: Instant,
+    pub last_seen: Instant,
 }
 
 pub struct Look {
@@ -52,7 +51,7 @@ pub struct Seen {
 }
 
 impl Look {
-    pub fn start(hierarchies: Hierarchies, is_live: bool, skips: &mut Vec<String>) -> Look {
+    pub fn start(hierarchies: Hierarchies, live: Live, skips: &mut Vec<String>) -> Look {
         let is_version_1 = hierarchies.is_version_1();
         let started = GroupCounts::start(is_version_1, skips);
         let counts = or_skip(skips, "switches, waits for processors, I/O", started);
@@ -69,7 +68,7 @@ impl Look {
             jobs_before: HashMap::new(),
             jobs: HashMap::new(),
             refreshed: Instant::now(),
-            live: Live { is_wanted: is_live, begun: Instant::now(), before: HashMap::new(), outcome: Ok(()) },
+            live,
         };
         look.refresh(true);
         look.jobs_before = look.jobs.clone();
@@ -84,7 +83,13 @@ impl Look {
         self.take_ended();
         if self.refreshed.elapsed() >= SECOND {
             self.refresh(false);
-            self.live.pass(&self.groups);
+            if self.live.is_table() {
+                let live = self.counts.as_ref().and_then(|counts| counts.threads().ok()).unwrap_or_default();
+                let (threads, requests) = (self.threads_of(&live), self.requests_of());
+                self.live.show_table(&self.groups, threads, requests);
+            } else {
+                self.live.show_line(&self.groups);
+            }
         }
         self.live.outcome.is_ok()
     }
@@ -122,20 +127,17 @@ impl Look {
     }
 
     pub fn end(mut self, skips: &mut Vec<String>) -> std::result::Result<Seen, Failure> {
+        self.live.end();
         std::mem::replace(&mut self.live.outcome, Ok(()))?;
         // Threads first: one that ends now is told as ended, or is still there.
         let live = self.counts.as_ref().map_or(Ok(Vec::new()), GroupCounts::threads)?;
         self.refresh(false);
-        let mut of_groups = std::mem::take(&mut self.ended);
         let mut of_processes = std::mem::take(&mut self.ended_of_processes);
         for thread in &live {
             let old = self.threads_before.get(&(thread.tid, thread.started));
-            of_groups.entry(thread.group).or_default().add(thread, old);
             of_processes.entry(thread.pid).or_default().add(thread, old);
         }
-        let threads = with_those_below(of_groups, &self.of_threads, |sum: &mut Threads, more| sum.add_all(more));
-        let requested = self.counts.as_ref().map(GroupCounts::requests).unwrap_or_default();
-        let requests = with_those_below(requested.into_iter().collect(), &self.of_requests, add_requests);
+        let (threads, requests) = (self.threads_of(&live), self.requests_of());
         let end = self.refreshed;
         let mut left = sharing::PROCESSES_MAX;
         let mut instances = Vec::new();
@@ -161,6 +163,23 @@ impl Look {
         instances.extend(self.jobs.values().map(|job| self.job(job, of_processes.get(&job.pid))));
         self.skip(skips);
         Ok(Seen { instances, lost: self.counts.as_ref().map_or(0, GroupCounts::lost) })
+    }
+
+    /// What threads of groups have used since the beginning.
+    ///
+    /// @param live those that are there
+    fn threads_of(&self, live: &[ThreadCounts]) -> HashMap<PathBuf, Threads> {
+        let mut of_groups = self.ended.clone();
+        for thread in live {
+            let old = self.threads_before.get(&(thread.tid, thread.started));
+            of_groups.entry(thread.group).or_default().add(thread, old);
+        }
+        with_those_below(of_groups, &self.of_threads, |sum: &mut Threads, more| sum.add_all(more))
+    }
+
+    fn requests_of(&self) -> HashMap<PathBuf, RequestCounts> {
+        let requested = self.counts.as_ref().map(GroupCounts::requests).unwrap_or_default();
+        with_those_below(requested.into_iter().collect(), &self.of_requests, add_requests)
     }
 
     fn job(&self, job: &Job, threads: Option<&Threads>) -> Instance {
@@ -209,7 +228,7 @@ fn at_its_beginning(counters: &Counters) -> Counters {
     }
 }
 
-fn instance(path: &Path, group: &Group, end: Instant) -> Instance {
+pub fn instance(path: &Path, group: &Group, end: Instant) -> Instance {
     let (first, last) = (&group.first, &group.last);
     let since = |now: Option<f64>, before: Option<f64>| (now.unwrap_or(0.0) - before.unwrap_or(0.0)).max(0.0);
     let refaults = |counters: &Counters| counters.memory.as_ref().map_or(0, |memory| memory.refaults);
@@ -265,35 +284,4 @@ fn add_requests(sum: &mut RequestCounts, more: &RequestCounts) {
 pub fn is_wanted(path: &Path, name: &str, only: &[String]) -> bool {
     only.is_empty()
         || only.iter().any(|one| if one.starts_with('/') { path.starts_with(one) } else { name.contains(one) })
-}
-
-/// A line each second: those that use most.
-struct Live {
-    is_wanted: bool,
-    begun: Instant,
-    before: HashMap<PathBuf, f64>,
-    outcome: Outcome,
-}
-
-impl Live {
-    fn pass(&mut self, groups: &BTreeMap<PathBuf, Group>) {
-        if !self.is_wanted {
-            return;
-        }
-        let now = |group: &Group| group.last.cpu_seconds.unwrap_or(0.0);
-        let since = |path: &PathBuf, group: &Group| {
-            now(group) - self.before.get(path).copied().or(group.first.cpu_seconds).unwrap_or(0.0)
-        };
-        let mut used: Vec<(&PathBuf, f64)> = groups.iter().map(|(path, group)| (path, since(path, group))).collect();
-        used.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let shown: Vec<String> = used
-            .iter()
-            .filter(|(_, seconds)| *seconds > 0.005)
-            .take(LIVE_SHOWN + 1)
-            .map(|(path, seconds)| format!("{} {seconds:.2}", names::of(path)))
-            .collect();
-        self.outcome =
-            stdout::print(&format!("{:5.0} s  processors: {}\n", self.begun.elapsed().as_secs_f64(), shown.join(", ")));
-        self.before = groups.iter().map(|(path, group)| (path.clone(), now(group))).collect();
-    }
 }

@@ -4,6 +4,7 @@ mod counters;
 mod hierarchy;
 mod instance;
 mod jobs;
+mod live;
 mod look;
 mod names;
 mod sharing;
@@ -53,7 +54,8 @@ pub fn cgroup(flags: &CgroupFlags) -> Outcome {
         return Err(error.hint("mount -t cgroup2 none /sys/fs/cgroup; in a container, mount them into it").into());
     }
     let mut skips = Vec::new();
-    let mut look = look::Look::start(hierarchies, !flags.output.answer.json, &mut skips);
+    let live = live::Live::new(!flags.output.answer.json, &flags.only, flags.sort);
+    let mut look = look::Look::start(hierarchies, live, &mut skips);
     if !flags.only.is_empty() && !look.has_any(&flags.only) {
         let error = Error::new(Code::Input, format!("no control group is called {}", flags.only.join(", ")));
         return Err(error.hint("yunti observe cgroup without names shows those that there are").into());

@@ -14,9 +14,10 @@ const MANAGERS: [(&str, &str); 6] = [
     ("lxc.payload.", "lxc"),
 ];
 
-/// `docker 3f2a9b0c1d2e`, `pod 7e2c1f40 / containerd 3f2a9b0c1d2e`, `nginx.service`, `/` ..
+/// Without what would move a cursor: whoever may make groups may call them anything. `docker 3f2a9b0c1d2e`, `pod 7e2c1f40 / containerd 3f2a9b0c1d2e`, `nginx.service`, `/` ..
 pub fn of(group: &Path) -> String {
-    let parts: Vec<String> = group.iter().skip(1).map(|part| part.to_string_lossy().into_owned()).collect();
+    let parts: Vec<String> =
+        group.iter().skip(1).map(|part| part.to_string_lossy().replace(|c: char| c.is_control(), "?")).collect();
     let Some(last) = parts.last() else { return "(all)".to_owned() };
     let above = parts.iter().rev().nth(1).map_or("", String::as_str);
     let pod = parts.iter().rev().skip(1).find_map(|part| pod(part));
@@ -76,6 +77,7 @@ mod tests {
             (&format!("/kubepods/pod{uid}"), "pod 7e2c1f40".to_owned()),
             ("/system.slice/nginx.service", "nginx.service".to_owned()),
             ("/podcasts", "podcasts".to_owned()),
+            ("/a/\u{1b}[2Jb", "?[2Jb".to_owned()),
         ] {
             assert_eq!(of(Path::new(path)), name, "{path}");
         }

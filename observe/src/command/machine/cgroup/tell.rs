@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Sort;
+use super::counters::Memory;
 use super::instance::Instance;
 use super::look::{Seen, is_wanted};
 use crate::answer::{Answer, Table, bytes, percent, time};
@@ -27,7 +28,7 @@ pub fn tell(seen: &Seen, only: &[String], sort: Sort, answer: &mut Answer) -> Va
     json!({ "groups": instances.iter().map(|instance| json_of(instance)).collect::<Vec<_>>() })
 }
 
-fn by(instance: &Instance, sort: Sort) -> f64 {
+pub fn by(instance: &Instance, sort: Sort) -> f64 {
     match sort {
         Sort::Cpu => instance.cpu_seconds,
         Sort::Wait => instance.threads.waited_ns as f64,
@@ -73,8 +74,7 @@ fn lead(instances: &[&Instance], seconds: f64) -> String {
 }
 
 fn named(instance: &Instance) -> String {
-    let name = instance.name.replace(|c: char| c.is_control(), "?");
-    if instance.has_ended { format!("{name} (ended)") } else { name }
+    if instance.has_ended { format!("{} (ended)", instance.name) } else { instance.name.clone() }
 }
 
 fn processors(instances: &[&Instance], answer: &mut Answer) {
@@ -101,6 +101,28 @@ fn processors(instances: &[&Instance], answer: &mut Answer) {
     });
     let columns = ["processors", "quota", "throttled", "for", "ready, waiting", "switches/s", "forced/s"];
     answer.tables.push(table("Processors", &columns, rows.collect()));
+}
+
+/// What they did in the last second or so, the columns that tell most, narrow enough for a terminal.
+pub fn live_table(instances: &[Instance], seconds: f64, rows: usize) -> Table {
+    let seconds = seconds.max(0.001);
+    let of = |instance: &Instance| {
+        let threads = &instance.threads;
+        let memory = |of: fn(&Memory) -> u64| instance.memory.as_ref().map_or("-".to_owned(), |m| bytes(of(m)));
+        vec![
+            format!("{:.2}", instance.cpu_seconds / seconds),
+            if instance.periods == 0 { "-".to_owned() } else { percent(instance.throttled_periods, instance.periods) },
+            format!("{:.2}", threads.waited_ns as f64 / 1e9 / seconds),
+            format!("{:.0}", threads.switches() as f64 / seconds),
+            memory(|m| m.used),
+            memory(|m| m.file),
+            format!("{:.0}", instance.refaults as f64 / seconds),
+            bytes((instance.io_bytes() as f64 / seconds) as u64),
+            named(instance),
+        ]
+    };
+    let columns = ["cpus", "throttled", "ready", "switch/s", "memory", "cache", "refault/s", "I/O a s"];
+    Table { shown: rows, ..table("", &columns, instances.iter().map(of).collect()) }
 }
 
 fn memory(instances: &[&Instance], answer: &mut Answer) {

@@ -112,7 +112,7 @@ pub fn crash(flags: &CrashFlags) -> Outcome {
         Err(e) => return Err(e.into()),
     };
     let queue = Queue::new(flags.queue as usize, flags.a_minute as usize);
-    let delivery = collector.map(|collector| Delivery::start(collector, Teller::here(), queue));
+    let delivery = collector.map(|collector| Delivery::start(collector, teller(), queue));
     let (mut kernel, mut repeats) = (KernelReports::default(), Repeats::new(Duration::from_secs(flags.again_every)));
     let (mut seen, mut found) = (Seen::default(), Vec::new());
     let mut quiet_since = Instant::now();
@@ -156,7 +156,12 @@ pub fn crash(flags: &CrashFlags) -> Outcome {
     answer.missing(log.as_ref().map_or(0, |log| log.overwritten), |n| {
         format!("records of the kernel's log: {n} times it was overwritten before it was read")
     });
-    answer.missing(jvms.left_out, |n| format!("{n} folders of JVMs: more cannot be watched at a time"));
+    answer.missing(jvms.left_out, |n| {
+        format!("{n} folders of JVMs: more cannot be watched at a time (fs.inotify.max_user_watches)")
+    });
+    answer.missing(jvms.overrun, |n| {
+        format!("hs_err files: {n} times more happened in folders than could be taken (fs.inotify.max_queued_events)")
+    });
     tell::tell(&seen, progress.as_ref(), jvms.counts(), &mut answer);
     let facts = facts(&seen, progress.as_ref());
     let told = answer.give(&flags.answer, watched.end, facts);
@@ -165,6 +170,13 @@ pub fn crash(flags: &CrashFlags) -> Outcome {
         Some(progress) if progress.waiting > 0 => Err(Failure::Told(Code::Output)),
         _ => told,
     }
+}
+
+fn teller() -> Teller {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let begun = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
+    Teller::new(&host, std::process::id(), &boot, begun.as_millis())
 }
 
 fn open_log(path: &Path, since_boot: bool, skips: &mut Vec<String>) -> yunti_engine::base::Result<KernelLog> {

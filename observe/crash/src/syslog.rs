@@ -4,13 +4,26 @@ use std::fmt::Write;
 
 use jiff::Timestamp;
 
-use super::Kind;
-use super::queue::Outgoing;
+use super::stack::cut;
+use super::{Kind, Report};
 
 /// Structured data need a number of an enterprise; this one is for documentation (RFC 5612), as we have none.
 const DATA_ID: &str = "crash@32473";
 const HOST_BYTES_MAX: usize = 255;
 const BOM: &str = "\u{feff}";
+/// Of a value; those of which more are known are names that somebody has made up.
+const VALUE_BYTES_MAX: usize = 220;
+
+/// A report on its way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// Of this host and this run: who gets it twice knows it by this.
+    pub id: u64,
+    pub report: Report,
+    /// 1, or how often it came again.
+    pub count: u64,
+    pub is_again: bool,
+}
 
 /// Who tells it.
 #[derive(Clone, Debug)]
@@ -24,15 +37,13 @@ pub struct Teller {
 }
 
 impl Teller {
-    pub fn here() -> Teller {
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned();
-        let begun = std::time::UNIX_EPOCH.elapsed().unwrap_or_default();
-        Teller { host: header(&host), pid: std::process::id(), boot, begun_ms: begun.as_millis() }
+    /// @param host as the system calls itself
+    pub fn new(host: &str, pid: u32, boot: &str, begun_ms: u128) -> Teller {
+        Teller { host: header(host), pid, boot: boot.trim().to_owned(), begun_ms }
     }
 
     /// @param untold reports before this one that there was no room for
-    /// @param bytes_max frames that would make it longer are left out
+    /// @param bytes_max facts and frames that would make it longer are left out; at least 2048, as who collects must take
     pub fn message(&self, outgoing: &Outgoing, untold: u64, bytes_max: usize) -> String {
         let report = &outgoing.report;
         let (facility, severity) = match report.kind {
@@ -49,23 +60,28 @@ impl Teller {
             self.pid,
             report.kind.name()
         );
+        // A quarter is left for what it says.
+        let data_bytes_max = bytes_max / 4 * 3;
         let mut add = |name: &str, value: &str| {
-            let _ = write!(text, " {name}=\"{}\"", escaped(value));
+            let value = escaped(&cut(value, VALUE_BYTES_MAX));
+            if text.len() + name.len() + value.len() < data_bytes_max {
+                let _ = write!(text, " {name}=\"{value}\"");
+            }
         };
         add("id", &format!("{}-{}", self.begun_ms, outgoing.id));
         add("signature", &format!("{:016x}", report.signature));
         add("class", &report.class);
         add("count", &outgoing.count.to_string());
         add("boot", &self.boot);
-        report.facts.iter().for_each(|(name, value)| add(name, value));
         if untold > 0 {
             add("lost", &untold.to_string());
         }
+        report.facts.iter().for_each(|(name, value)| add(name, value));
         let _ = write!(text, "] {BOM}");
         if outgoing.is_again {
             let _ = write!(text, "again, {} times: ", outgoing.count);
         }
-        text += &report.title;
+        text += &cut(&report.title, bytes_max.saturating_sub(text.len() + 5));
         for (n, frame) in report.stack.iter().enumerate() {
             let before = if n == 0 { ": " } else { " < " };
             if text.len() + before.len() + frame.len() + 3 > bytes_max {
@@ -93,7 +109,6 @@ fn escaped(value: &str) -> String {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use super::super::Report;
     use super::*;
 
     fn message(frames: usize, untold: u64, bytes_max: usize) -> String {
@@ -115,13 +130,31 @@ mod tests {
             "<3>1 2026-11-20T22:25:39.123456Z node-7 yunti-observe 12 oom-kill [crash@32473 id=\"99-3\" signature=\"SIGNATURE\" \
              class=\"a \\\"class\\\" [x\\]\" count=\"1\" boot=\"b-1\" process=\"a\\\\b\"] \u{feff}it was killed: frame_0 < frame_1"
         );
-        assert!(message(0, 4, 2048).contains(" lost=\"4\"] "));
+        assert!(message(0, 4, 2048).contains(" lost=\"4\" process="));
     }
 
     #[test]
     fn no_longer_than_asked_for() {
         let text = message(1000, 0, 480);
         assert!((460..=480).contains(&text.len()) && text.ends_with(" .."), "{text}");
+    }
+
+    /// Whatever a report has in it: a datagram that is too long would never leave, and all behind it would wait.
+    #[test]
+    fn no_longer_whatever_is_in_it() {
+        let teller = Teller::new(&"n".repeat(400), 12, "b-1", 99);
+        let long = "\"é".repeat(5000);
+        let mut report =
+            Report::new(Kind::OomKill, long.clone(), long.clone(), SystemTime::UNIX_EPOCH, vec![long.clone(); 40], &[]);
+        for name in ["process", "cgroup", "anon-rss", "file-rss", "device", "thread", "compiles"] {
+            report = report.fact(name, long.clone());
+        }
+        let text = teller.message(&Outgoing { id: u64::MAX, report, count: u64::MAX, is_again: true }, u64::MAX, 2048);
+        assert!(
+            text.len() <= 2048 && text.contains("\"] \u{feff}again, ") && text.contains(" lost=\""),
+            "{} {text}",
+            text.len()
+        );
     }
 
     #[test]

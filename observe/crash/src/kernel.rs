@@ -2,9 +2,10 @@
 //!
 //! Limits: an oops of one processor whose lines are mixed with those of another's is one report with the frames of both. Warnings (`WARNING:`) are none.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use super::kernel_log::Record;
+use super::file_system;
+use super::record::Record;
 use super::stack::{clean, kernel_frame, without_numbers};
 use super::{Kind, Report};
 
@@ -12,6 +13,25 @@ use super::{Kind, Report};
 const FRAMES_MAX: usize = 32;
 /// Lines of an oops, registers and modules with them; the list of tasks of an OOM kill is longer.
 const LINES_MAX: usize = 400;
+/// Lines of one report come together, and not for longer than that, even where each is written to a slow console.
+const SILENCE: Duration = Duration::from_secs(2);
+const REPORT_TIME: Duration = Duration::from_secs(30);
+/// Those by which the kernel tells: who is told of stands behind them.
+const TELLING: [&str; 13] = [
+    "dump_stack",
+    "dump_stack_lvl",
+    "show_stack",
+    "print_report",
+    "print_address_description",
+    "kasan_report",
+    "kasan_report_invalid_free",
+    "kasan_check_range",
+    "check_memory_region",
+    "kfence_report_error",
+    "bad_page",
+    "print_bad_pte",
+    "__schedule_bug",
+];
 /// How a frame is reached where a thread waits: what is above says for what.
 const WAITING: [&str; 8] = [
     "__schedule",
@@ -36,6 +56,7 @@ struct Episode {
     cause: String,
     title: String,
     time: SystemTime,
+    last_line: SystemTime,
     process: Option<(String, u32)>,
     cgroup: Option<String>,
     stack: Vec<String>,
@@ -45,7 +66,14 @@ struct Episode {
 impl Episode {
     fn new(kind: Kind, cause: &str, title: &str, time: SystemTime) -> Episode {
         let (cause, title) = (cause.to_owned(), clean(title));
-        Episode { kind, cause, title, time, process: None, cgroup: None, stack: Vec::new(), lines: 0 }
+        Episode { kind, cause, title, time, last_line: time, process: None, cgroup: None, stack: Vec::new(), lines: 0 }
+    }
+
+    /// Whether this line may still be of it.
+    fn has_more(&self, text: &str, time: SystemTime) -> bool {
+        let since = |from: SystemTime| time.duration_since(from).unwrap_or_default();
+        let is_another = text.starts_with("------------[ cut here") && !self.stack.is_empty();
+        since(self.last_line) <= SILENCE && since(self.time) <= REPORT_TIME && !is_another
     }
 
     /// Whether it ends with this line.
@@ -59,7 +87,11 @@ impl Episode {
             Some(place) => kernel_frame(place).filter(|_| self.stack.is_empty()),
             None => kernel_frame(text),
         };
-        if let Some(frame) = frame.filter(|f| self.stack.len() < FRAMES_MAX && self.stack.first() != Some(f)) {
+        let is_told = |f: &String| {
+            let is_telling = TELLING.contains(&f.as_str()) || f.starts_with("__asan_");
+            self.stack.len() < FRAMES_MAX && self.stack.first() != Some(f) && !(self.stack.is_empty() && is_telling)
+        };
+        if let Some(frame) = frame.filter(is_told) {
             self.stack.push(frame);
         }
         let is_end = text.starts_with("---[ end")
@@ -87,9 +119,15 @@ impl KernelReports {
     pub fn take(&mut self, record: &Record, time: SystemTime) -> Vec<Report> {
         let text = record.text.trim_end();
         let mut done = Vec::new();
+        if self.open.as_ref().is_some_and(|open| !open.has_more(text, time)) {
+            done.extend(self.end());
+        }
+        if let Some(open) = &mut self.open {
+            open.last_line = time;
+        }
         if let Some(report) = self.killed(text, time) {
             done.push(report);
-        } else if let Some(report) = file_system(text, time) {
+        } else if let Some(report) = file_system::report(text, time) {
             done.push(report);
         } else if let Some((kind, cause)) = beginning(text) {
             // An oops tells what it is in several ways before its first frame: the first says it best.
@@ -105,7 +143,10 @@ impl KernelReports {
         } else if let Some(open) = &mut self.open {
             let constraint = text.strip_prefix("oom-kill:");
             if let Some(told) = constraint.filter(|_| open.kind == Kind::OomKill) {
-                open.cgroup = told.split(',').find_map(|f| f.strip_prefix("task_memcg=")).map(clean);
+                // A group's name may have a comma.
+                let group =
+                    told.split_once(",task_memcg=").map(|(_, rest)| rest.split(",task=").next().unwrap_or(rest));
+                open.cgroup = group.map(clean);
             }
             if open.add(text) {
                 done.extend(self.end());
@@ -263,49 +304,6 @@ fn waits_for(stack: &[String]) -> &'static str {
     }
 }
 
-/// What file systems say of themselves.
-fn file_system(text: &str, time: SystemTime) -> Option<Report> {
-    let report = |class: String, device: &str, title: &str, told_apart: &str| {
-        let report = Report::new(Kind::FileSystem, class, clean(title), time, Vec::new(), &[device, told_apart]);
-        Some(report.fact("device", clean(device)))
-    };
-    for name in ["EXT4", "EXT3", "EXT2", "F2FS", "FAT", "BTRFS", "exFAT", "NTFS3", "UDF"] {
-        let Some(rest) = text.strip_prefix(name).map(|rest| rest.strip_prefix("-fs").unwrap_or(rest)) else { continue };
-        let system = name.to_ascii_lowercase();
-        // EXT4-fs error (device sda1): function:123: .. and EXT4-fs error (device sda1) in function:123: ..
-        if let Some(rest) = [" error (device ", " critical (device "].iter().find_map(|mark| rest.strip_prefix(mark)) {
-            let (device, what) = rest.split_once(')')?;
-            let place = what.trim_start_matches([':', ' ']).trim_start_matches("in ");
-            let function = place.split_once(':').map_or("", |(function, _)| function);
-            let is_function = !function.is_empty() && function.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-            let class = if is_function { format!("{system}: {function}") } else { format!("{system}: an error") };
-            return report(class, device, text, &without_numbers(what));
-        }
-        // EXT4-fs (sda1): what is done about it; FAT-fs (sdb1): error, ..
-        let (device, what) = rest.strip_prefix(" (")?.split_once("): ")?;
-        let is_error = what.starts_with("error")
-            || what.contains("Remounting filesystem read-only")
-            || what.contains("previous I/O error")
-            || what.contains("shut down");
-        return is_error.then(|| report(format!("{system}: {}", without_numbers(&clean(what))), device, text, ""))?;
-    }
-    if let Some(rest) = text.strip_prefix("XFS (") {
-        let (device, what) = rest.split_once("): ")?;
-        const ERRORS: [&str; 7] =
-            ["orruption", "Internal error", "CRC error", "I/O error", "Shutting down", "shut down", "shutdown"];
-        let is_error = ERRORS.iter().any(|mark| what.contains(mark));
-        return is_error.then(|| report("xfs: an error".to_owned(), device, text, &without_numbers(what)))?;
-    }
-    if let Some(rest) = text.strip_prefix("Aborting journal on device ") {
-        let device = rest.trim_end_matches('.');
-        return report("jbd2: the journal is given up".to_owned(), device, text, "");
-    }
-    if let Some(rest) = text.strip_prefix("SQUASHFS error: ") {
-        return report("squashfs: an error".to_owned(), "", text, &without_numbers(rest));
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -444,50 +442,54 @@ oom_reaper: reaped process 813 (py (x)), now anon-rss:0kB, file-rss:0kB, shmem-r
         assert_eq!(reports("someone wrote: Killed process 5 (java) x"), []);
     }
 
+    /// What is told of is not how it is told.
     #[test]
-    fn file_systems() {
-        for (text, class, device) in [
-            (
-                "EXT4-fs error (device loop0): ext4_lookup:1858: inode #2: comm ls: deleted inode referenced: 12",
-                "ext4: ext4_lookup",
-                "loop0",
-            ),
-            (
-                "EXT4-fs error (device sda1) in ext4_reserve_inode_write:5900: IO failure",
-                "ext4: ext4_reserve_inode_write",
-                "sda1",
-            ),
-            ("EXT4-fs (sda1): Remounting filesystem read-only", "ext4: Remounting filesystem read-only", "sda1"),
-            ("BTRFS critical (device sdb): corrupt leaf: root=5", "btrfs: an error", "sdb"),
-            (
-                "XFS (dm-0): Metadata CRC error detected at xfs_agf_read_verify+0x1/0x2, xfs_agf block 0x1",
-                "xfs: an error",
-                "dm-0",
-            ),
-            ("Aborting journal on device loop0-8.", "jbd2: the journal is given up", "loop0-8"),
-            (
-                "FAT-fs (sdb1): error, corrupted directory (invalid entries)",
-                "fat: error, corrupted directory (invalid entries)",
-                "sdb1",
-            ),
-        ] {
-            let report = one(text);
-            assert_eq!(
-                (report.kind, report.class.as_str(), fact(&report, "device")),
-                (Kind::FileSystem, class, Some(device))
-            );
-        }
-        for text in [
-            "EXT4-fs (sda1): mounted filesystem 1-2 r/w with ordered data mode. Quota mode: none.",
-            "EXT4-fs (sda1): unmounting filesystem",
-            "EXT4-fs warning (device sda1): ext4_x:1: y",
-            "XFS (dm-0): Mounting V5 Filesystem",
-            "EXT4",
-            "EXT4-fs error (device ",
-            "XFS (",
-        ] {
-            assert_eq!(reports(text), [], "{text}");
-        }
+    fn reports_that_begin_with_how_they_are_told() {
+        let report = one("\
+BUG: KASAN: slab-out-of-bounds in crash_write+0x1b/0x30 [crasher]
+Write of size 1 at addr ffff8880 by task sh/812
+CPU: 0 UID: 0 PID: 812 Comm: sh Not tainted 6.18.5 #1
+Call Trace:
+ <TASK>
+ dump_stack_lvl+0x53/0x70
+ print_report+0xce/0x660
+ kasan_report+0xda/0x110
+ __asan_store1+0x6c/0x80
+ crash_write+0x1b/0x30 [crasher]
+ vfs_write+0x1/0x2
+ </TASK>
+");
+        assert_eq!(
+            (report.class.as_str(), report.stack[0].as_str()),
+            ("memory used wrongly in crasher", "crash_write [crasher]")
+        );
+    }
+
+    /// Of a report without an end, what comes much later is no part; nor what begins anew.
+    #[test]
+    fn what_comes_later_is_another() {
+        let open = "watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [java:77]\nRIP: 0010:spins+0x1/0x2";
+        let mut kernel = KernelReports::default();
+        let mut take = |text: &str, seconds: u64| {
+            let record = Record { level: 3, time_us: 0, text: text.to_owned() };
+            kernel.take(&record, SystemTime::UNIX_EPOCH + Duration::from_secs(seconds))
+        };
+        let lines: Vec<&str> = open.lines().collect();
+        assert!(take(lines[0], 100).is_empty() && take(lines[1], 101).is_empty());
+        let told = take(" stranger+0x1/0x2", 4000);
+        assert_eq!((told.len(), &told[0].stack), (1, &vec!["spins".to_owned()]));
+        // Where each line comes soon after the one before, not for ever.
+        take(lines[0], 5000);
+        let told: Vec<Report> = (5001..5060).flat_map(|second| take("usb 1-1: noise", second)).collect();
+        assert_eq!(told.len(), 1);
+        let both = format!("{open}\n------------[ cut here ]------------\nWARNING: at x\n stranger+0x1/0x2");
+        assert_eq!(one(&both).stack, ["spins"]);
+    }
+
+    #[test]
+    fn groups_with_odd_names() {
+        let log = "x invoked oom-killer: a\noom-kill:constraint=CONSTRAINT_MEMCG,oom_memcg=/a,task_memcg=/a,b/é c,task=j,a,pid=3,uid=0\nMemory cgroup out of memory: Killed process 3 (j,a) total-vm:1kB";
+        assert_eq!(fact(&one(log), "cgroup"), Some("/a,b/é c"));
     }
 
     #[test]

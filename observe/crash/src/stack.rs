@@ -64,15 +64,23 @@ pub fn without_numbers(text: &str) -> String {
     out
 }
 
-/// One line of what may be sent: no control characters, and not too long.
+/// What may be sent, in one line: no control characters.
+pub fn one_line(text: &str) -> String {
+    text.replace(|c: char| c.is_control(), " ")
+}
+
+/// The same, and not too long.
 pub fn clean(text: &str) -> String {
-    let mut line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if line.len() > NAME_BYTES_MAX {
-        let end = (0..=NAME_BYTES_MAX).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
-        line.truncate(end);
-        line.push_str("..");
+    cut(&one_line(&text.chars().take(NAME_BYTES_MAX + 1).collect::<String>()), NAME_BYTES_MAX)
+}
+
+/// At most so many bytes, and two points where there were more.
+pub fn cut(text: &str, bytes_max: usize) -> String {
+    if text.len() <= bytes_max {
+        return text.to_owned();
     }
-    line
+    let end = (0..=bytes_max).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    format!("{}..", &text[..end])
 }
 
 #[cfg(test)]

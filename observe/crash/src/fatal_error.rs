@@ -8,6 +8,8 @@ use super::stack::{clean, without_numbers};
 use super::{Kind, Report};
 
 const FRAMES_MAX: usize = 32;
+/// `SIGSTKFLT` is the longest.
+const SIGNAL_BYTES_MAX: usize = 12;
 
 /// None: it is no such file, or cut off before it says anything.
 pub fn report(text: &str, time: SystemTime) -> Option<Report> {
@@ -88,6 +90,7 @@ fn cause(head: &[&str]) -> Option<Cause> {
         // `SIGSEGV (0xb) at pc=0x.., pid=1, tid=2`
         if let Some((signal, _)) = line.split_once(" (0x")
             && signal.starts_with("SIG")
+            && signal.len() <= SIGNAL_BYTES_MAX
             && signal.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit())
         {
             return Some(Cause { text: signal.to_owned(), is_signal: true });
@@ -174,10 +177,37 @@ fn frame(line: &str) -> Option<String> {
             // `J 1234% c2 com.Shop.find(I)V (10 bytes) @ 0x..`
             let words = rest.split(' ').skip_while(|word| !word.contains('('));
             let method = words.into_iter().next()?.split_once('(')?.0;
-            is_name(method).then(|| clean(method))
+            is_name(method).then(|| clean(&of_any_run(method)))
         }
         _ => None,
     }
+}
+
+/// Classes that the JVM makes while it runs are numbered as they come, or by their address: `Shop$$Lambda$14/0x0000000800c03000.run`,
+/// `Shop$$Lambda+0x00007f..`, `LambdaForm$MH.0x..`, `GeneratedMethodAccessor12`, `$Proxy7`. Without that they are the same in each run.
+fn of_any_run(method: &str) -> String {
+    let mut out = String::with_capacity(method.len());
+    let mut rest = method;
+    while let Some(c) = rest.chars().next() {
+        let address = ["/0x", "+0x", ".0x"].iter().find_map(|mark| rest.strip_prefix(mark));
+        if let Some(behind) = address.filter(|behind| behind.starts_with(|c: char| c.is_ascii_hexdigit())) {
+            rest = behind.trim_start_matches(|c: char| c.is_ascii_hexdigit());
+            continue;
+        }
+        out.push(c);
+        rest = &rest[c.len_utf8()..];
+        if ["$$Lambda", "GeneratedMethodAccessor", "GeneratedConstructorAccessor", "$Proxy"]
+            .iter()
+            .any(|made| out.ends_with(made))
+        {
+            let behind = rest.strip_prefix('$').unwrap_or(rest);
+            let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+            if digits > 0 {
+                rest = &behind[digits..];
+            }
+        }
+    }
+    out
 }
 
 /// Of a library, a class with its method: what stands in no text of another kind.
@@ -203,7 +233,8 @@ fn kind_of_thread(rest: &str) -> &'static str {
         ("JavaThread", "JavaThread"),
     ];
     let told = rest.split_once("):").map_or(rest, |(_, kind)| kind.trim_start());
-    if told.starts_with("JavaThread \"C1 CompilerThread") || told.starts_with("JavaThread \"C2 CompilerThread") {
+    let compilers = ["C1 CompilerThread", "C2 CompilerThread", "JVMCI CompilerThread"];
+    if told.strip_prefix("JavaThread \"").is_some_and(|name| compilers.iter().any(|one| name.starts_with(one))) {
         return "CompilerThread";
     }
     KINDS.iter().find(|(start, _)| told.starts_with(start)).map_or("", |(_, kind)| kind)
@@ -326,6 +357,38 @@ JAVA_TOOL_OPTIONS=-Dkey=hunter2
         );
         assert_eq!(read(&java).class, "SIGSEGV in Java code");
         assert_eq!(read(&java).stack[0], "com.Shop.find");
+    }
+
+    #[test]
+    fn classes_made_while_it_runs_are_the_same_in_each_run() {
+        for (line, name) in [
+            ("j  Shop$$Lambda$14/0x0000000800c03000.run()V+4", "Shop$$Lambda.run"),
+            ("j  Shop$$Lambda$1.run()V+4", "Shop$$Lambda.run"),
+            ("j  Shop$$Lambda+0x00007f1234000a00.run()V+4", "Shop$$Lambda.run"),
+            (
+                "j  java.lang.invoke.LambdaForm$MH.0x0000000800c04000.invoke(I)V+4 java.base@17",
+                "java.lang.invoke.LambdaForm$MH.invoke",
+            ),
+            (
+                "j  java.lang.invoke.LambdaForm$DMH+0x00007f.invokeStatic(I)V+4",
+                "java.lang.invoke.LambdaForm$DMH.invokeStatic",
+            ),
+            (
+                "j  jdk.internal.reflect.GeneratedMethodAccessor12.invoke(I)V+4",
+                "jdk.internal.reflect.GeneratedMethodAccessor.invoke",
+            ),
+            ("J 12 c2 jdk.proxy2.$Proxy34.find()V (5 bytes) @ 0x1", "jdk.proxy2.$Proxy.find"),
+            ("j  Shop$1.find2()V+1", "Shop$1.find2"),
+        ] {
+            assert_eq!(frame(line).as_deref(), Some(name), "{line}");
+        }
+    }
+
+    /// A file that somebody has made to have something sent that cannot be.
+    #[test]
+    fn a_signal_without_end_is_none() {
+        let made = SIGSEGV.replace("SIGSEGV", &format!("SIG{}", "A".repeat(100_000)));
+        assert_eq!(report(&made, SystemTime::UNIX_EPOCH), None);
     }
 
     #[test]
