@@ -3,8 +3,10 @@
 import http.server
 import json
 import os
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -143,10 +145,44 @@ class Wrong(unittest.TestCase):
                     server.shutdown()
                     thread.join()
 
+    def test_a_broken_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/hdfs-site.xml", "w") as f:
+                f.write("<configuration><property><name>dfs.namenode.handler.count</name>")
+            self.refused(3, "this is no configuration of Hadoop that is whole: <property> is not closed", "--conf", folder)
+
     def test_flags(self):
         self.refused(2, "HTTPS is not spoken", "https://nn1:9871")
+        self.refused(2, "the port is no number from 1 to 65535", "nn1:99999")
+        self.refused(2, "there is no host", "http://")
         self.refused(2, "invalid value", "-s", "5")
         self.refused(3, "there is no core-site.xml", "--conf", ROOT)
+
+
+class Hangs(unittest.TestCase):
+    """Half a minute, so not with each change; the units have the same with shorter times."""
+
+    def test_a_port_that_hangs(self):
+        """One says nothing, one says a byte now and then."""
+        with socket.create_server(("127.0.0.1", 0)) as silent, socket.create_server(("127.0.0.1", 0)) as dripping:
+            def drip():
+                one, _ = dripping.accept()
+                try:
+                    one.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+                    while True:
+                        one.sendall(b" ")
+                        time.sleep(0.2)
+                except OSError:
+                    one.close()
+            thread = threading.Thread(target=drip, daemon=True)
+            thread.start()
+            runs = [subprocess.Popen([YUNTI, "nn", "advise", f"127.0.0.1:{of.getsockname()[1]}"], stderr=subprocess.PIPE, text=True)
+                    for of in (silent, dripping)]
+            for run, seconds in zip(runs, (10, 20)):
+                said = run.communicate(timeout=60)[1]
+                self.assertEqual(run.returncode, 3)
+                self.assertRegex(said, f"^yunti: the NameNode's web server does not answer: nothing whole came in {seconds} s[^\n]*\n$")
+            thread.join()
 
 
 if __name__ == "__main__":

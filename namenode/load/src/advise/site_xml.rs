@@ -17,15 +17,33 @@ pub fn parse(text: &str) -> Result<Vec<(String, String)>> {
         return Err(Error::new(Code::Input, "xi:include is not followed")
             .hint("leave --conf out, so that the NameNode is asked for its settings"));
     }
+    if bare.contains("<property ") {
+        return Err(Error::new(Code::Input, "properties with attributes are not read")
+            .hint("leave --conf out, so that the NameNode is asked for its settings"));
+    }
+    let broken = |what: &str| {
+        Error::new(Code::Input, format!("this is no configuration of Hadoop that is whole: <{what}> is not closed"))
+    };
     let mut found = Vec::new();
     let mut rest = bare.as_str();
-    while let Some((property, after)) = element(rest, "property") {
-        if let (Some((name, _)), Some((value, _))) = (element(property, "name"), element(property, "value")) {
-            found.push((plain(name), plain(value)));
+    while rest.contains("<property>") {
+        let (property, after) = element(rest, "property").ok_or_else(|| broken("property"))?;
+        if property.contains("<property>") {
+            return Err(broken("property"));
+        }
+        let mut parts = [None, None];
+        for (part, name) in parts.iter_mut().zip(["name", "value"]) {
+            if property.contains(&format!("<{name}>")) {
+                *part = Some(plain(element(property, name).ok_or_else(|| broken(name))?.0));
+            }
+        }
+        if let [Some(name), Some(value)] = parts {
+            found.push((name, value));
         }
         rest = after;
     }
-    Ok(found)
+    let is_empty = bare.split_once("<configuration").is_some_and(|(_, rest)| rest.trim_start().starts_with("/>"));
+    if is_empty || bare.contains("</configuration>") { Ok(found) } else { Err(broken("configuration")) }
 }
 
 fn without_comments(text: &str) -> String {
@@ -65,6 +83,23 @@ mod tests {
         let found = parse(text).unwrap();
         assert_eq!(found, [("b".to_owned(), "x & <y>".to_owned()), ("c".to_owned(), String::new())]);
         assert!(parse("<html>").is_err());
+        assert_eq!(parse("<configuration/>").unwrap(), []);
         assert!(parse("<configuration><xi:include href=\"a\"/></configuration>").is_err());
+        assert!(parse("<configuration><property name=\"a\" value=\"b\"/></configuration>").is_err());
+    }
+
+    #[test]
+    fn broken() {
+        for (text, what) in [
+            ("<configuration>", "configuration"),
+            ("<configuration><property><name>a</name><value>1</value></property>", "configuration"),
+            ("<configuration><property><name>a</name><value>1</value></configuration>", "property"),
+            ("<configuration><property><name>a</name><property><name>b</name></property></configuration>", "property"),
+            ("<configuration><property><name>a</name><value>1</property></configuration>", "value"),
+            ("<configuration><property><name>a<value>1</value></property></configuration>", "name"),
+        ] {
+            let said = parse(text).unwrap_err().to_string();
+            assert!(said.contains(&format!("<{what}> is not closed")), "{text}: {said}");
+        }
     }
 }

@@ -77,8 +77,20 @@ fn address(given: Option<&str>, folder: Option<&Settings>) -> Result<String> {
     let bare = bare.split('/').next().unwrap_or_default();
     // A server that listens everywhere is asked here.
     let bare = bare.replacen("0.0.0.0", "127.0.0.1", 1);
-    let has_port = bare.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    Ok(if has_port { bare } else { format!("{bare}:{WEB_PORT}") })
+    let wrong = |what: &str| Err(Error::new(Code::Usage, format!("'{text}': {what}")).hint("give HOST:PORT"));
+    // In brackets there is an address of IPv6.
+    let (host, port) = match bare.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
+        _ => (bare.as_str(), None),
+    };
+    if host.is_empty() {
+        return wrong("there is no host");
+    }
+    match port.map(str::parse::<u16>) {
+        None => Ok(format!("{host}:{WEB_PORT}")),
+        Some(Ok(1..)) => Ok(bare),
+        Some(_) => wrong("the port is no number from 1 to 65535"),
+    }
 }
 
 fn whole(web: &str) -> Result<(Beans, Instant)> {
@@ -130,7 +142,12 @@ mod tests {
         check(Some("nn1"), "nn1:9870");
         check(Some("nn1:50070"), "nn1:50070");
         check(Some("http://nn1:9870/dfshealth.html"), "nn1:9870");
+        check(Some("[::1]"), "[::1]:9870");
+        check(Some("[::1]:50070"), "[::1]:50070");
         assert!(address(Some("https://nn1:9871"), None).is_err());
+        for wrong in ["nn1:99999", "nn1:http", "nn1:0", "nn1:", ":9870", "", "http://"] {
+            assert!(address(Some(wrong), None).is_err(), "{wrong}");
+        }
         let folder = Settings::of(&[("dfs.namenode.http-address", "0.0.0.0:9999")]);
         assert_eq!(address(None, Some(&folder)).unwrap(), "127.0.0.1:9999");
         assert_eq!(address(Some("nn2"), Some(&folder)).unwrap(), "nn2:9870");

@@ -30,7 +30,7 @@ record AuditSettings(Path file, long fileBytesMax, int backupsMax, int ringEvent
    */
   static AuditSettings of(Configuration conf) {
     String folder = System.getProperty("hadoop.log.dir");
-    String file = conf.getTrimmed(FILE_KEY);
+    String file = said(conf, FILE_KEY);
     if (file == null && folder == null) {
       throw new IllegalArgumentException(FILE_KEY + " is not set, and neither is the system property hadoop.log.dir: give the file that audit lines go to");
     }
@@ -47,8 +47,17 @@ record AuditSettings(Path file, long fileBytesMax, int backupsMax, int ringEvent
     return Integer.highestOneBit(wanted - 1) * 2;
   }
 
+  /** Null: nothing, or a blank. */
+  private static String said(Configuration conf, String key) {
+    String said = conf.getTrimmed(key);
+    return said == null || said.isEmpty() ? null : said;
+  }
+
   /** With a unit: 256m. */
   private static long bytes(Configuration conf, String key, long otherwise) {
+    if (said(conf, key) == null) {
+      return otherwise;
+    }
     try {
       long bytes = conf.getLongBytes(key, otherwise);
       if (bytes > 0) {
@@ -61,8 +70,8 @@ record AuditSettings(Path file, long fileBytesMax, int backupsMax, int ringEvent
   }
 
   private static long number(Configuration conf, String key, long otherwise, long min, long max) {
-    String said = conf.getTrimmed(key);
-    if (said == null || said.isEmpty()) {
+    String said = said(conf, key);
+    if (said == null) {
       return otherwise;
     }
     try {

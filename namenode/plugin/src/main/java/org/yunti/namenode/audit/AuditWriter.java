@@ -29,6 +29,9 @@ final class AuditWriter implements Runnable {
   private final Thread thread;
   /** Taken, and not yet in the file's buffer, which could not be written. Of who writes. */
   private byte[] kept;
+  /** Lines in the file's buffer, which are counted when they are in the file. */
+  private long linesUntold;
+  private long bytesTold;
   /** Of the event behind the ring, that its line was made. */
   private boolean isLastTaken;
   private long followedMillis;
@@ -75,11 +78,16 @@ final class AuditWriter implements Runnable {
 
   /** What is in the ring, and this: in the file, or in the NameNode's own log, when it returns. */
   private synchronized void writeNow(AuditEvent event) {
+    // A channel is closed under whoever writes and is interrupted.
+    boolean isInterrupted = Thread.interrupted();
     if (!writeAll(event)) {
       if (event != null && !isLastTaken) {
         overflow(event);
       }
       giveUp();
+    }
+    if (isInterrupted) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -88,10 +96,16 @@ final class AuditWriter implements Runnable {
     long most = TimeUnit.MILLISECONDS.toNanos(settings.blockMillisMax());
     LockSupport.unpark(thread);
     boolean isIn = false;
+    boolean isInterrupted = false;
     // A file that could not be written for so long already is not waited for by each operation anew.
     while (!isIn && System.nanoTime() - begin < most && !(isFailing && System.nanoTime() - failingSinceNanos > most)) {
       LockSupport.parkNanos(this, LOOK_NANOS);
+      // Who is interrupted is not parked any more, and would spin.
+      isInterrupted |= Thread.interrupted();
       isIn = ring.offer(event);
+    }
+    if (isInterrupted) {
+      Thread.currentThread().interrupt();
     }
     metrics.waits.incr();
     metrics.waitMillis.incr(TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begin));
@@ -131,31 +145,33 @@ final class AuditWriter implements Runnable {
         followedMillis = millis;
         file.followName();
       }
-      long before = file.written();
-      long lines = 0;
       if (kept != null) {
         file.append(kept);
         kept = null;
-        lines++;
+        linesUntold++;
       }
-      for (AuditEvent event = ring.poll(); event != null; event = ring.poll()) {
+      // At the end all that were put before are in the file when this returns, also those behind a place that is just being written.
+      long claimed = isEnding ? ring.claimed() : 0;
+      long deadline = System.nanoTime() + END_NANOS;
+      for (AuditEvent event = ring.pollClaimed(claimed, deadline); event != null; event = ring.pollClaimed(claimed, deadline)) {
         append(event);
-        lines++;
       }
       if (last != null) {
         isLastTaken = true;
         append(last);
-        lines++;
       }
       file.flush();
-      metrics.lines.incr(lines);
-      metrics.bytes.incr(file.written() - before);
+      metrics.lines.incr(linesUntold);
+      linesUntold = 0;
+      metrics.bytes.incr(file.written() - bytesTold);
+      bytesTold = file.written();
       if (isFailing) {
         isFailing = false;
         LOG.warn("audit lines are written to {} again", settings.file());
       }
       return true;
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException | OutOfMemoryError e) {
+      // Whatever it is: without this thread each operation would wait, for ever, as long as it may.
       failed(e);
       return false;
     }
@@ -166,9 +182,10 @@ final class AuditWriter implements Runnable {
     kept = bytes;
     file.append(bytes);
     kept = null;
+    linesUntold++;
   }
 
-  private void failed(IOException e) {
+  private void failed(Throwable e) {
     metrics.errors.incr();
     long millis = System.nanoTime() / 1_000_000;
     if (!isFailing) {
@@ -188,16 +205,13 @@ final class AuditWriter implements Runnable {
     isEnding = true;
     LockSupport.unpark(thread);
     writeNow(null);
-    // A place that is claimed and not written yet hides those behind it.
-    for (long end = System.nanoTime() + END_NANOS; ring.size() > 0 && System.nanoTime() - end < 0; writeNow(null)) {
-      Thread.yield();
-    }
   }
 
   /** To the NameNode's own log with all that the file does not take: the process ends. */
   private synchronized void giveUp() {
     String left = line.text(file.giveUp()) + (kept == null ? "" : line.text(kept));
     kept = null;
+    linesUntold = 0;
     left.lines().forEach(text -> {
       metrics.overflows.incr();
       OVERFLOW.warn("{}", AuditLine.message(text));

@@ -56,6 +56,26 @@ final class EventRing {
     return event;
   }
 
+  /** How many places were ever claimed. */
+  long claimed() {
+    return tail.get();
+  }
+
+  /**
+   * As {@link #poll}, and waits for an event whose place is claimed and not written yet: it hides those behind it.
+   *
+   * @param claimed places that are waited for; later ones are taken if they are written
+   * @param deadlineNanos when it gives up: a thread that has claimed may never run again
+   */
+  AuditEvent pollClaimed(long claimed, long deadlineNanos) {
+    AuditEvent event = poll();
+    while (event == null && head.get() < claimed && System.nanoTime() - deadlineNanos < 0) {
+      Thread.yield();
+      event = poll();
+    }
+    return event;
+  }
+
   /** Those that were put, or are about to be. */
   int size() {
     return (int) Math.max(0, tail.get() - head.get());

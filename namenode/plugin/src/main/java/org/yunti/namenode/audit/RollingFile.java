@@ -40,7 +40,7 @@ final class RollingFile implements Closeable {
 
   /** May be called again after it has failed. */
   void open() throws IOException {
-    if (channel != null) {
+    if (channel != null && channel.isOpen()) {
       return;
     }
     Path folder = path.toAbsolutePath().getParent();
@@ -137,7 +137,11 @@ final class RollingFile implements Closeable {
   /** Somebody else may have put the file aside, or removed it: the next lines go to a new one. */
   void followName() throws IOException {
     if (channel != null && !isNamed()) {
-      flush();
+      try {
+        flush();
+      } catch (IOException e) {
+        // The other one may be on a disk that has place: what this one did not take goes there.
+      }
       close();
     }
     open();

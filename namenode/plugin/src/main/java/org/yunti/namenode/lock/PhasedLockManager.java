@@ -63,7 +63,7 @@ public class PhasedLockManager extends GlobalFSNamesystemLock {
     } catch (NumberFormatException e) {
       // Told below.
     }
-    throw new IllegalArgumentException(key + " is '" + said + "'; give a number from " + min + " on, or leave it to " + PRESET_KEY);
+    throw new IllegalArgumentException(key + " is '" + said + "'; give a number from " + min + " to " + Integer.MAX_VALUE + ", or leave it to " + PRESET_KEY);
   }
 
   @Override

@@ -3,10 +3,7 @@ package org.yunti.namenode.queue;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.ipc.FairCallQueue;
@@ -30,15 +27,12 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
   public static final String SHARDS_KEY = "yunti.callqueue.shards";
 
   private static final int SHARDS_MAX = 1024;
-  private static final long NEVER = Long.MAX_VALUE;
+  private static final long NEVER = WaitingPutters.NEVER;
 
   private final List<Level<E>> levels;
   private final ThreadLocal<Taker> takers;
   private final IdleHandlers idle = new IdleHandlers(() -> !isEmpty());
-  /** Who waits for a place. */
-  private final Queue<Thread> putters = new ConcurrentLinkedQueue<>();
-
-  private final AtomicInteger puttersCount = new AtomicInteger();
+  private final WaitingPutters putters = new WaitingPutters();
 
   /** What a handler knows. */
   private static final class Taker {
@@ -168,30 +162,8 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
 
   /** False: the time is over. */
   private boolean putInto(Level<E> level, E call, long deadline) throws InterruptedException {
-    if (!level.offer(call)) {
-      Thread thread = Thread.currentThread();
-      puttersCount.getAndIncrement();
-      try {
-        // Who takes looks for those that wait after it has made place.
-        for (putters.add(thread); !level.offer(call); putters.add(thread)) {
-          long left = deadline - System.nanoTime();
-          if (deadline == NEVER) {
-            LockSupport.park(this);
-          } else if (left > 0) {
-            LockSupport.parkNanos(this, left);
-          }
-          putters.remove(thread);
-          if (Thread.interrupted()) {
-            throw new InterruptedException();
-          }
-          if (left <= 0) {
-            return false;
-          }
-        }
-      } finally {
-        putters.remove(thread);
-        puttersCount.getAndDecrement();
-      }
+    if (!putters.put(level, call, deadline)) {
+      return false;
     }
     idle.call();
     return true;
@@ -212,9 +184,7 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
     }
     if (call != null) {
       taker.advance();
-      if (puttersCount.get() > 0) {
-        LockSupport.unpark(putters.poll());
-      }
+      putters.call();
     }
     return call;
   }

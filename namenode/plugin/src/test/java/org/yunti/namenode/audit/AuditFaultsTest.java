@@ -121,11 +121,102 @@ class AuditFaultsTest {
     assertEquals(0, writer.metrics().lines.value());
   }
 
+  /** What could not be written at first is counted once it is there. */
+  @Test
+  void writtenLater() throws Exception {
+    Path file = folder.resolve("audit");
+    Files.createSymbolicLink(file, Path.of("/dev/full"));
+    AuditWriter writer = writer(file, 8, 1000);
+    for (int number = 0; number < 3; number++) {
+      writer.put(event("/" + number));
+    }
+    until(() -> writer.metrics().errors.value() > 0);
+    Path other = folder.resolve("other");
+    Files.createSymbolicLink(other, Files.createFile(folder.resolve("real")));
+    Files.move(other, file, java.nio.file.StandardCopyOption.ATOMIC_MOVE);
+    until(() -> writer.metrics().lines.value() == 3);
+    assertEquals(List.of("/0", "/1", "/2"), names(file));
+    assertEquals(Files.size(file), writer.metrics().bytes.value());
+    writer.end();
+  }
+
+  /** Who is interrupted while it waits for a place waits on, without a processor of its own, and is interrupted still. */
+  @Test
+  void interruptedWhileItWaits() throws Exception {
+    Path pipe = folder.resolve("pipe");
+    assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
+    try (FileChannel reader = FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+      AuditWriter writer = writer(pipe, 2, 1000);
+      String name = "/" + "x".repeat(100_000);
+      Thread.currentThread().interrupt();
+      var threads = java.lang.management.ManagementFactory.getThreadMXBean();
+      long cpu = 0;
+      while (writer.metrics().overflows.value() == 0) {
+        cpu = threads.getCurrentThreadCpuTime();
+        writer.put(event(name));
+      }
+      cpu = threads.getCurrentThreadCpuTime() - cpu;
+      assertTrue(Thread.interrupted());
+      assertTrue(cpu < TimeUnit.MILLISECONDS.toNanos(500), cpu + " ns of a second");
+      assertTrue(reader.isOpen());
+    }
+  }
+
+  /** A channel is closed when a thread that is interrupted writes to it. */
+  @Test
+  void interruptedAtTheEnd() throws Exception {
+    Path file = folder.resolve("audit");
+    AuditWriter writer = writer(file, 8, 1000);
+    writer.end();
+    Thread.currentThread().interrupt();
+    writer.put(event("/1"));
+    assertTrue(Thread.interrupted());
+    writer.put(event("/2"));
+    assertEquals(List.of("/1", "/2"), names(file));
+    assertEquals(0, writer.metrics().overflows.value());
+  }
+
+  /** Each is in the file when its thread goes on, in the thread's order, whenever the end comes. */
+  @Test
+  void endedWhilePut() throws Exception {
+    for (int round = 0; round < 50; round++) {
+      Path file = folder.resolve("audit" + round);
+      AuditWriter writer = writer(file, 4, 10_000);
+      Thread[] threads = new Thread[4];
+      for (int number = 0; number < threads.length; number++) {
+        String name = "/" + number + "/";
+        threads[number] = new Thread(() -> {
+          for (int next = 0; next < 200; next++) {
+            writer.put(event(name + next));
+          }
+        });
+        threads[number].start();
+      }
+      java.util.concurrent.locks.LockSupport.parkNanos(round * 50_000L);
+      writer.end();
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      List<String> names = names(file);
+      assertEquals(threads.length * 200, names.size());
+      int[] next = new int[threads.length];
+      for (String name : names) {
+        String[] parts = name.split("/");
+        assertEquals(next[Integer.parseInt(parts[1])]++, Integer.parseInt(parts[2]), name);
+      }
+      assertEquals(names.size(), writer.metrics().lines.value());
+    }
+  }
+
   @Test
   void wrongSettings() {
     refused("yunti.namenode.audit.file: audit lines cannot be written to /proc/no/such", "yunti.namenode.audit.file", "/proc/no/such");
     refused("yunti.namenode.audit.file.max.size is '-1'; give bytes above 0", "yunti.namenode.audit.file.max.size", "-1");
     refused("yunti.namenode.audit.file.max.size is 'much'; give bytes above 0", "yunti.namenode.audit.file.max.size", "much");
+    refused("yunti.namenode.audit.file.max.size is '9999999999999999999g'; give bytes above 0", "yunti.namenode.audit.file.max.size", "9999999999999999999g");
+    refused("yunti.namenode.audit.file.max.size is '9223372036854775808'; give bytes above 0", "yunti.namenode.audit.file.max.size", "9223372036854775808");
+    refused("yunti.namenode.audit.file.max.backups is '-1'; give a number from 0 to 10000", "yunti.namenode.audit.file.max.backups", "-1");
+    refused("yunti.namenode.audit.file: audit lines cannot be written to " + folder, AuditSettings.FILE_KEY, folder.toString());
     refused("yunti.namenode.audit.ring.events is '1'; give a number from 2 to 16777216", "yunti.namenode.audit.ring.events", "1");
     refused("yunti.namenode.audit.flush.ms is 'x'; give a number from 1 to 3600000", "yunti.namenode.audit.flush.ms", "x");
     String file = System.getProperty("hadoop.log.dir") == null ? null : "";
@@ -147,6 +238,11 @@ class AuditFaultsTest {
   void sizes() {
     Configuration conf = new Configuration(false);
     conf.set(AuditSettings.FILE_KEY, "/tmp/x");
+    // A blank is nothing.
+    conf.set(AuditSettings.FILE_BYTES_KEY, " ");
+    conf.set(AuditSettings.BACKUPS_KEY, "");
+    assertEquals(256 << 20, AuditSettings.of(conf).fileBytesMax());
+    assertEquals(20, AuditSettings.of(conf).backupsMax());
     conf.set(AuditSettings.FILE_BYTES_KEY, "2m");
     conf.set(AuditSettings.RING_KEY, "1000");
     AuditSettings settings = AuditSettings.of(conf);

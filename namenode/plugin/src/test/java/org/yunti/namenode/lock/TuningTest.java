@@ -33,8 +33,9 @@ class TuningTest {
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
       "yunti.namenode.lock.preset | fast | yunti.namenode.lock.preset is 'fast'; it may be throughput or balanced",
-      "yunti.namenode.lock.writers.max | 0 | yunti.namenode.lock.writers.max is '0'; give a number from 1 on, or leave it to yunti.namenode.lock.preset",
-      "yunti.namenode.lock.overtakes.max | few | yunti.namenode.lock.overtakes.max is 'few'; give a number from 0 on, or leave it to yunti.namenode.lock.preset",
+      "yunti.namenode.lock.writers.max | 0 | yunti.namenode.lock.writers.max is '0'; give a number from 1 to 2147483647, or leave it to yunti.namenode.lock.preset",
+      "yunti.namenode.lock.overtakes.max | few | yunti.namenode.lock.overtakes.max is 'few'; give a number from 0 to 2147483647, or leave it to yunti.namenode.lock.preset",
+      "yunti.namenode.lock.writers.max | 9999999999 | yunti.namenode.lock.writers.max is '9999999999'; give a number from 1 to 2147483647, or leave it to yunti.namenode.lock.preset",
       "yunti.namenode.lock.phase.fair | yes | yunti.namenode.lock.phase.fair is 'yes'; give true or false, or leave it to yunti.namenode.lock.preset"})
   void whatIsWrong(String key, String value, String said) {
     assertEquals(said, assertThrows(IllegalArgumentException.class, () -> of(key, value)).getMessage());
