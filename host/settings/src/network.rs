@@ -6,6 +6,8 @@ use crate::system::System;
 const AREA: &str = "network";
 const IPV4: &str = "proc/sys/net/ipv4";
 const BACKLOG: u64 = 1024;
+/// From an odd to an even number or the other way round: the kernel gives out one half first, and asks for equal halves.
+const PORTS: &str = "15000-64999";
 
 pub fn settings(system: &System) -> Vec<Setting> {
     [reuse, ports, fin_timeout, backlog].iter().filter_map(|setting| setting(system)).collect()
@@ -48,7 +50,7 @@ fn reuse(system: &System) -> Option<Setting> {
             format!("{value}: {what}; {} connections in TIME_WAIT", waiting(system)),
             Takes::Number { path, min: 0, max: 2 },
         )
-        .why("a port to the same service may be taken again while an old connection waits: who connects anew for each request has three times as many a minute here (yunti host bench time-wait)")
+        .why("a port to the same service may be taken again while an old connection waits: each of them after a second, not after a minute, for who connects anew for each request (yunti host bench time-wait)")
         .better(
             has_times && (short && value != 1 || value == 0),
             if short { Advice::Change } else { Advice::Consider },
@@ -72,7 +74,7 @@ fn ports(system: &System) -> Option<Setting> {
         .better(
             few || is_short(system) && from > 20_000,
             if is_short(system) { Advice::Change } else { Advice::Consider },
-            "15000-65000",
+            PORTS,
             "services that listen within it may find their port taken when they start: ip_local_reserved_ports",
         ),
     )
@@ -126,8 +128,8 @@ mod tests {
         assert_eq!(advice("tw-reuse", &[range, few, reuse("0\n")]), is(Advice::Consider, "2"));
         assert_eq!(advice("tw-reuse", &[range, many, reuse("2\n"), ("proc/sys/net/ipv4/tcp_timestamps", "0\n")]), keep);
         assert_eq!(advice("local-ports", &[range, few]), keep);
-        assert_eq!(advice("local-ports", &[narrow, few]), is(Advice::Consider, "15000-65000"));
-        assert_eq!(advice("local-ports", &[range, many]), is(Advice::Change, "15000-65000"));
+        assert_eq!(advice("local-ports", &[narrow, few]), is(Advice::Consider, "15000-64999"));
+        assert_eq!(advice("local-ports", &[range, many]), is(Advice::Change, "15000-64999"));
         assert_eq!(advice("fin-timeout", &[("proc/sys/net/ipv4/tcp_fin_timeout", "60\n")]), keep);
         assert_eq!(advice("listen-backlog", &[("proc/sys/net/core/somaxconn", "128\n")]), is(Advice::Consider, "4096"));
         assert_eq!(advice("listen-backlog", &[("proc/sys/net/core/somaxconn", "4096\n")]), keep);

@@ -1,5 +1,7 @@
 //! Two ways of doing a thing, measured by turns, and the first of them once more in each round: how much it differs from itself is the noise.
 
+use std::time::Instant;
+
 use serde::Serialize;
 
 use super::Bench;
@@ -7,6 +9,8 @@ use yunti_engine::base::Result;
 
 /// Below this no difference is believed, however quiet the machine.
 const LEAST: f64 = 0.03;
+/// Where old differs from itself by more, a smaller difference is not known to be none.
+const NOISE_MAX: f64 = 0.25;
 /// Of what is timed, fewer say nothing.
 const ROUNDS_MIN: usize = 3;
 
@@ -67,6 +71,8 @@ pub enum Verdict {
     Same,
     #[serde(rename = "costs")]
     Costs,
+    #[serde(rename = "too noisy to say")]
+    TooNoisy,
     #[serde(rename = "too few rounds")]
     TooFew,
 }
@@ -78,6 +84,7 @@ impl Verdict {
             Verdict::Solved => "solved by the kernel",
             Verdict::Same => "no difference here",
             Verdict::Costs => "costs",
+            Verdict::TooNoisy => "too noisy to say",
             Verdict::TooFew => "too few rounds",
         }
     }
@@ -110,8 +117,9 @@ pub fn compare(
     mut run: impl FnMut(Side) -> Result<Vec<f64>>,
 ) -> Result<Vec<Comparison>> {
     let mut values: Vec<[Vec<f64>; 3]> = vec![Default::default(); metrics.len()];
+    let begun = Instant::now();
     for round in 0..bench.rounds {
-        if round > 0 && bench.is_late(round) {
+        if round > 0 && bench.is_late(begun, round, ROUNDS_MIN) {
             break;
         }
         // Nobody is always the first.
@@ -156,6 +164,9 @@ fn judge(metric: &Metric, old: &[f64], new: &[f64], again: &[f64]) -> (f64, f64,
     let verdict = if !metric.exact && old.len() < ROUNDS_MIN {
         Verdict::TooFew
     } else if gain.abs() <= noise.max((1.0 + LEAST).ln()) {
+        if noise > (1.0 + NOISE_MAX).ln() {
+            return (effect.exp(), noise.exp_m1(), Verdict::TooNoisy);
+        }
         if metric.since.is_empty() { Verdict::Same } else { Verdict::Solved }
     } else if gain > 0.0 {
         Verdict::WorthIt
@@ -183,7 +194,12 @@ pub fn percentile(sorted: &[u64], share: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use yunti_engine::job::Control;
+
     use super::*;
+    use crate::scratch::Scratch;
 
     #[test]
     fn verdicts() {
@@ -192,13 +208,38 @@ mod tests {
         let check = |metric: &Metric, new: [f64; 3], again: [f64; 3]| judge(metric, &quiet, &new, &again).2;
         assert_eq!(check(&speed, [120.0, 121.0, 119.0], quiet), Verdict::WorthIt);
         assert_eq!(check(&speed, [80.0, 81.0, 79.0], quiet), Verdict::Costs);
-        // The old way differs by half from itself: a fifth is nothing.
-        assert_eq!(check(&speed, [120.0, 121.0, 119.0], [150.0, 101.0, 99.0]), Verdict::Same);
+        // The old way differs by half from itself: whether a fifth is something is not known, and nothing has solved it.
+        assert_eq!(check(&speed, [120.0, 121.0, 119.0], [150.0, 101.0, 99.0]), Verdict::TooNoisy);
+        assert_eq!(check(&speed.since("Linux 9"), [120.0, 121.0, 119.0], [150.0, 101.0, 99.0]), Verdict::TooNoisy);
+        assert_eq!(check(&speed, [110.0, 111.0, 109.0], [115.0, 101.0, 99.0]), Verdict::Same);
+        // Twice as much is something nevertheless.
+        assert_eq!(check(&speed, [220.0, 221.0, 219.0], [150.0, 101.0, 99.0]), Verdict::WorthIt);
         assert_eq!(check(&speed, quiet, quiet), Verdict::Same);
         assert_eq!(check(&speed.since("Linux 9"), quiet, quiet), Verdict::Solved);
         let space = Metric::counted("space", "KiB", Better::Less);
         assert_eq!(judge(&space, &[4.0], &[0.0], &[4.0]).2, Verdict::WorthIt);
         assert_eq!(judge(&speed, &[4.0], &[9.0], &[4.0]).2, Verdict::TooFew);
+    }
+
+    /// One of several comparisons has its rounds, though those before it have used time; nobody has them for ever.
+    #[test]
+    fn rounds_of_a_later_comparison() {
+        let now = Instant::now();
+        let ago = |seconds| now.checked_sub(Duration::from_secs(seconds)).unwrap();
+        let scratch = Scratch::new(&std::env::temp_dir()).unwrap();
+        let control = Control::new();
+        let bench = |spent| Bench {
+            scratch: &scratch,
+            rounds: 5,
+            quick: false,
+            image_bytes: 0,
+            control: &control,
+            begun: ago(spent),
+            time_max: Duration::from_secs(75),
+        };
+        assert!(!bench(60).is_late(ago(5), 1, ROUNDS_MIN));
+        assert!(!bench(100).is_late(ago(5), 2, ROUNDS_MIN) && bench(100).is_late(ago(5), 3, ROUNDS_MIN));
+        assert!(bench(70).is_late(ago(30), 3, ROUNDS_MIN) && bench(140).is_late(ago(30), 1, ROUNDS_MIN));
     }
 
     #[test]

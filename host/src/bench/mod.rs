@@ -60,10 +60,11 @@ impl Bench<'_> {
         if self.control.is_cancelled() { Err(Error::new(Code::Cancelled, "cancelled")) } else { Ok(()) }
     }
 
-    /// Another round like those that are done would be too long.
-    pub fn is_late(&self, rounds_done: usize) -> bool {
-        let spent = self.begun.elapsed();
-        spent + spent / rounds_done.max(1) as u32 > self.time_max
+    /// Another round like those that are done would be too long. Of what is timed fewer than `rounds_min` say nothing: these have twice the time.
+    pub fn is_late(&self, comparison_begun: Instant, rounds_done: usize, rounds_min: usize) -> bool {
+        let next = comparison_begun.elapsed() / rounds_done.max(1) as u32;
+        let time_max = if rounds_done < rounds_min { self.time_max * 2 } else { self.time_max };
+        self.begun.elapsed() + next > time_max
     }
 
     pub fn pick<T>(&self, full: T, quick: T) -> T {

@@ -21,7 +21,7 @@ pub const SUBJECT: Subject = Subject {
 };
 
 const METRICS: [Metric; 2] =
-    [Metric::timed("connections", "/s", More), Metric::timed("of 100 tries, failed", "", Less)];
+    [Metric::timed("connections", "/s", More), Metric::timed("of 100 tries, connected", "", More)];
 const LEFT: [Metric; 1] = [Metric::counted("of 200 in TIME_WAIT, there after 2.5 s", "", Less)];
 
 struct Settings {
@@ -46,7 +46,7 @@ fn measure(bench: &Bench) -> Result<Measured> {
             let settings = if side.is_new() { settings } else { &usual };
             let seen = run(settings, 60, milliseconds, 0, 0)?;
             let tries = (seen.connections + seen.failures).max(1);
-            Ok(vec![seen.connections as f64 / seen.seconds, seen.failures as f64 * 100.0 / tries as f64])
+            Ok(vec![seen.connections as f64 / seen.seconds, seen.connections as f64 * 100.0 / tries as f64])
         })?);
     }
     if !bench.quick {
@@ -56,6 +56,10 @@ fn measure(bench: &Bench) -> Result<Measured> {
             Ok(vec![seen.time_wait_after_wait as f64])
         })?);
     }
+    measured.notes.push(format!(
+        "each runs for {:.1} s with few ports: with tcp_tw_reuse=1 each port comes again after a second, without after a minute, so that the longer it runs the larger the difference is",
+        milliseconds as f64 / 1e3
+    ));
     measured.notes.push(
         "in a network namespace of its own; tcp_fin_timeout is about FIN_WAIT2, and changes nothing about TIME_WAIT"
             .to_owned(),

@@ -11,11 +11,12 @@ pub fn apply(journal: &mut Journal, files: &Files, name: &str, wanted: &Wanted) 
     let id = journal.intend(name, wanted, &files.boot())?;
     match all_or_none(files, wanted) {
         Ok(()) => {
-            journal.note(id, State::Done, None)?;
+            journal.note(id, State::Done, None).map_err(|e| e.hint("it is changed; `yunti host undo` finds that"))?;
             Ok(id)
         }
         Err(error) => {
-            journal.note(id, State::Failed, Some(&error.to_string()))?;
+            // Where the journal cannot be written any more, the next one finds that all is as it was.
+            let _ = journal.note(id, State::Failed, Some(&error.to_string()));
             Err(error)
         }
     }

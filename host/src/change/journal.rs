@@ -117,7 +117,7 @@ impl Journal {
     ///
     /// @return the number of the change
     pub fn intend(&mut self, name: &str, wanted: &Wanted, boot: &str) -> Result<u64> {
-        let id = self.changes.last().map_or(1, |change| change.id + 1);
+        let id = self.changes.iter().map(|change| change.id).max().map_or(1, |id| id + 1);
         let time = now();
         let change = Change {
             id,
@@ -164,13 +164,24 @@ fn as_json(writes: &[Write]) -> Value {
     writes.iter().map(|w| json!({"file": format!("/{}", w.path), "value": w.value})).collect()
 }
 
+/// None too where a file is none of the kernel's settings: whatever has become of the journal, no other file is written for it.
 fn writes(value: &Value) -> Option<Vec<Write>> {
-    let one = |w: &Value| Some(Write::new(w["file"].as_str()?.strip_prefix('/')?, w["value"].as_str()?));
+    let one = |w: &Value| {
+        let path = w["file"].as_str()?.strip_prefix('/')?;
+        let is_setting = ["proc/sys/", "sys/"].iter().any(|start| path.starts_with(start));
+        let is_straight = path.split('/').all(|name| !matches!(name, "" | "." | ".."));
+        (is_setting && is_straight).then_some(())?;
+        Some(Write::new(path, w["value"].as_str()?))
+    };
     value.as_array()?.iter().map(one).collect()
 }
 
 /// The changes, lines that are none, and whether it ends with a whole line.
 fn read(file: &mut File) -> std::io::Result<(Vec<Change>, usize, bool)> {
+    // A device may have no end.
+    if !file.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is no regular file"));
+    }
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
     file.read_to_end(&mut bytes)?;
@@ -195,6 +206,10 @@ fn add(changes: &mut Vec<Change>, line: &[u8]) -> Option<()> {
     let text = |name: &str| line[name].as_str().map(str::to_owned);
     let wanted =
         Wanted { writes: writes(&line["new"])?, old: writes(&line["old"])?, restore: writes(&line["restore"])? };
+    // A number names one change; the largest has none behind it.
+    if id == u64::MAX || changes.iter().any(|change| change.id == id) {
+        return None;
+    }
     changes.push(Change { id, name: text("name")?, time: text("time")?, boot: text("boot")?, wanted, state });
     Some(())
 }

@@ -200,6 +200,85 @@ fn a_journal_that_was_cut_off() {
     assert_eq!(Journal::look(&machine.path).unwrap(), (Vec::new(), 3));
 }
 
+/// Whatever has become of the journal: no file but the kernel's settings is written, no number is taken twice, and it goes on.
+#[test]
+fn a_journal_that_is_damaged() {
+    let machine = Machine::new();
+    machine.apply("swappiness", "10").unwrap();
+    let line = fs::read_to_string(&machine.path).unwrap().lines().next().unwrap().to_owned();
+    for wrong in
+        ["/etc/passwd", "/proc/sys/../../etc/passwd", "/sys//x", "//etc/passwd", "/proc/self/mem", "sys/x", "/"]
+    {
+        let told = line.replace("/proc/sys/vm/swappiness", wrong).replace("\"id\":1", "\"id\":7");
+        fs::write(&machine.path, format!("{told}\n{{\"id\":7,\"state\":\"done\"}}\n")).unwrap();
+        assert_eq!(Journal::look(&machine.path).unwrap(), (Vec::new(), 2), "{wrong}");
+    }
+    // The largest number, and one that is there already.
+    let largest = line.replace("\"id\":1", &format!("\"id\":{}", u64::MAX));
+    let second = line.replace("\"id\":1", "\"id\":9");
+    fs::write(&machine.path, format!("{second}\n{line}\n{largest}\n{line}\n")).unwrap();
+    let journal = machine.journal();
+    assert_eq!((journal.changes.len(), journal.torn), (2, 2));
+    drop(journal);
+    machine.tree.write(SWAPPINESS, "60\n");
+    settle(&mut machine.journal(), &machine.files).unwrap();
+    assert_eq!(machine.apply("swappiness", "20").unwrap(), 10);
+}
+
+/// Killed in its middle, and then somebody else has set it: his value stays until he who undoes wants that.
+#[test]
+fn one_who_did_not_end_and_somebody_else() {
+    for is_undoing in [false, true] {
+        let machine = Machine::new();
+        let wanted = machine.wanted("swappiness", "10");
+        let mut journal = machine.journal();
+        let id = journal.intend("swappiness", &wanted, "one").unwrap();
+        if is_undoing {
+            journal.note(id, State::Done, None).unwrap();
+            journal.note(id, State::Undoing, None).unwrap();
+        }
+        drop(journal);
+        machine.tree.write(SWAPPINESS, "33\n");
+        let told = settle(&mut machine.journal(), &machine.files).unwrap();
+        assert!(told.len() == 1 && told[0].contains("--force"), "{told:?}");
+        assert_eq!((machine.value(SWAPPINESS).as_str(), machine.states()), ("33", vec![State::Done]));
+        assert!(machine.undo(&Which::Last, false).is_err());
+        machine.undo(&Which::Last, true).unwrap();
+        assert_eq!((machine.value(SWAPPINESS).as_str(), machine.states()), ("60", vec![State::Undone]));
+    }
+}
+
+/// A disk that was taken away takes its changes with it, and keeps nobody from undoing others.
+#[test]
+fn a_disk_that_is_gone() {
+    const AHEAD: &str = "sys/block/sdz/queue/read_ahead_kb";
+    let machine = Machine::new();
+    machine.tree.write(AHEAD, "128\n");
+    machine.apply("swappiness", "10").unwrap();
+    machine.apply("read-ahead:sdz", "512").unwrap();
+    fs::remove_dir_all(machine.tree.root().join("sys/block/sdz")).unwrap();
+    assert_eq!(settle(&mut machine.journal(), &machine.files).unwrap().len(), 1);
+    assert_eq!(machine.states(), [State::Done, State::Gone]);
+    assert_eq!(machine.undo(&Which::Last, false).unwrap(), 1);
+    assert_eq!(machine.value(SWAPPINESS), "60");
+}
+
+/// What cannot be put back is told, and keeps nobody from others.
+#[test]
+fn one_who_did_not_end_and_a_file_that_cannot_be_written() {
+    let machine = Machine::new();
+    let wanted = machine.wanted("cpu-governor", "performance");
+    machine.journal().intend("cpu-governor", &wanted, "one").unwrap();
+    machine.files.write(&wanted.writes[0]).unwrap();
+    machine.files.fails_from.set(Some(0));
+    let told = settle(&mut machine.journal(), &machine.files).unwrap();
+    machine.files.fails_from.set(None);
+    assert!(told.len() == 1 && told[0].contains("could not be put back"), "{told:?}");
+    machine.apply("swappiness", "10").unwrap();
+    settle(&mut machine.journal(), &machine.files).unwrap();
+    assert_eq!(machine.states(), [State::Failed, State::Done]);
+}
+
 #[test]
 fn one_at_a_time() {
     let machine = Machine::new();

@@ -28,6 +28,10 @@ pub fn settle(journal: &mut Journal, files: &Files) -> Result<Vec<String>> {
             continue;
         }
         match state {
+            State::Intended | State::Done | State::Undoing if is_gone(files, &change) => {
+                journal.note(*id, State::Gone, Some("its files are not there any more"))?;
+                told.push(format!("{name}: what was changed is not there any more, and took the change with it"));
+            }
             State::Intended if files.hold(&wanted.writes) => {
                 journal.note(*id, State::Done, Some("found so"))?;
                 told.push(format!("{name}: it was changed by one who did not end; it can be undone"));
@@ -36,25 +40,50 @@ pub fn settle(journal: &mut Journal, files: &Files) -> Result<Vec<String>> {
                 journal.note(*id, State::Failed, Some("nothing was written"))?;
                 told.push(format!("{name}: one who did not end had changed nothing"));
             }
-            // Some of its files.
-            State::Intended => {
-                put_back(files, wanted)?;
-                journal.note(*id, State::Failed, Some("a part was written, and is put back"))?;
-                told.push(format!("{name}: one who did not end had changed a part of it, which is put back"));
+            // A value of somebody else's, or what the kernel has made of ours: whoever undoes it must want that.
+            State::Intended | State::Undoing if is_foreign(files, &change) => {
+                journal.note(*id, State::Done, Some("found with other values"))?;
+                told.push(format!("{name}: one who did not end was about to change it, and it has another value now: `yunti host undo {name} --force` puts back what was before"));
             }
+            // Some of its files.
+            State::Intended => match put_back(files, wanted) {
+                Ok(()) => {
+                    journal.note(*id, State::Failed, Some("a part was written, and is put back"))?;
+                    told.push(format!("{name}: one who did not end had changed a part of it, which is put back"));
+                }
+                // Others can be changed and undone nevertheless.
+                Err(e) => told.push(format!(
+                    "{name}: one who did not end had changed a part of it, which could not be put back: {e}"
+                )),
+            },
             State::Undoing if files.hold(&wanted.old) => {
                 journal.note(*id, State::Undone, Some("found so"))?;
                 told.push(format!("{name}: it was undone by one who did not end"));
             }
-            State::Undoing => {
-                put_back(files, wanted)?;
-                journal.note(*id, State::Undone, None)?;
-                told.push(format!("{name}: one who did not end had begun to undo it; now it is done"));
-            }
+            State::Undoing => match put_back(files, wanted) {
+                Ok(()) => {
+                    journal.note(*id, State::Undone, None)?;
+                    told.push(format!("{name}: one who did not end had begun to undo it; now it is done"));
+                }
+                Err(e) => {
+                    told.push(format!("{name}: one who did not end had begun to undo it, which still fails: {e}"))
+                }
+            },
             _ => {}
         }
     }
     Ok(told)
+}
+
+/// None of its files can be read: a disk that was taken away.
+fn is_gone(files: &Files, change: &Change) -> bool {
+    change.wanted.writes.iter().all(|w| files.value(&w.path).is_none())
+}
+
+/// A file holds neither what was nor what was to be.
+fn is_foreign(files: &Files, change: &Change) -> bool {
+    let pairs = change.wanted.writes.iter().zip(&change.wanted.old);
+    pairs.into_iter().any(|(new, old)| !files.value(&new.path).is_some_and(|v| v == new.value || v == old.value))
 }
 
 /// What would be undone, in this order.

@@ -94,6 +94,13 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
     for left in scratch::clear_leftovers(&dir) {
         eprintln!("cleared away what a run that was killed had left: {}", left.display());
     }
+    let in_memory = scratch::is_in_memory(&dir);
+    if in_memory {
+        eprintln!(
+            "{} is in memory: what is cold, and what a disk does, cannot be measured there; name another by --dir",
+            dir.display()
+        );
+    }
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let mut all = Vec::new();
     let size = flags.size.unwrap_or(if flags.quick { 4 } else { 64 }) << 30;
@@ -139,9 +146,9 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
         whole_file::write(path, &page(&all), PAGE)?;
     }
     if flags.json {
-        stdout::print_json(&as_json(&all, &load))?
+        stdout::print_json(&as_json(&all, &load, in_memory))?
     } else {
-        stdout::print(&text(&all, &load))?
+        stdout::print(&text(&all, &load, in_memory))?
     }
     if all.iter().any(|done| done.result.is_err() && !done.is_skip) { Err(Failure::Told(Code::Output)) } else { Ok(()) }
 }
@@ -206,9 +213,15 @@ fn machine(load: &str) -> String {
     )
 }
 
-fn text(all: &[Done], load: &str) -> String {
-    let mut out =
-        machine(load) + "\nold / new by turns; noise: the most that old differs from itself; medians (min-max)\n";
+fn text(all: &[Done], load: &str, in_memory: bool) -> String {
+    let memory = if in_memory {
+        "\n--dir is in memory: what is cold, and what a disk does, cannot be measured there"
+    } else {
+        ""
+    };
+    let mut out = machine(load)
+        + memory
+        + "\nold / new by turns; noise: the most that old differs from itself; medians (min-max)\n";
     for done in all {
         out += &format!("\n{}: {}\n", done.subject.name, done.subject.what);
         for published in done.subject.published {
@@ -231,7 +244,9 @@ fn text(all: &[Done], load: &str) -> String {
             }
         }
     }
-    for verdict in [Verdict::WorthIt, Verdict::Solved, Verdict::Same, Verdict::Costs, Verdict::TooFew] {
+    for verdict in
+        [Verdict::WorthIt, Verdict::Solved, Verdict::Same, Verdict::Costs, Verdict::TooNoisy, Verdict::TooFew]
+    {
         let names: Vec<String> = said(all, verdict);
         if !names.is_empty() {
             out += &format!("\n{}:\n  {}\n", verdict.name(), names.join("\n  "));
@@ -258,7 +273,7 @@ fn said(all: &[Done], verdict: Verdict) -> Vec<String> {
         .collect()
 }
 
-fn as_json(all: &[Done], load: &str) -> Value {
+fn as_json(all: &[Done], load: &str, in_memory: bool) -> Value {
     let subjects = all.iter().map(|done| {
         json!({
             "subject": done.subject.name,
@@ -271,7 +286,7 @@ fn as_json(all: &[Done], load: &str) -> Value {
             "seconds": done.seconds,
         })
     });
-    json!({"command": "bench", "machine": machine(load), "load": load.trim(), "subjects": subjects.collect::<Vec<_>>()})
+    json!({"command": "bench", "machine": machine(load), "load": load.trim(), "in_memory": in_memory, "subjects": subjects.collect::<Vec<_>>()})
 }
 
 fn page(all: &[Done]) -> String {

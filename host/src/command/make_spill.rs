@@ -8,8 +8,9 @@ use clap::Args;
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, open};
 use serde_json::json;
 use yunti_engine::base::{Code, Error, Result};
+use yunti_engine::job::Control;
 use yunti_present::failure::Outcome;
-use yunti_present::terminal::stdout;
+use yunti_present::terminal::{signals, stdout};
 
 use crate::scratch::image::{attach, unmount};
 use crate::scratch::tool;
@@ -50,8 +51,11 @@ pub fn make_spill(flags: &MakeSpillFlags) -> Outcome {
     }
     let device = Path::new(&flags.on);
     check(device, flags.overwrite)?;
+    let at = flags.at.as_deref().map(absolute).transpose()?;
+    at.as_deref().map_or(Ok(()), check_place)?;
+    let is_new = at.as_deref().is_some_and(|at| !at.exists());
     if flags.dry_run {
-        return tell(flags, &flags.on, flags.at.as_deref(), None);
+        return tell(flags, &flags.on, at.as_deref(), is_new, None);
     }
     if !flags.yes {
         return Err(Error::new(Code::Usage, "all on this device would be lost")
@@ -61,43 +65,58 @@ pub fn make_spill(flags: &MakeSpillFlags) -> Outcome {
     }
     root_only()?;
     tool::run("mkfs.ext4", MAKE.iter().copied().chain([flags.on.as_str()]))?;
-    if let Some(at) = &flags.at {
-        mount(&flags.on, at)?;
+    if let Some(at) = &at {
+        mount(&flags.on, at).map_err(|e| e.hint("the file system is made: it can be mounted elsewhere"))?;
     }
-    tell(flags, &flags.on, flags.at.as_deref(), None)
+    tell(flags, &flags.on, at.as_deref(), is_new, None)
 }
 
 fn in_a_file(flags: &MakeSpillFlags, bytes: u64) -> Outcome {
-    let image = &flags.image;
-    let at = flags.at.clone().unwrap_or_else(|| image.with_extension("mounted"));
+    let image = &absolute(&flags.image)?;
+    let at = absolute(&flags.at.clone().unwrap_or_else(|| image.with_extension("mounted")))?;
     if image.exists() {
         return Err(Error::new(Code::Exists, "it is there already")
             .at_path(image.to_string_lossy())
             .hint("name another by --image, or remove it")
             .into());
     }
+    check_place(&at)?;
+    let is_new = !at.exists();
+    check_room(image, bytes)?;
     if flags.dry_run {
-        return tell(flags, &image.to_string_lossy(), Some(&at), Some("loop"));
+        return tell(flags, &image.to_string_lossy(), Some(&at), is_new, Some("loop"));
     }
     root_only()?;
     let failed =
         |e: std::io::Error| Error::io(Code::Output, "cannot make the image", &e).at_path(image.to_string_lossy());
+    let control = Control::new();
+    signals::cancel_on_signals(&control);
+    let go_on = || {
+        if control.is_cancelled() { Err(Error::new(Code::Cancelled, "cancelled; the image is gone")) } else { Ok(()) }
+    };
+    let file = File::create_new(image).map_err(failed)?;
     let made = (|| {
-        let file = File::create_new(image).map_err(failed)?;
         fs::set_permissions(image, fs::Permissions::from_mode(0o600)).map_err(failed)?;
         fallocate(&file, FallocateFlags::empty(), 0, bytes).map_err(|e| failed(e.into()))?;
         let path = image.to_string_lossy();
-        tool::run("mkfs.ext4", MAKE.iter().copied().chain([&*path]))?;
+        go_on()?;
+        // Who is asked to end is told so, not that a program has failed of it.
+        tool::run("mkfs.ext4", MAKE.iter().copied().chain([&*path])).map_err(|e| go_on().err().unwrap_or(e))?;
+        go_on()?;
         let device = attach(image)?;
         let mounted = mount(&device, &at);
         // The kernel detaches it when it is unmounted.
-        let detached = tool::run("losetup", ["-d", &device]);
-        mounted.and(detached.map(drop)).map(|()| device)
+        let detached = tool::run("losetup", ["-d", &device]).map(drop);
+        let done = mounted.and_then(|()| detached.and_then(|()| go_on()).inspect_err(|_| drop(unmount(&at))));
+        done.map_err(|e| go_on().err().unwrap_or(e))
     })();
     match made {
-        Ok(_) => tell(flags, &image.to_string_lossy(), Some(&at), Some("loop")),
+        Ok(()) => tell(flags, &image.to_string_lossy(), Some(&at), is_new, Some("loop")),
         Err(error) => {
             let _ = fs::remove_file(image);
+            if is_new {
+                let _ = fs::remove_dir(&at);
+            }
             Err(error.into())
         }
     }
@@ -115,6 +134,50 @@ fn mount(device: &str, at: &Path) -> Result<()> {
         let _ = unmount(at);
         failed(e)
     })
+}
+
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path)
+        .map_err(|e| Error::io(Code::Input, "cannot use this path", &e).at_path(path.to_string_lossy()))
+}
+
+/// What is there already would be hidden as long as it is mounted.
+fn check_place(at: &Path) -> Result<()> {
+    let is_taken = match fs::read_dir(at) {
+        Ok(mut entries) => entries.next().is_some(),
+        Err(e) => e.kind() != std::io::ErrorKind::NotFound,
+    };
+    if !is_taken {
+        return Ok(());
+    }
+    Err(Error::new(Code::Input, "this is no empty folder to mount it at")
+        .at_path(at.to_string_lossy())
+        .hint("name another by --at"))
+}
+
+/// All of it is asked for at once: a disk is not filled to its end to find that out.
+fn check_room(image: &Path, bytes: u64) -> Result<()> {
+    let folder = image.parent().unwrap_or(Path::new("/"));
+    let stat = rustix::fs::statvfs(folder)
+        .map_err(|e| Error::io(Code::Input, "cannot use this folder", &e.into()).at_path(folder.to_string_lossy()))?;
+    let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+    if bytes < free {
+        return Ok(());
+    }
+    Err(Error::new(Code::Output, format!("there is room for {} MiB alone", free >> 20))
+        .at_path(folder.to_string_lossy())
+        .hint("give a smaller size, or another --image"))
+}
+
+/// As a shell reads it.
+fn quoted(path: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,".contains(c);
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
+}
+
+/// As fstab(5) has it.
+fn in_fstab(path: &str) -> String {
+    path.replace('\\', "\\134").replace(' ', "\\040").replace('\t', "\\011").replace('\n', "\\012")
 }
 
 fn root_only() -> Result<()> {
@@ -186,12 +249,16 @@ fn size(text: &str) -> std::result::Result<u64, String> {
     if bytes < 16 << 20 { Err(format!("{text} is too small; give 16M or more")) } else { Ok(bytes) }
 }
 
-fn tell(flags: &MakeSpillFlags, source: &str, at: Option<&Path>, loop_option: Option<&str>) -> Outcome {
+fn tell(flags: &MakeSpillFlags, source: &str, at: Option<&Path>, is_new: bool, loop_option: Option<&str>) -> Outcome {
     let place = at.map_or("DIR".to_owned(), |at| at.to_string_lossy().into_owned());
     let options = loop_option.map_or(MOUNT.to_owned(), |l| format!("{l},{MOUNT}"));
-    let fstab = format!("{source} {place} ext4 {options},nofail 0 0");
-    let undo = if loop_option.is_some() { format!("umount {place} && rm {source}") } else { format!("umount {place}") };
-    let make = format!("mkfs.ext4 {} {source}", MAKE.join(" "));
+    let fstab = format!("{} {} ext4 {options},nofail 0 0", in_fstab(source), in_fstab(&place));
+    let (source_word, place) = (quoted(source), quoted(&place));
+    // A folder that was there before stays.
+    let no_folder = if is_new { format!(" && rmdir {place}") } else { String::new() };
+    let no_image = if loop_option.is_some() { format!(" && rm {source_word}") } else { String::new() };
+    let undo = format!("umount {place}{no_folder}{no_image}");
+    let make = format!("mkfs.ext4 {} {source_word}", MAKE.join(" "));
     if flags.json {
         return stdout::print_json(
             &json!({"command": "make-spill", "done": !flags.dry_run, "on": source, "at": at, "make": make, "mount_options": options, "fstab": fstab, "undo": undo}),
@@ -206,7 +273,13 @@ fn tell(flags: &MakeSpillFlags, source: &str, at: Option<&Path>, loop_option: Op
 
 #[cfg(test)]
 mod tests {
-    use super::size;
+    use super::{in_fstab, quoted, size};
+
+    #[test]
+    fn names_with_blanks() {
+        assert_eq!((quoted("/a/b-1.img"), quoted("/a b'c")), ("/a/b-1.img".to_owned(), "'/a b'\\''c'".to_owned()));
+        assert_eq!(in_fstab("/a b\\c"), "/a\\040b\\134c");
+    }
 
     #[test]
     fn sizes() {

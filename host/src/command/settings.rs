@@ -121,28 +121,48 @@ fn document(setting: &Setting) -> Value {
     })
 }
 
-pub fn apply_one(flags: &ApplyFlags) -> Outcome {
-    let files = Files::below(&flags.how.machine.root);
-    let (name, value) = flags.what.split_once('=').map_or((&*flags.what, None), |(n, v)| (n, Some(v)));
+/// What a request comes to, as things are now.
+enum Plan {
+    Change(Setting, Wanted),
+    Nothing(Setting, String),
+}
+
+fn plan(files: &Files, name: &str, value: Option<&str>) -> Result<Plan> {
     let setting = yunti_settings::named(&files.system, name).ok_or_else(|| unknown(&files.system, name))?;
     let Some(value) = value.or(setting.recommended.as_deref()) else {
         let nothing =
             format!("{}: {}: nothing is to be changed here; NAME=VALUE sets another one.", setting.name, setting.now);
-        return tell(flags.how.json, "nothing", &nothing, &setting.name, None, None);
+        return Ok(Plan::Nothing(setting, nothing));
     };
     let wanted = setting
         .wanted(&files.system, value)
         .map_err(|why| Error::new(Code::Usage, format!("{}: {why}", setting.name)))?;
     if files.hold(&wanted.writes) {
         let nothing = format!("{}: it is {value} already.", setting.name);
-        return tell(flags.how.json, "nothing", &nothing, &setting.name, None, None);
+        return Ok(Plan::Nothing(setting, nothing));
     }
-    if flags.how.dry_run {
+    Ok(Plan::Change(setting, wanted))
+}
+
+pub fn apply_one(flags: &ApplyFlags) -> Outcome {
+    let files = Files::below(&flags.how.machine.root);
+    let (name, value) = flags.what.split_once('=').map_or((&*flags.what, None), |(n, v)| (n, Some(v)));
+    let mut planned = plan(&files, name, value)?;
+    let mut journal = None;
+    if !flags.how.dry_run && matches!(planned, Plan::Change(..)) {
+        flags.how.may_change()?;
+        journal = Some(opened(&flags.how, &files)?);
+        // While we waited for the journal somebody may have changed it: what is there now is what comes back.
+        planned = plan(&files, name, value)?;
+    }
+    let (setting, wanted) = match planned {
+        Plan::Change(setting, wanted) => (setting, wanted),
+        Plan::Nothing(setting, why) => return tell(flags.how.json, "nothing", &why, &setting.name, None, None),
+    };
+    let Some(mut journal) = journal else {
         let would = format!("{}: would be changed:\n{}", setting.name, lines(&wanted.old, &wanted.writes));
         return tell(flags.how.json, "dry run", &would, &setting.name, Some(&wanted), None);
-    }
-    flags.how.may_change()?;
-    let mut journal = opened(&flags.how, &files)?;
+    };
     let id = apply(&mut journal, &files, &setting.name, &wanted)?;
     let text = format!(
         "{}: changed, until the machine is started anew or `yunti host undo {}`:\n{}{}",
@@ -214,7 +234,7 @@ pub fn undo_some(flags: &UndoFlags) -> Outcome {
         None if flags.all => Which::All,
         None => Which::Last,
     };
-    let mut undone = Vec::new();
+    let (mut undone, mut refused): (Vec<Change>, Vec<(String, Error)>) = (Vec::new(), Vec::new());
     if flags.how.dry_run {
         let (changes, _) = Journal::look(&flags.how.journal)?;
         let here: Vec<Change> = changes.into_iter().filter(|change| change.boot == files.boot()).collect();
@@ -228,11 +248,28 @@ pub fn undo_some(flags: &UndoFlags) -> Outcome {
         flags.how.may_change()?;
         let mut journal = opened(&flags.how, &files)?;
         for change in chosen(&journal.changes, &which) {
-            // Those before stay undone, whatever comes of this.
-            undo(&mut journal, &files, &change, flags.force)?;
-            undone.push(change);
+            // One that cannot be undone keeps what was before it; other settings do not wait for it.
+            if refused.iter().any(|(name, _)| *name == change.name) {
+                continue;
+            }
+            match undo(&mut journal, &files, &change, flags.force) {
+                Ok(()) => undone.push(change),
+                Err(error) => refused.push((change.name, error)),
+            }
         }
     }
+    tell_undone(flags, &undone, !refused.is_empty())?;
+    let mut refused = refused.into_iter().map(|(_, error)| error);
+    match refused.next() {
+        None => Ok(()),
+        Some(first) => {
+            refused.for_each(|error| eprintln!("{error}"));
+            Err(first.into())
+        }
+    }
+}
+
+fn tell_undone(flags: &UndoFlags, undone: &[Change], is_refused: bool) -> Outcome {
     if flags.how.json {
         let names = undone.iter().map(|c| json!({"id": c.id, "name": c.name})).collect::<Vec<_>>();
         return stdout::print_json(
@@ -240,7 +277,7 @@ pub fn undo_some(flags: &UndoFlags) -> Outcome {
         );
     }
     if undone.is_empty() {
-        return stdout::print("nothing is to be undone.\n");
+        return if is_refused { Ok(()) } else { stdout::print("nothing is to be undone.\n") };
     }
     let word = if flags.how.dry_run { "would be undone" } else { "undone" };
     let told = undone

@@ -37,6 +37,12 @@ impl Drop for Scratch {
     }
 }
 
+/// Its files are pages of memory (tmpfs, ramfs), which nothing brings out of the page cache.
+pub fn is_in_memory(dir: &Path) -> bool {
+    const IN_MEMORY: [i128; 2] = [0x0102_1994, 0x8584_58f6];
+    rustix::fs::statfs(dir).is_ok_and(|stat| IN_MEMORY.contains(&(stat.f_type as i128)))
+}
+
 /// Clears away what runs that were killed have left in `dir`. Returns the folders.
 pub fn clear_leftovers(dir: &Path) -> Vec<PathBuf> {
     let own = rustix::process::geteuid().as_raw();
@@ -101,6 +107,8 @@ mod tests {
         drop(scratch);
         assert!(!path.exists());
         fs::remove_dir(&dir).unwrap();
+        assert!(!Path::new("/dev/shm").exists() || is_in_memory(Path::new("/dev/shm")));
+        assert!(!is_in_memory(Path::new("/proc")));
         assert_eq!(unescaped("/a\\040b"), "/a b");
     }
 }

@@ -112,14 +112,99 @@ class Settings(unittest.TestCase):
             self.assertIn(said, self.change("apply", words, code=code))
         self.assertEqual((self.read(PORTS), os.path.exists(self.journal)), (before, False))
 
-    @needs_loop_devices
-    def test_a_disk(self):
+    @needs_namespaces
+    def test_two_at_once(self):
+        """Each takes for old what the other has made: undone, all is as it was."""
+        self.within_a_namespace()
+        before = self.read(PORTS)
+        words = [f"local-ports={n}000-{n + 20}000" for n in range(11, 19)]
+        runs = [subprocess.Popen([*self.before, YUNTI, "host", "apply", word, "--journal", self.journal], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for word in words]
+        for run in runs:
+            _, said = run.communicate(timeout=60)
+            self.assertEqual(run.returncode, 0, said)
+        with open(self.journal) as f:
+            intended = [line for line in map(json.loads, f) if line["state"] == "intended"]
+        self.assertEqual(len(intended), len(words))
+        for earlier, later in zip(intended, intended[1:]):
+            self.assertEqual(later["old"], earlier["new"])
+        self.change("undo", "--all")
+        self.assertEqual(self.read(PORTS), before)
+
+    @needs_namespaces
+    def test_one_that_cannot_be_undone_leaves_the_others(self):
+        self.within_a_namespace()
+        before = self.read(REUSE)
+        self.change("apply", "tw-reuse=1")
+        self.change("apply", "local-ports=20000-30000")
+        do(*self.before, "sh", "-c", f"echo 40000 50000 > {PORTS}")
+        said = self.change("undo", "--all", code=5)
+        self.assertIn("tw-reuse: undone", said)
+        self.assertIn("local-ports: somebody has changed it since", said)
+        self.assertEqual((self.read(REUSE), self.read(PORTS)), (before, ["40000", "50000"]))
+
+    @needs_namespaces
+    def test_what_may_not_be_written(self):
+        """proc is read-only, as in a container; and the journal cannot be written: nothing is changed, in one line."""
+        self.within_a_namespace()
+        before = self.read(REUSE)
+        network = list(self.before)
+        self.before = [*network, "unshare", "-m", "sh", "-c", 'mount -o bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/sys && exec "$@"', "sh"]
+        said = self.change("apply", "tw-reuse=1", code=5)
+        self.assertIn("nothing is changed", said)
+        self.assertEqual(len(said.strip().splitlines()), 1, said)
+        self.before = network
+        self.assertEqual((self.states(), self.read(REUSE)), ([("tw-reuse", "failed")], before))
+        for journal in ("/proc/none/journal", "/dev/full"):
+            said = self.host("apply", "tw-reuse=1", "--journal", journal, code=5)
+            self.assertIn("the journal cannot be written", said)
+            self.assertEqual(self.read(REUSE), before)
+
+    @needs_namespaces
+    def test_a_journal_of_another_start_or_damaged(self):
+        self.within_a_namespace()
+        before = self.read(REUSE)
+        self.change("apply", "tw-reuse=1")
+        with open(self.journal) as f:
+            text = f.read()
+        boot = json.loads(text.splitlines()[0])["boot"]
+        with open(self.journal, "w") as f:
+            f.write(text.replace(boot, "another"))
+        self.assertIn("nothing is to be undone", self.change("undo"))
+        self.assertEqual((self.states(), self.read(REUSE)), ([("tw-reuse", "gone")], ["1"]))
+        # No other file is written, whatever stands there.
+        victim = os.path.join(self.folder, "victim")
+        with open(victim, "w") as f:
+            f.write("1")
+        with open(self.journal, "w") as f:
+            f.write(text.replace(REUSE, victim) + "\0\xff\n" + text[:50])
+        self.assertIn("lines of the journal are cut off", self.change("undo"))
+        with open(victim) as f:
+            self.assertEqual(f.read(), "1")
+        with open(self.journal, "w") as f:
+            f.write(text)
+        self.change("undo")
+        self.assertEqual(self.read(REUSE), before)
+
+    def disk(self):
         image = os.path.join(self.folder, "image")
         with open(image, "wb") as f:
             f.truncate(8 * MIB)
         device = do("losetup", "-f", "--show", image).strip()
-        self.stack.callback(do, "losetup", "-d", device)
-        name = os.path.basename(device)
+        self.stack.callback(subprocess.run, ["losetup", "-d", device], capture_output=True)
+        return device
+
+    @needs_loop_devices
+    def test_a_value_that_the_kernel_rounds(self):
+        name = os.path.basename(self.disk())
+        before = self.read(f"/sys/block/{name}/queue/read_ahead_kb")
+        # Whole pages of 4 KiB.
+        self.assertIn("the kernel has made 4 of it", self.change("apply", f"read-ahead:{name}=5", code=5))
+        self.assertEqual(self.read(f"/sys/block/{name}/queue/read_ahead_kb"), before)
+        self.assertEqual(self.states(), [(f"read-ahead:{name}", "failed")])
+
+    @needs_loop_devices
+    def test_a_disk(self):
+        name = os.path.basename(self.disk())
         path = f"/sys/block/{name}/queue/read_ahead_kb"
         before = self.read(path)
         self.change("apply", f"read-ahead:{name}=64")

@@ -72,6 +72,29 @@ pub fn memory_bytes_of(system: &System, process: &str) -> Option<u64> {
     groups(system, process, "memory").iter().filter_map(limit).filter(|&bytes| bytes < 1 << 60).min()
 }
 
+/// Periods in which the quota was used up, and all; of the group, or the next above it, that has a quota.
+pub fn throttled_of(system: &System, process: &str) -> Option<(u64, u64)> {
+    let mut counts = groups(system, process, "cpu").into_iter().filter_map(|folder| {
+        let path = folder.join("cpu.stat");
+        Some((listed(system, &path, "nr_throttled")?, listed(system, &path, "nr_periods")?))
+    });
+    counts.find(|(_, periods)| *periods > 0)
+}
+
+/// How often a process of the group was killed as there was no memory left in it.
+pub fn killed_of(system: &System, process: &str) -> Option<u64> {
+    let count = |folder: &PathBuf| {
+        listed(system, &folder.join("memory.events"), "oom_kill")
+            .or_else(|| listed(system, &folder.join("memory.oom_control"), "oom_kill"))
+    };
+    groups(system, process, "memory").iter().find_map(count).filter(|n| *n > 0)
+}
+
+/// `name number`, a line each.
+fn listed(system: &System, path: &Path, name: &str) -> Option<u64> {
+    system.text(path)?.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
+}
+
 /// How many more processes and threads there may be.
 pub fn processes_left(system: &System) -> Option<u64> {
     let left = |folder: &PathBuf| {

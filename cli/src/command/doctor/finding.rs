@@ -25,6 +25,8 @@ pub struct Finding {
     pub why: String,
     /// What to do about it; nothing does it by itself.
     pub change: Option<String>,
+    /// What that costs.
+    pub cost: Option<String>,
     pub undo: Option<String>,
 }
 
@@ -43,6 +45,7 @@ impl Finding {
             seen: seen.into(),
             why: why.into(),
             change: None,
+            cost: None,
             undo: None,
         }
     }
@@ -65,6 +68,11 @@ impl Finding {
     /// What to change, told only where something is amiss.
     pub fn change(mut self, change: impl Into<String>) -> Finding {
         self.change = (self.level != Level::Ok).then(|| change.into());
+        self
+    }
+
+    pub fn cost(mut self, cost: impl Into<String>) -> Finding {
+        self.cost = self.change.is_some().then(|| cost.into());
         self
     }
 

@@ -2,25 +2,25 @@
 //!
 //! ```text
 //!   finding    what was seen, why it matters, what to change      told      findings as a table or as JSON
-//!   cgroup     limits of control groups                           trial     what a scratch directory can do
-//!   settings   what `yunti host` can change; its rules are in yunti-settings, with `System`
-//!   processor, memory, huge_pages, limits, scratch, pressure, java, parts: the rules, one file a concern
+//!   cgroup     limits of control groups
+//!   settings   what `yunti host` can change, with what is measured and counted about it; its rules are in yunti-settings, with `System`
+//!   scratch    scratch directories, what they can do, features of their file systems
+//!   processor, memory, limits, overlays, pressure, java, parts: the rules, one file a concern
 //! ```
 //! A rule is a function of a `System`, so that each is tried on a small tree of files, where it holds and where it does not.
 
 mod cgroup;
 mod finding;
-mod huge_pages;
 mod java;
 mod limits;
 mod memory;
+mod overlays;
 mod parts;
 mod pressure;
 mod processor;
 mod scratch;
 mod settings;
 mod told;
-mod trial;
 
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,9 @@ pub fn doctor(flags: &DoctorFlags) -> Outcome {
     let processors = env.threads.processors();
     let mut findings = of_machine(&system, processors, simd::allowed(), !flags.quick);
     for dir in &dirs {
-        findings.extend(scratch::findings(&system, dir, &trial::attempt(&env, dir, flags.quick)));
+        let trial = scratch::trial::attempt(&env, dir, flags.quick);
+        scratch::tell_of_scheduler(&system, dir, &trial, &mut findings);
+        findings.extend(scratch::findings(&system, dir, &trial));
     }
     let path = std::env::var_os("PATH");
     findings.extend(java::findings(&system, processors));
@@ -86,8 +88,9 @@ fn of_machine(system: &System, workers: usize, allowed: simd::Level, measures: b
     let budget_bytes = default_budget_bytes_below(system.root());
     let mut findings = processor::findings(system, workers, allowed);
     findings.extend(memory::findings(system, budget_bytes));
-    findings.extend(huge_pages::findings(system));
+    findings.extend(settings::huge_pages::findings(system));
     findings.extend(settings::findings(system, measures));
+    findings.extend(overlays::findings(system));
     findings.extend(limits::findings(system, workers, budget_bytes));
     findings.extend(pressure::findings(system, workers));
     findings
@@ -301,6 +304,9 @@ mod tests {
             // Who changes a setting of the system is told how to undo it.
             let sets = finding.change.as_deref().is_some_and(|c| c.contains("sudo"));
             assert!(!sets || finding.undo.is_some(), "{finding:?}");
+            // And, who changes one that `yunti host` knows, what it costs.
+            let applies = finding.change.as_deref().is_some_and(|c| c.contains("yunti host apply"));
+            assert!(!applies || finding.cost.as_deref().is_some_and(|c| !c.is_empty()), "{finding:?}");
         }
     }
 }

@@ -48,6 +48,7 @@ pub fn text(findings: &[Finding]) -> String {
             let mut line = |first: &str, text: &str| out += &wrap(first, text, console::width());
             line("  ", &format!("{}.", finding.why));
             finding.change.iter().for_each(|text| line("  change: ", text));
+            finding.cost.iter().for_each(|text| line("  costs:  ", text));
             finding.undo.iter().for_each(|text| line("  undo:   ", text));
         }
     }

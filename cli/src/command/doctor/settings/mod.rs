@@ -1,9 +1,11 @@
 //! Settings of the machine that can be changed and undone by `yunti host`: the rules are those of `yunti-settings`.
 
+mod counted;
+pub mod huge_pages;
+
 use yunti_settings::{Advice, Setting, System};
 
 use super::finding::{Finding, Level};
-use super::huge_pages;
 
 /// `measures`: with what can be measured in some milliseconds, beside the rule.
 pub fn findings(system: &System, measures: bool) -> Vec<Finding> {
@@ -29,6 +31,9 @@ fn finding(system: &System, setting: &Setting, measures: bool) -> Finding {
             "; measured: 4 KiB of fresh memory in {with:.0} ns for those that ask, {without:.0} ns for others"
         );
     }
+    if measures && let Some(counted) = counted::of(system, name) {
+        seen += &format!("; counted since the start: {counted}");
+    }
     let mut finding = Finding::new(setting.area, name, seen, setting.why.clone()).level(level);
     finding.place = place;
     let Some(value) = &setting.recommended else { return finding };
@@ -38,6 +43,7 @@ fn finding(system: &System, setting: &Setting, measures: bool) -> Finding {
     });
     let by_hand = by_hand.map(|text| format!(" (or {text})")).unwrap_or_default();
     finding
-        .change(format!("sudo yunti host apply {}{by_hand}; it costs: {}", setting.name, setting.cost))
+        .change(format!("sudo yunti host apply {}{by_hand}", setting.name))
+        .cost(setting.cost)
         .undo(format!("sudo yunti host undo {}", setting.name))
 }

@@ -14,6 +14,9 @@ const PIECE_BYTES: usize = 1 << 20;
 const LONGEST: Duration = Duration::from_millis(150);
 /// Read in order from the disk, by turns.
 const READ_TURNS: usize = 4;
+const PAGE_BYTES: usize = 4096;
+const SYNCS: usize = 15;
+const READS: usize = 63;
 /// As a program reads.
 const READ_PIECE_BYTES: usize = 64 << 10;
 
@@ -31,6 +34,9 @@ pub struct Trial {
     pub synced: Option<f64>,
     pub ahead: Option<Ahead>,
     pub block_bytes: Option<u64>,
+    /// For 4 KiB more of a file to be on the disk, the median.
+    pub sync_ms: Option<f64>,
+    pub jump: Option<Jump>,
 }
 
 /// MB/s from the disk in order, with what the system reads ahead, and with twice as much.
@@ -38,6 +44,13 @@ pub struct Trial {
 pub struct Ahead {
     pub usual: f64,
     pub doubled: f64,
+}
+
+/// Microseconds for 4 KiB from the disk, past the page cache: from the place behind the last, and from another one. Medians.
+#[derive(Debug, Clone, Copy)]
+pub struct Jump {
+    pub next_us: f64,
+    pub other_us: f64,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -53,10 +66,16 @@ pub fn attempt(env: &Env, dir: &Path, quick: bool) -> Trial {
         Ok(file) => fallocate(file, flags, 0, 1 << 20).map_err(word),
         Err(e) => Err(word(*e)),
     };
-    let disk = file.as_ref().ok().filter(|_| !quick).and_then(|file| with_disk(env, dir, file));
+    let measured = file.as_ref().ok().filter(|_| !quick);
+    let disk = measured.and_then(|file| with_disk(env, dir, file));
+    // The file has something in it now.
+    let jump = measured.filter(|_| disk.is_some()).and_then(jump);
+    let sync_ms = measured.filter(|_| disk.is_some()).and_then(sync_ms);
     Trial {
         synced: disk.map(|(synced, _)| synced),
         ahead: disk.and_then(|(_, ahead)| ahead),
+        sync_ms,
+        jump,
         block_bytes: statvfs(dir).ok().map(|stat| stat.f_bsize),
         writable: env.files.scratch(dir).map(|_| ()).map_err(|e| e.to_string()),
         allocates: on_file(FallocateFlags::empty()),
@@ -119,6 +138,51 @@ fn with_disk(env: &Env, dir: &Path, file: &OwnedFd) -> Option<(f64, Option<Ahead
     }
     let best = |rates: &[f64]| rates.iter().copied().fold(0.0, f64::max);
     Some((synced, Some(Ahead { usual: best(&rates[0]), doubled: best(&rates[1]) })))
+}
+
+/// 4 KiB more at the end, on the disk each time.
+fn sync_ms(file: &OwnedFd) -> Option<f64> {
+    let mut took = Vec::new();
+    let (piece, begin) = ([b'y'; PAGE_BYTES], Instant::now());
+    let mut at = rustix::fs::fstat(file).ok()?.st_size as u64;
+    while took.len() < SYNCS && (took.len() < 3 || begin.elapsed() < LONGEST / 2) {
+        let one = Instant::now();
+        rustix::io::pwrite(file, &piece, at).ok().filter(|n| *n == PAGE_BYTES)?;
+        fdatasync(file).ok()?;
+        took.push(one.elapsed().as_secs_f64() * 1e3);
+        at += PAGE_BYTES as u64;
+    }
+    median(took)
+}
+
+/// None: its file system cannot read past the page cache.
+fn jump(file: &OwnedFd) -> Option<Jump> {
+    use std::os::fd::AsRawFd;
+    let path = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let direct = open(path.as_str(), OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty()).ok()?;
+    let pages = rustix::fs::fstat(file).ok()?.st_size as u64 / PAGE_BYTES as u64;
+    // Direct reads want memory that begins where a page does.
+    let mut memory = vec![0u8; 2 * PAGE_BYTES];
+    let start = memory.as_ptr().align_offset(PAGE_BYTES);
+    let page = memory.get_mut(start..start + PAGE_BYTES)?;
+    let mut median_of = |place: &dyn Fn(u64) -> u64| {
+        let (mut took, begin) = (Vec::new(), Instant::now());
+        while took.len() < READS && (took.len() < 3 || begin.elapsed() < LONGEST / 3) {
+            let at = place(took.len() as u64) % pages.max(1) * PAGE_BYTES as u64;
+            let one = Instant::now();
+            rustix::io::pread(&direct, &mut *page, at).ok().filter(|n| *n == PAGE_BYTES)?;
+            took.push(one.elapsed().as_secs_f64() * 1e6);
+        }
+        median(took)
+    };
+    // The next place is one that no other read has had; another one is anywhere.
+    let next_us = median_of(&|n| n)?;
+    Some(Jump { next_us, other_us: median_of(&|n| (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16)? })
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
 }
 
 fn rate(bytes: u64, begin: Instant) -> f64 {

@@ -1,10 +1,13 @@
 //! Scratch directories: what file system they are on, and whether it is a good place for spills.
 
+mod features;
+pub mod trial;
+
 use std::path::{Path, PathBuf};
 
 use super::finding::{Finding, Level};
-use super::trial::Trial;
 use crate::text::numbers;
+use trial::{Jump, Trial};
 use yunti_settings::System;
 
 const AREA: &str = "scratch";
@@ -56,7 +59,10 @@ fn of_directory(system: &System, dir: &Path, trial: &Trial) -> Vec<Finding> {
     findings.push(abilities(trial));
     if let Some(mount) = &mount {
         findings.push(options(mount, trial));
-        findings.extend(disk(system, mount));
+        findings.extend(
+            device_name(system, mount).and_then(|device| features::finding(system, &mount.kind, &device, trial)),
+        );
+        findings.extend(disk(system, mount, trial));
         findings.extend(ahead(system, mount, trial));
     }
     findings.extend(writeback(system, trial));
@@ -145,7 +151,14 @@ fn options(mount: &Mount, trial: &Trial) -> Finding {
         ),
         () => (Level::Ok, "nothing in how it is mounted costs much", String::new(), None),
     };
-    let finding = Finding::new(AREA, "options", mount.options.clone(), why).level(level).change(change);
+    let cost = match () {
+        () if has("data=journal") || has("nodelalloc") => "it is mounted anew",
+        () if has("nobarrier") || has("barrier=0") => "each sync waits for the disk's own cache",
+        () if has("discard") => "fstrim must run now and then: the disk does not know what is free until it does",
+        () if trial.block_bytes.is_some_and(|bytes| bytes < 4096) => "what is on it must be copied first",
+        () => "programs that go by times of access, such as old mail readers, see none",
+    };
+    let finding = Finding::new(AREA, "options", mount.options.clone(), why).level(level).change(change).cost(cost);
     match undo {
         Some(undo) => finding.undo(undo),
         None => finding,
@@ -166,8 +179,8 @@ fn writeback(system: &System, trial: &Trial) -> Option<Finding> {
     let good_mib = ((rate * 1e6 * GOOD_SECONDS) as u64 >> 20).clamp(64, 4096);
     let why = "so long a sync of some bytes may wait, and whoever writes then";
     let finding = Finding::new(AREA, "writeback", seen, why).note_if(seconds > LONG_SECONDS);
-    let change = format!("sudo yunti host apply dirty-limit={good_mib}M; it costs: writers wait for the disk sooner");
-    Some(finding.change(change).undo("sudo yunti host undo dirty-limit"))
+    let change = format!("sudo yunti host apply dirty-limit={good_mib}M");
+    Some(finding.change(change).cost("writers wait for the disk sooner").undo("sudo yunti host undo dirty-limit"))
 }
 
 /// Whether the disk waits for who reads in order.
@@ -183,11 +196,32 @@ fn ahead(system: &System, mount: &Mount, trial: &Trial) -> Option<Finding> {
     let why = "who reads in order waits for the disk, or the disk for him: more is read ahead at a time";
     let finding = Finding::new(AREA, "read-ahead", seen, why)
         .note_if(kib < READ_AHEAD_ENOUGH_KIB && measured.doubled > measured.usual * WORTH_IT);
-    let change = format!(
-        "sudo yunti host apply read-ahead:{disk}={}; it costs: page cache for files that are not read to their end",
-        (4 * kib).max(READ_AHEAD_KIB)
-    );
-    Some(finding.change(change).undo(format!("sudo yunti host undo read-ahead:{disk}")))
+    let change = format!("sudo yunti host apply read-ahead:{disk}={}", (4 * kib).max(READ_AHEAD_KIB));
+    let finding = finding.change(change).cost("page cache for files that are not read to their end");
+    Some(finding.undo(format!("sudo yunti host undo read-ahead:{disk}")))
+}
+
+/// Reads of the disk at once, by their places: what a scheduler could gain by sorting them.
+pub fn tell_of_scheduler(system: &System, dir: &Path, trial: &Trial, findings: &mut [Finding]) {
+    let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
+    let mount = system.text("proc/self/mountinfo").and_then(|text| mount_of(&text, &whole));
+    let disk = mount.and_then(|mount| disk_name(system, &mount));
+    let Some((jump, disk)) = trial.jump.zip(disk) else { return };
+    for finding in findings.iter_mut().filter(|f| f.name == "io-scheduler" && f.place.as_deref() == Some(&*disk)) {
+        if !finding.seen.contains("measured") {
+            finding.seen += &format!("; measured: {}", jumps(jump));
+        }
+    }
+}
+
+fn jumps(jump: Jump) -> String {
+    format!("4 KiB from the next place in {:.0} us, from another one in {:.0} us", jump.next_us, jump.other_us)
+}
+
+/// `sda1`, as the kernel calls it.
+fn device_name(system: &System, mount: &Mount) -> Option<String> {
+    let device = system.root().join("sys/dev/block").join(&mount.device).canonicalize().ok()?;
+    Some(device.file_name()?.to_str()?.to_owned())
 }
 
 /// `sda` of a partition of it.
@@ -237,7 +271,7 @@ fn queue(system: &System, mount: &Mount) -> PathBuf {
     if system.has(device.join("partition")) { device.join("../queue") } else { device.join("queue") }
 }
 
-fn disk(system: &System, mount: &Mount) -> Option<Finding> {
+fn disk(system: &System, mount: &Mount, trial: &Trial) -> Option<Finding> {
     let queue = queue(system, mount);
     let rotates = system.number(queue.join("rotational"))? == 1;
     let read_ahead = system.number(queue.join("read_ahead_kb"));
@@ -245,6 +279,9 @@ fn disk(system: &System, mount: &Mount) -> Option<Finding> {
     let mut seen = if rotates { "says that it rotates" } else { "no moving parts" }.to_string();
     if let Some(kib) = read_ahead {
         seen += &format!(", {kib} KiB read ahead");
+    }
+    if let Some(jump) = trial.jump {
+        seen += &format!("; measured: {}", jumps(jump));
     }
     let finding = Finding::new(
         AREA,
@@ -290,7 +327,7 @@ fn unescaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{level_of, machine};
-    use super::super::trial::{Ahead, Speed};
+    use super::trial::{Ahead, Speed};
     use super::*;
 
     fn good() -> Trial {
@@ -305,6 +342,8 @@ mod tests {
             synced: Some(900.0),
             ahead: Some(Ahead { usual: 900.0, doubled: 950.0 }),
             block_bytes: Some(4096),
+            sync_ms: Some(1.0),
+            jump: Some(Jump { next_us: 90.0, other_us: 100.0 }),
         }
     }
 
@@ -316,6 +355,20 @@ mod tests {
         assert_eq!(kind("/a b/c").as_deref(), Some("xfs"));
         assert_eq!(kind("/a bc").as_deref(), Some("ext4"));
         assert_eq!(mount_of("", Path::new("/")), None);
+    }
+
+    #[test]
+    fn what_a_jump_costs_is_told_of_the_disk_and_its_scheduler() {
+        let machine = machine(&[("proc/self/mountinfo", "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n")]);
+        let system = machine.system();
+        // Its folder is no link here: the disk is called as its number.
+        let mut of_settings = vec![Finding::new("disks", "io-scheduler", "none", "")];
+        of_settings[0].place = disk_name(&system, &mount_of("20 1 8:1 / / rw - ext4 x rw\n", Path::new("/")).unwrap());
+        tell_of_scheduler(&system, Path::new("/"), &good(), &mut of_settings);
+        let told = "measured: 4 KiB from the next place in 90 us, from another one in 100 us";
+        assert!(of_settings[0].place.is_none() || of_settings[0].seen.contains(told), "{of_settings:?}");
+        let disk = findings(&system, Path::new("/"), &good()).into_iter().find(|f| f.name == "disk").unwrap();
+        assert!(disk.seen.contains(told), "{disk:?}");
     }
 
     #[test]

@@ -1,0 +1,84 @@
+//! Overlay mounts: of files in a layer that several of them have, the page cache holds one copy; of equal files in different layers each has its own.
+
+use std::collections::HashMap;
+
+use yunti_settings::System;
+
+use super::finding::{Finding, Level};
+
+/// Fewer share little, whatever they do.
+const MANY: usize = 4;
+
+pub fn findings(system: &System) -> Vec<Finding> {
+    let table = system.text("proc/self/mountinfo").unwrap_or_default();
+    let mounts: Vec<Vec<&str>> = table.lines().filter_map(layers).collect();
+    let why = "a file below several overlays is in the page cache once, a copy in each layer once each: N containers of one image read its files once (yunti host bench overlay)";
+    let finding = |seen: String| Finding::new("disks", "overlay", seen, why);
+    if mounts.is_empty() {
+        return vec![finding("no overlay is mounted".to_owned())];
+    }
+    let mut users: HashMap<&str, usize> = HashMap::new();
+    mounts.iter().flatten().for_each(|layer| *users.entry(layer).or_default() += 1);
+    let shared = users.values().filter(|n| **n > 1).count();
+    let most = users.values().max().copied().unwrap_or(0);
+    let seen = format!(
+        "counted: {} mounts with {} lower layers, {shared} of them below more than one, at most below {most}",
+        mounts.len(),
+        users.len()
+    );
+    let alone = shared == 0 && mounts.len() >= MANY;
+    vec![
+        finding(seen)
+            .level(if alone { Level::Note } else { Level::Ok })
+            .change("build images on one base, the JDK and libraries in layers of their own below what differs; and no storage driver that copies (vfs)")
+            .cost("images are built anew; a base that changes changes all of them")
+            .undo("the images that were before"),
+    ]
+}
+
+/// The lower layers of an overlay mount.
+fn layers(line: &str) -> Option<Vec<&str>> {
+    let mut source = line.split_once(" - ")?.1.split(' ');
+    let (kind, options) = (source.next()?, source.nth(1)?);
+    if kind != "overlay" {
+        return None;
+    }
+    // A blank in a path is written in octal digits: there is none in the options.
+    let lower = options
+        .split(',')
+        .filter_map(|option| option.strip_prefix("lowerdir").map(|rest| rest.trim_start_matches('+')));
+    Some(
+        lower
+            .filter_map(|rest| rest.strip_prefix('='))
+            .flat_map(|paths| paths.split(':'))
+            .filter(|path| !path.is_empty())
+            .collect(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::machine;
+    use super::*;
+
+    #[test]
+    fn layers_that_are_shared_and_not() {
+        let of = |lower: &[&str]| {
+            let lines = lower.iter().enumerate().map(|(n, lower)| {
+                format!("2{n} 1 0:{n} / /m{n} rw shared:1 - overlay overlay rw,lowerdir={lower},upperdir=/u\n")
+            });
+            let text: String = lines.collect();
+            findings(&machine(&[("proc/self/mountinfo", &text)]).system()).remove(0)
+        };
+        let shared = of(&["/a:/b", "/c:/b", "/d:/b", "/e:/b"]);
+        assert!(
+            shared.level == Level::Ok && shared.seen.contains("4 mounts with 5 lower layers, 1 of them"),
+            "{shared:?}"
+        );
+        let alone = of(&["/a", "/b", "/c", "/d"]);
+        assert!(alone.level == Level::Note && alone.cost.is_some() && alone.undo.is_some(), "{alone:?}");
+        assert_eq!(of(&["/a", "/b"]).level, Level::Ok);
+        assert!(of(&[]).seen.contains("no overlay"));
+        assert_eq!(layers("9 1 0:9 / /m rw - overlay o rw,lowerdir+=/a,lowerdir+=/b"), Some(vec!["/a", "/b"]));
+    }
+}
