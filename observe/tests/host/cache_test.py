@@ -24,7 +24,8 @@ PAGES = 8192
 TAKEN_MAX = PAGES // 20
 # As often a pattern is made again, where more were taken, or others read so much meanwhile that only samples were looked at.
 TRIES = 6
-# Counts a second beyond which samples are taken, and more than that from one thread of Python.
+# Of a processor's time, what it would cost to look at all reads: twice what is allowed for samples.
+FLOOD_COST = 0.02
 READER = """
 import os, sys, time
 fd, pages, end, n = os.open(sys.argv[1], os.O_RDONLY), int(sys.argv[2]), time.monotonic() + float(sys.argv[3]), 0
@@ -269,14 +270,14 @@ class Patterns(unittest.TestCase):
             self.assertAlmostEqual(all_pages, PAGES, delta=PAGES * 0.3, msg=f"{act.__name__}: {use}")
 
     def test_a_flood_of_hits_is_sampled_and_the_estimate_is_as_good_as_it_says(self):
-        fd = self.opened()
-        while os.read(fd, MIB):
-            pass
-        with Looking("cache", self.folder, "-s", 60) as look:
-            done = subprocess.run([sys.executable, "-c", READER, self.file, str(PAGES), "6"], capture_output=True, text=True, check=True)
+        seconds = 6
+        with self.held(), Looking("cache", self.folder, "-s", 60) as look:
+            done = subprocess.run([sys.executable, "-c", READER, self.file, str(PAGES), str(seconds)], capture_output=True, text=True, check=True)
             document = look.stop()
         truth, found = int(done.stdout), document["all"]["read_hit_pages"]
-        self.assertLess(document["sampled_share"], 0.8, document)
+        # A reader that others leave little time is no flood, and what is no flood is looked at all the time.
+        if truth / seconds * document["program_ns"] / 1e9 > FLOOD_COST:
+            self.assertLess(document["sampled_share"], 0.8, document)
         off = abs(found / truth - 1) * 100
         self.assertLess(off, max(10, 2 * document["error_percent"]), (found, truth, document["error_percent"]))
 
