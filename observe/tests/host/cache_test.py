@@ -109,7 +109,7 @@ class Patterns(unittest.TestCase):
             if wanted is not None and name != "dropped_pages":
                 # A page that was taken is not hit, and comes again: missed, or read ahead.
                 delta = max(wanted * 0.1, PAGES * 0.005) + taken
-                self.assertAlmostEqual(count, wanted, delta=delta, msg=f"{name}: {document['all']}, {document['sampled_share']}")
+                self.assertAlmostEqual(count, wanted, delta=delta, msg=f"{name}: {document['all']}, {document['sampled_share']}, {document['skipped']}")
         self.assertEqual(expected, {})
         return document
 
