@@ -1,10 +1,11 @@
 //! What a file system's blocks are used for, as sums: by kind, how files and free space are cut, and what it would take with other settings.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::AddAssign;
 
 use crate::disk::bytes::bit;
 use crate::disk::inode::FileType;
+use crate::disk::layout::Layout;
 use crate::disk::superblock::{Feature, SuperBlock};
 use crate::kind::{KINDS, Kind};
 use crate::names;
@@ -225,6 +226,12 @@ impl Usage {
         for run in runs {
             this.kinds[run.kind as usize] += u64::from(run.blocks);
         }
+        // One cluster each.
+        let attributes: HashSet<u64> =
+            walked.groups.iter().flat_map(|g| &g.xattr_blocks).map(|(block, _)| *block).collect();
+        for clusters in &mut this.files.clusters {
+            *clusters += attributes.len() as u64;
+        }
         this.compare(s, walked, runs);
         this.clustered = this.with_clusters(s);
         this
@@ -239,12 +246,21 @@ impl Usage {
         let ratio = u64::from(s.cluster_blocks);
         let mut end = (0, 0);
         let mut owned_blocks = 0;
+        // Each block once, however many have it.
+        let mut areas: Vec<(u64, u64)> = Vec::new();
         for run in runs {
             if run.start < end.0 && !s.has(Feature::SHARED_BLOCKS) {
                 self.ownership.twice_blocks += run.end().min(end.0) - run.start;
                 self.ownership.first_twice.get_or_insert((end.1, run.inode, run.start));
             }
-            owned_blocks += run.end().saturating_sub(run.start.max(end.0));
+            let new = (run.start.max(end.0), run.end());
+            if new.0 < new.1 {
+                owned_blocks += new.1 - new.0;
+                match areas.last_mut() {
+                    Some(last) if last.1 == new.0 => last.1 = new.1,
+                    _ => areas.push(new),
+                }
+            }
             if run.end() > end.0 {
                 end = (run.end(), run.inode);
             }
@@ -254,13 +270,12 @@ impl Usage {
             let (start, blocks) = (s.group_start(number as u64), s.group_blocks(number as u64));
             let clusters = blocks.div_ceil(ratio) as usize;
             let mut owned = vec![0; clusters.div_ceil(8)];
-            // Runs are in order of where they begin; one may reach into the groups behind its own.
-            while from < runs.len() && runs[from].end() <= start {
+            // One may reach into the groups behind its own.
+            while from < areas.len() && areas[from].1 <= start {
                 from += 1;
             }
-            for run in runs[from..].iter().take_while(|run| run.start < start + blocks).filter(|run| run.end() > start)
-            {
-                let (first, last) = (run.start.max(start) - start, run.end().min(start + blocks) - 1 - start);
+            for area in areas[from..].iter().take_while(|area| area.0 < start + blocks) {
+                let (first, last) = (area.0.max(start) - start, area.1.min(start + blocks) - 1 - start);
                 (first / ratio..=last / ratio).for_each(|c| owned[c as usize / 8] |= 1 << (c % 8));
             }
             let used = group.used.as_deref().unwrap_or(&owned);
@@ -298,25 +313,43 @@ impl Usage {
         .iter()
         .map(|kind| self.blocks(*kind))
         .sum();
-        let bitmaps = self.blocks(Kind::BlockBitmap);
-        let descriptors = self.blocks(Kind::Descriptors) + self.blocks(Kind::ReservedDescriptors);
+        let of_groups: u64 =
+            [Kind::SuperBlock, Kind::Descriptors, Kind::ReservedDescriptors, Kind::BlockBitmap, Kind::InodeBitmap]
+                .iter()
+                .map(|kind| self.blocks(*kind))
+                .sum();
         let larger = CLUSTER_BYTES
             .iter()
             .zip(self.files.clusters)
             .filter(|(bytes, _)| **bytes > block * u64::from(s.cluster_blocks));
         larger
             .map(|(bytes, clusters)| {
-                // Groups have as many clusters as a bitmap has bits, and so there are fewer of them. Inodes stay as many.
                 let ratio = bytes / (block * u64::from(s.cluster_blocks));
                 Clustered {
                     cluster_bytes: *bytes,
                     slack_bytes: (clusters * bytes).saturating_sub((own + self.blocks(Kind::Xattr)) * block),
-                    metadata_bytes: (bitmaps - bitmaps.div_ceil(ratio) + descriptors - descriptors.div_ceil(ratio))
-                        * block,
+                    metadata_bytes: of_groups.saturating_sub(blocks_of_groups(s, ratio)) * block,
                 }
             })
             .collect()
     }
+}
+
+/// What groups would take beside their inodes, if clusters were larger by this ratio: copies of the superblock, descriptors, bitmaps. Groups have as many
+/// clusters as a bitmap has bits, so there are fewer of them; and as many inodes at most. Inodes stay as many.
+fn blocks_of_groups(s: &SuperBlock, ratio: u64) -> u64 {
+    let (of_group, inodes_max) = (u64::from(s.blocks_per_group) * ratio, u64::from(s.block_bytes) * 8);
+    let blocks = s.blocks - s.first_data_block;
+    let groups = blocks.div_ceil(of_group).max(u64::from(s.inodes).div_ceil(inodes_max));
+    let mut other = s.clone();
+    other.blocks_per_group = u32::try_from(blocks.div_ceil(groups)).unwrap_or(u32::MAX);
+    // Room to grow is for as many blocks as before.
+    let descriptors = (s.descriptor_blocks() + u64::from(s.reserved_descriptor_blocks)) / ratio;
+    let reserved = descriptors.saturating_sub(other.descriptor_blocks());
+    other.reserved_descriptor_blocks = if s.has(Feature::RESIZE_INODE) { reserved as u32 } else { 0 };
+    let layout = Layout(&other);
+    let by_rule = (0..groups).flat_map(|group| layout.runs(group)).map(|run| u64::from(run.blocks)).sum::<u64>();
+    by_rule + 2 * groups
 }
 
 /// Looks into each directory of one block.

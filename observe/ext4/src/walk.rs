@@ -25,6 +25,8 @@ const PAUSE: Duration = Duration::from_micros(200);
 const PAUSES_MAX: u32 = 20;
 const SUPER_TRIES: u32 = 10;
 const GROUP_TRIES: u32 = 30;
+/// Of a table of inodes, as many blocks are read at once.
+const TABLE_BLOCKS: u32 = 64;
 
 pub struct FileSystem<'a, S: ?Sized> {
     pub superblock: SuperBlock,
@@ -52,7 +54,7 @@ pub struct Contents<T> {
     pub gathered: T,
     /// Of inodes that say what cannot be; they are left out, whole.
     pub damages: Vec<Error>,
-    xattr_blocks: Vec<(u64, u32)>,
+    pub(crate) xattr_blocks: Vec<(u64, u32)>,
     print: u64,
 }
 
@@ -198,22 +200,43 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
             }
             block_bitmap = Some(bitmap);
         }
-        let (mut inode_bitmap, mut table) = (Vec::new(), Vec::new());
+        let mut hasher = DefaultHasher::new();
+        let (mut inode_bitmap, mut inodes) = (Vec::new(), Vec::new());
         if !group.has_no_inode_bitmap {
             inode_bitmap = self.block(group.inode_bitmap, 1)?;
             if !group.is_inode_bitmap_whole(s, &inode_bitmap) {
                 return damaged(format!("the inode bitmap of group {number}: its checksum is wrong"));
             }
-            let used = u64::from(s.inodes_per_group - group.inodes_unused) * u64::from(s.inode_bytes);
-            table = self.block(group.inode_table, used.div_ceil(u64::from(s.block_bytes)))?;
-            table.truncate(used as usize);
+            inodes = self.inodes_of(&group, &inode_bitmap, &mut hasher)?;
         }
-        let mut hasher = DefaultHasher::new();
         hasher.write(block_bitmap.as_deref().unwrap_or_default());
         hasher.write(&inode_bitmap);
-        hasher.write(&table);
         hasher.write_u32(group.free_clusters);
-        Ok(GroupBytes { group, block_bitmap, inode_bitmap, table, print: hasher.finish() })
+        Ok(GroupBytes { group, block_bitmap, inode_bitmap, inodes, print: hasher.finish() })
+    }
+
+    /// Of the table, those in use; in pieces, since a table may be as large as the file system is, and empty.
+    fn inodes_of(&self, group: &Group, bitmap: &[u8], hasher: &mut DefaultHasher) -> Result<Vec<(u32, Box<[u8]>)>> {
+        let s = &self.superblock;
+        let per_block = s.block_bytes / s.inode_bytes;
+        let count = s.inodes_per_group - group.inodes_unused;
+        let (mut inodes, mut first) = (Vec::new(), 0);
+        while first < count {
+            let some = (per_block * TABLE_BLOCKS).min(count - first);
+            let blocks =
+                self.block(group.inode_table + u64::from(first / per_block), some.div_ceil(per_block).into())?;
+            let bytes = &blocks[..some as usize * s.inode_bytes as usize];
+            hasher.write(bytes);
+            // Those that the file system keeps for itself may never have been written.
+            let is_written = |bytes: &[u8]| bytes.iter().any(|b| *b != 0);
+            for (index, inode) in (first..).zip(bytes.chunks_exact(s.inode_bytes as usize)) {
+                if bit(bitmap, index as usize) && is_written(inode) {
+                    inodes.push((index, inode.into()));
+                }
+            }
+            first += some;
+        }
+        Ok(inodes)
     }
 
     fn gather_group<T: Default>(
@@ -248,22 +271,24 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
         {
             push(runs, Run { start: mmp, blocks: 1, kind: Kind::Mmp, inode: 0 });
         }
-        for (index, bytes) in read.table.chunks_exact(s.inode_bytes as usize).enumerate() {
-            if !bit(&read.inode_bitmap, index) {
-                continue;
-            }
-            contents.inodes_used += 1;
-            let number = (group.number * u64::from(s.inodes_per_group)) as u32 + index as u32 + 1;
+        let in_table = (s.inodes_per_group - group.inodes_unused) as usize;
+        contents.inodes_used = match read.inode_bitmap.as_slice() {
+            [] => 0,
+            bitmap => (0..in_table).filter(|index| bit(bitmap, *index)).count() as u32,
+        };
+        for (index, bytes) in &read.inodes {
+            let number = (group.number * u64::from(s.inodes_per_group)) as u32 + index + 1;
             let inode = Inode::parse(s, number, bytes);
-            // Those that the file system keeps for itself may never have been written.
-            if bytes.iter().all(|b| *b == 0) {
-                continue;
-            }
             if let Err(e) = self.gather_inode(&inode, bytes, trees, &mut contents, gather) {
                 contents.damages.push(e);
             }
         }
-        contents.used = read.block_bitmap;
+        contents.used = read.block_bitmap.map(|mut bitmap| {
+            // A group may have fewer clusters than its bitmap has room for.
+            bitmap.truncate(s.clusters_per_group().div_ceil(8) as usize);
+            bitmap.shrink_to_fit();
+            bitmap
+        });
         contents
     }
 
@@ -325,9 +350,10 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
 struct GroupBytes {
     group: Group,
     block_bitmap: Option<Vec<u8>>,
-    /// Empty, as the table is, where it was never written.
+    /// Empty where it was never written.
     inode_bitmap: Vec<u8>,
-    table: Vec<u8>,
+    /// By their places in the table.
+    inodes: Vec<(u32, Box<[u8]>)>,
     print: u64,
 }
 

@@ -330,3 +330,26 @@ fn attributes() {
     let usage = check("values", &["-t", "ext4", "-b", "4096", "-O", "ea_inode"], 64, change);
     assert_eq!(usage.blocks(Kind::Xattr), 3);
 }
+
+/// The kernel makes such directories only where it has keys, and Unicode: here `debugfs` marks one. Names of an encrypted one are nobody's business.
+#[test]
+fn encrypted_and_casefolded_directories() {
+    const ENCRYPTED: u32 = 0x800;
+    const CASEFOLDED: u32 = 0x4000_0000;
+    const EXTENTS: u32 = 0x8_0000;
+    for (name, flag) in [("encrypted", ENCRYPTED), ("casefolded", CASEFOLDED)] {
+        let folder = Folder::new(name);
+        let image = make(&folder, &["-t", "ext4", "-O", "encrypt,casefold", "-E", "encoding=utf8"], 64);
+        debugfs(&image, &format!("set_inode_field a/b flags {:#x}", flag | EXTENTS));
+        let opened = File::open(&image).unwrap();
+        let fs = FileSystem::open(&opened).unwrap();
+        let walked = fs.walk(false, 1, Files::add).unwrap();
+        let runs = walked.runs();
+        assert_eq!(walked.damages().count(), 0, "{name}");
+        assert!(Usage::of(&fs, &walked, &runs).ownership.is_whole(), "{name}");
+        let all: HashSet<u32> = (12..fs.superblock.inodes).collect();
+        let paths: HashSet<String> = fs.paths(&runs, &all).into_values().collect();
+        let below = if flag == ENCRYPTED { "/a/b/<encrypted>" } else { "/a/b/c" };
+        assert!(paths.contains("/a/b") && paths.contains(below), "{name}: {paths:?}");
+    }
+}

@@ -1,13 +1,20 @@
 //! Images that are damaged at random, or made to harm: an error or an answer, in bounded time, and never a crash.
 
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
-use yunti_ext4::{FileSystem, Files, Trouble, Usage};
+use yunti_ext4::{FileSystem, Files, Source, Trouble, Usage};
 
 /// Small, with a little of everything in it. Without checksums, which would stop most damage at its door.
 fn image(features: &str) -> Vec<u8> {
-    let folder = std::env::temp_dir().join(format!("yunti-ext4-damaged-{}-{features}", std::process::id()));
+    image_of(features, 1024, 4)
+}
+
+fn image_of(features: &str, block_bytes: u32, mib: u64) -> Vec<u8> {
+    let name = format!("yunti-ext4-damaged-{}-{features}-{block_bytes}-{mib}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
     let (root, path) = (folder.join("root"), folder.join("image"));
     fs::create_dir_all(root.join("a/b")).unwrap();
     for n in 0..40 {
@@ -17,7 +24,7 @@ fn image(features: &str) -> Vec<u8> {
     for n in 0..120 {
         std::os::unix::fs::FileExt::write_all_at(&holes, b"data", n * 5_000).unwrap();
     }
-    File::create(&path).unwrap().set_len(4 << 20).unwrap();
+    File::create(&path).unwrap().set_len(mib << 20).unwrap();
     let program = if fs::exists("/usr/sbin/mke2fs").unwrap() { "/usr/sbin/mke2fs" } else { "mke2fs" };
     let words = [
         "-q",
@@ -25,7 +32,7 @@ fn image(features: &str) -> Vec<u8> {
         "-t",
         "ext4",
         "-b",
-        "1024",
+        &block_bytes.to_string(),
         "-N",
         "128",
         "-O",
@@ -123,6 +130,97 @@ fn a_checksum_that_is_wrong_is_seen() {
     let table = u32::from_le_bytes(good[2048 + 8..2048 + 12].try_into().unwrap()) as usize * 1024;
     // Of the root directory, only that inode is left out.
     assert_eq!(change(table + 256 + 8), Ok(false));
+}
+
+#[test]
+fn numbers_that_are_too_large_to_multiply() {
+    let mut bytes = image("^metadata_csum,64bit");
+    bytes[1024 + 0x20..1024 + 0x24].copy_from_slice(&8u32.to_le_bytes());
+    bytes[1024 + 0x150..1024 + 0x154].copy_from_slice(&u32::MAX.to_le_bytes());
+    assert_eq!(read(&bytes, false), Err(Trouble::Damaged));
+}
+
+#[test]
+fn descriptors_that_are_zero() {
+    let mut bytes = image_of("^metadata_csum", 4096, 16);
+    assert_eq!(read(&bytes, false), Ok(true));
+    bytes[4096..8192].fill(0);
+    assert_eq!(read(&bytes, false), Err(Trouble::Damaged));
+    assert_eq!(read(&bytes, true), Err(Trouble::Damaged));
+}
+
+/// Each of a directory's 28,224 extents names the same 32,767 blocks: a thousand million blocks of a file system that has 65,536.
+#[test]
+fn a_directory_that_is_longer_than_all_there_is() {
+    const LEAVES: u32 = 336;
+    const FROM: u32 = 50_000;
+    let mut bytes = image_of("^metadata_csum", 1024, 64);
+    let table = u32::from_le_bytes(bytes[2048 + 8..2048 + 12].try_into().unwrap()) as usize * 1024;
+    // The root's, whose entries then stand in every answer.
+    let map = table + 256 + 0x28;
+    let first = u32::from_le_bytes(bytes[map + 12 + 8..map + 12 + 12].try_into().unwrap());
+    let header = |entries: u16, room: u16, depth: u16| {
+        let mut header = [0; 12];
+        for (at, word) in [0xF30A, entries, room, depth].into_iter().enumerate() {
+            header[at * 2..at * 2 + 2].copy_from_slice(&word.to_le_bytes());
+        }
+        header
+    };
+    let mut put = |at: usize, words: &[u8]| bytes[at..at + words.len()].copy_from_slice(words);
+    put(map, &header(4, 4, 2));
+    for n in 0..4 {
+        let (index, block) = (map + 12 + n as usize * 12, FROM + n);
+        put(index + 4, &u64::from(block).to_le_bytes());
+        put(block as usize * 1024, &header(84, 84, 1));
+        for leaf in 0..LEAVES / 4 {
+            let (at, leaf_block) = (block as usize * 1024 + 12 + leaf as usize * 12, FROM + 4 + n * 84 + leaf);
+            put(at + 4, &leaf_block.to_le_bytes());
+            put(leaf_block as usize * 1024, &header(84, 84, 0));
+            for extent in 0..84 {
+                let at = leaf_block as usize * 1024 + 12 + extent * 12;
+                put(at + 4, &0x7FFFu16.to_le_bytes());
+                put(at + 8, &first.min(65_535 - 0x7FFF).to_le_bytes());
+            }
+        }
+    }
+    let fs = FileSystem::open(&bytes[..]).unwrap();
+    let walked = fs.walk(false, 1, Files::add).unwrap();
+    assert_eq!(walked.damages().map(|e| e.what.as_str()).collect::<Vec<_>>(), [""; 0]);
+    let begun = Instant::now();
+    assert_eq!(read(&bytes, false), Ok(false));
+    assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+}
+
+/// Bytes that are asked for at once.
+struct Measured(File, Cell<usize>);
+
+impl Source for Measured {
+    fn size(&self) -> std::io::Result<u64> {
+        self.0.size()
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> std::io::Result<()> {
+        self.1.set(self.1.get().max(buffer.len()));
+        self.0.read_at(buffer, offset)
+    }
+}
+
+/// An image with holes costs who made it nothing, however large it is.
+#[test]
+fn a_large_table_of_inodes_is_read_in_pieces() {
+    let path = std::env::temp_dir().join(format!("yunti-ext4-large-{}", std::process::id()));
+    File::create(&path).unwrap().set_len(1 << 30).unwrap();
+    let program = if fs::exists("/usr/sbin/mke2fs").unwrap() { "/usr/sbin/mke2fs" } else { "mke2fs" };
+    let words =
+        ["-q", "-F", "-t", "ext4", "-b", "4096", "-I", "4096", "-N", "131072", "-O", "^has_journal,^metadata_csum"];
+    let made = Command::new(program).args(words).arg(&path).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let source = Measured(File::open(&path).unwrap(), Cell::new(0));
+    fs::remove_file(&path).unwrap();
+    let fs = FileSystem::open(&source).unwrap();
+    assert_eq!(fs.superblock.inode_table_blocks() >> 8, 64, "of 64 MiB");
+    assert!(fs.walk(false, 1, Files::add).is_ok());
+    assert!(source.1.get() <= 1 << 20, "{}", source.1.get());
 }
 
 /// What the fuzzer begins with, and what it has found.

@@ -8,6 +8,7 @@
 //!   faults.rs    page faults
 //!   machine/     what is seen of the machine, whichever process it is for
 //!   samples.rs   of a clock that ticks for all, one process's samples
+//!   tracepoint.rs tracepoints by their numbers, where tracefs is mounted nowhere too
 //!   threads.rs   where threads are that do not run
 //!   waits.rs     when threads were not on a processor
 //!   stacks.rs    stacks that the programs ask for, of processes that are no JVM
@@ -21,6 +22,7 @@ mod programs;
 mod samples;
 mod stacks;
 mod threads;
+mod tracepoint;
 mod waits;
 
 pub use allocations::Allocations;

@@ -1,5 +1,7 @@
 """`yunti observe cache` on a file system of its own, read and written in patterns of which it is known what the page cache has to do."""
 
+import contextlib
+import ctypes
 import mmap
 import os
 import random
@@ -14,10 +16,18 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from images import MIB, image, mounted  # noqa: E402
 from looking import Looking, Refusals, needs_loop_devices, observe, require_programs_in_the_kernel, until  # noqa: E402
+import twice  # noqa: E402  (looking.py knows where it is)
 
 PAGE = mmap.PAGESIZE
 PAGES = 8192
-# Counts a second beyond which samples are taken, and more than that from one thread of Python.
+# So many may be taken back by the machine while a pattern is made: what others do with the page cache is not in a test's hand.
+TAKEN_MAX = PAGES // 20
+# As often a pattern is made again, where more were taken, or others read so much meanwhile that only samples were looked at.
+TRIES = 6
+# Until all the time is looked at; what was not looked at must be so little that it lies in there.
+SETTLE_SECONDS = 1.2
+# Of a processor's time, what it would cost to look at all reads: twice what is allowed for samples.
+FLOOD_COST = 0.02
 READER = """
 import os, sys, time
 fd, pages, end, n = os.open(sys.argv[1], os.O_RDONLY), int(sys.argv[2]), time.monotonic() + float(sys.argv[3]), 0
@@ -56,66 +66,94 @@ class Patterns(unittest.TestCase):
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
         return fd
 
+    @contextlib.contextmanager
+    def held(self, path=None):
+        """All of the file is in the page cache, and the machine cannot take it back."""
+        libc = ctypes.CDLL(None, use_errno=True)
+        fd = self.opened(path, os.O_RDWR)
+        # A shared mapping: to lock it writes nothing.
+        with mmap.mmap(fd, 0) as m:
+            first = ctypes.c_char.from_buffer(m)
+            try:
+                self.assertEqual(libc.mlock(ctypes.c_void_p(ctypes.addressof(first)), ctypes.c_size_t(len(m))), 0, os.strerror(ctypes.get_errno()))
+                yield fd
+            finally:
+                del first
+
     def seen(self, act):
         """What is told of all that happens on the file system meanwhile."""
         with Looking("cache", self.folder, "-s", 60) as look:
-            # The first sample is short.
-            time.sleep(0.5)
+            # The first samples are short.
+            time.sleep(SETTLE_SECONDS)
             act()
             time.sleep(0.3)
             return look.stop()
 
-    def pages(self, act, **expected):
+    def calm(self, act, before=lambda: None, drops=0):
+        """What is seen of a pattern that was left in peace: all the time was looked at, and of its pages few were taken.
+
+        @param before what makes the pattern possible once more
+        @param drops how many pages the pattern drops itself
+        @return the document, and how many pages the machine took"""
+        for _ in range(TRIES):
+            before()
+            document = self.seen(act)
+            taken = max(document["all"]["dropped_pages"] - drops, 0)
+            not_seen = document["seconds"] * (1 - document["sampled_share"])
+            if taken <= TAKEN_MAX and not_seen < SETTLE_SECONDS / 2:
+                return document, taken
+        self.fail(f"in {TRIES} tries others read too much, or took too much back: {document['all']}, {document['sampled_share']}")
+
+    def pages(self, act, before=lambda: None, drops=0, **expected):
         """That counts are as expected, within ten in a hundred; those that are not named are as good as none."""
-        document = self.seen(act)
+        document, taken = self.calm(act, before, drops)
         for name, count in document["all"].items():
             wanted = expected.pop(name, 0)
-            # The machine may need memory for something else.
             if wanted is not None and name != "dropped_pages":
-                self.assertAlmostEqual(count, wanted, delta=max(wanted * 0.1, PAGES * 0.005), msg=f"{name}: {document['all']}, {document['sampled_share']}")
+                # A page that was taken is not hit, and comes again: missed, or read ahead.
+                delta = max(wanted * 0.1, PAGES * 0.005) + taken
+                self.assertAlmostEqual(count, wanted, delta=delta, msg=f"{name}: {document['all']}, {document['sampled_share']}, {document['skipped']}")
         self.assertEqual(expected, {})
         return document
 
     def test_what_is_cached_is_hit(self):
-        fd = self.opened()
-        while os.read(fd, MIB):
-            pass
-
         def twice():
             for n in (PAGE, 16 * PAGE):
                 os.lseek(fd, 0, os.SEEK_SET)
                 while os.read(fd, n):
                     pass
 
-        document = self.pages(twice, read_hit_pages=2 * PAGES)
+        with self.held() as fd:
+            document = self.pages(twice, read_hit_pages=2 * PAGES)
         named = {row["path"]: row for row in document["files"]}
         self.assertGreater(named[self.file]["read_hit_pages"], PAGES)
         mine = [row for row in document["processes"] if row["pid"] == os.getpid()]
         self.assertEqual(len(mine), 1, document["processes"])
 
     def test_what_is_read_from_its_beginning_on_is_read_ahead(self):
-        fd = self.cold()
-
         def once():
+            fd = self.opened()
             while os.read(fd, 16 * PAGE):
                 pass
 
-        found = self.pages(once, read_hit_pages=None, read_miss_pages=None, read_ahead_pages=None)["all"]
-        self.assertAlmostEqual(found["read_miss_pages"] + found["read_ahead_pages"], PAGES, delta=PAGES * 0.02)
-        self.assertAlmostEqual(found["read_miss_pages"] + found["read_hit_pages"], PAGES, delta=PAGES * 0.1)
+        document, taken = self.calm(once, self.cold)
+        found = document["all"]
+        self.assertAlmostEqual(found["read_miss_pages"] + found["read_ahead_pages"], PAGES, delta=PAGES * 0.02 + taken)
+        self.assertAlmostEqual(found["read_miss_pages"] + found["read_hit_pages"], PAGES, delta=PAGES * 0.1 + taken)
         self.assertGreater(found["read_ahead_pages"], PAGES * 0.8)
 
     def test_large_requests_for_what_is_not_there_are_missed(self):
-        fd = self.cold()
+        fd = self.opened()
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
-        self.pages(lambda: [os.pread(fd, MIB, i * MIB) for i in range(PAGES * PAGE // MIB)], read_miss_pages=PAGES)
+        self.pages(lambda: [os.pread(fd, MIB, i * MIB) for i in range(PAGES * PAGE // MIB)], self.cold, read_miss_pages=PAGES)
 
     def test_pages_by_chance_are_missed_once_each(self):
-        fd = self.cold()
-        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
         wanted = random.sample(range(PAGES), 1000)
-        self.pages(lambda: [os.pread(fd, PAGE, i * PAGE) for i in wanted], read_miss_pages=1000)
-        self.pages(lambda: [os.pread(fd, PAGE, i * PAGE) for i in wanted], read_hit_pages=1000)
+        fd = self.opened()
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
+        self.pages(lambda: [os.pread(fd, PAGE, i * PAGE) for i in wanted], self.cold, read_miss_pages=1000)
+        with self.held():
+            self.pages(lambda: [os.pread(fd, PAGE, i * PAGE) for i in wanted], read_hit_pages=1000)
 
     def test_mapped_pages(self):
         def touch(advice, wanted):
@@ -124,56 +162,57 @@ class Patterns(unittest.TestCase):
                 for i in wanted:
                     m[i * PAGE]
 
-        self.cold()
         wanted = random.sample(range(PAGES), 1000)
-        self.pages(lambda: touch(mmap.MADV_RANDOM, wanted), mapped_miss_pages=1000, mapped_hit_pages=None)
-        fd = self.opened()
-        while os.read(fd, MIB):
-            pass
-        # Some may be gone again, where memory is short.
-        self.pages(lambda: touch(mmap.MADV_NORMAL, range(PAGES)), mapped_hit_pages=PAGES, mapped_miss_pages=None, read_ahead_pages=None)
+        self.pages(lambda: touch(mmap.MADV_RANDOM, wanted), self.cold, mapped_miss_pages=1000, mapped_hit_pages=None)
+        with self.held():
+            self.pages(lambda: touch(mmap.MADV_NORMAL, range(PAGES)), mapped_hit_pages=PAGES)
 
     def test_a_mapping_that_is_read_ahead(self):
-        self.cold()
-
         def touch():
             with mmap.mmap(self.opened(), PAGES * PAGE, prot=mmap.PROT_READ) as m:
                 for i in range(PAGES):
                     m[i * PAGE]
 
-        found = self.pages(touch, mapped_hit_pages=None, mapped_miss_pages=None, read_ahead_pages=None)["all"]
-        self.assertAlmostEqual(found["mapped_miss_pages"] + found["read_ahead_pages"], PAGES, delta=PAGES * 0.02)
+        document, taken = self.calm(touch, self.cold)
+        found = document["all"]
+        self.assertAlmostEqual(found["mapped_miss_pages"] + found["read_ahead_pages"], PAGES, delta=PAGES * 0.02 + taken)
         # A fault may map a whole folio: the kernel tells of the page that it is for.
-        self.assertLess(found["mapped_hit_pages"] + found["mapped_miss_pages"], PAGES * 1.1)
+        self.assertLess(found["mapped_hit_pages"] + found["mapped_miss_pages"], PAGES * 1.1 + taken)
 
     def test_direct_reads_ask_nothing_of_it(self):
-        self.cold()
         fd = self.opened(flags=os.O_RDONLY | os.O_DIRECT)
         into = mmap.mmap(-1, MIB)
-        self.pages(lambda: [os.preadv(fd, [into], i * MIB) for i in range(PAGES * PAGE // MIB)])
+        self.pages(lambda: [os.preadv(fd, [into], i * MIB) for i in range(PAGES * PAGE // MIB)], self.cold)
 
     def test_writes(self):
         path = os.path.join(self.folder, "written")
         self.addCleanup(os.unlink, path)
         data = os.urandom(MIB)
 
+        def anew():
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+
         def write():
             fd = self.opened(path, os.O_WRONLY | os.O_CREAT)
             for _ in range(8):
                 os.write(fd, data)
 
-        self.pages(write, write_miss_pages=2048)
-        self.pages(write, write_hit_pages=2048)
-        # A hundred bytes at a time: the page is there from the first on.
-        fd = self.opened(path, os.O_WRONLY)
-        self.pages(lambda: [os.write(fd, b"x" * 64) for _ in range(6400)], write_hit_pages=6400)
+        self.pages(write, anew, write_miss_pages=2048)
+        with self.held(path):
+            self.pages(write, write_hit_pages=2048)
+            # 64 bytes at a time: the page is there from the first on.
+            fd = self.opened(path, os.O_WRONLY)
+            self.pages(lambda: [os.write(fd, b"x" * 64) for _ in range(6400)], write_hit_pages=6400)
 
     def test_what_is_appended_after_a_read_to_the_end_is_a_write(self):
         path = os.path.join(self.folder, "appended")
         self.addCleanup(os.unlink, path)
-        with open(path, "wb") as f:
-            f.write(bytes(10 * PAGE))
-        self.cold(path)
+
+        def anew():
+            with open(path, "wb") as f:
+                f.write(bytes(10 * PAGE))
+            self.cold(path)
 
         def append():
             fd = self.opened(path, os.O_RDWR)
@@ -181,7 +220,25 @@ class Patterns(unittest.TestCase):
             for _ in range(1000):
                 os.write(fd, bytes(PAGE))
 
-        self.pages(append, write_miss_pages=1000, read_miss_pages=10)
+        self.pages(append, anew, write_miss_pages=1000, read_miss_pages=10)
+
+    def test_requests_that_copy_nothing_to_the_program(self):
+        """sendfile(2) and splice(2) go another way through the kernel; and pages that readahead(2) brings nobody has asked for yet."""
+
+        def send():
+            fd, pipe = self.opened(), os.pipe()
+            for at in range(0, PAGES * PAGE, 16 * PAGE):
+                self.assertEqual(os.splice(fd, pipe[1], 16 * PAGE, offset_src=at), 16 * PAGE)
+                os.read(pipe[0], 16 * PAGE)
+            os.close(pipe[0])
+            os.close(pipe[1])
+
+        with self.held():
+            self.pages(send, read_hit_pages=PAGES)
+        document, taken = self.calm(send, self.cold)
+        found = document["all"]
+        self.assertAlmostEqual(found["read_miss_pages"] + found["read_ahead_pages"], PAGES, delta=PAGES * 0.02 + taken)
+        self.assertAlmostEqual(found["read_miss_pages"] + found["read_hit_pages"], PAGES, delta=PAGES * 0.1 + taken)
 
     def test_what_is_read_ahead_for_nothing(self):
         fd = self.cold()
@@ -216,16 +273,45 @@ class Patterns(unittest.TestCase):
             self.assertAlmostEqual(all_pages, PAGES, delta=PAGES * 0.3, msg=f"{act.__name__}: {use}")
 
     def test_a_flood_of_hits_is_sampled_and_the_estimate_is_as_good_as_it_says(self):
-        fd = self.opened()
-        while os.read(fd, MIB):
-            pass
-        with Looking("cache", self.folder, "-s", 60) as look:
-            done = subprocess.run([sys.executable, "-c", READER, self.file, str(PAGES), "6"], capture_output=True, text=True, check=True)
+        seconds = 6
+        with self.held(), Looking("cache", self.folder, "-s", 60) as look:
+            done = subprocess.run([sys.executable, "-c", READER, self.file, str(PAGES), str(seconds)], capture_output=True, text=True, check=True)
             document = look.stop()
         truth, found = int(done.stdout), document["all"]["read_hit_pages"]
-        self.assertLess(document["sampled_share"], 0.8, document)
+        # A reader that others leave little time is no flood, and what is no flood is looked at all the time.
+        if truth / seconds * document["program_ns"] / 1e9 > FLOOD_COST:
+            self.assertLess(document["sampled_share"], 0.8, document)
         off = abs(found / truth - 1) * 100
         self.assertLess(off, max(10, 2 * document["error_percent"]), (found, truth, document["error_percent"]))
+
+    def test_the_one_request_of_a_process_that_ends(self):
+        """No next one comes that would say how far it came."""
+        command = [sys.executable, "-c", "import os, sys; os.read(os.open(sys.argv[1], os.O_RDONLY), 1 << 20)", self.file]
+        with self.held():
+            self.pages(lambda: [subprocess.run(command, check=True) for _ in range(4)], read_hit_pages=4 * MIB // PAGE)
+
+    def test_more_files_than_are_listed(self):
+        folder = os.path.join(self.folder, "many")
+        self.addCleanup(shutil.rmtree, folder)
+
+        def anew():
+            shutil.rmtree(folder, ignore_errors=True)
+            os.mkdir(folder)
+
+        def write():
+            for n in range(1100):
+                with open(os.path.join(folder, str(n)), "wb") as f:
+                    f.write(b"x")
+
+        document, _ = self.calm(write, anew)
+        self.assertEqual(len(document["files"]), 1000)
+        # With the folder, and the device itself.
+        self.assertIn(document["files_seen"], range(1100, 1110))
+        self.assertTrue(any("1000 with the most pages are listed" in note for note in document["notes"]), document["notes"])
+
+    def test_where_tracefs_is_not_mounted(self):
+        script = 'umount -ql /sys/kernel/debug/tracing /sys/kernel/tracing /sys/kernel/debug; exec "$@"'
+        observe("cache", "-s", "0.1", before=["unshare", "--mount", "sh", "-c", script, "sh"])
 
     def test_only_those_that_are_asked_for(self):
         fd = self.opened()
@@ -272,4 +358,4 @@ class Wrong(Refusals, unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    twice.main()

@@ -85,6 +85,32 @@ class OfImages(InAFolder):
         # 128 bytes fit into an inode of 256, as a kernel with inline_data does it; and no directory here is that small but lost+found.
         self.assertIn("128 files", setting["why"])
 
+    def test_what_larger_clusters_would_take_and_no_journal(self):
+        """By other images of the same files, which mke2fs makes."""
+        root = self.path("root")
+        fill(root)
+        with open(f"{root}/holes", "wb") as f:
+            for n in range(900):
+                f.seek(n * 40_000)
+                f.write(b"x")
+        options = ["-d", root, "-b", "4096", "-I", "256", "-N", "16384"]
+
+        def used(name, *more, features=FEATURES):
+            path = image(self.path(name), *options, *more, mib=1024, features=features)
+            if more or features != FEATURES:
+                found = usage(path)
+                os.unlink(path)
+                return (found["blocks"] - found["free"]["blocks"]) * 4096
+            return (usage(path)["blocks"] - usage(path)["free"]["blocks"]) * 4096
+
+        now = used("image")
+        told = {s["setting"]: s["saved_bytes"] for s in usage(self.path("image"))["other_settings"]}
+        self.assertEqual(now - used("other", features=FEATURES.replace("has_journal,", "")), told["no journal"])
+        for kib in (16, 64, 256):
+            saved = now - used("other", "-C", str(kib << 10), features=f"{FEATURES},bigalloc")
+            # mke2fs lets the first cluster behind the descriptors begin anew.
+            self.assertAlmostEqual(told[f"bigalloc, clusters of {kib} KiB"], saved, delta=abs(saved) * 0.03 + 3 * (kib << 10), msg=f"{kib} KiB: {told}")
+
     def test_wrong(self):
         nothing = self.path("nothing")
         self.refused(nothing, 3, "no such device, image or directory")

@@ -14,7 +14,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from looking import YUNTI, needs_loop_devices, observe, require_programs_in_the_kernel  # noqa: E402
+from looking import YUNTI, needs_loop_devices, observe, require_programs_in_the_kernel, text_of, until  # noqa: E402
 
 MIB = 1 << 20
 BLOCK = 4096
@@ -198,6 +198,25 @@ class OfDevices(unittest.TestCase):
         found = guard.ended(code=5)
         self.assertFalse(found["acts"][0]["done"])
         self.assertIn("exit status: 7", found["acts"][0]["how"])
+
+    def test_what_a_command_says_is_no_part_of_the_answer(self):
+        guard = Guard(self.device, "--errors", "1", "--run", "echo '{'")
+        self.fail_reads(1)
+        self.assertTrue(guard.ended()["acts"][0]["done"])
+
+    def test_a_command_that_does_not_end(self):
+        started = os.path.join(self.folder, "started")
+        guard = Guard(self.device, "--errors", "1", "--run", f"sleep 1000 & echo $! > {started}.new; mv {started}.new {started}; wait", "--post", "http://127.0.0.1:1/")
+        self.fail_reads(1)
+        until(lambda: os.path.exists(started))
+        # Ctrl-C ends it with what it has started, and the rest is done.
+        guard.run.send_signal(2)
+        found = guard.ended(code=5)
+        self.assertIn("was killed", found["acts"][0]["how"])
+        self.assertEqual(len(found["acts"]), 2)
+        with open(started, encoding="utf-8") as f:
+            pid = int(f.read())
+        until(lambda: not os.path.exists(f"/proc/{pid}") or " Z " in text_of(f"/proc/{pid}/stat"))
 
     def test_wrong(self):
         said = observe("ext4", "guard", self.device, "--remount-read-only", code=3).stderr

@@ -64,7 +64,8 @@ impl Group {
 
     fn check(&self, s: &SuperBlock) -> Result<()> {
         let inside = |block: u64, blocks: u64| {
-            block >= s.first_data_block && block.checked_add(blocks).is_some_and(|end| end <= s.blocks)
+            // Where the first data block is, there is the superblock.
+            block > s.first_data_block && block.checked_add(blocks).is_some_and(|end| end <= s.blocks)
         };
         let wrong = if !inside(self.block_bitmap, 1) {
             format!("its block bitmap is at block {}", self.block_bitmap)

@@ -234,8 +234,10 @@ impl SuperBlock {
             || self.has(Feature::BITS_64) && self.descriptor_bytes < 64
         {
             format!("group descriptors of {} bytes", self.descriptor_bytes)
-        } else if self.group_count() * u64::from(self.inodes_per_group) != u64::from(self.inodes) {
+        } else if self.group_count().checked_mul(self.inodes_per_group.into()) != Some(self.inodes.into()) {
             format!("{} groups of {} inodes are not {} inodes", self.group_count(), self.inodes_per_group, self.inodes)
+        } else if self.inode_table_blocks() * self.group_count() >= self.blocks {
+            format!("{} inodes of {} bytes do not fit in it", self.inodes, self.inode_bytes)
         } else if u64::from(self.reserved_descriptor_blocks) > u64::from(self.block_bytes) / 4 {
             format!("{} blocks reserved for descriptors", self.reserved_descriptor_blocks)
         } else {

@@ -7,15 +7,16 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use libbpf_rs::{Link, MapCore, MapFlags, Object, RingBuffer, TracepointCategory};
+use libbpf_rs::{Link, MapCore, MapFlags, Object, RingBuffer};
 use yunti_engine::base::{Code, Error, Result};
 
 use crate::kernel::programs::{Records, first_namespace, half, load_for, lookup, map, program, put, ring, word};
+use crate::kernel::tracepoint;
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cache.bpf.o"));
 
 /// Programs by their tracepoints. All the time:
-const ADDED: (&str, &str, &str) = ("added", "filemap", "mm_filemap_add_to_page_cache");
+const ADDED: (&str, &str) = ("added", "filemap/mm_filemap_add_to_page_cache");
 const OF_MISSES: [(&str, &str); 6] = [
     ("fault", "mm_filemap_fault"),
     ("sync_ra", "page_cache_sync_ra"),
@@ -189,9 +190,8 @@ impl CacheEvents {
         for (name, tracepoint) in OF_MISSES {
             events._links.push(events.attach(name, tracepoint)?);
         }
-        let added = program(&events.object, ADDED.0)?
-            .attach_tracepoint(TracepointCategory::Custom(ADDED.1.to_owned()), ADDED.2);
-        events._links.push(added.map_err(|e| needed(ADDED.2, &e))?);
+        let added = tracepoint::attach(program(&events.object, ADDED.0)?, ADDED.1);
+        events._links.push(added.map_err(|e| needed(ADDED.1, &e))?);
         events.measure()?;
         Ok(events)
     }
@@ -371,7 +371,7 @@ fn path_of(value: &[u8]) -> Option<PathBuf> {
     Some(path)
 }
 
-fn needed(tracepoint: &str, error: &libbpf_rs::Error) -> Error {
+fn needed(tracepoint: &str, error: &dyn std::fmt::Display) -> Error {
     let error = Error::new(Code::Input, format!("the tracepoint {tracepoint} cannot be watched: {error}"));
     error.hint("Linux 6.18 or later tells what is read ahead, and for whom; run as root")
 }

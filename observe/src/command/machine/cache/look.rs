@@ -188,6 +188,7 @@ impl Look {
             return Err(e.into());
         }
         std::mem::replace(&mut self.live.outcome, Ok(()))?;
+        let goes_on = matches!(self.sample, Sample::Begun(_)) && self.share.get() >= 1.0;
         let sample = match self.sample {
             Sample::Begun(since) => {
                 self.end_sample(since)?;
@@ -199,10 +200,10 @@ impl Look {
         let stratum = self.stratum.elapsed();
         self.take(sample, stratum);
         self.take_misses();
-        let is_whole = self.estimate.share() > 0.999;
+        // The last request of a thread is told when the next one comes. Of a sample that has gone on until now each is known to be the last one.
         let (account, wanted) = (&mut self.account, &self.wanted);
         self.events.take_open_requests(|user, pages| {
-            if is_whole && wanted.has(&user) {
+            if goes_on && wanted.has(&user) {
                 account.touch_read(user, pages, 1.0);
             }
         });

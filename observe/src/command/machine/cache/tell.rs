@@ -33,6 +33,8 @@ pub fn tell(seen: &Seen, answer: &mut Answer) -> Value {
     });
     answer.lead = lead(&all, uses);
     notes(seen, &all, uses, answer);
+    left_out(answer, files.len(), "files");
+    left_out(answer, processes.len(), "processes");
     table(answer, "By device", "device", devices.iter().map(|(name, row)| (name.clone(), *row)));
     table(answer, "By file", "path", files.iter().take(ROWS_MAX).map(|(file, row)| (seen.names.file(*file), *row)));
     let named = |pid: &u32| format!("{} {pid}", seen.names.process(*pid));
@@ -47,6 +49,8 @@ pub fn tell(seen: &Seen, answer: &mut Answer) -> Value {
         "all": row_json(&all),
         "read_ahead_use": uses.map(|uses| uses_json(&uses)),
         "devices": devices.iter().map(|(name, row)| named_json(json!({ "device": name }), row)).collect::<Vec<_>>(),
+        "files_seen": files.len(),
+        "processes_seen": processes.len(),
         "files": files.iter().take(ROWS_MAX).map(|(file, row)| {
             let use_ = of_file(file).map(uses_json);
             named_json(json!({ "path": seen.names.file(*file), "inode": file.inode, "device": seen.names.device(*file), "read_ahead_use": use_ }), row)
@@ -118,6 +122,14 @@ fn notes(seen: &Seen, all: &Row, uses: Option<Uses>, answer: &mut Answer) {
             part * 100.0,
             error * 100.0,
             uses.dropped_unused * 100 / uses.all()
+        ));
+    }
+}
+
+fn left_out(answer: &mut Answer, seen: usize, what: &str) {
+    if seen > ROWS_MAX {
+        answer.notes.push(format!(
+            "Of {seen} {what}, the {ROWS_MAX} with the most pages are listed; the sums have all of them."
         ));
     }
 }

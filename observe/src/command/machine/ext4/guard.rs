@@ -2,12 +2,15 @@
 //!
 //! The rule is that by which the engine takes its spill directories out of use: `yunti_engine::run::directory_health`.
 
+use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use rustix::mount::{MountFlags, mount_remount};
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 use yunti_engine::base::{Code, Error, Result};
 use yunti_engine::run::directory_health::{DirectoryHealth, FailureRule};
@@ -111,7 +114,7 @@ pub fn guard(flags: &GuardFlags) -> Outcome {
     let acts = if health.is_usable() {
         Vec::new()
     } else {
-        act(flags, &place, count, seen.last().map_or("", |(_, what)| what))
+        act(flags, &place, count, seen.last().map_or("", |(_, what)| what), &mut stopping)
     };
     answer.watched(&watched);
     answer.missing(errors.lost(), |n| {
@@ -136,30 +139,27 @@ pub fn guard(flags: &GuardFlags) -> Outcome {
     if acts.iter().any(|act| act.result.is_err()) { Err(Failure::Told(Code::Output)) } else { Ok(()) }
 }
 
-fn act(flags: &GuardFlags, place: &Place, count: u64, last: &str) -> Vec<Act> {
+fn act(flags: &GuardFlags, place: &Place, count: u64, last: &str, stopping: &mut Stopping) -> Vec<Act> {
     let mut acts = Vec::new();
-    let mut go = |what: String, how: &dyn Fn() -> std::result::Result<String, String>| {
+    let mut go = |what: String, how: &mut dyn FnMut() -> std::result::Result<String, String>| {
         let result = if flags.dry_run { Ok("not done: --dry-run".to_owned()) } else { how() };
         acts.push(Act { what, result });
     };
     // First what keeps the data, then who is told of it.
     if let Some(at) = place.mounted_at.as_deref().filter(|_| flags.remount_read_only) {
-        go(format!("{at} is mounted read-only"), &|| {
+        go(format!("{at} is mounted read-only"), &mut || {
             remount(at).map(|()| "done".to_owned()).map_err(|e| e.to_string())
         });
     }
     if let Some(command) = &flags.run {
-        go(format!("'{command}' is run"), &|| {
-            let status = Command::new("/bin/sh")
-                .args(["-c", command])
-                .env("YUNTI_DEVICE", &place.path)
-                .env("YUNTI_MOUNTED_AT", place.mounted_at.as_deref().unwrap_or_default())
-                .env("YUNTI_ERRORS", count.to_string())
-                .env("YUNTI_LAST_ERROR", last)
-                .status()
-                .map_err(|e| e.to_string())?;
-            if status.success() { Ok("done".to_owned()) } else { Err(format!("it ended with {status}")) }
-        });
+        let mut shell = Command::new("/bin/sh");
+        shell
+            .args(["-c", command])
+            .env("YUNTI_DEVICE", &place.path)
+            .env("YUNTI_MOUNTED_AT", place.mounted_at.as_deref().unwrap_or_default())
+            .env("YUNTI_ERRORS", count.to_string())
+            .env("YUNTI_LAST_ERROR", last);
+        go(format!("'{command}' is run"), &mut || run(&mut shell, stopping));
     }
     if let Some(url) = &flags.post {
         let document = json!({
@@ -169,9 +169,31 @@ fn act(flags: &GuardFlags, place: &Place, count: u64, last: &str) -> Vec<Act> {
             "errors": count,
             "last_error": last,
         });
-        go(format!("{url} is told"), &|| webhook::post(url, &document).map(|()| "done".to_owned()));
+        go(format!("{url} is told"), &mut || webhook::post(url, &document).map(|()| "done".to_owned()));
     }
     acts
+}
+
+/// To its end, or until the user has waited long enough: then it is killed with what it has started. What it says is no part of the answer.
+fn run(command: &mut Command, stopping: &mut Stopping) -> std::result::Result<String, String> {
+    let failed = |e: std::io::Error| e.to_string();
+    let said = std::io::stderr().as_fd().try_clone_to_owned().map_err(failed)?;
+    let mut child = command.process_group(0).stdin(Stdio::null()).stdout(said).spawn().map_err(failed)?;
+    let mut ended = None;
+    stopping.wait_for_time(FOR_EVER, PULSE, || {
+        ended = child.try_wait().transpose();
+        ended.is_none()
+    });
+    match ended {
+        Some(Ok(status)) if status.success() => Ok("done".to_owned()),
+        Some(Ok(status)) => Err(format!("it ended with {status}")),
+        Some(Err(e)) => Err(e.to_string()),
+        None => {
+            let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
+            let _ = child.wait();
+            Err("it did not end, and was killed when you had waited long enough".to_owned())
+        }
+    }
 }
 
 /// What else the mount has stays: a remount sets all of it anew.

@@ -183,6 +183,12 @@ fn tell(all: &Attribution, paths: &HashMap<u32, String>, answer: &mut Answer) {
     if all.outside.bytes() > 0 {
         answer.notes.push(format!("{} lie outside of the file system.", bytes(all.outside.bytes())));
     }
+    let files = all.files().len();
+    if files > FILES_MAX {
+        answer.notes.push(format!(
+            "Of {files} files, the {FILES_MAX} with the most bytes are listed; the sums have all of them."
+        ));
+    }
     if all.discarded.requests > 0 {
         answer.notes.push(format!("{} were given back to the device (discard).", bytes(all.discarded.bytes)));
     }
@@ -252,6 +258,7 @@ fn json_of(all: &Attribution, paths: &HashMap<u32, String>, lost: u64) -> Value 
         "not_known": both(&all.not_known),
         "outside": both(&all.outside),
         "all": both(&all.all()),
+        "files_seen": all.files().len(),
         "by_file": files,
         "flushes": all.flushes,
         "discarded_bytes": all.discarded.bytes,
