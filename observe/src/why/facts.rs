@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::listening::Queue;
 use super::waiting::{self, Waiting};
 use crate::stack::{Frame, Kind};
+use crate::target::DiskWait;
 use crate::target::cgroup::Throttling;
 use crate::target::ports::{Connections, Taken};
-use crate::target::{DiskWait, Listener};
 
 #[derive(Default)]
 pub struct Facts {
@@ -39,8 +40,8 @@ pub struct Facts {
     pub disk_waits: HashMap<DiskWait, f64>,
     /// Of its network namespace, in the time that was looked at.
     pub connections: Connections,
-    /// Its sockets that listen: the longest queue that was seen.
-    pub listeners: Vec<Listener>,
+    /// Its sockets that listen, by port.
+    pub listeners: Vec<Queue>,
     pub ports_taken: Option<Taken>,
     /// Filled where something pointed to it.
     pub deeper: Deeper,
@@ -93,6 +94,10 @@ pub struct ReadsSeen {
     /// The file of which most was brought.
     pub file: String,
     pub device: String,
+    /// How often the file has been brought as a whole since the process began, if all that it has read were of it.
+    pub times_read: f64,
+    /// Who else holds memory that cannot be dropped, where it is short: name, bytes, and how much there is for all.
+    pub holder: Option<(String, f64, f64)>,
     /// Of requests to that device: on average, and the share that began where the one before had ended.
     pub request_bytes: f64,
     pub sequential: f64,
@@ -131,6 +136,13 @@ impl Facts {
         let wanted = self.cpu_seconds() + self.queued_seconds;
         let used = self.cpu_seconds() + self.others_processors() * self.seconds;
         (wanted.min(used) / self.seconds.max(0.001) / self.processors.max(0.01)).min(1.0)
+    }
+
+    /// Processors that its threads would use, had they not to wait for one: what a thread has waited is no part of its time.
+    pub fn demand(&self) -> f64 {
+        let at_work = self.threads.iter().filter(|thread| thread.share(Waiting::Not) > 0.01).count().max(1);
+        let left = self.seconds - self.queued_seconds / at_work as f64;
+        self.cpu_seconds() / left.max(self.seconds * 0.05).max(0.001)
     }
 
     /// Threads at a time that wait so.

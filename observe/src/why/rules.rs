@@ -63,8 +63,14 @@ pub(super) fn while_processors_are_free(facts: &Facts) -> f64 {
     (2.0 * (1.0 - facts.utilisation())).clamp(0.0, 1.0)
 }
 
+/// Processors that its threads would use if none of them had to wait for one: who works now and then, and sleeps, is not bounded by how fast it works.
+const DEMAND_MIN: f64 = 0.3;
+
 /// Of the time of threads that have something to do, the share that is processor time; in pauses they have none.
 pub(super) fn of_processor(facts: &Facts) -> f64 {
+    if facts.demand() < DEMAND_MIN {
+        return 0.0;
+    }
     let pauses = facts.heap.as_ref().map_or(0.0, |heap| heap.pause_share.min(1.0));
     (1.0 - pauses) * (facts.threads_waiting(Waiting::Not) / facts.busy_threads().max(0.01)).clamp(0.0, 1.0)
 }
@@ -201,6 +207,10 @@ fn memory(facts: &Facts) -> Option<Finding> {
     let both =
         facts.cpu_share(|frames| has_frame(frames, &PAGE_FAULT_FRAMES) || has_frame(frames, &GIVING_BACK_FRAMES));
     let seen = facts.deeper.faults.as_ref()?;
+    // Pages of mapped files are not fresh memory: what they cost is reading.
+    if seen.first_touch + seen.again + seen.copies < 0.5 {
+        return None;
+    }
     let place = faulting_function(facts).map_or_else(String::new, |name| format!(", above all in {name}"));
     let evidence = vec![
         format!("{:.0} page faults a second, above all {}", seen.per_second, seen.place),
@@ -453,4 +463,55 @@ fn hot_method(facts: &Facts) -> Option<Finding> {
         )],
         cure: "a better algorithm there, or calling it less; `yunti observe flame` shows who calls it".to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack::Kind;
+    use crate::why::facts::{Deeper, FaultsSeen, ThreadFacts};
+
+    fn facts(cpu_seconds: f64, queued_seconds: f64, frames: &[(&str, Kind)]) -> Facts {
+        let running = (cpu_seconds + queued_seconds) / 10.0;
+        let thread = ThreadFacts { shares: [(Waiting::Not, running)].into(), ..ThreadFacts::default() };
+        let frames: Vec<Frame> =
+            frames.iter().map(|(name, kind)| Frame { name: (*name).into(), kind: *kind }).collect();
+        Facts {
+            seconds: 10.0,
+            processors: 2.0,
+            user_seconds: cpu_seconds,
+            queued_seconds,
+            threads: vec![thread],
+            on_cpu: vec![(frames.into(), 100)],
+            ..Facts::default()
+        }
+    }
+
+    #[test]
+    fn who_works_now_and_then_is_bounded_by_no_method() {
+        let is_told = |cpu, queued| findings(&facts(cpu, queued, &[("distance", Kind::Native)])).len() == 1;
+        assert!(is_told(9.0, 0.5));
+        // It gets an eighth of a processor, and would use all of one.
+        assert!(is_told(1.2, 8.7));
+        // A line each five milliseconds, whose thread waits for a processor before it can write it.
+        assert!(!is_told(0.4, 0.6) && !is_told(0.2, 6.0));
+    }
+
+    #[test]
+    fn pages_of_files_are_no_fresh_memory() {
+        let of = |first_touch| {
+            let seen = FaultsSeen {
+                per_second: 9000.0,
+                first_touch,
+                again: 0.0,
+                copies: 0.0,
+                place: "somewhere".to_owned(),
+                advice: None,
+            };
+            let frames = [("main", Kind::Native), ("asm_exc_page_fault", Kind::Kernel)];
+            let deeper = Deeper { faults: Some(seen), ..Deeper::default() };
+            findings(&Facts { deeper, ..facts(9.0, 0.5, &frames) }).first().map(|found| found.cause)
+        };
+        assert_eq!((of(0.9), of(0.0)), (Some("first-touch"), None));
+    }
 }
