@@ -26,6 +26,9 @@ const COST_MIN: f64 = 0.15;
 /// A second cause is told if it costs as much as this share of the first.
 const OF_FIRST: f64 = 0.4;
 const TOLD_MAX: usize = 3;
+const NEIGHBOUR: &str = "cpu-neighbour";
+/// Threads at a time that wait for peers, from which on it matters: who asks now and then waits for each answer, and is not held up by that.
+const PEER_WAITERS_MIN: f64 = 0.2;
 
 pub const PAGE_FAULT_FRAMES: [&str; 4] =
     ["exc_page_fault", "asm_exc_page_fault", "do_user_addr_fault", "handle_mm_fault"];
@@ -48,8 +51,12 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     let all = rules.iter().chain(&of_storage).chain(&of_connections);
     let mut found: Vec<Finding> = all.filter_map(|rule| rule(facts)).collect();
     found.sort_by(|a, b| b.cost.total_cmp(&a.cost));
-    let first = found.first().map_or(0.0, |finding| finding.cost);
-    found.retain(|finding| finding.cost >= COST_MIN.max(first * OF_FIRST));
+    // What neighbours cost is of the whole time, what else bounds it of the time that they leave.
+    let largest =
+        |test: fn(&&Finding) -> bool| found.iter().filter(test).map(|finding| finding.cost).fold(0.0, f64::max);
+    let (of_all, of_own) = (largest(|_| true), largest(|finding| finding.cause != NEIGHBOUR));
+    let least = |finding: &Finding| if finding.cause == NEIGHBOUR { of_all } else { of_own };
+    found.retain(|finding| finding.cost >= COST_MIN.max(least(finding) * OF_FIRST));
     found.truncate(TOLD_MAX);
     found
 }
@@ -107,12 +114,14 @@ fn neighbour(facts: &Facts) -> Option<Finding> {
     let ready = facts.cpu_seconds() + facts.queued_seconds;
     let queued = facts.queued_seconds / ready.max(0.001);
     let others = facts.others_processors() / facts.processors.max(0.01);
-    let of_busy = (ready / facts.seconds.max(0.001) / facts.busy_threads().max(0.01)).min(1.0);
+    let seconds = facts.seconds.max(0.001);
+    let busy = facts.busy_threads() + facts.queued_for_others() / seconds;
+    let of_busy = (ready / seconds / busy.max(0.01)).min(1.0);
     // What its threads wait for each other would stay without the others.
     let cost = queued.min(others) * of_busy;
     let (name, seconds) = facts.others.first()?;
     (queued > 0.15 && others > 0.2).then(|| Finding {
-        cause: "cpu-neighbour",
+        cause: NEIGHBOUR,
         cost,
         sentence: format!(
             "Other processes take the processors: its threads were ready for {ready:.1} s and waited {} of it for one, above all for {name} ({:.2} processors).",
@@ -410,7 +419,7 @@ fn lock(facts: &Facts) -> Option<Finding> {
 
 fn name_service(facts: &Facts) -> Option<Finding> {
     let cost = waited(facts, Waiting::NameService);
-    if cost <= 0.0 {
+    if facts.threads_waiting(Waiting::NameService) < PEER_WAITERS_MIN * facts.unhindered() {
         return None;
     }
     let place = facts.waits_in(Waiting::NameService).map_or_else(String::new, |(name, _)| format!(", in {name}"));
@@ -426,6 +435,9 @@ fn name_service(facts: &Facts) -> Option<Finding> {
 fn remote(facts: &Facts) -> Option<Finding> {
     // Who gets on while others wait for a pool, or works for a full queue, is that cause's.
     if waits_for_others(facts).is_some_and(|other| other.cause != "lock" && other.cost > COST_MIN) {
+        return None;
+    }
+    if facts.threads_waiting(Waiting::Network) < PEER_WAITERS_MIN * facts.unhindered() {
         return None;
     }
     let cost = waited(facts, Waiting::Network);

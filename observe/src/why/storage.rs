@@ -14,7 +14,8 @@ fn waited(facts: &Facts, waits: &[DiskWait]) -> Option<(f64, f64)> {
     let waiting = facts.disk_threads(waits);
     let all_disk: f64 = facts.disk_waits.values().sum();
     let busy = facts.busy_threads().max(all_disk + facts.threads_waiting(Waiting::Not));
-    (waiting >= WAITERS_MIN).then(|| (waiting, waiting / busy.max(0.01) * while_processors_are_free(facts)))
+    (waiting >= WAITERS_MIN * facts.unhindered())
+        .then(|| (waiting, waiting / busy.max(0.01) * while_processors_are_free(facts)))
 }
 
 fn place(facts: &Facts) -> String {
@@ -115,7 +116,7 @@ const CAME_BACK_MIN: f64 = 0.3;
 const NEIGHBOUR_MIN: f64 = 0.25;
 
 pub fn points_to_reads(facts: &Facts) -> bool {
-    facts.disk_threads(&[DiskWait::Read, DiskWait::Mapped]) >= WAITERS_MIN
+    facts.disk_threads(&[DiskWait::Read, DiskWait::Mapped]) >= WAITERS_MIN * facts.unhindered()
 }
 
 pub fn reads(facts: &Facts) -> Option<Finding> {
