@@ -151,15 +151,18 @@ def disk_of(folder, what):
         with open(os.path.join(block, "dev")) as f:
             number = f.read().strip()
         with_before = {os.path.join(block, "queue/read_ahead_kb"): what.get("read_ahead_kb", 128)}
-        if "dirty_bytes" in what:
-            # What is kept is a share of what may be dirty at all; as bytes it would be another number by the end.
-            bdi = f"/sys/class/bdi/{number}"
-            with_before |= {f"{bdi}/max_ratio": 100, f"{bdi}/strict_limit": 1}
         for path, value in with_before.items():
             with open(path) as f:
                 within.callback(write, path, f.read().strip())
             write(path, value)
+        # A loop device outlives its image, with whatever limits somebody has given it.
+        bdi = f"/sys/class/bdi/{number}"
+        unlimited = {f"{bdi}/strict_limit": 0, f"{bdi}/max_ratio": 100}
+        for path, value in unlimited.items():
+            within.callback(write, path, value)
+            write(path, value)
         if "dirty_bytes" in what:
+            write(f"{bdi}/strict_limit", 1)
             write(f"{bdi}/max_bytes", what["dirty_bytes"])
         for limit, file in LIMITS.items():
             if limit in what:
