@@ -239,7 +239,7 @@ def observe(minutes):
     return [Suite("full", "programs in the kernel, by each clang", [["make", "-s", "observe"], [sys.executable, "observe/tests/verifier_test.py"]],
                   counts.of_unittest, minutes=60),
             Suite("full", "why, on all programs of known causes", [["make", "-s", "observe"], [sys.executable, "observe/tests/why/all_test.py"]],
-                  counts.of_unittest, {"YUNTI": os.path.join(ROOT, "dist/bin/yunti")}, minutes=60),
+                  counts.of_unittest, {"YUNTI": os.path.join(ROOT, "dist/bin/yunti")}, minutes=90),
             Suite("full", "programs of known causes", [[sys.executable, "observe/tests/why/programs_test.py"]], counts.of_unittest, minutes=30),
             *(fuzzing(target, minutes) for target in OF_OBSERVE)]
 

@@ -54,6 +54,7 @@ PRECONDITIONS = [
     (r"-Xcheck:jni damages", lambda: False),
     (r"network namespace", lambda: os.geteuid() == 0),
     (r"cannot be mounted", lambda: os.geteuid() == 0),
+    (r"can be limited for all by control groups of the first version alone", lambda: os.access("/sys/fs/cgroup/blkio/blkio.throttle.read_iops_device", os.W_OK)),
     (r"control group|cgroup", lambda: any(os.access(f"/sys/fs/cgroup/{folder}cgroup.procs", os.W_OK) for folder in ("", "cpu/"))),
 ]
 

@@ -18,7 +18,7 @@ pub struct Throttling {
 /// Of the group that a process is in and of those above it, added up.
 pub fn throttling(process: &Process) -> Throttling {
     let mut sum = Throttling::default();
-    for folder in folders(process) {
+    for folder in folders(process, "cpu") {
         let stat = fs::read_to_string(folder.join("cpu.stat")).unwrap_or_default();
         let number =
             |key: &str| stat.lines().find_map(|line| line.strip_prefix(key)?.trim().parse::<f64>().ok()).unwrap_or(0.0);
@@ -44,8 +44,22 @@ fn quota(folder: &Path) -> Option<f64> {
     }
 }
 
+/// The narrowest limit of memory of the groups that a process is in, and the group that has it.
+pub fn memory_limit(process: &Process) -> Option<(PathBuf, u64)> {
+    /// The first version has a number for none, close to the largest there is.
+    const NONE: u64 = 1 << 60;
+    let of = |folder: PathBuf| {
+        let text = ["memory.max", "memory.limit_in_bytes"]
+            .iter()
+            .find_map(|name| fs::read_to_string(folder.join(name)).ok())?;
+        let limit = text.trim().parse::<u64>().ok().filter(|limit| *limit < NONE)?;
+        Some((folder, limit))
+    };
+    folders(process, "memory").into_iter().filter_map(of).min_by_key(|(_, limit)| *limit)
+}
+
 /// From the innermost to the outermost.
-fn folders(process: &Process) -> Vec<PathBuf> {
+fn folders(process: &Process, controller: &str) -> Vec<PathBuf> {
     let groups = fs::read_to_string(format!("/proc/{}/cgroup", process.pid)).unwrap_or_default();
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     let mut all = Vec::new();
@@ -53,11 +67,13 @@ fn folders(process: &Process) -> Vec<PathBuf> {
         // `4:cpu,cpuacct:/a/b`, `0::/a/b`
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
-        let is_cpu = controllers.split(',').any(|c| c == "cpu");
-        if !is_cpu && !controllers.is_empty() {
+        let is_version_1 = controllers.split(',').any(|c| c == controller);
+        if !is_version_1 && !controllers.is_empty() {
             continue;
         }
-        let Some(mount) = mounts.lines().find_map(|m| mount_of(m, is_cpu)) else { continue };
+        let Some(mount) = mounts.lines().find_map(|m| mount_of(m, is_version_1.then_some(controller))) else {
+            continue;
+        };
         let inside = Path::new(path.trim_start_matches('/'));
         all.extend(inside.ancestors().map(|part| mount.join(part)));
     }
@@ -65,13 +81,14 @@ fn folders(process: &Process) -> Vec<PathBuf> {
 }
 
 /// Where the hierarchy is mounted: proc_pid_mountinfo(5).
-fn mount_of(line: &str, is_version_1: bool) -> Option<PathBuf> {
+/// @param controller of the first version; None: the second
+fn mount_of(line: &str, controller: Option<&str>) -> Option<PathBuf> {
     let (head, tail) = line.split_once(" - ")?;
     let mut tail = tail.split(' ');
     let (kind, options) = (tail.next()?, tail.nth(1)?);
-    let fits = match is_version_1 {
-        true => kind == "cgroup" && options.split(',').any(|o| o == "cpu"),
-        false => kind == "cgroup2",
+    let fits = match controller {
+        Some(controller) => kind == "cgroup" && options.split(',').any(|o| o == controller),
+        None => kind == "cgroup2",
     };
     fits.then(|| head.split(' ').nth(4).map(PathBuf::from)).flatten()
 }
@@ -84,9 +101,11 @@ mod tests {
     fn mounts() {
         let v1 = "33 25 0:30 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct";
         let v2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";
-        assert_eq!(mount_of(v1, true), Some(PathBuf::from("/sys/fs/cgroup/cpu,cpuacct")));
-        assert_eq!(mount_of(v2, false), Some(PathBuf::from("/sys/fs/cgroup")));
-        assert!(mount_of(v1, false).is_none() && mount_of(v2, true).is_none() && mount_of("", true).is_none());
+        assert_eq!(mount_of(v1, Some("cpu")), Some(PathBuf::from("/sys/fs/cgroup/cpu,cpuacct")));
+        assert_eq!(mount_of(v2, None), Some(PathBuf::from("/sys/fs/cgroup")));
+        assert!(
+            mount_of(v1, None).is_none() && mount_of(v2, Some("cpu")).is_none() && mount_of("", Some("cpu")).is_none()
+        );
     }
 
     #[test]

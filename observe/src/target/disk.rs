@@ -11,6 +11,8 @@ pub enum DiskWait {
     Journal,
     /// Another thread changes the same directory.
     Directory,
+    /// For blocks in which names or the state of files stand.
+    Names,
     /// For pages of files that are read.
     Read,
     /// For pages of files that are mapped, or for such that were swapped out.
@@ -18,17 +20,18 @@ pub enum DiskWait {
     Other,
 }
 
-pub const DISK_WAITS: [(DiskWait, &str); 7] = [
+pub const DISK_WAITS: [(DiskWait, &str); 8] = [
     (DiskWait::Sync, "until written data is on the device"),
     (DiskWait::Dirty, "held back from writing"),
     (DiskWait::Journal, "for the journal"),
     (DiskWait::Directory, "for a directory that another changes"),
+    (DiskWait::Names, "for names and states of files"),
     (DiskWait::Read, "for pages of files"),
     (DiskWait::Mapped, "for mapped pages"),
     (DiskWait::Other, "for something else of a disk"),
 ];
 
-const SIGNS: [(&str, DiskWait); 24] = [
+const SIGNS: [(&str, DiskWait); 26] = [
     ("fsync", DiskWait::Sync),
     ("fdatasync", DiskWait::Sync),
     ("_sync_file", DiskWait::Sync),
@@ -36,7 +39,10 @@ const SIGNS: [(&str, DiskWait); 24] = [
     ("generic_write_sync", DiskWait::Sync),
     ("sync_file_range", DiskWait::Sync),
     ("syncfs", DiskWait::Sync),
+    ("ksys_sync", DiskWait::Sync),
     ("balance_dirty_pages", DiskWait::Dirty),
+    // A group has no memory left that is clean: of control groups of the first version, which have no limit of their own for what is dirty.
+    ("shrink_folio_list", DiskWait::Dirty),
     // A transaction that is to begin, that has to end first, or that has no room.
     ("start_this_handle", DiskWait::Journal),
     ("wait_transaction", DiskWait::Journal),
@@ -56,9 +62,17 @@ const SIGNS: [(&str, DiskWait); 24] = [
     ("blkdev_direct_IO", DiskWait::Read),
 ];
 
+/// Of a look at names, and where blocks are waited for. A thread that waits for another in the same directory waits for a lock.
+const OF_NAMES: [&str; 5] = ["iterate_dir", "lookup_slow", "lookup_open", "vfs_statx", "vfs_fstatat"];
+const OF_BLOCKS: [&str; 4] = ["wait_on_buffer", "ext4_bread", "xfs_buf_iowait", "read_extent_buffer"];
+
 /// @param stack a line a function, the innermost first: `[<0>] folio_wait_bit_common+0x11b/0x310`
 pub fn of_stack(stack: &str) -> DiskWait {
     let functions = || stack.lines().filter_map(|line| line.split_once("] ")?.1.split('+').next());
+    let has = |signs: &[&str]| functions().any(|function| signs.iter().any(|sign| function.contains(sign)));
+    if has(&OF_NAMES) && has(&OF_BLOCKS) {
+        return DiskWait::Names;
+    }
     SIGNS
         .iter()
         .find(|(sign, _)| functions().any(|function| function.contains(sign)))
@@ -88,6 +102,13 @@ mod tests {
         check(&["rwsem_down_write_slowpath", "do_unlinkat", "__x64_sys_unlink"], DiskWait::Directory);
         check(&["folio_wait_bit_common", "filemap_get_pages", "filemap_read", "vfs_read"], DiskWait::Read);
         check(&["folio_wait_bit_common", "filemap_fault", "__do_fault", "handle_mm_fault"], DiskWait::Mapped);
+        check(
+            &["folio_wait_writeback", "shrink_folio_list", "try_charge_memcg", "__filemap_add_folio", "vfs_write"],
+            DiskWait::Dirty,
+        );
+        check(&["__wait_on_buffer", "ext4_bread", "ext4_htree_fill_tree", "iterate_dir"], DiskWait::Names);
+        check(&["rwsem_down_read_slowpath", "iterate_dir", "__x64_sys_getdents64"], DiskWait::Directory);
+        check(&["__wait_on_buffer", "ext4_iget", "ext4_lookup", "__lookup_slow", "vfs_statx"], DiskWait::Names);
         check(&["msleep"], DiskWait::Other);
         assert_eq!(of_stack(""), DiskWait::Other);
     }

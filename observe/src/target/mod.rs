@@ -18,5 +18,4 @@ pub use disk::{DISK_WAITS, DiskWait};
 pub use mapping::{Mapping, mappings};
 pub use process::{Process, arguments};
 pub use schedule::runs_of;
-pub use sockets::Listener;
 pub use started::{Start, Target};

@@ -65,7 +65,8 @@ pub struct Taken {
 
 /// The peer to which most ports are taken; `None`: there are few in TIME_WAIT, and nobody lacks ports.
 pub fn most_taken(process: &Process) -> Option<Taken> {
-    const FEW: u64 = 100;
+    // A range may be a narrow one.
+    const FEW: u64 = 16;
     let stat = fs::read_to_string(process_net(process, "sockstat")).unwrap_or_default();
     let waiting = stat.lines().find_map(|line| {
         let mut words = line.strip_prefix("TCP: ")?.split(' ').skip_while(|word| *word != "tw");
@@ -92,14 +93,23 @@ pub fn queues(process: &Process) -> Vec<Listener> {
     listeners(process)
 }
 
-/// /proc/sys/net is that of who reads it: a thread of ours goes there.
-fn ports_of(process: &Process) -> Option<std::ops::RangeInclusive<u16>> {
-    let namespace = File::open(format!("/proc/{}/ns/net", process.pid)).ok()?;
-    let reader = std::thread::spawn(move || {
-        move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network)).ok()?;
-        fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()
+/// What a thread of ours finds in the network namespace of a process; `None`: it may not go there.
+pub fn in_network_of<T: Send + 'static>(process: &Process, find: impl FnOnce() -> T + Send + 'static) -> Option<T> {
+    let path = format!("/proc/{}/ns/net", process.pid);
+    let is_ours = fs::read_link(&path).ok() == fs::read_link("/proc/self/ns/net").ok();
+    let namespace = File::open(path).ok()?;
+    let finder = std::thread::spawn(move || {
+        if !is_ours {
+            move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network)).ok()?;
+        }
+        Some(find())
     });
-    let text = reader.join().ok()??;
+    finder.join().ok()?
+}
+
+/// /proc/sys/net is that of who reads it.
+fn ports_of(process: &Process) -> Option<std::ops::RangeInclusive<u16>> {
+    let text = in_network_of(process, || fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok())??;
     let mut words = text.split_whitespace().map(str::parse::<u16>);
     Some(words.next()?.ok()?..=words.next()?.ok()?)
 }

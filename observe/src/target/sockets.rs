@@ -40,12 +40,13 @@ pub struct Listener {
     pub port: u16,
     /// Connections that stand in its queue.
     pub queued: u64,
+    pub inode: u64,
 }
 
 pub(super) fn listeners(process: &Process) -> Vec<Listener> {
     let own = sockets_of(process);
     let rows = tcp_rows(process).filter(|row| row.state == LISTEN && own.contains(&row.inode));
-    rows.map(|row| Listener { port: row.port, queued: row.received }).collect()
+    rows.map(|row| Listener { port: row.port, queued: row.received, inode: row.inode }).collect()
 }
 
 /// A port here and who is at the other end, of all connections of the process's network namespace.

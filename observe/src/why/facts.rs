@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::listening::Queue;
 use super::waiting::{self, Waiting};
 use crate::stack::{Frame, Kind};
+use crate::target::DiskWait;
 use crate::target::cgroup::Throttling;
 use crate::target::ports::{Connections, Taken};
-use crate::target::{DiskWait, Listener};
 
 #[derive(Default)]
 pub struct Facts {
@@ -39,8 +40,8 @@ pub struct Facts {
     pub disk_waits: HashMap<DiskWait, f64>,
     /// Of its network namespace, in the time that was looked at.
     pub connections: Connections,
-    /// Its sockets that listen: the longest queue that was seen.
-    pub listeners: Vec<Listener>,
+    /// Its sockets that listen, by port.
+    pub listeners: Vec<Queue>,
     pub ports_taken: Option<Taken>,
     /// Filled where something pointed to it.
     pub deeper: Deeper,
@@ -93,6 +94,10 @@ pub struct ReadsSeen {
     /// The file of which most was brought.
     pub file: String,
     pub device: String,
+    /// How often the file has been brought as a whole since the process began, if all that it has read were of it.
+    pub times_read: f64,
+    /// Who else holds memory that cannot be dropped, where it is short: name, bytes, and how much there is for all.
+    pub holder: Option<(String, f64, f64)>,
     /// Of requests to that device: on average, and the share that began where the one before had ended.
     pub request_bytes: f64,
     pub sequential: f64,
@@ -125,17 +130,45 @@ impl Facts {
         self.user_seconds + self.system_seconds
     }
 
+    /// Of the time in which its threads were ready and did not run, that in which others ran: their share of the processors that were used. It is
+    /// the neighbours' own cause; what else bounds the process is asked of the time that is left.
+    pub fn queued_for_others(&self) -> f64 {
+        let others = self.others_processors() * self.seconds;
+        self.queued_seconds * others / (others + self.cpu_seconds()).max(0.001)
+    }
+
+    /// Of the time of threads that have work, the share in which no others kept them from it.
+    pub fn unhindered(&self) -> f64 {
+        (1.0 - self.queued_for_others() / (self.seconds * self.at_work()).max(0.001)).clamp(0.05, 1.0)
+    }
+
+    /// Of the time in which its threads are ready or run, the share in which others run.
+    fn hindered_when_ready(&self) -> f64 {
+        (self.queued_for_others() / (self.cpu_seconds() + self.queued_seconds).max(0.001)).clamp(0.0, 1.0)
+    }
+
+    fn at_work(&self) -> f64 {
+        self.threads.iter().filter(|thread| thread.share(Waiting::Not) > 0.01).count().max(1) as f64
+    }
+
     /// How much of the processors that it may use there is no more of, 0 to 1: what its threads wanted, but no more than was used by all. A
     /// thread that was woken waits for a moment in the queue of one processor while another is free.
     pub fn utilisation(&self) -> f64 {
-        let wanted = self.cpu_seconds() + self.queued_seconds;
+        let wanted = self.cpu_seconds() + self.queued_seconds - self.queued_for_others();
         let used = self.cpu_seconds() + self.others_processors() * self.seconds;
         (wanted.min(used) / self.seconds.max(0.001) / self.processors.max(0.01)).min(1.0)
     }
 
-    /// Threads at a time that wait so.
+    /// Processors that its threads would use, had they not to wait for one: what a thread has waited is no part of its time.
+    pub fn demand(&self) -> f64 {
+        let left = self.seconds - self.queued_seconds / self.at_work();
+        self.cpu_seconds() / left.max(self.seconds * 0.05).max(0.001)
+    }
+
+    /// Threads at a time that wait so; of those that do not wait, those that run or would if there were no others.
     pub fn threads_waiting(&self, waiting: Waiting) -> f64 {
-        self.threads.iter().map(|thread| thread.share(waiting)).sum()
+        let all: f64 = self.threads.iter().map(|thread| thread.share(waiting)).sum();
+        if waiting == Waiting::Not { all * (1.0 - self.hindered_when_ready()) } else { all }
     }
 
     /// Threads at a time in state D, for one of these.

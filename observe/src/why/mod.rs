@@ -4,14 +4,18 @@
 //!   watch.rs    the first look: processor time, waits, collections, page faults, neighbours
 //!   waiting.rs  what a thread waits for, by its stack
 //!   facts.rs    what is known then
+//!   listening.rs connections that wait to be accepted, and who was turned away
 //!   deeper.rs   the second look: which lock, which pages, which queue
 //!   reads.rs    of that: what is brought into the page cache, and how
+//!   memory.rs   who holds memory, where it is short
 //!   rules.rs    causes, each with what it costs, the evidence, the cure; storage.rs and connections.rs have those of their kind
 //! ```
 
 mod connections;
 mod deeper;
 mod facts;
+mod listening;
+mod memory;
 mod reads;
 mod rules;
 mod storage;

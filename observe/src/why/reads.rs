@@ -8,6 +8,7 @@ use std::time::Duration;
 use yunti_engine::base::Result;
 
 use super::facts::ReadsSeen;
+use super::memory;
 use crate::command::stopping::{PULSE, Stopping};
 use crate::kernel::machine::{CacheEvents, FileId, Misses, Operation, Owner, Requests, page_bytes};
 use crate::mounts;
@@ -15,6 +16,8 @@ use crate::target::{Process, label};
 
 /// Of each of the two looks.
 const TIME: Duration = Duration::from_millis(1500);
+/// As often must a file have been brought, so that its pages are such that come back.
+const READ_AGAIN: f64 = 1.2;
 /// Counted by the kernel: pages that came back soon after they were dropped.
 const REFAULTS: &str = "workingset_refault_file";
 
@@ -35,7 +38,7 @@ pub fn look(process: &Process, stopping: &mut Stopping, skips: &mut Vec<String>)
             *of_others.entry(user.pid).or_default() += brought;
         }
     });
-    let came_back = refaults().saturating_sub(before);
+    let came_back = refaults().saturating_sub(before) as f64;
     let all = own + of_others.values().sum::<u64>();
     let bytes = |pages: u64| pages as f64 * page_bytes() as f64;
     let neighbour = of_others.into_iter().max_by_key(|(_, pages)| *pages).filter(|(_, pages)| *pages > 0);
@@ -43,13 +46,21 @@ pub fn look(process: &Process, stopping: &mut Stopping, skips: &mut Vec<String>)
     let mut seen = ReadsSeen {
         seconds: watched.time.as_secs_f64(),
         bytes: bytes(own),
-        came_back: came_back as f64 / all.max(1) as f64,
+        // Whose pages came back, the kernel does not tell.
+        came_back: came_back / all.max(1) as f64,
         neighbour: neighbour.map(|(pid, pages)| (name(pid), bytes(pages))),
         ..ReadsSeen::default()
     };
     let Some((file, _)) = of_files.into_iter().max_by_key(|(_, pages)| *pages) else { return Ok(seen) };
     let mounts = mounts::all();
     let path = events.paths().get(&file).and_then(|path| mounts::seen_at(&mounts, file.device(), path));
+    let size = path.as_ref().and_then(|path| fs::metadata(path).ok()).map_or(0, |file| file.len());
+    seen.times_read = read_until_now(process) as f64 / size.max(1) as f64;
+    if seen.times_read >= READ_AGAIN {
+        // Its pages have come before, so it is them that come back: a neighbour that brings much for the first time does not hide it.
+        seen.came_back = (came_back / own.max(1) as f64).min(1.0);
+    }
+    seen.holder = memory::holder(process);
     seen.file = path.map_or_else(|| format!("inode {}", file.inode), |path| path.display().to_string());
     drop(events);
     let (major, minor) = file.device();
@@ -66,6 +77,12 @@ pub fn look(process: &Process, stopping: &mut Stopping, skips: &mut Vec<String>)
         (seen.request_bytes, seen.sequential) = requested(requests, stopping);
     }
     Ok(seen)
+}
+
+/// From the device, since it began.
+fn read_until_now(process: &Process) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{}/io", process.pid)).unwrap_or_default();
+    text.lines().find_map(|line| line.strip_prefix("read_bytes: ")?.parse().ok()).unwrap_or(0)
 }
 
 fn brought(misses: Misses) -> u64 {

@@ -26,6 +26,9 @@ const COST_MIN: f64 = 0.15;
 /// A second cause is told if it costs as much as this share of the first.
 const OF_FIRST: f64 = 0.4;
 const TOLD_MAX: usize = 3;
+const NEIGHBOUR: &str = "cpu-neighbour";
+/// Threads at a time that wait for peers, from which on it matters: who asks now and then waits for each answer, and is not held up by that.
+const PEER_WAITERS_MIN: f64 = 0.2;
 
 pub const PAGE_FAULT_FRAMES: [&str; 4] =
     ["exc_page_fault", "asm_exc_page_fault", "do_user_addr_fault", "handle_mm_fault"];
@@ -48,8 +51,12 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     let all = rules.iter().chain(&of_storage).chain(&of_connections);
     let mut found: Vec<Finding> = all.filter_map(|rule| rule(facts)).collect();
     found.sort_by(|a, b| b.cost.total_cmp(&a.cost));
-    let first = found.first().map_or(0.0, |finding| finding.cost);
-    found.retain(|finding| finding.cost >= COST_MIN.max(first * OF_FIRST));
+    // What neighbours cost is of the whole time, what else bounds it of the time that they leave.
+    let largest =
+        |test: fn(&&Finding) -> bool| found.iter().filter(test).map(|finding| finding.cost).fold(0.0, f64::max);
+    let (of_all, of_own) = (largest(|_| true), largest(|finding| finding.cause != NEIGHBOUR));
+    let least = |finding: &Finding| if finding.cause == NEIGHBOUR { of_all } else { of_own };
+    found.retain(|finding| finding.cost >= COST_MIN.max(least(finding) * OF_FIRST));
     found.truncate(TOLD_MAX);
     found
 }
@@ -63,8 +70,14 @@ pub(super) fn while_processors_are_free(facts: &Facts) -> f64 {
     (2.0 * (1.0 - facts.utilisation())).clamp(0.0, 1.0)
 }
 
+/// Processors that its threads would use if none of them had to wait for one: who works now and then, and sleeps, is not bounded by how fast it works.
+const DEMAND_MIN: f64 = 0.3;
+
 /// Of the time of threads that have something to do, the share that is processor time; in pauses they have none.
 pub(super) fn of_processor(facts: &Facts) -> f64 {
+    if facts.demand() < DEMAND_MIN {
+        return 0.0;
+    }
     let pauses = facts.heap.as_ref().map_or(0.0, |heap| heap.pause_share.min(1.0));
     (1.0 - pauses) * (facts.threads_waiting(Waiting::Not) / facts.busy_threads().max(0.01)).clamp(0.0, 1.0)
 }
@@ -101,12 +114,14 @@ fn neighbour(facts: &Facts) -> Option<Finding> {
     let ready = facts.cpu_seconds() + facts.queued_seconds;
     let queued = facts.queued_seconds / ready.max(0.001);
     let others = facts.others_processors() / facts.processors.max(0.01);
-    let of_busy = (ready / facts.seconds.max(0.001) / facts.busy_threads().max(0.01)).min(1.0);
+    let seconds = facts.seconds.max(0.001);
+    let busy = facts.busy_threads() + facts.queued_for_others() / seconds;
+    let of_busy = (ready / seconds / busy.max(0.01)).min(1.0);
     // What its threads wait for each other would stay without the others.
     let cost = queued.min(others) * of_busy;
     let (name, seconds) = facts.others.first()?;
     (queued > 0.15 && others > 0.2).then(|| Finding {
-        cause: "cpu-neighbour",
+        cause: NEIGHBOUR,
         cost,
         sentence: format!(
             "Other processes take the processors: its threads were ready for {ready:.1} s and waited {} of it for one, above all for {name} ({:.2} processors).",
@@ -201,6 +216,10 @@ fn memory(facts: &Facts) -> Option<Finding> {
     let both =
         facts.cpu_share(|frames| has_frame(frames, &PAGE_FAULT_FRAMES) || has_frame(frames, &GIVING_BACK_FRAMES));
     let seen = facts.deeper.faults.as_ref()?;
+    // Pages of mapped files are not fresh memory: what they cost is reading.
+    if seen.first_touch + seen.again + seen.copies < 0.5 {
+        return None;
+    }
     let place = faulting_function(facts).map_or_else(String::new, |name| format!(", above all in {name}"));
     let evidence = vec![
         format!("{:.0} page faults a second, above all {}", seen.per_second, seen.place),
@@ -400,7 +419,7 @@ fn lock(facts: &Facts) -> Option<Finding> {
 
 fn name_service(facts: &Facts) -> Option<Finding> {
     let cost = waited(facts, Waiting::NameService);
-    if cost <= 0.0 {
+    if facts.threads_waiting(Waiting::NameService) < PEER_WAITERS_MIN * facts.unhindered() {
         return None;
     }
     let place = facts.waits_in(Waiting::NameService).map_or_else(String::new, |(name, _)| format!(", in {name}"));
@@ -416,6 +435,9 @@ fn name_service(facts: &Facts) -> Option<Finding> {
 fn remote(facts: &Facts) -> Option<Finding> {
     // Who gets on while others wait for a pool, or works for a full queue, is that cause's.
     if waits_for_others(facts).is_some_and(|other| other.cause != "lock" && other.cost > COST_MIN) {
+        return None;
+    }
+    if facts.threads_waiting(Waiting::Network) < PEER_WAITERS_MIN * facts.unhindered() {
         return None;
     }
     let cost = waited(facts, Waiting::Network);
@@ -453,4 +475,55 @@ fn hot_method(facts: &Facts) -> Option<Finding> {
         )],
         cure: "a better algorithm there, or calling it less; `yunti observe flame` shows who calls it".to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stack::Kind;
+    use crate::why::facts::{Deeper, FaultsSeen, ThreadFacts};
+
+    fn facts(cpu_seconds: f64, queued_seconds: f64, frames: &[(&str, Kind)]) -> Facts {
+        let running = (cpu_seconds + queued_seconds) / 10.0;
+        let thread = ThreadFacts { shares: [(Waiting::Not, running)].into(), ..ThreadFacts::default() };
+        let frames: Vec<Frame> =
+            frames.iter().map(|(name, kind)| Frame { name: (*name).into(), kind: *kind }).collect();
+        Facts {
+            seconds: 10.0,
+            processors: 2.0,
+            user_seconds: cpu_seconds,
+            queued_seconds,
+            threads: vec![thread],
+            on_cpu: vec![(frames.into(), 100)],
+            ..Facts::default()
+        }
+    }
+
+    #[test]
+    fn who_works_now_and_then_is_bounded_by_no_method() {
+        let is_told = |cpu, queued| findings(&facts(cpu, queued, &[("distance", Kind::Native)])).len() == 1;
+        assert!(is_told(9.0, 0.5));
+        // It gets an eighth of a processor, and would use all of one.
+        assert!(is_told(1.2, 8.7));
+        // A line each five milliseconds, whose thread waits for a processor before it can write it.
+        assert!(!is_told(0.4, 0.6) && !is_told(0.2, 6.0));
+    }
+
+    #[test]
+    fn pages_of_files_are_no_fresh_memory() {
+        let of = |first_touch| {
+            let seen = FaultsSeen {
+                per_second: 9000.0,
+                first_touch,
+                again: 0.0,
+                copies: 0.0,
+                place: "somewhere".to_owned(),
+                advice: None,
+            };
+            let frames = [("main", Kind::Native), ("asm_exc_page_fault", Kind::Kernel)];
+            let deeper = Deeper { faults: Some(seen), ..Deeper::default() };
+            findings(&Facts { deeper, ..facts(9.0, 0.5, &frames) }).first().map(|found| found.cause)
+        };
+        assert_eq!((of(0.9), of(0.0)), (Some("first-touch"), None));
+    }
 }

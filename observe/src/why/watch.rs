@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use yunti_engine::base::Result;
 
 use super::facts::{Facts, HeapFacts, ThreadFacts};
+use super::listening::Listening;
 use super::waiting::{self, Waiting};
 use crate::answer::or_skip;
 use crate::command::stopping::{End, Stopping, Watched};
@@ -17,7 +18,7 @@ use crate::stack::Frame;
 use crate::target::cgroup::{Throttling, throttling};
 use crate::target::ports::{self, Connections};
 use crate::target::schedule::{Counts, ThreadTime, all_processes, counts, processors_of, thread_times};
-use crate::target::{Activity, DiskWait, Listener, Process, Target, Watcher, mappings};
+use crate::target::{Activity, DiskWait, Process, Target, Watcher, mappings};
 
 /// Between two samples of a thread that runs, and of all threads.
 const CPU_EVERY: Duration = Duration::from_millis(10);
@@ -25,7 +26,6 @@ const WALL_EVERY: Duration = Duration::from_millis(20);
 const CPU_HZ: u32 = 99;
 /// Between two looks from outside.
 const LOOK_EVERY: Duration = Duration::from_millis(25);
-const QUEUES_EVERY: Duration = Duration::from_millis(500);
 const HEAP_EVERY: Duration = Duration::from_millis(100);
 const SNAPSHOT_EVERY: Duration = Duration::from_millis(200);
 const SNAPSHOT_OF_MANY_EVERY: Duration = Duration::from_secs(1);
@@ -105,7 +105,7 @@ pub fn watch(
     let mut heap = HeapWatch::new(process);
     let processes = all_processes();
     let connections = Connections::of(process);
-    let mut queues = Queues::default();
+    let mut listening = Listening::default();
     let before = Snapshot::of(process);
     let mut after = Snapshot::of(process);
     target.go()?;
@@ -113,7 +113,7 @@ pub fn watch(
         watcher.look();
         after.keep_up(process);
         heap.keep_up();
-        queues.keep_up(process);
+        listening.keep_up(process);
         if let Some(native) = &mut native {
             native.collect();
         }
@@ -129,7 +129,7 @@ pub fn watch(
     facts.heap = heap.facts(facts.seconds);
     facts.disk_waits = disk_waits(&watcher);
     facts.connections = Connections::of(process).since(connections);
-    facts.listeners = queues.longest.into_values().collect();
+    facts.listeners = listening.queues(process);
     facts.ports_taken = ports::most_taken(process);
     let mut of_threads = HashMap::new();
     if let Some(recording) = profiler.and_then(|profiler| or_skip(skips, "stacks of Java", profiler.stop())) {
@@ -146,26 +146,6 @@ pub fn watch(
     facts.threads = of_threads.into_values().collect();
     facts.peers = peers(&watcher, facts.seconds);
     Ok((facts, watched))
-}
-
-/// Sockets that listen, looked at now and then: queues are full in bursts.
-#[derive(Default)]
-struct Queues {
-    looked: Option<Instant>,
-    longest: HashMap<u16, Listener>,
-}
-
-impl Queues {
-    fn keep_up(&mut self, process: &Process) {
-        if self.looked.is_some_and(|at| at.elapsed() < QUEUES_EVERY) {
-            return;
-        }
-        self.looked = Some(Instant::now());
-        for listener in ports::queues(process) {
-            let longest = self.longest.entry(listener.port).or_insert_with(|| listener.clone());
-            longest.queued = longest.queued.max(listener.queued);
-        }
-    }
 }
 
 fn disk_waits(watcher: &Watcher) -> HashMap<DiskWait, f64> {
@@ -303,6 +283,15 @@ fn remote_share(watcher: &Watcher, tid: u32) -> f64 {
     if remote + idle == 0 { 1.0 } else { remote as f64 / (remote + idle) as f64 }
 }
 
+/// Of the time in which a thread runs or waits for a disk, the share of the latter.
+fn disk_share(watcher: &Watcher, tid: u32) -> f64 {
+    let Some(seen) = watcher.seen.get(&tid) else { return 0.0 };
+    let sum =
+        |test: fn(&Activity) -> bool| seen.iter().filter(|(activity, _)| test(activity)).map(|(_, n)| *n).sum::<u64>();
+    let (disk, running) = (sum(|a| matches!(a, Activity::Disk(_))), sum(|a| matches!(a, Activity::Running)));
+    disk as f64 / (disk + running).max(1) as f64
+}
+
 fn java_threads(
     process: &Process,
     recording: &Recording,
@@ -330,10 +319,15 @@ fn java_threads(
             Waiting::Network => outside.get(&sample.tid).map_or(1.0, |tid| remote_share(watcher, *tid)),
             _ => 1.0,
         };
-        *thread.shares.entry(waiting).or_default() += n * remote;
+        // Who waits for a page or a device within a call of its own counts as running to the profiler.
+        let on_disk =
+            if is_running { outside.get(&sample.tid).map_or(0.0, |tid| disk_share(watcher, *tid)) } else { 0.0 };
+        *thread.shares.entry(Waiting::File).or_default() += n * on_disk;
+        *thread.shares.entry(waiting).or_default() += n * remote * (1.0 - on_disk);
         *thread.shares.entry(Waiting::Idle).or_default() += n * (1.0 - remote);
         if let Some(own) = waiting::own_frame(&sample.frames) {
-            *thread.waits_in.entry((waiting, own.name.clone())).or_default() += n * remote;
+            *thread.waits_in.entry((waiting, own.name.clone())).or_default() += n * remote * (1.0 - on_disk);
+            *thread.waits_in.entry((Waiting::File, own.name.clone())).or_default() += n * on_disk;
         }
     }
     // A thread that was there for a part of the time counts for that part.

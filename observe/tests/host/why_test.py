@@ -163,6 +163,7 @@ class Volume:
     """A file system on a loop device of its own, whose device may be made slow."""
 
     def __init__(self, stack, folder, *options, mib=256, throttle=None):
+        self.stack = stack
         path = image(os.path.join(folder, f"image-{time.monotonic_ns()}"), *options, mib=mib)
         self.device = do("losetup", "-f", "--show", path).strip()
         stack.callback(do, "losetup", "-d", self.device)
@@ -174,8 +175,15 @@ class Volume:
 
     def set(self, **values):
         for name, value in values.items():
-            with open(f"/sys/class/bdi/{self.number}/{name}", "w") as f:
-                f.write(str(value))
+            # A loop device outlives its image, with what it was set to. Of what may be dirty, bytes are kept as a share.
+            kept = "max_ratio" if name == "max_bytes" else name
+            with open(f"/sys/class/bdi/{self.number}/{kept}") as f:
+                self.stack.callback(self.write, kept, f.read().strip())
+            self.write(name, value)
+
+    def write(self, name, value):
+        with open(f"/sys/class/bdi/{self.number}/{name}", "w") as f:
+            f.write(str(value))
 
 
 @contextlib.contextmanager

@@ -12,11 +12,13 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "../../../tools/tests")]
 import field  # noqa: E402
+import host  # noqa: E402
 import jdks  # noqa: E402
 import programs  # noqa: E402
 
 CAUSES = """hot-method lock fair-lock-convoy small-young-generation promotion too-many-gc-threads first-touch copy-on-write
     pool-of-one slow-remote slow-dns full-executor-queue cpu-neighbour eager-allocator many-mappings cpu-quota""".split()
+CAUSES_BELOW = "fsync-storm journal directory-scan read-ahead-too-small cache-thrash dirty-throttling listen-overflow time-wait-exhaustion".split()
 JAVA_HOME = jdks.find(["17"]).get("17", (None, None))[1]
 AT_ONCE = 4
 END_SECONDS_MAX = 10
@@ -61,6 +63,40 @@ class FieldManifest(unittest.TestCase):
                 self.assertTrue(os.path.exists(os.path.join(field.SOURCES, p["source"])))
                 self.assertLessEqual(set(p["causes"]), set(CAUSES))
                 self.assertLessEqual(set(p["setup"]), {"remote", "clients", "neighbours", "resolver", "cgroup_cpu_quota", "mappings"})
+
+
+class HostManifest(unittest.TestCase):
+    def test_each_cause_has_three_programs_and_nine_are_healthy(self):
+        causes = [cause for p in host.PROGRAMS for cause in p["causes"]]
+        self.assertEqual(set(causes), set(CAUSES_BELOW))
+        self.assertGreaterEqual(min(map(causes.count, CAUSES_BELOW)), 3)
+        self.assertEqual([len(p["causes"]) for p in host.PROGRAMS].count(0), 9)
+
+    def test_entries_are_whole(self):
+        self.assertEqual(len({p["name"] for p in host.PROGRAMS}), len(host.PROGRAMS))
+        for p in host.PROGRAMS:
+            with self.subTest(p["name"]):
+                self.assertIn(p["kind"], ("java", "c", "python"))
+                self.assertTrue(os.path.exists(os.path.join(host.SOURCES, p["source"])))
+                self.assertEqual(sorted(p["cured"]), sorted(p["causes"]))
+                self.assertLessEqual(set(p["setup"]), {"disk", "memory_mb", "network", "remote", "clients", "neighbours"})
+
+
+class HostRuns(unittest.TestCase):
+    """Some of them, quick ones; `make test-full-observe` runs all."""
+
+    def test_each_starts_and_nothing_of_it_is_left(self):
+        chosen = [host.named(name) for name in ("order-log", "greeting-service", "quote-client", "price-lookup", "export-writer")]
+        with tempfile.TemporaryDirectory() as folder:
+            host.build(chosen, folder, JAVA_HOME)
+            for program in chosen:
+                with self.subTest(program["name"]):
+                    if reason := host.missing(program):
+                        self.skipTest(reason)
+                    with host.started(program, folder, JAVA_HOME, seconds=1 + program.get("warm_up_seconds", 0)) as process:
+                        self.assertGreater(process.operations(), 0)
+                    self.assertEqual(FieldRuns.running_in(folder), [])
+                    self.assertFalse(os.path.ismount(os.path.join(folder, "disk")))
 
 
 class Runs(unittest.TestCase):

@@ -1,0 +1,32 @@
+"""What programs of this folder do alike: SECONDS and options on the command line, "ready", what they have done at the end."""
+
+import sys
+import time
+
+cured = sys.argv[-1] == "--cured"
+args = sys.argv[2:]
+operations = 0
+_start = 0.0
+
+
+def say(line):
+    print(line, flush=True)
+
+
+def ready():
+    global _start
+    _start = time.monotonic()
+    say("ready")
+
+
+def going():
+    return time.monotonic() - _start < float(sys.argv[1])
+
+
+def done():
+    global operations
+    operations += 1
+
+
+def finish():
+    say(f"operations {operations} in {time.monotonic() - _start:.3f} s")
