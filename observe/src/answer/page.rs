@@ -16,7 +16,8 @@ const ROWS_OPEN: usize = 20;
 
 pub fn of(answer: &Answer) -> String {
     let title = format!("{} - {}", answer.subject, answer.command);
-    let foot = format!("Yunti {}. What the words mean stands in docs/guide/observe.md.", env!("CARGO_PKG_VERSION"));
+    let guide = if matches!(answer.subject, Subject::Device(_)) { "host" } else { "observe" };
+    let foot = format!("Yunti {}. What the words mean stands in docs/guide/{guide}.md.", env!("CARGO_PKG_VERSION"));
     let script = answer.graph.is_some().then_some(SCRIPT);
     let style = [STYLE, if answer.treemaps.is_empty() { "" } else { treemap::STYLE }].concat();
     let page = Page { title: &title, style: &style, script, foot: &foot };
