@@ -51,6 +51,7 @@ def arguments():
     p.add_argument("--warm-up", type=float, default=20.0, help="seconds, of each NameNode (default 20)")
     p.add_argument("--series", default="locks,frontier,audit,queue,cures,scenario", help="some of locks, frontier, audit, queue, cures, scenario")
     p.add_argument("--connections", default="100,300")
+    p.add_argument("--io", default="auto", help="how the load is sent, as of yunti nn load: epoll, one call at a time; uring, some twenty at once (auto, where the kernel has it)")
     p.add_argument("--no-save", action="store_true", help="keep no results")
     a = p.parse_args()
     if a.quick:
@@ -63,7 +64,7 @@ def bench(options, *words):
     command = [YUNTI, "nn", "bench", "--hadoop", jars.LIB, "--json", "-s", str(options.seconds), "--warm-up", str(options.warm_up), *words]
     # A scenario has steps, and no rounds.
     if "--scenario" not in words:
-        command += ["-r", str(options.rounds)]
+        command += ["-r", str(options.rounds), "--io", options.io]
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True)
     if run.returncode != 0:
         raise Failed(f"yunti nn bench ended with exit code {run.returncode}")

@@ -7,12 +7,14 @@ use serde_json::{Value, json};
 use yunti_engine::base::{Code, Error, Result};
 
 use super::namenode::NameNode;
+use crate::rpc::wire::Io;
 
 pub struct Load {
     pub connections: u32,
     pub mix: String,
     pub seconds: f64,
     pub warm_up: f64,
+    pub io: Io,
 }
 
 /// What one run showed.
@@ -64,7 +66,8 @@ pub fn cancelled() -> Error {
 fn run_one(namenode: &NameNode, load: &Load) -> Result<Seen> {
     let (address, connections) = (namenode.home.address.to_string(), load.connections.to_string());
     let (seconds, warm_up) = (load.seconds.to_string(), load.warm_up.to_string());
-    let document = load_of(&[&address, "-m", &load.mix, "-c", &connections, "-s", &seconds, "--warm-up", &warm_up])?;
+    let words = ["-m", &load.mix, "-c", &connections, "-s", &seconds, "--warm-up", &warm_up, "--io", load.io.word()];
+    let document = load_of(&[&[address.as_str()][..], &words].concat())?;
     if document["failed"].as_u64() != Some(0) {
         return Err(failed(&format!("{} calls failed: {}", document["failed"], document["errors"])));
     }

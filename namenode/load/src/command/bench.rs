@@ -20,6 +20,7 @@ use crate::bench::namenode::NameNode;
 use crate::bench::round::{self, Figure, Load, Seen};
 use crate::bench::variant::{self, Variant};
 use crate::load::mix::Mix;
+use crate::rpc::wire::Io;
 
 /// Starts NameNodes of this machine in several ways, puts the same load on one after the other, and says how they compare
 #[derive(Debug, Args)]
@@ -43,6 +44,9 @@ pub struct BenchFlags {
     /// Before the first round, of each variant: a JVM compiles what is used much
     #[arg(long, value_name = "SECONDS", default_value = "20")]
     pub warm_up: f64,
+    /// How the load is sent, as of yunti nn load: by epoll calls come one by one, by io_uring some twenty at once
+    #[arg(long, value_enum, value_name = "WAY", default_value_t, conflicts_with = "scenario")]
+    pub io: Io,
     /// An installation of Hadoop, or a folder with its jars; else HADOOP_HOME, else Maven fetches them
     #[arg(long, value_name = "DIR")]
     pub hadoop: Option<PathBuf>,
@@ -113,6 +117,7 @@ fn compare(flags: &BenchFlags, variants: &[Variant], setting: &Setting, stop: &A
             seconds: flags.seconds,
             warm_up: flags.warm_up,
             connections: flags.connections[0],
+            io: flags.io,
         };
         let rows = cures::run(setting, &rounds, flags.json, stop)?;
         return finish(
@@ -128,7 +133,7 @@ fn compare(flags: &BenchFlags, variants: &[Variant], setting: &Setting, stop: &A
     for (number, (mix, connections)) in
         flags.mix.iter().flat_map(|mix| flags.connections.iter().map(move |c| (mix, *c))).enumerate()
     {
-        let load = Load { connections, mix: mix.clone(), seconds: flags.seconds, warm_up: 1.0 };
+        let load = Load { connections, mix: mix.clone(), seconds: flags.seconds, warm_up: 1.0, io: flags.io };
         let series = look(flags, &namenodes, load, number == 0, stop)?;
         if !flags.json {
             stdout::print(&text(variants, &series))?;
@@ -247,6 +252,7 @@ fn document(flags: &BenchFlags, variants: &[Variant], all: &[Series]) -> Value {
         "base": variants[0].name,
         "rounds": flags.rounds,
         "seconds": flags.seconds,
+        "io": flags.io.word(),
         "handlers": flags.handlers,
         "readers": flags.readers,
         "loads": all.iter().map(of).collect::<Vec<_>>(),

@@ -11,6 +11,7 @@ use crate::bench::jars;
 use crate::bench::namenode::NameNode;
 use crate::bench::round::{self, Load};
 use crate::bench::variant::Variant;
+use crate::rpc::wire::Io;
 
 const WARM_UP_MIX: &str = "getFileInfo=90,mkdirs=10";
 const WARM_UP_CONNECTIONS: u32 = 100;
@@ -40,7 +41,13 @@ pub fn run(flags: &BenchFlags, variants: &[Variant], setting: &Setting, stop: &A
         let namenode = NameNode::start(setting, variant)?;
         if flags.warm_up > 0.0 {
             let seconds = flags.warm_up;
-            let warm = Load { connections: WARM_UP_CONNECTIONS, mix: WARM_UP_MIX.to_owned(), seconds, warm_up: 0.0 };
+            let warm = Load {
+                connections: WARM_UP_CONNECTIONS,
+                mix: WARM_UP_MIX.to_owned(),
+                seconds,
+                warm_up: 0.0,
+                io: Io::Auto,
+            };
             round::run(&namenode, &warm, stop)?;
         }
         let (rpc, web, machines) =

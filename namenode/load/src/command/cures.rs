@@ -12,6 +12,7 @@ use crate::bench::home::Setting;
 use crate::bench::in_process::{InProcess, Worked};
 use crate::bench::namenode::NameNode;
 use crate::bench::round::{self, Figure, Load, Seen};
+use crate::rpc::wire::Io;
 
 /// The share of reads in process is that of the mix over RPC.
 const READS_PERCENT: f64 = 90.0;
@@ -22,6 +23,7 @@ pub struct Rounds {
     pub seconds: f64,
     pub warm_up: f64,
     pub connections: u32,
+    pub io: Io,
 }
 
 /// One way to meet a NameNode: ratios of the cured to the ill.
@@ -63,7 +65,13 @@ fn go_on(stop: &AtomicBool) -> Result<()> {
 
 fn over_rpc(setting: &Setting, rounds: &Rounds, cure: &Cure, stop: &AtomicBool) -> Result<Worth> {
     let both = [NameNode::start(setting, &cure.ill)?, NameNode::start(setting, &cure.cured)?];
-    let load = |seconds, warm_up| Load { connections: rounds.connections, mix: MIX.to_owned(), seconds, warm_up };
+    let load = |seconds, warm_up| Load {
+        connections: rounds.connections,
+        mix: MIX.to_owned(),
+        seconds,
+        warm_up,
+        io: rounds.io,
+    };
     for namenode in &both {
         round::run(namenode, &load(rounds.warm_up, 1.0), stop)?;
     }

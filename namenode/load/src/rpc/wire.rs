@@ -24,6 +24,17 @@ pub enum Io {
     Uring,
 }
 
+impl Io {
+    /// As `--io` takes it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Io::Auto => "auto",
+            Io::Epoll => "epoll",
+            Io::Uring => "uring",
+        }
+    }
+}
+
 pub enum Wire {
     Uring(Box<Ring>),
     Epoll(Polled, VecDeque<Ready>),
