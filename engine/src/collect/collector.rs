@@ -32,7 +32,10 @@ pub struct Collected {
     pub chains: Vec<Chains>,
     /// Memory for sorting the entries, taken while they were collected.
     pub grants: Vec<Grant>,
+    /// Records with a buffer of their own, by their numbers in the store.
     pub bigs: Vec<u32>,
+    /// Bytes of those buffers: they count towards the spill threshold as blocks do.
+    pub big_bytes: u64,
     pub records: u64,
     /// Bytes of keys and values.
     pub bytes: u64,
@@ -46,7 +49,7 @@ impl Collected {
         store.pool().put(self.chains.drain(..).flat_map(Chains::into_blocks));
         self.bigs.drain(..).for_each(|n| store.drop_big(n));
         self.grants.clear();
-        (self.records, self.bytes) = (0, 0);
+        (self.big_bytes, self.records, self.bytes) = (0, 0, 0);
     }
 
     pub fn append(&mut self, mut other: Collected) {
@@ -55,6 +58,7 @@ impl Collected {
         self.chains.append(&mut other.chains);
         self.grants.append(&mut other.grants);
         self.bigs.append(&mut other.bigs);
+        self.big_bytes += other.big_bytes;
         self.records += other.records;
         self.bytes += other.bytes;
     }
@@ -62,8 +66,13 @@ impl Collected {
 
 /// Takes collected records out of memory.
 pub trait Spill: Send {
-    /// Writes the records to a run and releases them (`Collected::release`).
+    /// Writes the records to a run and releases them (`Collected::release`), at once or beside the caller.
     fn spill(&mut self, store: &Store, collected: &mut Collected) -> Result<()>;
+
+    /// Waits for a spill that runs beside the caller. Returns true if there was one, so that its memory is free now.
+    fn wait(&mut self) -> Result<bool> {
+        Ok(false)
+    }
 }
 
 pub struct Collector<'a> {
@@ -149,10 +158,11 @@ impl<'a> Collector<'a> {
         self.collected
     }
 
-    /// Blocks that this worker holds, the memory for sorting their entries counted in.
+    /// Memory that this worker holds, in blocks: records, large ones too, their entries, and what sorting the entries takes.
     fn held(&self) -> usize {
         let chained: usize = self.collected.chains.iter().map(Chains::blocks).sum();
-        self.collected.blocks.len() + self.collected.entries.len() * 3 / 2 + chained * 2
+        let bigs = self.collected.big_bytes.div_ceil(self.store.pool().block_bytes() as u64) as usize;
+        self.collected.blocks.len() + self.collected.entries.len() * 3 / 2 + chained * 2 + bigs
     }
 
     fn room_of(&self) -> usize {
@@ -183,12 +193,18 @@ impl<'a> Collector<'a> {
             return Ok(block);
         }
         self.spill_all()?;
-        match self.store.pool().try_block() {
-            Some(block) => Ok(block),
-            None => {
-                Err(self.store.budget().too_small(2 * self.store.pool().block_bytes() as u64, "collecting records"))
+        loop {
+            if let Some(block) = self.store.pool().try_block() {
+                return Ok(block);
+            }
+            if !self.spill.wait()? {
+                return Err(self.too_small());
             }
         }
+    }
+
+    fn too_small(&self) -> Error {
+        self.store.budget().too_small(2 * self.store.pool().block_bytes() as u64, "collecting records")
     }
 
     fn spill_all(&mut self) -> Result<()> {
@@ -256,7 +272,7 @@ impl<'a> Collector<'a> {
             let Some(room) = self.entry_room() else {
                 // Everything before `at` is indexed: it can go. The rest moves to a fresh block.
                 self.partition.pass(number);
-                return self.index_after_spill(at, end, |own, len| own.index(len, stub), stub);
+                return self.index_after_spill(at, end, |own, len| own.index(len, stub));
             };
             let walk = Walk {
                 store: &store,
@@ -355,7 +371,7 @@ impl<'a> Collector<'a> {
         let (mut at, end) = (self.used, self.used + len);
         while at < end {
             let Some(room) = self.entry_room() else {
-                return self.index_after_spill(at, end, Self::index_fixed, false);
+                return self.index_after_spill(at, end, Self::index_fixed);
             };
             let Some(block) = self.collected.blocks.last_mut() else { return Ok(()) };
             let mut place = pool.place(block, at);
@@ -389,30 +405,52 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// The entries have no memory: saves the records of [at, end), spills all before them, and starts again with them.
+    /// The entries have no memory: saves the records of [at, end), spills all before them, and starts again with them. A stub never
+    /// comes here: `try_big` makes room for its entry first.
     #[cold]
     fn index_after_spill(
         &mut self,
         at: usize,
         end: usize,
         again: impl FnOnce(&mut Self, usize) -> Result<()>,
-        stub: bool,
     ) -> Result<()> {
         let store = self.store.clone();
         let Some(last) = self.collected.blocks.len().checked_sub(1) else { return Ok(()) };
         let rest = store.pool().bytes_mut(&mut self.collected.blocks[last])[at..end].to_vec();
-        if self.collected.records == 0 {
-            return Err(store.budget().too_small(2 * store.pool().block_bytes() as u64, "collecting records"));
+        // With nothing to spill, memory can only come back from a spill that runs beside this thread.
+        if self.collected.records == 0 && !self.spill.wait()? {
+            return Err(self.too_small());
         }
-        // A stub is alone in the rest, and keeps its big record.
-        let kept = if stub { self.collected.bigs.pop() } else { None };
         self.spill_all()?;
-        self.collected.bigs.extend(kept);
         self.give(rest.len())?;
         let at = self.used;
         let last = self.collected.blocks.len() - 1;
         store.pool().bytes_mut(&mut self.collected.blocks[last])[at..at + rest.len()].copy_from_slice(&rest);
         again(self, rest.len())
+    }
+
+    /// Keeps a record in a buffer of its own, if there is memory for it, for its stub and for its entry; false, and no change that
+    /// matters, if there is not. The stub and the entry come first: with them, a block is always left for the records behind.
+    fn try_big(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
+        let bytes = (key.len() + value.len()) as u64;
+        let blocks = bytes.div_ceil(self.store.pool().block_bytes() as u64) as usize;
+        // A record that is larger than the share is kept alone.
+        if self.collected.records > 0 && self.held() + blocks > self.blocks_max {
+            return Ok(false);
+        }
+        self.give(HEADER_BYTES)?;
+        if self.entry_room().is_none() {
+            return Ok(false);
+        }
+        let Some(number) = self.store.try_big(key, value)? else { return Ok(false) };
+        self.collected.bigs.push(number);
+        self.collected.big_bytes += bytes;
+        let (at, last) = (self.used, self.collected.blocks.len() - 1);
+        let stub = u64::from(STUB) | u64::from(number) << 32;
+        let store = self.store.clone();
+        store.pool().bytes_mut(&mut self.collected.blocks[last])[at..at + 8].copy_from_slice(&stub.to_le_bytes());
+        self.index(HEADER_BYTES, true)?;
+        Ok(true)
     }
 }
 
@@ -504,24 +542,15 @@ impl Sink for Collector<'_> {
             return Err(wrong_length(self.types, key.len(), value.len()));
         }
         self.partition.choose_one(key, value)?;
-        // Room for the stub comes first: a spill for it would take the record along, of which there is no entry yet.
-        self.give(HEADER_BYTES)?;
-        let number = match self.store.add_big(key, value) {
-            Ok(number) => number,
-            Err(_) if self.collected.records > 0 => {
+        while !self.try_big(key, value)? {
+            // Memory comes back from a spill of this collector, then from one that runs beside it.
+            if self.collected.records > 0 {
                 self.spill_all()?;
-                self.store.pool().shrink();
-                self.give(HEADER_BYTES)?;
-                self.store.add_big(key, value)?
+            } else if !self.spill.wait()? {
+                let bytes = (key.len() + value.len()) as u64;
+                return Err(self.store.budget().too_small(bytes, "a record larger than a block"));
             }
-            Err(error) => return Err(error),
-        };
-        self.collected.bigs.push(number);
-        let (at, last) = (self.used, self.collected.blocks.len() - 1);
-        let stub = u64::from(STUB) | u64::from(number) << 32;
-        let store = self.store.clone();
-        store.pool().bytes_mut(&mut self.collected.blocks[last])[at..at + 8].copy_from_slice(&stub.to_le_bytes());
-        self.index(HEADER_BYTES, true)?;
+        }
         self.give(0)
     }
 }

@@ -83,17 +83,22 @@ impl Store {
         (self.emitted(place).0 >> 32) as u32
     }
 
-    /// Keeps a record that is larger than a block; the number for its stub.
-    pub fn add_big(&self, key: &[u8], value: &[u8]) -> Result<u32> {
+    /// Keeps a record that is larger than a block, if the budget has the memory; the number for its stub.
+    pub fn try_big(&self, key: &[u8], value: &[u8]) -> Result<Option<u32>> {
         let len = key.len() + value.len();
-        let grant = self.budget.grant(len as u64, "a record larger than a block")?;
+        let grant = self.budget.try_grant(len as u64).or_else(|| {
+            // Free blocks count as used until the pool gives them back.
+            self.pool.shrink();
+            self.budget.try_grant(len as u64)
+        });
+        let Some(grant) = grant else { return Ok(None) };
         let mut buffer = Buffer::new(len, Some(grant))?;
         buffer[..key.len()].copy_from_slice(key);
         buffer[key.len()..].copy_from_slice(value);
         self.order.normalise(&mut buffer[..key.len()]);
         let mut bigs = self.bigs.write().unwrap_or_else(|e| e.into_inner());
         bigs.push(Some(Big { buffer, key_len: key.len() as u32 }));
-        Ok((bigs.len() - 1) as u32)
+        Ok(Some((bigs.len() - 1) as u32))
     }
 
     /// Forgets a big record whose stub is not reached again.

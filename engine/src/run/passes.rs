@@ -49,6 +49,34 @@ pub fn fan_in_of(bytes: u64, block_bytes: usize) -> usize {
     (bytes / reader_memory_bytes(block_bytes)).saturating_sub(1) as usize
 }
 
+/// Memory that a merge takes beyond its blocks, because records are larger than a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LargeRecords {
+    /// For the largest record of all runs.
+    pub largest_bytes: u64,
+    /// For the largest record of each run, all at the same time.
+    pub sum_bytes: u64,
+}
+
+impl LargeRecords {
+    pub fn of(runs: &[Arc<Run>], block_bytes: usize) -> LargeRecords {
+        let mut large = LargeRecords::default();
+        for run in runs {
+            let largest = run.blocks().iter().map(|b| u64::from(b.raw_len)).max().unwrap_or(0);
+            let beyond = largest.saturating_sub(block_bytes as u64);
+            large.largest_bytes = large.largest_bytes.max(beyond);
+            large.sum_bytes += beyond;
+        }
+        large
+    }
+
+    /// Returns how many of the runs can be merged in `bytes` of memory, whatever their records.
+    pub fn fan_in_of(&self, bytes: u64, block_bytes: usize) -> usize {
+        let all_at_once = fan_in_of(bytes.saturating_sub(self.sum_bytes), block_bytes);
+        all_at_once.max(fan_in_of(bytes, block_bytes + self.largest_bytes as usize))
+    }
+}
+
 /// Memory that a merge of `sources` runs takes.
 pub fn merge_memory_bytes(sources: usize, block_bytes: usize) -> u64 {
     (sources as u64 + 1) * reader_memory_bytes(block_bytes)

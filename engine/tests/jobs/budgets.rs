@@ -63,6 +63,45 @@ fn a_budget_that_is_too_small_says_what_is_enough() {
 }
 
 #[test]
+fn records_of_every_size_spill_with_every_budget() {
+    let temp = Temp::new("sizes");
+    std::fs::create_dir(temp.path("scratch")).unwrap();
+    // Around a batch (64 KiB) and a block (128 KiB), up to an eighth of the smallest budget; the last has all sizes in turn.
+    let sizes: [&[usize]; 7] =
+        [&[1 << 10], &[16 << 10], &[64 << 10], &[70_000], &[200_000], &[1 << 20], &[200_000, 10, 70_000, 1 << 20, 100]];
+    for (i, sizes) in sizes.iter().enumerate() {
+        let mut text = Vec::new();
+        let mut n = 0usize;
+        while text.len() < 28 << 20 {
+            // Keys come in no order, and some come twice.
+            text.extend(format!("{:08}", n * 7919 % 5000).bytes());
+            text.extend(std::iter::repeat_n(b'a' + (n % 26) as u8, sizes[n % sizes.len()]));
+            text.push(b'\n');
+            n += 1;
+        }
+        let input = temp.write("in", &text);
+        let mut expect: Vec<&[u8]> = text.split_inclusive(|b| *b == b'\n').collect();
+        expect.sort();
+        let expect = expect.concat();
+        let codec = [SpillCodec::Lz4, SpillCodec::None, SpillCodec::Auto][i % 3];
+        for (mib, threads, reduces) in [(8, 1, 1), (16, 2, 1), (16, 3, 4)] {
+            let spec = JobSpec {
+                inputs: vec![input.clone()],
+                split_bytes: 2 << 20,
+                scratch_dirs: vec![temp.path("scratch")],
+                memory_bytes: Some(mib << 20),
+                threads: Some(threads),
+                spill_codec: codec,
+                reduces,
+                ..application("sort")
+            };
+            let parts = parts_of(&spec, &temp.path("out")).unwrap();
+            assert!(parts.concat() == expect, "{sizes:?}, {mib} MiB, {threads} threads, {reduces} reduces");
+        }
+    }
+}
+
+#[test]
 fn records_too_large_for_two_workers_are_left_to_one() {
     let temp = Temp::new("large");
     let mut text = Vec::new();

@@ -10,7 +10,7 @@ use crate::base::Result;
 use crate::job::control::StageNow;
 use crate::job::report::meter::StageKind;
 use crate::reduce::fold_reduce::Fed;
-use crate::run::passes::{fan_in_of, merge_memory_bytes};
+use crate::run::passes::{LargeRecords, merge_memory_bytes};
 use crate::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader, ScratchSpace};
 use crate::write::output::WriterSetup;
 use crate::write::{Output, OutputWriter};
@@ -32,15 +32,14 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     // Many workers or many runs at once: so many runs that fewer passes are needed come first.
     let mut workers = running.crew.workers;
     let free = running.budget.free_bytes();
-    let (largest, large) = large_bytes(&runs, block_bytes);
+    let large = LargeRecords::of(&runs, block_bytes);
     let fan_in = loop {
-        let each = free / workers as u64 * 3 / 4;
-        let fan_in = fan_in_of(each.saturating_sub(large), block_bytes);
+        let fan_in = large.fan_in_of(free / workers as u64 * 3 / 4, block_bytes);
         if fan_in >= runs.len().min(16) {
             break fan_in;
         }
         if workers == 1 {
-            break fan_in.max(fan_in_of(each, block_bytes + largest)).max(2);
+            break fan_in.max(2);
         }
         workers -= 1;
     };
@@ -67,7 +66,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     let total: u64 = runs.iter().map(|r| r.totals().record_bytes).sum();
     let memory = merge_memory_bytes(runs.len(), block_bytes);
     let staging = (running.budget.free_bytes() / workers as u64)
-        .saturating_sub(memory + large_bytes(&runs, block_bytes).1 + running.plan.formats_bytes())
+        .saturating_sub(memory + LargeRecords::of(&runs, block_bytes).sum_bytes + running.plan.formats_bytes())
         .clamp(64 << 10, RANGE_BYTES_MAX + (4 << 20));
     let pure = is_pure(running);
     let ranges = if pure {
@@ -129,15 +128,6 @@ pub(super) fn note_scratch(running: &Running<'_>, scratch: &ScratchSpace) {
     for (path, reads) in scratch.bad_reads() {
         *spill.bad_reads.entry(path.to_string_lossy().into_owned()).or_insert(0) += reads;
     }
-}
-
-/// What a merge needs beyond its blocks where records are larger than a block: for the largest one, and for one of each run.
-fn large_bytes(runs: &[Arc<Run>], block_bytes: usize) -> (usize, u64) {
-    let beyond = |run: &Arc<Run>| {
-        let largest = run.blocks().iter().map(|b| b.raw_len as usize).max();
-        largest.unwrap_or(0).saturating_sub(block_bytes)
-    };
-    runs.iter().map(beyond).fold((0, 0), |(most, sum), n| (most.max(n), sum + n as u64))
 }
 
 pub(super) fn note_runs(running: &Running<'_>, runs: &[Arc<Run>]) {

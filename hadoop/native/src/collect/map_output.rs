@@ -17,7 +17,7 @@ use yunti_engine::collect::{Collector, Store};
 use yunti_engine::env::{Cancel, Env, NamedFile};
 use yunti_engine::memory::Budget;
 use yunti_engine::operator::Type;
-use yunti_engine::run::passes::{fan_in_of, merge_memory_bytes};
+use yunti_engine::run::passes::{LargeRecords, merge_memory_bytes};
 use yunti_engine::run::{MergePasses, ReadContext, Run, ScratchSpace, writer_memory_bytes};
 
 use super::spill::{Spiller, Spilling};
@@ -70,8 +70,6 @@ pub struct MapOutput {
     summed: Option<Summed>,
     /// At the end: the spiller has its own.
     combining: Combining,
-    /// Of a record of more than an eighth of the memory: a merge needs more for it.
-    largest: u64,
     /// Where a record that is larger than a batch comes in.
     room: Vec<u8>,
 }
@@ -137,7 +135,6 @@ impl MapOutput {
             spilling,
             share_while_spilling,
             summed,
-            largest: 0,
             room: Vec::new(),
         })
     }
@@ -193,9 +190,6 @@ impl MapOutput {
         // Until the first spill nobody else takes of the memory, so what is free stays free. Most outputs end without one, and what a run
         // costs, written and read again, is more than all else that is done for a giant.
         let is_first = self.space.runs.is_empty() && self.budget.free_bytes() >= len + eighth;
-        if len > eighth && is_first {
-            self.largest = self.largest.max(len);
-        }
         if len <= eighth || is_first {
             let (key, value) = bytes.split_at(key_len);
             self.collector.put_big(key, value, partition)?;
@@ -205,7 +199,6 @@ impl MapOutput {
         // A run of its own: nothing else would fit beside it.
         self.collector.spill()?;
         self.spilling.waiting(|spilling| spilling.wait())?;
-        self.largest = self.largest.max(len);
         let record = Record { bytes, key_len: key_len as u32, split: 0 };
         self.space.write_run(|to| to(partition, record))
     }
@@ -217,9 +210,7 @@ impl MapOutput {
 
     /// Writes the output file. Nothing can be put afterwards.
     pub fn finish(self, path: &Path) -> Result<Finished> {
-        let MapOutput {
-            settings, space, budget, store, mut collector, spilling, summed, mut combining, largest, ..
-        } = self;
+        let MapOutput { settings, space, budget, store, mut collector, spilling, summed, mut combining, .. } = self;
         let spill_ns = space.counts.spill_ns.load(Ordering::Relaxed);
         let mut summed_records = 0;
         if let Some(mut summed) = summed {
@@ -240,7 +231,7 @@ impl MapOutput {
             if matches!(combining, Combining::User(_)) && runs.len() < settings.combine_spills_min {
                 combining = Combining::Nothing;
             }
-            write_merged(&space, runs, budget.limit_bytes(), largest, &mut combining, &mut out)?;
+            write_merged(&space, runs, budget.limit_bytes(), &mut combining, &mut out)?;
         }
         let (segments, records) = out.finish(settings.partitions)?;
         let read = |n: &std::sync::atomic::AtomicU64| n.load(Ordering::Relaxed);
@@ -260,26 +251,27 @@ fn batch_bytes(block_bytes: usize) -> usize {
     (block_bytes / 8).min(64 << 10)
 }
 
-/// Merges runs into a map output file. `largest`: the bytes of the largest record, if it is more than an eighth of the memory.
+/// Merges runs into a map output file, as many at once as `memory_bytes` has room for. Two are always merged, however large
+/// their records: Hadoop's own merge has no limit there either.
 pub fn write_merged(
     space: &TaskSpace,
     runs: Vec<Arc<Run>>,
     memory_bytes: u64,
-    largest: u64,
     combining: &mut Combining,
     out: &mut OutputFile,
 ) -> Result<()> {
-    // Each of two giants that meet in a merge needs its own memory.
-    let memory = Budget::new(memory_bytes + largest * (runs.len() as u64 + 1));
-    let context = ReadContext { budget: memory.clone(), cancelled: space.cancel.flag() };
     let block_bytes = space.run_block_bytes;
+    let large = LargeRecords::of(&runs, block_bytes);
+    let fan_in = large.fan_in_of(memory_bytes * 3 / 4, block_bytes).max(2);
+    let memory = Budget::new(memory_bytes + large.largest_bytes * (fan_in as u64 + 1));
+    let context = ReadContext { budget: memory.clone(), cancelled: space.cancel.flag() };
     let passes = MergePasses {
         scratch: space.scratch.clone(),
         settings: space.run_settings(),
         context: context.clone(),
         threads: &*space.env.threads,
         workers: 1,
-        fan_in: fan_in_of(memory_bytes * 3 / 4, block_bytes).max(2),
+        fan_in,
     };
     let runs = passes.reduce(runs)?;
     let _memory = memory.grant(merge_memory_bytes(runs.len(), block_bytes), "merging runs")?;

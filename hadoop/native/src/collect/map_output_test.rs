@@ -163,6 +163,64 @@ fn what_was_put_comes_out_sorted() {
     }
 }
 
+/// Records of one size, or of several in turn, as much as fills the memory several times.
+fn records_of_sizes(sizes: &[usize], memory: u64, partitions: u32, kind: CodecKind, times: f64) {
+    let name = format!("sizes-{}-{memory}-{partitions}-{kind:?}", sizes[0]);
+    let mut draw = Draw(sizes[0] as u64 + memory);
+    let mut trial = Trial::new(&name, partitions, kind, ValueForm::Same, memory, None);
+    let mut expect: Vec<Vec<(Vec<u8>, usize, u8)>> = vec![Vec::new(); partitions as usize];
+    let (mut bytes, mut n) = (0, 0u32);
+    while (bytes as f64) < memory as f64 * times {
+        let size = sizes[n as usize % sizes.len()];
+        let key = format!("{:09}", draw.below(1 << 30)).into_bytes();
+        let value = vec![n as u8; size];
+        let partition = draw.below(partitions.into()) as u32;
+        trial.put(&key, &value, partition);
+        expect[partition as usize].push((key, size, n as u8));
+        (bytes, n) = (bytes + size, n + 1);
+    }
+    let (parts, done) = trial.finish();
+    assert!(done.spills > 0, "{name} was to spill");
+    assert_eq!(parts.len(), expect.len());
+    for (found, mut expect) in parts.into_iter().zip(expect) {
+        let mut found: Vec<(Vec<u8>, usize, u8)> = found
+            .into_iter()
+            .map(|(key, value)| {
+                assert!(value.iter().all(|b| *b == value[0]), "{name}: a value is damaged");
+                (key, value.len(), value[0])
+            })
+            .collect();
+        found.sort();
+        expect.sort();
+        assert!(found == expect, "{name}");
+    }
+}
+
+#[test]
+fn records_of_every_size_spill_in_every_memory() {
+    // From a record that fits a batch to one that is half of the memory. Records of 16 KiB and more once filled the budget and left no
+    // block: the task failed at its first spill.
+    let sizes = [1 << 10, 10_000, 16 << 10, 38_000, 64 << 10, 70_000, 200_000, 500_000, 1_000_000, 2_000_000];
+    for (i, &size) in sizes.iter().enumerate() {
+        for (memory, partitions) in [(1 << 20, 4), (8 << 20, 1)] {
+            let kind = [CodecKind::None, CodecKind::Snappy, CodecKind::Gzip, CodecKind::Lz4][i % 4];
+            records_of_sizes(&[size], memory, partitions, kind, if size < 10_000 { 5.0 } else { 14.0 });
+        }
+    }
+    // Sizes on both sides of every limit, in turn.
+    for memory in [4 << 20, 5 << 20, 16 << 20] {
+        records_of_sizes(&[70_000, 10, 17_000, 3_000_000, 100, 600_000, 64 << 10], memory, 3, CodecKind::Snappy, 5.0);
+    }
+}
+
+#[test]
+fn a_batch_after_large_records_waits_for_the_spill_beside_it() {
+    // 64 MiB and more: blocks of 1 MiB, batches of 64 KiB.
+    for size in [70_000, 1_000_000] {
+        records_of_sizes(&[size, size, size, 100], 100 << 20, 4, CodecKind::None, 3.5);
+    }
+}
+
 #[test]
 fn a_large_record_that_fits_is_not_spilled() {
     for (len, spills) in [(2_400_000, 0), (5_000_000, 3)] {

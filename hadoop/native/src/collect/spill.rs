@@ -32,18 +32,16 @@ impl Spilling {
         self.under_way.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// Waits for the spill that is under way, and tells how it ended.
-    pub fn wait(&self) -> Result<()> {
-        match self.under_way().take() {
-            Some(thread) => {
-                thread.join().unwrap_or_else(|_| Err(Error::new(Code::Internal, "a spill ended in a panic")))
-            }
-            None => Ok(()),
-        }
+    /// Waits for the spill that is under way, and returns how it ended; true if there was one.
+    pub fn wait(&self) -> Result<bool> {
+        // The lock is not held while the thread runs.
+        let Some(thread) = self.under_way().take() else { return Ok(false) };
+        thread.join().unwrap_or_else(|_| Err(Error::new(Code::Internal, "a spill ended in a panic")))?;
+        Ok(true)
     }
 
     /// Waits for whatever `act` does with it: time that the mapper has to spare for spills.
-    pub fn waiting(self: &Arc<Self>, act: impl FnOnce(&Arc<Self>) -> Result<()>) -> Result<()> {
+    pub fn waiting<T>(self: &Arc<Self>, act: impl FnOnce(&Arc<Self>) -> Result<T>) -> Result<T> {
         let clock = &self.space.env.clock;
         let start = clock.now_ns();
         let done = act(self);
@@ -101,5 +99,9 @@ impl Spill for Spiller {
                 false => spilling.begin(self.store.clone(), collected),
             }
         })
+    }
+
+    fn wait(&mut self) -> Result<bool> {
+        self.spilling.waiting(|spilling| spilling.wait())
     }
 }

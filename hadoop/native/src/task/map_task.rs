@@ -77,7 +77,7 @@ pub fn run(
     } else {
         collected.release(&store);
         drop(store);
-        write_merged(&space, runs, budget.limit_bytes(), 0, &mut Combining::Nothing, &mut out)?;
+        write_merged(&space, runs, budget.limit_bytes(), &mut Combining::Nothing, &mut out)?;
     }
     let (segments, _) = out.finish(partitions)?;
     task::count_stage(&mut counters, stage, env.clock.now_ns() - start);
