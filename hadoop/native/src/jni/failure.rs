@@ -31,6 +31,10 @@ impl From<jni::errors::Error> for Failure {
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
+            // The engine's hint names an option of `yunti run`, which a task does not have.
+            Failure::Engine(error) if error.code() == Code::Memory => {
+                write!(f, "Yunti: {}: raise mapreduce.task.io.sort.mb", error.what())
+            }
             Failure::Engine(error) => write!(f, "Yunti: {error}"),
             Failure::Jni(error) => write!(f, "Yunti: {error}"),
             Failure::NoHandle => f.write_str("Yunti: a native object is used after it was closed"),
@@ -79,5 +83,20 @@ impl<T: Default> ErrorPolicy<T, Failure> for Throw {
         let error = yunti_engine::base::error::of_panic(&*payload);
         throw(env, jni_str!("java/lang/RuntimeException"), format!("Yunti: {error}"));
         Ok(T::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_that_lacks_memory_names_the_setting_of_hadoop() {
+        let error = yunti_engine::memory::Budget::new(1 << 20).grant(2 << 20, "collecting records").err().unwrap();
+        assert!(error.to_string().contains("--memory"), "the engine's own hint: {error}");
+        assert_eq!(
+            Failure::from(error).to_string(),
+            "Yunti: the memory budget of 1 MiB is too small: collecting records needs 2 MiB more: raise mapreduce.task.io.sort.mb"
+        );
     }
 }

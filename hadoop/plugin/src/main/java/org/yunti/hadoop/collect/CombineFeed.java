@@ -1,6 +1,7 @@
 package org.yunti.hadoop.collect;
 
 import java.io.IOException;
+import java.util.function.Function;
 import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.OutputCollector;
 import org.apache.hadoop.mapred.Reporter;
@@ -50,10 +51,13 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
     }
   }
 
-  /** What a native call failed with in the end: what the combiner threw, if it did, as it threw it. */
-  public static IOException of(CombineFeed<?, ?> feed, IOException failure) {
+  /**
+   * What to throw after a native call failed: what the combiner threw, as it threw it, or else what {@code failed} makes of the
+   * failure of native code.
+   */
+  public static IOException of(CombineFeed<?, ?> feed, Throwable failure, Function<Throwable, IOException> failed) {
     if (feed == null || feed.failure == null) {
-      return failure;
+      return failed.apply(failure);
     }
     if (feed.failure instanceof RuntimeException e) {
       throw e;
@@ -65,8 +69,8 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
   }
 
   /** The same while records are still collected: Hadoop spills in another thread, and wraps what fails there. */
-  static IOException ofSpill(CombineFeed<?, ?> feed, IOException failure) {
-    return feed == null || feed.failure == null ? failure : new IOException("Spill failed", feed.failure);
+  static IOException ofSpill(CombineFeed<?, ?> feed, Throwable failure, Function<Throwable, IOException> failed) {
+    return feed == null || feed.failure == null ? failed.apply(failure) : new IOException("Spill failed", feed.failure);
   }
 
   private int nextBatch(byte[] into) throws IOException {

@@ -15,6 +15,7 @@ import org.apache.hadoop.mapreduce.TaskCounter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.yunti.hadoop.Declined;
+import org.yunti.hadoop.Fallback;
 import org.yunti.hadoop.LocalDirectories;
 import org.yunti.hadoop.NativeLibrary;
 import org.yunti.hadoop.ProgressTicker;
@@ -87,6 +88,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       throw new Declined(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA + " is on");
     }
     checkSettings();
+    Fallback.check(job, task.getTaskID());
     writer = new RecordWriter<>(job, RecordWriter.From.MAPPER);
     CodecSetting codec = CodecSetting.of(job);
     NativeLibrary.load();
@@ -186,8 +188,8 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     long begin = System.nanoTime();
     try {
       NativeMapOutput.putBig(handle, batch.bytes(), start + RecordBatch.HEADER_BYTES, keyLength, valueLength, partition);
-    } catch (IOException e) {
-      throw CombineFeed.ofSpill(combiner, e);
+    } catch (IOException | RuntimeException | LinkageError e) {
+      throw CombineFeed.ofSpill(combiner, e, this::failed);
     }
     time.within(Stage.COLLECT, System.nanoTime() - begin);
     batch.shrink(batchBytes);
@@ -199,8 +201,8 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       long begin = System.nanoTime();
       try {
         NativeMapOutput.put(handle, batch.bytes(), length, chosen, count);
-      } catch (IOException e) {
-        throw CombineFeed.ofSpill(combiner, e);
+      } catch (IOException | RuntimeException | LinkageError e) {
+        throw CombineFeed.ofSpill(combiner, e, this::failed);
       }
       time.within(Stage.COLLECT, System.nanoTime() - begin);
       count = 0;
@@ -231,8 +233,10 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     ProgressTicker ticker = new ProgressTicker(() -> NativeMapOutput.ticks(handle), reporter);
     try {
       done = NativeMapOutput.finish(handle, output.file());
-    } catch (IOException e) {
-      throw hadoopHadSpilled() ? CombineFeed.ofSpill(combiner, e) : CombineFeed.of(combiner, e);
+    } catch (IOException | RuntimeException | LinkageError e) {
+      throw hadoopHadSpilled()
+          ? CombineFeed.ofSpill(combiner, e, this::failed)
+          : CombineFeed.of(combiner, e, this::failed);
     } finally {
       ticker.stop();
     }
@@ -246,6 +250,10 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     }
     reporter.getCounter(TaskCounter.SPILLED_RECORDS).increment(done[NativeMapOutput.SPILLED_RECORDS]);
     LOG.info("Yunti wrote {} after {} spills", output.file(), done[NativeMapOutput.SPILLS]);
+  }
+
+  private IOException failed(Throwable why) {
+    return Fallback.failed(job, reporter, task.getTaskID(), why);
   }
 
   /** Whether Hadoop's own collector would have met the combiner in its spilling thread, long before the end. */

@@ -23,6 +23,7 @@ import org.apache.hadoop.util.Progress;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.yunti.hadoop.Declined;
+import org.yunti.hadoop.Fallback;
 import org.yunti.hadoop.LocalDirectories;
 import org.yunti.hadoop.NativeLibrary;
 import org.yunti.hadoop.ProgressTicker;
@@ -87,6 +88,9 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
       throw new Declined(MRJobConfig.MR_ENCRYPTED_INTERMEDIATE_DATA + " is on");
     }
     isNative = NativeJob.of(job) != null;
+    if (!isNative) {
+      Fallback.check(job, context.getReduceId());
+    }
     KeyForm form = isNative ? KeyForm.SAME : new RecordWriter<K, V>(job, RecordWriter.From.MAPPER).keyForm();
     if (form == KeyForm.CARRIED && SortSetting.sorts(job)) {
       throw new Declined("keys with a normaliser are merged by Hadoop");
@@ -205,8 +209,8 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     try {
       try {
         freed = NativeReduceInput.merge(number());
-      } catch (IOException e) {
-        throw CombineFeed.of(combiner, e);
+      } catch (IOException | RuntimeException | LinkageError e) {
+        throw CombineFeed.of(combiner, e, this::failed);
       }
       context.getReporter().progress();
     } catch (IOException | RuntimeException | Error e) {
@@ -230,8 +234,8 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     ProgressTicker ticker = new ProgressTicker(() -> NativeReduceInput.ticks(number), context.getReporter());
     try {
       NativeReduceInput.open(number);
-    } catch (IOException e) {
-      throw CombineFeed.of(combiner, e);
+    } catch (IOException | RuntimeException | LinkageError e) {
+      throw CombineFeed.of(combiner, e, this::failed);
     } finally {
       ticker.stop();
     }
@@ -245,9 +249,22 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
 
   private int next(byte[] into) throws IOException {
     long start = System.nanoTime();
-    int length = NativeReduceInput.next(number(), into);
+    int length;
+    try {
+      length = NativeReduceInput.next(number(), into);
+    } catch (IOException | RuntimeException | LinkageError e) {
+      throw failed(e);
+    }
     time.within(Stage.MERGE, System.nanoTime() - start);
     return length;
+  }
+
+  /** What to throw after native code failed. A job of Yunti's own has no other code that could run. */
+  IOException failed(Throwable why) {
+    if (isNative) {
+      return why instanceof IOException e ? e : new IOException(why);
+    }
+    return Fallback.failed(context.getJobConf(), context.getReporter(), context.getReduceId(), why);
   }
 
   /** The task is at its end. */

@@ -40,11 +40,17 @@ final class NativeSegment<K, V> extends MapOutput<K, V> {
       throws IOException {
     try {
       take(input, compressedLength, metrics, reporter);
-    } catch (FileSystemException e) {
-      // A disk of this node that fails is no fault of the map: an error, unlike an exception, makes Hadoop's fetcher end this attempt
-      // and not fetch again, as an error of Hadoop's own local file system does.
-      throw new IOError(e);
+    } catch (FileSystemException | RuntimeException | LinkageError e) {
+      throw ended(e);
     }
+  }
+
+  /**
+   * A failure of this node (its disk, native code) is no fault of the map: an error, unlike an exception, makes Hadoop's fetcher end
+   * this attempt and not fetch again, as an error of Hadoop's own local file system does.
+   */
+  private IOError ended(Throwable why) {
+    return new IOError(manager.failed(why));
   }
 
   private void take(InputStream input, long compressedLength, ShuffleClientMetrics metrics, Reporter reporter)
@@ -71,8 +77,12 @@ final class NativeSegment<K, V> extends MapOutput<K, V> {
   }
 
   @Override
-  public void commit() throws IOException {
-    NativeReduceInput.commit(manager.number(), segment);
+  public void commit() {
+    try {
+      NativeReduceInput.commit(manager.number(), segment);
+    } catch (IOException | RuntimeException | LinkageError e) {
+      throw ended(e);
+    }
     manager.committed(reserved);
   }
 

@@ -1,0 +1,106 @@
+package org.yunti.hadoop;
+
+import java.io.IOException;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapred.JobConf;
+import org.apache.hadoop.mapred.Reporter;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.TaskAttemptID;
+import org.apache.hadoop.mapreduce.TaskType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Hands a task back to Hadoop's own code after native code failed in it, so that a job that stock Hadoop finishes is finished.
+ *
+ * <pre>
+ *   attempt 0   native code fails  ->  NativeFailure, and a mark in the job's staging directory
+ *   attempt 1   finds the mark     ->  declines before its first record: Hadoop's own code runs
+ * </pre>
+ *
+ * <p>A JVM that ends at once (a signal, the kernel's out-of-memory killer, YARN's memory limit) leaves no mark. For this the number
+ * of the attempt decides: the third attempt declines, and so does the last one that the job allows. A first repeat without a mark
+ * stays native, because most are speculative attempts and attempts of a node that was lost.
+ *
+ * <p>LocalJobRunner makes one attempt a task: there a failure of native code ends the job.
+ */
+public final class Fallback {
+  /** The directory of the marks, in the staging directory of the job. Each mark has the name of a task. */
+  private static final String MARKS = "yunti-native-failures";
+
+  /** From this repeat on an attempt declines, with or without a mark. */
+  private static final int REPEATS_MAX = 2;
+
+  /** After a restart of the application master the attempts are numbered from the next multiple of this. */
+  private static final int ATTEMPTS_A_MASTER = 1000;
+
+  private static final Logger LOG = LoggerFactory.getLogger(Fallback.class);
+
+  private Fallback() {}
+
+  /** Declines an attempt if native code failed in an earlier attempt of the same task. */
+  public static void check(JobConf job, TaskAttemptID attempt) throws Declined {
+    int repeat = attempt.getId() % ATTEMPTS_A_MASTER;
+    boolean isMap = attempt.getTaskType() == TaskType.MAP;
+    int attemptsMax = isMap ? job.getMaxMapAttempts() : job.getMaxReduceAttempts();
+    if (repeat > 0 && repeat >= Math.min(REPEATS_MAX, attemptsMax - 1)) {
+      throw new Declined("attempt " + repeat + " after attempts that failed");
+    }
+    if (attempt.getId() > 0 && isMarked(job, attempt)) {
+      throw new Declined("native code failed in an earlier attempt");
+    }
+  }
+
+  /**
+   * Marks the task of an attempt in which native code failed, counts and logs the failure, and returns what to throw. A failure
+   * that was marked before is returned as it is.
+   */
+  public static NativeFailure failed(JobConf job, Reporter reporter, TaskAttemptID attempt, Throwable why) {
+    if (why instanceof NativeFailure failure) {
+      return failure;
+    }
+    reporter.getCounter(Verdict.COUNTERS, "failed in native code").increment(1);
+    boolean isMarked = mark(job, attempt);
+    String reason = String.valueOf(why instanceof IOException ? why.getMessage() : why);
+    String message =
+        "native code failed in " + attempt + ": " + reason + "; "
+            + (isMarked ? "the next attempt runs Hadoop's own code" : "the third and the last attempt run Hadoop's own code");
+    LOG.error(message, why);
+    return new NativeFailure(message, why);
+  }
+
+  private static Path pathOf(String directory, TaskAttemptID attempt) {
+    return new Path(new Path(directory, MARKS), attempt.getTaskID().toString());
+  }
+
+  private static boolean isMarked(JobConf job, TaskAttemptID attempt) {
+    String directory = job.get(MRJobConfig.MAPREDUCE_JOB_DIR);
+    if (directory == null) {
+      return false;
+    }
+    Path mark = pathOf(directory, attempt);
+    try {
+      return mark.getFileSystem(job).exists(mark);
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("Yunti cannot look for {}: {}", mark, e.toString());
+      return false;
+    }
+  }
+
+  private static boolean mark(JobConf job, TaskAttemptID attempt) {
+    String directory = job.get(MRJobConfig.MAPREDUCE_JOB_DIR);
+    if (directory == null) {
+      return false;
+    }
+    Path mark = pathOf(directory, attempt);
+    try {
+      FileSystem files = mark.getFileSystem(job);
+      files.create(mark, true).close();
+      return true;
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("Yunti cannot make {}: {}", mark, e.toString());
+      return false;
+    }
+  }
+}
