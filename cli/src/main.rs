@@ -10,7 +10,8 @@ mod text;
 
 use std::process::ExitCode;
 
-use yunti_present::{failure, program, whole_file};
+use yunti_base::whole_file;
+use yunti_program::{failure, program};
 
 fn main() -> ExitCode {
     program::run(command::act)

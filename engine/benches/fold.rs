@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 use yunti_engine::env::Threads;
 use yunti_engine::env::random::Random;
 use yunti_engine::env::threads::RealThreads;

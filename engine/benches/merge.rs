@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use yunti_engine::base::{KeyOrder, Record, Result};
+use yunti_base::Result;
+use yunti_engine::bytes::{KeyOrder, Record};
 use yunti_engine::env::clock::RealClock;
 use yunti_engine::env::random::Random;
 use yunti_engine::env::real::RealFiles;

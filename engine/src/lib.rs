@@ -5,7 +5,7 @@
 
 pub mod abi;
 pub mod arrange;
-pub mod base;
+pub mod bytes;
 pub mod codec;
 pub mod collect;
 pub mod env;

@@ -267,7 +267,7 @@ fn opening(tree: &Tree) -> Vec<String> {
 fn unsafe_files(tree: &Tree) -> Vec<String> {
     let mut complaints = Vec::new();
     let listed: BTreeSet<String> = quoted_paths(block(tree.architecture(), "## Files with `unsafe`", "\n## "));
-    let tops = ["engine/", "cli/", "present/", "observe/", "hadoop/", "host/", "namenode/"];
+    let tops = ["engine/", "cli/", "base/", "observe/", "hadoop/", "host/", "namenode/"];
     let is_whole = |path: &str| tops.iter().any(|top| path.starts_with(top));
     let full = |path: &String| if is_whole(path) { path.clone() } else { format!("{SOURCE}{path}") };
     let listed: BTreeSet<String> = listed.iter().map(full).collect();
@@ -299,7 +299,7 @@ fn unsafe_files(tree: &Tree) -> Vec<String> {
     complaints
 }
 
-/// Files, clocks, threads and settings of the process are passed in by env/; the processor is asked in base/simd.rs alone.
+/// Files, clocks, threads and settings of the process are passed in by env/; the processor is asked in bytes/simd.rs alone.
 fn outside_world(tree: &Tree) -> Vec<String> {
     const OUTSIDE: &[&str] = &[
         "std::fs",
@@ -319,7 +319,7 @@ fn outside_world(tree: &Tree) -> Vec<String> {
     ];
     let mut complaints = Vec::new();
     for (path, text) in engine(tree) {
-        if path.starts_with("env/") || path.starts_with("abi/") || ["job/machine.rs", "base/simd.rs"].contains(&path) {
+        if path.starts_with("env/") || path.starts_with("abi/") || ["job/machine.rs", "bytes/simd.rs"].contains(&path) {
             continue;
         }
         for (n, line) in code_of(text).lines().enumerate() {
@@ -352,7 +352,7 @@ fn absences(tree: &Tree) -> Vec<String> {
         {
             if ["mutex", "rwlock", "atomic", "lock<", "cell", "static mut", "thread_local"]
                 .iter()
-                .any(|kind| line.contains(kind) && path != "base/simd.rs")
+                .any(|kind| line.contains(kind) && path != "bytes/simd.rs")
             {
                 complaints.push(format!("engine/src/{path}: global state: {line}"));
             }
@@ -414,7 +414,7 @@ fn crowded_folders(tree: &Tree) -> Vec<String> {
         *entries.entry(&whole[..whole.rfind('/').map_or(0, |at| at + 1)]).or_default() += 1;
     }
     let ours = |folder: &str| {
-        let tops = ["engine/", "cli/", "present/", "observe/", "tools/", "tests/", "fuzz/"];
+        let tops = ["engine/", "cli/", "base/", "observe/", "tools/", "tests/", "fuzz/"];
         folder != SOURCE && tops.iter().any(|top| folder.starts_with(top))
     };
     let crowded = entries.into_iter().filter(|(folder, n)| *n > ENTRIES_MAX && ours(folder));
@@ -540,7 +540,7 @@ fn raw_string(rest: &str, before: &str) -> Option<usize> {
 
 // ---- the rules, on trees that break them ----
 
-const FLOORS: &str = "```floors\n 9 job\n 7 read map\n 3 operator\n 0 base\n beside abi\n```\n";
+const FLOORS: &str = "```floors\n 9 job\n 7 read map\n 3 operator\n 0 bytes\n beside abi\n```\n";
 
 fn tree(files: &[(&str, &str)]) -> Tree {
     let mut tree = Tree::default();
@@ -554,13 +554,13 @@ fn tree(files: &[(&str, &str)]) -> Tree {
 }
 
 fn small_house(more: &[(&str, &str)]) -> Tree {
-    let mut files = vec![("ARCHITECTURE.md", FLOORS), ("engine/src/lib.rs", "//! The engine.\npub mod base;\n")];
+    let mut files = vec![("ARCHITECTURE.md", FLOORS), ("engine/src/lib.rs", "//! The engine.\npub mod bytes;\n")];
     const FLOOR_FILES: [&str; 6] = [
         "engine/src/job/mod.rs",
         "engine/src/read/mod.rs",
         "engine/src/map/mod.rs",
         "engine/src/operator/mod.rs",
-        "engine/src/base/mod.rs",
+        "engine/src/bytes/mod.rs",
         "engine/src/abi/mod.rs",
     ];
     files.extend(FLOOR_FILES.map(|path| (path, "//! A floor.\n")));
@@ -580,7 +580,7 @@ fn a_tidy_house_has_no_complaint() {
     for (name, rule) in RULES {
         let found = rule(&small_house(&[(
             "engine/src/map/a.rs",
-            "//! It maps.\nuse crate::base::Error;\nuse crate::read::Reader;\n",
+            "//! It maps.\nuse crate::bytes::Record;\nuse crate::read::Reader;\n",
         )]));
         assert!(found.is_empty(), "{name}: {found:?}");
     }
@@ -590,7 +590,7 @@ fn a_tidy_house_has_no_complaint() {
 fn imports_that_run_up_are_found() {
     for text in [
         "use crate::job::Plan;",
-        "use crate::{base::Error, job::{self, Plan}};",
+        "use crate::{bytes::Error, job::{self, Plan}};",
         "fn f() { crate::job::f() }",
         "/* no */ const S: &str = r#\"\"\"#; use crate::job::Plan;",
     ] {
@@ -654,13 +654,13 @@ fn silent_files_are_found() {
 #[test]
 fn unsafe_is_found_where_it_is_not_listed() {
     let good = "//! A.\n//! One of the listed files with `unsafe`: x.\n// SAFETY: x.\nfn f() { unsafe { g() } }\n";
-    let listed = format!("{FLOORS}## Files with `unsafe`\n`base/a.rs`\n## Tests\n");
-    let house = |text: &str| small_house(&[("ARCHITECTURE.md", &listed), ("engine/src/base/a.rs", text)]);
+    let listed = format!("{FLOORS}## Files with `unsafe`\n`bytes/a.rs`\n## Tests\n");
+    let house = |text: &str| small_house(&[("ARCHITECTURE.md", &listed), ("engine/src/bytes/a.rs", text)]);
     assert!(unsafe_files(&house(good)).is_empty(), "{:?}", unsafe_files(&house(good)));
     assert!(unsafe_files(&house(&good.replace("One of", "None of")))[0].contains("does not say why"));
     assert!(unsafe_files(&house(&good.replace("SAFETY", "S")))[0].contains("no SAFETY line"));
     assert!(unsafe_files(&house("//! A. unsafe\n#![deny(unsafe_op_in_unsafe_fn)]\n"))[0].contains("has no `unsafe`"));
-    finds(unsafe_files, &[("engine/src/base/b.rs", good)], "not listed");
+    finds(unsafe_files, &[("engine/src/bytes/b.rs", good)], "not listed");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use yunti_engine::base::{Code, Result};
+use yunti_base::{Code, Result};
 use yunti_engine::env::NamedFile;
 use yunti_engine::env::files::Files;
 use yunti_engine::env::real::RealFiles;

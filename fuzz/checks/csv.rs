@@ -1,6 +1,6 @@
 //! Any bytes as CSV, in slices of any size: the same records whatever the slices, or the same error.
 
-use yunti_engine::base::{Code, Result};
+use yunti_base::{Code, Result};
 use yunti_engine::format::columns::{BadRecords, Built, Columns};
 use yunti_engine::format::csv::{CsvParser, CsvShape};
 

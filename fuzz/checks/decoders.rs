@@ -3,7 +3,7 @@
 //!
 //! The first two bytes are the slices; the rest is the file.
 use std::collections::HashSet;
-use yunti_engine::base::{Code, Result};
+use yunti_base::{Code, Result};
 use yunti_engine::codec::{CodecKind, State, decoder};
 
 /// Bombs are cut here: a few bytes may well mean terabytes of zeros.

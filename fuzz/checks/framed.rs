@@ -1,6 +1,6 @@
 //! Any bytes as framed records: whole records and where each lies, or one error; what is whole comes back the same.
 
-use yunti_engine::base::Code;
+use yunti_base::Code;
 use yunti_engine::format::framed::{self, FramedSplitter};
 
 pub fn check(bytes: &[u8]) {

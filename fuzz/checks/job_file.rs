@@ -1,7 +1,7 @@
 //! Any bytes as a job file: read, or refused in one line that names the file.
 
 use std::path::Path;
-use yunti_engine::base::Code;
+use yunti_base::Code;
 use yunti_engine::job::spec::file::parse_job_file;
 
 pub fn check(bytes: &[u8]) {

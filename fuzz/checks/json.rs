@@ -1,6 +1,6 @@
 //! Any bytes as a line of JSON: a record of cells, or one error that says where.
 
-use yunti_engine::base::Code;
+use yunti_base::Code;
 use yunti_engine::format::columns::{BadRecords, Built, Columns};
 use yunti_engine::format::json::{JsonParser, JsonShape};
 

@@ -7,7 +7,7 @@ mod scratch;
 
 use std::process::ExitCode;
 
-use yunti_present::program;
+use yunti_program::program;
 
 fn main() -> ExitCode {
     program::run(command::act)

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::time::Duration;
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use crate::jvm::{Profiler, Sample, Sampling};
 use crate::kernel::StackEvents;

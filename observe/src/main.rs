@@ -29,7 +29,7 @@ mod why;
 
 use std::process::ExitCode;
 
-use yunti_present::program;
+use yunti_program::program;
 
 fn main() -> ExitCode {
     program::run(command::act)

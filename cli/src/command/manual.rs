@@ -2,7 +2,7 @@
 
 use clap::CommandFactory;
 use clap_mangen::Man;
-use yunti_engine::base::{Code, Error};
+use yunti_base::{Code, Error};
 
 use crate::console::stdout;
 use crate::failure::Outcome;

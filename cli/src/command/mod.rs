@@ -10,7 +10,8 @@ pub mod report;
 pub mod run;
 pub mod validate;
 
-use yunti_engine::base::{Code, Error, simd};
+use yunti_base::{Code, Error};
+use yunti_engine::bytes::simd;
 
 use crate::failure::Outcome;
 use crate::flags::{Command, Flags};

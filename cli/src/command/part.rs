@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use clap::CommandFactory;
-use yunti_engine::base::{Code, Error};
+use yunti_base::{Code, Error};
 
 use crate::failure::Outcome;
 use crate::flags::Flags;
@@ -47,7 +47,7 @@ pub fn execute(arguments: &[OsString]) -> Outcome {
 }
 
 /// The program of a part that another command needs.
-pub fn installed(name: &str) -> yunti_engine::base::Result<PathBuf> {
+pub fn installed(name: &str) -> yunti_base::Result<PathBuf> {
     find(name).ok_or_else(|| missing(name).unwrap_or_else(|| Error::new(Code::Internal, format!("no part '{name}'"))))
 }
 

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_engine::env::{Crew, Env, NamedFile};
 use yunti_engine::job::Control;
 use yunti_engine::library::validate::{TeraFile, TeraFileSummary, TeraSummary};
@@ -63,7 +63,7 @@ pub fn validate(flags: &ValidateFlags) -> Outcome {
     let What::Tera(flags) = &flags.what;
     let env = Env::real();
     let control = Control::new();
-    signals::cancel_on_signals(&control);
+    signals::cancel_on_signals(control.cancelled());
     let threads = flags.threads.map_or_else(|| env.threads.processors(), |n| n as usize);
     let summary = summarise(&env, &flags.path, threads, &control)?;
     let verdict = verdict(flags, &summary, &env, threads, &control);

@@ -3,4 +3,4 @@
 pub mod progress;
 pub mod stdout_watch;
 
-pub use yunti_present::terminal::{is_rich, paint, signals, stdout, width};
+pub use yunti_program::terminal::{is_rich, paint, signals, stdout, width};

@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn each_kind_has_a_colour_in_both_schemes() {
-        let style = [yunti_present::page::STYLE, super::super::STYLE].concat();
+        let style = [yunti_program::page::STYLE, super::super::STYLE].concat();
         for kind in KINDS {
             assert!(style.matches(&format!("--{kind}:")).count() >= 2, "{kind}");
         }

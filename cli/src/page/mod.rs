@@ -19,8 +19,8 @@ mod timeline;
 use yunti_engine::job::report::Report;
 
 use crate::compare::Comparison;
-use yunti_present::page::Page;
-use yunti_present::page::markup::{self, Tag, tag};
+use yunti_program::page::Page;
+use yunti_program::page::markup::{self, Tag, tag};
 
 const STYLE: &str = include_str!("style.css");
 

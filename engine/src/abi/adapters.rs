@@ -8,12 +8,12 @@ use super::context::ForeignContext;
 use super::layout::{
     CHUNK_FIRST, CHUNK_LAST, ClassTable, FIND_MORE, Flush, FolderTable, RawChunk, ReaderTable, Status, WriterTable,
 };
-use crate::base::{Code, Error, Result};
 use crate::operator::cursor::{Out, RawStr, STATUS_OK};
 use crate::operator::folder::{FOLD_BATCH, FoldShape, FoldValues, KnownFold};
 use crate::operator::{
     Arranger, Batch, Chunk, Folder, Groups, Mapper, Partitioner, Reader, Reducer, TaskContext, Writer,
 };
+use yunti_base::{Code, Error, Result};
 
 /// One instance of a foreign class.
 pub struct Instance {

@@ -7,11 +7,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::layout::{ABI_MINOR, Context};
-use crate::base::masks;
-use crate::base::{Code, Error, Result};
+use crate::bytes::masks;
 use crate::operator::context::NamedOutput;
 use crate::operator::cursor::{Out, RawStr};
 use crate::operator::{Emitter, TaskContext, Type};
+use yunti_base::{Code, Error, Result};
 
 /// Lives as long as the instance, at one address.
 pub struct ForeignContext {
@@ -178,7 +178,7 @@ unsafe extern "C" fn output(engine: *mut c_void, name: RawStr, key_type: u32, va
         };
         state.task.output(&name, (key, value))
     }));
-    match opened.unwrap_or_else(|panic| Err(crate::base::error::of_panic(&*panic))) {
+    match opened.unwrap_or_else(|panic| Err(yunti_base::error::of_panic(&*panic))) {
         Ok(emitter) => state.outputs.entry(name).or_insert(Box::new(emitter)).open(),
         Err(error) => {
             state.refused.get_or_insert(error);

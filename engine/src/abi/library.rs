@@ -14,12 +14,12 @@ use super::layout::{
     ABI_MAJOR, ABI_MINOR, ClassTable, FLAG_EMITS_ONE, FLAG_EMITS_REFS, FLAG_GROUPS, FLAG_PURE, FLAG_WANTS_SPAN,
     FLAG_WHOLE_PART, FolderTable, LibraryTable, ReaderTable, WriterTable, read,
 };
-use crate::base::{Code, Error, Result};
 use crate::operator::reader::LOOK_BACK_MAX;
 use crate::operator::{
     Arranger, Class, ClassInfo, ClassSource, Flags, Folder, Kind, Mapper, Partitioner, Reader, Reducer, TaskContext,
     Type, Writer,
 };
+use yunti_base::{Code, Error, Result};
 
 const ENTRY: &CStr = c"yunti_library_v0";
 

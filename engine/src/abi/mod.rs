@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 pub use library::{fuzz, load};
 
-use crate::base::Result;
 use crate::operator::ClassSource;
+use yunti_base::Result;
 
 /// The classes of a job: those of its libraries come first, so that a class of the user's may have any name, then `others`.
 pub fn load_before(libraries: &[PathBuf], others: Arc<dyn ClassSource>) -> Result<Vec<Arc<dyn ClassSource>>> {

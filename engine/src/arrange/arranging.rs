@@ -1,12 +1,12 @@
 //! Records of a block with the forms of their keys.
 
-use crate::base::{Code, Error, Result};
 use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::arranger::WHOLE_FORM;
 use crate::operator::batch::{Batch, Slices};
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
 use crate::operator::types::wrong_length;
 use crate::operator::{Arranger, Emitter, Sink, Type};
+use yunti_base::{Code, Error, Result};
 
 pub struct Arranging {
     arranger: Box<dyn Arranger>,

@@ -1,12 +1,13 @@
 //! A collector of records as they are, or of arranged ones where the order of keys is a class's.
 
 use super::arranging::{Arranging, WithForm};
-use crate::base::arranged::{ARRANGED_HEADER_BYTES, arranged_header};
-use crate::base::{KeyOrder, Result};
+use crate::bytes::KeyOrder;
+use crate::bytes::arranged::{ARRANGED_HEADER_BYTES, arranged_header};
 use crate::collect::partition::{Partition, hash_bytes};
 use crate::collect::{Collected, Collector};
 use crate::operator::Sink;
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
+use yunti_base::Result;
 
 pub struct ArrangingCollector<'a> {
     collector: Collector<'a>,

@@ -9,8 +9,8 @@
 //! Limit: one core a file, about as fast as `bzip2 -d` (15 to 40 MB/s). Where records are lines, `read/bzip2_split.rs` reads files in splits.
 
 use super::{CodecKind, Format, State, Step, corrupt, not_this_format, too_little_memory};
-use crate::base::{Code, Error, Result};
 use bzip2::{Decompress, Error as BzError, Status};
+use yunti_base::{Code, Error, Result};
 
 /// The largest block of the format (900 kB, four bytes for each) and the decoder's tables: no stream needs more.
 pub const MEMORY_BYTES: u64 = 4 << 20;

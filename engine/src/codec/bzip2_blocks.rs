@@ -9,7 +9,7 @@
 //! data of a block when it has seen the last bit of it, and not before.
 
 use super::{CodecKind, corrupt, not_this_format};
-use crate::base::Error;
+use yunti_base::Error;
 
 pub const MARK_BITS: u64 = 48;
 pub const CRC_BITS: u64 = 32;

@@ -7,7 +7,7 @@
 
 use super::field::Field;
 use super::{CodecKind, Format, State, Step, corrupt, not_this_format, too_little_memory};
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 /// As for gzip.

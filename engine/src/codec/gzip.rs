@@ -12,7 +12,7 @@
 //! Rejected: zlib's own gzip mode, which knows one member and reports every fault as "data error".
 
 use super::{CodecKind, Format, State, Step, corrupt, not_this_format, too_little_memory};
-use crate::base::Result;
+use yunti_base::Result;
 use zlib_rs::crc32::crc32;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
@@ -248,7 +248,7 @@ impl Format for Gzip {
 mod tests {
     use super::super::tests::{changed, check, check_error};
     use super::*;
-    use crate::base::Code;
+    use yunti_base::Code;
 
     /// `printf 'cloud ladder\n' | gzip -n`
     const PLAIN: &[u8] = &[

@@ -3,8 +3,8 @@
 //! A block carries neither its length nor a checksum; the run format stores both sizes and a CRC32C next to it.
 //! Data that does not shrink grows by up to 1/255 and should be stored as it is: compare the result with the input.
 
-use crate::base::{Code, Error, Result};
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};
+use yunti_base::{Code, Error, Result};
 
 /// The block size of spill runs. On source text 64 KiB is 5 % larger, 1 MiB is 1 % smaller; the speed is the same.
 pub const BLOCK_BYTES: usize = 256 << 10;

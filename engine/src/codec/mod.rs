@@ -30,8 +30,8 @@ pub mod lz4_block;
 mod xz;
 mod zstd;
 
-use crate::base::{Code, Error, Result};
 use std::path::Path;
+use yunti_base::{Code, Error, Result};
 
 /// The compressed formats that a reader recognises by the name of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -10,8 +10,8 @@
 //! Limit: one core a file, a little faster than `xz -dT1`. Files of several blocks (`xz -T`) could be decoded in parallel.
 
 use super::{CodecKind, Format, State, Step, corrupt, not_this_format, too_little_memory};
-use crate::base::{Code, Error, Result};
 use liblzma::stream::{Action, Error as XzError, Status, Stream, TELL_UNSUPPORTED_CHECK};
+use yunti_base::{Code, Error, Result};
 
 /// A dictionary of 64 MiB, as `xz -9` writes, and what comes with any dictionary.
 pub const MEMORY_BYTES: u64 = (64 << 20) + BASE_BYTES;

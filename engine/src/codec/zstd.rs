@@ -11,7 +11,7 @@
 //! when a whole frame lies in one input, so that the same file would pass or fail by how it was read.
 
 use super::{CodecKind, Format, State, Step, corrupt, not_this_format, too_little_memory};
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use zstd_safe::zstd_sys::ZSTD_ErrorCode;
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 

@@ -14,9 +14,9 @@ use super::entries::{Entry, EntryBlock, Numbers};
 use super::routes::{Routes, Shape};
 use super::splitters::Splitters;
 use super::store::Store;
-use crate::base::Result;
 use crate::env::Crew;
 use crate::memory::{Grant, Pool};
+use yunti_base::Result;
 
 pub struct Buckets<'c> {
     source: Source<'c>,

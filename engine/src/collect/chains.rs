@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::entries::Entry;
 use super::routes::Routes;
-use crate::base::prefetch::prefetch_to_write;
+use crate::bytes::prefetch::prefetch_to_write;
 use crate::memory::{Block, Pool};
 
 /// Entries of a chunk: a few cache lines, so that the chunks being filled, one a bucket, fit in L2 and few pages.

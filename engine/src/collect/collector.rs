@@ -15,13 +15,14 @@ use super::entries::{Entry, EntryBlock};
 use super::partition::Partition;
 use super::routes::Routes;
 use super::store::{Layout, STUB, Store};
-use crate::base::{Code, Error, KeyOrder, Result};
+use crate::bytes::KeyOrder;
 use crate::memory::buffer::SLACK_BYTES;
 use crate::memory::pool::UNIT_BYTES;
 use crate::memory::{Block, Grant};
 use crate::operator::cursor::{BIG_BYTES, HEADER_BYTES, copied};
 use crate::operator::types::wrong_length;
 use crate::operator::{Sink, Type};
+use yunti_base::{Code, Error, Result};
 
 /// Records that wait to be sorted: one worker's, or all.
 #[derive(Default)]

@@ -12,8 +12,8 @@
 
 use std::sync::atomic::AtomicU64;
 
-use crate::base::Result;
 use crate::memory::{Block, Buffer, Pool};
+use yunti_base::Result;
 
 pub const PLACE_BITS: u32 = 40;
 pub const PLACE_MASK: u64 = (1 << PLACE_BITS) - 1;

@@ -1,10 +1,11 @@
 //! Sorted records to batches of groups, as reducers and combiners take them.
 
-use crate::base::{Arranged, KeyOrder, Record, Result};
+use crate::bytes::{Arranged, KeyOrder, Record};
 use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::Type;
 use crate::operator::batch::Slices;
 use crate::operator::groups::{GROUP_CONT, GROUP_MORE, Groups, Values};
+use yunti_base::Result;
 
 /// A batch is handed over at this size: it lies in L2.
 const BATCH_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 64 << 10 };

@@ -2,11 +2,12 @@
 
 use super::entries::Entry;
 use super::splitters::Splitters;
-use crate::base::{Code, Error, KeyOrder, Result};
+use crate::bytes::KeyOrder;
 use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::batch::{Batch, Slices};
 use crate::operator::cursor::HEADER_BYTES;
 use crate::operator::{Partitioner, Type};
+use yunti_base::{Code, Error, Result};
 
 /// The choice of one task; equal keys always get equal partitions.
 pub enum Partition {

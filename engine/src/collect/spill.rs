@@ -8,11 +8,13 @@ use super::collector::{Collected, Spill};
 use super::grouper::Grouper;
 use super::sorted_buckets::SortedBuckets;
 use super::store::Store;
-use crate::base::{Code, Error, KeyOrder, Record, Result};
-use crate::env::{Cancel, Clock, Crew, Threads};
+use crate::bytes::{KeyOrder, Record};
+use crate::env::{Clock, Crew, Threads};
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
 use crate::operator::{Emitter, Reducer, Sink, Type};
 use crate::run::{Run, RunBuilder, RunSettings, ScratchSpace, SliceWriter};
+use yunti_base::Cancel;
+use yunti_base::{Code, Error, Result};
 
 /// The runs of a job, in the order in which they were spilled: of one split, earlier runs hold earlier records.
 #[derive(Default)]

@@ -8,11 +8,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 
-use crate::base::prefetch::prefetch;
-use crate::base::{KeyOrder, Record, Result};
+use crate::bytes::prefetch::prefetch;
+use crate::bytes::{KeyOrder, Record};
 use crate::memory::pool::UNIT_BYTES;
 use crate::memory::{Block, Budget, Buffer, Pool};
 use crate::operator::cursor::HEADER_BYTES;
+use yunti_base::Result;
 
 /// Key length of a stub.
 pub const STUB: u32 = u32::MAX;

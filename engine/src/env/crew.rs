@@ -3,31 +3,11 @@
 //! A panic in a task becomes an error of that task; the first error stops the others at their next task and is the result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use super::Threads;
-use crate::base::{Code, Error, Result, error};
-
-/// The user's or host's wish that the job ends; looked at between batches.
-#[derive(Default)]
-pub struct Cancel(Arc<AtomicBool>);
-
-impl Cancel {
-    pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-    pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-    /// The wish itself, for those who outlive a borrow.
-    pub fn flag(&self) -> Arc<AtomicBool> {
-        self.0.clone()
-    }
-    pub fn check(&self) -> Result<()> {
-        if self.is_set() { Err(Error::new(Code::Cancelled, "the job was cancelled")) } else { Ok(()) }
-    }
-}
+use yunti_base::{Cancel, Code, Error, Result, error};
 
 /// Says that another worker of the crew has failed.
 pub type Stop<'a> = &'a (dyn Fn() -> bool + Sync);

@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meta {

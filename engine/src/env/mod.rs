@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use clock::Clock;
-pub use crew::{Cancel, Crew};
+pub use crew::Crew;
 pub use few_open::FewOpen;
 pub use files::{File, Files, NamedFile};
 pub use metered::Metered;

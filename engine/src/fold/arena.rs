@@ -10,9 +10,9 @@
 
 use std::sync::Arc;
 
-use crate::base::Result;
 use crate::memory::buffer::SLACK_BYTES;
 use crate::memory::{Budget, Buffer};
+use yunti_base::Result;
 
 const OFFSET_BITS: u32 = 40;
 const FIRST_CHUNK_BYTES: usize = if cfg!(debug_assertions) { 1 } else { 64 << 10 };

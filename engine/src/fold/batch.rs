@@ -3,9 +3,9 @@
 
 use super::hash::Hasher;
 use super::slot::{SHORT_BYTES, Slot, Slots, load_key};
-use crate::base::prefetch::prefetch;
-use crate::base::{Code, Error, Result};
+use crate::bytes::prefetch::prefetch;
 use crate::operator::folder::FOLD_BATCH;
+use yunti_base::{Code, Error, Result};
 
 /// What the table compares: see the drawing in slot.rs. Of a long key, `k0` is the hash and `k1` nothing.
 #[derive(Clone, Copy)]

@@ -34,7 +34,7 @@ impl Hasher {
         Hasher {
             s0: random.next_u64(),
             s1: random.next_u64(),
-            masked_loads: crate::base::simd::masked_loads(),
+            masked_loads: crate::bytes::simd::masked_loads(),
             #[cfg(test)]
             order_mask: u32::MAX,
         }

@@ -17,9 +17,9 @@ use std::sync::{Arc, Mutex};
 use super::probe::RANGE_BITS;
 use super::slot::{Slot, Slots, bytes_of};
 use super::table::{FoldTable, Outgoing};
-use crate::base::{Error, Result};
 use crate::memory::Budget;
 use crate::operator::folder::{FOLD_BATCH, Folder, KnownFold};
+use yunti_base::{Error, Result};
 
 /// Keys that a range has at least, where there are as many: their slots fit a second-level cache.
 const RANGE_KEYS: usize = if cfg!(debug_assertions) { 8 } else { 8192 };

@@ -10,9 +10,9 @@
 use super::arena::Arena;
 use super::batch::{Batch, Key, Values, slice};
 use super::slot::{SHORT_BYTES, Slot, Slots};
-use crate::base::Result;
-use crate::base::prefetch::prefetch;
+use crate::bytes::prefetch::prefetch;
 use crate::operator::folder::{FOLD_BATCH, FoldValues, Folder, KnownFold};
+use yunti_base::Result;
 
 /// Ranges of `order` in which a table counts its keys: what a merge is planned by.
 pub(super) const RANGE_BITS: u32 = 10;

@@ -16,8 +16,8 @@
 use std::sync::Arc;
 
 use super::arena::mapped_bytes;
-use crate::base::Result;
 use crate::memory::{Budget, Buffer};
+use yunti_base::Result;
 
 /// Keys of at most this many bytes stand in the slot.
 pub(super) const SHORT_BYTES: usize = 16;

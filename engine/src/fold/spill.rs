@@ -10,10 +10,11 @@ use std::sync::Arc;
 
 use super::batch::Share;
 use super::table::FoldTable;
-use crate::base::{KeyOrder, Record, Result};
+use crate::bytes::{KeyOrder, Record};
 use crate::operator::Folder;
 use crate::operator::folder::state_bytes;
 use crate::run::{Block, BlockSource, KeyRange, ReadContext, Run, RunBuilder, RunReader};
+use yunti_base::Result;
 
 /// Ranges of the hash: 1 << bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

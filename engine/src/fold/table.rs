@@ -7,10 +7,10 @@ use super::batch::{Batch, Share, Values, outside};
 use super::hash::Hasher;
 use super::probe::{RANGE_BITS, Store, identity};
 use super::slot::{Slots, bytes_of};
-use crate::base::{Code, Error, Result};
 use crate::memory::Budget;
 use crate::operator::cursor::{HEADER_BYTES, RefEntry};
 use crate::operator::folder::{FOLD_BATCH, FoldShape, Folder, KnownFold};
+use yunti_base::{Code, Error, Result};
 
 /// How far a call came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ impl FoldTable {
                 first: shape.known.map_or(0, identity),
                 numbering: false,
                 used: 0,
-                wide_compare: crate::base::simd::masked_loads(),
+                wide_compare: crate::bytes::simd::masked_loads(),
                 counts: Box::new([0; 1 << RANGE_BITS]),
             },
             hasher: Hasher::new(seed),

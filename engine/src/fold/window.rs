@@ -12,12 +12,12 @@ use std::sync::Arc;
 
 use super::batch::{Batch, Values as BatchValues, slice};
 use super::table::{FoldTable, Folded, How, Numbered};
-use crate::base::Result;
 use crate::memory::Budget;
 use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::cursor::RefEntry;
 use crate::operator::folder::state_number;
 use crate::operator::groups::{Groups, Values};
+use yunti_base::Result;
 
 /// Records of a window. Their values lie in L2 while they are grouped.
 const WINDOW_RECORDS: usize = if cfg!(debug_assertions) { 300 } else { 64 << 10 };

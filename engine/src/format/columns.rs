@@ -7,9 +7,9 @@
 //!
 //! Records are built in a buffer of their own, key and value side by side: what a file has around a column (quotes, escapes) is gone.
 
-use crate::base::Result;
 use crate::memory::budget::Grant;
 use crate::memory::buffer::SLACK_BYTES;
+use yunti_base::Result;
 
 /// Names of the columns that a record's key and value are made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,8 +7,8 @@
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 use super::columns::{BadRecords, Built, Columns};
-use crate::base::{Code, Error, Result};
 use crate::operator::cursor::RECORD_BYTES_MAX;
+use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvShape {

@@ -4,8 +4,8 @@
 //!   | key length: u32 | value length: u32 | key | value | ...      lengths big-endian
 //! ```
 
-use crate::base::{Code, Error, Result};
 use crate::operator::cursor::RECORD_BYTES_MAX;
+use yunti_base::{Code, Error, Result};
 
 pub const HEADER_BYTES: usize = 8;
 

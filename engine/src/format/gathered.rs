@@ -5,13 +5,13 @@
 //!   BYTES  | .. |                                                   output
 //! ```
 
-use crate::base::{Code, Error, Result};
 use crate::memory::Buffer;
 use crate::memory::budget::Grant;
 use crate::operator::batch::Slices;
 use crate::operator::cursor::{HEADER_BYTES, copied};
 use crate::operator::types::wrong_length;
 use crate::operator::{Batch, Emitter, Form, Sink, Type};
+use yunti_base::{Code, Error, Result};
 
 pub struct Gathered {
     buffer: Buffer,

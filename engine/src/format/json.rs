@@ -16,7 +16,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::columns::{BadRecords, Built, Columns};
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonShape {

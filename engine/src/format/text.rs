@@ -7,7 +7,7 @@
 //! the first line end that begins at or behind x. So each line is in one split, whatever the cuts, and both sides of a cut
 //! find the same place by looking forward only.
 
-use crate::base::masks::{line_ends, mask_any};
+use crate::bytes::masks::{line_ends, mask_any};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineEnd {

@@ -10,8 +10,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::{Code, Error, Result};
 use crate::env::{FewOpen, Files, NamedFile};
+use yunti_base::{Code, Error, Result};
 
 #[derive(Clone)]
 pub struct Place {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::env::Cancel;
+use yunti_base::Cancel;
 
 #[derive(Clone, Debug, Default)]
 pub struct Progress {

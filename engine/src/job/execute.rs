@@ -16,7 +16,6 @@ use super::report::partitions::{self, PartitionMeter};
 use super::report::{Report, fill};
 use super::side_files;
 use super::spec::{JobSpec, Mode, OutputTarget};
-use crate::base::{Code, Error, Result};
 use crate::env::{Crew, Env, FewOpen, NamedFile, Uninterrupted};
 use crate::memory::Budget;
 use crate::operator::ClassSource;
@@ -25,6 +24,7 @@ use crate::read::foreign;
 use crate::write::output::{Edge, OutputTotals};
 use crate::write::top::Top;
 use crate::write::{Compressing, Output, PartFile};
+use yunti_base::{Code, Error, Result};
 
 /// Of the jobs of a chain that are done.
 #[derive(Debug, Default)]

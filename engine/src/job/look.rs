@@ -1,11 +1,12 @@
 //! A look at an input: how a job would read it, and its first records, or all of them, counted.
 
-use crate::base::Result;
-use crate::env::{Cancel, Env};
+use crate::env::Env;
 use crate::library;
 use crate::memory::Budget;
 use crate::read::reader::READ_BYTES;
 use crate::read::{ReadSetup, SplitReader};
+use yunti_base::Cancel;
+use yunti_base::Result;
 
 use super::plan::Plan;
 use super::spec::{InputFormat, JobSpec, Mode};

@@ -11,7 +11,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::commit::Place;
 use super::plan;
 use super::spec::{Compress, JobSpec, OutputFormat};
-use crate::base::{Code, Error, Result};
 use crate::codec::encode::{Compression, Encoder as Compressor};
 use crate::env::NamedFile;
 use crate::format::columns::Columns;
@@ -20,6 +19,7 @@ use crate::operator::context::{NamedOutput, Outputs};
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
 use crate::operator::{Sink, TaskContext, Type};
 use crate::write::Encoder;
+use yunti_base::{Code, Error, Result};
 
 /// Bytes that are written at a time.
 const STAGED_BYTES: usize = 64 << 10;

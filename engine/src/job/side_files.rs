@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::{Code, Error, Result};
 use crate::env::{Files, NamedFile};
 use crate::memory::{Budget, Grant};
+use yunti_base::{Code, Error, Result};
 
 /// Reads them into memory that the budget knows of. They are read as they are: nothing is decompressed.
 pub fn load(paths: &[PathBuf], files: &dyn Files, budget: &Arc<Budget>) -> Result<(BTreeMap<String, Vec<u8>>, Grant)> {

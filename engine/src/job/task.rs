@@ -17,7 +17,7 @@ use super::phase::sorted;
 use super::plan::{Plan, inputs};
 use super::report::meter::StageKind;
 use super::spec::{InputFormat, JobSpec, Mode, Partitioning};
-use crate::base::{Code, Error, KeyOrder, Record, Result};
+use crate::bytes::{KeyOrder, Record};
 use crate::collect::{Collected, Store};
 use crate::env::{Env, NamedFile};
 use crate::operator::{ClassSource, Type};
@@ -26,6 +26,7 @@ use crate::read::split::{Piece, RecordFormat, Split};
 use crate::run::{Run, ScratchSpace};
 use crate::write::output::Edge;
 use crate::write::{Output, OutputWriter, PartFile};
+use yunti_base::{Code, Error, Result};
 
 /// What a map task reads: [start, end) of one file, in whole records.
 #[derive(Clone, Debug, PartialEq, Eq)]

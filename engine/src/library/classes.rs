@@ -11,11 +11,11 @@ use super::fold::{Known, KnownReducer};
 use super::identity::IdentityReducer;
 use super::inverse::Inverse;
 use super::tokenize::Tokenizer;
-use crate::base::Result;
 use crate::map::identity::Identity;
 use crate::operator::{
     Arranger, Class, ClassInfo, ClassSource, Flags, Folder, Kind, KnownFold, Mapper, Reducer, TaskContext, Type,
 };
+use yunti_base::Result;
 
 struct Builtin {
     info: ClassInfo,

@@ -3,11 +3,11 @@
 //! `order.fields` = `2nr,1`: by the second field as a number, the largest first, then by the first as text. A field that is missing is
 //! empty. Keys that agree in all of these fields stay in the order in which they were emitted.
 
-use crate::base::escape::unescape;
-use crate::base::ordered_bytes::OrderedBytes;
-use crate::base::{Code, Error, Result};
+use crate::bytes::escape::unescape;
+use crate::bytes::ordered_bytes::OrderedBytes;
 use crate::library::settings;
 use crate::operator::{Arranger, Batch, Out, TaskContext};
+use yunti_base::{Code, Error, Result};
 
 const FIELDS: &str = "order.fields";
 const GROUP: &str = "order.group";

@@ -1,8 +1,8 @@
 //! The known folds (count, sum, minimum, maximum) as folders, and as reducers and combiners of the same name.
 
-use crate::base::{Code, Error, Result};
 use crate::operator::folder::{FoldShape, FoldValues, Folder, KnownFold};
 use crate::operator::{Groups, Out, Reducer};
+use yunti_base::{Code, Error, Result};
 
 pub struct Known(pub KnownFold);
 

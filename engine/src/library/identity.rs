@@ -1,7 +1,7 @@
 //! The reducer that passes every record on as it is.
 
-use crate::base::Result;
 use crate::operator::{Groups, Out, Reducer};
+use yunti_base::Result;
 
 pub struct IdentityReducer;
 

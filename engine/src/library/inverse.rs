@@ -1,8 +1,8 @@
 //! The mapper that makes a count the key: what comes from a job that counts, to be sorted by how often.
 
-use crate::base::Result;
-use crate::base::{Code, Error};
 use crate::operator::{Batch, Mapper, Out};
+use yunti_base::Result;
+use yunti_base::{Code, Error};
 
 /// Keys of any bytes and values of eight, as they come from one job of a chain to the next.
 pub struct Inverse;

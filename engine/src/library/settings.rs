@@ -3,8 +3,8 @@
 use std::fmt::Display;
 use std::str::FromStr;
 
-use crate::base::{Code, Error, Result};
 use crate::operator::TaskContext;
+use yunti_base::{Code, Error, Result};
 
 /// A setting without which the class can do nothing; `example`: a good value.
 pub fn required<'a>(context: &'a TaskContext, key: &str, example: &str) -> Result<&'a str> {

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use crate::base::Result;
-use crate::base::masks::{EDGES_SLACK, edges};
+use crate::bytes::masks::{EDGES_SLACK, edges};
 use crate::operator::cursor::Stopped;
 use crate::operator::{Batch, Form, Mapper, Out};
+use yunti_base::Result;
 
 /// What lies between words.
 pub const DELIMITERS: &[u8] = b" \t\n\r\x0c";

@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use crate::arrange::ArrangingCollector;
-use crate::base::Result;
 use crate::fold::Window;
 use crate::map::fold_sink::REFS_BYTES;
 use crate::map::timed::Timed;
 use crate::memory::Budget;
 use crate::operator::cursor::Scratch;
 use crate::operator::{Emitter, Form, Reducer, Sink, Type};
+use yunti_base::Result;
 
 pub struct CombineSink<'a> {
     window: Window,

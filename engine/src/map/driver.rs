@@ -1,9 +1,10 @@
 //! One split through a mapper: read a batch, map it, again, and flush.
 
-use crate::base::Result;
-use crate::env::{Cancel, Clock};
+use crate::env::Clock;
 use crate::operator::{Emitter, Mapper, Sink};
 use crate::read::{Split, SplitReader};
+use yunti_base::Cancel;
+use yunti_base::Result;
 
 /// What a split cost, for the report.
 #[derive(Clone, Copy, Debug, Default)]

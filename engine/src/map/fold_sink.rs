@@ -4,12 +4,12 @@
 //! whose evicted states are merged after the sort; and a combiner that is a fold, whose finished records go to the reducer.
 
 use crate::arrange::ArrangingCollector;
-use crate::base::Result;
 use crate::fold::FoldTable;
 use crate::map::timed::Timed;
 use crate::operator::cursor::{HEADER_BYTES, Scratch};
 use crate::operator::folder::state_bytes;
 use crate::operator::{Emitter, Folder, Form, Sink};
+use yunti_base::Result;
 
 /// References that are collected before they are folded.
 pub const REFS_BYTES: usize = 8 << 10;

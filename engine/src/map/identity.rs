@@ -1,7 +1,7 @@
 //! The mapper of a job that names none: every record goes through as it is (a line: as key, or as value behind its position).
 
-use crate::base::Result;
 use crate::operator::{Batch, Mapper, Out};
+use yunti_base::Result;
 
 pub struct Identity;
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::base::Result;
 use crate::env::Clock;
 use crate::operator::{Form, Sink};
+use yunti_base::Result;
 
 pub struct Timed<S> {
     sink: S,

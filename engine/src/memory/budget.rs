@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 pub struct Budget {
     limit_bytes: u64,

@@ -7,7 +7,7 @@
 use std::ops::{Deref, DerefMut};
 
 use super::budget::Grant;
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 /// Readable and writable bytes behind every buffer's end, so that 64-byte steps need no tail case.
 pub const SLACK_BYTES: usize = 64;

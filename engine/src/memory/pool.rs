@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use super::budget::Budget;
 use super::buffer::{SLACK_BYTES, advise_huge, discard, map, unmap};
-use crate::base::Result;
+use yunti_base::Result;
 
 /// Places count units of this many bytes.
 pub const UNIT_BYTES: usize = 4;

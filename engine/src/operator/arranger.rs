@@ -1,7 +1,7 @@
 //! Arrangers: the order of keys as a class, by forms of them whose bytes order as the keys do.
 
 use super::{Batch, Out};
-use crate::base::Result;
+use yunti_base::Result;
 
 /// The group of a form is all of it.
 pub const WHOLE_FORM: u32 = u32::MAX;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Arranger, Folder, Mapper, Partitioner, Reader, Reducer, TaskContext, Type, Writer};
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use super::{Emitter, Sink, Type};
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 /// The job's settings (-D key=value, or the job file's `[settings]`).
 pub type Settings = BTreeMap<String, String>;

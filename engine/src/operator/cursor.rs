@@ -11,8 +11,8 @@
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::base::{Code, Error, Result};
 use crate::memory::buffer::SLACK_BYTES;
+use yunti_base::{Code, Error, Result};
 
 /// Records that need more room than this go through `big`.
 pub const BIG_BYTES: usize = 64 << 10;
@@ -362,7 +362,7 @@ impl<S: Sink> Behind<S> {
                 if stop { STATUS_STOP } else { STATUS_FAIL }
             }
             Err(panic) => {
-                self.error.get_or_insert(crate::base::error::of_panic(&*panic));
+                self.error.get_or_insert(yunti_base::error::of_panic(&*panic));
                 STATUS_FAIL
             }
         }

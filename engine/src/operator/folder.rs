@@ -2,7 +2,7 @@
 //! One of the listed files with `unsafe`: states are named by pointers.
 
 use super::Out;
-use crate::base::Result;
+use yunti_base::Result;
 
 /// Folds that the engine does by itself: state and value are numbers of eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Mappers: batches of input records in, emitted records out.
 
 use super::{Batch, Out};
-use crate::base::Result;
+use yunti_base::Result;
 
 /// Made for one split. Call order: `map` for each batch in the order of the split, then `flush` once.
 pub trait Mapper: Send {

@@ -1,7 +1,7 @@
 //! Partitioners: which reduce a record goes to.
 
 use super::Batch;
-use crate::base::Result;
+use yunti_base::Result;
 
 pub trait Partitioner: Send {
     /// Sets `part[i]` in `0..parts` for each record of the batch (keys and values are stored in it).

@@ -1,7 +1,7 @@
 //! Readers: bytes of a file in, the records that stand in them out (yt_reader of the C ABI).
 
 use super::Out;
-use crate::base::Result;
+use yunti_base::Result;
 
 /// A stretch of a file, decompressed.
 #[derive(Clone, Copy)]

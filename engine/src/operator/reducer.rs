@@ -1,7 +1,7 @@
 //! Reducers and combiners: batches of groups in, emitted records out.
 
 use super::{Groups, Out};
-use crate::base::Result;
+use yunti_base::Result;
 
 /// Made for one partition (or for one range of its keys, if its class is PURE; a combiner: for one task).
 /// Call order: `reduce` for each batch in key order, then `flush` once.

@@ -1,6 +1,6 @@
 //! What a key or a value is: it fixes the order of keys and how a text writer prints them (yt_type of the C ABI).
 
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[repr(u32)]

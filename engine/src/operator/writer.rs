@@ -1,7 +1,7 @@
 //! Writers: records in, the bytes of the output out (yt_writer of the C ABI).
 
 use super::{Batch, Out};
-use crate::base::Result;
+use yunti_base::Result;
 
 /// Its cursor has the form BYTES: what is appended is the output.
 ///

@@ -15,11 +15,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::source::Decoded;
-use crate::base::{Code, Error, Result};
+use crate::env::Clock;
 use crate::env::crew::Stop;
-use crate::env::{Cancel, Clock};
 use crate::memory::Budget;
 use crate::memory::budget::Grant;
+use yunti_base::Cancel;
+use yunti_base::{Code, Error, Result};
 
 const BUFFERS: usize = 4;
 pub const BUFFER_BYTES: usize = if cfg!(debug_assertions) { 700 } else { 256 << 10 };

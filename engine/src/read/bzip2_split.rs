@@ -12,12 +12,12 @@
 //! it. Without that proof the block is damaged: no data is lost in silence.
 
 use super::bzip2_walk::{Event, INPUT_BYTES, MEMORY_BYTES, Walk, first_block};
-use crate::base::{Error, Result};
 use crate::codec::bzip2_blocks::{BLOCK_BYTES_MAX, Mark, find_mark};
 use crate::env::NamedFile;
 use crate::memory::Budget;
 use crate::memory::budget::Grant;
 use std::sync::Arc;
+use yunti_base::{Error, Result};
 
 /// Data that is only looked at goes here.
 const DISCARD_BYTES: usize = 64 << 10;

@@ -1,10 +1,10 @@
 //! Splits of bzip2 files of every size give each block once; bits that only look like a mark, and damage, are told from each other.
 
 use super::*;
-use crate::base::Code;
 use crate::codec::encode::{Compression, Target};
 use crate::env::real::RealFiles;
 use std::path::PathBuf;
+use yunti_base::Code;
 
 struct Temp(PathBuf);
 

@@ -14,12 +14,12 @@
 
 use bzip2::{Decompress, Status};
 
-use crate::base::{Error, Result};
 use crate::codec::bzip2_blocks::{
     ANY_HEADER, CRC_BITS, HEADER_BYTES, MARK_BITS, MARK_BYTES, Mark, append_shifted, cut_short, damaged, find_mark,
     not_a_stream,
 };
 use crate::env::NamedFile;
+use yunti_base::{Error, Result};
 
 /// Compressed bytes read at a time.
 pub const INPUT_BYTES: usize = if cfg!(debug_assertions) { 1 << 10 } else { 256 << 10 };

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::base::{Code, Error, Result};
 use crate::format::gathered::{Gathered, RecordPlaces};
 use crate::memory::Budget;
 use crate::operator::context::JobContext;
 use crate::operator::{Batch, Chunk, Class, Emitter, Form, Reader, TaskContext};
+use yunti_base::{Code, Error, Result};
 
 /// What makes the readers of a job's splits.
 #[derive(Clone)]

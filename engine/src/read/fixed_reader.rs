@@ -3,7 +3,7 @@
 use super::reader::{ReadSetup, cut_record};
 use super::source::Source;
 use super::split::{Piece, Split};
-use crate::base::Result;
+use yunti_base::Result;
 
 pub struct FixedReader {
     setup: ReadSetup,

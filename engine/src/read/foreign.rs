@@ -11,8 +11,8 @@
 //! Pipes are not looked into: what is taken from one is gone.
 
 use super::split::InputFile;
-use crate::base::{Code, Error, Result};
 use crate::env::{Files, NamedFile};
+use yunti_base::{Code, Error, Result};
 
 /// Files that are looked into before a job begins. Ten thousand small files would be opened once more; files of one input are of one
 /// kind, and of the others a reader of lines looks at what it reads (`refuse_begun`).

@@ -15,7 +15,6 @@ use super::class_parser::{ClassParser, Found, ReaderClass, Taken};
 use super::foreign;
 use super::source::{DECODE_INPUT_BYTES, Decoded, Source};
 use super::split::{InputFile, Piece, RecordFormat, Split};
-use crate::base::{Code, Error, Result};
 use crate::codec;
 use crate::env::{Files, NamedFile};
 use crate::format::LineEnd;
@@ -30,6 +29,7 @@ use crate::memory::{Budget, Buffer};
 use crate::operator::batch::Slices;
 use crate::operator::cursor::RECORD_BYTES_MAX;
 use crate::operator::{Batch, Chunk, TaskContext};
+use yunti_base::{Code, Error, Result};
 
 /// Bytes that are read at a time: a batch. It stays in L2 while it is mapped.
 pub const READ_BYTES: usize = if cfg!(debug_assertions) { 512 } else { 256 << 10 };

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::ahead::{Ahead, AheadSource, LEFT_BYTES_MIN};
 use super::bzip2_split::Bzip2Split;
-use crate::base::{Code, Error, Result};
 use crate::codec::{Decoder, State};
 use crate::env::NamedFile;
 use crate::memory::{Budget, Buffer};
+use yunti_base::{Code, Error, Result};
 
 pub enum Source {
     Plain {

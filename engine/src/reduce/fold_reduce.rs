@@ -1,9 +1,9 @@
 //! A folder as a reducer: merges the states of a key, or folds its values in order, and finishes them.
 
-use crate::base::{Code, Error, Result};
 use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::folder::{FOLD_BATCH, FoldShape, FoldValues};
 use crate::operator::{Folder, Groups, Out, Reducer};
+use yunti_base::{Code, Error, Result};
 
 /// What the values of the groups are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

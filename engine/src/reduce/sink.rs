@@ -1,9 +1,9 @@
 //! The sink behind reducers, folders and map-only mappers: emitted records go straight to the output.
 
-use crate::base::Result;
 use crate::operator::Sink;
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
 use crate::write::OutputWriter;
+use yunti_base::Result;
 
 pub struct WriterSink<'a> {
     writer: OutputWriter<'a>,

@@ -18,9 +18,10 @@
 //! Rejected: varints before each record (2-3 bytes for each record of any size).
 //! Limitation: one long value among many tiny records widens the frames of all of its block.
 
-use crate::base::checksum::crc32c;
-use crate::base::{Code, Error, KeyOrder, Record, Result};
+use crate::bytes::checksum::crc32c;
+use crate::bytes::{KeyOrder, Record};
 use crate::codec::lz4_block;
+use yunti_base::{Code, Error, Result};
 
 pub const TRAILER_BYTES: usize = 40;
 /// Records a block at most.

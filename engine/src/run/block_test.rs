@@ -1,8 +1,9 @@
 //! Blocks: what goes in comes out, whatever the lengths; a changed byte is noticed; any bytes are safe to open.
 
 use super::block::{Block, BlockBuilder, TRAILER_BYTES, fuzz, trailer_of_one};
-use crate::base::{Code, KeyKind, KeyOrder, Record};
+use crate::bytes::{KeyKind, KeyOrder, Record};
 use crate::env::random::Random;
+use yunti_base::Code;
 
 type Owned = (Vec<u8>, u32, u32);
 
@@ -10,7 +11,7 @@ fn record(owned: &Owned) -> Record<'_> {
     Record { bytes: &owned.0, key_len: owned.1, split: owned.2 }
 }
 
-fn open(stored: &[u8]) -> crate::base::Result<Block> {
+fn open(stored: &[u8]) -> yunti_base::Result<Block> {
     let mut block = Block::default();
     block.buffer(stored.len()).copy_from_slice(stored);
     block.open(stored.len(), &mut Vec::new())?;

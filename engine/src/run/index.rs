@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::scratch::{Extent, ScratchSpace};
-use crate::base::KeyOrder;
+use crate::bytes::KeyOrder;
 
 #[derive(Clone, Copy, Debug)]
 pub struct BlockEntry {

@@ -20,7 +20,7 @@
 
 use std::hint::select_unpredictable;
 
-use crate::base::KeyOrder;
+use crate::bytes::KeyOrder;
 
 /// Sources a tree at most.
 pub const SOURCES_MAX: usize = 1 << 27;
@@ -131,7 +131,7 @@ fn comes_first(a: Rank, b: Rank, full: &mut impl FnMut(usize, usize) -> bool) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::KeyKind;
+    use crate::bytes::KeyKind;
     use crate::env::random::Random;
 
     type Head<'a> = Option<(&'a [u8], u32)>;

@@ -18,7 +18,8 @@ use std::ops::Deref;
 use super::block::{Block, Entry, Position};
 use super::loser_tree::{LoserTree, Rank};
 use super::reader::BlockSource;
-use crate::base::{Error, KeyOrder, Record, Result};
+use crate::bytes::{KeyOrder, Record};
+use yunti_base::{Error, Result};
 
 /// Records a batch, at most.
 pub const BATCH_RECORDS: usize = 256;

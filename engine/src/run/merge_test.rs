@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::base::{Code, KeyKind, KeyOrder, Record, Result};
+use crate::bytes::{KeyKind, KeyOrder, Record};
 use crate::env::Files;
 use crate::env::clock::RealClock;
 use crate::env::faulty::{Fault, FaultyFiles};
@@ -14,6 +14,7 @@ use crate::env::random::Random;
 use crate::env::real::RealFiles;
 use crate::env::threads::RealThreads;
 use crate::memory::Budget;
+use yunti_base::{Code, Result};
 
 /// In the order of emission, which runs cut into stretches.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,6 @@
 
 pub mod block;
 pub mod codec_gauge;
-pub mod directory_health;
 pub mod index;
 pub mod loser_tree;
 pub mod merge;

@@ -23,10 +23,10 @@ use super::merge::Merger;
 use super::reader::{BlockSource, ReadContext, RunReader, reader_memory_bytes};
 use super::scratch::ScratchSpace;
 use super::writer::{RunBuilder, RunSettings, Slice, writer_memory_bytes};
-use crate::base::error::of_panic;
-use crate::base::{Code, Error, Result};
 use crate::env::Threads;
 use crate::memory::Grant;
+use yunti_base::error::of_panic;
+use yunti_base::{Code, Error, Result};
 
 /// Blocks of each run that a range has at least, on average: the blocks at its edges are read twice.
 const RANGE_BLOCKS_MIN: u64 = 8;

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::block::{Block, TRAILER_BYTES, damaged};
 use super::index::{KeyRange, Run};
-use crate::base::{Code, Error, Result};
 use crate::memory::{Budget, Grant};
+use yunti_base::{Code, Error, Result};
 
 /// What a merge takes its records from: blocks of sorted records, one at a time.
 pub trait BlockSource: Send {

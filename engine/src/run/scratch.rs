@@ -18,9 +18,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::codec_gauge::CodecGauge;
-use super::directory_health::{DirectoryHealth, FailureRule};
-use crate::base::{Code, Error, Result};
 use crate::env::{Clock, Files, NamedFile};
+use yunti_base::directory_health::{DirectoryHealth, FailureRule};
+use yunti_base::{Code, Error, Result};
 
 /// Where a written block lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,7 +16,8 @@ use super::block::{BlockBuilder, RECORDS_MAX, TRAILER_BYTES, trailer_of_one};
 use super::codec_gauge::SpillCodec;
 use super::index::{BlockEntry, Blocks, Run, RunTotals};
 use super::scratch::ScratchSpace;
-use crate::base::{KeyOrder, Record, Result};
+use crate::bytes::{KeyOrder, Record};
+use yunti_base::Result;
 
 /// What runs of a job have in common.
 #[derive(Clone, Copy, Debug)]

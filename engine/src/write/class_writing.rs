@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::base::Result;
 use crate::format::gathered::{Gathered, RecordPlaces};
 use crate::memory::Budget;
 use crate::operator::context::{CounterTable, JobContext};
 use crate::operator::{Class, Emitter, Form, Out, Sink, TaskContext, Writer};
+use yunti_base::Result;
 
 /// What makes the writers of a job's parts.
 #[derive(Clone, Copy)]

@@ -10,9 +10,9 @@
 //! bytes within it (`format/columns.rs`). Limitation: a record is encoded in memory, whole, however long it is.
 
 use super::encoder::put;
-use crate::base::{Code, Error, Result};
 use crate::format::columns::Columns;
 use crate::operator::Type;
+use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Debug)]
 pub struct Columned {

@@ -4,8 +4,8 @@
 
 use std::sync::Mutex;
 
-use crate::base::Result;
 use crate::codec::encode::{Compression, Encoder};
+use yunti_base::Result;
 
 /// Bytes that are compressed at a time.
 pub const STEP_BYTES: usize = 256 << 10;

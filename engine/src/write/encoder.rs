@@ -4,10 +4,10 @@
 use std::io::Write;
 
 use super::columned::Columned;
-use crate::base::Result;
 use crate::format::framed;
 use crate::operator::Type;
 use crate::operator::types::wrong_length;
+use yunti_base::Result;
 
 #[derive(Clone, Debug)]
 pub struct Encoder {

@@ -8,8 +8,9 @@ use super::compressing::{Compressing, Member, STEP_BYTES};
 use super::encoder::Encoder;
 use super::part_file::PartFile;
 use super::top::Top;
-use crate::base::{Code, Error, Result};
-use crate::env::{Cancel, Clock};
+use crate::env::Clock;
+use yunti_base::Cancel;
+use yunti_base::{Code, Error, Result};
 
 pub enum Output {
     /// One a partition (or a split, in mode none).

@@ -15,9 +15,10 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-use crate::base::Result;
-use crate::env::{Cancel, NamedFile};
+use crate::env::NamedFile;
 use crate::format::framed;
+use yunti_base::Cancel;
+use yunti_base::Result;
 
 pub struct PartFile {
     file: NamedFile,
@@ -229,7 +230,7 @@ impl PartFile {
             chain = waited.unwrap_or_else(|e| e.into_inner()).0;
             cancel.check()?;
             if stop() {
-                return Err(crate::base::Error::new(crate::base::Code::Cancelled, "another task failed"));
+                return Err(yunti_base::Error::new(yunti_base::Code::Cancelled, "another task failed"));
             }
         }
         Ok(chain)

@@ -3,7 +3,7 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 use yunti_engine::operator::{
     Batch, Class, ClassInfo, ClassSource, Groups, Kind, Mapper, Out, Reducer, TaskContext, Type, Writer,
 };

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 use yunti_engine::codec::encode::{Compression, Target};
 use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation};
 use yunti_engine::env::real::RealFiles;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use yunti_engine::base::Code;
+use yunti_base::Code;
 use yunti_engine::codec::encode::Target;
 use yunti_engine::env::Files;
 use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation, Place, Step};

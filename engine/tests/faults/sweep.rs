@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use yunti_engine::base::{Code, Error};
+use yunti_base::{Code, Error};
 use yunti_engine::env::faulty::{Fault, Operation, Place, Step};
 
 use crate::cases::{self, Case};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 use yunti_engine::operator::context::NamedOutput;
 use yunti_engine::operator::{Batch, Class, ClassInfo, Emitter, Groups, Mapper, Out, Reducer, TaskContext, Type};
 

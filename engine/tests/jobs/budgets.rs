@@ -1,6 +1,6 @@
 //! The same bytes whatever the memory budget and the threads, and nothing left behind.
 
-use yunti_engine::base::Code;
+use yunti_base::Code;
 use yunti_engine::job::{JobSpec, SpillCodec};
 
 use crate::support::{Temp, noise, parts_of};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use yunti_engine::base::Code;
+use yunti_base::Code;
 use yunti_engine::env::Env;
 use yunti_engine::env::faulty::{Fault, FaultyFiles};
 use yunti_engine::env::real::RealFiles;

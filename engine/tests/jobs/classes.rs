@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 use yunti_engine::env::random::Random;
 use yunti_engine::operator::{
     Batch, Class, ClassInfo, ClassSource, Groups, Kind, Mapper, Out, Partitioner, Reducer, TaskContext, Type,

@@ -1,6 +1,6 @@
 //! CSV and JSON lines as jobs read them: columns by name, from files of every kind, in splits of every size.
 
-use yunti_engine::base::Code;
+use yunti_base::Code;
 use yunti_engine::codec::encode::{Compression, Target};
 use yunti_engine::env::Env;
 use yunti_engine::env::random::Random;

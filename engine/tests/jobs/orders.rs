@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use yunti_engine::base::ordered_bytes::OrderedBytes;
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
+use yunti_engine::bytes::ordered_bytes::OrderedBytes;
 use yunti_engine::env::Env;
 use yunti_engine::job::spec::{InputFormat, Mode, Partitioning};
 use yunti_engine::job::{Control, JobSpec, OutputTarget, run};

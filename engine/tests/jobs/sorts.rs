@@ -1,6 +1,6 @@
 //! Sorting jobs give what a stable sort of the whole input gives.
 
-use yunti_engine::base::Code;
+use yunti_base::Code;
 use yunti_engine::env::random::Random;
 use yunti_engine::job::{InputFormat, JobSpec, OutputFormat, Partitioning};
 

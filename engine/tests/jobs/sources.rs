@@ -1,6 +1,6 @@
 //! Several sources, each with its format and mapper: the same as their records put into one.
 
-use yunti_engine::base::Code;
+use yunti_base::Code;
 use yunti_engine::env::Env;
 use yunti_engine::format::columns::Columns;
 use yunti_engine::job::spec::file::parse_job_file;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use yunti_engine::base::Code;
+use yunti_base::Code;
 use yunti_engine::codec::encode::{Compression, Target};
 use yunti_engine::env::Env;
 use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation, Step};

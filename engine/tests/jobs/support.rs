@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 use yunti_engine::env::Env;
 use yunti_engine::job::{Control, JobSpec, Outcome, OutputTarget, run};
 use yunti_engine::library::builtin_classes;

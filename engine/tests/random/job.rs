@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use yunti_engine::base::Code;
+use yunti_base::Code;
 use yunti_engine::codec::encode::{Compression, Target};
 use yunti_engine::codec::{self, CodecKind, State};
 use yunti_engine::env::faulty::{Fault, FaultyFiles, Place, Step};

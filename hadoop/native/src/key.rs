@@ -3,7 +3,7 @@
 //! The Java side writes each key so that comparing bytes is comparing keys (its normal form); the engine sorts nothing else. Where
 //! the record leaves for Hadoop again, the key's own bytes are made from it.
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use crate::vint;
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::Bench;
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 /// Below this no difference is believed, however quiet the machine.
 const LEAST: f64 = 0.03;
@@ -196,7 +196,7 @@ pub fn percentile(sorted: &[u64], share: f64) -> u64 {
 mod tests {
     use std::time::Duration;
 
-    use yunti_engine::job::Control;
+    use yunti_base::Cancel;
 
     use super::*;
     use crate::scratch::Scratch;
@@ -227,13 +227,13 @@ mod tests {
         let now = Instant::now();
         let ago = |seconds| now.checked_sub(Duration::from_secs(seconds)).unwrap();
         let scratch = Scratch::new(&std::env::temp_dir()).unwrap();
-        let control = Control::new();
+        let cancel = Cancel::default();
         let bench = |spent| Bench {
             scratch: &scratch,
             rounds: 5,
             quick: false,
             image_bytes: 0,
-            control: &control,
+            cancel: &cancel,
             begun: ago(spent),
             time_max: Duration::from_secs(75),
         };

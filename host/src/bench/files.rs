@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::{Bench, MIB, failed};
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 pub fn create(bench: &Bench, folder: &Path, count: usize, bytes: usize, sync: bool) -> Result<()> {
     let content = vec![b'y'; bytes];

@@ -1,6 +1,6 @@
 //! Small files in their inodes, or in a block each.
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::comparison::Better::{Less, More};
 use super::comparison::{Metric, compare};

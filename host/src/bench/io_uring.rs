@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use rustix::fs::{Advice, fadvise};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::comparison::Better::{Less, More};
 use super::comparison::{Metric, compare, percentile};

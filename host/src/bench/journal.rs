@@ -1,6 +1,6 @@
 //! ext4 with and without its journal.
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::comparison::Better::More;
 use super::comparison::{Metric, compare};

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::comparison::Better::{Less, More};
 use super::comparison::{Metric, compare, percentile};

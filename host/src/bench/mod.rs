@@ -16,8 +16,7 @@ mod time_wait;
 
 use std::time::{Duration, Instant};
 
-use yunti_engine::base::{Code, Error, Result};
-use yunti_engine::job::Control;
+use yunti_base::{Cancel, Code, Error, Result};
 
 use crate::scratch::{Scratch, tool};
 use comparison::Comparison;
@@ -50,14 +49,14 @@ pub struct Bench<'a> {
     pub rounds: usize,
     pub quick: bool,
     pub image_bytes: u64,
-    pub control: &'a Control,
+    pub cancel: &'a Cancel,
     pub begun: Instant,
     pub time_max: Duration,
 }
 
 impl Bench<'_> {
     pub fn go_on(&self) -> Result<()> {
-        if self.control.is_cancelled() { Err(Error::new(Code::Cancelled, "cancelled")) } else { Ok(()) }
+        if self.cancel.is_set() { Err(Error::new(Code::Cancelled, "cancelled")) } else { Ok(()) }
     }
 
     /// Another round like those that are done would be too long. Of what is timed fewer than `rounds_min` say nothing: these have twice the time.

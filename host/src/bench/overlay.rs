@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::comparison::Better::{Less, More};
 use super::comparison::{Metric, compare};

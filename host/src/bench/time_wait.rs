@@ -1,6 +1,6 @@
 //! Settings about TIME_WAIT while connections come and go, with few ports, so that they run out within the measurement.
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::churn::Churned;
 use super::comparison::Better::{Less, More};

@@ -1,6 +1,6 @@
 //! One change: all of its files, or none of them.
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_settings::{Wanted, Write};
 
 use super::files::Files;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use serde_json::{Value, json};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_settings::{Wanted, Write};
 
 pub const USUAL: &str = "/var/lib/yunti/host-journal.jsonl";

@@ -46,7 +46,7 @@ impl Machine {
         named(&self.files.system, name).unwrap().wanted(&self.files.system, value).unwrap()
     }
 
-    fn apply(&self, name: &str, value: &str) -> yunti_engine::base::Result<u64> {
+    fn apply(&self, name: &str, value: &str) -> yunti_base::Result<u64> {
         apply(&mut self.journal(), &self.files, name, &self.wanted(name, value))
     }
 
@@ -58,7 +58,7 @@ impl Machine {
         self.journal().changes.iter().map(|c| c.state).collect()
     }
 
-    fn undo(&self, which: &Which, is_forced: bool) -> yunti_engine::base::Result<usize> {
+    fn undo(&self, which: &Which, is_forced: bool) -> yunti_base::Result<usize> {
         let mut journal = self.journal();
         let chosen = chosen(&journal.changes, which);
         chosen.iter().try_for_each(|change| undo(&mut journal, &self.files, change, is_forced))?;

@@ -1,6 +1,6 @@
 //! The way back: of changes that are done, the last first; and of those that were cut off in their middle.
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::apply::put_back;
 use super::files::Files;

@@ -7,13 +7,12 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Value, json};
-use yunti_engine::base::{Code, Error};
-use yunti_engine::job::Control;
-use yunti_present::failure::{Failure, Outcome};
-use yunti_present::page::Page;
-use yunti_present::page::markup::{note, section, table, tag};
-use yunti_present::terminal::{signals, stdout};
-use yunti_present::whole_file;
+use yunti_base::whole_file;
+use yunti_base::{Cancel, Code, Error};
+use yunti_program::failure::{Failure, Outcome};
+use yunti_program::page::Page;
+use yunti_program::page::markup::{note, section, table, tag};
+use yunti_program::terminal::{signals, stdout};
 
 use crate::bench::comparison::{Comparison, Verdict, median};
 use crate::bench::{Bench, Measured, SUBJECTS, Subject};
@@ -85,8 +84,8 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
         whole_file::check(path, PAGE)?;
     }
     with_own_mounts();
-    let control = Control::new();
-    signals::cancel_on_signals(&control);
+    let cancel = Cancel::default();
+    signals::cancel_on_signals(&cancel);
     let dir = flags.dir.clone().unwrap_or_else(std::env::temp_dir);
     let dir = dir
         .canonicalize()
@@ -123,13 +122,13 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
             rounds,
             quick: flags.quick,
             image_bytes: size,
-            control: &control,
+            cancel: &cancel,
             begun,
             time_max,
         };
         let result = (subject.measure)(&bench);
         drop(scratch);
-        if control.is_cancelled() {
+        if cancel.is_set() {
             return Err(Error::new(Code::Cancelled, "cancelled; what was made for the measurements is gone").into());
         }
         let result = result.map_err(|e| e.to_string());

@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use rustix::fs::{FallocateFlags, Mode, OFlags, fallocate, open};
 use serde_json::json;
-use yunti_engine::base::{Code, Error, Result};
-use yunti_engine::job::Control;
-use yunti_present::failure::Outcome;
-use yunti_present::terminal::{signals, stdout};
+use yunti_base::{Cancel, Code, Error, Result};
+use yunti_program::failure::Outcome;
+use yunti_program::terminal::{signals, stdout};
 
 use crate::scratch::image::{attach, unmount};
 use crate::scratch::tool;
@@ -89,10 +88,10 @@ fn in_a_file(flags: &MakeSpillFlags, bytes: u64) -> Outcome {
     root_only()?;
     let failed =
         |e: std::io::Error| Error::io(Code::Output, "cannot make the image", &e).at_path(image.to_string_lossy());
-    let control = Control::new();
-    signals::cancel_on_signals(&control);
+    let cancel = Cancel::default();
+    signals::cancel_on_signals(&cancel);
     let go_on = || {
-        if control.is_cancelled() { Err(Error::new(Code::Cancelled, "cancelled; the image is gone")) } else { Ok(()) }
+        if cancel.is_set() { Err(Error::new(Code::Cancelled, "cancelled; the image is gone")) } else { Ok(()) }
     };
     let file = File::create_new(image).map_err(failed)?;
     let made = (|| {

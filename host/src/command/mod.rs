@@ -5,7 +5,7 @@ mod make_spill;
 mod settings;
 
 use clap::{Parser, Subcommand};
-use yunti_present::failure::Outcome;
+use yunti_program::failure::Outcome;
 
 /// The machine's own settings: what they cost, and changes to them that can be undone.
 #[derive(Debug, Parser)]

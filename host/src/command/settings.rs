@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::{Value, json};
-use yunti_engine::base::{Code, Error, Result};
-use yunti_present::failure::Outcome;
-use yunti_present::terminal::stdout;
+use yunti_base::{Code, Error, Result};
+use yunti_program::failure::Outcome;
+use yunti_program::terminal::stdout;
 use yunti_settings::{Advice, Setting, System, Takes, Wanted, Write};
 
 use crate::change::apply::apply;

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::process::{Command, Stdio};
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 /// Runs it; what it says on standard output. Its failure is told in its own last line.
 pub fn run<S: AsRef<OsStr>>(program: &str, arguments: impl IntoIterator<Item = S>) -> Result<String> {

@@ -21,7 +21,7 @@ mod server;
 
 use std::process::ExitCode;
 
-use yunti_present::program;
+use yunti_program::program;
 
 fn main() -> ExitCode {
     program::run(command::act)

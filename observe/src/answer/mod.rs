@@ -6,10 +6,10 @@ mod text;
 mod treemap;
 
 use serde_json::{Value, json};
-use yunti_engine::base::{Code, Result};
-use yunti_present::failure::{Failure, Outcome};
-use yunti_present::terminal::stdout;
-use yunti_present::whole_file;
+use yunti_base::whole_file;
+use yunti_base::{Code, Result};
+use yunti_program::failure::{Failure, Outcome};
+use yunti_program::terminal::stdout;
 
 pub use text::table as on_terminal;
 pub use treemap::{Part, Treemap};

@@ -2,8 +2,8 @@
 //! script needs is in the page as JSON; who has no scripts, or does not see the drawing, has the tables.
 
 use serde_json::json;
-use yunti_present::page::Page;
-use yunti_present::page::markup::{Tag, details, note, section, table, tag};
+use yunti_program::page::Page;
+use yunti_program::page::markup::{Tag, details, note, section, table, tag};
 
 use super::{Answer, Graph, Listing, Subject, Table, treemap};
 use crate::stack::{KINDS, Kind};

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use yunti_present::terminal::{paint, width};
+use yunti_program::terminal::{paint, width};
 
 use super::{Answer, Listing, Table};
 

@@ -2,7 +2,7 @@
 //!
 //! Bruls, Huizing, van Wijk: Squarified Treemaps, 2000: rows are filled along the shorter side, as long as that makes their worst rectangle better.
 
-use yunti_present::page::markup::{Tag, at, drawing, section, tag};
+use yunti_program::page::markup::{Tag, at, drawing, section, tag};
 
 use super::percent;
 

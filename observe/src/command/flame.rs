@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use yunti_engine::base::{Code, Error, Result};
-use yunti_present::failure::Outcome;
+use yunti_base::{Code, Error, Result};
+use yunti_program::failure::Outcome;
 
 use super::options::{HELD, OutputFlags, TargetFlags};
 use super::stopping::{PULSE, Stopping, Watched};

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use yunti_present::failure::Outcome;
-use yunti_present::terminal::paint::{self, Paint};
-use yunti_present::terminal::stdout;
+use yunti_program::failure::Outcome;
+use yunti_program::terminal::paint::{self, Paint};
+use yunti_program::terminal::stdout;
 
 use crate::answer;
 use crate::calls::Call;

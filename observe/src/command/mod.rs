@@ -18,8 +18,8 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use machine::{cache, cgroup, crash, ext4, net};
 use options::AnswerFlags;
-use yunti_present::failure::Outcome;
-use yunti_present::whole_file;
+use yunti_base::whole_file;
+use yunti_program::failure::Outcome;
 
 use crate::answer::PAGE;
 use crate::jvm::release::{self, Left};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use yunti_engine::base;
+use yunti_base as base;
 
 use crate::jvm;
 use crate::target::{Start, Target};

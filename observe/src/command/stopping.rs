@@ -6,8 +6,8 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
-use yunti_engine::base::{Code, Error, Result};
-use yunti_present::terminal::signals;
+use yunti_base::{Code, Error, Result};
+use yunti_program::terminal::signals;
 
 use crate::target::Process;
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
-use yunti_engine::base::{Code, Error, Result};
-use yunti_present::failure::Outcome;
+use yunti_base::{Code, Error, Result};
+use yunti_program::failure::Outcome;
 
 use super::live::Live;
 use super::live::said;

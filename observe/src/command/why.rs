@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
-use yunti_present::failure::Outcome;
+use yunti_program::failure::Outcome;
 
 use super::options::{HELD, OutputFlags, TargetFlags};
 use super::stopping::{End, Stopping};

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, inotify, open, openat, openat2, statat};
 use rustix::io::Errno;
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::{Report, fatal_error};
 use crate::kernel::machine::Starts;

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{Mode, OFlags, SeekFrom, open, seek};
+use yunti_base::{Code, Error, Result};
 use yunti_crash::record::{Record, parse};
-use yunti_engine::base::{Code, Error, Result};
 
 pub const DEVICE: &str = "/dev/kmsg";
 /// A record is at most so long, with its head and its dictionary.

@@ -1,6 +1,6 @@
 //! What a JVM has put where: its heap and its code cache, as it says itself.
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::attach::diagnose;
 use crate::target::Process;

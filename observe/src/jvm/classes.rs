@@ -1,6 +1,6 @@
 //! Classes that a JVM has loaded, by name.
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::attach::diagnose;
 use crate::target::Process;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Told {

@@ -32,7 +32,7 @@ mod tracer;
 
 use std::time::{Duration, Instant};
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 pub use areas::areas;
 pub use attach::diagnose;

@@ -7,7 +7,7 @@
 use std::fs;
 use std::time::Duration;
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::attach::load_library;
 use super::folder::Folder;

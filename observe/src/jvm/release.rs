@@ -7,8 +7,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 use clap::Args;
-use yunti_engine::base::{Code, Error, Result};
-use yunti_present::failure::Outcome;
+use yunti_base::{Code, Error, Result};
+use yunti_program::failure::Outcome;
 
 use super::attach::{diagnose, load_library};
 use super::folder::Folder;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use libbpf_rs::{Link, Object, RingBuffer};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::programs::{Account, Records, account, half, lookup, put, ring, uprobe, word};
 use super::stacks::{StackEvents, load_with_stacks};

@@ -1,7 +1,7 @@
 //! Page faults, one by one: `bpf/faults.bpf.c`.
 
 use libbpf_rs::{Link, Object, RingBuffer};
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::programs::{Account, Records, account, attached, half, program, ring, word};
 use super::stacks::{StackEvents, load_with_stacks};

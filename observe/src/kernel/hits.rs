@@ -1,7 +1,7 @@
 //! Calls of functions and of the system, and passings of tracepoints, one by one: `bpf/hits.bpf.c`.
 
 use libbpf_rs::{Link, Object, RawTracepointOpts, RingBuffer};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::programs::{
     Account, Records, account, attached, half, lookup, map, program, put, ring, uprobe, values, word,

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use libbpf_rs::{
     Link, Map, MapCore, MapFlags, MapImpl, Object, ObjectBuilder, ProgramMut, RingBuffer, RingBufferBuilder, UprobeOpts,
 };
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use crate::native::Function;
 use crate::target::Process;

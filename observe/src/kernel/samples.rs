@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 
 use libbpf_rs::{Link, Object};
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::programs::{Settings, attached, load, program};
 use crate::target::Process;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use libbpf_rs::Object;
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::programs::{Settings, half, load, put_descriptors};
 use crate::native::{AskedStacks, Unwinding};

@@ -7,7 +7,7 @@ use std::mem::size_of;
 use std::ptr::NonNull;
 
 use libbpf_rs::{AsRawLibbpf, Iter, Link, Object, ProgramMut};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::programs::{Settings, attached, half, load, program, word};
 use crate::target::Process;

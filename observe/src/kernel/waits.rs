@@ -1,7 +1,7 @@
 //! When threads left the processor and why, and spans between calls of functions: `bpf/waits.bpf.c`.
 
 use libbpf_rs::{Link, Object, RingBuffer};
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::programs::{Account, Records, account, attached, half, program, ring, uprobe, word};
 use super::stacks::{StackEvents, load_with_stacks};

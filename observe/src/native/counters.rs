@@ -11,7 +11,7 @@ use perf_event::events::Software;
 use perf_event::{Builder, Clock, Counter, SampleFlag, Sampler};
 use perf_event_data::{Record, Sample};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use crate::kernel::OnlyTarget;
 use crate::target::Process;

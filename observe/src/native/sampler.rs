@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::counters::Counters;
 use super::unwinding::Unwinding;

@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::rc::Rc;
 use std::time::Instant;
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::counters::{Raw, STACK_BYTES};
 use super::unwinding::Unwinding;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::process::{Process, arguments};
 

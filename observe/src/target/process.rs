@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Debug)]
 pub struct Process {

@@ -6,7 +6,7 @@ use std::io;
 use std::process::{Child, Command};
 
 use rustix::process::Pid;
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::{Process, choose, entry};
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::time::Duration;
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::facts::ReadsSeen;
 use super::memory;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::facts::{Facts, HeapFacts, ThreadFacts};
 use super::listening::Listening;

@@ -25,7 +25,8 @@ mod told;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use yunti_engine::base::{Code, simd};
+use yunti_base::Code;
+use yunti_engine::bytes::simd;
 use yunti_engine::env::Env;
 use yunti_engine::job::default_budget_bytes_below;
 

@@ -1,6 +1,6 @@
 //! Processors: which instructions, how many, and how much of their time this process may have.
 
-use yunti_engine::base::simd;
+use yunti_engine::bytes::simd;
 
 use super::cgroup;
 use super::finding::{Finding, Level};

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_engine::env::{Crew, Env, NamedFile};
 use yunti_engine::job::spec::parse_size;
 use yunti_engine::job::{Control, Progress};
@@ -105,7 +105,7 @@ pub fn generate(flags: &GenerateFlags) -> Outcome {
         return Err(error.hint("name another one, or use --overwrite").into());
     }
     let control = Control::new();
-    signals::cancel_on_signals(&control);
+    signals::cancel_on_signals(control.cancelled());
     let done = Arc::new(AtomicU64::new(0));
     let begin = env.clock.now_ns();
     {

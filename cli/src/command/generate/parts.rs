@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use yunti_engine::base::{Code, Result};
-use yunti_engine::env::{Cancel, Env, NamedFile};
+use yunti_base::Cancel;
+use yunti_base::{Code, Result};
+use yunti_engine::env::{Env, NamedFile};
 use yunti_engine::library::generate::{BLOCK_BYTES, Blocks, TERA_RECORD_BYTES, TeraAsciiRows, TeraRows};
 
 pub enum Data {

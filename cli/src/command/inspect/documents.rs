@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_engine::env::NamedFile;
 use yunti_engine::job::report::limits::LIMITS_FORMAT;
 use yunti_engine::job::report::{REPORT_FORMAT, Report};

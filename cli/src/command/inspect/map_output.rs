@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_engine::env::{Env, NamedFile};
 
 use super::Found;

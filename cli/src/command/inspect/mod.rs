@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::Value;
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_engine::env::{Env, NamedFile};
 use yunti_engine::job::spec::InputFormat;
 use yunti_engine::job::spec::change::parse_input_format;
@@ -119,7 +119,7 @@ pub fn printable(bytes: &[u8]) -> String {
 /// For reads that take long: ctrl-C ends them.
 pub fn control() -> Arc<yunti_engine::job::Control> {
     let control = yunti_engine::job::Control::new();
-    crate::console::signals::cancel_on_signals(&control);
+    crate::console::signals::cancel_on_signals(control.cancelled());
     control
 }
 

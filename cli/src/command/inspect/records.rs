@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use serde_json::json;
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::format::framed;
 use yunti_engine::job::look::{Look, look};

@@ -224,7 +224,7 @@ fn parse_setting(text: &str) -> Result<(String, String), String> {
     }
 }
 
-fn parse_named_output(text: &str) -> yunti_engine::base::Result<(String, OutputFormat)> {
+fn parse_named_output(text: &str) -> yunti_base::Result<(String, OutputFormat)> {
     let (name, format) = text.split_once('=').unwrap_or((text, "text"));
     Ok((name.to_string(), parse_output_format(format)?))
 }

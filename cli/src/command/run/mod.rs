@@ -7,7 +7,7 @@ mod spec;
 use std::sync::Arc;
 
 use serde_json::json;
-use yunti_engine::base::{Code, Error};
+use yunti_base::{Code, Error};
 use yunti_engine::env::Env;
 use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
@@ -30,7 +30,7 @@ pub fn run(flags: RunFlags) -> Outcome {
     spec.check()?;
     if flags.on == Cluster::Yarn {
         let control = Control::new();
-        signals::cancel_on_signals(&control);
+        signals::cancel_on_signals(control.cancelled());
         let classes = abi::load_before(&spec.libraries, library::builtin_classes())?;
         let report = on_yarn::run(&spec, &env, &classes, &control)?;
         let more = report.job.id.as_ref().map_or(String::new(), |id| format!("; see yunti hadoop report {id}"));
@@ -41,7 +41,7 @@ pub fn run(flags: RunFlags) -> Outcome {
         return Err(error.hint("leave out --json and use --report FILE").into());
     }
     let control = Control::new();
-    signals::cancel_on_signals(&control);
+    signals::cancel_on_signals(control.cancelled());
     let outcome = {
         let _shown = progress::show_job(&control, flags.quiet);
         run_job(&spec, &env, &control)
@@ -66,7 +66,7 @@ fn tell_all(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) 
     tell(flags, spec, outcome, more)
 }
 
-fn run_job(spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_engine::base::Result<JobOutcome> {
+fn run_job(spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_base::Result<JobOutcome> {
     job::run(spec, env, &abi::load_before(&spec.libraries, library::builtin_classes())?, control)
 }
 

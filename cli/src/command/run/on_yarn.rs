@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::job::report::Report;
 use yunti_engine::job::spec::file::spec_to_toml;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_engine::env::{Files, NamedFile};
 use yunti_engine::job::spec::JobSpec;
 use yunti_engine::job::spec::file::{JobFile, read_job_file};

@@ -3,7 +3,7 @@
 use ::bzip2::{Action, Compress, Compression, Status};
 
 use super::{Encoder, failed};
-use crate::base::Result;
+use yunti_base::Result;
 
 /// Room that is made before each call.
 const ROOM_BYTES: usize = 32 << 10;

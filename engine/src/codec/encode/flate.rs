@@ -4,7 +4,7 @@ use zlib_rs::crc32::crc32;
 use zlib_rs::{Deflate, DeflateFlush, Status};
 
 use super::{Encoder, failed};
-use crate::base::Result;
+use yunti_base::Result;
 
 const WINDOW_BITS: u8 = 15;
 /// Nothing that a reader needs: no name, no time, made on Unix.

@@ -7,7 +7,7 @@ use twox_hash::XxHash32;
 use super::super::framing::{lz4_frame, snappy_frame};
 use super::super::lz4_block;
 use super::{Encoder, failed, in_blocks};
-use crate::base::Result;
+use yunti_base::Result;
 
 /// One of the sizes that the lz4 format has: its number, and its bytes. Blocks do not reach into others, so that they may be decoded
 /// side by side; larger ones gain 1 % on text.

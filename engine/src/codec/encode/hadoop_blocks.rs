@@ -2,7 +2,7 @@
 
 use super::super::lz4_block;
 use super::{Encoder, failed, in_blocks};
-use crate::base::Result;
+use yunti_base::Result;
 
 /// A block's raw bytes, at most: two windows of either format. Larger ones gained no ratio.
 const BLOCK_BYTES: usize = 128 << 10;

@@ -15,8 +15,8 @@ mod hadoop_blocks;
 mod xz;
 mod zstd;
 
-use crate::base::{Code, Error, Result};
 pub use hadoop_blocks::HADOOP_BUFFER_BYTES;
+use yunti_base::{Code, Error, Result};
 
 /// Makes compressed members. Call order: `write` any number of times, then `finish` once; then the next member begins.
 pub trait Encoder: Send {

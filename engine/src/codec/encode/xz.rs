@@ -3,7 +3,7 @@
 use liblzma::stream::{Action, Check, Status, Stream};
 
 use super::{Encoder, failed};
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 /// Room that is made before each call.
 const ROOM_BYTES: usize = 32 << 10;

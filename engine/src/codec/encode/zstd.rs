@@ -3,7 +3,7 @@
 use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, get_error_name};
 
 use super::{Encoder, failed};
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 /// What a context takes, by its level: a bound for what the library says of itself (`CCtx::sizeof`), of all inputs.
 pub fn memory_bytes(level: i32) -> u64 {

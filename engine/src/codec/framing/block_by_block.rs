@@ -1,7 +1,7 @@
 //! What the framings have in common: a block is decoded whole, and handed out as there is room for it.
 
 use super::super::{State, Step};
-use crate::base::Result;
+use yunti_base::Result;
 
 pub trait BlockByBlock {
     /// The block that was decoded last, and how much of it was handed out.

@@ -14,7 +14,7 @@ use super::super::field::Field;
 use super::super::{CodecKind, Step, corrupt, not_this_format, too_little_memory};
 use super::block_by_block::{self, BlockByBlock};
 use super::snappy_frame;
-use crate::base::Result;
+use yunti_base::Result;
 
 /// A chunk that says it is larger is no chunk: Hadoop's buffers are 256 KiB unless they were set.
 const CHUNK_BYTES_MAX: u32 = 64 << 20;
@@ -190,8 +190,8 @@ impl BlockByBlock for HadoopBlocks {
 mod tests {
     use super::super::super::tests::{check, check_error, decode_all};
     use super::*;
-    use crate::base::Code;
     use std::ops::RangeInclusive;
+    use yunti_base::Code;
 
     /// The text in one chunk, all literals.
     const SNAPPY: &[u8] = b"\0\0\0\x0D\0\0\0\x0F\x0D\x30cloud ladder\n";

@@ -18,7 +18,7 @@ use twox_hash::XxHash32;
 use super::super::field::Field;
 use super::super::{CodecKind, Format, Step, corrupt, not_this_format, too_little_memory};
 use super::block_by_block::{self, BlockByBlock};
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 const KIND: CodecKind = CodecKind::Lz4;
 pub const MAGIC: u32 = 0x184D_2204;

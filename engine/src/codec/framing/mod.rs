@@ -18,7 +18,7 @@ use snappy_frame::SnappyFrame;
 
 use super::field::Field;
 use super::{CodecKind, Format, State, Step};
-use crate::base::Result;
+use yunti_base::Result;
 
 pub const LZ4_MEMORY_BYTES: u64 = lz4_frame::MEMORY_BYTES;
 

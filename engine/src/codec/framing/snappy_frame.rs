@@ -15,7 +15,7 @@
 use super::super::field::Field;
 use super::super::{CodecKind, Format, Step, corrupt, not_this_format};
 use super::block_by_block::{self, BlockByBlock};
-use crate::base::{Error, Result};
+use yunti_base::{Error, Result};
 
 const KIND: CodecKind = CodecKind::Snappy;
 pub const IDENTIFIER: [u8; 10] = *b"\xFF\x06\x00\x00sNaPpY";
@@ -169,8 +169,8 @@ pub fn decompress(block: &[u8], bytes_max: usize, raw: &mut Vec<u8>) -> Result<(
 mod tests {
     use super::super::super::tests::{changed, check, check_error, encode, noise, text};
     use super::*;
-    use crate::base::Code;
     use std::ops::RangeInclusive;
+    use yunti_base::Code;
 
     /// The text as a chunk of bytes as they are.
     const PLAIN: &[u8] = b"\xFF\x06\x00\x00sNaPpY\x01\x11\x00\x00\xD4\x59\x5D\x1Acloud ladder\n";

@@ -18,7 +18,7 @@ const BASE: usize = 64;
 const NINTHER_LEN_MIN: usize = 512;
 
 pub(super) fn is_available() -> bool {
-    crate::base::simd::avx2_sort()
+    crate::bytes::simd::avx2_sort()
 }
 
 /// Sorts `keys` ascending, in place. A part still too long after `depth` partitions goes to the plain sort.

@@ -15,7 +15,7 @@ const BASE: usize = 128;
 const NINTHER_LEN_MIN: usize = 2048;
 
 pub(super) fn is_available() -> bool {
-    crate::base::simd::avx512_sort()
+    crate::bytes::simd::avx512_sort()
 }
 
 /// Sorts `keys` ascending, in place. A part still too long after `depth` partitions goes to the plain sort.

@@ -1,7 +1,7 @@
 //! Merges of one to five tables are the whole; threads take part; the budget can refuse.
 
 use super::*;
-use crate::base::Code;
+use yunti_base::Code;
 
 fn merged(tables: Vec<FoldTable>, folder: &mut dyn Folder, workers: usize, budget: &Arc<Budget>) -> (Totals, usize) {
     let needed = Merge::needed_bytes(&tables, workers);

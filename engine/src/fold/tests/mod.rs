@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::*;
-use crate::base::Result;
 use crate::env::random::Random;
 use crate::memory::Budget;
 use crate::operator::Out;
 use crate::operator::cursor::RefEntry;
 use crate::operator::folder::{FoldShape, FoldValues, Folder, KnownFold};
+use yunti_base::Result;
 
 mod merge;
 mod spill;

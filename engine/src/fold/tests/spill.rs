@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::*;
-use crate::base::KeyOrder;
+use crate::bytes::KeyOrder;
 use crate::env::clock::RealClock;
 use crate::env::real::RealFiles;
 use crate::fold::spill::RangeMerge;

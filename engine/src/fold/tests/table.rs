@@ -1,8 +1,8 @@
 //! One table: every way in, growth, budgets that end anywhere, data that is wrong.
 
 use super::*;
-use crate::base::Code;
 use crate::operator::{Emitter, Form, Sink};
+use yunti_base::Code;
 
 #[test]
 fn the_same_as_a_map() {

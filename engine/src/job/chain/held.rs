@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
-use crate::base::{Error, crc32c};
+use crate::bytes::crc32c;
 use crate::env::files::Meta;
 use crate::env::{File, Files};
 use crate::run::ScratchSpace;
 use crate::run::scratch::Extent;
+use yunti_base::Error;
 
 /// Names begin with it: the kernel lets nobody make a file there.
 const ROOT: &str = "/proc/self/yunti-chain";

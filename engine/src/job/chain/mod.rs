@@ -18,10 +18,10 @@ use super::execute::{self, Before, Outcome};
 use super::machine;
 use super::plan::{self, Plan};
 use super::spec::{InputFormat, JobSpec, OutputFormat, OutputTarget};
-use crate::base::{Code, Error, Result};
 use crate::env::{Env, Files, Uninterrupted};
 use crate::operator::{ClassSource, Type};
 use crate::run::ScratchSpace;
+use yunti_base::{Code, Error, Result};
 
 /// Of the budget, what held outputs may take: one in four bytes.
 const HELD_SHARE: u64 = 4;

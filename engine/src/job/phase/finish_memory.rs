@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::mapped::Mapped;
 use super::reducing::{ReduceTask, is_pure};
 use super::running::{Running, show_output};
-use crate::base::Result;
 use crate::collect::Buckets;
 use crate::collect::bucket::Bucket;
 use crate::collect::sort::sort_bucket;
@@ -16,6 +15,7 @@ use crate::job::control::StageNow;
 use crate::job::report::meter::StageKind;
 use crate::reduce::fold_reduce::Fed;
 use crate::write::{Output, OutputWriter};
+use yunti_base::Result;
 
 pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> Result<()> {
     let Mapped { store, mut collected, .. } = mapped;

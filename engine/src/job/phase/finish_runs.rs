@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::mapped::{Mapped, run_settings};
 use super::reducing::{ReduceTask, is_pure};
 use super::running::{Running, show_output};
-use crate::base::Result;
 use crate::job::control::StageNow;
 use crate::job::report::meter::StageKind;
 use crate::reduce::fold_reduce::Fed;
@@ -14,6 +13,7 @@ use crate::run::passes::{LargeRecords, merge_memory_bytes};
 use crate::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader, ScratchSpace};
 use crate::write::output::WriterSetup;
 use crate::write::{Output, OutputWriter};
+use yunti_base::Result;
 
 /// Bytes of records that a range has, about: its output is staged while the range before is still merged.
 const RANGE_BYTES_MAX: u64 = 8 << 20;

@@ -7,7 +7,6 @@ use super::finish_tables::PartSink;
 use super::mapped::Mapped;
 use super::mapping::TASK_COUNTERS;
 use super::running::{Running, show_output};
-use crate::base::Result;
 use crate::fold::spill::RangeMerge;
 use crate::fold::{FoldTable, Share};
 use crate::job::control::StageNow;
@@ -15,6 +14,7 @@ use crate::job::report::meter::StageKind;
 use crate::operator::Emitter;
 use crate::run::{ReadContext, reader_memory_bytes};
 use crate::write::Output;
+use yunti_base::Result;
 
 pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()> {
     let clock = &*running.env.clock;

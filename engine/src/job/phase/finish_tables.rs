@@ -5,7 +5,6 @@ use std::sync::Arc;
 use super::mapped::Mapped;
 use super::mapping::{TASK_COUNTERS, make_partition};
 use super::running::{Running, show_output};
-use crate::base::Result;
 use crate::collect::partition::Partition;
 use crate::env::crew::Stop;
 use crate::fold::Merge;
@@ -15,6 +14,7 @@ use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
 use crate::operator::{Emitter, Sink, TaskContext};
 use crate::write::output::WriterSetup;
 use crate::write::{Output, OutputWriter};
+use yunti_base::Result;
 
 pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()> {
     let clock = &*running.env.clock;
@@ -59,7 +59,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()>
 pub(super) struct PartSink<'a> {
     writers: Vec<OutputWriter<'a>>,
     partition: Partition,
-    order: crate::base::KeyOrder,
+    order: crate::bytes::KeyOrder,
     block: Scratch,
 }
 
@@ -91,7 +91,7 @@ impl<'a> PartSink<'a> {
     fn write(
         writers: &mut [OutputWriter<'_>],
         partition: &Partition,
-        order: crate::base::KeyOrder,
+        order: crate::bytes::KeyOrder,
         number: usize,
         key: &[u8],
         value: &[u8],

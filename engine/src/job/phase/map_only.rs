@@ -4,7 +4,6 @@ use std::sync::Mutex;
 
 use super::mapping::{Readers, ahead, count_read, make_mapper, map_together};
 use super::running::{Running, show_output};
-use crate::base::{Code, Error, Result};
 use crate::job::control::StageNow;
 use crate::job::report::meter::StageKind;
 use crate::map::map_split;
@@ -12,6 +11,7 @@ use crate::map::timed::Timed;
 use crate::operator::Emitter;
 use crate::reduce::WriterSink;
 use crate::write::{Output, OutputWriter};
+use yunti_base::{Code, Error, Result};
 
 pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
     let plan = running.plan;

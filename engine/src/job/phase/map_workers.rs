@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 use super::mapping::{Readers, TASK_COUNTERS, count_read, make_mapper, read_setup};
 use super::running::Running;
 use crate::arrange::ArrangingCollector;
-use crate::base::Result;
 use crate::collect::Store;
 use crate::collect::collector::Collected;
 use crate::collect::store::Layout;
@@ -20,6 +19,7 @@ use crate::map::timed::Timed;
 use crate::operator::{Class, Emitter, Flags, Sink, TaskContext};
 use crate::read::ahead::Ahead;
 use crate::read::{FixedReader, Split};
+use yunti_base::Result;
 
 /// Memory of the table that groups a combiner's window, at most.
 const COMBINE_TABLE_BYTES: u64 = 16 << 20;

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::running::Running;
 use crate::arrange::Arranging;
-use crate::base::Result;
 use crate::collect::partition::Partition;
 use crate::env::crew::Stop;
 use crate::job::plan::Plan;
@@ -16,6 +15,7 @@ use crate::operator::{Flags, Mapper, TaskContext, Type};
 use crate::read::ahead::Ahead;
 use crate::read::class_parser::ReaderClass;
 use crate::read::{ReadSetup, Split, SplitReader};
+use yunti_base::Result;
 
 /// Hadoop's group of the counters of tasks.
 pub const TASK_COUNTERS: &str = "org.apache.hadoop.mapreduce.TaskCounter";

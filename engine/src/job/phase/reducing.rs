@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::mapping::TASK_COUNTERS;
 use super::running::Running;
-use crate::base::escape::escape;
-use crate::base::{Arranged, KeyOrder, Record, Result};
+use crate::bytes::escape::escape;
+use crate::bytes::{Arranged, KeyOrder, Record};
 use crate::collect::Grouper;
 use crate::env::Clock;
 use crate::job::report::observed::GroupMeter;
@@ -14,6 +14,7 @@ use crate::operator::{Emitter, Groups, Reducer, TaskContext, Type};
 use crate::reduce::WriterSink;
 use crate::reduce::fold_reduce::{Fed, FoldReduce};
 use crate::write::OutputWriter;
+use yunti_base::Result;
 
 /// Call order: `push` for each record in order, then `finish` once.
 pub enum ReduceTask<'a> {

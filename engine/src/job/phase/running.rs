@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::base::Result;
 use crate::env::crew::Stop;
 use crate::env::{Crew, Env};
 use crate::job::control::{Control, StageNow};
@@ -23,6 +22,7 @@ use crate::operator::context::{CounterTable, JobContext, Outputs};
 use crate::write::class_writing::WriterClass;
 use crate::write::output::{Edge, OutputTotals, WriterSetup};
 use crate::write::{Compressing, Output, OutputWriter};
+use yunti_base::Result;
 
 /// Heads and feet are short.
 const EDGE_BYTES: usize = 4 << 10;

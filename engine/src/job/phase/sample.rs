@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use super::mapping::{make_arranging, make_mapper, make_partition, read_setup};
 use super::running::Running;
 use crate::arrange::Arranging;
-use crate::base::{KeyOrder, Result};
+use crate::bytes::KeyOrder;
 use crate::collect::chains::Chains;
 use crate::collect::routes::Routes;
 use crate::collect::splitters::Splitters;
@@ -20,6 +20,7 @@ use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
 use crate::operator::{Emitter, Sink};
 use crate::read::split::{Piece, RecordFormat};
 use crate::read::{Split, SplitReader};
+use yunti_base::Result;
 
 const SPLITS_MAX: usize = 64;
 /// Places of a split that are looked at, and bytes that are read at each; at the only place of a split that cannot be cut, more.

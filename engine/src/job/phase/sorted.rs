@@ -19,7 +19,6 @@ use super::running::{Running, show_output};
 use super::sample::{self, Sample};
 use super::{finish_memory, finish_runs, finish_table_runs, finish_tables};
 use crate::arrange::ArrangingCollector;
-use crate::base::Result;
 use crate::collect::collector::{Collected, Spill};
 use crate::collect::partition::Partition;
 use crate::collect::spill::{MakeCombiner, RunSpill, Runs, SpillSetup};
@@ -37,6 +36,7 @@ use crate::read::split::RecordFormat;
 use crate::reduce::fold_reduce::Fed;
 use crate::run::{RunBuilder, RunTotals, ScratchSpace};
 use crate::write::Output;
+use yunti_base::Result;
 
 pub fn run(running: &Running<'_>, output: &Output) -> Result<()> {
     let mapped = map_phase(running)?;

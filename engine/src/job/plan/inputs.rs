@@ -6,11 +6,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::base::{Code, Error, Result};
 use crate::codec::CodecKind;
 use crate::env::Files;
 use crate::read::split::InputFile;
 use crate::write::part_file::MARK_BYTES;
+use yunti_base::{Code, Error, Result};
 
 pub fn find(files: &dyn Files, names: &[String]) -> Result<Vec<InputFile>> {
     let mut found = Vec::new();

@@ -7,7 +7,7 @@ pub mod source;
 use std::sync::Arc;
 
 use self::source::Source;
-use crate::base::{Code, Error, KeyKind, KeyOrder, Result};
+use crate::bytes::{KeyKind, KeyOrder};
 use crate::env::Env;
 use crate::format::columns::Columns;
 use crate::job::spec::{JobSpec, Mode, OutputFormat, Partitioning, SPLIT_BYTES_DEFAULT};
@@ -16,9 +16,10 @@ use crate::operator::{Class, ClassSource, Kind, Type};
 use crate::read::class_parser;
 use crate::read::reader::READ_BYTES;
 use crate::read::split::{InputFile, Piece, Split, split_files};
-use crate::run::directory_health::FailureRule;
 use crate::write::columned::Columned;
 use crate::write::{Encoder, class_writing};
+use yunti_base::directory_health::FailureRule;
+use yunti_base::{Code, Error, Result};
 
 /// Split size of a job of maps alone, where each split becomes a file.
 const MAP_ONLY_SPLIT_BYTES: u64 = 64 << 20;

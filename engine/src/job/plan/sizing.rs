@@ -1,12 +1,12 @@
 //! How the memory budget is divided: buffers of each worker first, what is left for records.
 
-use crate::base::{Code, Error, Result};
 use crate::codec::encode::Compression;
 use crate::memory::budget::size;
 use crate::operator::cursor::Scratch;
 use crate::read::reader::READ_BYTES;
 use crate::write::compressing::STEP_BYTES;
 use crate::write::part_file::LEFT_MAX;
+use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Copy, Debug)]
 pub struct Sizing {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::base::{Code, Error, Result};
 use crate::format::LineEnd;
 use crate::format::columns::{BadRecords, Columns};
 use crate::format::csv::CsvShape;
@@ -11,6 +10,7 @@ use crate::job::spec::{InputFormat, JobSpec, SourceSpec};
 use crate::operator::class::find_class;
 use crate::operator::{Class, ClassSource, Kind, Type};
 use crate::read::split::RecordFormat;
+use yunti_base::{Code, Error, Result};
 
 #[derive(Clone)]
 pub struct Source {

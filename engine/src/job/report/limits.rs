@@ -14,13 +14,13 @@ use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::checksum::crc32c;
-use crate::base::{Code, Error, Result};
+use crate::bytes::checksum::crc32c;
 use crate::codec::lz4_block::{Compressor, compressed_bytes_max, decompress};
 use crate::collect::vsort::{Simd, sort_u64};
 use crate::env::random::Random;
 use crate::env::{Env, Files, NamedFile};
 use crate::memory::Buffer;
+use yunti_base::{Code, Error, Result};
 
 /// The value of `format`: the number changes when a field changes its meaning; fields may be added without.
 pub const LIMITS_FORMAT: &str = "yunti-limits/1";

@@ -106,7 +106,7 @@ impl Observed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::{KeyOrder, Record};
+    use crate::bytes::{KeyOrder, Record};
     use crate::collect::Grouper;
     use crate::operator::Type;
 

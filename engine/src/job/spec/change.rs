@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use super::{
     Compress, InputFormat, JobSpec, Mode, OutputFormat, OutputTarget, Partitioning, SourceSpec, SpillCodec, parse_size,
 };
-use crate::base::escape::{escape, unescape};
-use crate::base::{Code, Error, Result};
+use crate::bytes::escape::{escape, unescape};
 use crate::codec::encode::{Compression, Target};
 use crate::operator::Type;
+use yunti_base::{Code, Error, Result};
 
 /// Every field that is there replaces the job's; settings are added one by one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -12,9 +12,9 @@ use super::change::{
     spill_codec_text,
 };
 use super::{JobSpec, OutputTarget, SourceSpec, parse_size};
-use crate::base::{Code, Error, Result};
 use crate::env::NamedFile;
 use crate::operator::Type;
+use yunti_base::{Code, Error, Result};
 
 /// The value of `format`: the number changes when a key changes its meaning; keys may be added without.
 pub const JOB_FORMAT: &str = "yunti-job/1";

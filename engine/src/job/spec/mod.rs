@@ -7,11 +7,11 @@ pub mod file;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::base::{Code, Error, Result};
 use crate::codec::encode::Compression;
 use crate::format::columns::Columns;
 use crate::operator::Type;
 use crate::operator::context::Settings;
+use yunti_base::{Code, Error, Result};
 
 /// How the bytes of the input become records.
 #[derive(Clone, Debug, PartialEq, Eq)]

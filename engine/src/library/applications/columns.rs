@@ -2,10 +2,10 @@
 
 use memchr::memchr_iter;
 
-use crate::base::escape::unescape;
-use crate::base::{Code, Error, Result};
+use crate::bytes::escape::unescape;
 use crate::library::settings;
 use crate::operator::{Batch, Form, Mapper, Out, TaskContext};
+use yunti_base::{Code, Error, Result};
 
 /// One column of a line.
 #[derive(Clone, Copy)]

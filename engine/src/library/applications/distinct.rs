@@ -1,8 +1,8 @@
 //! Each key once.
 
-use crate::base::Result;
 use crate::operator::folder::{FoldShape, FoldValues, Folder};
 use crate::operator::{Groups, Out, Reducer};
+use yunti_base::Result;
 
 /// A fold that keeps nothing but the key.
 pub struct Distinct;

@@ -3,9 +3,9 @@
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::selected::pass_on;
-use crate::base::{Code, Error, Result};
 use crate::library::settings;
 use crate::operator::{Batch, Mapper, Out, TaskContext};
+use yunti_base::{Code, Error, Result};
 
 const PATTERN: &str = "grep.pattern";
 

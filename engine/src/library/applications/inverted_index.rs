@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::base::{Code, Error, Result};
 use crate::library::tokenize::DELIMITERS;
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
+use yunti_base::{Code, Error, Result};
 
 /// Emits each word with the name of its file.
 pub struct InvertedIndex {

@@ -8,9 +8,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::columns::{Column, ShortLines, separator};
-use crate::base::{Code, Error, Result};
 use crate::library::settings;
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
+use yunti_base::{Code, Error, Result};
 
 const LEFT: u8 = b'L';
 const RIGHT: u8 = b'R';

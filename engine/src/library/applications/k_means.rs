@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use super::columns::ShortLines;
-use crate::base::{Code, Error, Result};
 use crate::library::settings;
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
+use yunti_base::{Code, Error, Result};
 
 const CENTERS: &str = "kmeans.centers";
 

@@ -11,9 +11,9 @@
 use std::sync::Arc;
 
 use super::columns::{self, ShortLines};
-use crate::base::{Code, Error, Result};
 use crate::library::settings;
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
+use yunti_base::{Code, Error, Result};
 
 /// What a value is, in its first byte.
 const RANK: u8 = b'R';

@@ -1,9 +1,9 @@
 //! A sample of the records: each by itself with the same probability, and the same ones whatever the splits and the threads.
 
 use super::selected::pass_on;
-use crate::base::{Code, Error, Result};
 use crate::library::settings;
 use crate::operator::{Batch, Mapper, Out, TaskContext};
+use yunti_base::{Code, Error, Result};
 
 pub struct Sample {
     /// A record is taken if its number is below.

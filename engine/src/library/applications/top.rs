@@ -5,9 +5,9 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::columns::{self, Column, ShortLines};
-use crate::base::{Code, Error, Result};
 use crate::library::settings;
 use crate::operator::{Batch, Groups, Mapper, Out, Reducer, TaskContext};
+use yunti_base::{Code, Error, Result};
 
 /// Lines are held in memory beside the budget.
 const K_MAX: usize = 100_000;

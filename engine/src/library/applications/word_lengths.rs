@@ -1,8 +1,8 @@
 //! How long words are: what Hadoop's examples `wordmean` and `wordmedian` are made of.
 
-use crate::base::Result;
 use crate::library::tokenize::DELIMITERS;
 use crate::operator::{Batch, Mapper, Out};
+use yunti_base::Result;
 
 /// Emits the bytes of each word as a number, with the number 1.
 pub struct WordLengths;

@@ -5,7 +5,7 @@
 
 use super::Blocks;
 use super::random::{Random, mix};
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 /// Pairs in blocks.
 pub struct PairBlocks {

@@ -6,7 +6,7 @@
 use super::random::Random;
 use super::words::Word;
 use super::{Blocks, lines};
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 /// Uniform text in blocks.
 pub struct TextBlocks {

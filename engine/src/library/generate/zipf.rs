@@ -8,7 +8,7 @@
 use super::random::{Random, scale};
 use super::words::{WORD_LETTERS_MAX, Word};
 use super::{Blocks, lines};
-use crate::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 /// Text with Zipf's distribution in blocks.
 pub struct ZipfBlocks {

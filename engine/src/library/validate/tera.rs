@@ -12,8 +12,8 @@
 //!   ...                                                                    /   .append, by name
 //! ```
 
-use crate::base::{Code, Error, Result};
 use std::cmp::Ordering;
+use yunti_base::{Code, Error, Result};
 
 const RECORD_BYTES: usize = 100;
 const KEY_BYTES: usize = 10;

@@ -10,11 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use yunti_engine::base::{Code, KeyOrder, Record, Result};
+use yunti_base::Cancel;
+use yunti_base::{Code, Result};
+use yunti_engine::bytes::{KeyOrder, Record};
 use yunti_engine::collect::partition::Partition;
 use yunti_engine::collect::store::Layout;
 use yunti_engine::collect::{Collector, Store};
-use yunti_engine::env::{Cancel, Env, NamedFile};
+use yunti_engine::env::{Env, NamedFile};
 use yunti_engine::memory::Budget;
 use yunti_engine::operator::Type;
 use yunti_engine::run::passes::{LargeRecords, merge_memory_bytes};

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use yunti_engine::base::{Code, Error, KeyOrder};
+use yunti_base::{Code, Error};
+use yunti_engine::bytes::KeyOrder;
 use yunti_engine::collect::partition::hash_bytes;
 use yunti_engine::env::Env;
 use yunti_engine::run::Merger;
@@ -272,7 +273,7 @@ fn sums_are_those_of_java() {
 struct Join;
 
 impl Combine for Join {
-    fn combine(&mut self, feed: &mut Feed<'_>) -> yunti_engine::base::Result<()> {
+    fn combine(&mut self, feed: &mut Feed<'_>) -> yunti_base::Result<()> {
         let mut joined: Pairs = Vec::new();
         loop {
             let mut room = 10;
@@ -335,7 +336,7 @@ fn a_combiner_sees_every_record_once_a_pass() {
 struct FailsLater(u32);
 
 impl Combine for FailsLater {
-    fn combine(&mut self, feed: &mut Feed<'_>) -> yunti_engine::base::Result<()> {
+    fn combine(&mut self, feed: &mut Feed<'_>) -> yunti_base::Result<()> {
         self.0 += 1;
         if self.0 == 3 {
             return Err(Error::new(Code::UserCode, "no more"));

@@ -10,7 +10,7 @@
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_engine::collect::collector::Spill;
 use yunti_engine::collect::{Collected, Store};
 

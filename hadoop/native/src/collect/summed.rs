@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 use yunti_engine::collect::Collector;
 use yunti_engine::fold::FoldTable;
 use yunti_engine::library;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use yunti_engine::base::Error;
+use yunti_base::Error;
 use yunti_engine::codec::{self, Decoder, State};
 
 use super::{Codec, CodecKind};

@@ -4,7 +4,7 @@ mod expand;
 
 pub use expand::expanded;
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 use yunti_engine::codec::encode::{Encoder, Target, hadoop_encoder};
 
 /// A codec and what its stream is written with.

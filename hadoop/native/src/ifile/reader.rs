@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_engine::run::BlockSource;
 use yunti_engine::run::block::{Block, BlockBuilder};
 
@@ -160,7 +160,7 @@ impl BlockSource for SegmentReader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use yunti_engine::base::KeyOrder;
+    use yunti_engine::bytes::KeyOrder;
     use yunti_engine::run::Merger;
 
     fn segment(records: &[(&str, &[u8])], end: bool) -> Vec<u8> {

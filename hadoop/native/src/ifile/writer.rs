@@ -8,7 +8,7 @@
 //! The checksum is over the bytes as they stand in the file. What Hadoop calls a segment's raw length counts the records and the end
 //! markers before the codec.
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 use yunti_engine::codec::encode::Encoder;
 use yunti_engine::env::NamedFile;
 
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::compress::CodecKind;
     use std::path::Path;
-    use yunti_engine::base::Code;
+    use yunti_base::Code;
     use yunti_engine::env::Env;
 
     fn write(name: &str, parts: &[&[(&[u8], &[u8])]]) -> (Vec<u8>, Vec<Segment>) {

@@ -5,7 +5,7 @@ use jni::objects::{JByteArray, JClass, JObject, JValue};
 use jni::refs::Global;
 use jni::sys::{jint, jlong};
 use jni::{EnvUnowned, JavaVM, jni_sig, jni_str};
-use yunti_engine::base::{Code, Error};
+use yunti_base::{Code, Error};
 
 use super::failure::{Failure, Result, Throw};
 use super::{bytes_of_java, hand_over};
@@ -15,7 +15,7 @@ use crate::sorted::{Combine, Feed};
 pub struct JavaCombiner(pub Global<JObject<'static>>);
 
 impl Combine for JavaCombiner {
-    fn combine(&mut self, feed: &mut Feed<'_>) -> yunti_engine::base::Result<()> {
+    fn combine(&mut self, feed: &mut Feed<'_>) -> yunti_base::Result<()> {
         let feed = std::ptr::from_mut(feed) as jlong;
         let call = || -> std::result::Result<(), jni::errors::Error> {
             JavaVM::singleton()?.attach_current_thread(|env| {

@@ -4,20 +4,20 @@ use jni::Env;
 use jni::errors::ErrorPolicy;
 use jni::strings::JNIString;
 use jni::{jni_str, strings::JNIStr};
-use yunti_engine::base::Code;
+use yunti_base::Code;
 
 pub type Result<T> = std::result::Result<T, Failure>;
 
 #[derive(Debug)]
 pub enum Failure {
-    Engine(yunti_engine::base::Error),
+    Engine(yunti_base::Error),
     Jni(jni::errors::Error),
     /// A call after `close`, or before `create`.
     NoHandle,
 }
 
-impl From<yunti_engine::base::Error> for Failure {
-    fn from(error: yunti_engine::base::Error) -> Self {
+impl From<yunti_base::Error> for Failure {
+    fn from(error: yunti_base::Error) -> Self {
         Failure::Engine(error)
     }
 }
@@ -80,7 +80,7 @@ impl<T: Default> ErrorPolicy<T, Failure> for Throw {
         _: &mut Self::Captures<'unowned, 'native>,
         payload: Box<dyn std::any::Any + Send + 'static>,
     ) -> jni::errors::Result<T> {
-        let error = yunti_engine::base::error::of_panic(&*payload);
+        let error = yunti_base::error::of_panic(&*payload);
         throw(env, jni_str!("java/lang/RuntimeException"), format!("Yunti: {error}"));
         Ok(T::default())
     }

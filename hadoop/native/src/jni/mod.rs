@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use jni::Env;
 use jni::objects::{JByteArray, JObjectArray, JString};
 use jni::sys::jint;
-use yunti_engine::base::{Code, Error};
+use yunti_base::{Code, Error};
 
 use self::failure::Result;
 use crate::compress::{Codec, CodecKind};

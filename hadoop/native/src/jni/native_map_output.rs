@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use jni::objects::{JByteArray, JClass, JIntArray, JLongArray, JObject, JObjectArray, JString};
 use jni::sys::{jint, jlong};
 use jni::{Env, EnvUnowned};
-use yunti_engine::base::{Code, Error};
+use yunti_base::{Code, Error};
 
 use super::combine_feed::JavaCombiner;
 use super::failure::{Failure, Result, Throw};

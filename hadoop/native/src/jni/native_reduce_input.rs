@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jni::EnvUnowned;
 use jni::objects::{JByteArray, JClass, JObject, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong};
-use yunti_engine::base::KeyOrder;
+use yunti_engine::bytes::KeyOrder;
 use yunti_engine::env::Env;
 
 use super::combine_feed::JavaCombiner;

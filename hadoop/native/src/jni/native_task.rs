@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jni::objects::{JClass, JIntArray, JObject, JObjectArray, JString};
 use jni::sys::{jboolean, jint, jlong};
 use jni::{Env, EnvUnowned};
-use yunti_engine::base::Code;
+use yunti_base::Code;
 use yunti_engine::env::NamedFile;
 use yunti_engine::job::Control;
 use yunti_engine::job::task::{self, Counters, TaskSplit, merge_order};

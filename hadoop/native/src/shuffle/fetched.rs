@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_engine::run::{Extent, ScratchSpace};
 
 use crate::ifile::reader::{CHECKSUM_BYTES, is_sound};

@@ -10,8 +10,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use yunti_engine::base::{Code, Error, KeyOrder, Record, Result};
-use yunti_engine::env::{Cancel, Env};
+use yunti_base::Cancel;
+use yunti_base::{Code, Error, Result};
+use yunti_engine::bytes::{KeyOrder, Record};
+use yunti_engine::env::Env;
 use yunti_engine::memory::Budget;
 use yunti_engine::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader, ScratchSpace};
 

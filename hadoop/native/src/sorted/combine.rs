@@ -1,7 +1,8 @@
 //! The user's combiner over sorted records. It pulls: it is Java code that iterates, and asks for the next records when it has
 //! none left; what it emits comes back in batches.
 
-use yunti_engine::base::{Code, Error, KeyOrder, Record, Result};
+use yunti_base::{Code, Error, Result};
+use yunti_engine::bytes::{KeyOrder, Record};
 use yunti_engine::operator::cursor::{HEADER_BYTES, copied};
 
 use super::{Frames, Sorted};

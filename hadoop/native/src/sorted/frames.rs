@@ -4,7 +4,7 @@
 //!   | key length: u32 | value length: u32 | key | value | ...       lengths big-endian
 //! ```
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::Sorted;
 use crate::key::KeyForm;

@@ -7,7 +7,8 @@ pub mod task_space;
 
 use std::sync::Arc;
 
-use yunti_engine::base::{Record, Result};
+use yunti_base::Result;
+use yunti_engine::bytes::Record;
 use yunti_engine::collect::spill::prefetch_ahead;
 use yunti_engine::collect::{SortedBuckets, Store};
 use yunti_engine::env::Clock;

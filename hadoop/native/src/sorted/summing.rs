@@ -1,6 +1,7 @@
 //! Sums of equal keys in sorted records: values are eight bytes, little-endian, and wrap.
 
-use yunti_engine::base::{Record, Result};
+use yunti_base::Result;
+use yunti_engine::bytes::Record;
 
 use super::Sorted;
 

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use yunti_engine::base::{KeyOrder, Record, Result};
+use yunti_base::Cancel;
+use yunti_base::Result;
+use yunti_engine::bytes::{KeyOrder, Record};
 use yunti_engine::collect::spill::Runs;
 use yunti_engine::collect::{Buckets, Collected, SortedBuckets, Store};
-use yunti_engine::env::{Cancel, Crew, Env};
+use yunti_engine::env::{Crew, Env};
 use yunti_engine::run::{RunBuilder, RunSettings, ScratchSpace, SpillCodec};
 
 use super::{Combine, Combining, Feed, InMemory, Sorted, Summing};

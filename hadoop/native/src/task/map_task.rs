@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use yunti_engine::base::{Code, Result};
-use yunti_engine::env::{Cancel, Env, NamedFile};
+use yunti_base::Cancel;
+use yunti_base::{Code, Result};
+use yunti_engine::env::{Env, NamedFile};
 use yunti_engine::job::task::{self, Counters, MapTaskOutput, TaskSplit};
 use yunti_engine::job::{Control, InputFormat};
 

@@ -6,7 +6,7 @@ pub mod reduce_task;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_engine::job::spec::file::{parse_job_file, spec_to_toml};
 use yunti_engine::job::{InputFormat, JobSpec, OutputFormat};
 use yunti_engine::operator::{ClassSource, Type};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 use yunti_engine::env::{Env, NamedFile};
 use yunti_engine::job::Control;
 use yunti_engine::job::task::{self, Counters};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use serde_json::Value;
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::site_xml;
 

@@ -2,7 +2,7 @@
 //!
 //! Not read: `xi:include`, of which the caller is told, since values would be missing without a word.
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 /// In the order of the file; a later one counts.
 ///

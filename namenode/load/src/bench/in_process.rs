@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::home::{Home, Setting};
 use super::variant::Variant;

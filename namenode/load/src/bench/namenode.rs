@@ -5,7 +5,7 @@ use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::home::{Home, MAIN, Setting};
 use super::variant::Variant;

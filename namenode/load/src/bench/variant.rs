@@ -1,6 +1,6 @@
 //! Ways to start a NameNode, by name.
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 /// The lock, by its key in hdfs-site.xml.
 const LOCK: &str = "dfs.namenode.lock.model.provider.class";

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::json;
-use yunti_engine::base::{Code, Error, Result};
-use yunti_present::failure::Outcome;
-use yunti_present::terminal::stdout;
+use yunti_base::{Code, Error, Result};
+use yunti_program::failure::Outcome;
+use yunti_program::terminal::stdout;
 
 use crate::advise;
 use crate::advise::report::Report;

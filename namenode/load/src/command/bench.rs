@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use clap::Args;
 use serde_json::{Value, json};
-use yunti_engine::base::{Code, Error, Result};
-use yunti_present::failure::Outcome;
-use yunti_present::terminal::{signals, stdout};
-use yunti_present::whole_file;
+use yunti_base::whole_file;
+use yunti_base::{Code, Error, Result};
+use yunti_program::failure::Outcome;
+use yunti_program::terminal::{signals, stdout};
 
 use super::clusters;
 use super::cures::{self, Rounds};

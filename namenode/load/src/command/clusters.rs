@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::bench::{self, BenchFlags};
 use crate::bench::home::Setting;

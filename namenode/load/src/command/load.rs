@@ -9,10 +9,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use yunti_engine::base::{Code, Error, Result};
-use yunti_present::failure::{Failure, Outcome};
-use yunti_present::terminal::{signals, stdout};
-use yunti_present::whole_file;
+use yunti_base::whole_file;
+use yunti_base::{Code, Error, Result};
+use yunti_program::failure::{Failure, Outcome};
+use yunti_program::terminal::{signals, stdout};
 
 use super::plot;
 use super::scenario::Scenario;

@@ -10,7 +10,7 @@ mod scenario;
 mod told;
 
 use clap::{Parser, Subcommand};
-use yunti_present::failure::Outcome;
+use yunti_program::failure::Outcome;
 
 /// What load an HDFS NameNode takes.
 ///

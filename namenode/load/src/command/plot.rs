@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use yunti_engine::base::Result;
-use yunti_present::page::Page;
-use yunti_present::page::markup::{Tag, at, details, drawing, note, section, table, tag};
-use yunti_present::whole_file;
+use yunti_base::Result;
+use yunti_base::whole_file;
+use yunti_program::page::Page;
+use yunti_program::page::markup::{Tag, at, details, drawing, note, section, table, tag};
 
 use super::told::{Told, time};
 use crate::load::recent::Sample;

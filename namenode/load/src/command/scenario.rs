@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use clap::ValueEnum;
 use serde_json::{Value, json};
-use yunti_engine::base::{Code, Error, Result};
-use yunti_present::failure::{Failure, Outcome};
-use yunti_present::terminal::stdout;
+use yunti_base::{Code, Error, Result};
+use yunti_program::failure::{Failure, Outcome};
+use yunti_program::terminal::stdout;
 
 use super::load::{self, LoadFlags};
 use crate::load::driver::{Outcome as Loaded, Progress};

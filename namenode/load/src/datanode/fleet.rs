@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use mio::{Events, Poll, Token, Waker};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::node::{FIRST_PORT, Held, Methods, Node};
 use crate::load::latency::Latencies;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use crate::load::operation::{CALLS, Call};
 use crate::rpc::datanode_messages as message;

@@ -1,6 +1,6 @@
 //! What a NameNode can be asked for, and how it is asked.
 
-use yunti_engine::base::{Code, Error};
+use yunti_base::{Code, Error};
 
 /// What a mix is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,6 +1,6 @@
 //! A connection and what it is at: one operation at a time, of one call or of several.
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::client::Client;
 use super::history::History;

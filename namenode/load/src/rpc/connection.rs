@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::input::Input;
 

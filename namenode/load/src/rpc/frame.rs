@@ -8,7 +8,7 @@
 
 use prost::Message;
 use prost::encoding::{decode_varint, encode_varint, encoded_len_varint};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::messages::{IpcConnectionContext, RequestHeader, RpcRequestHeader, RpcResponseHeader, UserInformation};
 

@@ -1,6 +1,6 @@
 //! What has come of a connection and is no whole answer yet.
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::frame;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use mio::event::Event;
 use mio::{Events, Poll, Token};
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::connection::{Connection, End};
 

@@ -23,7 +23,7 @@ use io_uring::{IoUring, cqueue, opcode};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::connection::End;
 use super::input::Input;

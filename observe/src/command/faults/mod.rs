@@ -7,8 +7,8 @@ use std::fs;
 
 use clap::Args;
 use serde_json::{Value, json};
-use yunti_engine::base::Result;
-use yunti_present::failure::Outcome;
+use yunti_base::Result;
+use yunti_program::failure::Outcome;
 
 use super::Look;
 use super::options::{HELD, OutputFlags, TargetFlags};

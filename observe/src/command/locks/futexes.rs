@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use yunti_engine::base::Result;
+use yunti_base::Result;
 
 use super::lock::{Kind, Lock};
 use crate::answer::Answer;

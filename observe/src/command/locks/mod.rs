@@ -6,8 +6,8 @@ mod lock;
 
 use clap::Args;
 use serde_json::{Value, json};
-use yunti_engine::base::Result;
-use yunti_present::failure::Outcome;
+use yunti_base::Result;
+use yunti_program::failure::Outcome;
 
 use super::Look;
 use super::options::{OutputFlags, TargetFlags};

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use clap::Args;
 use serde_json::{Value, json};
-use yunti_engine::base::Result;
-use yunti_present::failure::Outcome;
-use yunti_present::terminal::stdout;
+use yunti_base::Result;
+use yunti_program::failure::Outcome;
+use yunti_program::terminal::stdout;
 
 use super::options::{HELD, NamedTargetFlags, OutputFlags, duration};
 use super::stopping::{PULSE, Stopping, Watched};

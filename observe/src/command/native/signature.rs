@@ -1,6 +1,6 @@
 //! What arguments are: as the user says (`open(s,d)`), or as is known of functions that are often asked for.
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use crate::kernel::Form;
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use syscalls::Sysno;
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::signature::Signature;
 use crate::kernel::{Hit, PROBES_MAX, Place, Probe};

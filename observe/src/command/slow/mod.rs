@@ -25,8 +25,8 @@ mod time_kind;
 use std::time::Duration;
 
 use clap::Args;
-use yunti_engine::base::{Code, Error, Result};
-use yunti_present::failure::Outcome;
+use yunti_base::{Code, Error, Result};
+use yunti_program::failure::Outcome;
 
 use super::options::{HELD, OutputFlags, TargetFlags, duration};
 use super::pattern::pattern;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::time::Duration;
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use super::shared_memory::SharedMemory;
 use crate::jvm::attach::call_library;

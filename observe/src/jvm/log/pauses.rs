@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::fchown;
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use crate::jvm::attach::diagnose;
 use crate::jvm::folder::Folder;

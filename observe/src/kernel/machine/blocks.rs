@@ -3,7 +3,7 @@
 use std::os::unix::fs::MetadataExt;
 
 use libbpf_rs::{Link, Object, RingBuffer};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use crate::kernel::programs::{Records, half, load_for, lookup, program, ring, word};
 

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use libbpf_rs::{Link, MapCore, MapFlags, Object, RingBuffer};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use crate::kernel::programs::{Records, first_namespace, half, load_for, lookup, map, program, put, ring, word};
 use crate::kernel::tracepoint;

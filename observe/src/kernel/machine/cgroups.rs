@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use libbpf_rs::{Iter, Link, MapCore, MapFlags, Object, RingBuffer};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use crate::kernel::programs::{Records, first_namespace, half, load_for, lookup, map, program, ring, word};
 

@@ -1,7 +1,7 @@
 //! Errors of a file system and of its device: `bpf/machine/errors.bpf.c`.
 
 use libbpf_rs::{Link, Object, RingBuffer};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use crate::kernel::programs::{Records, half, load_for, lookup, program, ring, word};
 

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use libbpf_rs::{Link, MapCore, MapFlags, Object};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use crate::kernel::machine::sock_diag::of_six;
 use crate::kernel::programs::{first_namespace, half, load_for, lookup, map, program, put, values_by_key, word};

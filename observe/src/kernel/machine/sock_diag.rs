@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::os::fd::OwnedFd;
 
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 pub const ESTABLISHED: u32 = 1 << 1;
 pub const TIME_WAIT: u32 = 1 << 6;

@@ -1,7 +1,7 @@
 //! Programs that are started, as they are: `bpf/machine/starts.bpf.c`.
 
 use libbpf_rs::{Link, Object, RingBuffer};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use crate::kernel::programs::{Records, first_namespace, half, load_for, program, ring};
 

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 use crate::kernel::machine::{CacheEvents, Fate, FileId, Folio};
 

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use yunti_engine::base::Result;
-use yunti_present::failure::{Failure, Outcome};
-use yunti_present::terminal::stdout;
+use yunti_base::Result;
+use yunti_program::failure::{Failure, Outcome};
+use yunti_program::terminal::stdout;
 
 use super::Wanted;
 use super::account::{Account, Row};
@@ -30,7 +30,7 @@ pub struct Look {
     sample: Sample,
     ran: u64,
     live: Live,
-    failed: Option<yunti_engine::base::Error>,
+    failed: Option<yunti_base::Error>,
 }
 
 /// Of the stratum that it is.

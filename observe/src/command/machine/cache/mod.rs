@@ -12,8 +12,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use rustix::fs::{major, minor};
-use yunti_engine::base::{Code, Error, Result};
-use yunti_present::failure::Outcome;
+use yunti_base::{Code, Error, Result};
+use yunti_program::failure::Outcome;
 
 use crate::answer::Answer;
 use crate::command::options::OutputFlags;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use yunti_present::failure::Outcome;
-use yunti_present::terminal::{height, is_rich, stdout};
+use yunti_program::failure::Outcome;
+use yunti_program::terminal::{height, is_rich, stdout};
 
 use super::Sort;
 use super::counters::Counters;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use yunti_present::failure::Failure;
+use yunti_program::failure::Failure;
 
 use super::counters::{Counters, Memory, Pressure};
 use super::hierarchy::{Controller, Hierarchies};

@@ -11,8 +11,8 @@ mod sharing;
 mod tell;
 
 use clap::{Args, ValueEnum};
-use yunti_engine::base::{Code, Error};
-use yunti_present::failure::Outcome;
+use yunti_base::{Code, Error};
+use yunti_program::failure::Outcome;
 
 use crate::answer::Answer;
 use crate::command::options::OutputFlags;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::json;
-use yunti_engine::base::Code;
-use yunti_present::failure::{Failure, Outcome};
+use yunti_base::Code;
+use yunti_program::failure::{Failure, Outcome};
 
 use crate::answer::Answer;
 use crate::command::options::AnswerFlags;
@@ -179,7 +179,7 @@ fn teller() -> Teller {
     Teller::new(&host, std::process::id(), &boot, begun.as_millis())
 }
 
-fn open_log(path: &Path, since_boot: bool, skips: &mut Vec<String>) -> yunti_engine::base::Result<KernelLog> {
+fn open_log(path: &Path, since_boot: bool, skips: &mut Vec<String>) -> yunti_base::Result<KernelLog> {
     // A container's root may read the log where it is not kept from it.
     let log = KernelLog::open(path, since_boot)?;
     if !Path::new("/proc/sys/kernel/hung_task_timeout_secs").exists() {

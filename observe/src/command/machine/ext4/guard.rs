@@ -1,6 +1,6 @@
 //! `yunti observe ext4 guard`: counts errors of a file system and of its device, and acts when there are too many: before bad becomes worse.
 //!
-//! The rule is that by which the engine takes its spill directories out of use: `yunti_engine::run::directory_health`.
+//! The rule is that by which the engine takes its spill directories out of use: `yunti_base::directory_health`.
 
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
@@ -12,9 +12,9 @@ use clap::Args;
 use rustix::mount::{MountFlags, mount_remount};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
-use yunti_engine::base::{Code, Error, Result};
-use yunti_engine::run::directory_health::{DirectoryHealth, FailureRule};
-use yunti_present::failure::{Failure, Outcome};
+use yunti_base::directory_health::{DirectoryHealth, FailureRule};
+use yunti_base::{Code, Error, Result};
+use yunti_program::failure::{Failure, Outcome};
 
 use super::place::Place;
 use super::webhook;

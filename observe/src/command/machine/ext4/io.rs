@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::{Value, json};
-use yunti_engine::base::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 use yunti_ext4::{BlockMap, FileSystem, KINDS, Kind};
-use yunti_present::failure::Outcome;
-use yunti_present::terminal::stdout;
+use yunti_program::failure::Outcome;
+use yunti_program::terminal::stdout;
 
 use super::attribution::{Attribution, Both};
 use super::failed;

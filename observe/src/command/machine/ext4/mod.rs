@@ -8,9 +8,9 @@ mod usage;
 mod webhook;
 
 use clap::Subcommand;
-use yunti_engine::base::{Code, Error};
+use yunti_base::{Code, Error};
 use yunti_ext4::Trouble;
-use yunti_present::failure::Outcome;
+use yunti_program::failure::Outcome;
 
 use crate::command::options::AnswerFlags;
 

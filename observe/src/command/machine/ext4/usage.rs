@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
-use yunti_engine::base::{Code, Error};
+use yunti_base::{Code, Error};
 use yunti_ext4::{Feature, FileSystem, Files, KINDS, Kind, SuperBlock, Usage};
-use yunti_present::failure::{Failure, Outcome};
+use yunti_program::failure::{Failure, Outcome};
 
 use super::failed;
 use super::place::Place;

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
 
-use yunti_engine::base::Result;
-use yunti_present::failure::{Failure, Outcome};
-use yunti_present::terminal::stdout;
+use yunti_base::Result;
+use yunti_program::failure::{Failure, Outcome};
+use yunti_program::terminal::stdout;
 
 use super::Wanted;
 use super::queues::{Queue, Queues};

@@ -6,7 +6,7 @@ mod tell;
 mod time_wait;
 
 use clap::Args;
-use yunti_present::failure::Outcome;
+use yunti_program::failure::Outcome;
 
 use crate::answer::Answer;
 use crate::command::options::OutputFlags;

@@ -5,7 +5,7 @@ use std::panic::{RefUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
 use clap::Parser;
-use yunti_engine::base::error::of_panic;
+use yunti_base::error::of_panic;
 
 use crate::failure::{self, Failure, Outcome};
 use crate::terminal::{self, stdout};

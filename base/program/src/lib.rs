@@ -12,4 +12,3 @@ pub mod failure;
 pub mod page;
 pub mod program;
 pub mod terminal;
-pub mod whole_file;

@@ -1,23 +1,20 @@
 //! ctrl-C, once: the job is cancelled, cleans up and exits with 130. Twice: the process ends at once.
 
-use std::sync::Arc;
-
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-use yunti_engine::base::Code;
-use yunti_engine::job::Control;
+use yunti_base::{Cancel, Code};
 
-/// Cancels `control` on SIGINT, SIGTERM and SIGHUP, but for those that the process was told to ignore (`nohup`, a job in the
+/// Sets `cancel` on SIGINT, SIGTERM and SIGHUP, but for those that the process was told to ignore (`nohup`, a job in the
 /// background of a script). Where the handlers cannot be set, the signals keep their own meaning, and the job runs.
-pub fn cancel_on_signals(control: &Arc<Control>) {
+pub fn cancel_on_signals(cancel: &Cancel) {
     let Ok(mut signals) = Signals::new(that_end()) else { return };
-    let control = control.clone();
+    let cancel = cancel.clone();
     let _ = std::thread::Builder::new().name("yunti-signals".into()).stack_size(64 << 10).spawn(move || {
         for _ in signals.forever() {
-            if control.is_cancelled() {
+            if cancel.is_set() {
                 signal_hook::low_level::exit(i32::from(Code::Cancelled as u8));
             }
-            control.cancel();
+            cancel.set();
         }
     });
 }

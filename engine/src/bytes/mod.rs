@@ -1,8 +1,7 @@
-//! Floor 0: bytes, errors and encodings that everything above speaks; no I/O, no threads.
+//! Floor 0: bytes and encodings that every floor above uses; no I/O, no threads.
 
 pub mod arranged;
 pub mod checksum;
-pub mod error;
 pub mod escape;
 pub mod key_order;
 pub mod masks;
@@ -15,6 +14,5 @@ pub mod varint;
 
 pub use arranged::Arranged;
 pub use checksum::{Crc32c, crc32c};
-pub use error::{Code, Error, Result};
 pub use key_order::{KeyKind, KeyOrder};
 pub use record::Record;

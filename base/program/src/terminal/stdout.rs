@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use yunti_engine::base::{Code, Error};
+use yunti_base::{Code, Error};
 
 use crate::failure::{Failure, Outcome};
 

@@ -1,6 +1,6 @@
 //! Bytes that are no text, written as text: separators and delimiters of settings.
 
-use super::{Code, Error, Result};
+use yunti_base::{Code, Error, Result};
 
 /// Bytes from text with `\t`, `\n`, `\r`, `\0`, `\\` and `\xNN`.
 pub fn unescape(text: &str) -> Result<Vec<u8>> {

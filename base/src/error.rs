@@ -1,4 +1,4 @@
-//! The one error type of the engine: a stable code, what happened, where, and what the user can do.
+//! The one error type of Yunti: a stable code, what happened, where, and what the user can do.
 //!
 //! Data errors are values of this type and never panics. The command line turns `Code` into the
 //! process exit code (docs/guide/exit-codes.md), in one place.

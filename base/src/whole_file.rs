@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use yunti_engine::base::{Code, Error, Result};
+use crate::{Code, Error, Result};
 
 /// `what` is what an error calls it: `the report`.
 pub fn write(path: &Path, text: &str, what: &str) -> Result<()> {

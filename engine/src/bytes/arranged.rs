@@ -5,7 +5,9 @@
 //!   |<------------------- key of the record ------------------>|<------------- its value ------------>|
 //! ```
 
-use super::{Code, Error, Record, Result};
+use yunti_base::{Code, Error, Result};
+
+use super::Record;
 
 /// Bytes between the form and the key.
 pub const ARRANGED_HEADER_BYTES: usize = 8;

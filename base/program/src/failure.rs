@@ -5,7 +5,7 @@ use std::io::Write;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::{Value, json};
-use yunti_engine::base::{Code, Error};
+use yunti_base::{Code, Error};
 
 pub enum Failure {
     Error(Error),

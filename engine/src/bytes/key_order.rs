@@ -16,7 +16,7 @@ pub enum KeyKind {
     Signed,
     Unsigned,
     Float,
-    /// In no order: for groups of equal keys (base::scatter).
+    /// In no order: for groups of equal keys (bytes::scatter).
     Scattered,
 }
 
