@@ -5,6 +5,7 @@ mod compare;
 mod console;
 mod facts;
 mod flags;
+mod help;
 mod page;
 mod text;
 

@@ -11,9 +11,9 @@ use std::time::Duration;
 use yunti_base::Result;
 
 use crate::jvm::{Profiler, Sample, Sampling};
-use crate::kernel::StackEvents;
-use crate::stack::Frame;
-use crate::target::Process;
+use yunti_probe::kernel::StackEvents;
+use yunti_probe::stack::Frame;
+use yunti_probe::target::Process;
 
 /// A signal that was sent to a thread has reached it by then, if it ever will before it runs again.
 const SIGNALS_ARRIVE: Duration = Duration::from_millis(50);
@@ -151,7 +151,7 @@ impl Stacks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stack::Kind;
+    use yunti_probe::stack::Kind;
 
     #[test]
     fn samples_answer_the_signal_before_them() {

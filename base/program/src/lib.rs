@@ -10,5 +10,7 @@
 
 pub mod failure;
 pub mod page;
+pub mod part;
 pub mod program;
 pub mod terminal;
+pub mod text;

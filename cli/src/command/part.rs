@@ -1,68 +1,93 @@
-//! `yunti X` for an X that is a program of its own: it becomes `libexec/yunti-X` (observe, hadoop, nn and the web tools
-//! have heavy needs that the core does without).
+//! `yunti X` for an X that is a program of its own: this process becomes `libexec/yunti-X`. Old spellings lead to where the command is now.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::Command;
 
 use clap::CommandFactory;
 use yunti_base::{Code, Error};
+use yunti_program::part::{PARTS, Part};
 
 use crate::failure::Outcome;
 use crate::flags::Flags;
 
-/// Parts of Yunti that may not be installed, and what they are.
-const PARTS: [(&str, &str); 6] = [
-    ("hadoop", "Java jobs here or on a cluster"),
-    ("host", "the machine's own settings"),
-    ("nn", "load for a NameNode"),
-    ("observe", "why a process is slow"),
-    ("capacity", "how much a service can carry"),
-    ("console", "jobs in a browser"),
-];
+/// Commands of `yunti machine` that `yunti observe` had before.
+const MOVED_FROM_OBSERVE: [&str; 5] = ["cache", "cgroup", "crash", "ext4", "net"];
 
-/// Returns only if it cannot be done.
+/// Words this similar are a typing error (Jaro-Winkler, 0 to 1).
+const SIMILAR_MIN: f64 = 0.8;
+
+/// Returns only if the part cannot be executed. `arguments`: its name, then what it is given.
 pub fn execute(arguments: &[OsString]) -> Outcome {
+    let arguments = respelled(arguments);
     let name = arguments.first().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    // A name and nothing that leads out of libexec.
-    let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
-    if let Some(program) = find(&name).filter(|_| is_name) {
-        let error = Command::new(&program).args(&arguments[1..]).exec();
-        return Err(Error::io(Code::Usage, &format!("cannot execute the part {name}"), &error)
-            .at_path(program.to_string_lossy())
-            .hint("install it anew")
-            .into());
-    }
-    let error = match missing(&name) {
-        Some(error) => error,
-        None => {
-            let flags = Flags::command();
-            let commands: Vec<&str> = flags.get_subcommands().map(|c| c.get_name()).collect();
-            let hint = format!("the commands are {}; see yunti --help", commands.join(", "));
-            Error::new(Code::Usage, format!("there is no command '{name}'")).hint(hint)
-        }
+    let Some(part) = Part::named(&name) else { return Err(unknown(&name).into()) };
+    let program = part.installed()?;
+    let error = Command::new(&program).args(&arguments[1..]).exec();
+    Err(Error::io(Code::Usage, &format!("cannot execute yunti-{name}"), &error)
+        .at_path(program.to_string_lossy())
+        .hint("install it again")
+        .into())
+}
+
+/// A command in its present spelling: `host X` and `observe cache` are commands of `machine`.
+fn respelled(arguments: &[OsString]) -> Vec<OsString> {
+    let word = |n: usize| arguments.get(n).and_then(|word| word.to_str());
+    let is_moved = match word(0) {
+        Some("host") => true,
+        Some("observe") => word(1).is_some_and(|command| MOVED_FROM_OBSERVE.contains(&command)),
+        _ => false,
     };
-    Err(error.into())
+    let mut arguments = arguments.to_vec();
+    if is_moved {
+        arguments[0] = OsStr::new("machine").to_os_string();
+    }
+    arguments
 }
 
-/// The program of a part that another command needs.
-pub fn installed(name: &str) -> yunti_base::Result<PathBuf> {
-    find(name).ok_or_else(|| missing(name).unwrap_or_else(|| Error::new(Code::Internal, format!("no part '{name}'"))))
+/// The error for a command that does not exist, with the most similar one that does.
+pub fn unknown(name: &str) -> Error {
+    let error = Error::new(Code::Usage, format!("there is no command '{name}'"));
+    let flags = Flags::command();
+    let commands = flags.get_subcommands().map(|c| c.get_name().to_string());
+    let all = commands.chain(PARTS.iter().map(|part| part.name.to_string()));
+    let similar = all
+        .map(|known| (strsim::jaro_winkler(&known, name), known))
+        .filter(|(similarity, _)| *similarity >= SIMILAR_MIN)
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    error.hint(match similar {
+        Some((_, known)) => format!("did you mean '{known}'? see yunti --help"),
+        None => "see yunti --help".into(),
+    })
 }
 
-fn find(name: &str) -> Option<PathBuf> {
-    libexec().map(|dir| dir.join(format!("yunti-{name}"))).filter(|program| program.is_file())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn missing(name: &str) -> Option<Error> {
-    let (_, what) = PARTS.iter().find(|(part, _)| *part == name)?;
-    let error = Error::new(Code::Usage, format!("the part '{name}' ({what}) is not installed"));
-    Some(error.hint(format!("put yunti-{name} into {}", libexec().unwrap_or_default().display())))
-}
+    #[test]
+    fn old_spellings_lead_to_the_machine() {
+        for (old, new) in [
+            ("host settings", "machine settings"),
+            ("observe cache -s 3", "machine cache -s 3"),
+            ("observe ext4 usage /data", "machine ext4 usage /data"),
+            ("observe flame 12", "observe flame 12"),
+            ("observe", "observe"),
+            ("hadoop host", "hadoop host"),
+        ] {
+            let words = |text: &str| text.split(' ').map(OsString::from).collect::<Vec<_>>();
+            assert_eq!(respelled(&words(old)), words(new), "{old}");
+        }
+    }
 
-/// `../libexec` beside the directory of this program.
-fn libexec() -> Option<PathBuf> {
-    let program = std::env::current_exe().ok()?;
-    Some(program.parent()?.parent()?.join("libexec"))
+    #[test]
+    fn a_typing_error_names_the_command() {
+        for (typed, meant) in
+            [("rum", "'run'"), ("obsreve", "'observe'"), ("machien", "'machine'"), ("docter", "'doctor'")]
+        {
+            let error = unknown(typed);
+            assert!(error.hint_text().is_some_and(|hint| hint.contains(meant)), "{error}");
+        }
+        assert_eq!(unknown("qqq").hint_text(), Some("see yunti --help"));
+    }
 }

@@ -1,7 +1,7 @@
-//! Text for people: numbers, tables, the report. Nothing here knows where it is printed.
+//! Text for people: the report and the comparison of two. Nothing here knows where it is printed.
 
 pub mod compare;
-pub mod numbers;
 pub mod report;
-pub mod table;
 pub mod timeline;
+
+pub use yunti_program::text::{numbers, table};

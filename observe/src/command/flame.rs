@@ -10,15 +10,16 @@ use serde_json::{Value, json};
 use yunti_base::{Code, Error, Result};
 use yunti_program::failure::Outcome;
 
-use super::options::{HELD, OutputFlags, TargetFlags};
-use super::stopping::{PULSE, Stopping, Watched};
 use super::{Look, locks};
-use crate::answer::{self, Answer, Graph, Table};
+use crate::jvm::HELD;
 use crate::jvm::{self, Event, Profiler, Sampling};
-use crate::kernel::{Allocations, StackEvents};
-use crate::native::{Native, Waited, Waiting};
-use crate::stack::{Frame, Kind, Tree};
-use crate::target::{Process, Target};
+use yunti_probe::answer::{self, Answer, Graph, Table};
+use yunti_probe::kernel::{Allocations, StackEvents};
+use yunti_probe::native::{Native, Waited, Waiting};
+use yunti_probe::options::{OutputFlags, TargetFlags};
+use yunti_probe::stack::{Frame, Kind, Tree};
+use yunti_probe::stopping::{PULSE, Stopping, Watched};
+use yunti_probe::target::{Process, Target};
 
 /// Where the time goes: one graph of Java, the JVM's own code, native libraries and the kernel
 ///

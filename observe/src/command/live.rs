@@ -6,8 +6,8 @@ use yunti_program::failure::Outcome;
 use yunti_program::terminal::paint::{self, Paint};
 use yunti_program::terminal::stdout;
 
-use crate::answer;
 use crate::calls::Call;
+use yunti_probe::answer;
 
 const LINES_A_SECOND: usize = 40;
 const LINES_A_CALL: usize = 20;

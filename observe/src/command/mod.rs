@@ -4,26 +4,22 @@ pub mod faults;
 pub mod flame;
 mod live;
 pub mod locks;
-mod machine;
 pub mod native;
-pub mod options;
 mod pattern;
 pub mod slow;
-pub mod stopping;
 pub mod trace;
 pub mod why;
 
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use machine::{cache, cgroup, crash, ext4, net};
-use options::AnswerFlags;
 use yunti_base::whole_file;
+use yunti_probe::options::AnswerFlags;
 use yunti_program::failure::Outcome;
 
-use crate::answer::PAGE;
 use crate::jvm::release::{self, Left};
-use crate::target::Process;
+use yunti_probe::answer::PAGE;
+use yunti_probe::target::Process;
 
 /// Why a process is slow, from Java method to kernel.
 ///
@@ -41,16 +37,10 @@ pub struct Flags {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Cache(cache::CacheFlags),
-    Cgroup(cgroup::CgroupFlags),
-    Crash(crash::CrashFlags),
-    #[command(subcommand)]
-    Ext4(ext4::Ext4Command),
     Faults(faults::FaultsFlags),
     Flame(flame::FlameFlags),
     Locks(locks::LocksFlags),
     Native(native::NativeFlags),
-    Net(net::NetFlags),
     Slow(slow::SlowFlags),
     Trace(trace::TraceFlags),
     Why(why::WhyFlags),
@@ -62,15 +52,10 @@ enum Command {
 impl Command {
     fn answer(&self) -> Option<&AnswerFlags> {
         Some(match self {
-            Command::Cache(flags) => &flags.output.answer,
-            Command::Cgroup(flags) => &flags.output.answer,
-            Command::Crash(flags) => &flags.answer,
-            Command::Ext4(command) => command.answer(),
             Command::Faults(flags) => &flags.output.answer,
             Command::Flame(flags) => &flags.output.answer,
             Command::Locks(flags) => &flags.output.answer,
             Command::Native(flags) => &flags.output.answer,
-            Command::Net(flags) => &flags.output.answer,
             Command::Slow(flags) => &flags.output.answer,
             Command::Trace(flags) => &flags.output.answer,
             Command::Why(flags) => &flags.output.answer,
@@ -93,15 +78,10 @@ pub fn act(flags: Flags) -> Outcome {
         whole_file::check(path, PAGE)?;
     }
     match flags.command {
-        Command::Cache(flags) => cache::cache(&flags),
-        Command::Cgroup(flags) => cgroup::cgroup(&flags),
-        Command::Crash(flags) => crash::crash(&flags),
-        Command::Ext4(command) => ext4::ext4(&command),
         Command::Faults(flags) => faults::faults(&flags),
         Command::Flame(flags) => flame::flame(&flags),
         Command::Locks(flags) => locks::locks(&flags),
         Command::Native(flags) => native::native(&flags),
-        Command::Net(flags) => net::net(&flags),
         Command::Slow(flags) => slow::slow(&flags),
         Command::Trace(flags) => trace::trace(&flags),
         Command::Why(flags) => why::why(&flags),

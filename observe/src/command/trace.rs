@@ -9,13 +9,13 @@ use yunti_program::failure::Outcome;
 
 use super::live::Live;
 use super::live::said;
-use super::options::{NamedTargetFlags, OutputFlags, duration};
 use super::pattern::pattern;
-use super::stopping::{End, PULSE, Stopping, Watched};
-use crate::answer::{self, Answer, Listing};
 use crate::calls::{Call, Row, Table, Threads};
 use crate::jvm::{self, Request, Told, Tracer};
-use crate::target::{Process, Start, Target, label};
+use yunti_probe::answer::{self, Answer, Listing};
+use yunti_probe::options::{NamedTargetFlags, OutputFlags, duration};
+use yunti_probe::stopping::{End, PULSE, Stopping, Watched};
+use yunti_probe::target::{Process, Start, Target, label};
 
 /// How long calls of Java methods take, live, as trees of who calls whom
 ///

@@ -4,13 +4,14 @@ use clap::Args;
 use serde_json::{Value, json};
 use yunti_program::failure::Outcome;
 
-use super::options::{HELD, OutputFlags, TargetFlags};
-use super::stopping::{End, Stopping};
-use crate::answer::{self, Answer, Graph, Table};
 use crate::jvm;
-use crate::stack::Tree;
-use crate::target::DISK_WAITS;
+use crate::jvm::HELD;
 use crate::why::{Facts, Finding, Waiting, findings, look_deeper, points_deeper, watch};
+use yunti_probe::answer::{self, Answer, Graph, Table};
+use yunti_probe::options::{OutputFlags, TargetFlags};
+use yunti_probe::stack::Tree;
+use yunti_probe::stopping::{End, Stopping};
+use yunti_probe::target::DISK_WAITS;
 
 /// What bounds its throughput, in one sentence: the resource, what holds it, where, and the change that would help; or that nothing is wrong
 ///

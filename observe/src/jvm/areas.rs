@@ -3,7 +3,7 @@
 use yunti_base::Result;
 
 use super::attach::diagnose;
-use crate::target::Process;
+use yunti_probe::target::Process;
 
 /// Ranges of addresses, and what they are.
 pub fn areas(process: &Process) -> Result<Vec<(u64, u64, &'static str)>> {

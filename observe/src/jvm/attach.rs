@@ -23,7 +23,7 @@ use yunti_base::{Code, Error, Result};
 
 use super::SIGQUIT;
 use super::folder::Folder;
-use crate::target::Process;
+use yunti_probe::target::Process;
 
 const OPEN_TIME_MAX: Duration = Duration::from_secs(10);
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);

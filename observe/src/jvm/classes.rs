@@ -3,7 +3,7 @@
 use yunti_base::Result;
 
 use super::attach::diagnose;
-use crate::target::Process;
+use yunti_probe::target::Process;
 
 /// Without interfaces. Each once, whatever class loaders have it.
 pub fn loaded_classes(process: &Process) -> Result<Vec<String>> {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags, open};
 use yunti_base::{Code, Error, Result};
 
-use crate::target::Process;
+use yunti_probe::target::Process;
 
 #[derive(Debug)]
 pub struct Folder {

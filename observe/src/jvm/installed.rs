@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use yunti_base::{Code, Error, Result};
 
 use super::folder::Folder;
-use crate::target::Process;
+use yunti_probe::target::Process;
 
 /// Where a file is for a JVM, as the JVM calls it.
 pub fn place(process: &Process, folder: &Folder, file: &str, copy: &str) -> Result<String> {

@@ -45,7 +45,7 @@ pub use profiler::{Event, Profiler, Sampling};
 pub use recording::{Call, Recording, Sample};
 pub use tracer::{Request, Tracer};
 
-use crate::target::{Process, Target};
+use yunti_probe::target::{Process, Start, Target};
 
 const SIGQUIT: u32 = 3;
 /// Until a program that has been started has its libraries.
@@ -86,3 +86,6 @@ pub fn recognise(target: &Target) -> Result<bool> {
         }
     }
 }
+
+/// A command is seen from its first instruction on. A JVM is looked at when it is up: before that it has nobody to ask for stacks.
+pub const HELD: Start = Start::Held(|process| !is_launcher(process));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
-use crate::target::Process;
+use yunti_probe::target::Process;
 
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 

@@ -13,7 +13,7 @@ use super::attach::load_library;
 use super::folder::Folder;
 use super::recording::Recording;
 use super::release::{Agent, Guest};
-use crate::target::Process;
+use yunti_probe::target::Process;
 
 const LIBRARY: &str = "libasyncProfiler.so";
 /// Beyond the time that is asked for: it stops by itself, if nobody else has stopped it.

@@ -11,7 +11,7 @@ use jfrs::reader::value_descriptor::{Primitive, ValueDescriptor};
 use jfrs::reader::{Chunk, JfrReader};
 use yunti_base::{Code, Error, Result};
 
-use crate::stack::{Frame, Kind};
+use yunti_probe::stack::{Frame, Kind};
 
 /// One sample, or one event that lasted.
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ use super::attach::{diagnose, load_library};
 use super::folder::Folder;
 use super::installed::place;
 use super::log::{Quiet, warn_again};
-use crate::target::Process;
+use yunti_probe::target::Process;
 
 const DONE: u8 = b'.';
 

@@ -23,7 +23,7 @@ use super::attach::{java_release, load_jar, wait_until_up};
 use super::folder::Folder;
 use super::frames::{Frames, Told};
 use super::release::{Agent, Guest};
-use crate::target::Process;
+use yunti_probe::target::Process;
 
 const JAR: &str = "yunti-trace.jar";
 /// Java before it has no sockets by name.

@@ -65,7 +65,7 @@ pub fn ports(facts: &Facts) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::ports::Connections;
+    use yunti_probe::target::ports::Connections;
 
     fn facts(turned_away: Option<u64>, longest: u64) -> Facts {
         Facts {

@@ -7,11 +7,11 @@ use super::reads;
 use super::rules::{PAGE_FAULT_FRAMES, has_frame};
 use super::storage::points_to_reads;
 use super::waiting::{self, Waiting};
-use crate::answer::{Answer, or_skip};
-use crate::command::stopping::Stopping;
 use crate::command::{Look, faults, locks};
 use crate::jvm;
-use crate::target::Process;
+use yunti_probe::answer::{Answer, or_skip};
+use yunti_probe::stopping::Stopping;
+use yunti_probe::target::Process;
 
 const TIME: Duration = Duration::from_secs(3);
 /// Threads at a time that wait for locks, from which on it is asked which.

@@ -5,10 +5,10 @@ use std::rc::Rc;
 
 use super::listening::Queue;
 use super::waiting::{self, Waiting};
-use crate::stack::{Frame, Kind};
-use crate::target::DiskWait;
-use crate::target::cgroup::Throttling;
-use crate::target::ports::{Connections, Taken};
+use yunti_probe::stack::{Frame, Kind};
+use yunti_probe::target::DiskWait;
+use yunti_probe::target::cgroup::Throttling;
+use yunti_probe::target::ports::{Connections, Taken};
 
 #[derive(Default)]
 pub struct Facts {

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use crate::kernel::machine::sock_diag;
-use crate::target::Process;
-use crate::target::ports::{in_network_of, queues};
+use yunti_probe::kernel::system::sock_diag;
+use yunti_probe::target::Process;
+use yunti_probe::target::ports::{in_network_of, queues};
 
 const EVERY: Duration = Duration::from_millis(500);
 

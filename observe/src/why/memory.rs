@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::target::{Process, cgroup, label};
+use yunti_probe::target::{Process, cgroup, label};
 
 /// Of others than the process, who holds most: its name, bytes, and how much memory there is for all of them.
 pub fn holder(process: &Process) -> Option<(String, f64, f64)> {

@@ -9,10 +9,10 @@ use yunti_base::Result;
 
 use super::facts::ReadsSeen;
 use super::memory;
-use crate::command::stopping::{PULSE, Stopping};
-use crate::kernel::machine::{CacheEvents, FileId, Misses, Operation, Owner, Requests, page_bytes};
-use crate::mounts;
-use crate::target::{Process, label};
+use yunti_probe::kernel::system::{CacheEvents, FileId, Misses, Operation, Owner, Requests, page_bytes};
+use yunti_probe::mounts;
+use yunti_probe::stopping::{PULSE, Stopping};
+use yunti_probe::target::{Process, label};
 
 /// Of each of the two looks.
 const TIME: Duration = Duration::from_millis(1500);
@@ -72,7 +72,7 @@ pub fn look(process: &Process, stopping: &mut Stopping, skips: &mut Vec<String>)
     // A file system of no device has no requests.
     if major != 0
         && let Some(requests) =
-            crate::answer::or_skip(skips, "requests to the device", Requests::start(&seen.device, major, minor))
+            yunti_probe::answer::or_skip(skips, "requests to the device", Requests::start(&seen.device, major, minor))
     {
         (seen.request_bytes, seen.sequential) = requested(requests, stopping);
     }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::facts::Facts;
 use super::waiting::Waiting;
 use super::{connections, storage};
-use crate::answer;
-use crate::stack::Frame;
+use yunti_probe::answer;
+use yunti_probe::stack::Frame;
 
 /// A cause that was found.
 #[derive(Clone, Debug)]
@@ -480,8 +480,8 @@ fn hot_method(facts: &Facts) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stack::Kind;
     use crate::why::facts::{Deeper, FaultsSeen, ThreadFacts};
+    use yunti_probe::stack::Kind;
 
     fn facts(cpu_seconds: f64, queued_seconds: f64, frames: &[(&str, Kind)]) -> Facts {
         let running = (cpu_seconds + queued_seconds) / 10.0;

@@ -2,8 +2,8 @@
 
 use super::facts::Facts;
 use super::rules::{Finding, has_frame, of_processor, percent, while_processors_are_free};
-use crate::answer::bytes;
-use crate::target::DiskWait;
+use yunti_probe::answer::bytes;
+use yunti_probe::target::DiskWait;
 
 /// Threads at a time that wait, from which on it matters: who writes a batch now and then, and waits for it, is not held up by that.
 const WAITERS_MIN: f64 = 0.3;

@@ -1,6 +1,6 @@
 //! What a thread waits for, by the functions on its stack.
 
-use crate::stack::{Frame, Kind};
+use yunti_probe::stack::{Frame, Kind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Waiting {

@@ -10,15 +10,15 @@ use yunti_base::Result;
 use super::facts::{Facts, HeapFacts, ThreadFacts};
 use super::listening::Listening;
 use super::waiting::{self, Waiting};
-use crate::answer::or_skip;
-use crate::command::stopping::{End, Stopping, Watched};
 use crate::jvm::{self, PerfData, Profiler, Recording, Sampling};
-use crate::native::Native;
-use crate::stack::Frame;
-use crate::target::cgroup::{Throttling, throttling};
-use crate::target::ports::{self, Connections};
-use crate::target::schedule::{Counts, ThreadTime, all_processes, counts, processors_of, thread_times};
-use crate::target::{Activity, DiskWait, Process, Target, Watcher, mappings};
+use yunti_probe::answer::or_skip;
+use yunti_probe::native::Native;
+use yunti_probe::stack::Frame;
+use yunti_probe::stopping::{End, Stopping, Watched};
+use yunti_probe::target::cgroup::{Throttling, throttling};
+use yunti_probe::target::ports::{self, Connections};
+use yunti_probe::target::schedule::{Counts, ThreadTime, all_processes, counts, processors_of, thread_times};
+use yunti_probe::target::{Activity, DiskWait, Process, Target, Watcher, mappings};
 
 /// Between two samples of a thread that runs, and of all threads.
 const CPU_EVERY: Duration = Duration::from_millis(10);

@@ -16,8 +16,9 @@ use yunti_engine::job::spec::{JobSpec, Mode, OutputTarget, SPLIT_BYTES_DEFAULT};
 use yunti_engine::job::task;
 use yunti_engine::job::{self, Control};
 use yunti_engine::operator::ClassSource;
+use yunti_program::part::Part;
 
-use crate::command::{part, report};
+use crate::command::report;
 use crate::failure::{Failure, Outcome};
 
 /// Tells the tasks of a job behind another one in a chain what the records are that they read.
@@ -44,7 +45,7 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     } else {
         job::stages(spec, env, classes)?
     };
-    let program = part::installed("hadoop")?;
+    let program = Part::named("hadoop").expect("hadoop is a part").installed()?;
     let files: Vec<TempFile> = jobs.iter().enumerate().map(|(n, job)| write_job(job, n)).collect::<Result<_>>()?;
     let mut command = Command::new(program);
     command.arg("run-job");

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::Kind;
 use super::places::{Area, Places};
-use crate::kernel::Fault;
+use yunti_probe::kernel::Fault;
 
 /// Faults that --json has one by one.
 const TOLD_MAX: usize = 100_000;

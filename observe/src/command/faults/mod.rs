@@ -11,17 +11,18 @@ use yunti_base::Result;
 use yunti_program::failure::Outcome;
 
 use super::Look;
-use super::options::{HELD, OutputFlags, TargetFlags};
-use super::stopping::{PULSE, Stopping, Watched};
-use crate::answer::{self, Answer, Graph, Table, or_skip};
 use crate::capture::{Ask, Capture, Stacks};
 use crate::jvm;
-use crate::kernel::{Fault, Faults, Home};
-use crate::stack::{Frame, Tree};
-use crate::target::label;
+use crate::jvm::HELD;
 use crate::why::FaultsSeen;
 use gathering::{Gathering, Group};
 use places::{Area, Places};
+use yunti_probe::answer::{self, Answer, Graph, Table, or_skip};
+use yunti_probe::kernel::{Fault, Faults, Home};
+use yunti_probe::options::{OutputFlags, TargetFlags};
+use yunti_probe::stack::{Frame, Tree};
+use yunti_probe::stopping::{PULSE, Stopping, Watched};
+use yunti_probe::target::label;
 
 /// Page faults: what lies at the address, of which kind, whose stack, and what would avoid them
 ///
@@ -249,7 +250,7 @@ fn tell(flags: &FaultsFlags, seen: &mut Seen, answer: &mut Answer) -> Value {
         if let Some(frames) = seen.stacks.get(way.tid, way.stack) {
             let group = &groups[way.group];
             let what = format!("[{}, {}]", group.kind.name(), group.area.name());
-            let leaf = Frame { name: what.into(), kind: crate::stack::Kind::Group };
+            let leaf = Frame { name: what.into(), kind: yunti_probe::stack::Kind::Group };
             tree.add(frames.iter().chain([&leaf]), 1);
             stacks += 1;
         }

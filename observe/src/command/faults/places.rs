@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use crate::kernel::{Fault, Home};
-use crate::target::{Mapping, Process, mappings};
+use yunti_probe::kernel::{Fault, Home};
+use yunti_probe::target::{Mapping, Process, mappings};
 
 /// Programs map and unmap while they are looked at.
 const AGAIN: Duration = Duration::from_millis(100);

@@ -6,12 +6,12 @@ use std::rc::Rc;
 use yunti_base::Result;
 
 use super::lock::{Kind, Lock};
-use crate::answer::Answer;
 use crate::capture::{Ask, Capture};
 use crate::command::Look;
-use crate::command::stopping::{PULSE, Stopping, Watched};
-use crate::kernel::{Hit, Hits, Place, Probe};
-use crate::stack::Frame;
+use yunti_probe::answer::Answer;
+use yunti_probe::kernel::{Hit, Hits, Place, Probe};
+use yunti_probe::stack::Frame;
+use yunti_probe::stopping::{PULSE, Stopping, Watched};
 
 /// Stacks a second.
 const STACKS: u32 = 2000;

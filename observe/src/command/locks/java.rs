@@ -7,11 +7,11 @@ use std::time::Duration;
 use yunti_base::Result;
 
 use super::lock::{Kind, Lock};
-use crate::answer::Answer;
-use crate::command::stopping::{PULSE, Stopping, Watched};
 use crate::jvm::{IS_VIRTUAL, LockAgent, Profiler, Sample, Sampling, Wait, WaitKind};
-use crate::stack::Frame;
-use crate::target::Process;
+use yunti_probe::answer::Answer;
+use yunti_probe::stack::Frame;
+use yunti_probe::stopping::{PULSE, Stopping, Watched};
+use yunti_probe::target::Process;
 
 /// From asking a holder for its stack to the sample: a signal waits until the thread runs.
 const HOLDER_ANSWERS_NS: u64 = 50_000_000;

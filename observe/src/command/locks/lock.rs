@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use serde_json::{Value, json};
 
-use crate::histogram::Histogram;
-use crate::stack::{Frame, Tree};
+use yunti_probe::histogram::Histogram;
+use yunti_probe::stack::{Frame, Tree};
 
 /// What is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

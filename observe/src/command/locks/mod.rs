@@ -10,13 +10,13 @@ use yunti_base::Result;
 use yunti_program::failure::Outcome;
 
 use super::Look;
-use super::options::{OutputFlags, TargetFlags};
-use super::stopping::{Stopping, Watched};
-use crate::answer::{self, Answer, Graph, Table};
 use crate::jvm;
-use crate::stack::{Frame, Kind, Tree};
-use crate::target::Start;
 pub use lock::Lock;
+use yunti_probe::answer::{self, Answer, Graph, Table};
+use yunti_probe::options::{OutputFlags, TargetFlags};
+use yunti_probe::stack::{Frame, Kind, Tree};
+use yunti_probe::stopping::{Stopping, Watched};
+use yunti_probe::target::Start;
 
 /// Waits for locks: by lock, how often and how long, by which threads, who held it, and the stacks of both
 ///

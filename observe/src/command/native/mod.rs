@@ -13,16 +13,17 @@ use yunti_base::Result;
 use yunti_program::failure::Outcome;
 use yunti_program::terminal::stdout;
 
-use super::options::{HELD, NamedTargetFlags, OutputFlags, duration};
-use super::stopping::{PULSE, Stopping, Watched};
-use crate::answer::{self, Answer, Graph, Table};
 use crate::capture::{Ask, Capture, Stacks};
 use crate::jvm;
-use crate::kernel::{Hit, Hits};
-use crate::stack::{Frame, Kind, Tree};
-use crate::target::{Target, label};
+use crate::jvm::HELD;
 use seen::{Gathering, Sum};
 use what::{Watch, error_name};
+use yunti_probe::answer::{self, Answer, Graph, Table};
+use yunti_probe::kernel::{Hit, Hits};
+use yunti_probe::options::{NamedTargetFlags, OutputFlags, duration};
+use yunti_probe::stack::{Frame, Kind, Tree};
+use yunti_probe::stopping::{PULSE, Stopping, Watched};
+use yunti_probe::target::{Target, label};
 
 /// Each call of a native function, of the system, each passing of a tracepoint: arguments, duration, and the Java and native stack that made it
 ///

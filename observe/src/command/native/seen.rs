@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::what::Watch;
 use crate::calls::Durations;
-use crate::histogram::Histogram;
-use crate::kernel::Hit;
+use yunti_probe::histogram::Histogram;
+use yunti_probe::kernel::Hit;
 
 /// Calls that --json has one by one.
 const CALLS_MAX: usize = 10_000;

@@ -2,7 +2,7 @@
 
 use yunti_base::{Code, Error, Result};
 
-use crate::kernel::Form;
+use yunti_probe::kernel::Form;
 
 /// One argument, or the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,9 +99,9 @@ impl Signature {
         let kind = |text: &str| Kind::of(text.trim()).ok_or_else(|| wrong(text));
         let arguments: Vec<Kind> =
             arguments.split(',').filter(|a| !a.trim().is_empty()).map(kind).collect::<Result<_>>()?;
-        if arguments.len() > crate::kernel::ARGUMENTS {
+        if arguments.len() > yunti_probe::kernel::ARGUMENTS {
             let error = Error::new(Code::Usage, format!("'{said}' has too many arguments"));
-            return Err(error.hint(format!("the first {} can be seen", crate::kernel::ARGUMENTS)));
+            return Err(error.hint(format!("the first {} can be seen", yunti_probe::kernel::ARGUMENTS)));
         }
         Ok(Signature { arguments, result: kind(result)? })
     }

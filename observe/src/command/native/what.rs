@@ -6,9 +6,9 @@ use syscalls::Sysno;
 use yunti_base::{Code, Error, Result};
 
 use super::signature::Signature;
-use crate::kernel::{Hit, PROBES_MAX, Place, Probe};
-use crate::native;
-use crate::target::Process;
+use yunti_probe::kernel::{Hit, PROBES_MAX, Place, Probe};
+use yunti_probe::native;
+use yunti_probe::target::Process;
 
 /// A place that is watched, and how its hits are told.
 pub struct Watch {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::evidence::{Deed, Times};
 use super::place::place;
 use super::time_kind::{KINDS, TimeKind};
-use crate::stack::Frame;
+use yunti_probe::stack::Frame;
 
 /// Nanoseconds of a stack.
 type Sum = (u64, Rc<[Frame]>);
@@ -123,7 +123,7 @@ pub fn most_telling_place(stacks: &[Stack], kind: TimeKind) -> Option<String> {
 mod tests {
     use super::super::split::Part;
     use super::*;
-    use crate::stack::Kind;
+    use yunti_probe::stack::Kind;
 
     fn deed(stacks: &[(TimeKind, u64, &str)]) -> Deed {
         let mut times = Times::default();

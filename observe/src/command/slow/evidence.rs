@@ -6,7 +6,7 @@ use super::request::Request;
 use super::split::{Part, Taken, of_pause, overlaps, waits_of, within};
 use super::time_kind::{KINDS, TimeKind, is_page_fault};
 use crate::jvm::Pause;
-use crate::kernel::Wait;
+use yunti_probe::kernel::Wait;
 
 /// By thread, each by time.
 pub struct ByThread<T>(HashMap<u32, Vec<T>>);
@@ -107,7 +107,7 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stack::{Frame, Kind};
+    use yunti_probe::stack::{Frame, Kind};
 
     fn taken(time_ns: u64, name: &str, kind: Kind) -> Taken {
         Taken { time_ns, ns: 10, is_running: false, frames: vec![Frame { name: name.into(), kind }].into() }

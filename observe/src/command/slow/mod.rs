@@ -28,16 +28,17 @@ use clap::Args;
 use yunti_base::{Code, Error, Result};
 use yunti_program::failure::Outcome;
 
-use super::options::{HELD, OutputFlags, TargetFlags, duration};
 use super::pattern::pattern;
-use super::stopping::Stopping;
-use crate::answer::Answer;
 use crate::jvm;
-use crate::kernel::SpanBounds;
-use crate::native::{Function, find};
-use crate::target::{Process, Start, Target};
+use crate::jvm::HELD;
 use look::What;
 use tell::Findings;
+use yunti_probe::answer::Answer;
+use yunti_probe::kernel::SpanBounds;
+use yunti_probe::native::{Function, find};
+use yunti_probe::options::{OutputFlags, TargetFlags, duration};
+use yunti_probe::stopping::Stopping;
+use yunti_probe::target::{Process, Start, Target};
 
 /// What slow requests do that fast ones do not: where their time goes, with the stacks of it
 ///

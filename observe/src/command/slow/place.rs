@@ -1,6 +1,6 @@
 //! Where in the program a stack is, in a few words: its innermost function that is the program's own, and who called it.
 
-use crate::stack::{Frame, Kind};
+use yunti_probe::stack::{Frame, Kind};
 
 /// Of Java, what comes with it; of C, what every program waits in.
 fn is_own(frame: &Frame) -> bool {

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::request::Request;
 use super::time_kind::TimeKind;
 use crate::jvm::Pause;
-use crate::kernel::Wait;
-use crate::stack::{Frame, Kind};
+use yunti_probe::kernel::Wait;
+use yunti_probe::stack::{Frame, Kind};
 
 /// A part of a request's time.
 #[derive(Clone, Debug)]

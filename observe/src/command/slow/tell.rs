@@ -10,8 +10,8 @@ use super::evidence::{Deed, Evidence, Times};
 use super::request::{Request, quantile, slow_from, sorted_durations};
 use super::split::overlaps;
 use super::time_kind::{KINDS, TimeKind};
-use crate::answer::{self, Answer, Graph, Listing, Table};
-use crate::stack::{Frame, Kind, Tree};
+use yunti_probe::answer::{self, Answer, Graph, Listing, Table};
+use yunti_probe::stack::{Frame, Kind, Tree};
 
 /// Slow requests that a terminal has one by one.
 const SLOWEST: usize = 10;

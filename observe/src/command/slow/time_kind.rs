@@ -2,8 +2,8 @@
 
 use syscalls::Sysno;
 
-use crate::kernel::Wait;
-use crate::stack::{Frame, Kind};
+use yunti_probe::kernel::Wait;
+use yunti_probe::stack::{Frame, Kind};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TimeKind {

@@ -11,8 +11,8 @@ use super::shared_memory::SharedMemory;
 use crate::jvm::attach::call_library;
 use crate::jvm::log::Quiet;
 use crate::jvm::release::{Agent, Guest};
-use crate::native;
-use crate::target::{Process, mappings};
+use yunti_probe::native;
+use yunti_probe::target::{Process, mappings};
 
 const LIBRARY: &str = "libyunti-locks.so";
 /// Beyond the time that is asked for, should nobody stop it.

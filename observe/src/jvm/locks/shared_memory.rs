@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use rustix::fs::{SealFlags, fcntl_get_seals};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use crate::target::Process;
+use yunti_probe::target::Process;
 
 pub struct SharedMemory {
     begin: NonNull<u8>,

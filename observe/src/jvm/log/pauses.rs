@@ -9,7 +9,7 @@ use yunti_base::{Code, Error, Result};
 use crate::jvm::attach::diagnose;
 use crate::jvm::folder::Folder;
 use crate::jvm::release::{Agent, Guest};
-use crate::target::Process;
+use yunti_probe::target::Process;
 
 /// All of the JVM waited, or was on its way to. Times are of CLOCK_MONOTONIC.
 #[derive(Clone, Debug, PartialEq, Eq)]

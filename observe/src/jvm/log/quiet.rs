@@ -1,7 +1,7 @@
 //! The JVM's own log, which warns on standard output when a native method of the JDK is replaced: quiet about that while we do it.
 
 use crate::jvm::attach::diagnose;
-use crate::target::Process;
+use yunti_probe::target::Process;
 
 const TAGS: &str = "jni+resolve";
 

@@ -1,0 +1,20 @@
+//! What `yunti observe` and `yunti machine` share: probes, the processes they measure, and the answers they give.
+//!
+//! ```text
+//!   options.rs, stopping.rs   which process, how long, until when
+//!     |-> target/      a process: found, started, its sockets, disks and control group
+//!     |-> kernel/      programs in the kernel (`bpf/`): for one process, or in `system/` for the whole machine
+//!     |-> native/      samples of any process by perf events; names of addresses
+//!     |-> stack/       call stacks as a tree, with their costs
+//!     `-> answer/      results as text, JSON and pages
+//! ```
+
+pub mod answer;
+pub mod histogram;
+pub mod kernel;
+pub mod mounts;
+pub mod native;
+pub mod options;
+pub mod stack;
+pub mod stopping;
+pub mod target;
