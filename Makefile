@@ -199,7 +199,7 @@ bench-web:
 	@tools/setup hadoop
 	$(PYTHON) benches/web/run.py $(ARGS)
 
-# What a look of yunti observe costs the program that is looked at: benches/README.md, "Looks"
+# The overhead of yunti observe for the observed program: benches/README.md, "Overhead of yunti observe"
 .PHONY: bench-observe
 bench-observe: observe
 	$(PYTHON) benches/observe/run.py $(ARGS)

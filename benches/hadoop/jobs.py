@@ -1,4 +1,4 @@
-"""The jobs, their variants with **every command line**, and what of GOALS.md ("Goals on a cluster") each is held against."""
+"""The jobs, their variants with **every command line**, and their goals: benches/README.md, "Goals on a cluster"."""
 
 import glob
 import os

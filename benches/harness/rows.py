@@ -1,4 +1,4 @@
-"""The rows of the engine table in GOALS.md: data, programs, goals."""
+"""The rows of the table "Goals of the engine" in benches/README.md: data, programs, goals."""
 
 from dataclasses import dataclass, field
 

@@ -29,7 +29,7 @@ FRONTIER = " ".join(["stock unfair"] + [f"overtakes-{n}:throughput,yunti.namenod
 AUDITS = "throughput appender:throughput,audit-stock ring:throughput,audit stock audit-stock audit"
 QUEUES = "stock fair-queue queue"
 
-# (series, connections, mix, variant, of which, figure, at least or at most, what) as the issue of the part asks; ratios.
+# (series, connections, mix, variant, base, figure, at least or at most, bound): the goals of benches/README.md, "NameNodes"; ratios.
 ASKED = [("locks", c, "90/10", *row) for c in (100, 300) for row in (
     ("throughput", "stock", "calls_per_second", "at least", 1.4),
     ("throughput", "stock", "namenode_cpu_us_per_call", "at most", 0.62),

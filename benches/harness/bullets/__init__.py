@@ -1,4 +1,4 @@
-"""The bullets below the engine table in GOALS.md: what no row of ours against a peer shows. A module each."""
+"""The bullets of benches/README.md: goals that no row against a peer shows. One module each."""
 
 from dataclasses import dataclass
 from functools import partial

@@ -1,6 +1,6 @@
 """A fold whose order shows in the last bits: what it costs beside an exact one, and that threads do not show in the bytes.
 
-Shown, not judged: GOALS.md has no figure for it.
+Shown, not judged: benches/README.md has no goal for it.
 """
 
 from dataclasses import replace
