@@ -12,7 +12,7 @@ TOOLS   := $(CURDIR)/build/tools
 export PATH := $(TOOLS)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-observe test-namenode test-web test-full-engine test-full-hadoop test-full-namenode test-full-observe test-full-web \
+.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-observe test-machine test-namenode test-web test-full-engine test-full-hadoop test-full-namenode test-full-observe test-full-web \
         soak bench bench-quick dist install lint clean
 
 help:
@@ -24,6 +24,7 @@ help:
 	@echo 'make test-benches        every benchmark once, tiny'
 	@echo 'make test-hadoop         plug-ins for Hadoop: jobs that must come out the same, on a cluster too (JDK 17, Maven)'
 	@echo 'make test-observe        what is seen of programs of known behaviour (JDK 17 and 25, Maven)'
+	@echo 'make test-machine        page cache, control groups, TCP, file systems, crashes and settings of known behaviour'
 	@echo 'make test-namenode       a NameNode under load, killed, and with plug-ins; some of Hadoop'"'"'s own tests (JDK 17, Maven)'
 	@echo 'make test-web            Velocity templates compiled: the same pages, exceptions and messages as stock Velocity (JDK 17, Maven)'
 	@echo 'make soak                random jobs against a plain reference until stopped (SECONDS=3600 or HOURS=1; prints the seed that fails)'
@@ -41,7 +42,7 @@ help:
 	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates; as tar.gz and .deb too'
 	@echo 'make install PREFIX=DIR  copies dist/ (default /usr/local)'
 	@echo 'make namenode            yunti nn: load for a NameNode, and plug-ins for it (JDK 17, Maven)'
-	@echo 'make observe             yunti observe: why a process is slow (JDK, Maven, clang)'
+	@echo 'make observe             yunti observe and yunti machine: why a process is slow, and the machine under it (JDK, Maven, clang)'
 	@echo 'make hadoop              yunti-hadoop.jar: plug-ins for stock Hadoop (JDK 17, Maven)'
 	@echo "make run-web             a shop's search page, by stock Velocity and compiled, on 127.0.0.1:8080 (ARGS='--port N'; JDK 17, Maven)"
 	@echo "make cluster-up          HDFS, YARN, MapReduce in a namespace of their own (ARGS='--nodes 2'); then: . cluster.env"
@@ -67,7 +68,7 @@ test:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py
 
-test-engine test-api test-conformance test-benches test-house test-hadoop test-observe test-namenode test-web: test-%:
+test-engine test-api test-conformance test-benches test-house test-hadoop test-observe test-machine test-namenode test-web: test-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
 
@@ -149,11 +150,11 @@ TRACE_JAR := build/observe/yunti-trace/yunti-trace.jar
 # A jar that was stopped half-way is no jar.
 .DELETE_ON_ERROR:
 
-# `yunti observe` and `yunti host`, and for JVMs async-profiler and our own agent.
+# `yunti observe` and `yunti machine`, and for JVMs async-profiler and our own agent.
 observe:
 	@tools/setup observe
 	@$(MAKE) --no-print-directory -s yunti
-	$(CARGO) build --release --locked --package yunti-observe --package yunti-host
+	$(CARGO) build --release --locked --package yunti-observe --package yunti-machine
 	@$(MAKE) --no-print-directory -s $(TRACE_JAR)
 	@$(MAKE) --no-print-directory -s observe-layout
 
@@ -165,7 +166,7 @@ $(TRACE_JAR): observe/agent/pom.xml LICENSE NOTICE $(shell find observe/agent/sr
 # What is built, to where it is looked for.
 observe-layout:
 	@install -D $(TARGET)/release/yunti-observe $(DIST)/libexec/yunti-observe
-	@install -D $(TARGET)/release/yunti-host $(DIST)/libexec/yunti-host
+	@install -D $(TARGET)/release/yunti-machine $(DIST)/libexec/yunti-machine
 	@observe/async-profiler $(DIST)/lib/yunti
 	@observe/jvmti/build $(DIST)/lib/yunti
 	@install -D -m 644 $(TRACE_JAR) $(DIST)/lib/yunti/yunti-trace.jar
@@ -237,8 +238,8 @@ dist:
 	  tools/licenses.py yunti-namenode > $(DIST)/share/doc/yunti/licenses-nn.txt; \
 	else echo 'dist: without yunti nn, which make namenode builds'; fi
 	@if [ -f $(TARGET)/release/yunti-observe ] && [ -f $(TRACE_JAR) ]; then \
-	  $(MAKE) --no-print-directory -s observe-layout && strip $(DIST)/libexec/yunti-{observe,host} $(DIST)/lib/yunti/libyunti-locks.so && \
-	  tools/licenses.py yunti-observe > $(DIST)/share/doc/yunti/licenses-observe.txt && tools/licenses.py yunti-host > $(DIST)/share/doc/yunti/licenses-host.txt; \
+	  $(MAKE) --no-print-directory -s observe-layout && strip $(DIST)/libexec/yunti-{observe,machine} $(DIST)/lib/yunti/libyunti-locks.so && \
+	  tools/licenses.py yunti-observe > $(DIST)/share/doc/yunti/licenses-observe.txt && tools/licenses.py yunti-machine > $(DIST)/share/doc/yunti/licenses-machine.txt; \
 	else echo 'dist: without yunti observe, which make observe builds'; fi
 	$(PYTHON) tools/package/package.py $(DIST)
 

@@ -42,7 +42,7 @@ fn documents_of_our_own() {
         "cluster": {"nodes": 1, "processors": 1, "memory_bytes": 1}, "counters": {}, "attempts": []}"#);
     check(&dir, "facts", "job-facts", &["facts of a job on a cluster", "far away"]);
     dir.ok("limits --quick .");
-    check(&dir, "cache/yunti/limits.json", "limits", &["what yunti limits measured", "copies memory"]);
+    check(&dir, "cache/yunti/limits.json", "limits", &["what yunti machine limits measured", "copies memory"]);
     dir.write("both.json", dir.ok("report counts x --json").as_bytes());
     check(&dir, "both.json", "comparison", &["A is wordcount"]);
     dir.write("job", b"format = \"yunti-job/1\"\napplication = \"sort\"\nreduces = 7\n");

@@ -52,7 +52,7 @@ fn load(dir: &Path, prefix: &str, tree: &mut Tree) {
         let name = entry.file_name().into_string().unwrap();
         let path = format!("{prefix}{name}");
         if entry.file_type().unwrap().is_dir() {
-            // What .gitignore names, and what programs have written; `observe/src/target/` is source.
+            // What .gitignore names, and what programs have written; `probe/src/target/` is source.
             let built = [".git", "build", "dist", "__pycache__", ".venv", "corpus", "artifacts"];
             let is_built = built.contains(&&*name) || name == "target" && matches!(prefix, "" | "fuzz/");
             if !is_built {
@@ -267,7 +267,7 @@ fn opening(tree: &Tree) -> Vec<String> {
 fn unsafe_files(tree: &Tree) -> Vec<String> {
     let mut complaints = Vec::new();
     let listed: BTreeSet<String> = quoted_paths(block(tree.architecture(), "## Files with `unsafe`", "\n## "));
-    let tops = ["engine/", "cli/", "base/", "observe/", "hadoop/", "host/", "namenode/"];
+    let tops = ["engine/", "cli/", "base/", "machine/", "observe/", "probe/", "hadoop/", "namenode/"];
     let is_whole = |path: &str| tops.iter().any(|top| path.starts_with(top));
     let full = |path: &String| if is_whole(path) { path.clone() } else { format!("{SOURCE}{path}") };
     let listed: BTreeSet<String> = listed.iter().map(full).collect();
@@ -414,7 +414,7 @@ fn crowded_folders(tree: &Tree) -> Vec<String> {
         *entries.entry(&whole[..whole.rfind('/').map_or(0, |at| at + 1)]).or_default() += 1;
     }
     let ours = |folder: &str| {
-        let tops = ["engine/", "cli/", "base/", "observe/", "tools/", "tests/", "fuzz/"];
+        let tops = ["engine/", "cli/", "base/", "machine/", "observe/", "probe/", "tools/", "tests/", "fuzz/"];
         folder != SOURCE && tops.iter().any(|top| folder.starts_with(top))
     };
     let crowded = entries.into_iter().filter(|(folder, n)| *n > ENTRIES_MAX && ours(folder));

@@ -1,5 +1,5 @@
 //! Any bytes as what reports of crashes are made of: each report is a message that can be sent. Not in `mod.rs`, which is the engine's: the tests of
-//! `observe/crash/` replay these corpora.
+//! `machine/crash/` replay these corpora.
 
 use std::time::{Duration, SystemTime};
 

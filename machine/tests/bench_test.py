@@ -1,4 +1,4 @@
-"""`yunti host bench`, each subject once, against what is known of it; `yunti host make-spill`, on files and devices of its own."""
+"""`yunti machine bench`, each subject once, against what is known of it; `yunti machine make-spill`, on files and devices of its own."""
 
 import contextlib
 import json
@@ -12,7 +12,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../observe/tests"))
 from images import do  # noqa: E402
 from looking import YUNTI, needs_loop_devices  # noqa: E402
 
@@ -20,7 +20,7 @@ SUBJECTS = ("bigalloc", "no-journal", "inline-data", "overlay", "io-uring", "map
 
 
 def host(*words, code=0, **how):
-    run = subprocess.run([YUNTI, "host", *map(str, words)], capture_output=True, text=True, timeout=120, **how)
+    run = subprocess.run([YUNTI, "machine", *map(str, words)], capture_output=True, text=True, timeout=120, **how)
     assert run.returncode == code, (run.returncode, run.stdout[-2000:], run.stderr)
     return run
 
@@ -67,7 +67,7 @@ class Bench(unittest.TestCase):
         self.assertGreater(cluster["new_values"][0], cluster["old_values"][0] * 4)
 
     def test_ctrl_c_leaves_nothing(self):
-        run = subprocess.Popen([YUNTI, "host", "bench", "--dir", self.folder, "no-journal"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        run = subprocess.Popen([YUNTI, "machine", "bench", "--dir", self.folder, "no-journal"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         time.sleep(2)
         run.send_signal(signal.SIGINT)
         _, said = run.communicate(timeout=60)
@@ -75,7 +75,7 @@ class Bench(unittest.TestCase):
         self.assertEqual((os.listdir(self.folder), left_of(self.folder)), ([], set()))
 
     def test_who_is_killed_leaves_files_and_the_next_clears_them(self):
-        run = subprocess.Popen([YUNTI, "host", "bench", "--dir", self.folder, "no-journal"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        run = subprocess.Popen([YUNTI, "machine", "bench", "--dir", self.folder, "no-journal"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         end = time.monotonic() + 20
         while not any(os.path.exists(os.path.join(self.folder, name, "at/files")) for name in os.listdir(self.folder)) and time.monotonic() < end:
             time.sleep(0.05)
@@ -156,7 +156,7 @@ class Spill(unittest.TestCase):
 
     def test_who_is_asked_to_end_leaves_nothing(self):
         for wait in (0, 0.02, 0.05, 0.1, 0.2):
-            run = subprocess.Popen([YUNTI, "host", "make-spill", "1G", "--image", self.image, "--at", self.at], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            run = subprocess.Popen([YUNTI, "machine", "make-spill", "1G", "--image", self.image, "--at", self.at], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             time.sleep(wait)
             run.send_signal(signal.SIGTERM)
             _, said = run.communicate(timeout=60)

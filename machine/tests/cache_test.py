@@ -1,4 +1,4 @@
-"""`yunti observe cache` on a file system of its own, read and written in patterns of which it is known what the page cache has to do."""
+"""`yunti machine cache` on a file system of its own, read and written in patterns of which it is known what the page cache has to do."""
 
 import contextlib
 import ctypes
@@ -13,7 +13,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../observe/tests"))
 from images import MIB, image, mounted  # noqa: E402
 from looking import Looking, Refusals, needs_loop_devices, observe, require_programs_in_the_kernel, until  # noqa: E402
 import twice  # noqa: E402  (looking.py knows where it is)

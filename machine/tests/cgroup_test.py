@@ -1,4 +1,4 @@
-"""`yunti observe cgroup` on control groups of its own, with programs whose use of the machine is known by themselves."""
+"""`yunti machine cgroup` on control groups of its own, with programs whose use of the machine is known by themselves."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../observe/tests"))
 from images import MIB, do, image, mounted  # noqa: E402
 from looking import YUNTI, Looking, Refusals, observe, require_programs_in_the_kernel  # noqa: E402
 

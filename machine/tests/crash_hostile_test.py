@@ -1,4 +1,4 @@
-"""`yunti observe crash` with logs, files and collectors that do not behave: it is not held up, tells each report once, and nothing else."""
+"""`yunti machine crash` with logs, files and collectors that do not behave: it is not held up, tells each report once, and nothing else."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+sys.path[:0] = [HERE, os.path.join(HERE, "../../observe/tests")]
 from crashing import OOPS, WithCollectors  # noqa: E402
 from images import do  # noqa: E402
 from looking import Looking, needs_namespaces  # noqa: E402

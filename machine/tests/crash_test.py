@@ -1,4 +1,4 @@
-"""`yunti observe crash`: what crashes here in fact, or is said to have by a kernel's log of our own, arrives at collectors of our own; once, and nothing else."""
+"""`yunti machine crash`: what crashes here in fact, or is said to have by a kernel's log of our own, arrives at collectors of our own; once, and nothing else."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+sys.path[:0] = [HERE, os.path.join(HERE, "../../observe/tests")]
 from cgroup_test import group, memory_limit, needs_groups  # noqa: E402
 from crashing import HUNG, OOPS, SECRET, UdpCollector, WithCollectors  # noqa: E402
 from images import do, image, mounted  # noqa: E402
@@ -271,7 +271,7 @@ print(*[m.name for m in collector.messages(4, within=40, quiet=3)], flush=True)
     def test_a_page_and_a_text(self):
         log, say = self.log()
         page = os.path.join(self.folder, "page.html")
-        run = subprocess.Popen([YUNTI, "observe", "crash", "-s", "1.5".split(".")[0], "-o", page, *log], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        run = subprocess.Popen([YUNTI, "machine", "crash", "-s", "1.5".split(".")[0], "-o", page, *log], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         run.stderr.readline()
         say(OOPS.replace("NAME", "crash_read") + "\n" + HUNG)
         out, err = run.communicate(timeout=20)

@@ -1,4 +1,4 @@
-"""What tests of `yunti observe crash` have in common: collectors of their own, a kernel's log of their own, a JVM that crashes."""
+"""What tests of `yunti machine crash` have in common: collectors of their own, a kernel's log of their own, a JVM that crashes."""
 
 import contextlib
 import os

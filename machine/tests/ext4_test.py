@@ -1,4 +1,4 @@
-"""`yunti observe ext4` on images and mounted file systems whose blocks are known by e2fsprogs."""
+"""`yunti machine ext4` on images and mounted file systems whose blocks are known by e2fsprogs."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../observe/tests"))
 from images import FEATURES, MIB, do, image, mounted  # noqa: E402
 from looking import YUNTI, needs_loop_devices, observe, require_programs_in_the_kernel  # noqa: E402
 
@@ -201,7 +201,7 @@ class Io:
     """`ext4 io` from before something is done until after it."""
 
     def __init__(self, folder):
-        self.run = subprocess.Popen([YUNTI, "observe", "ext4", "io", "--json", "-s", "60", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.run = subprocess.Popen([YUNTI, "machine", "ext4", "io", "--json", "-s", "60", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.run.stderr.readline()
         assert line.startswith("watching "), line
 
@@ -302,7 +302,7 @@ class OfIo(InAFolder):
 
     def test_lines_while_it_is_seen(self):
         with mounted(image(self.path("image"))) as folder:
-            run = subprocess.Popen([YUNTI, "observe", "ext4", "io", "-s", "2.5", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            run = subprocess.Popen([YUNTI, "machine", "ext4", "io", "-s", "2.5", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             run.stderr.readline()
             with open(f"{folder}/file", "wb") as f:
                 f.write(b"x" * 3 * MIB)

@@ -1,4 +1,4 @@
-"""`yunti observe ext4 guard` on devices and file systems that fail when they are told to."""
+"""`yunti machine ext4 guard` on devices and file systems that fail when they are told to."""
 
 import contextlib
 import http.server
@@ -13,7 +13,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../observe/tests"))
 from looking import YUNTI, needs_loop_devices, observe, require_programs_in_the_kernel, text_of, until  # noqa: E402
 
 MIB = 1 << 20
@@ -29,7 +29,7 @@ class Guard:
     """At work from when it is made until it ends by itself, or is ended."""
 
     def __init__(self, place, *words):
-        command = [YUNTI, "observe", "ext4", "guard", "--json", "-s", "60", place, *words]
+        command = [YUNTI, "machine", "ext4", "guard", "--json", "-s", "60", place, *words]
         self.run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.run.stderr.readline()
         assert line.startswith("watching errors"), line

@@ -1,4 +1,4 @@
-"""`yunti observe net` on services and callers of its own, whose answers, connections and refusals are counted by themselves."""
+"""`yunti machine net` on services and callers of its own, whose answers, connections and refusals are counted by themselves."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../observe/tests"))
 from looking import Looking, Refusals, observe, require_programs_in_the_kernel  # noqa: E402
 
 # Answers each line; each tenth only after 20 ms; or one alone, and closes. Says its port.

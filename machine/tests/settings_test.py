@@ -1,4 +1,4 @@
-"""`yunti host settings`, `apply`, `undo` and `journal`: on a network namespace and a loop device of their own. No setting of the machine is changed."""
+"""`yunti machine settings`, `apply`, `undo` and `journal`: on a network namespace and a loop device of their own. No setting of the machine is changed."""
 
 import contextlib
 import json
@@ -10,7 +10,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+sys.path[:0] = [HERE, os.path.join(HERE, "../../observe/tests")]
 from images import MIB, do  # noqa: E402
 from looking import NOBODY, YUNTI, needs_loop_devices, needs_namespaces, needs_nobody  # noqa: E402
 
@@ -27,7 +27,7 @@ class Settings(unittest.TestCase):
         self.journal = os.path.join(self.folder, "journal/of-host.jsonl")
 
     def host(self, *words, code=0):
-        run = subprocess.run([*self.before, YUNTI, "host", *words], capture_output=True, text=True, timeout=60)
+        run = subprocess.run([*self.before, YUNTI, "machine", *words], capture_output=True, text=True, timeout=60)
         self.assertEqual(run.returncode, code, (run.stdout, run.stderr))
         return run.stdout + run.stderr
 
@@ -107,7 +107,7 @@ class Settings(unittest.TestCase):
             ("local-ports=30000-20000", 2, "empty"),
             ("local-ports=1-2", 2, "1024"),
             ("tw-reuse=9", 2, "from 0 to 2"),
-            ("no-such-setting", 3, "yunti host settings"),
+            ("no-such-setting", 3, "yunti machine settings"),
         ):
             self.assertIn(said, self.change("apply", words, code=code))
         self.assertEqual((self.read(PORTS), os.path.exists(self.journal)), (before, False))
@@ -118,7 +118,7 @@ class Settings(unittest.TestCase):
         self.within_a_namespace()
         before = self.read(PORTS)
         words = [f"local-ports={n}000-{n + 20}000" for n in range(11, 19)]
-        runs = [subprocess.Popen([*self.before, YUNTI, "host", "apply", word, "--journal", self.journal], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for word in words]
+        runs = [subprocess.Popen([*self.before, YUNTI, "machine", "apply", word, "--journal", self.journal], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for word in words]
         for run in runs:
             _, said = run.communicate(timeout=60)
             self.assertEqual(run.returncode, 0, said)

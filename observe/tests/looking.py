@@ -27,8 +27,16 @@ def java_versions():
     return {version: home for version, (_, home) in jdks.find(["17", "25"]).items()}
 
 
+MACHINE = ("cache", "cgroup", "crash", "ext4", "net")
+
+
+def part(command):
+    """The part of Yunti that has a command."""
+    return "machine" if command in MACHINE else "observe"
+
+
 def observe(*words, code=0, before=()):
-    run = subprocess.run([*before, YUNTI, "observe", *map(str, words)], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([*before, YUNTI, part(words[0] if words else ""), *map(str, words)], capture_output=True, text=True, timeout=60)
     assert run.returncode == code, (run.returncode, run.stdout[-2000:], run.stderr)
     return run
 
@@ -128,7 +136,7 @@ class Looking:
         words = ["--json"] * json + [*words]
         if at is not None:
             words += ["-s", LOOK_SECONDS_MAX, "-p", getattr(at, "pid", at)]
-        command = [*before, YUNTI, "observe", observer, *map(str, words)]
+        command = [*before, YUNTI, part(observer), observer, *map(str, words)]
         self.run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.json, self.warning = json, ""
         # A program that it starts may say something too.

@@ -16,7 +16,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.path.join(ROOT, "build")
 YUNTI = os.path.join(ROOT, "dist/bin/yunti")
 PYTHON = sys.executable
-PARTS = ("engine", "api", "conformance", "benches", "house", "hadoop", "observe", "namenode", "web")
+PARTS = ("engine", "api", "conformance", "benches", "house", "hadoop", "observe", "machine", "namenode", "web")
 
 
 @dataclass
@@ -88,6 +88,11 @@ def of_observe(name, test):
     return Suite("observe", name, [["make", "-s", "observe"], [PYTHON, f"observe/tests/{test}_test.py"]], counts.of_unittest, {"YUNTI": YUNTI})
 
 
+def of_machine(name, test):
+    """A file of machine/tests, which are also built by `make observe`."""
+    return Suite("machine", name, [["make", "-s", "observe"], [PYTHON, f"machine/tests/{test}_test.py"]], counts.of_unittest, {"YUNTI": YUNTI})
+
+
 def on_a_cluster(name, test, only=(), part="hadoop"):
     """One file of hadoop/tests, which starts a cluster of its own."""
     steps = [["make", "-s", "hadoop"], *cmake("examples", "examples", "gcc"), [PYTHON, f"hadoop/tests/{test}_test.py", *only]]
@@ -125,7 +130,7 @@ SUITES = [
     on_a_cluster("jobs on a cluster", "jobs", [f"Jobs.test_{name}" for name in JOBS]),
     on_a_cluster("job files on a cluster", "job_files", JOB_FILES),
     Suite("hadoop", "the cluster itself", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]], counts.of_unittest),
-    Suite("observe", "units", [["cargo", "test", "--locked", "-p", "yunti-observe", "-p", "yunti-crash", "-p", "yunti-ext4", "-p", "yunti-host", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
+    Suite("observe", "units", [["cargo", "test", "--locked", "-p", "yunti-observe", "-p", "yunti-probe", "-p", "yunti-machine", "-p", "yunti-crash", "-p", "yunti-ext4", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
     of_observe("flame graphs of known programs", "flame"),
     of_observe("flame graphs of programs that wait and allocate", "flame_native"),
     of_observe("calls of a known program", "trace"),
@@ -133,17 +138,17 @@ SUITES = [
     of_observe("native calls of known programs", "native"),
     of_observe("page faults of known programs", "faults"),
     of_observe("slow requests of known causes", "slow"),
-    of_observe("ext4 file systems whose blocks are known", "host/ext4"),
-    of_observe("a guard of devices that fail", "host/guard"),
-    of_observe("a page cache in patterns whose hits and misses are known", "host/cache"),
-    of_observe("control groups whose use of the machine is known", "host/cgroup"),
-    of_observe("services and callers whose answers are counted", "host/net"),
-    of_observe("crashes that arrive once, whatever the network does", "host/crash"),
-    of_observe("logs, files and collectors that do not behave", "host/crash_hostile"),
-    of_observe("settings that are changed and undone", "host/settings"),
-    of_observe("settings of old, each measured once", "host/bench"),
+    of_machine("ext4 file systems whose blocks are known", "ext4"),
+    of_machine("a guard of devices that fail", "guard"),
+    of_machine("a page cache in patterns whose hits and misses are known", "cache"),
+    of_machine("control groups whose use of the machine is known", "cgroup"),
+    of_machine("services and callers whose answers are counted", "net"),
+    of_machine("crashes that arrive once, whatever the network does", "crash"),
+    of_machine("logs, files and collectors that do not behave", "crash_hostile"),
+    of_machine("settings that are changed and undone", "settings"),
+    of_machine("settings of old, each measured once", "bench"),
     of_observe("what bounds programs of known causes", "why"),
-    of_observe("what bounds programs by files and connections", "host/why"),
+    of_observe("what bounds programs by files and connections", "why_machine"),
     Suite("namenode", "units", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
     Suite("namenode", "classes of the plug-in", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test"]], counts.of_surefire),
     Suite("namenode", "plug-ins in a NameNode", [["make", "-s", "namenode"], [PYTHON, "namenode/tests/plugins_test.py"]], counts.of_unittest, {"YUNTI": YUNTI}),

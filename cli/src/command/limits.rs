@@ -1,4 +1,4 @@
-//! `yunti limits`: measures this machine, prints it, and keeps it for the reports of later jobs.
+//! `yunti machine limits`: measures this machine, prints it, and keeps it for the reports of later jobs.
 
 use std::path::PathBuf;
 

@@ -16,13 +16,13 @@ pub fn section(report: &Report) -> Tag {
     }
     let card = tag("div").class("card").add(stack(report, busy_ms)).add(rows(report, busy_ms));
     let limits = if report.stages.iter().any(|s| limit(s).is_some()) {
-        "of limit: the speed of one worker in this stage, against what yunti limits measured on this machine for the resource that it \
+        "of limit: the speed of one worker in this stage, against what yunti machine limits measured on this machine for the resource that it \
          uses. Stages that use the processors have no such limit. A little more than 100 % is possible: limits are measured on data \
          that does not fit the caches."
     } else if report.job.id.is_some() {
         "What the nodes of the cluster can do at most is not measured."
     } else {
-        "What this machine can do at most was not measured before this job: run yunti limits once, and reports of later jobs hold \
+        "What this machine can do at most was not measured before this job: run yunti machine limits once, and reports of later jobs hold \
          their stages against it."
     };
     section.add(card.add(note(limits).set("style", "margin:.8rem 0 0")))

@@ -99,7 +99,7 @@ impl Ground {
             ..spec.clone()
         };
         let real = Env::real();
-        // What `yunti limits` measured here is not a part of these jobs.
+        // What `yunti machine limits` measured here is not a part of these jobs.
         let env = Env { files: around(real.files.clone()), cache_dir: None, ..real };
         run(&spec, &env, &[builtin_classes(), test_classes()], &Control::new()).unwrap().report
     }

@@ -7,7 +7,7 @@
 //! ```
 //! A report has only what is listed in docs/formats/crash-reports.md: names of functions and what is needed to tell one cause from another. No registers,
 //! no memory, no command lines, no environment. Whatever comes, nothing here panics, and a message is never longer than asked for; a crate of its own, so
-//! that this can be shown with any bytes (fuzz/fuzz_targets/crash). Nothing here opens a file or a connection: `observe/src/crash/` does.
+//! that this can be shown with any bytes (fuzz/fuzz_targets/crash). Nothing here opens a file or a connection: `machine/src/crash/` does.
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,9 @@
-//! `yunti doctor`: whether this machine is set up well for a job. It looks and tells; it changes nothing.
+//! `yunti machine doctor`: whether this machine is set up well for a job. It looks and tells; it changes nothing.
 //!
 //! ```text
 //!   finding    what was seen, why it matters, what to change      told      findings as a table or as JSON
 //!   cgroup     limits of control groups
-//!   settings   what `yunti host` can change, with what is measured and counted about it; its rules are in yunti-settings, with `System`
+//!   settings   what `yunti machine` can change, with what is measured and counted about it; its rules are in yunti-settings, with `System`
 //!   scratch    scratch directories, what they can do, features of their file systems
 //!   processor, memory, limits, overlays, pressure, java, parts: the rules, one file a concern
 //! ```
@@ -305,8 +305,8 @@ mod tests {
             // Who changes a setting of the system is told how to undo it.
             let sets = finding.change.as_deref().is_some_and(|c| c.contains("sudo"));
             assert!(!sets || finding.undo.is_some(), "{finding:?}");
-            // And, who changes one that `yunti host` knows, what it costs.
-            let applies = finding.change.as_deref().is_some_and(|c| c.contains("yunti host apply"));
+            // And, who changes one that `yunti machine` knows, what it costs.
+            let applies = finding.change.as_deref().is_some_and(|c| c.contains("yunti machine apply"));
             assert!(!applies || finding.cost.as_deref().is_some_and(|c| !c.is_empty()), "{finding:?}");
         }
     }

@@ -12,7 +12,7 @@ const MANY: usize = 4;
 pub fn findings(system: &System) -> Vec<Finding> {
     let table = system.text("proc/self/mountinfo").unwrap_or_default();
     let mounts: Vec<Vec<&str>> = table.lines().filter_map(layers).collect();
-    let why = "a file below several overlays is in the page cache once, a copy in each layer once each: N containers of one image read its files once (yunti host bench overlay)";
+    let why = "a file below several overlays is in the page cache once, a copy in each layer once each: N containers of one image read its files once (yunti machine bench overlay)";
     let finding = |seen: String| Finding::new("disks", "overlay", seen, why);
     if mounts.is_empty() {
         return vec![finding("no overlay is mounted".to_owned())];

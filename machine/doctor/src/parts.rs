@@ -48,7 +48,7 @@ fn measured(env: &Env) -> Finding {
             format!("{}: memory {}{disk}", numbers::utc(limits.measured_unix_ms), numbers::rate(limits.memory_copy.all))
         }
     };
-    Finding::new(AREA, "measured", seen, why).note_if(limits.is_none()).change("yunti limits")
+    Finding::new(AREA, "measured", seen, why).note_if(limits.is_none()).change("yunti machine limits")
 }
 
 fn hadoop() -> Finding {

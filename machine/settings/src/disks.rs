@@ -6,7 +6,7 @@ use crate::system::System;
 const AREA: &str = "disks";
 /// What the kernel reads ahead unless it is told otherwise.
 const READ_AHEAD_KIB: u64 = 128;
-/// What it is worth here is measured: `yunti host bench read-ahead`.
+/// What it is worth here is measured: `yunti machine bench read-ahead`.
 const READ_AHEAD_GOOD_KIB: u64 = 512;
 const READ_AHEAD_MAX_KIB: u64 = 64 << 10;
 

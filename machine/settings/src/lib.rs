@@ -8,7 +8,7 @@
 //!   disks.rs    scheduler and read-ahead of each disk, clock of processors
 //!   network.rs  TIME_WAIT, ports, queues of those that listen
 //! ```
-//! `yunti doctor` tells of them; `yunti host apply` and `undo` change them, with a journal.
+//! `yunti machine doctor` tells of them; `yunti machine apply` and `undo` change them, with a journal.
 
 mod disks;
 mod memory;

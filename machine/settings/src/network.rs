@@ -50,7 +50,7 @@ fn reuse(system: &System) -> Option<Setting> {
             format!("{value}: {what}; {} connections in TIME_WAIT", waiting(system)),
             Takes::Number { path, min: 0, max: 2 },
         )
-        .why("a port to the same service may be taken again while an old connection waits: each of them after a second, not after a minute, for who connects anew for each request (yunti host bench time-wait)")
+        .why("a port to the same service may be taken again while an old connection waits: each of them after a second, not after a minute, for who connects anew for each request (yunti machine bench time-wait)")
         .better(
             has_times && (short && value != 1 || value == 0),
             if short { Advice::Change } else { Advice::Consider },
@@ -94,7 +94,7 @@ fn backlog(system: &System) -> Option<Setting> {
     let value = system.number(&path)?;
     Some(
         Setting::new("listen-backlog", AREA, value.to_string(), Takes::Number { path, min: 1, max: 1 << 20 })
-            .why("no queue of a service that listens is longer, whatever it asks for: what comes while it is full tries again after a second, then two (yunti observe net)")
+            .why("no queue of a service that listens is longer, whatever it asks for: what comes while it is full tries again after a second, then two (yunti machine net)")
             .better(value < BACKLOG, Advice::Consider, "4096", "some kernel memory for connections that nobody has taken yet; services must ask for it too"),
     )
 }

@@ -53,7 +53,7 @@ pub fn churn(flags: &ChurnFlags) -> Outcome {
     let devices = fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
     if devices.lines().skip(2).any(|line| !line.trim_start().starts_with("lo:")) {
         return Err(Error::new(Code::Usage, "this is no network namespace of its own")
-            .hint("run: yunti host bench time-wait")
+            .hint("run: yunti machine bench time-wait")
             .into());
     }
     tool::run("ip", ["link", "set", "lo", "up"])?;

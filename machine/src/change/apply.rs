@@ -11,7 +11,9 @@ pub fn apply(journal: &mut Journal, files: &Files, name: &str, wanted: &Wanted) 
     let id = journal.intend(name, wanted, &files.boot())?;
     match all_or_none(files, wanted) {
         Ok(()) => {
-            journal.note(id, State::Done, None).map_err(|e| e.hint("it is changed; `yunti host undo` finds that"))?;
+            journal
+                .note(id, State::Done, None)
+                .map_err(|e| e.hint("it is changed; `yunti machine undo` finds that"))?;
             Ok(id)
         }
         Err(error) => {

@@ -1,4 +1,4 @@
-//! What was changed, line by line: docs/formats/host-journal.md.
+//! What was changed, line by line: docs/formats/machine-journal.md.
 //!
 //! A line is on the disk before what it says is begun. Lines are only ever added; the last one of a number says how it stands.
 
@@ -80,7 +80,7 @@ impl Journal {
         while let Err(e) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
             attempts += 1;
             if attempts > LOCK_ATTEMPTS || e != rustix::io::Errno::WOULDBLOCK {
-                return Err(Error::new(Code::Output, "another yunti host is at work")
+                return Err(Error::new(Code::Output, "another yunti machine is at work")
                     .at_path(path.to_string_lossy())
                     .hint("wait for it"));
             }

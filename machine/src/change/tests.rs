@@ -284,7 +284,7 @@ fn one_at_a_time() {
     let machine = Machine::new();
     let held = machine.journal();
     let error = Journal::open(&machine.path).err().unwrap();
-    assert!(error.to_string().contains("another yunti host"), "{error}");
+    assert!(error.to_string().contains("another yunti machine"), "{error}");
     drop(held);
     machine.journal();
 }

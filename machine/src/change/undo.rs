@@ -43,7 +43,7 @@ pub fn settle(journal: &mut Journal, files: &Files) -> Result<Vec<String>> {
             // A value of somebody else's, or what the kernel has made of ours: whoever undoes it must want that.
             State::Intended | State::Undoing if is_foreign(files, &change) => {
                 journal.note(*id, State::Done, Some("found with other values"))?;
-                told.push(format!("{name}: one who did not end was about to change it, and it has another value now: `yunti host undo {name} --force` puts back what was before"));
+                told.push(format!("{name}: one who did not end was about to change it, and it has another value now: `yunti machine undo {name} --force` puts back what was before"));
             }
             // Some of its files.
             State::Intended => match put_back(files, wanted) {

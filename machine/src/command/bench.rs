@@ -1,4 +1,4 @@
-//! `yunti host bench`: what was worth doing on kernels of about 2010, and what still is.
+//! `yunti machine bench`: what was worth doing on kernels of about 2010, and what still is.
 
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -291,8 +291,8 @@ fn as_json(all: &[Done], load: &str, in_memory: bool) -> Value {
 fn page(all: &[Done]) -> String {
     let title = "What is still worth doing";
     let page =
-        Page { title, style: "", script: None, foot: "Yunti. What the words mean stands in docs/guide/host.md." };
-    let head = tag("header").add(tag("p").class("eyebrow").say("yunti host bench")).add(tag("h1").say(title));
+        Page { title, style: "", script: None, foot: "Yunti. What the words mean stands in docs/guide/machine.md." };
+    let head = tag("header").add(tag("p").class("eyebrow").say("yunti machine bench")).add(tag("h1").say(title));
     let sections = all.iter().map(|done| {
         let mut part = section(done.subject.name, done.subject.what);
         for p in done.subject.published {

@@ -1,4 +1,4 @@
-//! `yunti host make-spill`: a file system for spill, which may be lost, with what wins when it is measured.
+//! `yunti machine make-spill`: a file system for spill, which may be lost, with what wins when it is measured.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -39,7 +39,7 @@ pub struct MakeSpillFlags {
     json: bool,
 }
 
-/// Why each stands in docs/decisions/host-bench.md.
+/// Why each stands in docs/decisions/machine-bench.md.
 const MAKE: [&str; 10] = ["-q", "-F", "-O", "^has_journal", "-T", "largefile", "-m", "0", "-E", "lazy_itable_init=1"];
 const MOUNT: &str = "noatime,nodev,nosuid,noinit_itable";
 

@@ -1,4 +1,4 @@
-//! `yunti host settings`, `apply`, `undo` and `journal`: changes that are asked for one by one, and can be undone.
+//! `yunti machine settings`, `apply`, `undo` and `journal`: changes that are asked for one by one, and can be undone.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::change::files::Files;
 use crate::change::journal::{self, Change, Journal, State};
 use crate::change::undo::{Which, changed_since, chosen, settle, undo};
 
-/// Says what is set, and what should be here; `yunti doctor` measures what it can of it
+/// Says what is set, and what should be here; `yunti machine doctor` measures what it can of it
 #[derive(Debug, Args)]
 pub struct SettingsFlags {
     #[arg(long)]
@@ -23,10 +23,10 @@ pub struct SettingsFlags {
     machine: MachineFlags,
 }
 
-/// Changes one setting until the machine is started anew, or `yunti host undo`
+/// Changes one setting until the machine is started anew, or `yunti machine undo`
 #[derive(Debug, Args)]
 pub struct ApplyFlags {
-    /// Which, of `yunti host settings`; with =VALUE another one than is recommended
+    /// Which, of `yunti machine settings`; with =VALUE another one than is recommended
     #[arg(value_name = "NAME[=VALUE]")]
     what: String,
     #[command(flatten)]
@@ -101,7 +101,7 @@ pub fn settings(flags: &SettingsFlags) -> Outcome {
     }
     for setting in all.iter().filter(|s| s.advice != Advice::Keep) {
         text += &format!("\n{}: {}.\n", setting.name, setting.why);
-        text += &format!("  costs:  {}\n  change: yunti host apply {}\n", setting.cost, setting.name);
+        text += &format!("  costs:  {}\n  change: yunti machine apply {}\n", setting.cost, setting.name);
     }
     stdout::print(&text)
 }
@@ -165,7 +165,7 @@ pub fn apply_one(flags: &ApplyFlags) -> Outcome {
     };
     let id = apply(&mut journal, &files, &setting.name, &wanted)?;
     let text = format!(
-        "{}: changed, until the machine is started anew or `yunti host undo {}`:\n{}{}",
+        "{}: changed, until the machine is started anew or `yunti machine undo {}`:\n{}{}",
         setting.name,
         setting.name,
         lines(&wanted.old, &wanted.writes),
@@ -179,7 +179,7 @@ fn unknown(system: &System, name: &str) -> Error {
     let several: Vec<&str> = all.iter().map(|s| &*s.name).filter(|n| n.split(':').next() == Some(name)).collect();
     let error = Error::new(Code::Input, format!("there is no setting '{name}' here"));
     match several.len() {
-        0 => error.hint("yunti host settings lists them"),
+        0 => error.hint("yunti machine settings lists them"),
         _ => error.hint(format!("say which: {}", several.join(", "))),
     }
 }

@@ -1,4 +1,4 @@
-//! How reports of crashes are found, and the way that they go to who collects them. What a report is, is `observe/crash/`'s.
+//! How reports of crashes are found, and the way that they go to who collects them. What a report is, is `machine/crash/`'s.
 //!
 //! ```text
 //!   kernel_log.rs  /dev/kmsg, record by record      jvms.rs        folders where JVMs leave their hs_err files

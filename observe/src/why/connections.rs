@@ -30,7 +30,7 @@ pub fn listen_overflow(facts: &Facts) -> Option<Finding> {
         evidence: vec![
             format!("{} connections were accepted meanwhile", facts.connections.accepted),
             format!("{} at most stood in the queue of port {} when it was looked at", fullest.longest, fullest.port),
-            "`yunti observe net` shows it by port and peer".to_owned(),
+            "`yunti machine net` shows it by port and peer".to_owned(),
         ],
         cure: "accept faster (a thread that does nothing else), a longer queue (listen(), and net.core.somaxconn, which bounds it), connections that are kept open".to_owned(),
     })

@@ -31,7 +31,7 @@ pub fn fsync(facts: &Facts) -> Option<Finding> {
         sentence: format!("Waiting until data is on the device bounds it: {waiting:.1} threads at a time are in fsync or the like{}.", place(facts)),
         evidence: vec![
             format!("{waiting:.2} threads at a time wait in fsync, fdatasync, msync or synchronous writes"),
-            "`yunti observe ext4 io` shows what each costs: data, journal, flushes".to_owned(),
+            "`yunti machine ext4 io` shows what each costs: data, journal, flushes".to_owned(),
         ],
         cure: "one fsync for many records (group commit), fdatasync where the length stays, files that have their blocks already (fallocate), or a device with a cache that survives".to_owned(),
     })
@@ -49,7 +49,7 @@ pub fn journal(facts: &Facts) -> Option<Finding> {
         sentence: format!("The file system's journal bounds it: {waiting:.1} threads at a time wait for a transaction, or for room in it{}.", place(facts)),
         evidence: vec![
             format!("{own:.2} threads at a time wait for the journal, {:.2} for directories that others change", facts.disk_threads(&[DiskWait::Directory])),
-            "`yunti observe ext4 io` shows what is written to it; others who fsync on the same file system make it commit".to_owned(),
+            "`yunti machine ext4 io` shows what is written to it; others who fsync on the same file system make it commit".to_owned(),
         ],
         cure: "a larger journal (tune2fs -J size=, 1 GB for many small files), one on a device of its own, no journal for what can be made again; or fewer creations, renames and deletions".to_owned(),
     })

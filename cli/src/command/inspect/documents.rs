@@ -27,7 +27,7 @@ pub fn document(path: &Path, width: usize) -> Result<Found> {
     let (kind, what) = match &*format {
         REPORT_FORMAT => ("report", "the report of a job"),
         FACTS_FORMAT => ("job-facts", "facts of a job on a cluster"),
-        LIMITS_FORMAT => ("limits", "what yunti limits measured"),
+        LIMITS_FORMAT => ("limits", "what yunti machine limits measured"),
         COMPARISON_FORMAT => ("comparison", "two jobs compared"),
         _ => {
             let hint =
@@ -48,7 +48,7 @@ pub fn document(path: &Path, width: usize) -> Result<Found> {
             let measured = document["measured_unix_ms"].as_u64().unwrap_or(0);
             let rate = |name: &str| numbers::rate(document[name]["one"].as_f64().unwrap_or(0.0));
             text += &format!(
-                "  measured {}, {} threads; one thread copies memory with {}, sorts with {}\n  more: yunti limits\n",
+                "  measured {}, {} threads; one thread copies memory with {}, sorts with {}\n  more: yunti machine limits\n",
                 numbers::utc(measured),
                 document["threads"],
                 rate("memory_copy"),

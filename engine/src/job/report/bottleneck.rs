@@ -31,7 +31,7 @@ pub struct ResourceTimes {
     pub cpu_wait_ms: f64,
     /// Time spent waiting for locks and full queues between workers.
     pub lock_wait_ms: f64,
-    /// Copy bandwidth of the memory with all threads, where `yunti limits` has measured it.
+    /// Copy bandwidth of the memory with all threads, where `yunti machine limits` has measured it.
     pub memory_mb_per_s: Option<f64>,
     /// Disks that can work at a time; 0 counts as 1. On a cluster, its nodes.
     pub disks: u32,

@@ -283,7 +283,7 @@ fn input(plan: &Plan) -> Input {
     input
 }
 
-/// What `yunti limits` measured on this machine, if it ran.
+/// What `yunti machine limits` measured on this machine, if it ran.
 fn measured_limits(running: &Running<'_>) -> Option<Limits> {
     let path = running.env.cache_dir.as_ref()?.join(limits::FILE_NAME);
     Limits::load(&*running.env.files, &path)

@@ -1,4 +1,4 @@
-//! What this machine can do: the rates that a job's stages are held against (`yunti limits`).
+//! What this machine can do: the rates that a job's stages are held against (`yunti machine limits`).
 //!
 //! ```text
 //!   memory: read, write, copy; fresh pages      1 thread, all threads

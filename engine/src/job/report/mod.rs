@@ -203,7 +203,7 @@ pub struct Stage {
     pub busy_ms: f64,
     /// bytes / busy time: what one worker moves.
     pub mb_per_s: f64,
-    /// What `yunti limits` measured on this machine for the resource that this stage uses, if it ran; MB/s for one worker.
+    /// What `yunti machine limits` measured on this machine for the resource that this stage uses, if it ran; MB/s for one worker.
     pub limit_mb_per_s: Option<f64>,
     /// The resource: cpu, memory, disk_read, disk_write.
     pub resource: String,

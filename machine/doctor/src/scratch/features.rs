@@ -93,12 +93,12 @@ fn judged(facts: &Facts) -> Finding {
         ),
         () => (
             Level::Ok,
-            "a journal is written before each change of metadata; inline_data is for many files below 150 bytes, bigalloc for few large ones (yunti host bench)",
+            "a journal is written before each change of metadata; inline_data is for many files below 150 bytes, bigalloc for few large ones (yunti machine bench)",
         ),
     };
     Finding::new(AREA, "features", seen, why)
         .level(level)
-        .change("a file system for spill: sudo yunti host make-spill 20G")
+        .change("a file system for spill: sudo yunti machine make-spill 20G")
         .cost("its room; and after a crash it is made again")
         .undo("the line that make-spill prints: umount, rm")
 }

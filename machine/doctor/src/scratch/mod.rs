@@ -70,7 +70,7 @@ fn of_directory(system: &System, dir: &Path, trial: &Trial) -> Vec<Finding> {
         let seen =
             format!("{} in, {} out, through the page cache", numbers::rate(speed.write), numbers::rate(speed.read));
         let why =
-            "spills go through the page cache; a large one goes at the speed of the disk in the end (yunti limits)";
+            "spills go through the page cache; a large one goes at the speed of the disk in the end (yunti machine limits)";
         Finding::new(AREA, "speed", seen, why).warning_if(speed.write < SLOW).change("say a --scratch on a faster disk")
     }));
     findings
@@ -146,7 +146,7 @@ fn options(mount: &Mount, trial: &Trial) -> Finding {
         () if on_disk && trial.block_bytes.is_some_and(|bytes| bytes < 4096) => (
             Level::Note,
             "blocks are smaller than a page: several requests and extents in place of one",
-            "make the file system for scratch anew: sudo yunti host make-spill".to_owned(),
+            "make the file system for scratch anew: sudo yunti machine make-spill".to_owned(),
             None,
         ),
         () => (Level::Ok, "nothing in how it is mounted costs much", String::new(), None),
@@ -179,8 +179,8 @@ fn writeback(system: &System, trial: &Trial) -> Option<Finding> {
     let good_mib = ((rate * 1e6 * GOOD_SECONDS) as u64 >> 20).clamp(64, 4096);
     let why = "so long a sync of some bytes may wait, and whoever writes then";
     let finding = Finding::new(AREA, "writeback", seen, why).note_if(seconds > LONG_SECONDS);
-    let change = format!("sudo yunti host apply dirty-limit={good_mib}M");
-    Some(finding.change(change).cost("writers wait for the disk sooner").undo("sudo yunti host undo dirty-limit"))
+    let change = format!("sudo yunti machine apply dirty-limit={good_mib}M");
+    Some(finding.change(change).cost("writers wait for the disk sooner").undo("sudo yunti machine undo dirty-limit"))
 }
 
 /// Whether the disk waits for who reads in order.
@@ -196,9 +196,9 @@ fn ahead(system: &System, mount: &Mount, trial: &Trial) -> Option<Finding> {
     let why = "who reads in order waits for the disk, or the disk for him: more is read ahead at a time";
     let finding = Finding::new(AREA, "read-ahead", seen, why)
         .note_if(kib < READ_AHEAD_ENOUGH_KIB && measured.doubled > measured.usual * WORTH_IT);
-    let change = format!("sudo yunti host apply read-ahead:{disk}={}", (4 * kib).max(READ_AHEAD_KIB));
+    let change = format!("sudo yunti machine apply read-ahead:{disk}={}", (4 * kib).max(READ_AHEAD_KIB));
     let finding = finding.change(change).cost("page cache for files that are not read to their end");
-    Some(finding.undo(format!("sudo yunti host undo read-ahead:{disk}")))
+    Some(finding.undo(format!("sudo yunti machine undo read-ahead:{disk}")))
 }
 
 /// Reads of the disk at once, by their places: what a scheduler could gain by sorting them.

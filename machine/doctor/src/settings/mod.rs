@@ -1,4 +1,4 @@
-//! Settings of the machine that can be changed and undone by `yunti host`: the rules are those of `yunti-settings`.
+//! Settings of the machine that can be changed and undone by `yunti machine`: the rules are those of `yunti-settings`.
 
 mod counted;
 pub mod huge_pages;
@@ -43,7 +43,7 @@ fn finding(system: &System, setting: &Setting, measures: bool) -> Finding {
     });
     let by_hand = by_hand.map(|text| format!(" (or {text})")).unwrap_or_default();
     finding
-        .change(format!("sudo yunti host apply {}{by_hand}", setting.name))
+        .change(format!("sudo yunti machine apply {}{by_hand}", setting.name))
         .cost(setting.cost)
-        .undo(format!("sudo yunti host undo {}", setting.name))
+        .undo(format!("sudo yunti machine undo {}", setting.name))
 }

@@ -1,4 +1,4 @@
-//! `yunti observe cache`: how much of what files and processes ask for is in the page cache, and what is brought in for that.
+//! `yunti machine cache`: how much of what files and processes ask for is in the page cache, and what is brought in for that.
 
 mod account;
 mod ahead;

@@ -1,4 +1,4 @@
-//! `yunti observe cgroup`: what containers, services and jobs use, and what they wait for.
+//! `yunti machine cgroup`: what containers, services and jobs use, and what they wait for.
 
 mod counters;
 mod hierarchy;
@@ -58,7 +58,7 @@ pub fn cgroup(flags: &CgroupFlags) -> Outcome {
     let mut look = look::Look::start(hierarchies, live, &mut skips);
     if !flags.only.is_empty() && !look.has_any(&flags.only) {
         let error = Error::new(Code::Input, format!("no control group is called {}", flags.only.join(", ")));
-        return Err(error.hint("yunti observe cgroup without names shows those that there are").into());
+        return Err(error.hint("yunti machine cgroup without names shows those that there are").into());
     }
     eprintln!("watching control groups; ctrl-C ends it");
     let watched = stopping.wait_for_time(flags.output.seconds, look::PULSE, || look.pass());

@@ -1,4 +1,4 @@
-//! `yunti observe crash`: what crashes on this machine, told once to who collects it.
+//! `yunti machine crash`: what crashes on this machine, told once to who collects it.
 
 mod tell;
 

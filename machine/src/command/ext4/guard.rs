@@ -1,4 +1,4 @@
-//! `yunti observe ext4 guard`: counts errors of a file system and of its device, and acts when there are too many: before bad becomes worse.
+//! `yunti machine ext4 guard`: counts errors of a file system and of its device, and acts when there are too many: before bad becomes worse.
 //!
 //! The rule is that by which the engine takes its spill directories out of use: `yunti_base::directory_health`.
 

@@ -1,4 +1,4 @@
-//! `yunti observe ext4 io`: what is read from a file system's device and written to it, by what the blocks are.
+//! `yunti machine ext4 io`: what is read from a file system's device and written to it, by what the blocks are.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;

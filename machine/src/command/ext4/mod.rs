@@ -1,4 +1,4 @@
-//! `yunti observe ext4`: what a file system's blocks are, and which of them are read and written.
+//! `yunti machine ext4`: what a file system's blocks are, and which of them are read and written.
 
 mod attribution;
 mod guard;

@@ -1,4 +1,4 @@
-//! `yunti observe ext4 usage`: what the blocks of a file system are used for, how files and free space are cut, and what other settings would change.
+//! `yunti machine ext4 usage`: what the blocks of a file system are used for, how files and free space are cut, and what other settings would change.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;

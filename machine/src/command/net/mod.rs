@@ -1,4 +1,4 @@
-//! `yunti observe net`: how long services take to answer as the kernel sees it, and what becomes of connections.
+//! `yunti machine net`: how long services take to answer as the kernel sees it, and what becomes of connections.
 
 mod look;
 mod queues;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`yunti host bench`, all subjects, kept under ../results. See ../README.md; root, ten minutes and more. Arguments go to the command."""
+"""`yunti machine bench`, all subjects, kept under ../results. See ../README.md; root, ten minutes and more. Arguments go to the command."""
 
 import json
 import os
@@ -41,7 +41,7 @@ def text_of(document):
 
 def main():
     host, begin = machine.describe(), time.strftime("%Y-%m-%d %H:%M")
-    run = subprocess.run([YUNTI, "host", "bench", "--json", *sys.argv[1:]], stdout=subprocess.PIPE, text=True)
+    run = subprocess.run([YUNTI, "machine", "bench", "--json", *sys.argv[1:]], stdout=subprocess.PIPE, text=True)
     if not run.stdout:
         return run.returncode
     document = json.loads(run.stdout)

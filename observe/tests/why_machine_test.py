@@ -11,7 +11,7 @@ import unittest
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..")]
+sys.path[:0] = [HERE, os.path.join(HERE, "../../machine/tests")]
 from cgroup_test import VERSION_2, group, memory_limit, needs_groups  # noqa: E402
 from images import MIB, do, image  # noqa: E402
 from looking import YUNTI, needs_loop_devices, require_programs_in_the_kernel  # noqa: E402
