@@ -154,7 +154,7 @@ fn jobs_that_wait_run_one_after_the_other() {
 }
 
 #[test]
-fn a_job_that_waits_is_cancelled_and_says_what_it_waits_for() {
+fn a_job_that_waits_shows_for_which_and_is_cancelled() {
     let temp = Temp::new("cancelled");
     let output = temp.path("out");
     let claim = take(&Env::real(), &output).unwrap();
@@ -195,6 +195,37 @@ fn what_killed_jobs_left_is_removed() {
     expect_out(&temp);
 }
 
+/// Each operation of a job that clears up behind a killed one fails once: the job ends well or with one error, and the next one is as ever.
+#[test]
+fn clearing_up_may_fail_and_goes_on_with_the_next_job() {
+    let temp = Temp::new("clearing");
+    let spec = job(&temp);
+    let mut nth = 1;
+    loop {
+        let _ = std::fs::remove_dir_all(temp.path("out"));
+        leave(&temp, ".out._temporary", "{}");
+        temp.write(".out._temporary/older/part-r-00000", b"older");
+        temp.write(".out._temporary-0123456789abcdef/_lock", b"");
+        temp.write("out/part-r-00000", b"older");
+        let files = Arc::new(FaultyFiles::new(Arc::new(RealFiles), nth, false, Fault::Errno(libc::EIO)));
+        let spec = JobSpec { overwrite: true, ..spec.clone() };
+        let claim =
+            Claim::take(&Env { files: files.clone(), ..Env::real() }, &Control::new(), &temp.path("out"), true, false);
+        let operations = files.operations();
+        if let Err(e) = claim.map(drop) {
+            assert!(e.code() == Code::Output && e.path().is_some(), "operation {nth}: {e}");
+        }
+        assert_eq!(std::fs::read(temp.path("out/part-r-00000")).unwrap(), b"older", "operation {nth}");
+        run_in(&Env::real(), &spec).unwrap_or_else(|e| panic!("after operation {nth}: {e}"));
+        expect_out(&temp);
+        if operations < nth {
+            break;
+        }
+        nth += 1;
+    }
+    assert!(nth > 20, "{nth} operations");
+}
+
 /// A job that was killed between two renames has moved the older output away: the next one puts it back.
 #[test]
 fn an_older_output_that_was_moved_away_comes_back() {
@@ -217,10 +248,10 @@ fn without_locks_age_decides() {
     leave(&temp, ".out._temporary", beats);
     let text = run_in(&env, &spec).unwrap_err().to_string();
     assert!(text.contains("process 77 on far"), "{text}");
-    // Some beats are missing: nobody knows, and the line says what to do.
+    // Some beats are missing: it may be alive or dead, and the error names the remedy.
     age(&temp.path(".out._temporary/_lock"), 1);
     let text = run_in(&env, &spec).unwrap_err().to_string();
-    assert!(text.contains("locks of this file system cannot tell") && text.contains("remove "), "{text}");
+    assert!(text.contains("locks of this file system do not show which") && text.contains("remove "), "{text}");
     // None for long: it is dead.
     age(&temp.path(".out._temporary/_lock"), 3600);
     run_in(&env, &spec).unwrap();

@@ -16,7 +16,7 @@
 //!
 //! Where locks do not reach every process, age decides too: see leftovers.rs.
 //!
-//! Rejected: a process id in the name and /proc to ask if it runs (each PID namespace has its own ids, and its own process 1); one lock file
+//! Rejected: a process id in the name, and /proc (each PID namespace has its own ids, and its own process 1); one lock file
 //! beside the output (it stays behind, or its removal races with the next job's lock).
 
 use std::io::ErrorKind;

@@ -7,7 +7,7 @@
 //! | can be taken, but may be one that this machine does not see; or the file system has no locks | dead after `BEATS_MISSED_MS` without a beat |
 //! | the same, and the holder does not beat, since it had a lock that reaches every process | dead after `ABANDONED_MS` without a change |
 //!
-//! Directories of versions before locks (`.OUT._temporary-PID`, `.OUT._older-PID`) go after `ABANDONED_MS` too: their process ids say nothing
+//! Directories of versions before locks (`.OUT._temporary-PID`, `.OUT._older-PID`) go after `ABANDONED_MS` too: their process ids mean nothing
 //! outside of their PID namespace.
 //!
 //! Limitation: a job that is stopped (SIGSTOP, a paused machine) for longer than `BEATS_MISSED_MS` loses its claim where locks do not reach
@@ -32,17 +32,18 @@ pub(super) enum Other {
     /// It is gone, or changed: try again.
     Gone,
     Alive(Holder),
-    /// Nobody can tell. The directory has not been changed for less than this many milliseconds.
+    /// Alive or dead. The directory has not been changed for less than this many milliseconds.
     Unknown(u64),
 }
 
 impl Claim {
-    /// Finds out about the job that has the claim, and removes what it left if it is dead.
+    /// Finds out if the job that has the claim is alive, and removes what it left if it is dead.
     pub(super) fn other(&self, own: &Held) -> Result<Other> {
         let path = self.directory.join(LOCK);
         let cannot = |e: std::io::Error| {
             Error::io(Code::Output, "cannot find out if another job is writing this output", &e)
                 .at_path(path.to_string_lossy())
+                .hint("name another output")
         };
         let file = match self.files.open_to_write(&path) {
             Ok(file) => file,
@@ -56,7 +57,7 @@ impl Claim {
             Err(e) if e.kind() != ErrorKind::Unsupported => return Err(cannot(lock.unwrap_err())),
             _ => {}
         }
-        let is_exact = lock.is_ok_and(|scope| is_exact(scope, &holder, own));
+        let is_exact = lock.is_ok_and(|scope| is_exact(scope, &holder, &own.holder));
         if self.holder_at(&self.directory)?.as_ref() != Some(&holder) {
             return Ok(Other::Gone);
         }
@@ -203,7 +204,7 @@ impl Claim {
         };
         let Ok(holder) = Holder::read(file.clone(), &path) else { return };
         let is_dead = match file.lock() {
-            Ok(scope) if is_exact(scope, &holder, own) => true,
+            Ok(scope) if is_exact(scope, &holder, &own.holder) => true,
             Err(e) if e.kind() != ErrorKind::Unsupported => false,
             _ => matches!(self.left_ms(directory, &holder, own), Ok(None)),
         };
@@ -218,7 +219,8 @@ impl Other {
     pub fn refuse(&self, claim: &Claim) -> Error {
         let (what, hint) = match self {
             Other::Unknown(left_ms) => (
-                "another job is writing this output, or was killed: locks of this file system cannot tell".to_string(),
+                "another job is writing this output, or was killed: locks of this file system do not show which"
+                    .to_string(),
                 format!(
                     "wait for up to {} s with --wait, name another output, or remove {} if no job is running",
                     left_ms.div_ceil(1000),
@@ -242,8 +244,8 @@ impl Other {
                 format!("waiting for the job that writes this output, or was killed: {seconds} s left")
             }
             _ => {
-                let name = self.name().unwrap_or_else(|| "the job".into());
-                format!("waiting for {name}, which writes this output")
+                let name = self.name().unwrap_or_else(|| "another job".into());
+                format!("waiting for {name} (same output)")
             }
         }
     }
@@ -257,6 +259,31 @@ impl Other {
 }
 
 /// Returns true if a lock that could be taken means that its holder is dead.
-fn is_exact(scope: LockScope, holder: &Holder, own: &Held) -> bool {
-    holder.is_on_machine_of(&own.holder) || (scope == LockScope::Everywhere && !holder.beats)
+fn is_exact(scope: LockScope, holder: &Holder, own: &Holder) -> bool {
+    holder.is_on_machine_of(own) || (scope == LockScope::Everywhere && !holder.beats)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_free_lock_means_death_where_it_reaches_the_holder() {
+        let holder = |boot: &str, beats| Holder { boot: boot.into(), beats, ..Holder::default() };
+        let own = holder("here", false);
+        for (scope, other, expect) in [
+            (LockScope::Everywhere, holder("here", false), true),
+            // Before a restart of this machine.
+            (LockScope::Everywhere, holder("before", false), true),
+            (LockScope::Everywhere, holder("", false), true),
+            // A client of the file server that this machine is: its locks may not arrive.
+            (LockScope::Everywhere, holder("client", true), false),
+            (LockScope::Machine, holder("here", true), true),
+            (LockScope::Machine, holder("client", true), false),
+            (LockScope::Machine, holder("server", false), false),
+            (LockScope::Machine, holder("", true), false),
+        ] {
+            assert_eq!(is_exact(scope, &other, &own), expect, "{scope:?} {other:?}");
+        }
+    }
 }
