@@ -6,6 +6,7 @@ use std::io;
 use std::path::Path;
 
 use yunti_engine::base::{Code, Error, Result};
+use yunti_engine::env::process::unique_token;
 
 /// `what` is what an error calls it: `the report`.
 pub fn write(path: &Path, text: &str, what: &str) -> Result<()> {
@@ -34,7 +35,8 @@ pub fn check(path: &Path, what: &str) -> Result<()> {
 
 fn beside(path: &Path) -> OsString {
     let mut fresh = path.as_os_str().to_owned();
-    fresh.push(format!(".{}.tmp", std::process::id()));
+    // Process ids of two containers that share the directory may be the same.
+    fresh.push(format!(".{}.tmp", unique_token()));
     fresh
 }
 
