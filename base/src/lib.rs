@@ -8,6 +8,7 @@
 pub mod cancel;
 pub mod directory_health;
 pub mod error;
+pub mod process;
 pub mod whole_file;
 
 pub use cancel::Cancel;

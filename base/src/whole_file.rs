@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use crate::process::unique_token;
 use crate::{Code, Error, Result};
 
 /// `what` is what an error calls it: `the report`.
@@ -34,7 +35,8 @@ pub fn check(path: &Path, what: &str) -> Result<()> {
 
 fn beside(path: &Path) -> OsString {
     let mut fresh = path.as_os_str().to_owned();
-    fresh.push(format!(".{}.tmp", std::process::id()));
+    // Process ids of two containers that share the directory may be the same.
+    fresh.push(format!(".{}.tmp", unique_token()));
     fresh
 }
 

@@ -121,7 +121,7 @@ fn data() {
         ("report books/one.txt", CORRUPT, "this is no report of a job"),
         ("report report.json", CORRUPT, "the report has the format 'yunti-report/99'"),
         ("run wordcount books --output books", EXISTS, "books"),
-        ("generate tera --records 1 --output books", EXISTS, "books: name another one, or use --overwrite"),
+        ("generate tera --records 1 --output books", EXISTS, "books: name another, or use --overwrite"),
         ("run wordcount books --output books/one.txt/out", OUTPUT, "books/one.txt"),
         ("generate tera --records 1 --output books/one.txt/out", OUTPUT, "books/one.txt"),
         ("run wordcount books --report nowhere/r.json", OUTPUT, "nowhere/r.json"),

@@ -9,7 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use yunti_engine::env::{Env, File, Files, files::Meta};
+use yunti_engine::env::{
+    Env, File, Files,
+    files::{LockScope, Meta},
+};
 
 /// Whether the reader of standard output has gone.
 #[derive(Clone, Default)]
@@ -64,6 +67,9 @@ impl File for WatchedStdout {
     fn punch(&self, offset: u64, len: u64) {
         self.inner.punch(offset, len);
     }
+    fn lock(&self) -> io::Result<LockScope> {
+        self.inner.lock()
+    }
 }
 
 impl Files for WatchedFiles {
@@ -117,5 +123,8 @@ impl Files for WatchedFiles {
     }
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         self.inner.free_bytes(path)
+    }
+    fn is_shared(&self, path: &Path) -> bool {
+        self.inner.is_shared(path)
     }
 }

@@ -1,7 +1,7 @@
 //! Time as the engine sees it: nanoseconds since the clock was made, calendar time, processor time.
 //! One of the listed files with `unsafe`: std has no word for processor time.
 
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 pub trait Clock: Send + Sync {
     /// Monotonic nanoseconds since an arbitrary start.
@@ -10,6 +10,10 @@ pub trait Clock: Send + Sync {
     fn unix_ms(&self) -> u64;
     /// Processor time of all threads of this process so far, user and system.
     fn cpu_ns(&self) -> u64;
+    /// Lets the calling thread wait.
+    fn sleep_ms(&self, ms: u64) {
+        std::thread::sleep(Duration::from_millis(ms));
+    }
 }
 
 pub struct RealClock {

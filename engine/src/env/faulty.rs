@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use super::files::{File, Files, Meta};
+use super::files::{File, Files, LockScope, Meta};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -45,6 +45,7 @@ pub enum Operation {
     Allocate,
     Truncate,
     Sync,
+    Lock,
 }
 
 impl Operation {
@@ -109,9 +110,8 @@ impl Plan {
             steps.len() as u64
         };
         // A disk that stays full or broken lets a job clean up behind itself, or no test could ask for that.
-        let sticky = self.sticky && !operation.is_removal();
-        let hit = self.nth != 0 && (n == self.nth || (sticky && n > self.nth));
-        if !hit {
+        let hit = if self.sticky { n >= self.nth && !operation.is_removal() } else { n == self.nth };
+        if self.nth == 0 || !hit {
             return None;
         }
         if let Fault::Slow(ms) = self.fault {
@@ -243,6 +243,10 @@ impl File for FaultyFile {
     fn punch(&self, offset: u64, len: u64) {
         self.inner.punch(offset, len);
     }
+    fn lock(&self) -> io::Result<LockScope> {
+        self.errno(Operation::Lock)?;
+        self.inner.lock()
+    }
 }
 
 impl Files for FaultyFiles {
@@ -310,5 +314,8 @@ impl Files for FaultyFiles {
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         self.named(Operation::FreeBytes, path)?;
         self.inner.free_bytes(path)
+    }
+    fn is_shared(&self, path: &Path) -> bool {
+        self.inner.is_shared(path)
     }
 }

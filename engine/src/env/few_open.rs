@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use super::files::{File, Files};
+use super::files::{File, Files, LockScope};
 
 pub struct FewOpen {
     files: Arc<dyn Files>,
@@ -97,6 +97,10 @@ impl File for SometimesOpen {
         if let Ok(file) = self.file() {
             file.punch(offset, len);
         }
+    }
+    /// A lock would end whenever the file is closed for another one.
+    fn lock(&self) -> io::Result<LockScope> {
+        Err(io::ErrorKind::Unsupported.into())
     }
     fn keeps_marks(&self) -> bool {
         self.file().is_ok_and(|file| file.keeps_marks())

@@ -15,6 +15,17 @@ pub struct Meta {
     pub is_dir: bool,
     /// Not a regular file and not a directory: a pipe, a terminal, a device. It is read from start to end, once.
     pub is_stream: bool,
+    /// Time of the last change by the file system's clock, in milliseconds since 1970-01-01 UTC; 0 where there is none.
+    pub modified_ms: u64,
+}
+
+/// Processes that the lock of a file keeps out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockScope {
+    /// Every process that can open the file.
+    Everywhere,
+    /// Processes of this machine. The file system may keep the lock to itself, so that another machine does not see it.
+    Machine,
 }
 
 pub trait File: Send + Sync {
@@ -30,6 +41,11 @@ pub trait File: Send + Sync {
     fn sync(&self) -> io::Result<()>;
     /// Gives the blocks of [offset, offset + len) back to the file system, where it can.
     fn punch(&self, offset: u64, len: u64);
+    /// Locks the whole file against every other open file of the same name, in this process and in others, and does not wait.
+    /// The file must be open for writing. The lock ends when this file is closed, or its process ends, however it ends.
+    ///
+    /// Errors: `WouldBlock` if the lock is held, `Unsupported` if the file system has no locks.
+    fn lock(&self) -> io::Result<LockScope>;
     /// Whether it keeps marks, for `Files::marks`.
     fn keeps_marks(&self) -> bool {
         false
@@ -67,6 +83,9 @@ impl<S: Stream> File for StreamFile<S> {
         Ok(())
     }
     fn punch(&self, _: u64, _: u64) {}
+    fn lock(&self) -> io::Result<LockScope> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 pub trait Files: Send + Sync {
@@ -74,7 +93,7 @@ pub trait Files: Send + Sync {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>>;
     /// Makes a file that must not exist, for writing and reading.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn File>>;
-    /// Opens a file of this job again, for writing and reading. Asked for only where `open_max` is less than a job's files.
+    /// Opens a file that exists, for writing and reading: one of this job where `open_max` is less than a job's files, or a lock file.
     fn open_to_write(&self, path: &Path) -> io::Result<Arc<dyn File>>;
     /// How many files may be open at once.
     fn open_max(&self) -> usize;
@@ -96,6 +115,10 @@ pub trait Files: Send + Sync {
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// Bytes free for this user on the file system of `path`.
     fn free_bytes(&self, path: &Path) -> io::Result<u64>;
+    /// Returns true if other processes can reach the path.
+    fn is_shared(&self, _path: &Path) -> bool {
+        true
+    }
     /// Where records of a file begin, ascending, as far as whoever wrote it said so: it may be cut there.
     fn marks(&self, _path: &Path) -> Vec<u64> {
         Vec::new()

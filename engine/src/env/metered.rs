@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::clock::Clock;
-use super::files::{File, Files, Meta};
+use super::files::{File, Files, LockScope, Meta};
 
 /// Where a file stands in a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,6 +143,9 @@ impl File for MeteredFile {
     fn punch(&self, offset: u64, len: u64) {
         self.inner.punch(offset, len);
     }
+    fn lock(&self) -> io::Result<LockScope> {
+        self.inner.lock()
+    }
     fn keeps_marks(&self) -> bool {
         self.inner.keeps_marks()
     }
@@ -202,6 +205,9 @@ impl Files for Metered {
     }
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         self.files.free_bytes(path)
+    }
+    fn is_shared(&self, path: &Path) -> bool {
+        self.files.is_shared(path)
     }
     fn marks(&self, path: &Path) -> Vec<u64> {
         self.files.marks(path)

@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::files::{File, Files, Meta, Stream, StreamFile};
+use super::files::{File, Files, LockScope, Meta, Stream, StreamFile};
 
 pub struct RealFiles;
 
@@ -52,6 +52,53 @@ impl File for RealFile {
         // SAFETY: as above; a file system that cannot keeps the blocks until the file is closed.
         unsafe { libc::fallocate(self.0.as_raw_fd(), mode, offset as i64, len as i64) };
     }
+
+    /// An OFD lock: it belongs to this open file. A POSIX lock belongs to the process, so two jobs of one process would share it,
+    /// and closing any other descriptor of the file would end it. `flock` is no lock on a network file system without OFD locks either.
+    fn lock(&self) -> io::Result<LockScope> {
+        // SAFETY: zeros are a valid value of this plain C struct: the whole file, from its start.
+        let mut whole: libc::flock = unsafe { std::mem::zeroed() };
+        (whole.l_type, whole.l_whence) = (libc::F_WRLCK as _, libc::SEEK_SET as _);
+        // SAFETY: plain system call on a descriptor that this value owns; it reads the struct that lives here.
+        let result = unsafe { libc::fcntl(self.0.as_raw_fd(), libc::F_OFD_SETLK, &mut whole) };
+        match check(result) {
+            Ok(()) if is_local(&self.0) => Ok(LockScope::Everywhere),
+            Ok(()) => Ok(LockScope::Machine),
+            Err(e) => Err(match e.raw_os_error() {
+                Some(libc::EAGAIN | libc::EACCES) => io::ErrorKind::WouldBlock.into(),
+                // No lock manager, a file system without locks, a kernel without OFD locks.
+                Some(libc::ENOLCK | libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL) => {
+                    io::ErrorKind::Unsupported.into()
+                }
+                _ => e,
+            }),
+        }
+    }
+}
+
+/// Returns true if one kernel alone has the file system: its locks are seen by everybody who sees its files. Any other file system (NFS,
+/// SMB, FUSE, 9p, Lustre ..) may be mounted by several machines, and passes locks on or not, as it was mounted.
+fn is_local(file: &fs::File) -> bool {
+    // ext2 to ext4, XFS, Btrfs, tmpfs, ramfs, overlayfs, F2FS, ZFS, bcachefs, FAT, exFAT.
+    const LOCAL: [u32; 11] = [
+        0xef53,
+        0x5846_5342,
+        0x9123_683e,
+        0x0102_1994,
+        0x8584_58f6,
+        0x794c_7630,
+        0xf2f5_2010,
+        0x2fc1_2fc1,
+        0xca45_1a4e,
+        0x4d44,
+        0x2011_bab0,
+    ];
+    // SAFETY: a zeroed statfs is a valid value of the plain C struct, filled by the call on a descriptor that is open.
+    let (result, stat) = unsafe {
+        let mut stat: libc::statfs = std::mem::zeroed();
+        (libc::fstatfs(file.as_raw_fd(), &mut stat), stat)
+    };
+    result == 0 && LOCAL.contains(&(stat.f_type as u32))
 }
 
 /// A pipe, a terminal or a device.
@@ -137,7 +184,7 @@ impl Files for RealFiles {
         }
         // A file system without O_TMPFILE (some network ones): a name that is gone again at once.
         for attempt in 0..1000u32 {
-            let path = dir.join(format!(".yunti-scratch-{}-{attempt}", std::process::id()));
+            let path = dir.join(format!(".yunti-scratch-{}-{attempt}", yunti_base::process::unique_token()));
             match fs::OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path) {
                 Ok(file) => {
                     fs::remove_file(&path)?;
@@ -159,7 +206,13 @@ impl Files for RealFiles {
 
     fn meta(&self, path: &Path) -> io::Result<Meta> {
         let meta = fs::metadata(path)?;
-        Ok(Meta { len: meta.len(), is_dir: meta.is_dir(), is_stream: !meta.is_dir() && !meta.is_file() })
+        let modified = meta.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+        Ok(Meta {
+            len: meta.len(),
+            is_dir: meta.is_dir(),
+            is_stream: !meta.is_dir() && !meta.is_file(),
+            modified_ms: modified.map_or(0, |since| since.as_millis() as u64),
+        })
     }
 
     fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::files::{File, Files, Meta};
+use super::files::{File, Files, LockScope, Meta};
 
 /// What a job puts around the files that it is given.
 pub struct Uninterrupted(pub Arc<dyn Files>);
@@ -45,6 +45,9 @@ impl File for UninterruptedFile {
     }
     fn punch(&self, offset: u64, len: u64) {
         self.0.punch(offset, len);
+    }
+    fn lock(&self) -> io::Result<LockScope> {
+        again(|| self.0.lock())
     }
     fn keeps_marks(&self) -> bool {
         self.0.keeps_marks()
@@ -105,6 +108,9 @@ impl Files for Uninterrupted {
     }
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         again(|| self.0.free_bytes(path))
+    }
+    fn is_shared(&self, path: &Path) -> bool {
+        self.0.is_shared(path)
     }
     fn marks(&self, path: &Path) -> Vec<u64> {
         self.0.marks(path)

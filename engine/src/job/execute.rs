@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use super::commit::Pending;
+use super::commit::{Claim, Pending};
 use super::control::{Control, StageNow};
 use super::outputs::NamedOutputs;
 use super::phase::running::Running;
@@ -46,21 +46,29 @@ pub struct Outcome {
 /// A budget that is too small for the records of several workers at once (records of many MB) may be enough for one: then the job
 /// begins again with one, if its input can be read twice and nothing was shown yet.
 ///
-/// `before`: what the jobs before it in a chain left for the report.
+/// `before`: what the jobs before it in a chain left for the report. `claim`: its output's, if the chain has it already.
 pub fn run(
     spec: &JobSpec,
     env: &Env,
     classes: &[Arc<dyn ClassSource>],
     control: &Control,
     before: &Before,
+    claim: Option<Arc<Claim>>,
 ) -> Result<Outcome> {
     spec.check()?;
     let env = &Env { files: Arc::new(Uninterrupted(env.files.clone())), ..env.clone() };
     let threads = spec.threads.unwrap_or_else(|| env.threads.processors());
-    match run_with(spec, threads, env, classes, control, before) {
+    control.enter(StageNow::Start);
+    let claim = match (&spec.output, claim) {
+        (OutputTarget::Directory(path), None) => {
+            Some(Arc::new(Claim::take(env, control, path, spec.overwrite, spec.wait)?))
+        }
+        (_, claim) => claim,
+    };
+    match run_with(spec, threads, env, classes, control, before, claim.clone()) {
         Err(e) if e.code() == Code::Memory && threads > 1 && may_begin_again(spec, env) => {
             // What the second attempt needs is what the user can act on.
-            run_with(spec, 1, env, classes, control, before)
+            run_with(spec, 1, env, classes, control, before, claim)
         }
         result => result,
     }
@@ -78,14 +86,12 @@ fn run_with(
     classes: &[Arc<dyn ClassSource>],
     control: &Control,
     chain: &Before,
+    claim: Option<Arc<Claim>>,
 ) -> Result<Outcome> {
     control.enter(StageNow::Start);
     let watch = fill::Watch::begin(env);
     let env = watch.env();
-    let mut pending = match &spec.output {
-        OutputTarget::Directory(path) => Some(Pending::begin(env.files.clone(), path, spec.overwrite)?),
-        _ => None,
-    };
+    let mut pending = claim.map(|claim| Pending::begin(env.files.clone(), claim, spec.overwrite)).transpose()?;
     let plan = Plan::make(spec, env, classes)?;
     if plan.sources.iter().all(|source| source.reader.is_none()) {
         foreign::refuse(&*env.files, &plan.files)?;

@@ -1,29 +1,47 @@
-//! A folder for measurements, with images and mounts in it: all of it goes when it is dropped, by an error or ctrl-C too. Of a run that was killed the
-//! next one finds the folder by its name, `yunti-host-bench-PID`, and clears it away.
+//! A folder for measurements, with images and mounts in it: all of it goes when it is dropped, by an error or ctrl-C too. If a run was killed, the
+//! next one finds its folder by the name, `yunti-host-bench-TOKEN`, and clears it away.
+//!
+//! A run holds a lock (`flock`) on its folder, which the kernel frees when the process ends. A process id does not show if a run lives: in
+//! another container it is another process, or none. A folder that cannot be locked at all (some network file systems) is left alone.
 
 pub mod image;
 pub mod tool;
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use yunti_base::process::unique_token;
 use yunti_base::{Code, Error, Result};
 
 const NAME: &str = "yunti-host-bench-";
 
 pub struct Scratch {
     path: PathBuf,
+    /// Keeps the lock.
+    _folder: File,
 }
 
 impl Scratch {
     pub fn new(dir: &Path) -> Result<Scratch> {
-        let path = dir.join(format!("{NAME}{}", std::process::id()));
-        let made = fs::create_dir(&path);
-        made.map_err(|e| {
-            Error::io(Code::Output, "cannot make a folder for the measurements", &e).at_path(path.to_string_lossy())
-        })?;
-        Ok(Scratch { path })
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let path = dir.join(format!("{NAME}{}", unique_token()));
+            match fs::create_dir(&path).and_then(|()| locked(&path)) {
+                Ok(folder) => return Ok(Scratch { path, _folder: folder }),
+                // Another run took it for one that a killed run had left.
+                Err(e)
+                    if tries < 10
+                        && matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::WouldBlock)
+                        && dir.is_dir() => {}
+                Err(e) => {
+                    let error = Error::io(Code::Output, "cannot make a folder for the measurements", &e);
+                    return Err(error.at_path(path.to_string_lossy()));
+                }
+            }
+        }
     }
 
     pub fn file(&self, name: &str) -> PathBuf {
@@ -47,17 +65,34 @@ pub fn is_in_memory(dir: &Path) -> bool {
 pub fn clear_leftovers(dir: &Path) -> Vec<PathBuf> {
     let own = rustix::process::geteuid().as_raw();
     let found = fs::read_dir(dir).into_iter().flatten().flatten();
-    let left = found.filter(|entry| {
-        let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix(NAME)).and_then(|pid| pid.parse::<u32>().ok());
-        let is_ours = fs::symlink_metadata(entry.path()).is_ok_and(|m| m.is_dir() && m.uid() == own);
-        is_ours && pid.is_some_and(|pid| pid != std::process::id() && !Path::new(&format!("/proc/{pid}")).exists())
-    });
-    let left: Vec<PathBuf> = left.map(|entry| entry.path()).collect();
-    for folder in &left {
-        clear(folder);
+    let mut left = Vec::new();
+    for entry in found.filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(NAME))) {
+        let path = entry.path();
+        let is_ours = fs::symlink_metadata(&path).is_ok_and(|m| m.is_dir() && m.uid() == own);
+        // The lock is held while the folder is cleared.
+        if is_ours
+            && let Ok(folder) = File::open(&path)
+            && folder.try_lock().is_ok()
+        {
+            clear(&path);
+            left.push(path);
+        }
     }
     left
+}
+
+/// Locks a folder that was just made; `NotFound` or `WouldBlock` if another run was faster and clears it away.
+fn locked(path: &Path) -> io::Result<File> {
+    let folder = File::open(path)?;
+    if let Err(TryLockError::WouldBlock) = folder.try_lock() {
+        return Err(io::ErrorKind::WouldBlock.into());
+    }
+    let (locked, named) = (folder.metadata()?, fs::symlink_metadata(path)?);
+    if (locked.dev(), locked.ino()) == (named.dev(), named.ino()) {
+        Ok(folder)
+    } else {
+        Err(io::ErrorKind::NotFound.into())
+    }
 }
 
 /// Unmounts what is mounted in the folder, the innermost first, detaches loop devices of its files, and removes it.
@@ -100,8 +135,8 @@ mod tests {
         let scratch = Scratch::new(&dir).unwrap();
         let path = scratch.file("");
         fs::write(scratch.file("x"), "x").unwrap();
-        // Its own run lives: that is no leftover. Number 0 is no process.
-        let dead = dir.join(format!("{NAME}4194999"));
+        // Its own run lives: that is no leftover. This name has a process id of another container, where it means another process.
+        let dead = dir.join(format!("{NAME}1"));
         fs::create_dir(&dead).unwrap();
         assert_eq!(clear_leftovers(&dir), [dead]);
         drop(scratch);

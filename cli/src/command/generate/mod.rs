@@ -2,14 +2,15 @@
 
 mod parts;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use yunti_base::{Code, Error, Result};
-use yunti_engine::env::{Crew, Env, NamedFile};
+use yunti_engine::env::{Crew, Env};
+use yunti_engine::job::commit::{Claim, Pending};
 use yunti_engine::job::spec::parse_size;
 use yunti_engine::job::{Control, Progress};
 use yunti_engine::library::generate::{PairBlocks, TERA_RECORD_BYTES, TextBlocks, ZipfBlocks};
@@ -59,6 +60,10 @@ pub struct GenerateFlags {
     #[arg(long)]
     pub overwrite: bool,
 
+    /// Wait if another job is writing the output
+    #[arg(long)]
+    pub wait: bool,
+
     /// tera: lines of printable characters
     #[arg(long)]
     pub ascii: bool,
@@ -100,26 +105,22 @@ pub fn generate(flags: &GenerateFlags) -> Outcome {
     let files =
         flags.files.map_or_else(|| data.bytes().div_ceil(FILE_BYTES).clamp(1, 100_000) as usize, |n| n as usize);
     let threads = flags.threads.map_or_else(|| env.threads.processors(), |n| n as usize);
-    if !flags.overwrite && env.files.meta(&flags.output).is_ok() {
-        let error = Error::new(Code::Exists, "the output exists already").at_path(flags.output.to_string_lossy());
-        return Err(error.hint("name another one, or use --overwrite").into());
-    }
     let control = Control::new();
     signals::cancel_on_signals(control.cancelled());
     let done = Arc::new(AtomicU64::new(0));
     let begin = env.clock.now_ns();
     {
-        let (seen, total_bytes) = (done.clone(), data.bytes());
+        let (seen, total_bytes, shared) = (done.clone(), data.bytes(), control.clone());
         let look = move || Progress {
             stage: "generate",
             done_bytes: seen.load(Ordering::Relaxed),
             total_bytes,
             records: 0,
             output_bytes: 0,
-            status: None,
+            status: shared.progress().status,
         };
         let _shown = progress::show(look, flags.quiet);
-        write(&env, &data, &flags.output, files, threads, &control, &done)?;
+        write(&env, &data, flags, files, threads, &control, &done)?;
     }
     let seconds = (env.clock.now_ns() - begin) as f64 / 1e9;
     let bytes = done.load(Ordering::Relaxed);
@@ -173,56 +174,24 @@ fn data(flags: &GenerateFlags) -> Result<Data> {
     })
 }
 
-/// Writes into a directory beside `output` and renames it; whatever happens, nothing half written has the name.
+/// Writes into the directory of a claim and renames it; whatever happens, no half written output has the name.
 fn write(
     env: &Env,
     data: &Data,
-    output: &Path,
+    flags: &GenerateFlags,
     files: usize,
     threads: usize,
     control: &Control,
     done: &AtomicU64,
 ) -> Result<()> {
-    let name = output.file_name().ok_or_else(|| {
-        Error::new(Code::Usage, "this is no name for an output")
-            .at_path(output.to_string_lossy())
-            .hint("name a directory to be made")
-    })?;
-    let beside = |what: &str| {
-        let mut hidden = std::ffi::OsString::from(".");
-        hidden.push(name);
-        hidden.push(format!(".{what}-{}", std::process::id()));
-        output.with_file_name(hidden)
-    };
-    let failed = |doing: &str, e: &std::io::Error| Error::io(Code::Output, doing, e).at_path(output.to_string_lossy());
-    let fresh = beside("new");
-    env.files.create_dir(&fresh).map_err(|e| failed("cannot create the output", &e))?;
+    let claim = Arc::new(Claim::take(env, control, &flags.output, flags.overwrite, flags.wait)?);
+    let pending = Pending::begin(env.files.clone(), claim, flags.overwrite)?;
     let crew = Crew { threads: &*env.threads, workers: threads, cancel: control.cancelled() };
-    let made = crew
-        .each(files, |_, i| parts::write(env, data, &fresh.join(format!("part-m-{i:05}")), i, files, crew.cancel, done))
-        .and_then(|_| NamedFile::create(&*env.files, &fresh.join("_SUCCESS"), Code::Output))
-        .and_then(|_| {
-            let old = beside("old");
-            let replaced = env.files.meta(output).is_ok();
-            if replaced {
-                env.files.rename(output, &old).map_err(|e| failed("cannot replace the output", &e))?;
-            }
-            if let Err(e) = env.files.rename(&fresh, output) {
-                if replaced {
-                    let _ = env.files.rename(&old, output);
-                }
-                return Err(failed("cannot give the output its name", &e));
-            }
-            if replaced {
-                let removed = env.files.remove_dir_all(&old).or_else(|_| env.files.remove_file(&old));
-                removed.map_err(|e| {
-                    Error::io(Code::Output, "cannot remove the old output", &e).at_path(old.to_string_lossy())
-                })?;
-            }
-            Ok(())
-        });
-    if made.is_err() {
-        let _ = env.files.remove_dir_all(&fresh);
-    }
-    made
+    crew.each(files, |_, i| {
+        let file = pending.create(&format!("part-m-{i:05}"))?;
+        parts::write(&file, data, i, files, crew.cancel, done)
+    })?;
+    pending.create("_SUCCESS")?;
+    control.cancelled().check()?;
+    pending.commit(false)
 }

@@ -1,11 +1,10 @@
 //! One part file of generated data: what belongs into it, and writing it in pieces of one block.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use yunti_base::Cancel;
-use yunti_base::{Code, Result};
-use yunti_engine::env::{Env, NamedFile};
+use yunti_base::Result;
+use yunti_engine::env::NamedFile;
 use yunti_engine::library::generate::{BLOCK_BYTES, Blocks, TERA_RECORD_BYTES, TeraAsciiRows, TeraRows};
 
 pub enum Data {
@@ -38,15 +37,13 @@ fn share(n: u64, part: usize, parts: usize) -> std::ops::Range<u64> {
 
 /// Writes part `part` of `parts`; adds the bytes to `done` as they are written.
 pub fn write(
-    env: &Env,
+    file: &NamedFile,
     data: &Data,
-    path: &Path,
     part: usize,
     parts: usize,
     cancel: &Cancel,
     done: &AtomicU64,
 ) -> Result<()> {
-    let file = NamedFile::create(&*env.files, path, Code::Output)?;
     let mut at = 0;
     let mut put = |bytes: &[u8]| -> Result<()> {
         cancel.check()?;

@@ -43,6 +43,10 @@ pub struct RunFlags {
     #[arg(long, help_heading = "Input and output")]
     pub overwrite: bool,
 
+    /// Wait if another job is writing the output
+    #[arg(long, help_heading = "Input and output")]
+    pub wait: bool,
+
     /// Sync the output to the disk before it gets its name, so that it survives a power loss
     #[arg(long, help_heading = "Input and output")]
     pub durable: bool,
@@ -265,6 +269,7 @@ impl RunFlags {
             side_files: list(&self.side_file),
             spill_codec: self.spill_codec,
             overwrite: self.overwrite.then_some(true),
+            wait: self.wait.then_some(true),
             durable: self.durable.then_some(true),
             settings: self.settings.clone(),
             outputs: self.named_output.clone(),

@@ -141,6 +141,9 @@ fn check(spec: &JobSpec) -> Result<&Path> {
     let OutputTarget::Directory(output) = &spec.output else {
         return usage("on a cluster the output is a directory", "name one with --output DIR");
     };
+    if spec.wait {
+        return usage("--wait is for jobs on this machine", "leave it out: on a cluster Hadoop commits the output");
+    }
     let mut names: Vec<_> = spec.libraries.iter().chain(&spec.side_files).map(|l| l.file_name()).collect();
     names.sort();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
 use crate::bytes::crc32c;
-use crate::env::files::Meta;
+use crate::env::files::{LockScope, Meta};
 use crate::env::{File, Files};
 use crate::run::ScratchSpace;
 use crate::run::scratch::Extent;
@@ -244,6 +244,11 @@ impl File for HeldFile {
 
     fn punch(&self, _: u64, _: u64) {}
 
+    /// Only the jobs of one chain see it, one after the other.
+    fn lock(&self) -> io::Result<LockScope> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
     fn keeps_marks(&self) -> bool {
         true
     }
@@ -295,11 +300,11 @@ impl Files for HeldFiles {
             return self.below.meta(path);
         }
         if path == Path::new(ROOT) {
-            return Ok(Meta { len: 0, is_dir: true, is_stream: false });
+            return Ok(Meta { len: 0, is_dir: true, is_stream: false, modified_ms: 0 });
         }
         match self.names().get(path) {
-            Some(Some(file)) => Ok(Meta { len: file.read().len, is_dir: false, is_stream: false }),
-            Some(None) => Ok(Meta { len: 0, is_dir: true, is_stream: false }),
+            Some(Some(file)) => Ok(Meta { len: file.read().len, is_dir: false, is_stream: false, modified_ms: 0 }),
+            Some(None) => Ok(Meta { len: 0, is_dir: true, is_stream: false, modified_ms: 0 }),
             None => Err(io::ErrorKind::NotFound.into()),
         }
     }
@@ -361,6 +366,10 @@ impl Files for HeldFiles {
 
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
         if Self::holds(path) { Ok(u64::MAX) } else { self.below.free_bytes(path) }
+    }
+
+    fn is_shared(&self, path: &Path) -> bool {
+        !Self::holds(path) && self.below.is_shared(path)
     }
 
     fn marks(&self, path: &Path) -> Vec<u64> {

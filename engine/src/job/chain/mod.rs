@@ -13,7 +13,8 @@ mod held;
 use std::sync::Arc;
 
 use self::held::HeldFiles;
-use super::control::Control;
+use super::commit::Claim;
+use super::control::{Control, StageNow};
 use super::execute::{self, Before, Outcome};
 use super::machine;
 use super::plan::{self, Plan};
@@ -29,24 +30,23 @@ const HELD_SHARE: u64 = 4;
 /// Runs a job, and those behind it, to the end. On an error nothing of the output is left.
 pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Result<Outcome> {
     if spec.then.is_empty() {
-        return execute::run(spec, env, classes, control, &Before::default());
+        return execute::run(spec, env, classes, control, &Before::default(), None);
     }
     let budget = spec.memory_bytes.unwrap_or_else(machine::default_budget_bytes);
     let held_bytes = budget / HELD_SHARE;
     let whole = JobSpec { memory_bytes: Some(budget - held_bytes), ..spec.clone() };
     let jobs = stages(&whole, env, classes)?;
     let part = |number: usize| part_of(&jobs, number);
-    // What is looked at here as well.
     let files: Arc<dyn Files> = Arc::new(Uninterrupted(env.files.clone()));
-    if let OutputTarget::Directory(output) = &spec.output
-        && !spec.overwrite
-        && files.meta(output).is_ok()
-    {
-        // Told before the work, not behind it.
-        return Err(Error::new(Code::Exists, "the output exists already")
-            .at_path(output.to_string_lossy())
-            .hint("name another, or use --overwrite"));
-    }
+    control.enter(StageNow::Start);
+    // The last job writes the output. The chain claims it before the first, so that no work is lost to another job.
+    let mut claim = match &spec.output {
+        OutputTarget::Directory(output) => {
+            let env = Env { files: files.clone(), ..env.clone() };
+            Some(Arc::new(Claim::take(&env, control, output, spec.overwrite, spec.wait)?))
+        }
+        _ => None,
+    };
     let directories = if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() };
     let rule = plan::scratch_rule(spec)?;
     let scratch = ScratchSpace::with_rule(files.clone(), env.clock.clone(), directories, rule);
@@ -54,8 +54,9 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     let env = Env { files: held.clone(), ..env.clone() };
     let mut before = Before::default();
     for (number, job) in jobs.iter().enumerate() {
+        let claim = if number + 1 == jobs.len() { claim.take() } else { None };
         let outcome =
-            execute::run(job, &env, classes, control, &before).map_err(|e| of_whole(e).within(&part(number)))?;
+            execute::run(job, &env, classes, control, &before, claim).map_err(|e| of_whole(e).within(&part(number)))?;
         if let [input] = &job.inputs[..]
             && number > 0
         {

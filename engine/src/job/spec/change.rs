@@ -47,6 +47,7 @@ pub struct SpecChange {
     pub side_files: Option<Vec<PathBuf>>,
     pub spill_codec: Option<SpillCodec>,
     pub overwrite: Option<bool>,
+    pub wait: Option<bool>,
     pub durable: Option<bool>,
     pub settings: Vec<(String, String)>,
     /// Added one by one, as settings.
@@ -116,6 +117,7 @@ impl SpecChange {
         set(&mut spec.side_files, self.side_files);
         set(&mut spec.spill_codec, self.spill_codec);
         set(&mut spec.overwrite, self.overwrite);
+        set(&mut spec.wait, self.wait);
         set(&mut spec.durable, self.durable);
         spec.outputs.extend(self.outputs);
         set(&mut spec.sources, self.sources);

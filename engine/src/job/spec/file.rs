@@ -57,6 +57,7 @@ const WHOLE_KEYS: &[&str] = &[
     "side-file",
     "spill-codec",
     "overwrite",
+    "wait",
     "durable",
     "outputs",
     "source",
@@ -242,6 +243,7 @@ fn set(file: &mut JobFile, key: &str, value: &Spanned<DeValue<'_>>) -> Result<()
         "side-file" => change.side_files = Some(paths(value)?),
         "spill-codec" => change.spill_codec = Some(parse_spill_codec(&string(value)?)?),
         "overwrite" => change.overwrite = Some(boolean(value)?),
+        "wait" => change.wait = Some(boolean(value)?),
         "durable" => change.durable = Some(boolean(value)?),
         "settings" => {
             let table = value.as_table().ok_or_else(|| expected("a table", value))?;
@@ -372,6 +374,7 @@ pub fn spec_to_toml(spec: &JobSpec) -> Result<String> {
     out.strings("scratch", &spec.scratch_dirs.iter().map(|p| utf8(p)).collect::<Result<Vec<_>>>()?);
     out.string("spill-codec", spill_codec_text(spec.spill_codec));
     out.plain("overwrite", spec.overwrite);
+    out.plain("wait", spec.wait);
     out.plain("durable", spec.durable);
     out.settings("settings", spec);
     if !spec.outputs.is_empty() {
@@ -539,6 +542,7 @@ mod tests {
             side_files: vec!["stop words.txt".into()],
             spill_codec: SpillCodec::Lz4,
             overwrite: true,
+            wait: true,
             durable: true,
             settings: [("x.y z".into(), "1=2".into()), ("q\"".into(), String::new())].into(),
             outputs: [("bad".into(), OutputFormat::Raw)].into(),

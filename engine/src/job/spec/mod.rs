@@ -143,6 +143,8 @@ pub struct JobSpec {
     pub spill_codec: SpillCodec,
     /// Replace an existing output.
     pub overwrite: bool,
+    /// If another job is writing the output, wait for it.
+    pub wait: bool,
     /// Sync the output to the disk before it gets its name.
     pub durable: bool,
     pub settings: Settings,
@@ -188,6 +190,7 @@ impl Default for JobSpec {
             scratch_dirs: Vec::new(),
             spill_codec: SpillCodec::Auto,
             overwrite: false,
+            wait: false,
             durable: false,
             settings: Settings::new(),
             outputs: BTreeMap::new(),

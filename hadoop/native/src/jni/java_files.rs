@@ -11,7 +11,7 @@ use jni::refs::Global;
 use jni::strings::JNIStr;
 use jni::sys::jint;
 use jni::{Env, JavaVM, jni_sig, jni_str};
-use yunti_engine::env::files::Meta;
+use yunti_engine::env::files::{LockScope, Meta};
 use yunti_engine::env::real::RealFiles;
 use yunti_engine::env::{File, Files};
 
@@ -119,7 +119,7 @@ impl Files for JavaFiles {
             let arguments = [JValue::Object(&name)];
             env.call_method(object, jni_str!("length"), jni_sig!("(Ljava/lang/String;)J"), &arguments)?.j()
         })?;
-        Ok(Meta { len: len as u64, is_dir: false, is_stream: false })
+        Ok(Meta { len: len as u64, is_dir: false, is_stream: false, modified_ms: 0 })
     }
     fn list(&self, dir: &Path) -> io::Result<Vec<PathBuf>> {
         if is_javas(dir) { unsupported(dir) } else { self.local.list(dir) }
@@ -199,6 +199,10 @@ impl File for JavaFile {
         Ok(())
     }
     fn punch(&self, _: u64, _: u64) {}
+    /// Hadoop commits what tasks write, and HDFS lets a file have one writer.
+    fn lock(&self) -> io::Result<LockScope> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 impl Drop for JavaFile {

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use yunti_base::process::unique_token;
 use yunti_base::{Code, Error, Result};
 
 pub const HADOOP: &str = "3.5.0";
@@ -66,7 +67,7 @@ fn fetched() -> Result<PathBuf> {
     if folder.is_dir() {
         return Ok(folder);
     }
-    let fresh = cache.join("yunti").join(format!("namenode-{HADOOP}.{}", std::process::id()));
+    let fresh = cache.join("yunti").join(format!("namenode-{HADOOP}.{}", unique_token()));
     let failed = |e: std::io::Error| {
         Error::io(Code::Output, "cannot keep the jars of Hadoop", &e).at_path(fresh.to_string_lossy())
     };
@@ -84,7 +85,11 @@ fn fetched() -> Result<PathBuf> {
     let hint = "install Maven, or give an installation of Hadoop by --hadoop or HADOOP_HOME";
     let why = match &run {
         Ok(run) if run.status.success() => {
-            fs::rename(&fresh, &folder).map_err(failed)?;
+            match fs::rename(&fresh, &folder) {
+                // Another process was faster.
+                Err(_) if folder.is_dir() => drop(fs::remove_dir_all(&fresh)),
+                renamed => renamed.map_err(failed)?,
+            }
             return Ok(folder);
         }
         Ok(run) => {

@@ -1,14 +1,21 @@
-//! The output directory: written under a name that readers skip, renamed when everything is there.
+//! The output directory: written in the directory of its claim, which readers skip, and renamed when it is complete.
 //!
 //! ```text
-//!   PARENT/.OUT._temporary-PID/part-r-00000 .. _SUCCESS _yunti/report.json   --rename-->   PARENT/OUT
+//!   PARENT/.OUT._temporary/new/part-r-00000 .. _SUCCESS _yunti/report.json   --rename-->   PARENT/OUT
 //! ```
 //!
-//! One rename makes all of it appear at once: a job that is killed at any moment leaves no output, at most the directory above, which
-//! the next job for the same output removes.
+//! One rename makes all of it appear at once: a job that is killed at any moment leaves no output, at most the directory of its claim, which
+//! the next job for the same output removes (claim.rs).
+
+mod claim;
+mod holder;
+mod leftovers;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+pub use self::claim::Claim;
+use self::claim::{exists, parent_of};
 
 use crate::env::{FewOpen, Files, NamedFile};
 use yunti_base::{Code, Error, Result};
@@ -30,14 +37,14 @@ impl Place {
     }
 }
 
+/// An output that is being written. Without a commit, dropping it removes the files.
 pub struct Pending {
     files: Arc<dyn Files>,
+    claim: Arc<Claim>,
     output: PathBuf,
     temporary: PathBuf,
     /// Where an older output is while the new one is put in its place in steps.
     older: PathBuf,
-    /// Parents that were made for this output, outermost first.
-    made: Vec<PathBuf>,
     /// Directories within the output.
     dirs: Vec<PathBuf>,
     overwrite: bool,
@@ -45,74 +52,21 @@ pub struct Pending {
 }
 
 impl Pending {
-    pub fn begin(files: Arc<dyn Files>, output: &Path, overwrite: bool) -> Result<Pending> {
-        if exists(&*files, output)? && !overwrite {
-            return Err(Error::new(Code::Exists, "the output exists already")
-                .at_path(output.to_string_lossy())
-                .hint("name another, or use --overwrite"));
-        }
-        let Some(name) = output.file_name() else {
-            return Err(Error::new(Code::Usage, "the output has no name").at_path(output.to_string_lossy()));
-        };
-        let parent = parent_of(output);
-        let beside = |what: &str| parent.join(format!(".{}._{what}-{}", name.to_string_lossy(), std::process::id()));
-        let (temporary, older) = (beside("temporary"), beside("older"));
-        let (made, dirs) = (Vec::new(), Vec::new());
-        let mut pending =
-            Pending { files, output: output.into(), temporary, older, made, dirs, overwrite, done: false };
-        pending.make_parents(&parent)?;
-        pending.remove_stale(&parent);
+    /// Begins to write the output of `claim`, through `files`. `overwrite`: the commit may replace an output.
+    pub fn begin(files: Arc<dyn Files>, claim: Arc<Claim>, overwrite: bool) -> Result<Pending> {
+        let (output, temporary, older) = (claim.output().to_path_buf(), claim.fresh(), claim.older());
+        let pending = Pending { files, claim, output, temporary, older, dirs: Vec::new(), overwrite, done: false };
         pending.files.create_dir(&pending.temporary).map_err(|e| {
-            Error::io(Code::Output, "cannot make the output directory", &e).at_path(output.to_string_lossy())
+            Error::io(Code::Output, "cannot make the output directory", &e).at_path(pending.output.to_string_lossy())
         })?;
         Ok(pending)
-    }
-
-    fn make_parents(&mut self, parent: &Path) -> Result<()> {
-        let mut missing = Vec::new();
-        let mut at = Some(parent);
-        while let Some(dir) = at.filter(|d| !d.as_os_str().is_empty() && self.files.meta(d).is_err()) {
-            missing.push(dir.to_path_buf());
-            at = dir.parent();
-        }
-        for dir in missing.into_iter().rev() {
-            match self.files.create_dir(&dir) {
-                Ok(()) => self.made.push(dir),
-                Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(e) => {
-                    return Err(Error::io(Code::Output, "cannot make the directory", &e).at_path(dir.to_string_lossy()));
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Removes what killed jobs for the same output left. A process that runs is left alone; so is an older output while there is no
-    /// newer one.
-    fn remove_stale(&self, parent: &Path) {
-        let in_place = exists(&*self.files, &self.output).unwrap_or(false);
-        let stem = |path: &Path| path.to_string_lossy().trim_end_matches(|c: char| c.is_ascii_digit()).to_string();
-        let (temporary, older) = (stem(&self.temporary), stem(&self.older));
-        for path in self.files.list(parent).unwrap_or_default() {
-            let name = path.to_string_lossy();
-            let Some(pid) = (name.strip_prefix(&temporary))
-                .or_else(|| name.strip_prefix(&older).filter(|_| in_place))
-                .and_then(|pid| pid.parse::<u32>().ok())
-            else {
-                continue;
-            };
-            let own = pid == std::process::id();
-            if own || exists(&*self.files, Path::new(&format!("/proc/{pid}"))).is_ok_and(|runs| !runs) {
-                self.forget(&path);
-            }
-        }
     }
 
     pub fn create(&self, name: &str) -> Result<NamedFile> {
         self.place().create(name)
     }
 
-    /// Where files are made, for whoever makes them while tasks run.
+    /// Returns the directory in which tasks make files.
     pub fn place(&self) -> Place {
         Place { files: self.files.clone(), directory: self.temporary.clone() }
     }
@@ -139,6 +93,7 @@ impl Pending {
         let place = self.output.to_string_lossy().into_owned();
         let failed =
             |e: std::io::Error| Error::io(Code::Output, "cannot put the output in place", &e).at_path(place.as_str());
+        self.claim.check()?;
         if durable {
             self.sync_names().map_err(failed)?;
         }
@@ -153,24 +108,30 @@ impl Pending {
                 .hint("name another, or use --overwrite"));
         };
         if durable && let Err(e) = self.files.sync_dir(&parent_of(&self.output)) {
-            // Where even that fails, the older one is beside the new one, as they are.
+            // If even that fails, both outputs stay, each under the name that it has now.
             self.done = self.take_back(older.as_deref()).is_err();
+            if self.done {
+                self.claim.set_committed();
+                self.claim.keep();
+            }
             return Err(failed(e));
         }
         self.done = true;
+        self.claim.set_committed();
+        // What cannot be removed does not make the new output less good: readers skip its name, and the next job tries again.
         if let Some(older) = older {
-            self.forget(&older);
+            self.claim.remove(&older);
         }
         Ok(())
     }
 
-    /// The names in the output, and those of directories that were made for it.
+    /// Syncs the names in the output, and the names of directories that were made for it.
     fn sync_names(&self) -> std::io::Result<()> {
         self.files.sync_dir(&self.temporary)?;
         for dir in &self.dirs {
             self.files.sync_dir(dir)?;
         }
-        self.made.iter().try_for_each(|dir| self.files.sync_dir(&parent_of(dir)))
+        self.claim.made().iter().try_for_each(|dir| self.files.sync_dir(&parent_of(dir)))
     }
 
     /// Puts the output in the place of an older one, at once where the file system can: no moment is without either. Returns where the
@@ -203,37 +164,12 @@ impl Pending {
             }),
         }
     }
-
-    /// Removes the older output. What cannot be removed does not make the new one less good: readers skip its name, and the next job
-    /// for the same output tries again.
-    fn forget(&self, old: &Path) {
-        let _ = self.files.remove_dir_all(old).or_else(|_| self.files.remove_file(old));
-    }
-}
-
-/// Whether there is something of this name; an error where that cannot be told.
-fn exists(files: &dyn Files, path: &Path) -> Result<bool> {
-    match files.meta(path) {
-        Ok(_) => Ok(true),
-        Err(e) if matches!(e.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => Ok(false),
-        Err(e) => Err(Error::io(Code::Output, "cannot look for the output", &e).at_path(path.to_string_lossy())),
-    }
-}
-
-fn parent_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
-        _ => PathBuf::from("."),
-    }
 }
 
 impl Drop for Pending {
     fn drop(&mut self) {
         if !self.done {
-            let _ = self.files.remove_dir_all(&self.temporary);
-            for dir in self.made.iter().rev() {
-                let _ = self.files.remove_dir(dir);
-            }
+            self.claim.remove(&self.temporary);
         }
     }
 }

@@ -1,0 +1,354 @@
+//! The claim of a job on its output: one job writes an output at a time, in any process, container or machine that sees the directory.
+//!
+//! ```text
+//!   PARENT/.OUT._temporary-TOKEN/_lock     made, locked and written under a name of its own ..
+//!   PARENT/.OUT._temporary/_lock           .. then renamed: the claim. One rename succeeds, since it replaces no directory with files.
+//!                         /new/            the output while it is written (mod.rs)
+//!                         /older/          the output that it replaces, for the moment between two renames
+//! ```
+//!
+//! The job holds an OFD lock on `_lock` from before the directory has its name until the directory is gone. The kernel frees the lock
+//! when the process ends, however it ends. So a directory whose lock can be taken belongs to no running job, and the job that takes the lock
+//! removes it. The lock file never is in the output.
+//!
+//! A job that has locked a file reads the token in `_lock` through the path once more, and compares it with the token in the locked file:
+//! between opening and locking, another job may have replaced the directory. Afterwards nobody else renames or removes it.
+//!
+//! Where locks do not reach every process, age decides too: see leftovers.rs.
+//!
+//! Rejected: a process id in the name, and /proc (each PID namespace has its own ids, and its own process 1); one lock file
+//! beside the output (it stays behind, or its removal races with the next job's lock).
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::super::control::Control;
+use super::holder::{BEAT_MS, Holder};
+use super::leftovers::Other;
+use crate::env::{Clock, Env, File, Files, Heartbeat, LockScope, NamedFile};
+use yunti_base::{Code, Error, Result};
+
+pub(super) const LOCK: &str = "_lock";
+
+/// Milliseconds between two tries of a job that waits.
+pub(super) const WAIT_MS: u64 = 100;
+
+/// Tries against other jobs that begin at the same moment, before a job gives up.
+const TRIES_MAX: u32 = 1000;
+
+/// A directory with a lock file that this job has made.
+pub(super) struct Held {
+    pub directory: PathBuf,
+    /// Keeps the lock.
+    pub file: Arc<dyn File>,
+    pub holder: Holder,
+    _heartbeat: Option<Heartbeat>,
+}
+
+/// The right to write an output. Dropping it frees the output and removes its directory.
+pub struct Claim {
+    pub(super) files: Arc<dyn Files>,
+    pub(super) clock: Arc<dyn Clock>,
+    output: PathBuf,
+    pub(super) parent: PathBuf,
+    /// `.OUT._temporary`
+    pub(super) directory: PathBuf,
+    /// None where other processes cannot reach the output, or while the claim is not taken.
+    pub(super) held: Option<Held>,
+    /// Parents that were made for this output, outermost first.
+    made: Vec<PathBuf>,
+    is_taken: bool,
+    is_committed: AtomicBool,
+    /// Something in the directory could not be removed. The lock file stays, so that the next job removes all of it.
+    has_rest: AtomicBool,
+}
+
+impl Claim {
+    /// Takes the output for a job. `overwrite`: the output may exist. `wait`: waits for another job that writes it, until `control`
+    /// cancels.
+    ///
+    /// Errors: `Exists` if the output exists, or another job writes it; `Output` if the directory cannot be made; `Cancelled`.
+    pub fn take(env: &Env, control: &Control, output: &Path, overwrite: bool, wait: bool) -> Result<Claim> {
+        let Some(name) = output.file_name() else {
+            return Err(Error::new(Code::Usage, "the output has no name").at_path(output.to_string_lossy()));
+        };
+        let parent = parent_of(output);
+        let directory = parent.join(format!(".{}._temporary", name.to_string_lossy()));
+        let mut claim = Claim {
+            files: env.files.clone(),
+            clock: env.clock.clone(),
+            output: output.into(),
+            parent,
+            directory,
+            held: None,
+            made: Vec::new(),
+            is_taken: false,
+            is_committed: AtomicBool::new(false),
+            has_rest: AtomicBool::new(false),
+        };
+        claim.refuse_existing(overwrite)?;
+        claim.make_parents()?;
+        if !claim.files.is_shared(output) {
+            claim.files.create_dir(&claim.directory).map_err(|e| claim.cannot_make(&e))?;
+            claim.is_taken = true;
+            return Ok(claim);
+        }
+        claim.win(control, wait)?;
+        // The job before may have put it there since it was looked for.
+        claim.refuse_existing(overwrite)?;
+        claim.remove_leftovers();
+        Ok(claim)
+    }
+
+    pub fn output(&self) -> &Path {
+        &self.output
+    }
+
+    /// Where the output is written.
+    pub fn fresh(&self) -> PathBuf {
+        self.directory.join("new")
+    }
+
+    /// Where an older output is between two renames.
+    pub fn older(&self) -> PathBuf {
+        self.directory.join("older")
+    }
+
+    /// Parents that were made for this output, outermost first.
+    pub fn made(&self) -> &[PathBuf] {
+        &self.made
+    }
+
+    /// Notes that the output is in place.
+    pub fn set_committed(&self) {
+        self.is_committed.store(true, Ordering::Relaxed);
+    }
+
+    /// Removes a file or directory of the claim's, and notes a failure.
+    pub fn remove(&self, path: &Path) {
+        if remove_any(&*self.files, path).is_err_and(|e| e.kind() != ErrorKind::NotFound) {
+            self.has_rest.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Checks that no other job took the output. Where locks do not reach every process, a job that was stopped for long loses it.
+    pub fn check(&self) -> Result<()> {
+        if self.is_certain() || self.is_own() {
+            return Ok(());
+        }
+        Err(Error::new(Code::Output, "another job took over this output while this one did not respond")
+            .at_path(self.output.to_string_lossy())
+            .hint("run it again"))
+    }
+
+    /// Keeps what is in the directory until the next job for the same output.
+    pub fn keep(&self) {
+        self.has_rest.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if no other process can have taken the claim.
+    fn is_certain(&self) -> bool {
+        self.held.as_ref().is_none_or(|held| !held.holder.beats)
+    }
+
+    fn refuse_existing(&self, overwrite: bool) -> Result<()> {
+        if overwrite || !exists(&*self.files, &self.output)? {
+            return Ok(());
+        }
+        Err(Error::new(Code::Exists, "the output exists already")
+            .at_path(self.output.to_string_lossy())
+            .hint("name another, or use --overwrite"))
+    }
+
+    fn cannot_make(&self, e: &std::io::Error) -> Error {
+        Error::io(Code::Output, "cannot make the output directory", e).at_path(self.output.to_string_lossy())
+    }
+
+    fn make_parents(&mut self) -> Result<()> {
+        let mut missing = Vec::new();
+        let mut at = Some(self.parent.as_path());
+        while let Some(dir) = at.filter(|d| !d.as_os_str().is_empty() && self.files.meta(d).is_err()) {
+            missing.push(dir.to_path_buf());
+            at = dir.parent();
+        }
+        for dir in missing.into_iter().rev() {
+            match self.files.create_dir(&dir) {
+                Ok(()) => self.made.push(dir),
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
+                Err(e) => {
+                    return Err(Error::io(Code::Output, "cannot make the directory", &e).at_path(dir.to_string_lossy()));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a locked directory the name that one job can have, or waits until it can.
+    fn win(&mut self, control: &Control, wait: bool) -> Result<()> {
+        let mut own = self.prepare()?;
+        let result = self.win_with(&mut own, control, wait);
+        control.set_status(None);
+        match result {
+            Ok(()) => {
+                own.directory = self.directory.clone();
+                (self.held, self.is_taken) = (Some(own), true);
+                Ok(())
+            }
+            Err(e) => {
+                self.remove_private(&own.directory);
+                Err(e)
+            }
+        }
+    }
+
+    fn win_with(&mut self, own: &mut Held, control: &Control, wait: bool) -> Result<()> {
+        let mut tries = 0;
+        while tries < TRIES_MAX {
+            tries += 1;
+            control.cancelled().check()?;
+            match self.files.rename(&own.directory, &self.directory) {
+                Ok(()) => return Ok(()),
+                // Somebody removed it by hand.
+                Err(e) if e.kind() == ErrorKind::NotFound => *own = self.prepare()?,
+                // Some file systems have errors of their own for a name that is taken.
+                Err(e) if is_taken_name(&e) || exists(&*self.files, &self.directory.join(LOCK)).unwrap_or(false) => {
+                    match self.other(own)? {
+                        Other::Gone => {}
+                        other if wait => {
+                            control.set_status(Some(other.status()));
+                            self.clock.sleep_ms(WAIT_MS);
+                            tries = 0;
+                        }
+                        other => return Err(other.refuse(self)),
+                    }
+                }
+                Err(e) => return Err(self.cannot_make(&e)),
+            }
+        }
+        Err(Error::new(Code::Output, "other jobs take and leave this output all the time")
+            .at_path(self.output.to_string_lossy())
+            .hint("run it again"))
+    }
+
+    /// Makes a directory with a locked lock file under a name that no other job has.
+    fn prepare(&mut self) -> Result<Held> {
+        for _ in 0..TRIES_MAX {
+            let token = Holder::new_token();
+            let mut path = self.directory.clone().into_os_string();
+            path.push(format!("-{token}"));
+            let path = PathBuf::from(path);
+            match self.files.create_dir(&path) {
+                Ok(()) => {}
+                // A job that failed has removed the parents that it had made.
+                Err(e) if e.kind() == ErrorKind::NotFound && exists(&*self.files, &self.parent).is_ok_and(|is| !is) => {
+                    self.make_parents()?;
+                    continue;
+                }
+                Err(e) => return Err(self.cannot_make(&e)),
+            }
+            match self.lock_new(&path, token) {
+                Ok(Some(held)) => return Ok(held),
+                // Another job took it for a directory that a killed job left.
+                Ok(None) => {}
+                Err(e) => {
+                    self.remove_private(&path);
+                    return Err(e);
+                }
+            }
+        }
+        Err(Error::new(Code::Output, "cannot make the output directory: other jobs remove it all the time")
+            .at_path(self.output.to_string_lossy()))
+    }
+
+    /// Makes and locks the lock file; None if another job was faster.
+    fn lock_new(&self, directory: &Path, token: String) -> Result<Option<Held>> {
+        let path = directory.join(LOCK);
+        let failed =
+            |doing: &str, e: &std::io::Error| Error::io(Code::Output, doing, e).at_path(path.to_string_lossy());
+        let file = match self.files.create(&path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(e) => return Err(failed("cannot create", &e)),
+        };
+        let beats = match file.lock() {
+            Ok(scope) => scope == LockScope::Machine,
+            Err(e) if e.kind() == ErrorKind::Unsupported => true,
+            Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(None),
+            Err(e) => return Err(failed("cannot lock", &e)),
+        };
+        let holder = Holder::own(token, beats);
+        let text = holder.text();
+        NamedFile::new(file.clone(), &path, Code::Output).write_all(&text, 0)?;
+        if self.holder_at(directory)?.as_ref() != Some(&holder) {
+            return Ok(None);
+        }
+        let heartbeat = beats.then(|| Heartbeat::start(file.clone(), text, BEAT_MS)).transpose();
+        let heartbeat = heartbeat.map_err(|e| failed("cannot start a thread", &e))?;
+        Ok(Some(Held { directory: directory.into(), file, holder, _heartbeat: heartbeat }))
+    }
+
+    /// Removes a directory that has a lock file and nothing else.
+    pub(super) fn remove_private(&self, directory: &Path) {
+        let _ = self.files.remove_file(&directory.join(LOCK));
+        let _ = self.files.remove_dir(directory);
+    }
+
+    /// The holder that the lock file in a directory names now.
+    pub(super) fn holder_at(&self, directory: &Path) -> Result<Option<Holder>> {
+        let path = directory.join(LOCK);
+        match self.files.open_to_write(&path) {
+            Ok(file) => Holder::read(file, &path).map(Some),
+            Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(Error::io(Code::Output, "cannot open", &e).at_path(path.to_string_lossy())),
+        }
+    }
+
+    fn is_own(&self) -> bool {
+        let own = self.held.as_ref().map(|held| &held.holder);
+        self.holder_at(&self.directory).is_ok_and(|holder| holder.as_ref() == own)
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if self.is_taken && !self.has_rest.load(Ordering::Relaxed) && (self.is_certain() || self.is_own()) {
+            if self.held.is_some() {
+                let _ = self.files.remove_file(&self.directory.join(LOCK));
+            }
+            let _ = self.files.remove_dir(&self.directory);
+        }
+        if !self.is_committed.load(Ordering::Relaxed) {
+            for dir in self.made.iter().rev() {
+                let _ = self.files.remove_dir(dir);
+            }
+        }
+    }
+}
+
+fn is_taken_name(e: &std::io::Error) -> bool {
+    matches!(e.kind(), ErrorKind::DirectoryNotEmpty | ErrorKind::AlreadyExists)
+}
+
+pub(super) fn remove_any(files: &dyn Files, path: &Path) -> std::io::Result<()> {
+    files
+        .remove_dir_all(path)
+        .or_else(|e| if e.kind() == ErrorKind::NotFound { Err(e) } else { files.remove_file(path) })
+}
+
+/// Returns true if there is something of this name; an error if that cannot be found out.
+pub(super) fn exists(files: &dyn Files, path: &Path) -> Result<bool> {
+    match files.meta(path) {
+        Ok(_) => Ok(true),
+        Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
+        Err(e) => Err(Error::io(Code::Output, "cannot look for the output", &e).at_path(path.to_string_lossy())),
+    }
+}
+
+pub(super) fn parent_of(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
+        _ => PathBuf::from("."),
+    }
+}

@@ -1,0 +1,78 @@
+//! The text in a lock file: the process that holds a claim, for other jobs and for the messages of these.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::env::{File, NamedFile};
+use yunti_base::process::{ProcessName, unique_token};
+use yunti_base::{Code, Result};
+
+/// Milliseconds between two beats of a job whose lock may not reach every process.
+pub(super) const BEAT_MS: u64 = if cfg!(debug_assertions) { 100 } else { 15_000 };
+
+/// Bytes of a lock file at most.
+const TEXT_BYTES_MAX: usize = 4096;
+
+/// The process that holds a claim.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Holder {
+    /// Name of this claim alone.
+    pub token: String,
+    pub pid: u32,
+    pub host: String,
+    /// Id of the running kernel (`ProcessName::boot`).
+    pub boot: String,
+    /// The lock may not reach every process, so the holder rewrites the file every `BEAT_MS`.
+    pub beats: bool,
+}
+
+impl Holder {
+    /// Returns a holder for this process.
+    pub fn own(token: String, beats: bool) -> Holder {
+        let ProcessName { pid, host, boot } = ProcessName::own();
+        Holder { token, pid, host, boot, beats }
+    }
+
+    /// Returns a name for a new claim.
+    pub fn new_token() -> String {
+        unique_token()
+    }
+
+    /// Reads an open lock file. After a power loss the file may be empty: it names nobody then.
+    pub fn read(file: Arc<dyn File>, path: &Path) -> Result<Holder> {
+        let mut bytes = vec![0; TEXT_BYTES_MAX];
+        let n = NamedFile::new(file, path, Code::Output).read_up_to(&mut bytes, 0)?;
+        Ok(serde_json::from_slice(&bytes[..n]).unwrap_or_default())
+    }
+
+    pub fn text(&self) -> Vec<u8> {
+        serde_json::to_vec(self).unwrap_or_default()
+    }
+
+    /// Returns true if both run on one kernel.
+    pub fn is_on_machine_of(&self, other: &Holder) -> bool {
+        !self.boot.is_empty() && self.boot == other.boot
+    }
+
+    /// Names the process, as in `process 12 on host`; None where the file names nobody.
+    pub fn name(&self) -> Option<String> {
+        (!self.host.is_empty()).then(|| format!("process {} on {}", self.pid, self.host))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_holder_comes_back_and_anything_else_names_nobody() {
+        let holder = Holder::own(Holder::new_token(), true);
+        assert_eq!(serde_json::from_slice::<Holder>(&holder.text()).unwrap(), holder);
+        assert!(holder.text().len() < TEXT_BYTES_MAX);
+        assert!(holder.is_on_machine_of(&Holder::own(String::new(), false)) || holder.boot.is_empty());
+        assert!(!Holder::default().is_on_machine_of(&Holder::default()));
+        assert_eq!(Holder::default().name(), None);
+    }
+}
