@@ -5,6 +5,7 @@ mod compare;
 mod console;
 mod facts;
 mod flags;
+mod guard;
 mod page;
 mod text;
 
@@ -13,5 +14,7 @@ use std::process::ExitCode;
 use yunti_present::{failure, program, whole_file};
 
 fn main() -> ExitCode {
-    program::run(command::act)
+    let code = program::exit_code(command::act);
+    guard::over(code);
+    ExitCode::from(code)
 }

@@ -30,6 +30,16 @@ impl Place {
     }
 }
 
+/// Between the name of the output and the number of the process.
+const TEMPORARY: &str = "._temporary-";
+
+/// Returns true for the name that an output has before it is committed.
+pub fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let number = name.rsplit_once(TEMPORARY).filter(|(output, _)| output.starts_with('.')).map(|(_, number)| number);
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
+}
+
 pub struct Pending {
     files: Arc<dyn Files>,
     output: PathBuf,
@@ -55,8 +65,8 @@ impl Pending {
             return Err(Error::new(Code::Usage, "the output has no name").at_path(output.to_string_lossy()));
         };
         let parent = parent_of(output);
-        let beside = |what: &str| parent.join(format!(".{}._{what}-{}", name.to_string_lossy(), std::process::id()));
-        let (temporary, older) = (beside("temporary"), beside("older"));
+        let beside = |what: &str| parent.join(format!(".{}{what}{}", name.to_string_lossy(), std::process::id()));
+        let (temporary, older) = (beside(TEMPORARY), beside("._older-"));
         let (made, dirs) = (Vec::new(), Vec::new());
         let mut pending =
             Pending { files, output: output.into(), temporary, older, made, dirs, overwrite, done: false };
