@@ -71,6 +71,10 @@ impl Watched<Arc<dyn Class>> {
         context: &Arc<TaskContext>,
         make: impl FnOnce(&dyn Class) -> Result<Box<T>>,
     ) -> Result<Instance<T>> {
+        if context.is_reduce {
+            // One worker does the map phase and then reduces on the same thread.
+            running::set_input(None, 0);
+        }
         let _entered = self.note.map(running::enter);
         let inner = Some(make(&*self.inner)?);
         Ok(Instance { inner, note: self.note, inputs: Inputs { context: context.clone(), last: None } })
@@ -89,9 +93,6 @@ impl<T: ?Sized> Drop for Instance<T> {
     fn drop(&mut self) {
         let _entered = self.note.map(running::enter);
         drop(self.inner.take());
-        if self.inputs.last.is_some() {
-            running::set_input(None, 0);
-        }
     }
 }
 
@@ -176,6 +177,7 @@ impl Folder for Instance<dyn Folder> {
         self.call(|folder| folder.merge(into, from))
     }
     fn finish(&mut self, keys: &[&[u8]], states: &[*const u8], out: &mut Out) -> Result<()> {
+        running::set_input(None, 0);
         self.call(|folder| folder.finish(keys, states, out))
     }
 }

@@ -34,6 +34,9 @@ const SIGNAL_STACK_BYTES: usize = 96 << 10;
 /// How far from the stack pointer a fault is an overflow of the stack: guard pages, and frames that skip into them.
 const OVERFLOW_BYTES: usize = 64 << 10;
 
+/// Threads that may call exit before the first of them has registered the handler again.
+const EXITS_AT_ONCE: usize = 8;
+
 /// `si_code` of a fault without an address.
 const SI_KERNEL: c_int = 0x80;
 
@@ -44,6 +47,8 @@ const EXIT_HINT: &str = "a class ends its job by an exception or a status, never
 const CRASH_HINT: &str =
     "classes run inside this process and cannot be isolated yet; run it under gdb, or set YUNTI_CORE=1 for a core dump";
 const BUG_HINT: &str = "this is a bug in Yunti; please report it";
+const CORRUPTED_HINT: &str =
+    "this is a bug in Yunti, or a class library corrupted memory; run the job under valgrind, or report it";
 
 static WANTS_CORE: AtomicBool = AtomicBool::new(false);
 
@@ -75,8 +80,13 @@ unsafe extern "C" {
     fn at_quick_exit(handler: extern "C" fn()) -> c_int;
 }
 
-/// Registers the handlers of exit and quick_exit. Handlers run in the reverse order of registration.
+/// Registers the handlers of exit and quick_exit. Handlers run in the reverse order of registration, each once: a thread that calls
+/// exit while others are in the handlers takes the next one, and would end the process behind the last.
 pub fn register_exit() {
+    (0..EXITS_AT_ONCE).for_each(|_| register_one());
+}
+
+fn register_one() {
     // SAFETY: registers functions of this program, which is never unloaded.
     unsafe {
         #[cfg(target_env = "gnu")]
@@ -99,6 +109,10 @@ extern "C" fn after_quick_exit() {
 }
 
 fn exiting(call: std::fmt::Arguments<'_>, status: Option<c_int>) {
+    // For the next thread that calls exit, while this one waits or cleans up.
+    if state::is_open() {
+        register_one();
+    }
     match state::claim() {
         Claim::Foreign => {}
         Claim::Job => {
@@ -149,12 +163,12 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
         Claim::Job => crashed(signal, &fault),
         Claim::Done(code) => {
             let now = running::now();
-            match Blame::of_fault(&now, &fault) {
+            match Blame::of_fault(&now, &fault, true) {
                 Blame::Ours => crashed(signal, &fault),
                 blame => {
                     removal::remove_all();
                     warn(format_args!(
-                        "{blame} crashed with {} after the job was done; its result is whole",
+                        "{blame} crashed with {} after the job was done; the result is not affected",
                         fault.name
                     ));
                     end_now(code)
@@ -168,7 +182,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
 /// Ends the process for a signal that came while the job ran.
 fn crashed(signal: c_int, fault: &Fault) -> ! {
     let now = running::now();
-    let blame = Blame::of_fault(&now, fault);
+    let blame = Blame::of_fault(&now, fault, false);
     let Fault { name, meaning, .. } = fault;
     let input = now.input.filter(|_| !matches!(blame, Blame::Ours));
     let with = |code, what, hint| Ending {
@@ -193,7 +207,7 @@ fn crashed(signal: c_int, fault: &Fault) -> ! {
             &with(
                 Code::Internal,
                 format_args!("Yunti crashed with {name} ({meaning}) at instruction {:#x}", fault.instruction),
-                BUG_HINT,
+                if libraries::any() { CORRUPTED_HINT } else { BUG_HINT },
             ),
             core,
         ),
@@ -283,7 +297,8 @@ fn registers(_: &libc::ucontext_t) -> (usize, usize) {
 /// Who ended the process.
 enum Blame {
     Class(&'static Note),
-    Library(&'static str),
+    /// Code of a library outside of its classes; the name where it is known.
+    Library(Option<&'static str>),
     /// A thread that a library made; the name where it is known.
     Thread(Option<&'static str>),
     Ours,
@@ -294,18 +309,21 @@ impl Blame {
     fn of_exit(now: &Now) -> Blame {
         match now.of {
             Some(note) => Blame::Class(note),
-            None if now.is_own => libraries::only().map_or(Blame::Thread(None), Blame::Library),
+            None if now.is_own => Blame::Library(libraries::only()),
             None => Blame::Thread(libraries::only()),
         }
     }
 
-    fn of_fault(now: &Now, fault: &Fault) -> Blame {
+    fn of_fault(now: &Now, fault: &Fault, is_over: bool) -> Blame {
         match (now.of, libraries::at(fault.instruction)) {
             _ if now.has_panicked => Blame::Ours,
             (Some(note), _) => Blame::Class(note),
-            (None, Some(name)) if now.is_own => Blame::Library(name),
+            (None, Some(name)) if now.is_own => Blame::Library(Some(name)),
             (None, Some(name)) => Blame::Thread(Some(name)),
-            (None, None) if now.is_own || libraries::is_own_code(fault.instruction) || !libraries::any() => Blame::Ours,
+            (None, None) if libraries::is_own_code(fault.instruction) || !libraries::any() => Blame::Ours,
+            // Behind the command, the main thread runs the destructors of the libraries.
+            (None, None) if now.is_own && is_over => Blame::Library(libraries::only()),
+            (None, None) if now.is_own => Blame::Ours,
             (None, None) => Blame::Thread(libraries::only()),
         }
     }
@@ -318,7 +336,8 @@ impl std::fmt::Display for Blame {
                 write!(f, "an initialiser of the class library {}", Name(name))
             }
             Blame::Class(note) => write!(f, "{}", Name(&note.name)),
-            Blame::Library(name) => write!(f, "the class library {}", Name(name)),
+            Blame::Library(Some(name)) => write!(f, "the class library {}", Name(name)),
+            Blame::Library(None) => f.write_str("a class library"),
             Blame::Thread(Some(name)) => write!(f, "a thread of the class library {}", Name(name)),
             Blame::Thread(None) => f.write_str("a thread of a class library"),
             Blame::Ours => f.write_str("Yunti"),

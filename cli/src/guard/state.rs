@@ -95,6 +95,11 @@ pub fn is_process(number: i32) -> bool {
     PROCESS.load(SeqCst) == number
 }
 
+/// Returns true while a job of this process has not ended and been reported.
+pub fn is_open() -> bool {
+    is_own_process() && !matches!(STATE.load(SeqCst) & STATE_MASK, OFF | OVER)
+}
+
 /// Moves from one of the states to `to`; a thread that finds the process ending waits for the end.
 fn leave(from: &[u64], to: u64) -> Option<u64> {
     loop {

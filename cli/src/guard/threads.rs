@@ -12,6 +12,7 @@ impl Threads for WatchedThreads {
     fn run(&self, n: usize, body: &(dyn Fn(usize) + Sync)) {
         self.0.run(n, &|worker| {
             running::mark_thread();
+            running::set_input(None, 0);
             handlers::give_signal_stack();
             body(worker);
         });
