@@ -66,11 +66,23 @@ void end(const std::string& how) {
   if (how == "thread_segv") on_a_thread([] { *reinterpret_cast<volatile int*>(16) = 1; });
   if (how == "thread_abort") on_a_thread([] { std::abort(); });
   if (how == "thread_throw") on_a_thread([] { throw std::runtime_error("nobody catches it"); });
+  if (how == "thread_overflow") on_a_thread([] { std::exit(overflow(nullptr)); });
   if (how == "all_exit") on_a_thread([] { for (int i = 0; i < 20; i++) std::thread([] { std::exit(0); }).detach(); });
 }
 
+// Some time later, on a thread that the job does not wait for.
+void later(int64_t us, bool crash) {
+  std::thread([=] {
+    std::this_thread::sleep_for(std::chrono::microseconds(us));
+    end(crash ? "segv" : "exit");
+  }).detach();
+}
+
 struct Place {
-  explicit Place(yunti::Context& context) : how(context.config("ending.how", "")), where(context.config("ending.where", "")) {}
+  explicit Place(yunti::Context& context) : how(context.config("ending.how", "")), where(context.config("ending.where", "")) {
+    const int64_t us = std::stoll(std::string(context.config("ending.after-us", "-1")));
+    if (us >= 0) later(us, how == "segv");
+  }
   void at(const char* here) const {
     if (where == here) end(how);
   }

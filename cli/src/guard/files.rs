@@ -18,13 +18,16 @@ impl Files for WatchedFiles {
         self.0.create(path)
     }
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        state::before_new_name();
-        self.0.create_dir(path)?;
         // What is within a temporary directory goes with it.
-        if !path.parent().is_some_and(is_temporary) {
-            removal::remember(path, is_temporary(path));
+        if path.parent().is_some_and(is_temporary) {
+            state::before_new_name();
+            return self.0.create_dir(path);
         }
-        Ok(())
+        state::hold(|| {
+            self.0.create_dir(path)?;
+            removal::remember(path, is_temporary(path));
+            Ok(())
+        })
     }
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         if !is_temporary(from) && !is_temporary(to) {

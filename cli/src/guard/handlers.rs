@@ -386,3 +386,59 @@ impl Drop for SignalStack {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(
+        of: Option<&'static Note>,
+        is_own: bool,
+        instruction: usize,
+        has_panicked: bool,
+        is_over: bool,
+        expect: &str,
+    ) {
+        let now = Now { of, input: None, is_own, has_panicked };
+        let fault = Fault {
+            name: "SIGSEGV",
+            meaning: "",
+            is_synchronous: true,
+            address: None,
+            instruction,
+            stack: 0,
+            sender: None,
+        };
+        assert_eq!(Blame::of_fault(&now, &fault, is_over).to_string(), expect);
+    }
+
+    /// Any mapped library will do as that of a class.
+    #[test]
+    fn who_is_to_blame() {
+        let class = Some(running::intern("A.B", Kind::Class));
+        let own = who_is_to_blame as *const () as usize;
+        check(None, false, 1, false, false, "Yunti");
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let libc = maps.lines().find(|line| line.contains("r-xp") && line.contains("libc.so")).unwrap();
+        let path = &libc[libc.find('/').unwrap()..];
+        let there = usize::from_str_radix(libc.split('-').next().unwrap(), 16).unwrap();
+        libraries::add(path.as_ref());
+        check(class, true, own, false, false, "A.B");
+        check(class, true, there, true, false, "Yunti");
+        check(
+            Some(running::intern("a.so", Kind::Loading)),
+            true,
+            1,
+            false,
+            false,
+            "an initialiser of the class library a.so",
+        );
+        check(None, true, own, false, false, "Yunti");
+        check(None, false, own, false, false, "Yunti");
+        check(None, true, 1, false, false, "Yunti");
+        check(None, true, 1, false, true, &format!("the class library {path}"));
+        check(None, true, there, false, false, &format!("the class library {path}"));
+        check(None, false, there, false, false, &format!("a thread of the class library {path}"));
+        check(None, false, 1, false, false, &format!("a thread of the class library {path}"));
+    }
+}

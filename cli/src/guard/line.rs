@@ -56,6 +56,10 @@ impl Text {
 impl Write for Text {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for c in text.chars() {
+            // Room for the end of the line.
+            if self.escape != Escape::Nothing && self.len + 512 > LINE_BYTES {
+                return Ok(());
+            }
             match (self.escape, c) {
                 (Escape::Line, '\n' | '\r') => self.raw(b" "),
                 (Escape::Json, '"' | '\\') => self.raw(&[b'\\', c as u8]),
@@ -63,9 +67,7 @@ impl Write for Text {
                     let digit = |n: u32| b"0123456789abcdef"[n as usize & 15];
                     self.raw(&[b'\\', b'u', b'0', b'0', digit(c as u32 >> 4), digit(c as u32)]);
                 }
-                // Whole characters, with room for the end of the line.
-                (_, c) if self.len + 512 < LINE_BYTES => self.raw(c.encode_utf8(&mut [0; 4]).as_bytes()),
-                _ => return Ok(()),
+                (_, c) => self.raw(c.encode_utf8(&mut [0; 4]).as_bytes()),
             }
         }
         Ok(())

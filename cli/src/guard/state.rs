@@ -140,9 +140,21 @@ pub fn switch(rename: impl FnOnce() -> std::io::Result<()>) -> std::io::Result<(
     result
 }
 
-/// A file or directory of the job is about to be made. It must not appear behind the back of a handler that removes them.
+/// Makes a directory that goes when the job ends early: no handler removes directories while it is made and remembered.
+pub fn hold<T>(make: impl FnOnce() -> T) -> T {
+    let before = leave(&[RUNNING], with_thread(SWITCHING));
+    let result = make();
+    if before.is_some() {
+        leave(&[SWITCHING], RUNNING);
+    }
+    result
+}
+
+/// A file of the job is about to be made, which must not happen behind the back of a handler that removes them.
 pub fn before_new_name() {
-    leave(&[], RUNNING);
+    if STATE.load(SeqCst) & STATE_MASK == ENDING && is_own_process() {
+        wait_for_the_end();
+    }
 }
 
 /// A library or a signal is about to end the process: what the caller may do about it.

@@ -1,6 +1,7 @@
 //! Class libraries that end or crash the process: one line that names the class and the input, exit code 6, nothing left.
 
 use std::process::Output;
+use std::sync::OnceLock;
 
 use crate::support::{Dir, build};
 
@@ -13,7 +14,11 @@ fn with_library() -> Option<Dir> {
     for name in ["in/one.txt", "in/two.txt"] {
         dir.write(name, b"a b\nc d\na x\n");
     }
-    build(&dir, "ending.cpp", "ending.so", &["-pthread"]).then_some(dir)
+    static LIBRARY: OnceLock<Option<Vec<u8>>> = OnceLock::new();
+    let built = || build(&dir, "ending.cpp", "ending.so", &["-pthread"]).then(|| dir.read("ending.so"));
+    let library = LIBRARY.get_or_init(built).as_ref()?;
+    dir.write("ending.so", library);
+    Some(dir)
 }
 
 const ALL: &str =
@@ -229,6 +234,63 @@ fn children_of_a_class_end_as_children() {
     }
 }
 
+/// At any moment of a job: it failed and left nothing, or it is done and all of it is there.
+#[test]
+fn whole_or_not_at_all_at_any_moment() {
+    let Some(dir) = with_library() else { return };
+    let before = dir.names();
+    let (mut failed, mut done) = (0, 0);
+    for i in 0..120u32 {
+        let how = if i % 2 == 0 { "exit" } else { "segv" };
+        // The job takes some milliseconds.
+        let after_us = u64::from(i) * u64::from(i);
+        let words = format!("{JOB} {ALL} -o made/out --json -D ending.how={how} -D ending.after-us={after_us}");
+        let output = dir.run(&words);
+        let document: serde_json::Value =
+            serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("{e}: {output:?}"));
+        match output.status.code() {
+            Some(USER_CODE) => {
+                failed += 1;
+                assert_eq!(document["error"]["exit_code"], USER_CODE);
+                assert!(output.stderr.is_empty(), "{output:?}");
+            }
+            Some(0) => {
+                done += 1;
+                assert!(document["job"].is_object(), "{output:?}");
+                let parts = [dir.read("made/out/part-r-00000"), dir.read("made/out/part-r-00001")].concat();
+                assert_eq!(parts, b"a\t4\nc\t2\n");
+                std::fs::remove_dir_all(dir.path("made")).unwrap();
+            }
+            _ => panic!("{output:?}"),
+        }
+        assert_eq!(dir.names(), before, "{how} after {after_us} us");
+    }
+    assert!(failed > 0 && done > 0, "{failed} {done}");
+}
+
+/// A crash in the program itself is no class's: exit code 1, and the output is removed all the same.
+#[test]
+fn a_crash_of_our_own() {
+    let Some(dir) = with_library() else { return };
+    if !build(&dir, "failing_libc.c", "failing_libc.so", &["-ldl"]) {
+        return;
+    }
+    dir.write("in/crash.txt", &[b'x'; 77]);
+    let before = dir.names();
+    for (job, hint) in [
+        ("run wordcount -i in -o out --scratch .", "this is a bug in Yunti; please report it"),
+        ("run --lib ./ending.so --mapper Ending.Map -i in -o out --scratch .", "or a class library corrupted memory"),
+    ] {
+        let mut command = dir.command(job);
+        let output = command.env("LD_PRELOAD", dir.path("failing_libc.so")).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let line = told(&output);
+        assert!(line.starts_with("yunti: Yunti crashed with SIGSEGV") && line.lines().count() == 1, "{line}");
+        assert!(line.contains(hint), "{line}");
+        assert_eq!(dir.names(), before);
+    }
+}
+
 /// `_exit` and SIGKILL reach no handler: the guide says so, and the next job for the same output removes what is left.
 #[test]
 fn what_cannot_be_caught() {
@@ -239,6 +301,10 @@ fn what_cannot_be_caught() {
     assert!(dir.names().iter().any(|name| name.starts_with(".out._temporary-")), "{:?}", dir.names());
     dir.ok(&format!("{JOB} {ALL} -o out -q"));
     assert!(!dir.names().iter().any(|name| name.starts_with(".out._temporary-")), "{:?}", dir.names());
+    // A thread of the library's own has no stack for handlers.
+    use std::os::unix::process::ExitStatusExt;
+    let output = dir.run(&format!("{JOB} {ALL} -o other -D ending.where=map -D ending.how=thread_overflow"));
+    assert_eq!(output.status.signal(), Some(11), "{output:?}");
 }
 
 /// With YUNTI_CORE the signal is raised again, behind the line: the shell sees the signal, and the kernel may write a core dump.
