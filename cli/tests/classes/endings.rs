@@ -1,5 +1,6 @@
 //! Class libraries that end or crash the process: one line that names the class and the input, exit code 6, nothing left.
 
+use std::path::Path;
 use std::process::Output;
 use std::sync::OnceLock;
 
@@ -357,4 +358,30 @@ fn a_fatal_signal_from_another_process() {
     assert_eq!(output.status.code(), Some(130), "{output:?}");
     assert!(told(&output).contains("ended the job with SIGABRT"), "{output:?}");
     assert_eq!(dir.names(), before);
+}
+
+/// In a JVM the process is the host's: neither the engine nor the library of Hadoop's tasks sets a handler.
+#[test]
+fn handlers_are_the_command_s_alone() {
+    fn walk(dir: &Path, found: &mut Vec<String>) {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|end| end == "rs" || end == "toml") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let words =
+                    ["sigaction", "sigaltstack", "on_exit", "atexit", "at_quick_exit", "set_hook", "signal-hook"];
+                found.extend(words.iter().filter(|w| text.contains(*w)).map(|w| format!("{}: {w}", path.display())));
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let mut found = Vec::new();
+    for part in ["engine/src", "hadoop/native"] {
+        walk(&root.join(part), &mut found);
+    }
+    assert!(found.is_empty(), "{found:?}");
+    let manifest = std::fs::read_to_string(root.join("hadoop/native/Cargo.toml")).unwrap();
+    assert!(manifest.contains("yunti-engine") && !manifest.contains("path = \"../../cli\""), "{manifest}");
 }
