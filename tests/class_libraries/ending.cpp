@@ -45,7 +45,7 @@ void end(const std::string& how) {
   if (how == "sys") raise(SIGSYS);
   if (how == "fork") {
     // Children end as children do, each way: that is nothing to the job.
-    for (const char* child : {"exit", "exit3", "quick_exit", "segv", "abort"}) {
+    for (const char* child : {"exit", "exit3", "quick_exit", "segv", "abort", "trap"}) {
       const pid_t pid = fork();
       if (pid == 0) end(child);
       int status = 0;
@@ -53,6 +53,7 @@ void end(const std::string& how) {
       const std::string name = child;
       if (name == "exit3" && WEXITSTATUS(status) != 3) std::abort();
       if (name == "segv" && (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSEGV)) std::abort();
+      if (name == "trap" && (!WIFSIGNALED(status) || WTERMSIG(status) != SIGTRAP)) std::abort();
       if (name == "abort" && (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT)) std::abort();
     }
     return;

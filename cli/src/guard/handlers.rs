@@ -140,8 +140,6 @@ fn exiting(call: std::fmt::Arguments<'_>, status: Option<c_int>) {
 struct Fault {
     name: &'static str,
     meaning: &'static str,
-    /// The kernel raised it for an instruction, which is executed again when the handler returns.
-    is_synchronous: bool,
     /// What the instruction tried to reach.
     address: Option<usize>,
     instruction: usize,
@@ -156,11 +154,10 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     match state::claim() {
         Claim::Foreign => {
             default_action(signal);
-            if !fault.is_synchronous {
-                raise(signal);
-            }
+            raise(signal);
         }
         Claim::Job => crashed(signal, &fault),
+        Claim::Done(code) if fault.sender.is_some() => end_now(code),
         Claim::Done(code) => {
             let now = running::now();
             match Blame::of_fault(&now, &fault, true) {
@@ -263,6 +260,7 @@ impl Fault {
     unsafe fn new(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> Fault {
         let (_, name, meaning) =
             SIGNALS.into_iter().find(|(known, ..)| *known == signal).unwrap_or((0, "a signal", "unknown"));
+        // A process sends the others.
         let is_synchronous = info.si_code > 0;
         // SAFETY: the kernel gives these two an address, but for an address that no pointer can have.
         let address = (is_synchronous && info.si_code != SI_KERNEL && matches!(signal, libc::SIGSEGV | libc::SIGBUS))
@@ -270,7 +268,7 @@ impl Fault {
         // SAFETY: a process sent it: kill, raise, abort.
         let sender = (!is_synchronous).then(|| unsafe { info.si_pid() }).filter(|&sender| !state::is_process(sender));
         let (instruction, stack) = registers(context);
-        Fault { name, meaning, is_synchronous, address, instruction, stack, sender }
+        Fault { name, meaning, address, instruction, stack, sender }
     }
 
     fn is_overflow(&self) -> bool {
@@ -400,15 +398,7 @@ mod tests {
         expect: &str,
     ) {
         let now = Now { of, input: None, is_own, has_panicked };
-        let fault = Fault {
-            name: "SIGSEGV",
-            meaning: "",
-            is_synchronous: true,
-            address: None,
-            instruction,
-            stack: 0,
-            sender: None,
-        };
+        let fault = Fault { name: "SIGSEGV", meaning: "", address: None, instruction, stack: 0, sender: None };
         assert_eq!(Blame::of_fault(&now, &fault, is_over).to_string(), expect);
     }
 
