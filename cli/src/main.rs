@@ -5,6 +5,7 @@ mod compare;
 mod console;
 mod facts;
 mod flags;
+mod guard;
 mod help;
 mod page;
 mod text;
@@ -15,5 +16,7 @@ use yunti_base::whole_file;
 use yunti_program::{failure, program};
 
 fn main() -> ExitCode {
-    program::run(command::act)
+    let code = program::exit_code(command::act);
+    guard::over(code);
+    ExitCode::from(code)
 }

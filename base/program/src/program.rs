@@ -12,6 +12,11 @@ use crate::terminal::{self, stdout};
 
 /// Parses the arguments of this process and acts on them. What went wrong is told in one line, or as JSON to those who ask for that.
 pub fn run<Flags: Parser>(act: impl Fn(Flags) -> Outcome + RefUnwindSafe) -> ExitCode {
+    ExitCode::from(exit_code(act))
+}
+
+/// The same, for a program that has something to do before it ends.
+pub fn exit_code<Flags: Parser>(act: impl Fn(Flags) -> Outcome + RefUnwindSafe) -> u8 {
     // A panic is told in one line, below; its backtrace only to those who ask for one.
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
@@ -26,13 +31,13 @@ pub fn run<Flags: Parser>(act: impl Fn(Flags) -> Outcome + RefUnwindSafe) -> Exi
     })
     .unwrap_or_else(|panic| Err(of_panic(&*panic).into()));
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => 0,
         // Whoever read our output has seen enough, as `head` has: that is no error.
-        Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+        Err(Failure::OutputClosed) => 0,
         Err(Failure::Error(error)) => {
             failure::tell(&error, json);
-            ExitCode::from(error.code() as u8)
+            error.code() as u8
         }
-        Err(Failure::Told(code)) => ExitCode::from(code as u8),
+        Err(Failure::Told(code)) => code as u8,
     }
 }

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use serde_json::json;
 use yunti_base::{Code, Error};
 use yunti_engine::env::Env;
+use yunti_engine::job;
 use yunti_engine::job::spec::file::spec_to_toml;
 use yunti_engine::job::spec::{JobSpec, OutputTarget};
 use yunti_engine::job::{Control, Outcome as JobOutcome};
-use yunti_engine::{abi, job, library};
 
 use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
 use crate::failure::{Failure, Outcome};
+use crate::guard::{self, Show};
 use crate::text::table::{Side, Table, cut};
 use crate::text::{numbers, report};
 use crate::{page, whole_file};
@@ -31,8 +32,11 @@ pub fn run(flags: RunFlags) -> Outcome {
     if flags.on == Cluster::Yarn {
         let control = Control::new();
         signals::cancel_on_signals(control.cancelled());
-        let classes = abi::load_before(&spec.libraries, library::builtin_classes())?;
-        let report = on_yarn::run(&spec, &env, &classes, &control)?;
+        let show = Show { json: flags.json, bar: false };
+        let report = guard::watch(env, show, |env| {
+            let classes = guard::load(&spec.libraries)?;
+            on_yarn::run(&spec, &env, &classes, &control)
+        })?;
         let more = report.job.id.as_ref().map_or(String::new(), |id| format!("; see yunti hadoop report {id}"));
         return tell_all(&flags, &spec, &JobOutcome { report, top: Vec::new() }, &more);
     }
@@ -42,13 +46,16 @@ pub fn run(flags: RunFlags) -> Outcome {
     }
     let control = Control::new();
     signals::cancel_on_signals(control.cancelled());
-    let outcome = {
-        let _shown = progress::show_job(&control, flags.quiet);
-        run_job(&spec, &env, &control)
-    };
-    let outcome = outcome.map_err(|e| {
-        let gone = closed.is_set() && spec.output == OutputTarget::Stdout && !control.is_cancelled();
-        if gone { Failure::OutputClosed } else { e.into() }
+    let show = Show { json: flags.json, bar: !flags.quiet && console::is_rich(&std::io::stderr()) };
+    let outcome = guard::watch(env, show, |env| {
+        let outcome = {
+            let _shown = progress::show_job(&control, flags.quiet);
+            run_job(&spec, &env, &control)
+        };
+        outcome.map_err(|e| {
+            let gone = closed.is_set() && spec.output == OutputTarget::Stdout && !control.is_cancelled();
+            if gone { Failure::OutputClosed } else { e.into() }
+        })
     })?;
     let output = &outcome.report.job.output;
     let more = output.as_ref().map_or(String::new(), |path| format!("; see yunti report {path}"));
@@ -67,7 +74,7 @@ fn tell_all(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) 
 }
 
 fn run_job(spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_base::Result<JobOutcome> {
-    job::run(spec, env, &abi::load_before(&spec.libraries, library::builtin_classes())?, control)
+    job::run(spec, env, &guard::load(&spec.libraries)?, control)
 }
 
 fn tell(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {

@@ -27,6 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::super::control::Control;
 use super::holder::{BEAT_MS, Holder};
 use super::leftovers::Other;
+use super::{FRESH, OLDER, TEMPORARY};
 use crate::env::{Clock, Env, File, Files, Heartbeat, LockScope, NamedFile};
 use yunti_base::{Code, Error, Result};
 
@@ -75,7 +76,7 @@ impl Claim {
             return Err(Error::new(Code::Usage, "the output has no name").at_path(output.to_string_lossy()));
         };
         let parent = parent_of(output);
-        let directory = parent.join(format!(".{}._temporary", name.to_string_lossy()));
+        let directory = parent.join(format!(".{}{TEMPORARY}", name.to_string_lossy()));
         let mut claim = Claim {
             files: env.files.clone(),
             clock: env.clock.clone(),
@@ -108,12 +109,12 @@ impl Claim {
 
     /// Where the output is written.
     pub fn fresh(&self) -> PathBuf {
-        self.directory.join("new")
+        self.directory.join(FRESH)
     }
 
     /// Where an older output is between two renames.
     pub fn older(&self) -> PathBuf {
-        self.directory.join("older")
+        self.directory.join(OLDER)
     }
 
     /// Parents that were made for this output, outermost first.

@@ -37,6 +37,22 @@ impl Place {
     }
 }
 
+/// Between the name of the output and, while the claim is not taken, its token.
+const TEMPORARY: &str = "._temporary";
+
+/// The output within the directory of its claim, while it is written.
+pub const FRESH: &str = "new";
+
+/// The output that is replaced, within the same directory, for the moment between two renames.
+pub const OLDER: &str = "older";
+
+/// Returns true for the name of a claim's directory: `.OUT._temporary`, or `.OUT._temporary-TOKEN` before it is taken.
+pub fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let token = name.rsplit_once(TEMPORARY).filter(|(output, _)| output.starts_with('.')).map(|(_, token)| token);
+    token.is_some_and(|token| token.is_empty() || token.starts_with('-'))
+}
+
 /// An output that is being written. Without a commit, dropping it removes the files.
 pub struct Pending {
     files: Arc<dyn Files>,

@@ -1,0 +1,218 @@
+//! The job's classes, each call noted: which class of a library runs on this thread, and which input its batch is of.
+//!
+//! A call is of a batch, or of 64 states of a folder; noting it writes three words of the thread. Rejected: a note in the engine's own
+//! adapters (`abi/`), which would be state of the process in a library that may run several jobs in a JVM.
+
+use std::sync::Arc;
+
+use yunti_base::Result;
+use yunti_engine::operator::{
+    Arranger, Batch, Chunk, Class, ClassInfo, ClassSource, FoldShape, Folder, Groups, Mapper, Out, Partitioner, Reader,
+    Reducer, TaskContext, Writer, folder::FoldValues,
+};
+
+use super::running::{self, Kind, Note};
+
+/// The classes of a library, or the built-in ones.
+pub struct WatchedSource {
+    pub inner: Arc<dyn ClassSource>,
+    /// Its code may end the process. Of built-in mappers the input alone is noted, for the classes behind them.
+    pub foreign: bool,
+}
+
+impl ClassSource for WatchedSource {
+    fn find(&self, name: &str) -> Option<Arc<dyn Class>> {
+        let inner = self.inner.find(name)?;
+        let note = self.foreign.then(|| running::intern(&inner.info().name, Kind::Class));
+        Some(Arc::new(Watched { inner, note }))
+    }
+    fn names(&self) -> Vec<String> {
+        self.inner.names()
+    }
+}
+
+/// A class, or an instance of one. Dropping the instance is a call of it too.
+struct Watched<T> {
+    inner: T,
+    note: Option<&'static Note>,
+}
+
+/// An instance that is dropped while its class is noted.
+struct Instance<T: ?Sized> {
+    inner: Option<Box<T>>,
+    note: Option<&'static Note>,
+    inputs: Inputs,
+}
+
+/// The names of a task's input files.
+struct Inputs {
+    context: Arc<TaskContext>,
+    last: Option<(u32, Option<&'static Note>)>,
+}
+
+impl Inputs {
+    fn enter(&mut self, file: u32, byte: u64) {
+        let note = match self.last {
+            Some((last, note)) if last == file => note,
+            _ => {
+                let name = self.context.job.inputs.get(file as usize);
+                let name = name.map(|name| if name == "-" { "standard input" } else { name });
+                name.map(|name| running::intern(name, Kind::Input))
+            }
+        };
+        self.last = Some((file, note));
+        running::set_input(note, byte);
+    }
+}
+
+impl Watched<Arc<dyn Class>> {
+    fn instance<T: ?Sized>(
+        &self,
+        context: &Arc<TaskContext>,
+        make: impl FnOnce(&dyn Class) -> Result<Box<T>>,
+    ) -> Result<Instance<T>> {
+        if context.is_reduce {
+            // One worker does the map phase and then reduces on the same thread.
+            running::set_input(None, 0);
+        }
+        let _entered = self.note.map(running::enter);
+        let inner = Some(make(&*self.inner)?);
+        Ok(Instance { inner, note: self.note, inputs: Inputs { context: context.clone(), last: None } })
+    }
+}
+
+impl<T: ?Sized> Instance<T> {
+    #[inline]
+    fn call<R>(&mut self, body: impl FnOnce(&mut T) -> R) -> R {
+        let _entered = self.note.map(running::enter);
+        body(self.inner.as_mut().expect("it is there until it is dropped"))
+    }
+}
+
+impl<T: ?Sized> Drop for Instance<T> {
+    fn drop(&mut self) {
+        let _entered = self.note.map(running::enter);
+        drop(self.inner.take());
+    }
+}
+
+impl Class for Watched<Arc<dyn Class>> {
+    fn info(&self) -> &ClassInfo {
+        self.inner.info()
+    }
+    fn mapper(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Mapper>> {
+        Ok(Box::new(self.instance(context, |class| class.mapper(context))?))
+    }
+    fn reducer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reducer>> {
+        if self.note.is_none() {
+            return self.inner.reducer(context);
+        }
+        Ok(Box::new(self.instance(context, |class| class.reducer(context))?))
+    }
+    fn folder(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Folder>> {
+        if self.note.is_none() {
+            return self.inner.folder(context);
+        }
+        Ok(Box::new(self.instance(context, |class| class.folder(context))?))
+    }
+    fn partitioner(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Partitioner>> {
+        if self.note.is_none() {
+            return self.inner.partitioner(context);
+        }
+        Ok(Box::new(self.instance(context, |class| class.partitioner(context))?))
+    }
+    fn arranger(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Arranger>> {
+        if self.note.is_none() {
+            return self.inner.arranger(context);
+        }
+        Ok(Box::new(self.instance(context, |class| class.arranger(context))?))
+    }
+    fn reader(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reader>> {
+        Ok(Box::new(self.instance(context, |class| class.reader(context))?))
+    }
+    fn look_back(&self) -> u32 {
+        self.inner.look_back()
+    }
+    fn writer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Writer>> {
+        if self.note.is_none() {
+            return self.inner.writer(context);
+        }
+        Ok(Box::new(self.instance(context, |class| class.writer(context))?))
+    }
+    fn extension(&self) -> &str {
+        self.inner.extension()
+    }
+}
+
+impl Mapper for Instance<dyn Mapper> {
+    fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
+        self.inputs.enter(batch.file_index(), batch.first_position());
+        self.call(|mapper| mapper.map(batch, out))
+    }
+    fn flush(&mut self, out: &mut Out) -> Result<()> {
+        self.call(|mapper| mapper.flush(out))
+    }
+}
+
+impl Reducer for Instance<dyn Reducer> {
+    fn reduce(&mut self, groups: &Groups<'_>, out: &mut Out) -> Result<()> {
+        self.call(|reducer| reducer.reduce(groups, out))
+    }
+    fn flush(&mut self, out: &mut Out) -> Result<()> {
+        self.call(|reducer| reducer.flush(out))
+    }
+}
+
+impl Folder for Instance<dyn Folder> {
+    fn shape(&self) -> FoldShape {
+        self.inner.as_ref().expect("it is there until it is dropped").shape()
+    }
+    fn init(&mut self, states: &[*mut u8]) -> Result<()> {
+        self.call(|folder| folder.init(states))
+    }
+    fn fold(&mut self, states: &[*mut u8], values: FoldValues<'_>) -> Result<()> {
+        self.call(|folder| folder.fold(states, values))
+    }
+    fn merge(&mut self, into: &[*mut u8], from: &[*const u8]) -> Result<()> {
+        self.call(|folder| folder.merge(into, from))
+    }
+    fn finish(&mut self, keys: &[&[u8]], states: &[*const u8], out: &mut Out) -> Result<()> {
+        running::set_input(None, 0);
+        self.call(|folder| folder.finish(keys, states, out))
+    }
+}
+
+impl Partitioner for Instance<dyn Partitioner> {
+    fn partition(&mut self, batch: &Batch<'_>, parts: u32, part: &mut [u32]) -> Result<()> {
+        self.call(|partitioner| partitioner.partition(batch, parts, part))
+    }
+}
+
+impl Arranger for Instance<dyn Arranger> {
+    fn arrange(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
+        self.call(|arranger| arranger.arrange(batch, out, group))
+    }
+}
+
+impl Reader for Instance<dyn Reader> {
+    fn find(&mut self, chunk: &Chunk<'_>) -> Result<Option<u64>> {
+        self.inputs.enter(chunk.file_index, chunk.position);
+        self.call(|reader| reader.find(chunk))
+    }
+    fn read(&mut self, chunk: &Chunk<'_>, out: &mut Out) -> Result<u64> {
+        self.inputs.enter(chunk.file_index, chunk.position);
+        self.call(|reader| reader.read(chunk, out))
+    }
+}
+
+impl Writer for Instance<dyn Writer> {
+    fn begin(&mut self, bytes: &mut Out) -> Result<()> {
+        self.call(|writer| writer.begin(bytes))
+    }
+    fn write(&mut self, records: &Batch<'_>, bytes: &mut Out) -> Result<()> {
+        self.call(|writer| writer.write(records, bytes))
+    }
+    fn end(&mut self, bytes: &mut Out) -> Result<()> {
+        self.call(|writer| writer.end(bytes))
+    }
+}
