@@ -60,7 +60,7 @@ pub fn template() -> String {
 /// The commands of `yunti machine` beside `doctor` and `limits`, for its help.
 pub fn of_the_machine() -> String {
     let is_installed = Part::named("machine").is_some_and(|part| part.program().is_some());
-    let missing = if is_installed { "" } else { " (not installed: make observe)" };
+    let missing = if is_installed { "" } else { " (missing: make observe)" };
     let lines = OF_THE_MACHINE.map(|(name, about)| line(name, about));
     format!("Measured from inside the kernel, and settings{missing}:\n{}", lines.concat())
 }
@@ -73,7 +73,7 @@ fn part(name: &str) -> String {
     let Some(part) = PARTS.into_iter().find(|part| part.name == name) else { return String::new() };
     match part.program() {
         Some(_) => line(name, part.about),
-        None => line(name, &format!("{} (not installed: make {})", part.about, part.make)),
+        None => line(name, &format!("{} (missing: make {})", part.about, part.make)),
     }
 }
 

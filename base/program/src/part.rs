@@ -34,7 +34,7 @@ impl Part {
 
     /// Returns its program if it is installed.
     pub fn program(self) -> Option<PathBuf> {
-        libexec().map(|dir| dir.join(format!("yunti-{}", self.name))).filter(|program| program.is_file())
+        program(self.name)
     }
 
     /// Returns its program, or an error of code `Usage` that says how to install it.
@@ -49,6 +49,13 @@ impl Part {
         let dir = libexec().unwrap_or_default();
         format!("run 'make {}' in the sources, or install yunti-{} into {}", self.make, self.name, dir.display())
     }
+}
+
+/// Returns `libexec/yunti-NAME` if it is there. A name that leads out of libexec has no program.
+pub fn program(name: &str) -> Option<PathBuf> {
+    let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+    let path = libexec()?.join(format!("yunti-{name}"));
+    (is_name && path.is_file()).then_some(path)
 }
 
 /// `../libexec` beside the directory of this program.

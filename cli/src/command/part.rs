@@ -6,7 +6,7 @@ use std::process::Command;
 
 use clap::CommandFactory;
 use yunti_base::{Code, Error};
-use yunti_program::part::{PARTS, Part};
+use yunti_program::part::{self, PARTS, Part};
 
 use crate::failure::Outcome;
 use crate::flags::Flags;
@@ -21,8 +21,11 @@ const SIMILAR_MIN: f64 = 0.8;
 pub fn execute(arguments: &[OsString]) -> Outcome {
     let arguments = respelled(arguments);
     let name = arguments.first().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let Some(part) = Part::named(&name) else { return Err(unknown(&name).into()) };
-    let program = part.installed()?;
+    let program = match Part::named(&name) {
+        Some(part) => part.installed()?,
+        // A program that somebody else put there.
+        None => part::program(&name).ok_or_else(|| unknown(&name))?,
+    };
     let error = Command::new(&program).args(&arguments[1..]).exec();
     Err(Error::io(Code::Usage, &format!("cannot execute yunti-{name}"), &error)
         .at_path(program.to_string_lossy())
