@@ -19,7 +19,7 @@ fn command_lines() {
     for (words, what) in [
         ("", "a command is missing"),
         ("nonsense", "there is no command 'nonsense'"),
-        ("observe x", "the part 'observe' (why a process is slow) is not installed"),
+        ("observe x", "'yunti observe' is not installed"),
         ("../../bin/sh", "there is no command"),
         ("run", "there is nothing to do: name an application (wordcount"),
         ("run wordcount", "no input is named: give --input PATH"),
