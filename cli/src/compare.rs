@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use yunti_engine::job::report::Report;
 
-use crate::text::numbers;
+use yunti_program::text::numbers;
 
 pub const COMPARISON_FORMAT: &str = "yunti-comparison/1";
 

@@ -1,16 +1,23 @@
-//! The command line as one value: parse, help, man pages and completions all come from here. Parsing never acts.
+//! The command line as one value: parse, help, man pages and completions all come from here. Parsing never acts; `act` does.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use yunti_base::{Code, Error};
+use yunti_engine::bytes::simd;
+use yunti_program::terminal::{self, stdout};
 
-use crate::command::generate::GenerateFlags;
-use crate::command::inspect::InspectFlags;
-use crate::command::limits::LimitsFlags;
-use crate::command::report::ReportFlags;
+use crate::command::generate::{self, GenerateFlags};
+use crate::command::inspect::{self, InspectFlags};
+use crate::command::limits::{self, LimitsFlags};
+use crate::command::machine::{self, MachineFlags};
+use crate::command::manual::{self, CompletionsFlags, HelpFlags, ManFlags};
+use crate::command::part;
+use crate::command::report::{self, ReportFlags};
+use crate::command::run;
 use crate::command::run::flags::RunFlags;
-use crate::command::validate::ValidateFlags;
+use crate::command::validate::{self, ValidateFlags};
+use crate::failure::{self, Outcome};
 use crate::help;
 use yunti_doctor::DoctorFlags;
 
@@ -45,49 +52,35 @@ pub enum Command {
     Part(Vec<OsString>),
 }
 
-/// Check, measure and tune the machine under a job or service
-///
-/// Settings and limits with what they cost here, the page cache, control groups, TCP, file systems, crashes. Only `apply`, `undo`,
-/// `make-spill`, `bench` and `ext4 guard` change anything.
-#[derive(Debug, Args)]
-#[command(after_help = help::of_the_machine(), disable_help_subcommand = true)]
-pub struct MachineFlags {
-    #[command(subcommand)]
-    pub command: MachineCommand,
+/// Does what the flags ask for.
+pub fn act(flags: Flags) -> Outcome {
+    if !simd::mask_is_known() {
+        let error = Error::new(Code::Usage, format!("{} names no instruction set", simd::VARIABLE));
+        return Err(error.hint("plain, avx2 or avx512; or unset it").into());
+    }
+    let commands = || Flags::command().get_subcommands().map(|c| c.get_name().to_string()).collect::<Vec<_>>();
+    match flags.command {
+        Command::Run(flags) => run::run(*flags),
+        Command::Generate(flags) => generate::generate(&flags),
+        Command::Validate(flags) => validate::validate(&flags),
+        Command::Report(flags) => report::report(&flags),
+        Command::Inspect(flags) => inspect::inspect(&flags),
+        Command::Machine(flags) => machine::machine(flags, &commands()),
+        Command::Help(flags) => help(&flags.command),
+        Command::Limits(flags) => limits::limits(&flags),
+        Command::Doctor(flags) => yunti_doctor::doctor(&flags),
+        Command::Completions(flags) => manual::completions(flags.shell, Flags::command()),
+        Command::Man(flags) => manual::man(&flags, Flags::command()),
+        Command::Part(arguments) => part::execute(&arguments, &commands()),
+    }
 }
 
-#[derive(Debug, Subcommand)]
-pub enum MachineCommand {
-    Doctor(DoctorFlags),
-    Limits(LimitsFlags),
-    #[command(external_subcommand)]
-    Part(Vec<OsString>),
-}
-
-/// Print the help of a command
-#[derive(Debug, Args)]
-pub struct HelpFlags {
-    /// The command: `run`, or `machine cache`
-    pub command: Vec<OsString>,
-}
-
-/// Print the completions of a shell
-///
-/// The script completes yunti's commands and flags; the shell reads it at its start.
-#[derive(Debug, Args)]
-pub struct CompletionsFlags {
-    #[arg(value_enum)]
-    pub shell: clap_complete::Shell,
-}
-
-/// Print a manual page
-///
-/// The page of yunti, or of one of its commands, in roff: `yunti man run | man -l -`.
-#[derive(Debug, Args)]
-pub struct ManFlags {
-    /// The command; without one, the page of yunti itself
-    pub command: Option<String>,
-    /// Write the pages of all commands into this directory
-    #[arg(long, value_name = "DIR", conflicts_with = "command")]
-    pub dir: Option<PathBuf>,
+/// `yunti help X Y` is `yunti X Y --help`, whichever program has it.
+fn help(words: &[OsString]) -> Outcome {
+    let words = words.iter().cloned().chain([OsString::from("--help")]);
+    match Flags::try_parse_from([OsString::from("yunti")].into_iter().chain(words)) {
+        Ok(flags) => act(flags),
+        Err(e) if !e.use_stderr() => stdout::print(&terminal::ansi_text(&e)),
+        Err(e) => Err(failure::of_clap(&e).into()),
+    }
 }

@@ -16,7 +16,7 @@ use yunti_base::whole_file;
 use yunti_program::{failure, program};
 
 fn main() -> ExitCode {
-    let code = program::exit_code(command::act);
+    let code = program::exit_code(flags::act);
     guard::over(code);
     ExitCode::from(code)
 }

@@ -126,7 +126,20 @@ fn every_shell_has_completions_and_every_command_a_page() {
     for page in ["yunti.1", "yunti-run.1", "yunti-validate-tera.1", "yunti-machine-limits.1"] {
         assert!(dir.path("pages").join(page).exists(), "{page}: {:?}", dir.names());
     }
-    for command in ["", "run", "generate", "validate", "validate tera", "report", "machine", "machine limits", "machine doctor", "limits", "completions", "man"] {
+    for command in [
+        "",
+        "run",
+        "generate",
+        "validate",
+        "validate tera",
+        "report",
+        "machine",
+        "machine limits",
+        "machine doctor",
+        "limits",
+        "completions",
+        "man",
+    ] {
         let help = dir.ok(&format!("{command} --help"));
         assert!(help.contains("Usage: yunti") && help.lines().all(|l| l.chars().count() <= 100), "{help}");
     }

@@ -1,21 +1,50 @@
-//! `yunti man` and `yunti completions`: both come from the definition of the command line.
+//! `yunti man`, `yunti completions` and the flags of `yunti help`: pages and scripts come from the definition of the command line.
 
-use clap::CommandFactory;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
 use clap_mangen::Man;
 use yunti_base::{Code, Error};
 
 use crate::console::stdout;
 use crate::failure::Outcome;
-use crate::flags::{Flags, ManFlags};
 
-pub fn completions(shell: clap_complete::Shell) -> Outcome {
+/// Print the help of a command
+#[derive(Debug, Args)]
+pub struct HelpFlags {
+    /// The command: `run`, or `machine cache`
+    pub command: Vec<OsString>,
+}
+
+/// Print the completions of a shell
+///
+/// The script completes yunti's commands and flags; the shell reads it at its start.
+#[derive(Debug, Args)]
+pub struct CompletionsFlags {
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Print a manual page
+///
+/// The page of yunti, or of one of its commands, in roff: `yunti man run | man -l -`.
+#[derive(Debug, Args)]
+pub struct ManFlags {
+    /// The command; without one, the page of yunti itself
+    pub command: Option<String>,
+    /// Write the pages of all commands into this directory
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
+    pub dir: Option<PathBuf>,
+}
+
+pub fn completions(shell: clap_complete::Shell, mut definition: clap::Command) -> Outcome {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut definition(), "yunti", &mut script);
+    clap_complete::generate(shell, &mut definition, "yunti", &mut script);
     stdout::write(&script)
 }
 
-pub fn man(flags: &ManFlags) -> Outcome {
-    let root = definition();
+pub fn man(flags: &ManFlags, root: clap::Command) -> Outcome {
     if let Some(dir) = &flags.dir {
         let failed = |e: std::io::Error| {
             Error::io(Code::Output, "cannot write the manual pages", &e).at_path(dir.to_string_lossy())
@@ -39,8 +68,4 @@ pub fn man(flags: &ManFlags) -> Outcome {
     let mut text = Vec::new();
     Man::new(page).render(&mut text).map_err(|e| Error::io(Code::Internal, "cannot make the manual page", &e))?;
     stdout::write(&text)
-}
-
-fn definition() -> clap::Command {
-    Flags::command()
 }

@@ -4,12 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use clap::CommandFactory;
 use yunti_base::{Code, Error};
 use yunti_program::part::{self, PARTS, Part};
 
 use crate::failure::Outcome;
-use crate::flags::Flags;
 
 /// Commands of `yunti machine` that `yunti observe` had before.
 const MOVED_FROM_OBSERVE: [&str; 5] = ["cache", "cgroup", "crash", "ext4", "net"];
@@ -17,14 +15,15 @@ const MOVED_FROM_OBSERVE: [&str; 5] = ["cache", "cgroup", "crash", "ext4", "net"
 /// Words this similar are a typing error (Jaro-Winkler, 0 to 1).
 const SIMILAR_MIN: f64 = 0.8;
 
-/// Returns only if the part cannot be executed. `arguments`: its name, then what it is given.
-pub fn execute(arguments: &[OsString]) -> Outcome {
+/// Returns only if the part cannot be executed. `arguments`: its name, then its own arguments;
+/// `commands`: the commands of this program, for suggestions.
+pub fn execute(arguments: &[OsString], commands: &[String]) -> Outcome {
     let arguments = respelled(arguments);
     let name = arguments.first().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let program = match Part::named(&name) {
         Some(part) => part.installed()?,
         // A program that somebody else put there.
-        None => part::program(&name).ok_or_else(|| unknown(&name))?,
+        None => part::program(&name).ok_or_else(|| unknown(&name, commands))?,
     };
     let error = Command::new(&program).args(&arguments[1..]).exec();
     Err(Error::io(Code::Usage, &format!("cannot execute yunti-{name}"), &error)
@@ -49,13 +48,11 @@ fn respelled(arguments: &[OsString]) -> Vec<OsString> {
 }
 
 /// The error for a command that does not exist, with the most similar one that does.
-pub fn unknown(name: &str) -> Error {
+fn unknown(name: &str, commands: &[String]) -> Error {
     let error = Error::new(Code::Usage, format!("there is no command '{name}'"));
-    let flags = Flags::command();
-    let commands = flags.get_subcommands().map(|c| c.get_name().to_string());
-    let all = commands.chain(PARTS.iter().map(|part| part.name.to_string()));
+    let all = commands.iter().map(String::as_str).chain(PARTS.iter().map(|part| part.name));
     let similar = all
-        .map(|known| (strsim::jaro_winkler(&known, name), known))
+        .map(|known| (strsim::jaro_winkler(known, name), known))
         .filter(|(similarity, _)| *similarity >= SIMILAR_MIN)
         .max_by(|a, b| a.0.total_cmp(&b.0));
     error.hint(match similar {
@@ -85,12 +82,13 @@ mod tests {
 
     #[test]
     fn a_typing_error_names_the_command() {
+        let commands = ["run", "machine", "doctor"].map(String::from);
         for (typed, meant) in
             [("rum", "'run'"), ("obsreve", "'observe'"), ("machien", "'machine'"), ("docter", "'doctor'")]
         {
-            let error = unknown(typed);
+            let error = unknown(typed, &commands);
             assert!(error.hint_text().is_some_and(|hint| hint.contains(meant)), "{error}");
         }
-        assert_eq!(unknown("qqq").hint_text(), Some("see yunti --help"));
+        assert_eq!(unknown("qqq", &commands).hint_text(), Some("see yunti --help"));
     }
 }

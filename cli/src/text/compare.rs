@@ -3,7 +3,7 @@
 use super::numbers;
 use super::table::{Side as Align, Table, wrap};
 use crate::compare::{Better, Comparison, GROUPS, Row, Side};
-use crate::console::paint::Paint;
+use yunti_program::terminal::paint::Paint;
 
 /// One sentence: which is faster, and whether that can be said.
 pub fn title(comparison: &Comparison) -> String {

@@ -4,7 +4,7 @@ use yunti_engine::job::report::{Partitions, Report, Stage, TaskRow};
 
 use super::table::{Side, Table, wrap};
 use super::{numbers, timeline};
-use crate::console::paint::Paint;
+use yunti_program::terminal::paint::Paint;
 
 /// One line, for the end of a job whose output is elsewhere.
 pub fn summary_line(report: &Report) -> String {

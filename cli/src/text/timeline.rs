@@ -9,7 +9,7 @@
 use yunti_engine::job::report::{Report, Span, Worker};
 
 use super::numbers;
-use crate::console::paint::Paint;
+use yunti_program::terminal::paint::Paint;
 
 /// Kinds of spans, their letters and colours.
 const KINDS: [(&str, char, u8); 10] = [

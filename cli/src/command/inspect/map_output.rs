@@ -13,7 +13,6 @@ use yunti_base::{Code, Error, Result};
 use yunti_engine::env::{Env, NamedFile};
 
 use super::Found;
-use super::recognise::{INDEX_CHECKSUM_BYTES, INDEX_ENTRY_BYTES, has_length_of_index};
 use crate::console::paint::Paint;
 use crate::text::numbers;
 use crate::text::table::{Side, Table};
@@ -23,6 +22,13 @@ const INDEX_BYTES_MAX: u64 = 64 << 20;
 /// Partitions that are listed; the others are summed.
 const ROWS: usize = 20;
 const PIECE_BYTES: usize = 256 << 10;
+
+const INDEX_ENTRY_BYTES: u64 = 24;
+const INDEX_CHECKSUM_BYTES: u64 = 8;
+
+pub fn has_length_of_index(len: u64) -> bool {
+    len > INDEX_CHECKSUM_BYTES && (len - INDEX_CHECKSUM_BYTES).is_multiple_of(INDEX_ENTRY_BYTES)
+}
 
 pub fn index_of(output: &Path) -> PathBuf {
     let mut name = output.as_os_str().to_owned();

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::map_output::{has_length_of_index, index_of, is_sound};
+
 /// What `inspect` knows to look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -34,9 +36,6 @@ const COMPRESSED: [(&[u8], &str, &str); 6] = [
     (b"\x04\x22\x4d\x18", "lz4", ".lz4"),
     (b"\xff\x06\x00\x00sNaPpY", "snappy", ".sz"),
 ];
-
-pub const INDEX_ENTRY_BYTES: u64 = 24;
-pub const INDEX_CHECKSUM_BYTES: u64 = 8;
 
 pub fn kind(path: &Path, head: &[u8], len: u64) -> Kind {
     let text = head.trim_ascii_start();
@@ -75,11 +74,7 @@ fn names_a_job(head: &[u8]) -> bool {
 
 /// An index that lies wholly in `head` and whose checksum is right. A larger one has its name.
 fn is_index(head: &[u8], len: u64) -> bool {
-    has_length_of_index(len) && head.len() as u64 == len && super::map_output::is_sound(head)
-}
-
-pub fn has_length_of_index(len: u64) -> bool {
-    len > INDEX_CHECKSUM_BYTES && (len - INDEX_CHECKSUM_BYTES).is_multiple_of(INDEX_ENTRY_BYTES)
+    has_length_of_index(len) && head.len() as u64 == len && is_sound(head)
 }
 
 fn is_named_index(path: &Path) -> bool {
@@ -87,7 +82,7 @@ fn is_named_index(path: &Path) -> bool {
 }
 
 fn beside_an_index(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "out") && super::map_output::index_of(path).is_file()
+    path.extension().is_some_and(|e| e == "out") && index_of(path).is_file()
 }
 
 #[cfg(test)]

@@ -20,8 +20,13 @@ use yunti_engine::operator::Type;
 #[derive(Debug, Default, Args)]
 #[command(after_help = after_help())]
 pub struct RunFlags {
-    /// What to do: wordcount, sort, terasort or identity; left out with --file or --mapper, --reducer or --folder
+    /// The ready application: wordcount, sort, grep, join, top, .. (--list shows all); left out with --file, --mapper,
+    /// --reducer or --folder
     pub application: Option<String>,
+
+    /// List the ready applications in groups, and exit
+    #[arg(long)]
+    pub list: bool,
 
     /// What to read: files, directories, globs, or - for standard input; the same as --input
     #[arg(value_name = "INPUT")]

@@ -1,6 +1,7 @@
 //! `yunti run`: from flags to a job, the job itself, and what is told of it.
 
 pub mod flags;
+mod list;
 mod on_yarn;
 mod spec;
 
@@ -23,6 +24,9 @@ use crate::{page, whole_file};
 use flags::{Cluster, RunFlags};
 
 pub fn run(flags: RunFlags) -> Outcome {
+    if flags.list {
+        return if flags.json { stdout::print_json(&list::document()) } else { stdout::print(&list::text()) };
+    }
     let (env, closed) = stdout_watch::watch(Env::real());
     let spec = spec::job_spec(&flags, &*env.files)?;
     if flags.print_job {

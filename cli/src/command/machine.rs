@@ -1,0 +1,64 @@
+//! `yunti machine`: `doctor` and `limits` run in this program, all other commands in the part `yunti-machine`.
+
+use std::ffi::OsString;
+
+use clap::{Args, Subcommand};
+use yunti_doctor::DoctorFlags;
+use yunti_program::part::Part;
+
+use super::limits::{self, LimitsFlags};
+use super::part;
+use crate::failure::Outcome;
+
+/// Commands of `yunti machine` that are in the part `yunti-machine`, with a line each.
+const OF_THE_MACHINE: [(&str, &str); 11] = [
+    ("settings", "List settings that matter to jobs and JVMs, with better values"),
+    ("apply", "Change a setting, so that it can be undone"),
+    ("undo", "Restore what was changed"),
+    ("journal", "List the changes"),
+    ("bench", "Measure what old and new settings cost"),
+    ("make-spill", "Make and mount a file system for spills"),
+    ("cache", "What is in the page cache, and who misses it"),
+    ("cgroup", "What control groups use, and what they wait for"),
+    ("net", "TCP: response times, full accept queues, ports in use"),
+    ("ext4", "What blocks are used for, I/O by file, a guard for failing disks"),
+    ("crash", "Report crashes of this machine's processes and kernel"),
+];
+
+/// Check, measure and tune the machine under a job or service
+///
+/// Settings and limits with what they cost here, the page cache, control groups, TCP, file systems, crashes. Only `apply`, `undo`,
+/// `make-spill`, `bench` and `ext4 guard` change anything.
+#[derive(Debug, Args)]
+#[command(after_help = of_the_part(), disable_help_subcommand = true)]
+pub struct MachineFlags {
+    #[command(subcommand)]
+    pub command: MachineCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum MachineCommand {
+    Doctor(DoctorFlags),
+    Limits(LimitsFlags),
+    #[command(external_subcommand)]
+    Part(Vec<OsString>),
+}
+
+pub fn machine(flags: MachineFlags, commands: &[String]) -> Outcome {
+    match flags.command {
+        MachineCommand::Doctor(flags) => yunti_doctor::doctor(&flags),
+        MachineCommand::Limits(flags) => limits::limits(&flags),
+        MachineCommand::Part(arguments) => {
+            let arguments: Vec<OsString> = [OsString::from("machine")].into_iter().chain(arguments).collect();
+            part::execute(&arguments, commands)
+        }
+    }
+}
+
+/// The commands of `yunti machine` beside `doctor` and `limits`, for its help.
+fn of_the_part() -> String {
+    let is_installed = Part::named("machine").is_some_and(|part| part.program().is_some());
+    let missing = if is_installed { "" } else { " (missing: make observe)" };
+    let lines = OF_THE_MACHINE.map(|(name, about)| format!("  {name:12} {about}\n"));
+    format!("Measured from inside the kernel, and settings{missing}:\n{}", lines.concat())
+}
