@@ -12,7 +12,7 @@ pub enum Failure {
     /// The reader of our standard output has closed it.
     OutputClosed,
     /// The command has said all there is to say; only the exit code is left.
-    Told(Code),
+    Reported(Code),
 }
 
 pub type Outcome<T = ()> = std::result::Result<T, Failure>;
@@ -28,7 +28,7 @@ pub fn wants_json(arguments: &[OsString]) -> bool {
     arguments.iter().skip(1).take_while(|a| *a != "--").any(|a| a == "--json")
 }
 
-pub fn tell(error: &Error, json: bool) {
+pub fn report(error: &Error, json: bool) {
     let said = if json {
         writeln!(std::io::stdout(), "{}", json!({ "error": as_json(error) }))
     } else {

@@ -30,9 +30,9 @@ pub fn run<Flags: Parser>(act: impl Fn(Flags) -> Outcome + RefUnwindSafe) -> Exi
         // Whoever read our output has seen enough, as `head` has: that is no error.
         Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(Failure::Error(error)) => {
-            failure::tell(&error, json);
+            failure::report(&error, json);
             ExitCode::from(error.code() as u8)
         }
-        Err(Failure::Told(code)) => ExitCode::from(code as u8),
+        Err(Failure::Reported(code)) => ExitCode::from(code as u8),
     }
 }

@@ -79,7 +79,7 @@ pub fn doctor(flags: &DoctorFlags) -> Outcome {
         stdout::print(&told::text(&findings))?;
     }
     if flags.strict && findings.iter().any(|f| f.level == Level::Warning) {
-        return Err(Failure::Told(Code::Internal));
+        return Err(Failure::Reported(Code::Internal));
     }
     Ok(())
 }

@@ -139,7 +139,7 @@ impl Answer {
         }
         page?;
         match end {
-            End::Interrupted => Err(Failure::Told(Code::Cancelled)),
+            End::Interrupted => Err(Failure::Reported(Code::Cancelled)),
             End::TimeOver | End::TargetGone | End::Enough => Ok(()),
         }
     }

@@ -167,7 +167,7 @@ pub fn crash(flags: &CrashFlags) -> Outcome {
     let told = answer.give(&flags.answer, watched.end, facts);
     // Ctrl-C is how it ends: that something has not arrived is worse.
     match progress {
-        Some(progress) if progress.waiting > 0 => Err(Failure::Told(Code::Output)),
+        Some(progress) if progress.waiting > 0 => Err(Failure::Reported(Code::Output)),
         _ => told,
     }
 }

@@ -136,7 +136,7 @@ pub fn guard(flags: &GuardFlags) -> Outcome {
     });
     answer.give(&flags.answer, watched.end, json_of(&health, count, &seen, &acts))?;
     // What failed stands in the answer.
-    if acts.iter().any(|act| act.result.is_err()) { Err(Failure::Told(Code::Output)) } else { Ok(()) }
+    if acts.iter().any(|act| act.result.is_err()) { Err(Failure::Reported(Code::Output)) } else { Ok(()) }
 }
 
 fn act(flags: &GuardFlags, place: &Place, count: u64, last: &str, stopping: &mut Stopping) -> Vec<Act> {

@@ -82,7 +82,7 @@ pub fn usage(flags: &UsageFlags) -> Outcome {
     damaged(&seen).map_or(Ok(()), |what| {
         if flags.answer.json {
             // One document is the answer.
-            return Err(Failure::Told(Code::Corrupt));
+            return Err(Failure::Reported(Code::Corrupt));
         }
         Err(Failure::from(
             Error::new(Code::Corrupt, what)

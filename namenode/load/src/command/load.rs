@@ -138,7 +138,7 @@ pub fn load(flags: &LoadFlags) -> Outcome {
         stdout::print(&told.to_text())?;
     }
     if progress.stop.load(Relaxed) {
-        return Err(Failure::Told(Code::Cancelled));
+        return Err(Failure::Reported(Code::Cancelled));
     }
     if told.loaded.latencies.calls() == 0 {
         let what = told.loaded.errors.first().map_or("nothing was answered in this time", |(_, error)| error.as_str());

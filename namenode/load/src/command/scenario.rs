@@ -51,7 +51,7 @@ pub fn run(flags: &LoadFlags) -> Outcome {
         }
         steps.push(step);
         if progress.stop.load(Relaxed) {
-            return Err(Failure::Told(Code::Cancelled));
+            return Err(Failure::Reported(Code::Cancelled));
         }
     }
     if flags.json {
