@@ -149,7 +149,11 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
     } else {
         stdout::print(&text(&all, &load, in_memory))?
     }
-    if all.iter().any(|done| done.result.is_err() && !done.is_skip) { Err(Failure::Reported(Code::Output)) } else { Ok(()) }
+    if all.iter().any(|done| done.result.is_err() && !done.is_skip) {
+        Err(Failure::Reported(Code::Output))
+    } else {
+        Ok(())
+    }
 }
 
 /// Goes on in a mount namespace of its own: the kernel unmounts all in it when the process ends, however it ends. Where that cannot be, without.
