@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Runs the suites of one part that take too long for every change:
 
-    full.py engine [--minutes N] [--only NAME,..]   tests under sanitizers and with masked instructions; every file operation
-                                                    made to fail; random jobs and fuzz targets, N minutes each
+    full.py engine [--minutes N] [--only NAME,..]   tests under sanitizers, and with masked vector instructions; every
+                                                    file operation made to fail; random jobs and fuzz targets, N minutes
+                                                    each
     full.py hadoop [--only NAME,..]                 the native half under sanitizers; conformance jobs in all variants,
                                                     with JNI checks and in a JVM with the address sanitizer; faults on a
                                                     cluster (hadoop/tests/faults)
