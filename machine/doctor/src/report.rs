@@ -1,4 +1,4 @@
-//! Findings as people read them, and as one JSON document (docs/formats/doctor.schema.json).
+//! Findings as text for people, and as one JSON document (docs/formats/doctor.schema.json).
 
 use serde_json::{Value, json};
 
@@ -6,13 +6,14 @@ use super::finding::{Finding, Level};
 use yunti_program::terminal::{self, paint};
 use yunti_program::text::table::{Side, Table, wrap};
 
-/// The number changes when a field changes its meaning; fields and findings may be added without.
+/// Format name. Its number increases when a field changes its meaning; new fields and findings keep it.
 pub const FORMAT: &str = "yunti-doctor/1";
 
 fn count(findings: &[Finding], level: Level) -> usize {
     findings.iter().filter(|f| f.level == level).count()
 }
 
+/// Returns the JSON document of the findings.
 pub fn document(findings: &[Finding]) -> Value {
     json!({
         "format": FORMAT,
@@ -23,7 +24,7 @@ pub fn document(findings: &[Finding]) -> Value {
     })
 }
 
-/// A table of all, then what is amiss at more length, the warnings first.
+/// Returns a table of all findings, then each problem in full, warnings first.
 pub fn text(findings: &[Finding]) -> String {
     let paint = paint::for_stdout();
     let mark = |level| match level {
@@ -53,5 +54,5 @@ pub fn text(findings: &[Finding]) -> String {
         }
     }
     let (warnings, notes) = (count(findings, Level::Warning), count(findings, Level::Note));
-    out + &format!("\n{warnings} warnings, {notes} notes, {} looked at; nothing was changed\n", findings.len())
+    out + &format!("\n{warnings} warnings, {notes} notes, {} checks; nothing was changed\n", findings.len())
 }
