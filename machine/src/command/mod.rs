@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! Commands, one file or folder each.
 
 mod bench;
 mod cache;
@@ -43,7 +43,7 @@ enum Command {
     Net(net::NetFlags),
     Settings(settings::SettingsFlags),
     Undo(settings::UndoFlags),
-    /// Connections in a network namespace of their own, for `bench time-wait`.
+    /// Open and close connections in a network namespace of its own, for `bench time-wait`
     #[command(hide = true)]
     Churn(crate::bench::churn::ChurnFlags),
 }
@@ -61,8 +61,9 @@ impl Command {
     }
 }
 
+/// Runs the command.
 pub fn act(flags: Flags) -> Outcome {
-    // A page that cannot be written fails before the measurement, not after it.
+    // An unwritable page fails before the measurement.
     if let Some(path) = flags.command.answer().and_then(|answer| answer.output.as_deref()) {
         whole_file::check(path, PAGE)?;
     }

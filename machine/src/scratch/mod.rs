@@ -1,5 +1,5 @@
-//! A folder for measurements, with images and mounts in it: all of it goes when it is dropped, by an error or ctrl-C too. Of a run that was killed the
-//! next one finds the folder by its name, `yunti-host-bench-PID`, and clears it away.
+//! Folder for measurements with images and mounts, removed when dropped, also on errors and ctrl-C. The next run finds
+//! the folder of a killed run by its name, `yunti-host-bench-PID`, and removes it.
 
 pub mod image;
 pub mod tool;
@@ -12,20 +12,23 @@ use yunti_base::{Code, Error, Result};
 
 const NAME: &str = "yunti-host-bench-";
 
+/// Folder for measurements.
 pub struct Scratch {
     path: PathBuf,
 }
 
 impl Scratch {
+    /// Creates the folder in `dir`.
     pub fn new(dir: &Path) -> Result<Scratch> {
         let path = dir.join(format!("{NAME}{}", std::process::id()));
         let made = fs::create_dir(&path);
         made.map_err(|e| {
-            Error::io(Code::Output, "cannot make a folder for the measurements", &e).at_path(path.to_string_lossy())
+            Error::io(Code::Output, "cannot create a folder for the measurements", &e).at_path(path.to_string_lossy())
         })?;
         Ok(Scratch { path })
     }
 
+    /// Returns the path of a file in the folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -37,13 +40,13 @@ impl Drop for Scratch {
     }
 }
 
-/// Its files are pages of memory (tmpfs, ramfs), which nothing brings out of the page cache.
+/// Returns true if files in `dir` are memory pages (tmpfs, ramfs), which cannot leave the page cache.
 pub fn is_in_memory(dir: &Path) -> bool {
     const IN_MEMORY: [i128; 2] = [0x0102_1994, 0x8584_58f6];
     rustix::fs::statfs(dir).is_ok_and(|stat| IN_MEMORY.contains(&(stat.f_type as i128)))
 }
 
-/// Clears away what runs that were killed have left in `dir`. Returns the folders.
+/// Removes the folders of killed runs in `dir`, and returns them.
 pub fn clear_leftovers(dir: &Path) -> Vec<PathBuf> {
     let own = rustix::process::geteuid().as_raw();
     let found = fs::read_dir(dir).into_iter().flatten().flatten();
@@ -60,7 +63,7 @@ pub fn clear_leftovers(dir: &Path) -> Vec<PathBuf> {
     left
 }
 
-/// Unmounts what is mounted in the folder, the innermost first, detaches loop devices of its files, and removes it.
+/// Unmounts all mounts in the folder, innermost first, detaches loop devices of its files, and removes it.
 fn clear(folder: &Path) {
     for at in mounts_below(folder).into_iter().rev() {
         let _ = tool::run("umount", [&at]);
@@ -70,7 +73,7 @@ fn clear(folder: &Path) {
             let _ = tool::run("losetup", ["-d", &device]);
         }
     }
-    // What is still mounted must not be emptied.
+    // A folder with mounts must not be emptied.
     if mounts_below(folder).is_empty() {
         let _ = fs::remove_dir_all(folder);
     }
@@ -82,7 +85,7 @@ fn mounts_below(folder: &Path) -> Vec<PathBuf> {
     places.filter(|at| at.starts_with(folder)).collect()
 }
 
-/// `\040` is a blank, as the kernel writes it.
+/// Replaces the kernel's octal escapes, such as `\040` for a blank.
 fn unescaped(text: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()
@@ -94,13 +97,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn goes_and_clears() {
+    fn removes_folders_of_killed_runs() {
         let dir = std::env::temp_dir().join(format!("yunti-scratch-test-{}", std::process::id()));
         fs::create_dir(&dir).unwrap();
         let scratch = Scratch::new(&dir).unwrap();
         let path = scratch.file("");
         fs::write(scratch.file("x"), "x").unwrap();
-        // Its own run lives: that is no leftover. Number 0 is no process.
+        // The folder of a running process is not a leftover.
         let dead = dir.join(format!("{NAME}4194999"));
         fs::create_dir(&dead).unwrap();
         assert_eq!(clear_leftovers(&dir), [dead]);

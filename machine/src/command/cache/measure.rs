@@ -1,4 +1,4 @@
-//! A look at the page cache from its beginning to its end: samples are begun and ended, counts taken.
+//! Measurement of the page cache: begins and ends samples, and takes counts.
 
 use std::time::{Duration, Instant};
 
@@ -6,22 +6,24 @@ use yunti_base::Result;
 use yunti_program::failure::{Failure, Outcome};
 use yunti_program::terminal::stdout;
 
-use super::Wanted;
+use super::Filter;
 use super::account::{Account, Row};
-use super::ahead::Ahead;
 use super::names::Names;
+use super::read_ahead::ReadAheadTracker;
 use super::sampling::{Chance, Estimate, STRATUM, Share};
 use yunti_probe::answer::{bytes, or_skip};
 use yunti_probe::kernel::system::{CacheEvents, FileId, User, page_bytes};
 
+/// Interval of `step`.
 pub const PULSE: Duration = Duration::from_millis(20);
 const SECOND: Duration = Duration::from_secs(1);
 
-pub struct Look {
+/// Running measurement.
+pub struct CacheMeasurement {
     events: CacheEvents,
-    wanted: Wanted,
+    filter: Filter,
     account: Account,
-    ahead: Option<Ahead>,
+    read_ahead: Option<ReadAheadTracker>,
     share: Share,
     estimate: Estimate,
     chance: Chance,
@@ -33,75 +35,82 @@ pub struct Look {
     failed: Option<yunti_base::Error>,
 }
 
-/// Of the stratum that it is.
+/// Sample of the present stratum.
 enum Sample {
-    Comes { at: Instant },
-    Begun(Instant),
-    Was(Duration),
+    Planned { at: Instant },
+    Running(Instant),
+    Done(Duration),
 }
 
-/// What was seen.
-pub struct Seen {
+/// Result of a measurement.
+pub struct CacheSample {
+    /// Counts by user of a file.
     pub account: Account,
-    pub uses: Option<std::collections::HashMap<FileId, super::ahead::Uses>>,
+    /// Outcome of read-ahead by file, if it was tracked.
+    pub uses: Option<std::collections::HashMap<FileId, super::read_ahead::ReadAheadUse>>,
+    /// Share of the time that was sampled.
     pub share: f64,
+    /// Half-width of the 95 % confidence interval of the hits, in percent.
     pub error_percent: f64,
+    /// Names of files, devices and processes.
     pub names: Names,
-    /// How often programs of samples ran.
+    /// Runs of the sampling programs.
     pub ran: u64,
-    /// What that costs who is seen.
+    /// Nanoseconds that each run costs the measured program.
     pub event_ns: f64,
+    /// Users and folios that were not counted.
     pub lost: u64,
 }
 
-impl Look {
-    pub fn start(wanted: Wanted, is_live: bool, skips: &mut Vec<String>) -> Result<Look> {
+impl CacheMeasurement {
+    /// Starts a measurement. Parts that fail are added to `skips`.
+    pub fn start(filter: Filter, is_live: bool, skips: &mut Vec<String>) -> Result<CacheMeasurement> {
         let mut events = CacheEvents::start(skips)?;
-        let ahead = or_skip(skips, "what was read ahead and never used", Ahead::follow(&mut events));
+        let read_ahead = or_skip(skips, "use of pages that were read ahead", ReadAheadTracker::follow(&mut events));
         let (now, event_ns) = (Instant::now(), events.event_ns());
         let seed = std::process::id().into();
-        Ok(Look {
+        Ok(CacheMeasurement {
             events,
-            wanted,
+            filter,
             account: Account::default(),
-            ahead,
+            read_ahead,
             share: Share::new(event_ns),
             estimate: Estimate::default(),
             chance: Chance::new(seed),
             stratum: now,
             misses_taken: now,
-            sample: Sample::Comes { at: now },
+            sample: Sample::Planned { at: now },
             ran: 0,
             live: Live::new(is_live),
             failed: None,
         })
     }
 
-    /// What is due. Returns whether to go on.
+    /// Does the work that is due. Returns false when the measurement must end.
     pub fn pass(&mut self) -> bool {
         if let Err(e) = self.step() {
             self.failed = Some(e);
             return false;
         }
-        self.live.pass(&self.account, &self.wanted);
+        self.live.pass(&self.account, &self.filter);
         self.live.outcome.is_ok()
     }
 
     fn step(&mut self) -> Result<()> {
-        if let Some(ahead) = &mut self.ahead {
-            ahead.pass(&mut self.events)?;
+        if let Some(tracker) = &mut self.read_ahead {
+            tracker.pass(&mut self.events)?;
         }
-        if let Sample::Comes { at } = self.sample
+        if let Sample::Planned { at } = self.sample
             && Instant::now() >= at
         {
             self.events.begin_sample()?;
-            self.sample = Sample::Begun(Instant::now());
-            // Shorter than the pulse: it is waited for.
+            self.sample = Sample::Running(Instant::now());
+            // A sample shorter than the interval is awaited here.
             if self.share.sample() < PULSE {
                 std::thread::sleep(self.share.sample());
             }
         }
-        if let Sample::Begun(since) = self.sample
+        if let Sample::Running(since) = self.sample
             && self.share.get() < 1.0
             && since.elapsed() >= self.share.sample()
         {
@@ -119,20 +128,20 @@ impl Look {
     fn end_sample(&mut self, since: Instant) -> Result<()> {
         let sample = since.elapsed();
         self.events.end_sample()?;
-        self.sample = Sample::Was(sample);
+        self.sample = Sample::Done(sample);
         Ok(())
     }
 
     fn end_stratum(&mut self) -> Result<()> {
         let (sample, goes_on) = match self.sample {
-            Sample::Was(sample) => (sample, false),
-            // All the time: the next stratum is seen from its beginning on.
-            Sample::Begun(since) if self.share.get() >= 1.0 => (since.elapsed(), true),
-            Sample::Begun(since) => {
+            Sample::Done(sample) => (sample, false),
+            // Complete sampling: the next stratum is sampled from its beginning.
+            Sample::Running(since) if self.share.get() >= 1.0 => (since.elapsed(), true),
+            Sample::Running(since) => {
                 self.end_sample(since)?;
                 (since.elapsed(), false)
             }
-            Sample::Comes { .. } => (Duration::ZERO, false),
+            Sample::Planned { .. } => (Duration::ZERO, false),
         };
         let now = Instant::now();
         let stratum = now - self.stratum;
@@ -140,7 +149,7 @@ impl Look {
         self.take(sample, stratum);
         let is_all = self.share.get() >= 1.0;
         if goes_on && is_all {
-            self.sample = Sample::Begun(now);
+            self.sample = Sample::Running(now);
             return Ok(());
         }
         if goes_on {
@@ -148,68 +157,70 @@ impl Look {
         }
         let room = STRATUM.saturating_sub(self.share.sample() + PULSE);
         let at = if is_all { now } else { now + room.mul_f64(self.chance.next()) };
-        self.sample = Sample::Comes { at };
+        self.sample = Sample::Planned { at };
         Ok(())
     }
 
-    /// What a stratum brought.
+    /// Takes the counts of a stratum.
     fn take(&mut self, sample: Duration, stratum: Duration) {
         if sample.is_zero() {
             return;
         }
-        let (account, wanted) = (&mut self.account, &self.wanted);
+        let (account, filter) = (&mut self.account, &self.filter);
         let weight = (stratum.as_secs_f64() / sample.as_secs_f64()).max(1.0);
-        let mut seen = 0;
+        let mut touched = 0;
         self.events.take_touches(|user, touches| {
-            if wanted.has(&user) {
-                seen += touches.read + touches.mapped + touches.written;
+            if filter.has(&user) {
+                touched += touches.read + touches.mapped + touches.written;
                 account.touch(user, touches, weight);
             }
         });
-        self.estimate.add(seen as f64, sample, stratum);
+        self.estimate.add(touched as f64, sample, stratum);
         let ran = self.events.events();
         self.ran += ran;
         self.share.adapt(ran, sample);
     }
 
-    /// Their map is a large one: it is not emptied more often than it must.
+    /// Takes the misses. Their map is large, so it is emptied no more often than necessary.
     fn take_misses(&mut self) {
-        let (account, wanted) = (&mut self.account, &self.wanted);
+        let (account, filter) = (&mut self.account, &self.filter);
         self.events.take_misses(|user: User, misses| {
-            if wanted.has(&user) {
+            if filter.has(&user) {
                 account.miss(user, misses);
             }
         });
         self.misses_taken = Instant::now();
     }
 
-    pub fn end(mut self) -> std::result::Result<Seen, Failure> {
+    /// Ends the measurement, and returns its result.
+    pub fn end(mut self) -> std::result::Result<CacheSample, Failure> {
         if let Some(e) = self.failed {
             return Err(e.into());
         }
         std::mem::replace(&mut self.live.outcome, Ok(()))?;
-        let goes_on = matches!(self.sample, Sample::Begun(_)) && self.share.get() >= 1.0;
+        let goes_on = matches!(self.sample, Sample::Running(_)) && self.share.get() >= 1.0;
         let sample = match self.sample {
-            Sample::Begun(since) => {
+            Sample::Running(since) => {
                 self.end_sample(since)?;
                 since.elapsed()
             }
-            Sample::Was(sample) => sample,
-            Sample::Comes { .. } => Duration::ZERO,
+            Sample::Done(sample) => sample,
+            Sample::Planned { .. } => Duration::ZERO,
         };
         let stratum = self.stratum.elapsed();
         self.take(sample, stratum);
         self.take_misses();
-        // The last request of a thread is told when the next one comes. Of a sample that has gone on until now each is known to be the last one.
-        let (account, wanted) = (&mut self.account, &self.wanted);
+        // A thread's last request is reported when its next one comes. In a sample that runs until now, each open
+        // request is the last one.
+        let (account, filter) = (&mut self.account, &self.filter);
         self.events.take_open_requests(|user, pages| {
-            if goes_on && wanted.has(&user) {
+            if goes_on && filter.has(&user) {
                 account.touch_read(user, pages, 1.0);
             }
         });
-        let uses = self.ahead.map(|ahead| ahead.end(&mut self.events));
+        let uses = self.read_ahead.map(|tracker| tracker.end(&mut self.events));
         let names = Names::of(&self.events, self.account.by(|user| Some(user.pid)).into_iter().map(|(pid, _)| pid));
-        Ok(Seen {
+        Ok(CacheSample {
             uses,
             share: self.estimate.share(),
             error_percent: self.estimate.error_percent(),
@@ -222,7 +233,7 @@ impl Look {
     }
 }
 
-/// A line each second.
+/// Prints a line each second.
 struct Live {
     is_wanted: bool,
     begun: Instant,
@@ -236,12 +247,12 @@ impl Live {
         Live { is_wanted, begun: Instant::now(), last: Instant::now(), before: Row::default(), outcome: Ok(()) }
     }
 
-    fn pass(&mut self, account: &Account, wanted: &Wanted) {
+    fn pass(&mut self, account: &Account, filter: &Filter) {
         if !self.is_wanted || self.last.elapsed() < SECOND {
             return;
         }
         let seconds = self.last.elapsed().as_secs_f64();
-        let all = account.by(|user| wanted.has(user).then_some(()));
+        let all = account.by(|user| filter.has(user).then_some(()));
         let now = all.first().map(|(_, row)| *row).unwrap_or_default();
         let before = std::mem::replace(&mut self.before, now);
         let rate = |pages: f64| format!("{:>8}/s", bytes((pages.max(0.0) * page_bytes() as f64 / seconds) as u64));

@@ -1,4 +1,4 @@
-//! A look at all control groups, from its beginning to its end: groups that come and go meanwhile are told with what they used.
+//! Measurement of all control groups. Groups that begin or end within it are reported with their use.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -15,24 +15,31 @@ use super::{names, sharing};
 use yunti_probe::answer::or_skip;
 use yunti_probe::kernel::system::{GroupCounts, RequestCounts, ThreadCounts};
 
+/// Interval of `pass`.
 pub const PULSE: Duration = Duration::from_millis(100);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A thread by its number and when it was started: numbers are used again.
+/// Thread number and start time, because numbers are reused.
 type ThreadId = (u32, u64);
 
+/// Counters of a group at two moments.
 pub struct Group {
+    /// At the start, or zero for a newer group.
     pub first: Counters,
+    /// At the last reading.
     pub last: Counters,
+    /// Time of the first reading.
     pub first_seen: Instant,
+    /// Time of the last reading.
     pub last_seen: Instant,
 }
 
-pub struct Look {
+/// Running measurement.
+pub struct CgroupMeasurement {
     hierarchies: Hierarchies,
     counts: Option<GroupCounts>,
     groups: BTreeMap<PathBuf, Group>,
-    /// Inodes of directories, of groups that are gone as well: by the hierarchies of threads and of I/O.
+    /// Paths by the inodes of folders, ended groups included: of the hierarchies for threads and for I/O.
     of_threads: HashMap<u64, PathBuf>,
     of_requests: HashMap<u64, PathBuf>,
     threads_before: HashMap<ThreadId, ThreadCounts>,
@@ -44,19 +51,22 @@ pub struct Look {
     live: Live,
 }
 
-/// What was seen.
-pub struct Seen {
+/// Result of a measurement.
+pub struct CgroupSample {
+    /// Groups and jobs.
     pub instances: Vec<Instance>,
+    /// Ends of threads that were not counted.
     pub lost: u64,
 }
 
-impl Look {
-    pub fn start(hierarchies: Hierarchies, live: Live, skips: &mut Vec<String>) -> Look {
+impl CgroupMeasurement {
+    /// Starts a measurement. Parts that fail are added to `skips`.
+    pub fn start(hierarchies: Hierarchies, live: Live, skips: &mut Vec<String>) -> CgroupMeasurement {
         let is_version_1 = hierarchies.is_version_1();
         let started = GroupCounts::start(is_version_1, skips);
-        let counts = or_skip(skips, "switches, waits for processors, I/O", started);
+        let counts = or_skip(skips, "switches, run queue, I/O", started);
         let threads = counts.as_ref().and_then(|counts| counts.threads().ok()).unwrap_or_default();
-        let mut look = Look {
+        let mut measurement = CgroupMeasurement {
             hierarchies,
             groups: BTreeMap::new(),
             of_threads: HashMap::new(),
@@ -70,15 +80,17 @@ impl Look {
             refreshed: Instant::now(),
             live,
         };
-        look.refresh(true);
-        look.jobs_before = look.jobs.clone();
-        look
+        measurement.refresh(true);
+        measurement.jobs_before = measurement.jobs.clone();
+        measurement
     }
 
+    /// Returns true if a group matches one of `only`.
     pub fn has_any(&self, only: &[String]) -> bool {
         self.groups.keys().any(|path| is_wanted(path, &names::of(path), only))
     }
 
+    /// Does the work that is due. Returns false when the measurement must end.
     pub fn pass(&mut self) -> bool {
         self.take_ended();
         if self.refreshed.elapsed() >= SECOND {
@@ -94,7 +106,8 @@ impl Look {
         self.live.outcome.is_ok()
     }
 
-    /// @param is_first what is there now was there before: what it has used until now is not ours
+    /// Reads the counters of all groups. `is_first`: groups found now existed before, so their earlier use does not
+    /// count.
     fn refresh(&mut self, is_first: bool) {
         let now = Instant::now();
         let groups: BTreeSet<PathBuf> = self.hierarchies.groups();
@@ -102,7 +115,7 @@ impl Look {
         self.of_requests.extend(self.hierarchies.by_inode(Controller::Io, &groups));
         for path in groups {
             let Some(counters) = Counters::of(&self.hierarchies, &path) else { continue };
-            let first = if is_first { counters.clone() } else { at_its_beginning(&counters) };
+            let first = if is_first { counters.clone() } else { at_creation(&counters) };
             let group = self.groups.entry(path).or_insert_with(|| Group {
                 first,
                 last: counters.clone(),
@@ -126,10 +139,11 @@ impl Look {
         });
     }
 
-    pub fn end(mut self, skips: &mut Vec<String>) -> std::result::Result<Seen, Failure> {
+    /// Ends the measurement, and returns its result.
+    pub fn end(mut self, skips: &mut Vec<String>) -> std::result::Result<CgroupSample, Failure> {
         self.live.end();
         std::mem::replace(&mut self.live.outcome, Ok(()))?;
-        // Threads first: one that ends now is told as ended, or is still there.
+        // Threads are read first: one that ends now is reported as ended, or is still listed.
         let live = self.counts.as_ref().map_or(Ok(Vec::new()), GroupCounts::threads)?;
         self.refresh(false);
         let mut of_processes = std::mem::take(&mut self.ended_of_processes);
@@ -145,7 +159,7 @@ impl Look {
             let mut instance = instance(path, group, end);
             instance.threads = threads.get(path).copied().unwrap_or_default();
             instance.requests = requests.get(path).copied().unwrap_or_default();
-            // Where no program could be placed, what version 2 counts is there.
+            // Without the kernel programs, the counters of version 2 remain.
             if self.counts.is_none() {
                 instance.requests.read_bytes = group.last.read_bytes.saturating_sub(group.first.read_bytes);
                 instance.requests.written_bytes = group.last.written_bytes.saturating_sub(group.first.written_bytes);
@@ -162,12 +176,10 @@ impl Look {
         }
         instances.extend(self.jobs.values().map(|job| self.job(job, of_processes.get(&job.pid))));
         self.skip(skips);
-        Ok(Seen { instances, lost: self.counts.as_ref().map_or(0, GroupCounts::lost) })
+        Ok(CgroupSample { instances, lost: self.counts.as_ref().map_or(0, GroupCounts::lost) })
     }
 
-    /// What threads of groups have used since the beginning.
-    ///
-    /// @param live those that are there
+    /// Sums of threads since the start, by group. `live`: the threads that exist now.
     fn threads_of(&self, live: &[ThreadCounts]) -> HashMap<PathBuf, Threads> {
         let mut of_groups = self.ended.clone();
         for thread in live {
@@ -210,16 +222,16 @@ impl Look {
     fn skip(&self, skips: &mut Vec<String>) {
         if self.groups.values().all(|group| group.last.pressure.is_none()) {
             skips.push(
-                "pressure of groups: version 1 of control groups has none; /proc/pressure has that of the machine"
+                "pressure of groups: control groups of version 1 do not report it; /proc/pressure has the machine's"
                     .to_owned(),
             );
         }
-        skips.push("time in which I/O was throttled: the kernel does not tell it".to_owned());
+        skips.push("time in which I/O was throttled: the kernel does not report it".to_owned());
     }
 }
 
-/// What a group had used when it was made: nothing; what it may use is as it is.
-fn at_its_beginning(counters: &Counters) -> Counters {
+/// Counters at a group's creation: zero, with its present quota and limits.
+fn at_creation(counters: &Counters) -> Counters {
     Counters {
         cpu_seconds: counters.cpu_seconds.map(|_| 0.0),
         memory: counters.memory.clone().map(|memory| Memory { refaults: 0, ..memory }),
@@ -228,6 +240,7 @@ fn at_its_beginning(counters: &Counters) -> Counters {
     }
 }
 
+/// Returns the use of a group between its two readings. `end`: time of the last reading of all groups.
 pub fn instance(path: &Path, group: &Group, end: Instant) -> Instance {
     let (first, last) = (&group.first, &group.last);
     let since = |now: Option<f64>, before: Option<f64>| (now.unwrap_or(0.0) - before.unwrap_or(0.0)).max(0.0);
@@ -254,7 +267,7 @@ pub fn instance(path: &Path, group: &Group, end: Instant) -> Instance {
     }
 }
 
-/// What was counted by inodes, by paths, added to all groups above.
+/// Counts by path, from counts by inode, added to all groups above.
 fn with_those_below<T: Default>(
     counted: HashMap<u64, T>,
     paths: &HashMap<u64, PathBuf>,
@@ -262,7 +275,7 @@ fn with_those_below<T: Default>(
 ) -> HashMap<PathBuf, T> {
     let mut sums: HashMap<PathBuf, T> = HashMap::new();
     for (inode, counts) in counted {
-        // Of a group that came and went between two looks its parents are not known: the root has it.
+        // The parents of a group that began and ended between two readings are unknown, so it counts for the root.
         let path = paths.get(&inode).map_or(Path::new("/"), PathBuf::as_path);
         for group in path.ancestors() {
             add(sums.entry(group.to_owned()).or_default(), &counts);
@@ -280,7 +293,7 @@ fn add_requests(sum: &mut RequestCounts, more: &RequestCounts) {
     sum.device_ns += more.device_ns;
 }
 
-/// Whether it is one of those that were asked for: by its path, or by a part of its name.
+/// Returns true if the group matches `only`: by its path, or by a part of its name.
 pub fn is_wanted(path: &Path, name: &str, only: &[String]) -> bool {
     only.is_empty()
         || only.iter().any(|one| if one.starts_with('/') { path.starts_with(one) } else { name.contains(one) })

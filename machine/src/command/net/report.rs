@@ -1,41 +1,42 @@
-//! What was seen of TCP, as one line, tables and JSON.
+//! Report of TCP: one line, tables and JSON.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::look::Seen;
+use super::measure::NetSample;
 use yunti_probe::answer::{Answer, Table, percent, time};
 use yunti_probe::kernel::system::{AnswerTimes, Pair, PairCounts, Role};
 use yunti_probe::target::{Process, label};
 
 const SHOWN: usize = 15;
 const ROWS_MAX: usize = 1000;
-/// Told in the first line: of what was sent, of ports.
-const RETRANSMITS_TOLD: u64 = 10;
-const PORTS_TOLD: f64 = 0.7;
+/// Thresholds of the first line: retransmitted segments, and share of ports in use.
+const RETRANSMITS_NOTED: u64 = 10;
+const PORTS_NOTED: f64 = 0.7;
 
-pub fn tell(seen: &Seen, answer: &mut Answer) -> Value {
-    // By service: all its callers together.
+/// Adds the report to `answer`, and returns its JSON.
+pub fn report(sample: &NetSample, answer: &mut Answer) -> Value {
+    // By service, over all its callers.
     let mut services: BTreeMap<(Role, u16, u32), AnswerTimes> = BTreeMap::new();
-    for (pair, times) in &seen.answers {
+    for (pair, times) in &sample.answers {
         services.entry((pair.role, pair.port, pair.pid)).or_default().join(times);
     }
     let mut by_service: Vec<_> = services.into_iter().collect();
     by_service.sort_by_key(|(_, times)| std::cmp::Reverse(times.count()));
-    let mut by_peer: Vec<&(Pair, AnswerTimes)> = seen.answers.iter().collect();
+    let mut by_peer: Vec<&(Pair, AnswerTimes)> = sample.answers.iter().collect();
     by_peer.sort_by_key(|(_, times)| std::cmp::Reverse(times.count()));
-    let mut connections: Vec<&(Pair, PairCounts)> = seen.connections.iter().collect();
+    let mut connections: Vec<&(Pair, PairCounts)> = sample.connections.iter().collect();
     connections.sort_by_key(|(_, counts)| {
         std::cmp::Reverse(
             counts.opened + counts.closed_here + counts.closed_there + counts.reset + counts.retransmitted,
         )
     });
-    answer.lead = lead(seen, &by_service);
+    answer.lead = lead(sample, &by_service);
     answers(&by_service, &by_peer, answer);
     connection_table(&connections, answer);
-    queue_table(seen, answer);
-    time_wait_table(seen, answer);
+    queue_table(sample, answer);
+    time_wait_table(sample, answer);
     json!({
         "services": by_service.iter().map(|((role, port, pid), times)| {
             let mut one = times_json(times);
@@ -54,11 +55,11 @@ pub fn tell(seen: &Seen, answer: &mut Answer) -> Value {
             "retransmitted_segments": counts.retransmitted, "retransmitted_synacks": counts.synacks_retransmitted,
             "resets_received": counts.resets_received, "mean_life_seconds": mean_life_ns(counts).map(|ns| ns as f64 / 1e9),
         })).collect::<Vec<_>>(),
-        "listen_queues": seen.queues.iter().map(|queue| json!({
+        "listen_queues": sample.queues.iter().map(|queue| json!({
             "address": queue.address.to_string(), "port": queue.port, "longest": queue.longest, "max": queue.max,
-            "turned_away": queue.turned_away(), "processes": queue.processes,
+            "turned_away": queue.refused(), "processes": queue.processes,
         })).collect::<Vec<_>>(),
-        "time_wait": seen.waiting.iter().map(|one| json!({
+        "time_wait": sample.waiting.iter().map(|one| json!({
             "role": word(if one.is_service { Role::Service } else { Role::Caller }), "port": one.port, "peer": one.peer.to_string(),
             "connections": one.time_wait, "ports_taken": one.ports.map(|(taken, _)| taken), "ports": one.ports.map(|(_, all)| all),
         })).collect::<Vec<_>>(),
@@ -88,52 +89,52 @@ fn mean_life_ns(counts: &PairCounts) -> Option<u64> {
     (counts.lives > 0).then(|| counts.life_ns / counts.lives)
 }
 
-fn lead(seen: &Seen, by_service: &[((Role, u16, u32), AnswerTimes)]) -> String {
-    let mut told = Vec::new();
-    if let Some(queue) = seen.queues.first().filter(|queue| queue.turned_away() > 0) {
-        told.push(format!(
-            "{} connections to port {} were turned away: its queue of {} was full",
-            queue.turned_away(),
+fn lead(sample: &NetSample, by_service: &[((Role, u16, u32), AnswerTimes)]) -> String {
+    let mut parts = Vec::new();
+    if let Some(queue) = sample.queues.first().filter(|queue| queue.refused() > 0) {
+        parts.push(format!(
+            "{} connections to port {} were refused: its accept queue of {} was full",
+            queue.refused(),
             queue.port,
             queue.max
         ));
     }
-    let fullest = seen.waiting.iter().max_by(|a, b| a.share().total_cmp(&b.share()));
-    if let Some(one) = fullest.filter(|one| one.share() >= PORTS_TOLD) {
-        told.push(format!(
-            "{:.0} % of the ports for {}:{} are taken, most by closed connections",
+    let fullest = sample.waiting.iter().max_by(|a, b| a.share().total_cmp(&b.share()));
+    if let Some(one) = fullest.filter(|one| one.share() >= PORTS_NOTED) {
+        parts.push(format!(
+            "{:.0} % of the ports for {}:{} are in use, most by closed connections in TIME_WAIT",
             one.share() * 100.0,
             one.peer,
             one.port
         ));
     }
     let retransmitted: u64 =
-        seen.connections.iter().map(|(_, counts)| counts.retransmitted + counts.synacks_retransmitted).sum();
-    if retransmitted >= RETRANSMITS_TOLD {
-        told.push(format!("{retransmitted} segments were sent again"));
+        sample.connections.iter().map(|(_, counts)| counts.retransmitted + counts.synacks_retransmitted).sum();
+    if retransmitted >= RETRANSMITS_NOTED {
+        parts.push(format!("{retransmitted} segments were retransmitted"));
     }
     let busiest = |role| by_service.iter().find(|((of, ..), _)| *of == role);
     if let Some(((_, port, pid), times)) = busiest(Role::Service) {
-        told.push(format!(
-            "port {port} ({}) answered {} times, half within {}, 99 % within {}",
+        parts.push(format!(
+            "port {port} ({}) sent {} responses, half within {}, 99 % within {}",
             process(*pid),
             times.count(),
             time(times.percentile_ns(0.5)),
             time(times.percentile_ns(0.99))
         ));
     } else if let Some(((_, port, pid), times)) = busiest(Role::Caller) {
-        told.push(format!(
-            "{} was answered {} times by port {port} of others, half within {}, 99 % within {}",
+        parts.push(format!(
+            "{} received {} responses from remote port {port}, half within {}, 99 % within {}",
             process(*pid),
             times.count(),
             time(times.percentile_ns(0.5)),
             time(times.percentile_ns(0.99))
         ));
     }
-    if told.is_empty() {
-        return "nobody asked, and nobody answered.".to_owned();
+    if parts.is_empty() {
+        return "no requests and no responses.".to_owned();
     }
-    told.join("; ") + "."
+    parts.join("; ") + "."
 }
 
 fn answers(by_service: &[((Role, u16, u32), AnswerTimes)], by_peer: &[&(Pair, AnswerTimes)], answer: &mut Answer) {
@@ -147,10 +148,8 @@ fn answers(by_service: &[((Role, u16, u32), AnswerTimes)], by_peer: &[&(Pair, An
             time(times.max_ns()),
         ]
     };
-    let columns = [("answers/s", true), ("half within", true), ("90 %", true), ("99 %", true), ("longest", true)];
-    for (role, title) in
-        [(Role::Service, "Answers of services here"), (Role::Caller, "Answers that are waited for here")]
-    {
+    let columns = [("responses/s", true), ("half within", true), ("90 %", true), ("99 %", true), ("longest", true)];
+    for (role, title) in [(Role::Service, "Responses sent here"), (Role::Caller, "Responses received here")] {
         let rows =
             by_service.iter().filter(|((of, ..), _)| *of == role).take(ROWS_MAX).map(|((_, port, pid), times)| {
                 let mut row = cells(times);
@@ -170,7 +169,7 @@ fn answers(by_service: &[((Role, u16, u32), AnswerTimes)], by_peer: &[&(Pair, An
     });
     push(
         answer,
-        "Answers by peer",
+        "Responses by peer",
         columns.into_iter().chain([("peer", false), ("process", false)]).collect(),
         rows.collect(),
     );
@@ -194,15 +193,16 @@ fn connection_table(connections: &[&(Pair, PairCounts)], answer: &mut Answer) {
             way,
         ]
     });
-    let columns = ["opened/s", "closed here", "by the peer", "reset", "life, mean", "sent again", "resets"];
+    let columns =
+        ["opened/s", "closed here", "closed by peer", "reset", "mean lifetime", "retransmitted", "resets received"];
     let columns = columns.into_iter().map(|column| (column, true)).chain([("peer", false)]).collect();
     push(answer, "Connections", columns, rows.collect());
 }
 
-fn queue_table(seen: &Seen, answer: &mut Answer) {
-    let rows = seen.queues.iter().take(ROWS_MAX).map(|queue| {
+fn queue_table(sample: &NetSample, answer: &mut Answer) {
+    let rows = sample.queues.iter().take(ROWS_MAX).map(|queue| {
         vec![
-            queue.turned_away().to_string(),
+            queue.refused().to_string(),
             queue.longest.to_string(),
             queue.max.to_string(),
             format!("{}:{}", queue.address, queue.port),
@@ -210,17 +210,17 @@ fn queue_table(seen: &Seen, answer: &mut Answer) {
         ]
     });
     let columns = vec![
-        ("turned away", true),
-        ("longest seen", true),
-        ("at most", true),
+        ("refused (queue full)", true),
+        ("longest", true),
+        ("limit", true),
         ("listens at", false),
         ("process", false),
     ];
-    push(answer, "Queues of those that listen", columns, rows.collect());
+    push(answer, "Accept queues", columns, rows.collect());
 }
 
-fn time_wait_table(seen: &Seen, answer: &mut Answer) {
-    let rows = seen.waiting.iter().take(ROWS_MAX).map(|one| {
+fn time_wait_table(sample: &NetSample, answer: &mut Answer) {
+    let rows = sample.waiting.iter().take(ROWS_MAX).map(|one| {
         let way = if one.is_service {
             format!("{} at {}", one.peer, one.port)
         } else {
@@ -229,8 +229,8 @@ fn time_wait_table(seen: &Seen, answer: &mut Answer) {
         let share = one.ports.map_or("-".to_owned(), |(taken, all)| percent(taken, all));
         vec![one.time_wait.to_string(), share, way]
     });
-    let columns = vec![("waiting now", true), ("of the ports", true), ("peer", false)];
-    push(answer, "TIME_WAIT: closed here first, and kept for a minute", columns, rows.collect());
+    let columns = vec![("in TIME_WAIT", true), ("ports in use", true), ("peer", false)];
+    push(answer, "TIME_WAIT: ports reserved for a minute after an active close", columns, rows.collect());
 }
 
 fn push(answer: &mut Answer, title: &str, columns: Vec<(&'static str, bool)>, rows: Vec<Vec<String>>) {

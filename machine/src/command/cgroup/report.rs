@@ -1,26 +1,28 @@
-//! What was seen of control groups, as one line, tables and JSON.
+//! Report of control groups: one line, tables and JSON.
 
 use serde_json::{Value, json};
 
 use super::Sort;
 use super::counters::Memory;
 use super::instance::Instance;
-use super::look::{Seen, is_wanted};
+use super::measure::{CgroupSample, is_wanted};
 use yunti_probe::answer::{Answer, Table, bytes, percent, time};
 
 const SHOWN: usize = 20;
-/// What is told in the first line: processors used, throttled in more of its periods than that, threads that wait for processors, pages a second.
-const USED_TOLD: f64 = 0.01;
-const THROTTLED_TOLD: f64 = 0.05;
-const WAITED_TOLD: f64 = 0.2;
-const REFAULTS_TOLD: f64 = 100.0;
+/// Thresholds of the first line: processors used, share of periods throttled, threads in the run queue, refaulted
+/// pages a second.
+const USED_NOTED: f64 = 0.01;
+const THROTTLED_NOTED: f64 = 0.05;
+const WAITED_NOTED: f64 = 0.2;
+const REFAULTS_NOTED: f64 = 100.0;
 
-pub fn tell(seen: &Seen, only: &[String], sort: Sort, answer: &mut Answer) -> Value {
+/// Adds the report to `answer`, and returns its JSON.
+pub fn report(sample: &CgroupSample, only: &[String], sort: Sort, answer: &mut Answer) -> Value {
     let mut instances: Vec<&Instance> =
-        seen.instances.iter().filter(|instance| is_wanted(&instance.path, &instance.name, only)).collect();
+        sample.instances.iter().filter(|instance| is_wanted(&instance.path, &instance.name, only)).collect();
     instances.sort_by(|a, b| by(b, sort).total_cmp(&by(a, sort)).then_with(|| a.name.cmp(&b.name)));
     answer.lead = lead(&instances, answer.seconds);
-    answer.notes.push("Each with the groups below it.".to_owned());
+    answer.notes.push("Each row includes the groups below it.".to_owned());
     processors(&instances, answer);
     memory(&instances, answer);
     io(&instances, answer);
@@ -28,6 +30,7 @@ pub fn tell(seen: &Seen, only: &[String], sort: Sort, answer: &mut Answer) -> Va
     json!({ "groups": instances.iter().map(|instance| json_of(instance)).collect::<Vec<_>>() })
 }
 
+/// Returns the figure that rows are sorted by.
 pub fn by(instance: &Instance, sort: Sort) -> f64 {
     match sort {
         Sort::Cpu => instance.cpu_seconds,
@@ -44,18 +47,18 @@ fn lead(instances: &[&Instance], seconds: f64) -> String {
     let inner: Vec<&&Instance> = instances.iter().filter(|instance| instance.path.parent().is_some()).collect();
     let most = inner.iter().max_by(|a, b| a.cpu_seconds.total_cmp(&b.cpu_seconds));
     let all = instances.iter().find(|instance| instance.path.parent().is_none());
-    let mut told = vec![match (most.filter(|most| most.cpu_seconds / seconds >= USED_TOLD), all) {
+    let mut parts = vec![match (most.filter(|most| most.cpu_seconds / seconds >= USED_NOTED), all) {
         (Some(most), _) => format!("{} uses most: {:.2} processors", most.name, most.cpu_seconds / seconds),
         (None, Some(all)) => {
-            format!("all use {:.2} processors, groups of their own next to nothing", all.cpu_seconds / seconds)
+            format!("all use {:.2} processors, single groups almost none", all.cpu_seconds / seconds)
         }
-        (None, None) => "next to nothing was used".to_owned(),
+        (None, None) => "almost no processor time was used".to_owned(),
     }];
     let worst = |value: fn(&Instance) -> f64| {
         inner.iter().max_by(|a, b| value(a).total_cmp(&value(b))).map(|instance| (*instance, value(instance)))
     };
-    if let Some((instance, share)) = worst(Instance::throttled_share).filter(|(_, share)| *share >= THROTTLED_TOLD) {
-        told.push(format!(
+    if let Some((instance, share)) = worst(Instance::throttled_share).filter(|(_, share)| *share >= THROTTLED_NOTED) {
+        parts.push(format!(
             "{} was throttled in {} of its periods, quota {:.2}",
             instance.name,
             percent((share * 1000.0) as u64, 1000),
@@ -63,14 +66,14 @@ fn lead(instances: &[&Instance], seconds: f64) -> String {
         ));
     }
     let waited = |instance: &Instance| instance.threads.waited_ns as f64 / 1e9;
-    if let Some((instance, waited)) = worst(waited).filter(|(_, waited)| waited / seconds >= WAITED_TOLD) {
-        told.push(format!("{} waited for processors, {:.1} threads at a time", instance.name, waited / seconds));
+    if let Some((instance, waited)) = worst(waited).filter(|(_, waited)| waited / seconds >= WAITED_NOTED) {
+        parts.push(format!("{} waited in the run queue, {:.1} threads on average", instance.name, waited / seconds));
     }
     let refaults = |instance: &Instance| instance.refaults as f64;
-    if let Some((instance, count)) = worst(refaults).filter(|(_, count)| count / seconds >= REFAULTS_TOLD) {
-        told.push(format!("{} reads again what was dropped, {:.0} pages a second", instance.name, count / seconds));
+    if let Some((instance, count)) = worst(refaults).filter(|(_, count)| count / seconds >= REFAULTS_NOTED) {
+        parts.push(format!("{} reads evicted pages back, {:.0} pages/s", instance.name, count / seconds));
     }
-    told.join("; ") + "."
+    parts.join("; ") + "."
 }
 
 fn named(instance: &Instance) -> String {
@@ -99,11 +102,11 @@ fn processors(instances: &[&Instance], answer: &mut Answer) {
             named(instance),
         ]
     });
-    let columns = ["processors", "quota", "throttled", "for", "ready, waiting", "switches/s", "forced/s"];
+    let columns = ["processors", "quota", "throttled", "stopped for", "run queue", "switches/s", "forced/s"];
     answer.tables.push(table("Processors", &columns, rows.collect()));
 }
 
-/// What they did in the last second or so, the columns that tell most, narrow enough for a terminal.
+/// Returns the live table of the last second: the most useful columns, narrow enough for a terminal.
 pub fn live_table(instances: &[Instance], seconds: f64, rows: usize) -> Table {
     let seconds = seconds.max(0.001);
     let of = |instance: &Instance| {
@@ -121,7 +124,7 @@ pub fn live_table(instances: &[Instance], seconds: f64, rows: usize) -> Table {
             named(instance),
         ]
     };
-    let columns = ["cpus", "throttled", "ready", "switch/s", "memory", "cache", "refault/s", "I/O a s"];
+    let columns = ["cpus", "throttled", "run queue", "switch/s", "memory", "cache", "refault/s", "I/O/s"];
     Table { shown: rows, ..table("", &columns, instances.iter().map(of).collect()) }
 }
 
@@ -175,7 +178,11 @@ fn pressure(instances: &[&Instance], answer: &mut Answer) {
         })
         .collect();
     if !rows.is_empty() {
-        answer.tables.push(table("Pressure: of the time, some thread waited", &["cpu", "memory", "io"], rows));
+        answer.tables.push(table(
+            "Pressure: share of the time in which a thread waited",
+            &["cpu", "memory", "io"],
+            rows,
+        ));
     }
 }
 

@@ -1,27 +1,28 @@
-//! What was seen of the page cache, as one line, tables and JSON.
+//! Report of a page-cache measurement: one line, tables and JSON.
 
 use serde_json::{Value, json};
 
 use super::account::Row;
-use super::ahead::Uses;
-use super::look::Seen;
+use super::measure::CacheSample;
+use super::read_ahead::ReadAheadUse;
 use yunti_probe::answer::{Answer, Table, bytes, percent};
 use yunti_probe::kernel::system::{FileId, page_bytes};
 
 const SHOWN: usize = 15;
 const ROWS_MAX: usize = 1000;
-/// Of what was read ahead: so much for nothing is worth a word.
-const UNUSED_TOLD: f64 = 0.2;
+/// Share of read-ahead pages. With more unused, a note is printed.
+const UNUSED_NOTED: f64 = 0.2;
 
-pub fn tell(seen: &Seen, answer: &mut Answer) -> Value {
-    let all = seen.account.by(|_| Some(())).first().map(|(_, row)| *row).unwrap_or_default();
-    let devices = seen.account.by(|user| Some(seen.names.device(user.file)));
-    let files = seen.account.by(|user| Some(user.file));
-    let processes = seen.account.by(|user| Some(user.pid));
-    let uses = seen.uses.as_ref().map(|of_files| {
-        let mut sum = Uses::default();
+/// Adds the report to `answer`, and returns its JSON.
+pub fn report(sample: &CacheSample, answer: &mut Answer) -> Value {
+    let all = sample.account.by(|_| Some(())).first().map(|(_, row)| *row).unwrap_or_default();
+    let devices = sample.account.by(|user| Some(sample.names.device(user.file)));
+    let files = sample.account.by(|user| Some(user.file));
+    let processes = sample.account.by(|user| Some(user.pid));
+    let uses = sample.uses.as_ref().map(|of_files| {
+        let mut sum = ReadAheadUse::default();
         for (file, uses) in of_files {
-            // Of other devices or processes nothing is told.
+            // Files outside the filter are left out.
             if files.iter().any(|(known, _)| known == file) {
                 sum.folios += uses.folios;
                 sum.used += uses.used;
@@ -32,20 +33,20 @@ pub fn tell(seen: &Seen, answer: &mut Answer) -> Value {
         sum
     });
     answer.lead = lead(&all, uses);
-    notes(seen, &all, uses, answer);
+    notes(sample, &all, uses, answer);
     left_out(answer, files.len(), "files");
     left_out(answer, processes.len(), "processes");
     table(answer, "By device", "device", devices.iter().map(|(name, row)| (name.clone(), *row)));
-    table(answer, "By file", "path", files.iter().take(ROWS_MAX).map(|(file, row)| (seen.names.file(*file), *row)));
-    let named = |pid: &u32| format!("{} {pid}", seen.names.process(*pid));
+    table(answer, "By file", "path", files.iter().take(ROWS_MAX).map(|(file, row)| (sample.names.file(*file), *row)));
+    let named = |pid: &u32| format!("{} {pid}", sample.names.process(*pid));
     table(answer, "By process", "process", processes.iter().take(ROWS_MAX).map(|(pid, row)| (named(pid), *row)));
-    let of_file = |file: &FileId| seen.uses.as_ref().and_then(|of_files| of_files.get(file));
+    let of_file = |file: &FileId| sample.uses.as_ref().and_then(|of_files| of_files.get(file));
     json!({
         "page_bytes": page_bytes(),
-        "sampled_share": seen.share,
-        "error_percent": seen.error_percent,
-        "programs_ran": seen.ran,
-        "program_ns": seen.event_ns,
+        "sampled_share": sample.share,
+        "error_percent": sample.error_percent,
+        "programs_ran": sample.ran,
+        "program_ns": sample.event_ns,
         "all": row_json(&all),
         "read_ahead_use": uses.map(|uses| uses_json(&uses)),
         "devices": devices.iter().map(|(name, row)| named_json(json!({ "device": name }), row)).collect::<Vec<_>>(),
@@ -53,10 +54,10 @@ pub fn tell(seen: &Seen, answer: &mut Answer) -> Value {
         "processes_seen": processes.len(),
         "files": files.iter().take(ROWS_MAX).map(|(file, row)| {
             let use_ = of_file(file).map(uses_json);
-            named_json(json!({ "path": seen.names.file(*file), "inode": file.inode, "device": seen.names.device(*file), "read_ahead_use": use_ }), row)
+            named_json(json!({ "path": sample.names.file(*file), "inode": file.inode, "device": sample.names.device(*file), "read_ahead_use": use_ }), row)
         }).collect::<Vec<_>>(),
         "processes": processes.iter().take(ROWS_MAX).map(|(pid, row)| {
-            named_json(json!({ "process": seen.names.process(*pid), "pid": pid }), row)
+            named_json(json!({ "process": sample.names.process(*pid), "pid": pid }), row)
         }).collect::<Vec<_>>(),
     })
 }
@@ -69,9 +70,9 @@ fn share(part: f64, all: f64) -> String {
     if all > 0.0 { percent(part as u64, all as u64) } else { "-".to_owned() }
 }
 
-fn lead(all: &Row, uses: Option<Uses>) -> String {
+fn lead(all: &Row, uses: Option<ReadAheadUse>) -> String {
     if all.weight() == 0.0 {
-        return "nothing was asked of it.".to_owned();
+        return "no requests.".to_owned();
     }
     let mut parts = Vec::new();
     for (what, touched, hit) in [
@@ -85,12 +86,12 @@ fn lead(all: &Row, uses: Option<Uses>) -> String {
     }
     let mut lead = match parts.is_empty() {
         true => "nothing was read or written".to_owned(),
-        false => format!("{} were in it", parts.join(", ")),
+        false => format!("{} served from the cache", parts.join(", ")),
     };
     if all.missed.read_ahead > 0 {
         lead += &format!("; {} read ahead", bytes(size(all.missed.read_ahead as f64)));
         if let Some(uses) = uses.filter(|uses| uses.all() > 0) {
-            lead += &format!(", {} of that not used", percent(uses.never_used(), uses.all()));
+            lead += &format!(", {} of it unused", percent(uses.never_used(), uses.all()));
         }
     }
     if all.missed.dropped > 0 {
@@ -99,25 +100,25 @@ fn lead(all: &Row, uses: Option<Uses>) -> String {
     lead + "."
 }
 
-fn notes(seen: &Seen, all: &Row, uses: Option<Uses>, answer: &mut Answer) {
-    if seen.share < 0.999 {
+fn notes(sample: &CacheSample, all: &Row, uses: Option<ReadAheadUse>, answer: &mut Answer) {
+    if sample.share < 0.999 {
         answer.notes.push(format!(
-            "Hits were looked at {:.1} % of the time, by chance; in 95 of 100 cases their sum is known within {:.1} %. Misses, read-ahead and drops were all counted. \
-             A program in the kernel ran {} times, {:.0} ns each.",
-            seen.share * 100.0,
-            seen.error_percent,
-            seen.ran,
-            seen.event_ns
+            "Hits were sampled {:.1} % of the time; 95 % confidence: +-{:.1} %. Misses, read-ahead and drops were all counted. \
+             A kernel program ran {} times, {:.0} ns each.",
+            sample.share * 100.0,
+            sample.error_percent,
+            sample.ran,
+            sample.event_ns
         ));
     } else {
-        answer.notes.push("Hits were looked at all the time: the figures are counts.".to_owned());
+        answer.notes.push("Hits were sampled all the time: the figures are counts.".to_owned());
     }
     let Some(uses) = uses.filter(|uses| uses.all() > 0) else { return };
     let part = uses.never_used() as f64 / uses.all() as f64;
     let error = 1.96 * (part * (1.0 - part) / uses.folios as f64).sqrt();
-    if part >= UNUSED_TOLD {
+    if part >= UNUSED_NOTED {
         answer.notes.push(format!(
-            "Of {} read ahead {:.0} % (give or take {:.0}) were not used: {} % were dropped before, the rest is still there.",
+            "Of {} read ahead, {:.0} % (+-{:.0}) were unused: {} % were dropped, the rest is still in the cache.",
             bytes(size(all.missed.read_ahead as f64)),
             part * 100.0,
             error * 100.0,
@@ -126,11 +127,11 @@ fn notes(seen: &Seen, all: &Row, uses: Option<Uses>, answer: &mut Answer) {
     }
 }
 
-fn left_out(answer: &mut Answer, seen: usize, what: &str) {
-    if seen > ROWS_MAX {
-        answer.notes.push(format!(
-            "Of {seen} {what}, the {ROWS_MAX} with the most pages are listed; the sums have all of them."
-        ));
+fn left_out(answer: &mut Answer, found: usize, what: &str) {
+    if found > ROWS_MAX {
+        answer
+            .notes
+            .push(format!("Of {found} {what}, the {ROWS_MAX} with the most pages are listed; the sums include all."));
     }
 }
 
@@ -146,7 +147,7 @@ fn table(answer: &mut Answer, title: &str, name: &'static str, rows: impl Iterat
         cells.extend([
             bytes(size(row.missed.read_ahead as f64)),
             bytes(size(row.missed.dropped as f64)),
-            // Names of files are no commands to a terminal.
+            // Control characters in file names must not reach the terminal.
             name.replace(|c: char| c.is_control(), "?"),
         ]);
         cells
@@ -168,7 +169,7 @@ fn row_json(row: &Row) -> Value {
     })
 }
 
-fn uses_json(uses: &Uses) -> Value {
+fn uses_json(uses: &ReadAheadUse) -> Value {
     json!({
         "folios_followed": uses.folios, "used_pages": uses.used,
         "dropped_unused_pages": uses.dropped_unused, "not_used_yet_pages": uses.not_yet,

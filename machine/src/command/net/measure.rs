@@ -1,4 +1,4 @@
-//! A look at TCP from its beginning to its end.
+//! Measurement of TCP.
 
 use std::collections::{BTreeMap, HashSet};
 use std::time::{Duration, Instant};
@@ -7,51 +7,59 @@ use yunti_base::Result;
 use yunti_program::failure::{Failure, Outcome};
 use yunti_program::terminal::stdout;
 
-use super::Wanted;
+use super::Filter;
 use super::queues::{Queue, Queues};
 use super::time_wait::{self, Waiting};
 use yunti_probe::answer::{or_skip, time};
 use yunti_probe::kernel::system::sock_diag::{self, ESTABLISHED, LISTEN, TIME_WAIT};
 use yunti_probe::kernel::system::{AnswerTimes, NetCounts, Pair, PairCounts, Role};
 
+/// Interval of `pass`.
 pub const PULSE: Duration = Duration::from_millis(100);
 const SECOND: Duration = Duration::from_secs(1);
 
-pub struct Look {
+/// Running measurement.
+pub struct NetMeasurement {
     counts: NetCounts,
-    wanted: Wanted,
+    filter: Filter,
     queues: Queues,
     listening: HashSet<u16>,
-    looked: Instant,
+    last_line: Instant,
     live: Live,
 }
 
-/// What was seen.
-pub struct Seen {
+/// Result of a measurement.
+pub struct NetSample {
+    /// Response times by port, peer and process.
     pub answers: Vec<(Pair, AnswerTimes)>,
-    /// Of all processes of a pair.
+    /// Connections of all processes by port and peer.
     pub connections: Vec<(Pair, PairCounts)>,
+    /// Accept queues.
     pub queues: Vec<Queue>,
+    /// Connections in TIME_WAIT.
     pub waiting: Vec<Waiting>,
+    /// Responses and connections that were not counted.
     pub lost: u64,
 }
 
-impl Look {
-    pub fn start(wanted: Wanted, is_live: bool, skips: &mut Vec<String>) -> Result<Look> {
-        let there = or_skip(skips, "queues of those that listen", sock_diag::sockets(LISTEN)).unwrap_or_default();
-        let listening: HashSet<u16> = there.iter().map(|socket| socket.local.1).collect();
+impl NetMeasurement {
+    /// Starts a measurement. Parts that fail are added to `skips`.
+    pub fn start(filter: Filter, is_live: bool, skips: &mut Vec<String>) -> Result<NetMeasurement> {
+        let sockets = or_skip(skips, "accept queues", sock_diag::sockets(LISTEN)).unwrap_or_default();
+        let listening: HashSet<u16> = sockets.iter().map(|socket| socket.local.1).collect();
         let counts = NetCounts::start(listening.iter().copied(), skips)?;
         let mut queues = Queues::default();
-        queues.take(&there, true);
+        queues.take(&sockets, true);
         let live = Live { is_wanted: is_live, begun: Instant::now(), before: BTreeMap::new(), outcome: Ok(()) };
-        Ok(Look { counts, wanted, queues, listening, looked: Instant::now(), live })
+        Ok(NetMeasurement { counts, filter, queues, listening, last_line: Instant::now(), live })
     }
 
+    /// Does the work that is due. Returns false when the measurement must end.
     pub fn pass(&mut self) -> bool {
-        // Queues are full in bursts.
-        self.look_at_queues();
-        if self.looked.elapsed() >= SECOND {
-            self.looked = Instant::now();
+        // Accept queues fill in bursts, so they are read at each call.
+        self.read_queues();
+        if self.last_line.elapsed() >= SECOND {
+            self.last_line = Instant::now();
             if self.live.is_wanted {
                 let answers = self.answers();
                 self.live.pass(&answers);
@@ -60,41 +68,42 @@ impl Look {
         self.live.outcome.is_ok()
     }
 
-    fn look_at_queues(&mut self) {
-        let there = sock_diag::sockets(LISTEN).unwrap_or_default();
-        self.listening.extend(there.iter().map(|socket| socket.local.1));
-        self.queues.take(&there, false);
+    fn read_queues(&mut self) {
+        let sockets = sock_diag::sockets(LISTEN).unwrap_or_default();
+        self.listening.extend(sockets.iter().map(|socket| socket.local.1));
+        self.queues.take(&sockets, false);
     }
 
     fn answers(&self) -> Vec<(Pair, AnswerTimes)> {
         let mut all = self.counts.answers();
-        all.retain(|(pair, _)| self.wanted.has(pair));
+        all.retain(|(pair, _)| self.filter.has(pair));
         all
     }
 
-    pub fn end(mut self, skips: &mut Vec<String>) -> std::result::Result<Seen, Failure> {
+    /// Ends the measurement, and returns its result.
+    pub fn end(mut self, skips: &mut Vec<String>) -> std::result::Result<NetSample, Failure> {
         std::mem::replace(&mut self.live.outcome, Ok(()))?;
-        self.look_at_queues();
+        self.read_queues();
         let answers = self.answers();
         let mut connections = self.counts.counts();
-        connections.retain(|(pair, _)| self.wanted.has_port(pair.port));
-        // Of processes that were asked for only those with whom they speak.
-        if !self.wanted.pids.is_empty() {
-            let spoken: HashSet<(Role, u16)> = answers.iter().map(|(pair, _)| (pair.role, pair.port)).collect();
-            connections.retain(|(pair, _)| spoken.contains(&(pair.role, pair.port)));
+        connections.retain(|(pair, _)| self.filter.has_port(pair.port));
+        // With a process filter, only the peers of these processes are kept.
+        if !self.filter.pids.is_empty() {
+            let used: HashSet<(Role, u16)> = answers.iter().map(|(pair, _)| (pair.role, pair.port)).collect();
+            connections.retain(|(pair, _)| used.contains(&(pair.role, pair.port)));
         }
         let sockets = or_skip(skips, "connections in TIME_WAIT", sock_diag::sockets(ESTABLISHED | TIME_WAIT));
         let listening = &self.listening;
         let mut waiting =
             time_wait::waiting(&sockets.unwrap_or_default(), &|port| listening.contains(&port), time_wait::range());
-        waiting.retain(|one| self.wanted.has_port(one.port));
+        waiting.retain(|one| self.filter.has_port(one.port));
         let mut queues = self.queues.end();
-        queues.retain(|queue| self.wanted.has_port(queue.port));
-        Ok(Seen { answers, connections, queues, waiting, lost: self.counts.lost() })
+        queues.retain(|queue| self.filter.has_port(queue.port));
+        Ok(NetSample { answers, connections, queues, waiting, lost: self.counts.lost() })
     }
 }
 
-/// A line each second: the services that answer most.
+/// Prints a line each second: the services with the most responses.
 struct Live {
     is_wanted: bool,
     begun: Instant,
@@ -117,7 +126,7 @@ impl Live {
             .filter(|(count, ..)| *count > 0)
             .take(SHOWN)
             .map(|(count, (role, port), times)| {
-                let what = if *role == Role::Service { "answered at" } else { "answered by" };
+                let what = if *role == Role::Service { "responses at" } else { "responses from" };
                 format!("{count}/s {what} {port}, 99 % within {} so far", time(times.percentile_ns(0.99)))
             })
             .collect();
