@@ -82,7 +82,7 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
 
     def test_given_back_and_touched_again(self):
         document = self.check("again", "first touch", "anonymous", 5 * PAGES, each=5)
-        self.assertIn("given back to the system and taken again", document["advice"])
+        self.assertIn("returned to the system and requested again", document["advice"])
 
     def test_copy_on_write_after_fork(self):
         document = self.check("copy-on-write", "copy on write", "anonymous")
@@ -194,7 +194,7 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
                 do(process)
                 done(process)
                 said = looking.rest()
-        for part in ("first touch in anonymous", "What would avoid most", "writes_each", "first touch"):
+        for part in ("first touch in anonymous", "To avoid most of them", "writes_each", "first touch"):
             self.assertIn(part, said)
         self.assertIn("writes_each", text_of(page))
 

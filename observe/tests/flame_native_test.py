@@ -64,7 +64,7 @@ class Waiting(unittest.TestCase):
         document = self.look(before=NOBODY)
         # One that has slept and waits for a processor, which others have, is not told from one that runs.
         self.check_sleepers(document, moments=0.5)
-        self.assertIn("their registers are root's to see", str(document["skipped"]))
+        self.assertIn("only root can read their registers", str(document["skipped"]))
 
 
 class Allocating(unittest.TestCase):

@@ -124,7 +124,7 @@ class Native(unittest.TestCase):
             with open(old, "w") as f:
                 f.write(observe("flame", "-p", process.pid, "-s", SECONDS, "--json").stdout)
             said = observe("flame", "-p", process.pid, "-s", SECONDS, "--diff", old).stdout
-        self.assertIn("What has changed: own shares of all", said)
+        self.assertIn("Changes of own shares", said)
         with open(old, "w") as f:
             f.write("{}")
         self.assertIn("no flame graph", observe("flame", "-p", os.getpid(), "--diff", old, code=3).stderr)
@@ -277,7 +277,7 @@ class Java:
             first = subprocess.Popen([YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "4", "--json"], stdout=subprocess.PIPE, text=True)
             time.sleep(1.5)
             second = observe("flame", "-p", process.pid, "-s", 1, code=3)
-            self.assertIn("another profiler is at work", second.stderr)
+            self.assertIn("another profiler is running", second.stderr)
             said, _ = first.communicate(timeout=20)
             self.assertEqual(first.returncode, 0)
             self.assertGreater(json.loads(said)["samples"], 100)

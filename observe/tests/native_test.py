@@ -355,9 +355,9 @@ class Wrong(Refusals, unittest.TestCase):
         me = ("-s", 1, "-p", os.getpid())
         self.refused(3, "has no function 'surely_no_such'", "surely_no_such", *me)
         self.refused(3, "a library 'nolib'", "nolib:open", *me)
-        self.refused(2, "the system has no call", "sys:surely_no_such", *me)
+        self.refused(2, "Linux has no system call", "sys:surely_no_such", *me)
         self.refused(3, "no process 4194999", "open", "-s", 1, "-p", "4194999")
-        self.refused(2, "no kind of argument", "open(q)", *me)
+        self.refused(2, "not a type of argument", "open(q)", *me)
         self.refused(2, "no duration", "open", "--over", "nan", *me)
         self.refused(2, "no process is named", "open", "-s", 1)
         if os.geteuid() == 0:

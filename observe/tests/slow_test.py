@@ -156,7 +156,7 @@ class Java(Checks, OfOneJdk):
     def test_http(self):
         with Started(*self.java) as process:
             wrong = observe("slow", "-p", process.pid, "-s", 1, code=3).stderr
-            self.assertIn("has no HTTP server that is known", wrong)
+            self.assertIn("has none of these HTTP servers", wrong)
             self.assertEqual(len(wrong.strip().splitlines()), 1)
             do(process, "http 1")
             # The last of them has answered before it is over.
@@ -209,7 +209,7 @@ class Java(Checks, OfOneJdk):
     def test_two_observers(self):
         with Looking("slow", "--over", OVER, "--method", "Handler.handle", at=self.process) as slow:
             wrong = observe("slow", "--method", "Handler.handle", "-p", self.process.pid, code=3).stderr
-            self.assertIn("another profiler is at work", wrong)
+            self.assertIn("another profiler is running", wrong)
             do(self.process, "monitor 100")
             self.assertGreaterEqual(slow.stop()["slow"]["count"], 2)
 
@@ -258,7 +258,7 @@ class Java25(Java, unittest.TestCase):
     def test_virtual_threads(self):
         document = self.seen(self.process, "virtual", "--method", "Handler.handle", requests=100, wanted=0)
         self.assertIn("100 requests of virtual threads", str(document["skipped"]))
-        self.assertRegex(document["answer"], r"^100 requests \(.*Handler.handle\) were seen, all of virtual threads")
+        self.assertRegex(document["answer"], r"^100 requests \(.*Handler.handle\) ran, all on virtual threads")
 
 
 class Servers(Checks, InAFolder, unittest.TestCase):
@@ -313,7 +313,7 @@ class Native(Checks, InAFolder, unittest.TestCase):
     def because(self, cause, kind, place, least=0.6):
         document = self.seen(self.process, cause, "--from", "request_begins", "--to", "request_ends")
         # Stacks are large; where processors are busy with others they come faster than they are taken. Quick disks are waited for often.
-        self.assertEqual([skip for skip in document["skipped"] if "no room" not in skip and "a second are taken" not in skip], [])
+        self.assertEqual([skip for skip in document["skipped"] if "the buffer was full" not in skip and "per second are the limit" not in skip], [])
         self.check(document, kind, place, "fast_path", least=least)
         return document
 
@@ -353,7 +353,7 @@ class Wrong(Refusals, unittest.TestCase):
     observer = "slow"
 
     def test_what_is_not_there(self):
-        self.refused(2, "is no JVM", "-p", os.getpid())
+        self.refused(2, "is not a JVM", "-p", os.getpid())
         self.refused(3, "no process 4194999", "-p", "4194999")
         self.refused(2, "names no class", "--method", "total", "-p", "1")
         self.refused(2, "one method", "--method", "Cart.*", "-p", "1")

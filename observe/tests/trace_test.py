@@ -171,7 +171,7 @@ class Java(OfOneJdk, Refusals):
     def test_what_is_not_there(self):
         self.refused(3, "did you mean total?", "Cart.totl", "-p", self.shop.pid)
         self.refused(3, "the nearest class that has been loaded is Shop$Cart", "com.shop.Carrt.total", "-p", self.shop.pid)
-        self.refused(3, "no method is called 'Nowhere.x'", "Shop.empty", "Nowhere.x", "-p", self.shop.pid)
+        self.refused(3, "no method matches 'Nowhere.x'", "Shop.empty", "Nowhere.x", "-p", self.shop.pid)
         self.refused(3, "Shop$Cart.missing: native", "Cart.missing", "-p", self.shop.pid)
 
     def test_methods_that_are_too_long(self):
@@ -206,7 +206,7 @@ class Java(OfOneJdk, Refusals):
 
     def test_two_observers(self):
         with Looking("trace", "Shop.empty", at=self.shop) as trace:
-            self.refused(3, "another trace is at work", "Shop.recursive", "-p", self.shop.pid)
+            self.refused(3, "another trace is running", "Shop.recursive", "-p", self.shop.pid)
             do_all(self.shop, "empty 7")
             self.assertEqual(counts(trace.stop()), {"Shop.empty": 7})
 
@@ -284,7 +284,7 @@ class Wrong(Refusals, unittest.TestCase):
         self.refused(2, "names no class", "total", "-p", "1")
         self.refused(2, "write Class.method", "Cart.total(int)", "-p", "1")
         self.refused(2, "no process is named", "Cart.total")
-        self.refused(2, "is no JVM", "Cart.total", "-p", os.getpid())
+        self.refused(2, "is not a JVM", "Cart.total", "-p", os.getpid())
         self.refused(2, "unit", "Cart.total", "--over", "5", "-p", "1")
         self.refused(3, "no such program", "Cart.total", "--", "/nonexistent/program")
         self.refused(3, "no process 4194999", "Cart.total", "-p", "4194999")

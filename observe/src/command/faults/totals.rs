@@ -1,4 +1,4 @@
-//! What is kept of faults while they come: sums of each kind in each area, the first one by one, and of those that have a stack which it is.
+//! Totals of page faults: sums by kind and area, the first faults one by one, and references to stacks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,8 +6,8 @@ use super::Kind;
 use super::places::{Area, Places};
 use yunti_probe::kernel::Fault;
 
-/// Faults that --json has one by one.
-const TOLD_MAX: usize = 100_000;
+/// Faults that `--json` lists one by one.
+const RECORDS_MAX: usize = 100_000;
 
 /// Faults of one kind in one area.
 pub struct Group {
@@ -15,49 +15,51 @@ pub struct Group {
     pub kind: Kind,
     pub faults: u64,
     pub by_kernel: u64,
-    /// Copies of the page of zeros that all share who have only read: each is the second touch of fresh memory.
+    /// Copies of the shared page of zeros. A read of fresh memory maps this page, and the first write copies it.
     pub of_zeros: u64,
-    /// Numbers of pages.
+    /// Page numbers: addresses divided by the page size.
     pub pages: HashSet<u64>,
     pub lowest: u64,
     pub highest: u64,
 }
 
-pub struct Told {
+/// One fault, for `--json`.
+pub struct FaultRecord {
     pub address: u64,
     pub tid: u32,
     pub is_write: bool,
-    /// Its place among the groups.
+    /// Index among the groups.
     pub group: usize,
 }
 
-/// A fault of which there may be a stack.
-pub struct Way {
+/// A fault that may have a stack.
+pub struct StackRef {
     pub tid: u32,
     pub stack: u32,
     pub group: usize,
 }
 
-pub struct Gathering {
+/// Totals of all faults so far.
+pub struct Totals {
     page_bytes: u64,
-    /// Pages of fresh memory that were read and not written yet.
+    /// Page numbers of fresh memory that was read but not written yet.
     only_read: HashSet<u64>,
     pub groups: Vec<Group>,
     known: HashMap<(Area, Kind), usize>,
-    pub told: Vec<Told>,
-    pub ways: Vec<Way>,
+    pub records: Vec<FaultRecord>,
+    pub stack_refs: Vec<StackRef>,
     pub faults: u64,
 }
 
-impl Gathering {
-    pub fn new() -> Gathering {
-        Gathering {
+impl Totals {
+    pub fn new() -> Totals {
+        Totals {
             page_bytes: rustix::param::page_size() as u64,
             only_read: HashSet::new(),
             groups: Vec::new(),
             known: HashMap::new(),
-            told: Vec::new(),
-            ways: Vec::new(),
+            records: Vec::new(),
+            stack_refs: Vec::new(),
             faults: 0,
         }
     }
@@ -85,10 +87,15 @@ impl Gathering {
         group.highest = group.highest.max(fault.address);
         self.faults += 1;
         if fault.stack != 0 {
-            self.ways.push(Way { tid: fault.tid, stack: fault.stack, group: at });
+            self.stack_refs.push(StackRef { tid: fault.tid, stack: fault.stack, group: at });
         }
-        if self.told.len() < TOLD_MAX {
-            self.told.push(Told { address: fault.address, tid: fault.tid, is_write: fault.is_write, group: at });
+        if self.records.len() < RECORDS_MAX {
+            self.records.push(FaultRecord {
+                address: fault.address,
+                tid: fault.tid,
+                is_write: fault.is_write,
+                group: at,
+            });
         }
     }
 
@@ -108,14 +115,14 @@ impl Gathering {
         })
     }
 
-    /// The largest first. Files that have their whole name only since some time are one with what they were called before.
+    /// Sorts the groups by descending faults. Merges a file's groups under its short name and its full path.
     pub fn finish(&mut self, places: &Places) {
         let mut sorted: Vec<Group> = Vec::new();
-        let mut place_of = Vec::new();
+        let mut index_of = Vec::new();
         for mut group in std::mem::take(&mut self.groups) {
-            group.area = places.named_at_last(group.area);
+            group.area = places.resolve(group.area);
             let same = sorted.iter_mut().position(|other| (&other.area, other.kind) == (&group.area, group.kind));
-            place_of.push(same.unwrap_or(sorted.len()));
+            index_of.push(same.unwrap_or(sorted.len()));
             match same.map(|at| &mut sorted[at]) {
                 None => sorted.push(group),
                 Some(other) => {
@@ -135,10 +142,10 @@ impl Gathering {
         });
         let mut rank = vec![0; order.len()];
         order.iter().enumerate().for_each(|(to, from)| rank[*from] = to);
-        let groups =
-            self.told.iter_mut().map(|told| &mut told.group).chain(self.ways.iter_mut().map(|way| &mut way.group));
-        for group in groups {
-            *group = rank[place_of[*group]];
+        let of_records = self.records.iter_mut().map(|record| &mut record.group);
+        let of_stacks = self.stack_refs.iter_mut().map(|stack| &mut stack.group);
+        for group in of_records.chain(of_stacks) {
+            *group = rank[index_of[*group]];
         }
         let mut by_rank: Vec<(usize, Group)> = sorted.into_iter().enumerate().map(|(i, g)| (rank[i], g)).collect();
         by_rank.sort_by_key(|(rank, _)| *rank);

@@ -1,33 +1,36 @@
-//! What was found out about slow requests, as an answer.
+//! The answer about slow requests: text, tables, graph and JSON.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::comparison::{Beside, Group, Stack, kinds, most_telling_place, stacks};
-use super::evidence::{Deed, Evidence, Times};
+use super::comparison::{Comparison, Group, Stack, kinds, main_place, stacks};
+use super::evidence::{Breakdown, Evidence, Times};
 use super::request::{Request, quantile, slow_from, sorted_durations};
 use super::split::overlaps;
 use super::time_kind::{KINDS, TimeKind};
 use yunti_probe::answer::{self, Answer, Graph, Listing, Table};
 use yunti_probe::stack::{Frame, Kind, Tree};
 
-/// Slow requests that a terminal has one by one.
+/// Slow requests listed one by one on a terminal.
 const SLOWEST: usize = 10;
-/// The same of --json, and its stacks.
+/// Slow requests listed by `--json`; also its stacks.
 const IN_JSON_MAX: usize = 1000;
+/// Stacks listed on a terminal.
 const STACKS: usize = 40;
 const NO_STACK: &str = "[no stack was taken]";
 
+/// Slow and fast requests, compared.
 pub struct Findings<'a> {
     evidence: &'a Evidence,
+    /// Duration from which on a request is slow.
     from_ns: u64,
-    /// The longest first.
-    slow: Vec<(&'a Request, Deed)>,
+    /// Slow requests by descending duration.
+    slow: Vec<(&'a Request, Breakdown)>,
     group: Group,
     fast: Group,
-    kinds: Vec<(TimeKind, Beside)>,
+    kinds: Vec<(TimeKind, Comparison)>,
     stacks: Vec<Stack>,
 }
 
@@ -36,12 +39,12 @@ impl<'a> Findings<'a> {
         let from_ns = slow_from(&evidence.requests, over);
         let (mut slow, mut group, mut fast) = (Vec::new(), Group::default(), Group::default());
         for request in &evidence.requests {
-            let deed = evidence.deed(request);
+            let breakdown = evidence.breakdown(request);
             if request.duration_ns() >= from_ns {
-                group.add(request.duration_ns(), &deed);
-                slow.push((request, deed));
+                group.add(request.duration_ns(), &breakdown);
+                slow.push((request, breakdown));
             } else {
-                fast.add(request.duration_ns(), &deed);
+                fast.add(request.duration_ns(), &breakdown);
             }
         }
         slow.sort_by_key(|(request, _)| std::cmp::Reverse(request.duration_ns()));
@@ -51,7 +54,7 @@ impl<'a> Findings<'a> {
 
     fn lead(&self) -> String {
         let (all, what) = (self.evidence.requests.len(), &self.evidence.what);
-        let Some((kind, beside)) = self.kinds.first().filter(|_| !self.slow.is_empty()) else {
+        let Some((kind, comparison)) = self.kinds.first().filter(|_| !self.slow.is_empty()) else {
             return match sorted_durations(self.evidence.requests.iter()).last() {
                 Some(longest) => format!(
                     "none of {all} requests ({what}) took {} or longer; the longest took {}",
@@ -59,7 +62,7 @@ impl<'a> Findings<'a> {
                     answer::time(*longest)
                 ),
                 None if self.evidence.of_virtual_threads > 0 => format!(
-                    "{} requests ({what}) were seen, all of virtual threads, which cannot be looked into: a look while they run on a pool of platform threads shows the same code",
+                    "{} requests ({what}) ran, all on virtual threads, which cannot be measured: run the same code on a pool of platform threads",
                     self.evidence.of_virtual_threads
                 ),
                 None => format!("no request ({what}) began and ended in this time"),
@@ -69,7 +72,7 @@ impl<'a> Findings<'a> {
         let instead = if self.fast.requests > 0 { format!(" instead of {}", mean(&self.fast)) } else { String::new() };
         let place = self.why(*kind);
         let more = if self.fast.requests > 0 { " more" } else { "" };
-        let difference = beside.difference().max(0) as u64;
+        let difference = comparison.difference().max(0) as u64;
         format!(
             "{} of {all} requests took {}{instead}: {}{more} {}{place}",
             self.slow.len(),
@@ -79,11 +82,11 @@ impl<'a> Findings<'a> {
         )
     }
 
-    /// Stacks of slow requests, under a heading for each kind of time.
+    /// Returns the stacks of slow requests, grouped by kind of time.
     fn tree(&self) -> Tree {
         let heading = |name: &str| Frame { name: name.into(), kind: Kind::Group };
         let mut tree = Tree::default();
-        for part in self.slow.iter().flat_map(|(_, deed)| &deed.stacks) {
+        for part in self.slow.iter().flat_map(|(_, breakdown)| &breakdown.stacks) {
             let head = heading(part.kind.name());
             match &part.frames {
                 Some(frames) => tree.add(std::iter::once(&head).chain(frames.iter()), part.ns),
@@ -93,7 +96,7 @@ impl<'a> Findings<'a> {
         tree
     }
 
-    /// What stopped the JVM while slow requests were under way: how often and for how long, the longest first.
+    /// Returns the pauses of the JVM during slow requests, longest total first: (reason, is a GC, count, nanoseconds).
     fn pauses(&self) -> Vec<(&'a str, bool, u64, u64)> {
         let mut sums: HashMap<&str, (bool, u64, u64)> = HashMap::new();
         for (request, _) in &self.slow {
@@ -107,12 +110,12 @@ impl<'a> Findings<'a> {
         all
     }
 
-    /// What the difference is for: of a pause what it was for, of all else where in the program.
+    /// Returns the reason of the difference as `, in ..`: the JVM operation of a pause, else the place in the program.
     fn why(&self, kind: TimeKind) -> String {
-        let place = || most_telling_place(&self.stacks, kind).map(|place| format!(", in {place}"));
+        let place = || main_place(&self.stacks, kind).map(|place| format!(", in {place}"));
         let of_pauses = |wants_gc: bool| {
             let (reason, _, _, ns) = self.pauses().into_iter().find(|(_, is_gc, ..)| *is_gc == wants_gc)?;
-            // What a collector does while the program runs may be waited for as well.
+            // The program may also wait for a concurrent phase of the collector.
             (ns >= self.group.times[kind as usize] / 2).then(|| format!(", {reason}"))
         };
         match kind {
@@ -123,10 +126,10 @@ impl<'a> Findings<'a> {
         .unwrap_or_default()
     }
 
-    pub fn tell(self, answer: &mut Answer) {
+    pub fn render(self, answer: &mut Answer) {
         answer.lead = self.lead();
         if self.evidence.requests.is_empty() {
-            answer.notes.push("Requests that had begun before, or are not over yet, are not seen.".to_owned());
+            answer.notes.push("Requests that began before the measurement or ended after it are left out.".to_owned());
         }
         let is_slow = |request: &&Request| request.duration_ns() >= self.from_ns;
         let row = |name: &str, durations: &[u64]| {
@@ -150,17 +153,17 @@ impl<'a> Findings<'a> {
         answer.tables.push(Table {
             title: "Where the time of one request goes".to_owned(),
             columns: vec![("slow", true), ("fast", true), ("difference", true), ("spent", false)],
-            rows: self.kinds.iter().map(|(kind, beside)| beside_row(*kind, *beside)).collect(),
+            rows: self.kinds.iter().map(|(kind, comparison)| beside_row(*kind, *comparison)).collect(),
             shown: KINDS.len(),
         });
-        let slowest = self.slow.iter().take(SLOWEST).map(|(request, deed)| {
+        let slowest = self.slow.iter().take(SLOWEST).map(|(request, breakdown)| {
             let since = request.begin_ns.saturating_sub(requests.first().map_or(0, |first| first.begin_ns));
             let thread = request.thread.to_string();
             vec![
                 answer::time(request.duration_ns()),
                 format!("{:.3} s", since as f64 / 1e9),
                 thread,
-                largest(&deed.times),
+                largest(&breakdown.times),
             ]
         });
         answer.tables.push(Table {
@@ -197,25 +200,25 @@ impl<'a> Findings<'a> {
                 "max_ns": quantile(&sorted, 1.0),
             })
         };
-        let beside = |beside: &Beside| json!({ "slow_ns": beside.slow_ns, "fast_ns": beside.fast_ns, "difference_ns": beside.difference() });
+        let comparison = |comparison: &Comparison| json!({ "slow_ns": comparison.slow_ns, "fast_ns": comparison.fast_ns, "difference_ns": comparison.difference() });
         let kinds = self.kinds.iter().map(|(kind, b)| {
-            let mut json = beside(b);
+            let mut json = comparison(b);
             json["kind"] = json!(kind.name());
             json
         });
         let stacks = self.stacks.iter().take(IN_JSON_MAX).map(|stack| {
-            let mut json = beside(&stack.beside);
+            let mut json = comparison(&stack.comparison);
             json["kind"] = json!(stack.kind.name());
             json["frames"] = stack.frames.iter().map(|frame| &*frame.name).collect();
             json
         });
-        let slowest = self.slow.iter().take(IN_JSON_MAX).map(|(request, deed)| {
+        let slowest = self.slow.iter().take(IN_JSON_MAX).map(|(request, breakdown)| {
             json!({
                 "begin_ns": request.begin_ns,
                 "duration_ns": request.duration_ns(),
                 "thread": &*request.thread,
                 "tid": request.tid,
-                "spent": spent(&deed.times).map(|(kind, ns)| (kind.name().to_owned(), json!(ns))).collect::<serde_json::Map<_, _>>(),
+                "spent": spent(&breakdown.times).map(|(kind, ns)| (kind.name().to_owned(), json!(ns))).collect::<serde_json::Map<_, _>>(),
             })
         });
         json!({
@@ -231,7 +234,7 @@ impl<'a> Findings<'a> {
     }
 }
 
-/// Of a difference.
+/// Returns the words for a kind of time in a sentence.
 fn phrase(kind: TimeKind) -> String {
     match kind {
         TimeKind::OnCpu => "on the processor".to_owned(),
@@ -248,30 +251,30 @@ fn phrase(kind: TimeKind) -> String {
     }
 }
 
-fn beside_row(kind: TimeKind, beside: Beside) -> Vec<String> {
-    let sign = if beside.difference() < 0 { "-" } else { "+" };
-    let difference = format!("{sign}{}", answer::time(beside.difference().unsigned_abs()));
-    vec![answer::time(beside.slow_ns), answer::time(beside.fast_ns), difference, kind.name().to_owned()]
+fn beside_row(kind: TimeKind, comparison: Comparison) -> Vec<String> {
+    let sign = if comparison.difference() < 0 { "-" } else { "+" };
+    let difference = format!("{sign}{}", answer::time(comparison.difference().unsigned_abs()));
+    vec![answer::time(comparison.slow_ns), answer::time(comparison.fast_ns), difference, kind.name().to_owned()]
 }
 
-/// What time went to, the most first.
+/// Returns the kinds of time above zero, by descending nanoseconds.
 fn spent(times: &Times) -> impl Iterator<Item = (TimeKind, u64)> {
     let mut all = KINDS.map(|kind| (kind, times[kind as usize]));
     all.sort_by_key(|(_, ns)| std::cmp::Reverse(*ns));
     all.into_iter().filter(|(_, ns)| *ns > 0)
 }
 
-/// `lock 40.1 ms, on CPU 2.0 ms`
+/// Formats the largest kinds: `lock 40.1 ms, on CPU 2.0 ms`.
 fn largest(times: &Times) -> String {
-    let told: Vec<String> =
+    let parts: Vec<String> =
         spent(times).take(4).map(|(kind, ns)| format!("{} {}", kind.name(), answer::time(ns))).collect();
-    told.join(", ")
+    parts.join(", ")
 }
 
 fn listing(stacks: &[Stack]) -> Listing {
-    let telling = stacks.iter().filter(|stack| stack.beside.difference() > 0).take(STACKS);
-    let of = telling.map(|stack| {
-        let Beside { slow_ns, fast_ns } = stack.beside;
+    let larger = stacks.iter().filter(|stack| stack.comparison.difference() > 0).take(STACKS);
+    let of = larger.map(|stack| {
+        let Comparison { slow_ns, fast_ns } = stack.comparison;
         let head = format!(
             "{} of a slow request, {} of a fast one: {}",
             answer::time(slow_ns),

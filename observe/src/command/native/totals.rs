@@ -1,62 +1,65 @@
-//! What is kept of hits while they come: sums of all, the first one by one, and of those that have a stack which it is.
+//! Totals of hits: sums by watch, the first hits one by one, and references to stacks.
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::what::Watch;
+use super::watch::Watch;
 use crate::calls::Durations;
 use yunti_probe::histogram::Histogram;
 use yunti_probe::kernel::Hit;
 
-/// Calls that --json has one by one.
+/// Calls that `--json` lists one by one.
 const CALLS_MAX: usize = 10_000;
-/// Calls with different texts that are told apart.
+/// Distinct argument texts counted separately. Further ones are counted as [`OTHER_TEXTS`].
 const TEXTS_MAX: usize = 20_000;
 const OTHER_TEXTS: &str = "others";
 
-/// Of one watch.
+/// Sums of one watch.
 #[derive(Default)]
 pub struct Sum {
-    /// Exact, whatever was lost.
+    /// Exact count, even if records were lost.
     pub hits: u64,
-    /// Of calls that are over.
+    /// Durations of calls that have ended.
     pub durations: Durations,
     pub histogram: Histogram,
-    /// Not over at the end, or left by an exception or a jump that is not seen.
+    /// Calls that were still running, or ended by an exception or an unseen jump.
     pub without_return: u64,
     pub left_by_jump: u64,
-    /// By their number.
+    /// Count by errno.
     pub errors: BTreeMap<i32, u64>,
 }
 
-/// A hit of which there may be a stack.
-pub struct Way {
+/// A hit that may have a stack.
+pub struct StackRef {
     pub probe: usize,
     pub tid: u32,
     pub stack: u32,
-    /// 0: it has none.
+    /// 0 if the hit has no duration.
     pub duration_ns: u64,
     pub is_long: bool,
 }
 
-pub struct Gathering {
+/// Totals of all hits so far.
+pub struct Totals {
     pub sums: Vec<Sum>,
     pub calls: Vec<Hit>,
-    pub ways: Vec<Way>,
-    /// Arguments that are texts or addresses of sockets: how often, how long.
+    pub stack_refs: Vec<StackRef>,
+    /// Calls with texts or socket addresses as arguments -> hits, nanoseconds.
     pub by_texts: HashMap<String, (u64, u64)>,
 }
 
-impl Gathering {
-    pub fn of(watches: &[Watch]) -> Gathering {
-        Gathering {
+impl Totals {
+    pub fn of(watches: &[Watch]) -> Totals {
+        Totals {
             sums: watches.iter().map(|_| Sum::default()).collect(),
             calls: Vec::new(),
-            ways: Vec::new(),
+            stack_refs: Vec::new(),
             by_texts: HashMap::new(),
         }
     }
 
-    /// @param is_long whether it is told by itself
+    /// Adds a hit.
+    ///
+    /// @param is_long true if `--json` and the stacks may include it
     pub fn add(&mut self, watch: &Watch, hit: Hit, is_long: bool) {
         let sum = &mut self.sums[hit.probe];
         match hit.duration_ns {
@@ -71,7 +74,7 @@ impl Gathering {
             *sum.errors.entry(errno).or_default() += 1;
         }
         if hit.stack != 0 {
-            self.ways.push(Way {
+            self.stack_refs.push(StackRef {
                 probe: hit.probe,
                 tid: hit.tid,
                 stack: hit.stack,

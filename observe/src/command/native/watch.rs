@@ -1,4 +1,5 @@
-//! What is asked for: `getaddrinfo`, `libc:malloc`, `sys:connect`, `trace:sched_switch`, each with its arguments if wanted: `open(s,x)`.
+//! Watches from the command line: `getaddrinfo`, `libc:malloc`, `sys:connect`, `trace:sched_switch`. Each may have
+//! types of arguments: `open(s,x)`.
 
 use std::str::FromStr;
 
@@ -10,7 +11,7 @@ use yunti_probe::kernel::{Hit, PROBES_MAX, Place, Probe};
 use yunti_probe::native;
 use yunti_probe::target::Process;
 
-/// A place that is watched, and how its hits are told.
+/// A watched place, and the format of its hits.
 pub struct Watch {
     pub name: String,
     pub probe: Probe,
@@ -26,7 +27,7 @@ impl Watch {
         matches!(self.probe.place, Place::Function(_))
     }
 
-    /// Whether its hits have an end.
+    /// Returns true if its hits have an end.
     pub fn has_end(&self) -> bool {
         match &self.probe.place {
             Place::Function(function) => function.has_end(),
@@ -37,7 +38,7 @@ impl Watch {
 }
 
 impl Watch {
-    /// `libc.so.6:open("x", 0x0)`
+    /// Formats a call: `libc.so.6:open("x", 0x0)`.
     pub fn call(&self, hit: &Hit) -> String {
         let arguments = match &self.signature {
             Some(signature) => signature.arguments(&hit.arguments, &hit.texts),
@@ -46,7 +47,7 @@ impl Watch {
         format!("{}({arguments})", self.name)
     }
 
-    /// None: it is not known.
+    /// Formats the result; `None` if it is unknown.
     pub fn result(&self, hit: &Hit) -> Option<String> {
         hit.duration_ns.filter(|_| !hit.is_left_by_jump)?;
         Some(match (self.error_number(hit), &self.signature) {
@@ -56,7 +57,7 @@ impl Watch {
         })
     }
 
-    /// A system call's result from -4095 on is an error: intro(2).
+    /// Returns the errno of a failed system call. Results from -4095 to -1 are errors: see intro(2).
     pub fn error_number(&self, hit: &Hit) -> Option<i32> {
         let value = hit.result as i64;
         (self.is_system_call() && hit.duration_ns.is_some() && (-4095..0).contains(&value)).then_some(-value as i32)
@@ -71,35 +72,35 @@ pub fn watches(process: &Process, words: &[String]) -> Result<Vec<Watch>> {
     let mut all: Vec<Watch> = Vec::new();
     for word in words {
         for watch in watched(process, word)? {
-            // What is named twice is watched once.
+            // A place that is named twice is watched once.
             if !all.iter().any(|other| other.probe.place.is_same(&watch.probe.place)) {
                 all.push(watch);
             }
         }
     }
     if all.len() > PROBES_MAX {
-        let error = Error::new(Code::Usage, format!("{} places at once are too many", all.len()));
-        return Err(error.hint(format!("up to {PROBES_MAX}: name them more closely")));
+        let error = Error::new(Code::Usage, format!("{} places are too many", all.len()));
+        return Err(error.hint(format!("at most {PROBES_MAX} places: use narrower names")));
     }
     Ok(all)
 }
 
 fn watched(process: &Process, word: &str) -> Result<Vec<Watch>> {
-    let (name, said) = match word.split_once('(') {
+    let (name, signature) = match word.split_once('(') {
         None => (word, None),
         Some((name, rest)) => (name, Some(Signature::parse(&rest.replacen(')', "", 1))?)),
     };
     if let Some(call) = name.strip_prefix("sys:") {
         let number = Sysno::from_str(call).map_err(|()| {
-            Error::new(Code::Usage, format!("the system has no call '{call}'")).hint("`man 2 syscalls` lists them")
+            Error::new(Code::Usage, format!("Linux has no system call '{call}'")).hint("see `man 2 syscalls`")
         })?;
         let place = Place::SystemCall(number.id() as u32);
-        return Ok(vec![watch(name.to_owned(), place, said.or_else(|| Signature::known(call)))]);
+        return Ok(vec![watch(name.to_owned(), place, signature.or_else(|| Signature::known(call)))]);
     }
     if let Some(tracepoint) = name.strip_prefix("trace:") {
-        // `sched:sched_switch` is how perf calls it.
+        // perf writes `sched:sched_switch`.
         let tracepoint = tracepoint.rsplit(':').next().unwrap_or(tracepoint);
-        return Ok(vec![watch(name.to_owned(), Place::Tracepoint(tracepoint.to_owned()), said)]);
+        return Ok(vec![watch(name.to_owned(), Place::Tracepoint(tracepoint.to_owned()), signature)]);
     }
     let (library, function) = library_and_function(name);
     let found = native::find(process, library, function);
@@ -112,14 +113,14 @@ fn watched(process: &Process, word: &str) -> Result<Vec<Watch>> {
             |l| format!("a library '{l}' of process {}", process.pid),
         );
         let error = Error::new(Code::Input, format!("{whose} has no function '{function}'"));
-        return Err(
-            error.hint("of a system call say sys:NAME; a library without symbols shows but what it exports (nm -D)")
-        );
+        return Err(error.hint(
+            "write sys:NAME for a system call; a library without symbols has only its exported functions (nm -D)",
+        ));
     }
     Ok(found
         .into_iter()
         .map(|f| {
-            let signature = said.clone().or_else(|| Signature::known(&f.name));
+            let signature = signature.clone().or_else(|| Signature::known(&f.name));
             watch(format!("{}:{}", f.file, f.name), Place::Function(f), signature)
         })
         .collect())
@@ -130,7 +131,7 @@ fn watch(name: String, place: Place, signature: Option<Signature>) -> Watch {
     Watch { name, probe: Probe { place, forms }, signature }
 }
 
-/// `libc:malloc`; in `ns::function` the colons are the name's.
+/// Splits `libc:malloc` into library and function. The colons of `ns::function` belong to the name.
 fn library_and_function(name: &str) -> (Option<&str>, &str) {
     match name.split_once(':') {
         Some((library, function)) if !function.starts_with(':') && !library.is_empty() => (Some(library), function),

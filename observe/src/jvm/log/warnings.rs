@@ -1,12 +1,13 @@
-//! The JVM's own log, which warns on standard output when a native method of the JDK is replaced: quiet about that while we do it.
+//! Warnings of the JVM's own log. The JVM warns on standard output when a native method of the JDK is replaced; this
+//! is silenced while the lock agent does it.
 
 use crate::jvm::attach::diagnose;
 use yunti_probe::target::Process;
 
 const TAGS: &str = "jni+resolve";
 
-/// Dropped, it puts back what was.
-pub struct Quiet<'a> {
+/// Log outputs whose warning is off. Dropping it turns the warning on again.
+pub struct SilencedWarnings<'a> {
     process: &'a Process,
     outputs: Vec<Output>,
 }
@@ -17,23 +18,23 @@ struct Output {
     decorators: String,
 }
 
-impl Quiet<'_> {
-    /// A JVM whose log cannot be asked for says its warning; that is all.
-    pub fn of(process: &Process) -> Quiet<'_> {
+impl SilencedWarnings<'_> {
+    /// Silences the warning. If the log cannot be changed, the JVM prints its warning.
+    pub fn of(process: &Process) -> SilencedWarnings<'_> {
         let outputs = outputs(&diagnose(process, "VM.log list").unwrap_or_default());
         outputs.iter().for_each(|output| set(process, output, "off"));
-        Quiet { process, outputs }
+        SilencedWarnings { process, outputs }
     }
 }
 
-impl Drop for Quiet<'_> {
+impl Drop for SilencedWarnings<'_> {
     fn drop(&mut self) {
         self.outputs.iter().for_each(|output| set(self.process, output, "warning"));
     }
 }
 
-/// What an observer that was killed in between has left: to be called by who cleans up after it.
-pub fn warn_again(process: &Process) {
+/// Turns the warning on again after an observer was killed.
+pub fn restore_warnings(process: &Process) {
     let list = diagnose(process, "VM.log list").unwrap_or_default();
     list.lines().filter_map(silenced).for_each(|output| set(process, &output, "warning"));
 }
@@ -42,8 +43,8 @@ fn set(process: &Process, Output { name, decorators }: &Output, level: &str) {
     let _ = diagnose(process, &format!("VM.log output={name} what={TAGS}={level} decorators={decorators}"));
 }
 
-/// Outputs that warn of everything, the JVM's default, from ` #0: stdout all=warning uptime,level,tags ..`. Those for which somebody has chosen
-/// what is logged are left as they are.
+/// Returns the outputs that log all warnings, the JVM's default: ` #0: stdout all=warning uptime,level,tags ..`.
+/// Outputs with a user's own selection are left alone.
 fn outputs(list: &str) -> Vec<Output> {
     let parsed = |line: &str| {
         let (what, output) = parsed(line)?;
@@ -53,14 +54,14 @@ fn outputs(list: &str) -> Vec<Output> {
     list.lines().filter_map(parsed).collect()
 }
 
-/// One that warns of everything but of that.
+/// Returns an output that logs all warnings except the silenced one.
 fn silenced(line: &str) -> Option<Output> {
     let (what, output) = parsed(line)?;
     let has = |selection: &str| what.iter().any(|known| known == selection);
     (has("all=warning") && has(&format!("{TAGS}=off"))).then_some(output)
 }
 
-/// What is logged, and where, of a line of the list.
+/// Parses a line of the list: the selections, and the output.
 fn parsed(line: &str) -> Option<(Vec<String>, Output)> {
     let mut words = line.trim().strip_prefix('#')?.split_whitespace().skip(1);
     let (name, what, decorators) = (words.next()?, words.next()?, words.next()?);
