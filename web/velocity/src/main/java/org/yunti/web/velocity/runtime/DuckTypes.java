@@ -4,11 +4,14 @@ import java.util.Collection;
 import java.util.Map;
 import org.apache.velocity.util.DuckType;
 
-/** {@link DuckType}, with the classes that are asked most often known beforehand: it asks by reflection, from maps that threads share. */
-final class Ducks {
-  private Ducks() {}
+/**
+ * Conversions of {@link DuckType}, with fast paths for common classes: DuckType reads by reflection from maps that
+ * threads share.
+ */
+final class DuckTypes {
+  private DuckTypes() {}
 
-  /** Classes of the library have none of the methods that are asked for, {@code getAsString} and its kind. */
+  /** True for classes of the JDK, which have none of DuckType's methods, {@code getAsString} and similar ones. */
   private static final ClassValue<Boolean> IS_OF_LIBRARY = new ClassValue<>() {
     @Override
     protected Boolean computeValue(Class<?> type) {

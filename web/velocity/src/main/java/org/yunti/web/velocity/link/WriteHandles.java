@@ -10,42 +10,48 @@ import org.yunti.web.velocity.runtime.ReferenceSite;
 import org.yunti.web.velocity.runtime.References;
 
 /**
- * The end of a reference that is rendered: what its last getter or method returns is written, numbers as they are, without an object between.
+ * Method handles that write the result of a reference's last getter or method to the page. Numbers are written
+ * directly, without an object:
  *
  * <pre>
  *   (Object receiver ..) -> int  +  (int, InternalContextAdapter, Writer, ReferenceSite) -> void
  * </pre>
  */
-final class Writing {
+final class WriteHandles {
   private static final MethodHandle OBJECT = writer("object", Object.class);
   private static final MethodHandle INT = writer("number", int.class);
   private static final MethodHandle LONG = writer("number", long.class);
   private static final MethodHandle DOUBLE = writer("number", double.class);
 
-  /** What writing has thrown, so that it is not taken for what the getter has thrown. */
-  private static final class Failed extends RuntimeException {
-    Failed(Throwable cause) {
+  /** Exception of the writer, so that it is not taken for an exception of the getter. */
+  private static final class WriteFailure extends RuntimeException {
+    WriteFailure(Throwable cause) {
       super(null, cause, false, false);
     }
   }
 
-  private Writing() {}
+  private WriteHandles() {}
 
   private static MethodHandle writer(String name, Class<?> type) {
-    return Handles.own(MethodHandles.lookup(), name, void.class, type, InternalContextAdapter.class, Writer.class, ReferenceSite.class);
+    return Handles.own(MethodHandles.lookup(), name, void.class, type, InternalContextAdapter.class, Writer.class,
+        ReferenceSite.class);
   }
 
-  /** A handle's result is written: its parameters, as objects, then (InternalContextAdapter, Writer, ReferenceSite). */
+  /**
+   * Returns a handle that writes the result of {@code handle}. Its parameters: those of the handle, as objects, then
+   * (InternalContextAdapter, Writer, ReferenceSite).
+   */
   static MethodHandle of(MethodHandle handle) {
     Class<?> result = handle.type().returnType();
-    MethodHandle writer = result == int.class ? INT : result == long.class ? LONG : result == double.class ? DOUBLE : OBJECT;
+    MethodHandle writer = result == int.class ? INT : result == long.class ? LONG : result == double.class ? DOUBLE
+        : OBJECT;
     Class<?> written = writer.type().parameterType(0);
     return MethodHandles.collectArguments(writer, 0, handle.asType(handle.type().generic().changeReturnType(written)));
   }
 
-  /** What a handler of the whole is given: goes on where it was not writing that has thrown it. */
+  /** Rethrows an exception of the writer; returns if the getter or method threw it. */
   static void rethrow(Throwable thrown) throws Throwable {
-    if (thrown instanceof Failed) {
+    if (thrown instanceof WriteFailure) {
       throw thrown.getCause();
     }
   }
@@ -54,7 +60,7 @@ final class Writing {
     try {
       References.write(value, context, out, site);
     } catch (Throwable e) {
-      throw new Failed(e);
+      throw new WriteFailure(e);
     }
   }
 
@@ -67,7 +73,7 @@ final class Writing {
         References.write(value, context, out, site);
       }
     } catch (Throwable e) {
-      throw new Failed(e);
+      throw new WriteFailure(e);
     }
   }
 
@@ -80,7 +86,7 @@ final class Writing {
         References.write(value, context, out, site);
       }
     } catch (Throwable e) {
-      throw new Failed(e);
+      throw new WriteFailure(e);
     }
   }
 
@@ -93,11 +99,11 @@ final class Writing {
         References.write(value, context, out, site);
       }
     } catch (Throwable e) {
-      throw new Failed(e);
+      throw new WriteFailure(e);
     }
   }
 
-  /** Where a number can go as it is, behind what stands before it; null: it has to be an object. */
+  /** Writes the prefix and returns the writer for a number; null if the number must become an object. */
   private static ByteWriter begin(InternalContextAdapter context, Writer out, ReferenceSite site) throws IOException {
     if (out instanceof ByteWriter bytes && site.engine.insertsPlainly(context)) {
       References.writePrefix(out, site);
