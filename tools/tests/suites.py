@@ -82,12 +82,15 @@ def compiled_twice(compiler):
 
 # A job on a cluster takes half a minute, most of it to start JVMs. `make test` runs one job of each kind;
 # `make test-full-hadoop` runs all of them.
-JOBS = ("an_unmodified_job_with_settings_alone", "the_fat_nodes_job_unchanged", "a_class_library",
+JOBS = ("settings_alone_run_an_unmodified_job_natively", "a_job_of_one_machine_runs_unchanged",
+        "a_class_library_runs_on_the_cluster",
         "side_files_and_compressed_output",
-        "a_reduce_task_that_is_killed_while_it_fetches", "the_cluster_is_checked", "a_report_needs_a_job")
-JOB_FILES = ("Sources.test_each_split_goes_through_its_mapper", "NamedOutputs.test_of_mappers_and_of_reducers",
+        "a_reduce_task_killed_during_the_shuffle_is_retried", "check_reports_native_and_declined_parts",
+        "report_needs_a_job")
+JOB_FILES = ("Sources.test_each_source_uses_its_own_mapper",
+             "NamedOutputs.test_mappers_and_reducers_write_named_outputs",
              "Chains.test_each_job_feeds_the_next",
-             "Chains.test_a_failure_leaves_nothing", "KeyOrders.test_secondary_sort")
+             "Chains.test_a_failed_chain_leaves_no_output", "KeyOrders.test_secondary_sort")
 
 
 def observe_suite(name, test):
