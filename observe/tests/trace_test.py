@@ -132,8 +132,8 @@ class Java(OfOneJdk, Refusals):
     def test_classes_of_the_jdk_by_their_full_names(self):
         document = self.seen(["lists 100"], "java.util.ArrayList.add", "Shop.act")
         self.assertEqual(counts(document)["Shop.act>java.util.ArrayList.add"], 200)
-        self.refused(3, "named in full: java.util.ArrayList.add", "ArrayList.add", "-p", self.shop.pid)
-        self.refused(3, "nothing of it can be traced", "java.lang.Thread.run", "-p", self.shop.pid)
+        self.refused(3, "in full: java.util.ArrayList.add", "ArrayList.add", "-p", self.shop.pid)
+        self.refused(3, "none of its methods can be traced", "java.lang.Thread.run", "-p", self.shop.pid)
 
     def test_a_class_that_is_loaded_later(self):
         with Started(*self.java) as shop, Looking("trace", "Late*.getAsInt", at=shop) as trace:
@@ -149,7 +149,7 @@ class Java(OfOneJdk, Refusals):
             say(trace.run, "empty 5")
             document = document_in(trace.run.stdout.read())
         self.assertEqual(counts(document), {"Shop.empty": 5})
-        self.assertIn("Later.getAsInt: no method was called so", document["skipped"][0])
+        self.assertIn("Later.getAsInt: no method matched", document["skipped"][0])
 
     def test_a_command_that_ends_at_once(self):
         with tempfile.TemporaryDirectory() as here:
@@ -170,7 +170,7 @@ class Java(OfOneJdk, Refusals):
 
     def test_what_is_not_there(self):
         self.refused(3, "did you mean total?", "Cart.totl", "-p", self.shop.pid)
-        self.refused(3, "the nearest class that has been loaded is Shop$Cart", "com.shop.Carrt.total", "-p", self.shop.pid)
+        self.refused(3, "the nearest loaded class is Shop$Cart", "com.shop.Carrt.total", "-p", self.shop.pid)
         self.refused(3, "no method matches 'Nowhere.x'", "Shop.empty", "Nowhere.x", "-p", self.shop.pid)
         self.refused(3, "Shop$Cart.missing: native", "Cart.missing", "-p", self.shop.pid)
 

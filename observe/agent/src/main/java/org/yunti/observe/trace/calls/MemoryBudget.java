@@ -2,8 +2,8 @@ package org.yunti.observe.trace.calls;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What all threads together may use for calls that are not told yet, beyond the little that each has from the beginning. */
-final class Room {
+/** Memory budget of all threads for unsent calls, beyond each thread's initial buffers. */
+final class MemoryBudget {
   private static final long BYTES = 32 << 20;
 
   private final AtomicLong used = new AtomicLong();

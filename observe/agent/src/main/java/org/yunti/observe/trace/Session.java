@@ -9,20 +9,20 @@ import org.yunti.observe.trace.code.Hook;
 import org.yunti.observe.trace.code.Patterns;
 import org.yunti.observe.trace.code.Rewriter;
 
-/** One look at a JVM, from the request to the last method that is as it was before; on a thread of its own, the only one. */
-public final class Look implements Runnable {
-  /** How often the ring of calls is emptied. */
+/** One trace of a JVM, from the request until all methods are restored. It runs on the agent's only thread. */
+public final class Session implements Runnable {
+/** Milliseconds between two reads of the ring of calls. */
   private static final int PULSE_MILLIS = 5;
-  /** Until threads that are within our code have left it. */
+  /** Milliseconds for threads to leave the agent's code. */
   private static final int LEAVE_MILLIS = 20;
-  /** Until a class that was being loaded when the end came is there. */
+  /** Milliseconds for classes to load that were being loaded at the end. */
   private static final int LOAD_MILLIS = 50;
 
   private final Path socket;
   private final Instrumentation instrumentation;
   private final Closeable loader;
 
-  public Look(Path socket, Instrumentation instrumentation, Closeable loader) {
+  public Session(Path socket, Instrumentation instrumentation, Closeable loader) {
     this.socket = socket;
     this.instrumentation = instrumentation;
     this.loader = loader;
@@ -32,56 +32,56 @@ public final class Look implements Runnable {
   public void run() {
     try (loader; Wire wire = new Wire(socket)) {
       try {
-        look(wire, wire.request());
+        trace(wire, wire.request());
       } catch (Throwable e) {
-        wire.say('F', e.toString());
+        wire.send('F', e.toString());
       }
       wire.flushAll();
     } catch (Throwable e) {
-      // The observer is gone: there is nobody to tell.
+      // The observer is gone, so nobody gets the error.
     }
   }
 
-  private void look(Wire wire, Request request) throws Exception {
+  private void trace(Wire wire, Request request) throws Exception {
     Hook hook = Hook.in(instrumentation);
     Calls calls = new Calls(request.withTexts, request.overNanos, request.callsMax);
     calls.warmUp();
-    if (!hook.take(calls)) {
-      wire.say('B', "");
+    if (!hook.acquire(calls)) {
+      wire.send('B', "");
       return;
     }
     Patterns patterns = new Patterns(request.methods);
     Rewriter rewriter = new Rewriter(instrumentation, patterns, hook, calls, request.withTexts);
     try {
       rewriter.begin();
-      if (request.waits || patterns.isAllMet()) {
-        watch(wire, request, rewriter, calls);
+      if (request.waits || patterns.areAllMatched()) {
+        sendUntilEnd(wire, request, rewriter, calls);
       } else {
-        patterns.missing(instrumentation, (pattern, hint) -> wire.say('N', pattern + '\0' + hint));
+        patterns.missing(instrumentation, (pattern, hint) -> wire.send('N', pattern + '\0' + hint));
       }
     } finally {
-      hook.free();
+      hook.release();
       rewriter.end(LOAD_MILLIS);
     }
     Thread.sleep(LEAVE_MILLIS);
-    tell(wire, rewriter, calls);
+    send(wire, rewriter, calls);
     calls.running(wire::calls);
     wire.lost(calls.lost());
-    patterns.missing(instrumentation, (pattern, hint) -> wire.say('S', pattern + ": no method was called so; " + hint));
-    wire.say('Z', "");
+    patterns.missing(instrumentation, (pattern, hint) -> wire.send('S', pattern + ": no method matched; " + hint));
+    wire.send('Z', "");
   }
 
-  private void watch(Wire wire, Request request, Rewriter rewriter, Calls calls) throws InterruptedException {
+  private void sendUntilEnd(Wire wire, Request request, Rewriter rewriter, Calls calls) throws InterruptedException {
     long end = System.nanoTime() + request.millisMax * 1_000_000;
-    tell(wire, rewriter, calls);
-    wire.say('R', "");
+    send(wire, rewriter, calls);
+    wire.send('R', "");
     long lost = 0;
-    try (Farewell farewell = new Farewell()) {
-      while (!wire.isEndWanted() && System.nanoTime() < end) {
-        boolean isExiting = farewell.isExiting();
-        calls.breathe();
+    try (ExitHook exit = new ExitHook()) {
+      while (!wire.isEndRequested() && System.nanoTime() < end) {
+        boolean isExiting = exit.isExiting();
+        calls.tick();
         if (!wire.isBehind()) {
-          tell(wire, rewriter, calls);
+          send(wire, rewriter, calls);
         }
         if (calls.lost() != lost) {
           lost = calls.lost();
@@ -89,7 +89,7 @@ public final class Look implements Runnable {
         }
         wire.flush();
         if (isExiting) {
-          farewell.told();
+          exit.markSent();
         }
         Thread.sleep(PULSE_MILLIS);
       }
@@ -98,10 +98,10 @@ public final class Look implements Runnable {
     }
   }
 
-  /** Calls are taken before the names of methods, so that no call comes before its name. */
-  private static void tell(Wire wire, Rewriter rewriter, Calls calls) {
+  /** Sends calls and names of methods. Calls are taken before the names, so no call is sent before its name. */
+  private static void send(Wire wire, Rewriter rewriter, Calls calls) {
     long[] words = calls.take();
-    rewriter.news(wire::method, wire::say);
+    rewriter.news(wire::method, wire::send);
     Calls.chunks(words, wire::calls);
   }
 }

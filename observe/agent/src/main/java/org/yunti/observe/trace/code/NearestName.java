@@ -1,15 +1,17 @@
 package org.yunti.observe.trace.code;
 
-/** Of many names the one that a user may have meant. */
-final class Nearest {
-  private Nearest() {}
+/** Finds the name that a user may have meant. */
+final class NearestName {
+  private NearestName() {}
 
-  /** Null: none is near. */
+  /** Returns the nearest name; null if none is near. */
   static String of(String wanted, Iterable<String> names) {
     String best = null;
     int least = Math.max(2, wanted.length() / 3) + 1;
     for (String name : names) {
-      int distance = name.equalsIgnoreCase(wanted) ? 0 : Math.abs(name.length() - wanted.length()) >= least ? least : distance(wanted, name);
+      int distance = name.equalsIgnoreCase(wanted) ? 0
+          : Math.abs(name.length() - wanted.length()) >= least ? least
+          : distance(wanted, name);
       if (distance < least) {
         least = distance;
         best = name;
@@ -18,7 +20,7 @@ final class Nearest {
     return best;
   }
 
-  /** Levenshtein's: letters that are put in, taken out or changed. */
+  /** Levenshtein distance: inserted, deleted and changed letters. */
   private static int distance(String a, String b) {
     int[] row = new int[b.length() + 1];
     for (int j = 0; j < row.length; j++) {
