@@ -1,7 +1,7 @@
 # yunti_add_library(NAME SOURCES...) adds a class library, libNAME.so.
 #
-# Without a build type it is optimised (-O2). All symbols but yunti_library_v0 are hidden, so two libraries may both have
-# a class Tokenizer.
+# Without a build type it is optimised (-O2). All symbols but yunti_library_v0 are hidden, so two libraries may both
+# have a class Tokenizer.
 function(yunti_add_library name)
   add_library(${name} MODULE ${ARGN})
   target_link_libraries(${name} PRIVATE Yunti::yunti)

@@ -22,7 +22,7 @@ public final class Main {
         explain TEMPLATE|DIR        list compiled and interpreted parts, with line, column and reason
           --json                    print JSON
         shrink DIR --output DIR     write smaller templates; copy other files
-          --blocks                  also remove blanks at the edges of div, p, li, .., which no style sheet may make inline
+          --blocks                  also remove blanks at the edges of div, p, li, .. (unless made inline by style)
           --keep-white-space        keep all blanks
           --client-loops            send only the values of loops marked ## yunti:client-loop
           --model FILE --template NAME   render NAME with this JSON; print bytes, gzipped bytes and CPU time per step
