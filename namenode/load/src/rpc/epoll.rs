@@ -1,4 +1,4 @@
-//! Connections by epoll: a send and a receive each a system call.
+//! Connections over epoll: a system call for each send and each receive.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,20 +12,21 @@ use super::connection::{Connection, End};
 
 const EVENTS: usize = 1024;
 
-pub struct Polled {
+/// Connections of a thread, registered with one epoll instance.
+pub struct Epoll {
     poll: Poll,
     events: Events,
     connections: Vec<Option<Connection>>,
     scratch: Vec<u8>,
 }
 
-/// What a connection is ready for.
+/// Readiness of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Ready {
     pub connection: usize,
     pub is_writable: bool,
     pub is_readable: bool,
-    /// The other side sends no more.
+    /// The peer has closed its side.
     pub is_ended: bool,
 }
 
@@ -40,9 +41,9 @@ impl Ready {
     }
 }
 
-impl Polled {
-    pub fn new(connections: usize) -> io::Result<Polled> {
-        Ok(Polled {
+impl Epoll {
+    pub fn new(connections: usize) -> io::Result<Epoll> {
+        Ok(Epoll {
             poll: Poll::new()?,
             events: Events::with_capacity(EVENTS),
             connections: (0..connections).map(|_| None).collect(),

@@ -1,7 +1,7 @@
-//! What a NameNode told of itself: `/jmx` at the beginning and at the end, and how many waited for its lock between.
+//! Metrics of a NameNode over some seconds: `/jmx` at both ends, and the lock's queue length between.
 //!
-//! Averages of Hadoop's metrics are of the time since they were last asked for, and are kept for ten seconds; so those of the
-//! end are of the time that was looked at, where that is longer.
+//! Hadoop keeps the averages of its metrics for ten seconds. An average covers the time since its last update. So
+//! the averages at the end cover the sampled time, if that is longer than ten seconds.
 
 use serde_json::Value;
 
@@ -16,40 +16,45 @@ const ACTIVITY: &str = "Hadoop:service=NameNode,name=NameNodeActivity";
 const RPC: &str = "Hadoop:service=NameNode,name=RpcActivityForPort";
 const SYSTEM: &str = "java.lang:type=OperatingSystem";
 
-pub struct Seen {
+/// Metrics at both ends of the sampled time.
+pub struct MetricsSample {
     pub begin: Beans,
     pub end: Beans,
-    /// Between them.
+    /// Seconds between the two.
     pub seconds: f64,
-    /// Threads that waited for the lock of the name system, each time it was asked.
+    /// Threads that waited for the lock of the name system, one number a request.
     pub waiting: Vec<f64>,
 }
 
-/// Of an RPC server while it was looked at.
+/// Metrics of one RPC server over the sampled time.
 #[derive(Clone, Debug)]
 pub struct Port {
     pub number: u16,
+    /// Calls per second.
     pub per_second: f64,
     /// Milliseconds a call, on average; None without calls.
     pub queue_ms: Option<f64>,
     pub processing_ms: Option<f64>,
-    /// Of each call that used the lock. Whole units are counted, so it is too low rather than too high.
+    /// Milliseconds that a call waited for the lock, for calls that used it. Hadoop truncates to whole units, so the
+    /// figure is rather too low than too high.
     pub lock_ms: Option<f64>,
-    /// Calls that were in the queue at the end, and handlers that were at work.
+    /// Calls in the queue at the end.
     pub queued: f64,
+    /// Handlers that processed a call at the end.
     pub at_work: f64,
+    /// Open connections at the end.
     pub connections: f64,
 }
 
-/// How long one kind of lock was held, of detailed metrics.
+/// Hold times of the read lock or the write lock, from the detailed metrics.
 pub struct Hold {
-    /// Of the time that was looked at.
+    /// Share of the sampled time.
     pub share: f64,
-    /// What held it longest in sum, and its share.
+    /// Operation with the longest total hold time, and its share of the sampled time.
     pub longest: Option<(String, f64)>,
 }
 
-impl Seen {
+impl MetricsSample {
     fn now(&self, bean: &str, attribute: &str) -> Option<f64> {
         exact(&self.end, bean)?[attribute].as_f64()
     }
@@ -62,6 +67,7 @@ impl Seen {
         exact(&self.end, bean)?[attribute].as_str()
     }
 
+    /// Returns `active`, `standby` or another HA state.
     pub fn state(&self) -> Option<&str> {
         self.text(STATUS, "State")
     }
@@ -74,7 +80,7 @@ impl Seen {
         self.text(INFO, "SoftwareVersion").unwrap_or("?")
     }
 
-    /// Host and port of its RPC.
+    /// Returns host and port of the NameNode's RPC server.
     pub fn address(&self) -> Option<(&str, u16)> {
         let (host, port) = self.text(STATUS, "HostAndPort")?.rsplit_once(':')?;
         Some((host, port.parse().ok()?))
@@ -84,16 +90,17 @@ impl Seen {
         self.now(SYSTEM, "AvailableProcessors").unwrap_or(1.0).max(1.0)
     }
 
-    /// Of all processors, by this process.
+    /// Returns this process's share of all processors' time.
     pub fn cpu_share(&self) -> Option<f64> {
         Some(self.change(SYSTEM, "ProcessCpuTime")? / 1e9 / self.seconds / self.cores())
     }
 
-    /// Of all processors, by all processes; the JVM tells it of the time since it was last asked.
+    /// Returns all processes' share of all processors' time, since the previous request to the JVM.
     pub fn machine_share(&self) -> Option<f64> {
         self.now(SYSTEM, "CpuLoad").or_else(|| self.now(SYSTEM, "SystemCpuLoad")).filter(|share| *share >= 0.0)
     }
 
+    /// Returns the mean number of threads that waited for the lock.
     pub fn waiting_mean(&self) -> Option<f64> {
         (!self.waiting.is_empty()).then(|| self.waiting.iter().sum::<f64>() / self.waiting.len() as f64)
     }
@@ -114,11 +121,12 @@ impl Seen {
         self.now(STATE, "NumStaleDataNodes").unwrap_or(0.0)
     }
 
+    /// Returns the heartbeats that came too late in the sampled time.
     pub fn heartbeats_expired(&self) -> f64 {
         self.change(FS, "ExpiredHeartbeats").unwrap_or(0.0)
     }
 
-    /// Waits for the edit log to be on disk: how many, milliseconds of each.
+    /// Returns the syncs of the edit log, and the mean milliseconds of each; None without syncs.
     pub fn syncs(&self) -> Option<(f64, f64)> {
         let count = self.change(ACTIVITY, "SyncsNumOps").filter(|count| *count > 0.0)?;
         Some((count, self.now(ACTIVITY, "SyncsAvgTime")?))
@@ -128,12 +136,12 @@ impl Seen {
         Some(self.change(ACTIVITY, "TransactionsNumOps")? / self.seconds)
     }
 
-    /// Milliseconds of each journal, since the NameNode started, and syncs since then.
+    /// Returns the total milliseconds of each journal and the syncs, both since the NameNode started.
     pub fn journals(&self) -> Option<(&str, f64)> {
         Some((self.text(STATE, "TotalSyncTimes")?.trim(), self.now(STATE, "TotalSyncCount")?))
     }
 
-    /// `-Dkey=value` and all that the JVM knows by itself.
+    /// Returns a system property of the JVM, set by `-Dkey=value` or by the JVM itself.
     pub fn system_property(&self, key: &str) -> Option<&str> {
         let all = exact(&self.end, "java.lang:type=Runtime")?["SystemProperties"].as_array()?;
         all.iter().find(|pair| pair["key"] == key)?["value"].as_str()
@@ -143,7 +151,7 @@ impl Seen {
         exact(&self.end, "java.lang:type=Memory")?["HeapMemoryUsage"]["max"].as_f64().filter(|bytes| *bytes > 0.0)
     }
 
-    /// What was left of old objects after the last collection that looked at them.
+    /// Returns the bytes in use after the last collection of the old generation.
     pub fn heap_live_bytes(&self) -> Option<f64> {
         let pools = self.end.named("java.lang:").filter(|bean| {
             bean["Type"] == "HEAP"
@@ -152,7 +160,8 @@ impl Seen {
         pools.filter_map(|bean| bean["CollectionUsage"]["used"].as_f64()).find(|bytes| *bytes > 0.0)
     }
 
-    /// Name, share of the time, milliseconds of each, of each collector that stops the world.
+    /// Returns, for each collector that stops all threads: its name, its share of the time, mean milliseconds of a
+    /// collection.
     pub fn collectors(&self) -> Vec<(String, f64, f64)> {
         let stops = |bean: &&Value| {
             let name = bean["Name"].as_str().unwrap_or_default();
@@ -173,11 +182,12 @@ impl Seen {
             .collect()
     }
 
-    /// Pauses of the JVM of ten seconds and more, since it started.
+    /// Returns the pauses of ten seconds or more since the JVM started.
     pub fn long_pauses(&self) -> Option<f64> {
         self.now("Hadoop:service=NameNode,name=JvmMetrics", "GcNumWarnThresholdExceeded")
     }
 
+    /// Returns the metrics of each RPC server of the NameNode.
     pub fn ports(&self, settings: &Settings) -> Vec<Port> {
         let to_ms = match settings.get("rpc.metrics.timeunit").map(str::to_ascii_uppercase).as_deref() {
             Some("NANOSECONDS") => 1e-6,
@@ -205,7 +215,7 @@ impl Seen {
         self.end.named(RPC).filter_map(port).collect()
     }
 
-    /// The one that clients call.
+    /// Returns the RPC server for clients: the one at the NameNode's own address, else the busiest.
     pub fn client_port(&self, settings: &Settings) -> Option<Port> {
         let mut ports = self.ports(settings);
         ports.sort_by(|a, b| b.per_second.total_cmp(&a.per_second));
@@ -214,7 +224,7 @@ impl Seen {
         own.or_else(|| ports.into_iter().next())
     }
 
-    /// Who made the most calls, and of how many, in the longest window of the NameNode's own list.
+    /// Returns the user with the most operations and their share, in the longest window of the NameNode's top list.
     pub fn top_user(&self) -> Option<(String, f64)> {
         let list: Value = serde_json::from_str(self.text(STATE, "TopUserOpCounts")?).ok()?;
         let windows = list["windows"].as_array()?;
@@ -225,7 +235,8 @@ impl Seen {
         Some((top["user"].as_str()?.to_owned(), top["count"].as_f64()? / total))
     }
 
-    /// None without `dfs.namenode.lock.detailed-metrics.enabled`. `kind` is Read or Write.
+    /// Returns the hold times of a kind of lock, Read or Write; None without
+    /// `dfs.namenode.lock.detailed-metrics.enabled`.
     pub fn hold(&self, kind: &str) -> Option<Hold> {
         let begin = format!("FSN{kind}Lock");
         let bean = exact(&self.end, FS)?.as_object()?;

@@ -1,19 +1,20 @@
-//! What came of a load, as text and as a document.
+//! Report of a load, as text and as JSON.
 
 use serde_json::{Map, Value, json};
 
-use super::load::LoadFlags;
+use super::load_flags::LoadFlags;
 use crate::load::driver::Outcome;
 use crate::load::figures::Figures;
 use crate::load::latency::Latency;
 use crate::load::operation::{Call, OPERATIONS};
 
-pub struct Told<'a> {
+/// A load's flags and its outcome.
+pub struct LoadReport<'a> {
     pub flags: &'a LoadFlags,
     pub loaded: &'a Outcome,
 }
 
-impl Told<'_> {
+impl LoadReport<'_> {
     fn calls(&self) -> f64 {
         self.loaded.latencies.calls().max(1) as f64
     }
@@ -22,13 +23,13 @@ impl Told<'_> {
         self.loaded.latencies.calls() as f64 / self.loaded.seconds.max(1e-9)
     }
 
-    /// Microseconds of processor time a call.
-    fn of_client(&self) -> f64 {
+    /// Returns the client's processor time in microseconds a call.
+    fn client_cpu_us(&self) -> f64 {
         self.loaded.cpu_seconds * 1e6 / self.calls()
     }
 
-    /// The same, and switches.
-    fn of_namenode(&self) -> Option<(f64, f64)> {
+    /// Returns the NameNode's processor time in microseconds a call, and its context switches a call.
+    fn namenode_usage(&self) -> Option<(f64, f64)> {
         self.loaded.used.map(|used| (used.cpu_seconds * 1e6 / self.calls(), used.switches / self.calls()))
     }
 
@@ -37,6 +38,7 @@ impl Told<'_> {
         self.flags.mix.shares().into_iter().map(|(operation, share)| (name(operation), share)).collect()
     }
 
+    /// Returns the JSON document.
     pub fn to_json(&self) -> Value {
         let loaded = self.loaded;
         let mix: Map<String, Value> =
@@ -56,20 +58,21 @@ impl Told<'_> {
             "calls_per_second": self.per_second(),
             "by_call": loaded.latencies.to_json(loaded.seconds),
             "errors": loaded.errors.iter().map(|(_, error)| error).collect::<Vec<_>>(),
-            "client_cpu_us_per_call": self.of_client(),
-            "namenode_cpu_us_per_call": self.of_namenode().map(|(us, _)| us),
+            "client_cpu_us_per_call": self.client_cpu_us(),
+            "namenode_cpu_us_per_call": self.namenode_usage().map(|(us, _)| us),
             "datanodes": self.flags.datanodes,
             "namenode_rpc": loaded.figures.as_ref().ok().map(Figures::to_json),
-            "namenode_switches_per_call": self.of_namenode().map(|(_, switches)| switches),
+            "namenode_switches_per_call": self.namenode_usage().map(|(_, switches)| switches),
         })
     }
 
+    /// Returns the text: a head line, a table of calls, and lines about client and NameNode.
     pub fn to_text(&self) -> String {
         let loaded = self.loaded;
         let mix: Vec<String> =
             self.mix().iter().map(|(name, share)| format!("{:.0} % {name}", share * 100.0)).collect();
-        let rate = |rate| format!("{rate} operations a second");
-        let pace = self.flags.rate.map_or("each as fast as it goes".to_owned(), rate);
+        let rate = |rate| format!("open loop, {rate} operations a second");
+        let pace = self.flags.rate.map_or("closed loop".to_owned(), rate);
         let mut text = format!(
             "{:.0} calls a second: {} by {} connections, {pace}; {:.1} s\n\n",
             self.per_second(),
@@ -81,28 +84,28 @@ impl Told<'_> {
         for (call, latency) in loaded.latencies.all() {
             text += &self.line(call, latency);
         }
-        text += &format!("\nclient    {:.1} us of processor time a call, by {}\n", self.of_client(), loaded.io);
-        text += &match self.of_namenode() {
+        text += &format!("\nclient    {:.1} us of processor time a call, by {}\n", self.client_cpu_us(), loaded.io);
+        text += &match self.namenode_usage() {
             Some((us, switches)) => {
                 format!("NameNode  {us:.1} us of processor time a call, {switches:.2} context switches\n")
             }
             None => {
-                "SKIP processor time of the NameNode: it is not on this machine, or not ours to look at\n".to_owned()
+                "SKIP processor time of the NameNode: it is on another machine, or belongs to another user\n".to_owned()
             }
         };
         text += &match &loaded.figures {
             Ok(figures) => {
                 let means: Vec<String> =
                     figures.means().map(|(name, ms)| format!("{} {ms:.2} ms", name.replace('_', " "))).collect();
-                format!("its own figures, means: {}\n", means.join(", "))
+                format!("metrics   means of the NameNode: {}\n", means.join(", "))
             }
-            Err(why) => format!("SKIP the NameNode's own figures (--jmx): {why}\n"),
+            Err(why) => format!("SKIP metrics of the NameNode (--jmx): {why}\n"),
         };
         if loaded.unanswered > 0 {
-            text += &format!("{} operations were never answered\n", loaded.unanswered);
+            text += &format!("{} operations had no response\n", loaded.unanswered);
         }
         if loaded.reconnects > 0 {
-            text += &format!("{} connections were lost, and made again\n", loaded.reconnects);
+            text += &format!("{} connections broke and were reopened\n", loaded.reconnects);
         }
         loaded.errors.iter().for_each(|(_, error)| text += &format!("{error}\n"));
         text
@@ -122,6 +125,7 @@ fn row(name: &str, cells: [String; 7]) -> String {
     format!("{name:>18}{cells}\n")
 }
 
+/// Formats microseconds; from 10,000 on in milliseconds.
 pub fn time(us: u64) -> String {
     if us >= 10_000 { format!("{:.1} ms", us as f64 / 1000.0) } else { format!("{us} us") }
 }
