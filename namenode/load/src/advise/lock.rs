@@ -73,7 +73,7 @@ fn phased(figures: Vec<String>, is_fair: bool) -> Advice {
         "more than the unfair lock below, which gives 1.3 to 1.6 times the calls; writes wait less (2 cores, 90 % \
             getFileInfo, 10 % mkdirs)"
     } else {
-        "1.1 to 1.7 times the calls and a third of the p99 of writes at 99 % reads, about the same at 90 % (2 cores, \
+        "1.1 to 1.7 times the calls and a third of the p99 of writes at 99 % reads; about the same at 90 % (2 cores, \
             100 connections)"
     };
     Advice {

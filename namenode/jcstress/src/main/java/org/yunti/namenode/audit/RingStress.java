@@ -171,7 +171,7 @@ public class RingStress {
   }
 
   /**
-   * End of the process, as in {@code AuditWriter}: after a put, each thread checks for the end and then takes the rest
+   * End of the process, as in {@code AuditWriter}: after a put, each thread checks for the end. It then takes the rest
    * itself, under the consumer's lock, including events behind a place that is being written. Otherwise another thread
    * would take its event, after its next one.
    */
