@@ -401,14 +401,17 @@ JAVA_TOOL_OPTIONS=-Dkey=hunter2
 
     #[test]
     fn reports_causes_other_than_signals() {
-        let heap = "#\n# A fatal error has been detected by the Java Runtime Environment:\n#\n#  Internal Error (debug.cpp:362), pid=12, tid=13\n#  fatal error: OutOfMemory encountered: Java heap space\n#\n";
+        let heap = "#\n# A fatal error has been detected by the Java Runtime Environment:\n#\n#  Internal Error \
+            (debug.cpp:362), pid=12, tid=13\n#  fatal error: OutOfMemory encountered: Java heap space\n#\n";
         let report = read(heap);
         assert_eq!(report.class, "no heap left");
         assert_eq!(
             report.title,
             "Internal Error at debug.cpp:362: fatal error: OutOfMemory encountered: Java heap space"
         );
-        let native = "#\n# There is insufficient memory for the Java Runtime Environment to continue.\n# Native memory allocation (mmap) failed to map 65536 bytes. Error detail: G1 virtual space\n# Possible reasons:\n#  Out of Memory Error (os_linux.cpp:2790), pid=1, tid=2\n";
+        let native = "#\n# There is insufficient memory for the Java Runtime Environment to continue.\n# Native \
+            memory allocation (mmap) failed to map 65536 bytes. Error detail: G1 virtual space\n# Possible \
+            reasons:\n#  Out of Memory Error (os_linux.cpp:2790), pid=1, tid=2\n";
         assert_eq!(read(native).class, "no native memory left");
     }
 

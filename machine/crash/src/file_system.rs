@@ -133,7 +133,8 @@ mod tests {
                 "EXT4-fs error (device sda1): ext4_lookup:1858: inode #2: deleted inode referenced: 12",
             ),
             (
-                "EXT4-fs error (device sda1): htree_dirblock_to_tree:1083: inode #5: block 9: comm a: b: path /data/of: secret: bad entry",
+                "EXT4-fs error (device sda1): htree_dirblock_to_tree:1083: inode #5: block 9: comm a: b: path \
+                 /data/of: secret: bad entry",
                 "EXT4-fs error (device sda1): htree_dirblock_to_tree:1083: inode #5: block 9: b: ..",
             ),
             (

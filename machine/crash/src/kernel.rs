@@ -493,7 +493,8 @@ Call Trace:
 
     #[test]
     fn parses_groups_with_odd_names() {
-        let log = "x invoked oom-killer: a\noom-kill:constraint=CONSTRAINT_MEMCG,oom_memcg=/a,task_memcg=/a,b/é c,task=j,a,pid=3,uid=0\nMemory cgroup out of memory: Killed process 3 (j,a) total-vm:1kB";
+        let log = "x invoked oom-killer: a\noom-kill:constraint=CONSTRAINT_MEMCG,oom_memcg=/a,task_memcg=/a,b/é \
+            c,task=j,a,pid=3,uid=0\nMemory cgroup out of memory: Killed process 3 (j,a) total-vm:1kB";
         assert_eq!(fact(&one(log), "cgroup"), Some("/a,b/é c"));
     }
 
@@ -515,7 +516,8 @@ Call Trace:
             let report = one(text);
             assert_eq!((report.kind, report.class.as_str()), (Kind::Oops, class));
         }
-        let ordinary = "usb 1-1: new device\nWARNING: CPU: 0 PID: 1 at x.c:1 f+0x1/0x2\nCall Trace:\n f+0x1/0x2\nINFO: lockdep is off\n";
+        let ordinary = "usb 1-1: new device\nWARNING: CPU: 0 PID: 1 at x.c:1 f+0x1/0x2\nCall Trace:\n \
+            f+0x1/0x2\nINFO: lockdep is off\n";
         assert_eq!(reports(ordinary), []);
     }
 

@@ -132,8 +132,10 @@ mod tests {
     fn formats_a_message() {
         assert_eq!(
             message(2, 0, 2048),
-            "<3>1 2026-11-20T22:25:39.123456Z node-7 yunti-observe 12 oom-kill [crash@32473 id=\"99-3\" signature=\"SIGNATURE\" \
-             class=\"a \\\"class\\\" [x\\]\" count=\"1\" boot=\"b-1\" process=\"a\\\\b\"] \u{feff}it was killed: frame_0 < frame_1"
+            "<3>1 2026-11-20T22:25:39.123456Z node-7 yunti-observe 12 oom-kill [crash@32473 id=\"99-3\" \
+             signature=\"SIGNATURE\" \
+             class=\"a \\\"class\\\" [x\\]\" count=\"1\" boot=\"b-1\" process=\"a\\\\b\"] \u{feff}it was killed: \
+                 frame_0 < frame_1"
         );
         assert!(message(0, 4, 2048).contains(" lost=\"4\" process="));
     }

@@ -152,7 +152,8 @@ fn misfit(system: &System, pid: &str, words: &[String], processors: usize) -> Op
         return finding(
             Level::Warning,
             format!("-XX:ActiveProcessorCount={count}, with {} to run on", numbers::three(seen_processors)),
-            "the JVM starts one garbage collection thread per processor it counts; they use up the quota, and all threads stop until the next period",
+            "the JVM starts one garbage collection thread per processor it counts; they use up the quota, and all \
+             threads stop until the next period",
             "remove it, or a larger quota".to_owned(),
         );
     }
@@ -192,7 +193,9 @@ pub fn start(java: &Path, measures: bool) -> Option<Finding> {
         let ms = |time: Duration| numbers::milliseconds(time.as_secs_f64() * 1e3);
         seen += &format!("; measured: starts in {}, without the archive in {}", ms(with), ms(without));
     }
-    let why = "short jobs and commands spend most of their time in the JVM's start. For an application's classes: -XX:ArchiveClassesAtExit=app.jsa once, then -XX:SharedArchiveFile=app.jsa; with JDK 24 and later -XX:AOTCacheOutput=app.aot, then -XX:AOTCache=app.aot";
+    let why = "short jobs and commands spend most of their time in the JVM's start. For an application's classes: \
+        -XX:ArchiveClassesAtExit=app.jsa once, then -XX:SharedArchiveFile=app.jsa; with JDK 24 and later \
+        -XX:AOTCacheOutput=app.aot, then -XX:AOTCache=app.aot";
     let finding = Finding::new(AREA, "start", seen, why).note_if(!archive);
     Some(
         finding

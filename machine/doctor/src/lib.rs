@@ -4,7 +4,7 @@
 //! ```text
 //!   finding    present state, effect, cure                       report    findings as a table or as JSON
 //!   cgroup     limits of control groups
-//!   settings   what `yunti machine` can change, with measurements and counters; the rules are in yunti-settings, with `System`
+//!   settings   what `yunti machine` can change, with measurements and counters; yunti-settings has the rules
 //!   scratch    scratch directories: their file systems, features and speed
 //!   processor, memory, limits, overlays, pressure, java, parts: the rules, one file a concern
 //! ```
@@ -118,7 +118,8 @@ mod tests {
         ("proc/loadavg", "0.10 0.20 0.30 1/100 5\n"),
         (
             "proc/meminfo",
-            "MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\nCommitLimit: 8000000 kB\nCommitted_AS: 100000 kB\n",
+            "MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\nCommitLimit: 8000000 \
+             kB\nCommitted_AS: 100000 kB\n",
         ),
         ("proc/sys/vm/overcommit_memory", "0\n"),
         ("proc/sys/vm/swappiness", "60\n"),

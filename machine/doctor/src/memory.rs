@@ -27,10 +27,10 @@ fn available(system: &System, budget_bytes: u64) -> Finding {
         seen += &format!("; the control group is limited to {}", numbers::memory(limit));
     }
     seen += &format!("; --memory is {} by default", numbers::memory(budget_bytes));
-    Finding::new(AREA, "available", seen, why)
-        .note_if(limit.is_some())
-        .warning_if(budget_bytes < SMALL_BYTES)
-        .change("free memory or raise the limit of the control group (docker --memory, MemoryMax=); else set --memory and --scratch")
+    Finding::new(AREA, "available", seen, why).note_if(limit.is_some()).warning_if(budget_bytes < SMALL_BYTES).change(
+        "free memory or raise the limit of the control group (docker --memory, MemoryMax=); else set --memory \
+            and --scratch",
+    )
 }
 
 fn overcommit(system: &System, budget_bytes: u64) -> Finding {

@@ -14,7 +14,8 @@ const MANY: usize = 4;
 pub fn findings(system: &System) -> Vec<Finding> {
     let table = system.text("proc/self/mountinfo").unwrap_or_default();
     let mounts: Vec<Vec<&str>> = table.lines().filter_map(layers).collect();
-    let why = "the page cache holds a file of a shared layer once, and copies in different layers once each: N containers of one image read its files once (yunti machine bench overlay)";
+    let why = "the page cache holds a file of a shared layer once, and copies in different layers once each: N \
+        containers of one image read its files once (yunti machine bench overlay)";
     let finding = |seen: String| Finding::new("disks", "overlay", seen, why);
     if mounts.is_empty() {
         return vec![finding("no overlay is mounted".to_owned())];
@@ -32,7 +33,10 @@ pub fn findings(system: &System) -> Vec<Finding> {
     vec![
         finding(seen)
             .level(if alone { Level::Note } else { Level::Ok })
-            .change("build images on one base, with the JDK and libraries in layers of their own below the application; use no storage driver that copies (vfs)")
+            .change(
+                "build images on one base, with the JDK and libraries in layers of their own below the \
+                application; use no storage driver that copies (vfs)",
+            )
             .cost("a rebuild of the images; each change of the base rebuilds all of them")
             .undo("use the previous images"),
     ]

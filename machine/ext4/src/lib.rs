@@ -3,7 +3,7 @@
 //! ```text
 //!   Source -> superblock -> group descriptors -> bitmaps, inode tables -> inode -> extents, or indirect blocks
 //!   (file, device, bytes)        |                                          |              |
-//!                                `-> layout: fixed positions                 `-> name       `-> runs: blocks, kind, inode
+//!                                `-> layout: fixed positions                `-> name      `-> runs: block, kind, inode
 //! ```
 //!
 //! The structures and checksums follow the kernel's documentation (Documentation/filesystems/ext4). The crate writes

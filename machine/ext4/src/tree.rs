@@ -1,7 +1,7 @@
 //! Blocks of an inode, by its extents or by ext2's indirect blocks.
 //!
 //! ```text
-//!   extents    header | 4 entries in the inode: a run of blocks each, or a block of further entries; at most five levels
+//!   extents    header | 4 entries in the inode: a run of blocks each, or a block of entries; at most five levels
 //!   indirect   12 blocks | a block of pointers | a block of pointers to pointer blocks | and one level more
 //! ```
 

@@ -2,8 +2,8 @@
 //!
 //! A mounted file system changes during the walk. Each group is therefore read twice: if no group differs between the
 //! two reads, the result was true at one moment (the double collect of snapshot algorithms: Afek and others, 1993).
-//! Changed groups are read again, up to a number of tries. [`WalkResult::changing`] counts the groups that still changed
-//! at the last try.
+//! Changed groups are read again, up to a number of tries. [`WalkResult::changing`] counts the groups that still
+//! changed at the last try.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;

@@ -52,7 +52,8 @@ fn scheduler(system: &System, disk: &str) -> Option<Setting> {
             .why(if rotates {
                 "a disk that rotates needs its requests in order: each seek costs 5 to 10 ms"
             } else {
-                "a disk without moving parts is as fast in any order: a scheduler that sorts and shares requests (bfq) costs processor time and leaves the disk idle"
+                "a disk without moving parts is as fast in any order: a scheduler that sorts and shares requests \
+                 (bfq) costs processor time and leaves the disk idle"
             })
             .better(is_worse && has, Advice::Consider, good, "processes no longer get equal shares of the disk"),
     )
@@ -68,7 +69,10 @@ fn read_ahead(system: &System, disk: &str) -> Option<Setting> {
             format!("{kib} KiB"),
             Values::Number { path, min: 0, max: READ_AHEAD_MAX_KIB },
         )
-        .why("bytes that the kernel reads ahead in a file read sequentially: with less the disk waits for the reader; random reads are not affected")
+        .why(
+            "bytes that the kernel reads ahead in a file read sequentially: with less the disk waits for the reader; \
+            random reads are not affected",
+        )
         .better(
             kib < READ_AHEAD_KIB,
             if kib < READ_AHEAD_KIB / 4 { Advice::Change } else { Advice::Consider },

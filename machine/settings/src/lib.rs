@@ -50,7 +50,8 @@ mod tests {
     use super::*;
     use crate::tree::Tree;
 
-    /// Advice and recommended value of setting `name` on a machine of these files. Panics if it does not accept the value.
+    /// Advice and recommended value of setting `name` on a machine of these files. Panics if the setting refuses the
+    /// value.
     pub fn advice(name: &str, files: &[(&str, &str)]) -> Option<(Advice, Option<String>)> {
         let tree = Tree::of(files);
         let setting = all(&tree.system()).into_iter().find(|s| s.name == name)?;

@@ -30,8 +30,17 @@ fn huge_pages(system: &System) -> Option<Setting> {
     let values = Values::Word { words: words(system, &path)?, paths: vec![path] };
     Some(
         Setting::new("huge-pages", AREA, chosen.clone(), values)
-            .why("buffers and heaps get pages of 2 MiB on request: fresh memory is several times faster, with fewer TLB misses; a JVM requests them with -XX:+UseTransparentHugePages")
-            .better(chosen == "never", Advice::Change, "madvise", "memory in larger pieces for programs that request it; other programs are not affected"),
+            .why(
+                "buffers and heaps get pages of 2 MiB on request: fresh memory is several times faster, with fewer \
+                TLB misses; a JVM requests them with -XX:+UseTransparentHugePages",
+            )
+            .better(
+                chosen == "never",
+                Advice::Change,
+                "madvise",
+                "memory in larger pieces for programs that request \
+                it; other programs are not affected",
+            ),
     )
 }
 
@@ -41,7 +50,10 @@ fn compaction(system: &System) -> Option<Setting> {
     let values = Values::Word { words: words(system, &path)?, paths: vec![path] };
     Some(
         Setting::new("huge-pages-defrag", AREA, chosen.clone(), values)
-            .why("a program that requests a huge page waits for compaction; else it gets small pages on a machine with fragmented memory")
+            .why(
+                "a program that requests a huge page waits for compaction; else it gets small pages on a machine \
+                with fragmented memory",
+            )
             .better(
                 chosen == "never" || chosen == "defer",
                 Advice::Consider,
@@ -60,8 +72,17 @@ fn swappiness(system: &System) -> Option<Setting> {
     let now = if swap == 0 { format!("{value}; no swap") } else { value.to_string() };
     Some(
         Setting::new("swappiness", AREA, now, Values::Number { path, min: 0, max: 200 })
-            .why("above 10, the kernel swaps out heap memory to keep files in the page cache; a garbage collection then reads all of it back page by page")
-            .better(swap > 0 && !in_memory && value > 10, Advice::Consider, "10", "less page cache when memory is short"),
+            .why(
+                "above 10, the kernel swaps out heap memory to keep files in the page cache; a garbage collection \
+                then reads all of it back page by page",
+            )
+            .better(
+                swap > 0 && !in_memory && value > 10,
+                Advice::Consider,
+                "10",
+                "less page cache when memory is \
+                short",
+            ),
     )
 }
 
@@ -87,7 +108,10 @@ fn dirty_limits(system: &System) -> Option<Setting> {
     let now = format!("up to {} MiB ({how})", limit >> 20);
     Some(
         Setting::new("dirty-limit", AREA, now, Values::DirtyLimit)
-            .why("bytes that programs may write before they wait for a disk; above it all writers wait at once, and an fsync of a few bytes waits behind them")
+            .why(
+                "bytes that programs may write before they wait for a disk; above it all writers wait at once, and \
+                an fsync of a few bytes waits behind them",
+            )
             .better(
                 limit > DIRTY_BYTES_MAX,
                 Advice::Consider,
@@ -108,9 +132,27 @@ fn zone_reclaim(system: &System) -> Option<Setting> {
     let value = system.number(&path)?;
     let nodes = nodes(system);
     Some(
-        Setting::new("zone-reclaim", AREA, format!("{value}; {} memory", of_nodes(nodes)), Values::Number { path, min: 0, max: 7 })
-            .why("if not 0, the kernel drops pages of the own node before it uses another node's memory: the page cache is limited to one node, and allocations wait")
-            .better(value != 0 && nodes > 1, Advice::Change, "0", "more memory of other nodes, with 1.3 to 2 times the latency"),
+        Setting::new(
+            "zone-reclaim",
+            AREA,
+            format!(
+                "{value}; {} \
+            memory",
+                of_nodes(nodes)
+            ),
+            Values::Number { path, min: 0, max: 7 },
+        )
+        .why(
+            "if not 0, the kernel drops pages of the own node before it uses another node's memory: the page \
+                cache is limited to one node, and allocations wait",
+        )
+        .better(
+            value != 0 && nodes > 1,
+            Advice::Change,
+            "0",
+            "more memory of other nodes, with 1.3 to 2 times \
+                the latency",
+        ),
     )
 }
 
@@ -124,9 +166,22 @@ fn numa_balancing(system: &System) -> Option<Setting> {
     let nodes = nodes(system);
     // With one heap for all nodes, each page move is soon reversed.
     Some(
-        Setting::new("numa-balancing", AREA, format!("{value}; {} memory", of_nodes(nodes)), Values::Number { path, min: 0, max: 3 })
-            .why("the kernel unmaps pages from time to time to find the node that uses them, and moves them there: a gain for programs that stay on a node; page faults without gain where threads of all nodes share a heap (use -XX:+UseNUMA)")
-            .better(false, Advice::Keep, "", ""),
+        Setting::new(
+            "numa-balancing",
+            AREA,
+            format!(
+                "{value}; {} \
+            memory",
+                of_nodes(nodes)
+            ),
+            Values::Number { path, min: 0, max: 3 },
+        )
+        .why(
+            "the kernel unmaps pages from time to time to find the node that uses them, and moves them there: a \
+                gain for programs that stay on a node; page faults without gain where threads of all nodes share a \
+                heap (use -XX:+UseNUMA)",
+        )
+        .better(false, Advice::Keep, "", ""),
     )
 }
 
@@ -135,7 +190,10 @@ fn mappings(system: &System) -> Option<Setting> {
     let value = system.number(&path)?;
     Some(
         Setting::new("max-map-count", AREA, value.to_string(), Values::Number { path, min: 1024, max: 1 << 31 })
-            .why("mapped files and ZGC heaps use many mappings; a process above the limit fails with `Cannot allocate memory` while memory is free")
+            .why(
+                "mapped files and ZGC heaps use many mappings; a process above the limit fails with `Cannot allocate \
+                memory` while memory is free",
+            )
             .better(value < MAPPINGS, Advice::Change, "262144", "kernel memory, 200 bytes for each mapping in use"),
     )
 }

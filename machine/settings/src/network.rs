@@ -54,12 +54,16 @@ fn reuse(system: &System) -> Option<Setting> {
             format!("{value}: {what}; {} connections in TIME_WAIT", waiting(system)),
             Values::Number { path, min: 0, max: 2 },
         )
-        .why("a client that opens a connection for each request can reuse a port to the same service after a second of TIME_WAIT, not after a minute (yunti machine bench time-wait)")
+        .why(
+            "a client that opens a connection for each request can reuse a port to the same service after a second \
+            of TIME_WAIT, not after a minute (yunti machine bench time-wait)",
+        )
         .better(
             has_times && (short && value != 1 || value == 0),
             if short { Advice::Change } else { Advice::Consider },
             recommended,
-            "none known if both sides send timestamps (tcp_timestamps, the default); connections that are kept open are better still",
+            "none known if both sides send timestamps (tcp_timestamps, the default); connections that are kept open \
+             are better still",
         ),
     )
 }
@@ -74,12 +78,16 @@ fn ports(system: &System) -> Option<Setting> {
             format!("{from} to {to}"),
             Values::Range { path: format!("{IPV4}/ip_local_port_range"), min: 1024, max: 65_535 },
         )
-        .why("ephemeral ports limit the connections to one port of one host, TIME_WAIT included; above the limit a client gets `Cannot assign requested address`")
+        .why(
+            "ephemeral ports limit the connections to one port of one host, TIME_WAIT included; above the limit a \
+            client gets `Cannot assign requested address`",
+        )
         .better(
             few || is_short(system) && from > 20_000,
             if is_short(system) { Advice::Change } else { Advice::Consider },
             PORTS,
-            "services that listen within the range may find their port taken at their start; reserve it with ip_local_reserved_ports",
+            "services that listen within the range may find their port taken at their start; reserve it with \
+             ip_local_reserved_ports",
         ),
     )
 }
@@ -87,10 +95,10 @@ fn ports(system: &System) -> Option<Setting> {
 fn fin_timeout(system: &System) -> Option<Setting> {
     let path = format!("{IPV4}/tcp_fin_timeout");
     let value = system.number(&path)?;
-    Some(
-        Setting::new("fin-timeout", AREA, format!("{value} s"), Values::Number { path, min: 1, max: 3600 })
-            .why("seconds that a connection closed here waits for the peer's FIN (FIN_WAIT_2). TIME_WAIT is 60 s in any case: lowering this, as is often advised, frees no port"),
-    )
+    Some(Setting::new("fin-timeout", AREA, format!("{value} s"), Values::Number { path, min: 1, max: 3600 }).why(
+        "seconds that a connection closed here waits for the peer's FIN (FIN_WAIT_2). TIME_WAIT is 60 s in \
+                any case: lowering this, as is often advised, frees no port",
+    ))
 }
 
 fn backlog(system: &System) -> Option<Setting> {
@@ -98,8 +106,17 @@ fn backlog(system: &System) -> Option<Setting> {
     let value = system.number(&path)?;
     Some(
         Setting::new("listen-backlog", AREA, value.to_string(), Values::Number { path, min: 1, max: 1 << 20 })
-            .why("the longest accept queue that a service can have: a client that meets a full queue retries after a second, then after two (yunti machine net)")
-            .better(value < BACKLOG, Advice::Consider, "4096", "some kernel memory for connections that wait to be accepted; services must request the longer queue too"),
+            .why(
+                "the longest accept queue that a service can have: a client that meets a full queue retries after a \
+                second, then after two (yunti machine net)",
+            )
+            .better(
+                value < BACKLOG,
+                Advice::Consider,
+                "4096",
+                "some kernel memory for connections that wait to be \
+                accepted; services must request the longer queue too",
+            ),
     )
 }
 

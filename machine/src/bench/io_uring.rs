@@ -81,7 +81,11 @@ fn measure(bench: &Bench) -> Result<Measurement> {
             })?);
         }
     }
-    measured.notes.push(format!("a file of {} MiB on the file system of --dir; threads counts the reading threads, kernel workers (iou-wrk) included", bytes / MIB));
+    measured.notes.push(format!(
+        "a file of {} MiB on the file system of --dir; threads counts the reading threads, \
+        kernel workers (iou-wrk) included",
+        bytes / MIB
+    ));
     Ok(measured)
 }
 

@@ -13,7 +13,8 @@ pub const SUBJECT: Subject = Subject {
     needs_root: true,
     tools: &["mkfs.ext4", "losetup", "mount", "umount"],
     published: &[Published {
-        figure: "iozone, O_DIRECT: first writes 15.4 -> 15.7 MB/s, rewrites 15.6 -> 15.9, reads 16.9 -> 17.2, random writes 5.3 -> 5.4",
+        figure: "iozone, O_DIRECT: first writes 15.4 -> 15.7 MB/s, rewrites 15.6 -> 15.9, reads 16.9 -> 17.2, random \
+            writes 5.3 -> 5.4",
         source: "Linux, commit 0390131ba84f (Frank Mayhar, January 2009, in 2.6.29)",
     }],
     measure,
@@ -56,7 +57,9 @@ fn measure(bench: &Bench) -> Result<Measurement> {
     Ok(Measurement {
         comparisons,
         notes: vec![
-            "without a journal, an inode is not reused for some seconds after its file was removed, so that a crash mixes up no files: creating files skips these inodes one by one".to_owned(),
+            "without a journal, an inode is not reused for some seconds after its file was removed, so that a crash \
+             mixes up no files: creating files skips these inodes one by one"
+                .to_owned(),
             "after a crash a file system without a journal must be checked or created again".to_owned(),
         ],
     })

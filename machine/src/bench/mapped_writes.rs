@@ -20,7 +20,8 @@ pub const SUBJECT: Subject = Subject {
     tools: &["mkfs.ext4", "losetup", "mount", "umount"],
     published: &[Published {
         figure: "no published figure is known",
-        source: "stable pages: LWN 442355 (2011), for all devices from Linux 3.0, for devices that need them from 3.9 (commit 1d1d1a767206)",
+        source: "stable pages: LWN 442355 (2011), for all devices from Linux 3.0, for devices that need them from 3.9 \
+            (commit 1d1d1a767206)",
     }],
     measure,
 };
@@ -66,7 +67,11 @@ fn measure(bench: &Bench) -> Result<Measurement> {
         let at = |share| percentile(&took, share) as f64 / 1e3;
         Ok(vec![took.len() as f64 / time.as_secs_f64(), at(0.99), at(0.999), at(1.0) / 1e3])
     })?;
-    measured.notes.push("a limit below vm.dirty_background_* makes writers wait sooner, and limits the data that a crash would lose; vm.dirty_* were not changed".to_owned());
+    measured.notes.push(
+        "a limit below vm.dirty_background_* makes writers wait sooner, and limits the data that a \
+        crash would lose; vm.dirty_* were not changed"
+            .to_owned(),
+    );
     mount.end()?;
     Ok(measured)
 }

@@ -15,7 +15,8 @@ pub const SUBJECT: Subject = Subject {
     tools: &["unshare", "ip"],
     published: &[Published {
         figure: "60 s of TIME_WAIT, fixed (TCP_TIMEWAIT_LEN); no published figure of connections is known",
-        source: "Linux, include/net/tcp.h; tcp_tw_recycle went with 4.12 (commit 4396e46187ca), tcp_tw_reuse is 2 from 4.19 (commit 79e9fed46038)",
+        source: "Linux, include/net/tcp.h; tcp_tw_recycle went with 4.12 (commit 4396e46187ca), tcp_tw_reuse is 2 \
+            from 4.19 (commit 79e9fed46038)",
     }],
     measure,
 };
@@ -58,7 +59,8 @@ fn measure(bench: &Bench) -> Result<Measurement> {
         })?);
     }
     measured.notes.push(format!(
-        "each runs for {:.1} s with few ports: with tcp_tw_reuse=1 a port is free again after a second, without it after a minute, so a longer run shows a larger difference",
+        "each runs for {:.1} s with few ports: with tcp_tw_reuse=1 a port is free again after a second, without it \
+         after a minute, so a longer run shows a larger difference",
         milliseconds as f64 / 1e3
     ));
     measured.notes.push(

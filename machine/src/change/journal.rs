@@ -140,7 +140,8 @@ impl Journal {
             state: State::Intended,
         };
         self.add(&json!({
-            "format": FORMAT, "version": env!("CARGO_PKG_VERSION"), "id": id, "state": State::Intended.name(), "time": time, "boot": boot, "name": name,
+            "format": FORMAT, "version": env!("CARGO_PKG_VERSION"), "id": id, "state": State::Intended.name(),
+            "time": time, "boot": boot, "name": name,
             "new": as_json(&change.writes), "old": as_json(&change.old), "restore": as_json(&change.restore),
         }))?;
         self.entries.push(entry);

@@ -45,7 +45,10 @@ pub fn settle(journal: &mut Journal, files: &Files) -> Result<Vec<String>> {
             // The value comes from another program, or the kernel altered it: only a forced undo may overwrite it.
             State::Intended | State::Undoing if is_foreign(files, &entry) => {
                 journal.note(*id, State::Done, Some("found with other values"))?;
-                messages.push(format!("{name}: an interrupted run was about to change it, and it has another value now: `yunti machine undo {name} --force` restores the old value"));
+                messages.push(format!(
+                    "{name}: an interrupted run was about to change it, and it has another value \
+                    now: `yunti machine undo {name} --force` restores the old value"
+                ));
             }
             // Only some of its files were written.
             State::Intended => match put_back(files, change) {

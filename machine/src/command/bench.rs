@@ -280,7 +280,8 @@ fn as_json(all: &[SubjectResult], load: &str, in_memory: bool) -> Value {
         json!({
             "subject": done.subject.name,
             "what": done.subject.what,
-            "published": done.subject.published.iter().map(|p| json!({"figure": p.figure, "source": p.source})).collect::<Vec<_>>(),
+            "published": done.subject.published.iter().map(|p| json!({"figure": p.figure,
+            "source": p.source})).collect::<Vec<_>>(),
             "skipped": if done.is_skip { done.result.as_ref().err() } else { None },
             "failed": if done.is_skip { None } else { done.result.as_ref().err() },
             "comparisons": done.result.as_ref().ok().map(|m| &m.comparisons),
@@ -288,7 +289,8 @@ fn as_json(all: &[SubjectResult], load: &str, in_memory: bool) -> Value {
             "seconds": done.seconds,
         })
     });
-    json!({"command": "bench", "machine": machine(load), "load": load.trim(), "in_memory": in_memory, "subjects": subjects.collect::<Vec<_>>()})
+    json!({"command": "bench", "machine": machine(load), "load": load.trim(), "in_memory": in_memory,
+    "subjects": subjects.collect::<Vec<_>>()})
 }
 
 fn page(all: &[SubjectResult]) -> String {

@@ -267,12 +267,14 @@ fn report(flags: &MakeSpillFlags, source: &str, at: Option<&Path>, is_new: bool,
     let make = format!("mkfs.ext4 {} {source_word}", MAKE.join(" "));
     if flags.json {
         return stdout::print_json(
-            &json!({"command": "make-spill", "done": !flags.dry_run, "on": source, "at": at, "make": make, "mount_options": options, "fstab": fstab, "undo": undo}),
+            &json!({"command": "make-spill", "done": !flags.dry_run, "on": source, "at": at, "make": make,
+            "mount_options": options, "fstab": fstab, "undo": undo}),
         );
     }
     let done = if flags.dry_run { "would be made" } else { "is made" };
     stdout::print(&format!(
-        "A file system for spill {done}: {source}\n  made by    {make}\n  /etc/fstab {fstab}\n  use it     yunti run --scratch {place} ..\n  undo       {undo}\n\
+        "A file system for spill {done}: {source}\n  made by    {make}\n  /etc/fstab {fstab}\n  use it     yunti run \
+         --scratch {place} ..\n  undo       {undo}\n\
          It has no journal: after a crash its contents are unreliable; make it again.\n"
     ))
 }

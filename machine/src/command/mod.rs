@@ -17,12 +17,13 @@ use yunti_program::failure::Outcome;
 
 /// The machine under a process: settings, page cache, control groups, TCP, file systems, crashes.
 ///
-/// Prints `SKIP feature: reason` for each part that this machine or your permissions do not allow. `apply`, `undo`, `make-spill`,
-/// `ext4 guard` and `bench` act; every other command only reads.
+/// Prints `SKIP feature: reason` for each part that this machine or your permissions do not allow. `apply`, `undo`,
+/// `make-spill`, `ext4 guard` and `bench` act; every other command only reads.
 #[derive(Debug, Parser)]
 #[command(name = "yunti machine", version, about, long_about, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "Exit codes: 0 done, 2 usage, 3 no such process, setting or device, 5 output, 8 it is there already, 130 cancelled, 1 a bug."
+    after_help = "Exit codes: 0 done, 2 usage, 3 no such process, setting or device, 5 output, 8 it is there already, \
+        130 cancelled, 1 a bug."
 )]
 pub struct Flags {
     #[command(subcommand)]

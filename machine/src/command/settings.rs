@@ -123,7 +123,8 @@ fn level(advice: Advice) -> &'static str {
 fn document(setting: &Setting) -> Value {
     json!({
         "name": setting.name, "area": setting.area, "now": setting.now, "level": level(setting.advice).to_lowercase(),
-        "recommended": setting.recommended, "why": setting.why, "cost": setting.cost, "can_be_changed": setting.values != Values::Nothing,
+        "recommended": setting.recommended, "why": setting.why, "cost": setting.cost,
+        "can_be_changed": setting.values != Values::Nothing,
     })
 }
 
@@ -233,7 +234,8 @@ fn report(as_json: bool, state: &str, text: &str, name: &str, change: Option<&Ch
         writes.iter().map(|w| json!({"file": format!("/{}", w.path), "value": w.value})).collect()
     };
     stdout::print_json(&json!({
-        "state": state, "name": name, "id": id, "old": change.map(|w| list(&w.old)), "new": change.map(|w| list(&w.writes)),
+        "state": state, "name": name, "id": id, "old": change.map(|w| list(&w.old)),
+        "new": change.map(|w| list(&w.writes)),
     }))
 }
 

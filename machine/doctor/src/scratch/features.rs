@@ -91,11 +91,13 @@ fn judge(facts: &Facts) -> Finding {
         ),
         () if slow => (
             Level::Note,
-            "a sync waits for the journal and for the other programs' data in it; spills may be lost and need no journal",
+            "a sync waits for the journal and for the other programs' data in it; spills may be lost and need no \
+             journal",
         ),
         () => (
             Level::Ok,
-            "the journal is written before each change of metadata; inline_data helps many files below 150 bytes, bigalloc few large ones (yunti machine bench)",
+            "the journal is written before each change of metadata; inline_data helps many files below 150 bytes, \
+             bigalloc few large ones (yunti machine bench)",
         ),
     };
     Finding::new(AREA, "features", seen, why)
@@ -109,7 +111,9 @@ fn judge(facts: &Facts) -> Finding {
 mod tests {
     use super::*;
 
-    const INFO: &str = "812 transactions (800 requested), each up to 8192 blocks\naverage: \n  0ms waiting for transaction\n  31ms running transaction\n  4ms logging transaction\n  5123us average transaction commit time\n  9 handles per transaction\n";
+    const INFO: &str = "812 transactions (800 requested), each up to 8192 blocks\naverage: \n  0ms waiting for \
+        transaction\n  31ms running transaction\n  4ms logging transaction\n  5123us average transaction commit \
+        time\n  9 handles per transaction\n";
 
     #[test]
     fn each_rule_detects_its_problem() {

@@ -142,7 +142,8 @@ fn options(mount: &Mount, trial: &Trial) -> Finding {
         ),
         () if has("discard") => (
             Level::Note,
-            "blocks are discarded as files are deleted, which delays other requests on many disks; fstrim does it once a week",
+            "blocks are discarded as files are deleted, which delays other requests on many disks; fstrim does it \
+             once a week",
             format!("sudo mount -o remount,nodiscard {point}"),
             Some(format!("sudo mount -o remount,discard {point}")),
         ),
@@ -242,7 +243,8 @@ fn disk_name(system: &System, mount: &Mount) -> Option<String> {
 }
 
 fn room(free: u64) -> Finding {
-    let why = "a sort that does not fit into --memory needs as much disk space as its records; on a full disk it fails with exit code 5";
+    let why = "a sort that does not fit into --memory needs as much disk space as its records; on a full disk it \
+        fails with exit code 5";
     Finding::new(AREA, "room", format!("{} free", numbers::bytes(free)), why)
         .note_if(free < ROOM_BYTES)
         .warning_if(free < ROOM_LEAST_BYTES)
@@ -292,7 +294,8 @@ fn disk(system: &System, mount: &Mount, trial: &Trial) -> Option<Finding> {
         AREA,
         "disk",
         seen,
-        "a merge reads many runs at once: on a disk that rotates, each switch is a seek; virtual disks often report rotation without rotating",
+        "a merge reads many runs at once: on a disk that rotates, each switch is a seek; virtual disks often report \
+         rotation without rotating",
     );
     let finding = finding.note_if(rotates || small);
     Some(match (small, read_ahead) {
@@ -352,7 +355,8 @@ mod tests {
 
     #[test]
     fn finds_the_longest_mount_point() {
-        let text = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:5 / /a\\040b rw,relatime shared:1 - tmpfs tmpfs rw,size=1k\n\
+        let text = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:5 / /a\\040b rw,relatime shared:1 - tmpfs tmpfs \
+            rw,size=1k\n\
                     3 1 0:6 / /a\\040b rw - xfs /dev/x rw\nnonsense\n";
         let kind = |dir: &str| mount_of(text, Path::new(dir)).map(|m| m.kind);
         assert_eq!(kind("/a b/c").as_deref(), Some("xfs"));

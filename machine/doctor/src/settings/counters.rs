@@ -100,12 +100,14 @@ mod tests {
         let tree = Tree::of(&[
             (
                 "proc/vmstat",
-                "pswpin 1\npswpout 512\nworkingset_refault_file 0\nnr_written 256\nthp_fault_alloc 3\nthp_fault_fallback 1\nnuma_pages_migrated 5\n",
+                "pswpin 1\npswpout 512\nworkingset_refault_file 0\nnr_written 256\nthp_fault_alloc \
+                 3\nthp_fault_fallback 1\nnuma_pages_migrated 5\n",
             ),
             ("proc/meminfo", "Dirty: 2048 kB\nWriteback: 0 kB\n"),
             (
                 "proc/net/netstat",
-                "TcpExt: TW TWRecycled TWKilled ListenOverflows ListenDrops TCPAbortOnTimeout\nTcpExt: 40 7 1 3 4 9\nIpExt: A\nIpExt: 1\n",
+                "TcpExt: TW TWRecycled TWKilled ListenOverflows ListenDrops TCPAbortOnTimeout\nTcpExt: 40 7 1 3 4 \
+                 9\nIpExt: A\nIpExt: 1\n",
             ),
             ("proc/net/sockstat", "sockets: used 9\nTCP: inuse 4 orphan 2 tw 123 alloc 7 mem 1\n"),
             ("sys/devices/system/node/node0/numastat", "numa_hit 1\nlocal_node 90\nother_node 10\n"),

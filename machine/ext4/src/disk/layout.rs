@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   a group with a copy:    superblock | descriptors | reserved for descriptors | ..
-//!   meta_bg, from first_meta_bg on:  [superblock |] one block of descriptors | ..     in the first, second and last group of each meta group
+//!   meta_bg, from first_meta_bg on, in the first, second and last group of each meta group:
+//!                           [superblock |] one block of descriptors | ..
 //! ```
 //!
 //! Follows e2fsprogs' `ext2fs_super_and_bgd_loc2` and the kernel's `ext4_bg_has_super`. One case is special: with

@@ -1,7 +1,8 @@
 //! Extended attributes inside an inode, behind its fields.
 //!
 //! ```text
-//!   128 bytes | extra fields | magic (4) | entries: 16 bytes and a name each | 4 zero bytes | .. | values, from the end backwards
+//!   128 bytes | extra fields | magic (4) | entries: 16 bytes and a name each | 4 zero bytes | .. | values
+//!                                                                            values grow backwards from the end
 //! ```
 
 use crate::disk::bytes::{u16_at, u32_at};

@@ -54,7 +54,8 @@ pub fn report(sample: &CacheSample, answer: &mut Answer) -> Value {
         "processes_seen": processes.len(),
         "files": files.iter().take(ROWS_MAX).map(|(file, row)| {
             let use_ = of_file(file).map(uses_json);
-            named_json(json!({ "path": sample.names.file(*file), "inode": file.inode, "device": sample.names.device(*file), "read_ahead_use": use_ }), row)
+            named_json(json!({ "path": sample.names.file(*file), "inode": file.inode,
+            "device": sample.names.device(*file), "read_ahead_use": use_ }), row)
         }).collect::<Vec<_>>(),
         "processes": processes.iter().take(ROWS_MAX).map(|(pid, row)| {
             named_json(json!({ "process": sample.names.process(*pid), "pid": pid }), row)
@@ -103,7 +104,8 @@ fn lead(all: &Row, uses: Option<ReadAheadUse>) -> String {
 fn notes(sample: &CacheSample, all: &Row, uses: Option<ReadAheadUse>, answer: &mut Answer) {
     if sample.share < 0.999 {
         answer.notes.push(format!(
-            "Hits were sampled {:.1} % of the time; 95 % confidence: +-{:.1} %. Misses, read-ahead and drops were all counted. \
+            "Hits were sampled {:.1} % of the time; 95 % confidence: +-{:.1} %. Misses, read-ahead and drops were all \
+             counted. \
              A kernel program ran {} times, {:.0} ns each.",
             sample.share * 100.0,
             sample.error_percent,

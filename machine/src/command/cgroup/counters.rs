@@ -207,7 +207,8 @@ mod tests {
                 ("system.slice/docker-1.scope/memory.max", "max\n"),
                 (
                     "system.slice/docker-1.scope/memory.stat",
-                    "anon 1000\nfile 3000\nshmem 500\nfile_mapped 200\nworkingset_refault_anon 1\nworkingset_refault_file 6\n",
+                    "anon 1000\nfile 3000\nshmem 500\nfile_mapped 200\nworkingset_refault_anon \
+                     1\nworkingset_refault_file 6\n",
                 ),
                 (
                     "system.slice/docker-1.scope/io.stat",
@@ -238,7 +239,8 @@ mod tests {
     fn reads_a_container_of_version_1() {
         let (all, root) = tree(
             "v1",
-            "1 1 0:1 / ROOT/cpu rw - cgroup cgroup rw,cpu,cpuacct\n2 1 0:2 / ROOT/memory rw - cgroup cgroup rw,memory\n",
+            "1 1 0:1 / ROOT/cpu rw - cgroup cgroup rw,cpu,cpuacct\n2 1 0:2 / ROOT/memory rw - cgroup cgroup \
+             rw,memory\n",
             &[
                 ("cpu/docker/ab/cpuacct.usage", "1500000000\n"),
                 ("cpu/docker/ab/cpu.stat", "nr_periods 5\nnr_throttled 2\nthrottled_time 70000000\n"),
@@ -248,7 +250,8 @@ mod tests {
                 ("memory/docker/ab/memory.limit_in_bytes", "9223372036854771712\n"),
                 (
                     "memory/docker/ab/memory.stat",
-                    "cache 1\ntotal_cache 5000\ntotal_rss 4000\ntotal_shmem 1000\ntotal_mapped_file 7\ntotal_workingset_refault_file 3\n",
+                    "cache 1\ntotal_cache 5000\ntotal_rss 4000\ntotal_shmem 1000\ntotal_mapped_file \
+                     7\ntotal_workingset_refault_file 3\n",
                 ),
             ],
         );

@@ -199,20 +199,26 @@ fn json_of(instance: &Instance) -> Value {
     let threads = &instance.threads;
     let requests = &instance.requests;
     json!({
-        "path": instance.path.display().to_string(), "name": instance.name, "is_job": instance.is_job, "has_ended": instance.has_ended,
+        "path": instance.path.display().to_string(), "name": instance.name, "is_job": instance.is_job,
+        "has_ended": instance.has_ended,
         "seconds": instance.seconds, "cpu_seconds": instance.cpu_seconds, "quota_processors": instance.quota,
-        "periods": instance.periods, "throttled_periods": instance.throttled_periods, "throttled_seconds": instance.throttled_seconds,
+        "periods": instance.periods, "throttled_periods": instance.throttled_periods,
+        "throttled_seconds": instance.throttled_seconds,
         "run_queue_wait_seconds": threads.waited_ns as f64 / 1e9,
         "voluntary_switches": threads.voluntary_switches, "involuntary_switches": threads.involuntary_switches,
         "memory": instance.memory.as_ref().map(|memory| json!({
-            "used_bytes": memory.used, "limit_bytes": memory.limit, "anonymous_bytes": memory.anonymous, "file_bytes": memory.file,
-            "shared_memory_bytes": memory.shared_memory, "mapped_bytes": memory.mapped, "shared_with_others_bytes": instance.shared_bytes,
+            "used_bytes": memory.used, "limit_bytes": memory.limit, "anonymous_bytes": memory.anonymous,
+            "file_bytes": memory.file,
+            "shared_memory_bytes": memory.shared_memory, "mapped_bytes": memory.mapped,
+            "shared_with_others_bytes": instance.shared_bytes,
             "refaults": instance.refaults,
         })),
         "io": {
-            "read_bytes": requests.read_bytes, "written_bytes": requests.written_bytes, "reads": requests.reads, "writes": requests.writes,
+            "read_bytes": requests.read_bytes, "written_bytes": requests.written_bytes, "reads": requests.reads,
+            "writes": requests.writes,
             "queue_seconds": requests.queued_ns as f64 / 1e9, "device_seconds": requests.device_ns as f64 / 1e9,
         },
-        "pressure_seconds": instance.pressure.map(|pressure| json!({ "cpu": pressure.cpu, "memory": pressure.memory, "io": pressure.io })),
+        "pressure_seconds": instance.pressure.map(|pressure| json!({ "cpu": pressure.cpu, "memory": pressure.memory,
+        "io": pressure.io })),
     })
 }

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //!   under a file's inode  -> data of that file
-//!   under the device's    -> metadata: the kind in the map               not in the map, or data there: the map is outdated; tried again
-//!   without an inode      -> direct I/O, journal: the kind in the map    later, with a newer map
+//!   under the device's    -> metadata: the kind in the map
+//!   without an inode      -> direct I/O, journal: the kind in the map
+//!
+//!   not in the map, or metadata where the map has data: the map is outdated, and a newer one decides
 //! ```
 
 use std::collections::{BTreeMap, HashMap};

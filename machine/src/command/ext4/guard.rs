@@ -265,6 +265,7 @@ fn json_of(health: &DirectoryHealth, count: u64, errors: &[(f64, String)], actio
         "too_many": !health.is_usable(),
         "errors": count,
         "seen": errors.iter().map(|(at, what)| json!({"after_seconds": at, "what": what})).collect::<Vec<_>>(),
-        "acts": actions.iter().map(|act| json!({"what": act.what, "done": act.result.is_ok(), "how": act.result.as_ref().unwrap_or_else(|e| e)})).collect::<Vec<_>>(),
+        "acts": actions.iter().map(|act| json!({"what": act.what, "done": act.result.is_ok(),
+        "how": act.result.as_ref().unwrap_or_else(|e| e)})).collect::<Vec<_>>(),
     })
 }

@@ -109,7 +109,8 @@ fn damaged(sample: &UsageSample) -> Option<String> {
         return None;
     }
     Some(format!(
-        "bitmaps and inodes disagree: {} clusters used without owner, {} owned and marked free, {} blocks with two owners",
+        "bitmaps and inodes disagree: {} clusters used without owner, {} owned and marked free, {} blocks with two \
+         owners",
         o.lost_clusters, o.unmarked_clusters, o.twice_blocks
     ))
 }
@@ -184,13 +185,15 @@ fn notes(sample: &UsageSample, answer: &mut Answer) {
     let groups = s.group_count();
     if sample.changing > 0 {
         answer.skips.push(format!(
-            "one moment: {} of {groups} groups changed at each reading ({} times); their figures are of several moments",
+            "one moment: {} of {groups} groups changed at each reading ({} times); their figures are of several \
+             moments",
             sample.changing, sample.tries
         ));
     } else if sample.mounted_at.is_some() && !usage.ownership.is_whole() {
         let o = &usage.ownership;
         answer.skips.push(format!(
-            "one moment: bitmaps and inodes disagreed in {ATTEMPTS} readings ({} clusters used without owner, {} owned and marked free)",
+            "one moment: bitmaps and inodes disagreed in {ATTEMPTS} readings ({} clusters used without owner, {} \
+             owned and marked free)",
             o.lost_clusters, o.unmarked_clusters
         ));
     }
@@ -199,7 +202,11 @@ fn notes(sample: &UsageSample, answer: &mut Answer) {
             .notes
             .push(format!("It is mounted at {at}. Written data without blocks on the disk is not in these figures."));
     } else if s.has(Feature::RECOVER) {
-        answer.notes.push("It was not unmounted: its journal has changes that are not in these figures. A mount or e2fsck replays them.".to_owned());
+        answer.notes.push(
+            "It was not unmounted: its journal has changes that are not in these figures. A mount or \
+            e2fsck replays them."
+                .to_owned(),
+        );
     }
     if let Some((a, b, block)) = usage.ownership.first_twice {
         answer
@@ -264,7 +271,8 @@ fn other_settings(sample: &UsageSample) -> Vec<SettingEffect> {
         setting: "no journal".to_owned(),
         saved_bytes: journal as i64,
         why: if journal > 0 {
-            "metadata is written once only; after a crash the whole file system must be checked: for data that can be created again"
+            "metadata is written once only; after a crash the whole file system must be checked: for data that can be \
+             created again"
                 .to_owned()
         } else {
             "it has no journal".to_owned()
@@ -354,13 +362,19 @@ fn json_of(sample: &UsageSample) -> Value {
         },
         "inodes": {"all": s.inodes, "used": usage.inodes_used},
         "files": {
-            "regular": files.regular, "directories": files.directories, "symlinks": files.symlinks, "special": files.special, "inline": files.inline,
-            "bytes": files.bytes, "with_blocks": files.with_blocks, "fragmented": files.fragmented, "fragments": files.fragments,
-            "by_power_of_fragments": files.by_fragments, "unwritten_blocks": files.unwritten_blocks, "blocks_behind_end": files.blocks_behind_end,
+            "regular": files.regular, "directories": files.directories, "symlinks": files.symlinks,
+            "special": files.special, "inline": files.inline,
+            "bytes": files.bytes, "with_blocks": files.with_blocks, "fragmented": files.fragmented,
+            "fragments": files.fragments,
+            "by_power_of_fragments": files.by_fragments, "unwritten_blocks": files.unwritten_blocks,
+            "blocks_behind_end": files.blocks_behind_end,
         },
-        "most_fragmented": files.worst.iter().map(|p| json!({"inode": p.inode, "fragments": p.fragments, "bytes": p.bytes, "path": sample.paths.get(&p.inode)})).collect::<Vec<_>>(),
-        "other_settings": other_settings(sample).iter().map(|c| json!({"setting": c.setting, "saved_bytes": c.saved_bytes, "why": c.why})).collect::<Vec<_>>(),
-        "ownership": {"lost_clusters": o.lost_clusters, "unmarked_clusters": o.unmarked_clusters, "twice_blocks": o.twice_blocks},
+        "most_fragmented": files.worst.iter().map(|p| json!({"inode": p.inode, "fragments": p.fragments,
+        "bytes": p.bytes, "path": sample.paths.get(&p.inode)})).collect::<Vec<_>>(),
+        "other_settings": other_settings(sample).iter().map(|c| json!({"setting": c.setting,
+        "saved_bytes": c.saved_bytes, "why": c.why})).collect::<Vec<_>>(),
+        "ownership": {"lost_clusters": o.lost_clusters, "unmarked_clusters": o.unmarked_clusters,
+        "twice_blocks": o.twice_blocks},
         "damaged": sample.damages,
     })
 }

@@ -40,28 +40,34 @@ pub fn report(sample: &NetSample, answer: &mut Answer) -> Value {
     json!({
         "services": by_service.iter().map(|((role, port, pid), times)| {
             let mut one = times_json(times);
-            (one["role"], one["port"], one["pid"], one["process"]) = (json!(word(*role)), json!(port), json!(pid), json!(process(*pid)));
+            (one["role"], one["port"]) = (json!(word(*role)), json!(port));
+            (one["pid"], one["process"]) = (json!(pid), json!(process(*pid)));
             one
         }).collect::<Vec<_>>(),
         "answers": by_peer.iter().map(|(pair, times)| {
             let mut one = times_json(times);
-            (one["role"], one["port"], one["peer"]) = (json!(word(pair.role)), json!(pair.port), json!(pair.peer.to_string()));
+            (one["role"], one["port"]) = (json!(word(pair.role)), json!(pair.port));
+            one["peer"] = json!(pair.peer.to_string());
             (one["pid"], one["process"]) = (json!(pair.pid), json!(process(pair.pid)));
             one
         }).collect::<Vec<_>>(),
         "connections": connections.iter().map(|(pair, counts)| json!({
             "role": word(pair.role), "port": pair.port, "peer": pair.peer.to_string(),
-            "opened": counts.opened, "closed_here_first": counts.closed_here, "closed_there_first": counts.closed_there, "reset": counts.reset,
+            "opened": counts.opened, "closed_here_first": counts.closed_here,
+            "closed_there_first": counts.closed_there, "reset": counts.reset,
             "retransmitted_segments": counts.retransmitted, "retransmitted_synacks": counts.synacks_retransmitted,
-            "resets_received": counts.resets_received, "mean_life_seconds": mean_life_ns(counts).map(|ns| ns as f64 / 1e9),
+            "resets_received": counts.resets_received,
+            "mean_life_seconds": mean_life_ns(counts).map(|ns| ns as f64 / 1e9),
         })).collect::<Vec<_>>(),
         "listen_queues": sample.queues.iter().map(|queue| json!({
             "address": queue.address.to_string(), "port": queue.port, "longest": queue.longest, "max": queue.max,
             "turned_away": queue.refused(), "processes": queue.processes,
         })).collect::<Vec<_>>(),
         "time_wait": sample.waiting.iter().map(|one| json!({
-            "role": word(if one.is_service { Role::Service } else { Role::Caller }), "port": one.port, "peer": one.peer.to_string(),
-            "connections": one.time_wait, "ports_taken": one.ports.map(|(taken, _)| taken), "ports": one.ports.map(|(_, all)| all),
+            "role": word(if one.is_service { Role::Service } else { Role::Caller }), "port": one.port,
+            "peer": one.peer.to_string(),
+            "connections": one.time_wait, "ports_taken": one.ports.map(|(taken, _)| taken),
+            "ports": one.ports.map(|(_, all)| all),
         })).collect::<Vec<_>>(),
     })
 }
@@ -80,8 +86,10 @@ fn process(pid: u32) -> String {
 fn times_json(times: &AnswerTimes) -> Value {
     let seconds = |ns: u64| ns as f64 / 1e9;
     json!({
-        "count": times.count(), "mean_seconds": seconds(times.mean_ns()), "p50_seconds": seconds(times.percentile_ns(0.5)),
-        "p90_seconds": seconds(times.percentile_ns(0.9)), "p99_seconds": seconds(times.percentile_ns(0.99)), "max_seconds": seconds(times.max_ns()),
+        "count": times.count(), "mean_seconds": seconds(times.mean_ns()),
+        "p50_seconds": seconds(times.percentile_ns(0.5)),
+        "p90_seconds": seconds(times.percentile_ns(0.9)), "p99_seconds": seconds(times.percentile_ns(0.99)),
+        "max_seconds": seconds(times.max_ns()),
     })
 }
 
