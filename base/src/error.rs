@@ -73,7 +73,7 @@ impl Error {
 
     /// Returns an I/O error with the message of the operating system.
     ///
-    /// `InvalidData` becomes [`Code::Corrupt`] in place of `code`. A full disk or quota adds a hint.
+    /// `InvalidData` becomes [`Code::Corrupt`] instead of `code`. A full disk or quota adds a hint.
     pub fn io(code: Code, doing: &str, error: &std::io::Error) -> Self {
         let code = if error.kind() == std::io::ErrorKind::InvalidData { Code::Corrupt } else { code };
         let full = matches!(error.raw_os_error(), Some(libc::ENOSPC) | Some(libc::EDQUOT));

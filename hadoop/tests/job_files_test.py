@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs unchanged job files on a real cluster and compares the output with that of one machine.
+"""Runs unchanged job files on a real cluster and on one machine, and compares the outputs.
 
 The job files have several sources, named outputs, chains and key orders.
 

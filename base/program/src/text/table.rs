@@ -72,7 +72,7 @@ pub fn columns(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Returns `text` in at most `width` columns, with `…` in place of a cut end.
+/// Returns `text` in at most `width` columns, with `…` for a cut end.
 pub fn cut(text: &str, width: usize) -> String {
     if columns(text) <= width {
         text.to_string()
