@@ -18,8 +18,8 @@
  *   - An instance serves one task (a split, or a partition) and is destroyed after it. One thread at a time uses it.
  *   - The engine loads a library once and never closes it.
  *
- * Version 0 may change until streaming, isolation and Hadoop have used it. It is frozen then, and fields are only
- * added. SPDX-License-Identifier: Apache-2.0 */
+ * Version 0 may change until streaming, isolation and Hadoop have used it. After that it is frozen and only grows.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef YUNTI_H
 #define YUNTI_H
 

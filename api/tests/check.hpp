@@ -1,4 +1,5 @@
 // CHECK: an assertion that is active in every build and prints its place and its condition.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdio>
 #include <cstdlib>

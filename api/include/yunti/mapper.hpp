@@ -25,7 +25,8 @@
 
 namespace yunti {
 
-// Base of a mapper: the types of its output, and its promises about it. A broken promise ends the job.
+// Base of a mapper: the types of its output, and its promises about it. A broken promise ends the job if the engine
+// relies on it.
 template <class KeyType, class ValueType>
 struct Mapper {
   using Key = KeyType;

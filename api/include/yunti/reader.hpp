@@ -1,8 +1,7 @@
 // Readers: user code that finds records in the bytes of files, for formats that the engine does not know.
 //
 //   struct Numbers : yunti::Reader<uint64_t, yunti::Bytes> {            // output types: key and value
-//     size_t read(const yunti::Chunk& chunk, Out& out) {                // here: records of a length byte and that many
-// bytes
+//     size_t read(const yunti::Chunk& chunk, Out& out) {                // records: a length byte and that many bytes
 //       size_t at = 0;
 //       while (at < chunk.owned() && at < chunk.text.size()) {
 //         const size_t n = 1 + static_cast<uint8_t>(chunk.text[at]);

@@ -6,7 +6,8 @@
 //
 // key_values cuts each line at the first separator in the same pass. Without a separator the whole line is the key and
 // the value is empty, as in Hadoop's KeyValueTextInputFormat. Its data() is then null, which marks the missing
-// separator. SPDX-License-Identifier: Apache-2.0
+// separator.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "mask.hpp"
 

@@ -3,7 +3,8 @@
 //   if (auto n = yunti::parse_i64("-42")) ..      // [+-]digits, without blanks
 //
 // To write a number, use std::to_chars. Emit the number itself if possible: it is sorted, folded and printed as a
-// number. SPDX-License-Identifier: Apache-2.0
+// number.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
 

@@ -58,7 +58,7 @@ class BenchTest {
     for (String engine : Arrays.asList(Engines.STOCK, Engines.OURS)) {
       SearchServer server = new SearchServer(engine);
       try {
-        LoadClient.Served served = new LoadClient(server.port(), 2).run(0.2);
+        LoadClient.LoadResult served = new LoadClient(server.port(), 2).run(0.2);
         assertTrue(served.requests() > 0 && served.cpuNanos() > 0, engine);
         assertEquals(OutputCheck.twice(Pages.SEARCH, engine).length, served.bytes() / served.requests(), engine);
       } finally {

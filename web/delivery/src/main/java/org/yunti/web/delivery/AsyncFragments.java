@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  *   AsyncFragments fragments = new AsyncFragments("/fragments/", 10_000);
- *   server.createContext("/fragments/", exchange -&gt; answer(exchange,
- * fragments.take(exchange.getRequestURI().getPath())));
+ *   server.createContext("/fragments/", exchange -&gt;
+ *       answer(exchange, fragments.take(exchange.getRequestURI().getPath())));
  * </pre>
  *
  * <p>Above the maximum number the oldest block is dropped, so memory stays bounded if browsers do not fetch them. The

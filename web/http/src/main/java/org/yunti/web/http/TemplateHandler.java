@@ -15,8 +15,8 @@ import org.yunti.web.velocity.output.ByteWriter;
  *
  * <pre>
  *   PageRenderer pages = new PageRenderer(engine);
- *   server.createContext("/search", new TemplateHandler(pages, "search.vm", exchange -&gt; new
- * VelocityContext(model(exchange))));
+ *   server.createContext("/search", new TemplateHandler(pages, "search.vm", exchange -&gt;
+ *       new VelocityContext(model(exchange))));
  * </pre>
  *
  * <p>The page is rendered whole and sent with its length; {@link #streaming()} sends it in chunks as it is rendered. An

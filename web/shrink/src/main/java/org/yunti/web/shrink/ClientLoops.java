@@ -22,11 +22,16 @@ import org.apache.velocity.runtime.parser.node.SimpleNode;
  * one line inserts the rows through the browser's HTML parser, as the page's own parser would.
  *
  * <pre>
- *   ## yunti:client-loop                     &lt;script&gt;(function(t,r){..})(["&lt;li&gt;",": ","&lt;/li&gt;"],[
- *   #foreach($p in $products)          ->      #foreach($p in
- * $products)[#clientvalue()$p.name#end,#clientvalue()$p.price#end],#end
- *   &lt;li&gt;$p.name: $p.price&lt;/li&gt;                ])&lt;/script&gt;
+ *   ## yunti:client-loop
+ *   #foreach($p in $products)
+ *   &lt;li&gt;$p.name: $p.price&lt;/li&gt;
  *   #end
+ *
+ * becomes
+ *
+ *   &lt;script&gt;(function(t,r){..})(["&lt;li&gt;",": ","&lt;/li&gt;"],[
+ *     #foreach($p in $products)[#clientvalue()$p.name#end,#clientvalue()$p.price#end],#end
+ *   ])&lt;/script&gt;
  * </pre>
  *
  * <p>{@code ## yunti:client-loop nonce=$nonce} gives the script the nonce of a content security policy. {@code

@@ -8,8 +8,7 @@ import java.util.Set;
  * State of HTML's tokenizer before a character: the part of it that decides where white space may be squeezed.
  *
  * <pre>
- *   DATA --&lt;--> TAG_OPEN --name--> TAG_NAME --blank--> TAG --=--> AFTER_EQUALS --> DOUBLE, SINGLE or UNQUOTED -->
- * TAG
+ *   DATA --&lt;--> TAG_OPEN --name--> TAG_NAME --blank--> TAG --=--> AFTER_EQUALS --> DOUBLE, SINGLE, UNQUOTED --> TAG
  *                                   (AFTER_NAME: in TAG on another branch)
  *                  |--!--> DECLARATION or COMMENT
  *   TAG --&gt;--> DATA

@@ -17,8 +17,8 @@ import org.yunti.web.delivery.ClientValue;
  *
  * <pre>
  *   source -> Velocity's parser -> walk, until the places of all parts are known (Places)
- *                               -> walk and squeeze -> parse again -> compare but for blanks (Sameness) -> convert
- * loops
+ *                               -> walk and squeeze -> parse again -> compare without blanks (Sameness)
+ *                               -> convert marked loops
  * </pre>
  */
 public final class Shrinker {

@@ -27,9 +27,8 @@ import org.yunti.web.velocity.tree.Internals;
  * <pre>
  *   template -> root -> CompiledNode 0 ..> hidden class: render(0)
  *                                            text, references, #if, #foreach, #set as bytecode
- *                                            #parse, a macro's call, a user's directive: the directive itself is
- * called;
- *                                               its blocks and arguments are CompiledNodes again
+ *                                            #parse, a macro's call, a custom directive: calls the directive,
+ *                                               whose blocks and arguments are CompiledNodes again
  * </pre>
  */
 public final class TemplateCompiler {

@@ -25,8 +25,7 @@ import org.yunti.web.velocity.tree.Internals;
  *
  * <pre>
  *   (Object receiver, Object argument .., InternalContextAdapter) -> Object
- *   (Object receiver, Object argument .., InternalContextAdapter, Writer, ReferenceSite) -> void    the value is
- * written
+ *   (Object receiver, Object argument .., InternalContextAdapter, Writer, ReferenceSite) -> void (writes the value)
  * </pre>
  */
 public final class MethodLinking {
