@@ -1,6 +1,6 @@
-# make run    builds yunti, counts the words of real text, then makes, sorts and checks 1 GB of records
-# make test   installs or names what is missing, builds, and runs every test; the last line counts them
-# make help   the rest
+# make run    builds yunti, counts the words of real text, then generates, sorts and checks 1 GB of records
+# make test   installs or names missing tools, builds, and runs every test; the last line counts the tests
+# make help   lists all targets
 SHELL   := /bin/bash
 PREFIX  ?= /usr/local
 DIST    ?= dist
@@ -12,43 +12,44 @@ TOOLS   := $(CURDIR)/build/tools
 export PATH := $(TOOLS)/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-observe test-machine test-namenode test-web test-full-engine test-full-hadoop test-full-namenode test-full-observe test-full-web \
-        soak bench bench-quick dist install lint clean
+.PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-observe \
+        test-machine test-namenode test-web test-full-engine test-full-hadoop test-full-namenode test-full-observe \
+        test-full-web soak bench bench-quick dist install lint clean
 
 help:
-	@echo 'make run                 build, count words of real text, sort and check 1 GB; both reports'
-	@echo 'make test                every test; sets up what it needs'
-	@echo 'make test-engine         engine and command: units, whole jobs, tidy, licences of dependencies'
-	@echo 'make test-api            C ABI and C++ API; the examples, built by gcc and clang and run as jobs'
-	@echo 'make test-conformance    the same records and checksums as Hadoop (JDK 17, Maven)'
-	@echo 'make test-benches        every benchmark once, tiny'
-	@echo 'make test-hadoop         plug-ins for Hadoop: jobs that must come out the same, on a cluster too (JDK 17, Maven)'
-	@echo 'make test-observe        what is seen of programs of known behaviour (JDK 17 and 25, Maven)'
-	@echo 'make test-machine        page cache, control groups, TCP, file systems, crashes and settings of known behaviour'
-	@echo 'make test-namenode       a NameNode under load, killed, and with plug-ins; some of Hadoop'"'"'s own tests (JDK 17, Maven)'
-	@echo 'make test-web            Velocity templates compiled: the same pages, exceptions and messages as stock Velocity (JDK 17, Maven)'
-	@echo 'make soak                random jobs against a plain reference until stopped (SECONDS=3600 or HOURS=1; prints the seed that fails)'
-	@echo 'make test-house          what a user is given: layout, packages, pages and the commands on them'
-	@echo 'make test-full-engine    sanitizers, masked vector instructions, fuzzing; keeps its result in tests/results/ (MINUTES=10 a fuzz target)'
-	@echo 'make test-full-hadoop    the same for the plug-ins for Hadoop: all variants, JNI checked, a JVM with a sanitizer, faults'
-	@echo 'make test-full-namenode  Hadoop'"'"'s own tests of the NameNode with each plug-in, and with none beside it; the lock under jcstress; hours'
-	@echo 'make test-full-observe   programs in the kernel, compiled by every clang that is here and loaded'
-	@echo 'make test-full-web       the same for compiled templates: 100,000 random ones'
-	@echo 'make bench               against all peers and the limit programs; bench-quick: chdb and the limit programs'
-	@echo 'make bench-hadoop        on a Hadoop cluster of one machine: stock against settings and native tasks'
-	@echo 'make bench-web           compiled pages against stock Velocity, FreeMarker, jte, JStachio, Rocker (ARGS=--quick; JDK 17 and 25, Maven)'
-	@echo 'make bench-namenode      NameNodes with our plug-ins and without, in turn (ARGS=--quick; JDK 17, Maven; half an hour)'
-	@echo 'make bench-observe       what a look of yunti observe costs the program that is looked at (ARGS=--quick; JDK 17 or 25, Maven)'
-	@echo 'make dist                dist/: bin, lib, libexec, include, java, share; optimised across crates; as tar.gz and .deb too'
-	@echo 'make install PREFIX=DIR  copies dist/ (default /usr/local)'
-	@echo 'make namenode            yunti nn: load for a NameNode, and plug-ins for it (JDK 17, Maven)'
-	@echo 'make observe             yunti observe and yunti machine: why a process is slow, and the machine under it (JDK, Maven, clang)'
-	@echo 'make hadoop              yunti-hadoop.jar: plug-ins for stock Hadoop (JDK 17, Maven)'
-	@echo "make run-web             a shop's search page, by stock Velocity and compiled, on 127.0.0.1:8080 (ARGS='--port N'; JDK 17, Maven)"
-	@echo "make cluster-up          HDFS, YARN, MapReduce in a namespace of their own (ARGS='--nodes 2'); then: . cluster.env"
-	@echo 'make cluster-down        ends it and removes its data (ARGS=--keep keeps HDFS)'
-	@echo 'make lint                rustfmt and clippy'
-	@echo 'make clean               removes target/, build/ and dist/'
+	@echo 'make run                 build; count words of real text; sort and check 1 GB; print both reports'
+	@echo 'make test                run every test; install missing tools first'
+	@echo 'make test-engine         test engine and command: units, whole jobs, tidy, licences of dependencies'
+	@echo 'make test-api            test the C ABI and C++ API; run the examples by gcc and clang as jobs'
+	@echo 'make test-conformance    compare records and checksums with Hadoop (JDK 17, Maven)'
+	@echo 'make test-benches        run every benchmark once on tiny data'
+	@echo 'make test-hadoop         test the plug-ins for Hadoop against stock jobs, also on a cluster (JDK 17, Maven)'
+	@echo 'make test-observe        test yunti observe on programs of known behaviour (JDK 17 and 25, Maven)'
+	@echo 'make test-machine        test page cache, control groups, TCP, file systems, crashes and settings'
+	@echo 'make test-namenode       test a NameNode under load, killed, with plug-ins, by Hadoop tests (JDK 17, Maven)'
+	@echo 'make test-web            compare compiled Velocity templates with stock Velocity (JDK 17, Maven)'
+	@echo 'make soak                run random jobs against a reference (SECONDS=3600 or HOURS=1); print failing seeds'
+	@echo 'make test-house          test layout, packages, pages and the commands in the guides'
+	@echo 'make test-full-engine    run sanitizers, masked instructions, fuzzing (MINUTES=10 a target); keep results'
+	@echo 'make test-full-hadoop    run all variants, JNI checks, a JVM with a sanitizer, and faults'
+	@echo "make test-full-namenode  run Hadoop's NameNode tests with and without each plug-in, and jcstress; takes hours"
+	@echo 'make test-full-observe   compile and load the kernel programs with every installed clang'
+	@echo 'make test-full-web       test 100,000 random templates'
+	@echo 'make bench               compare with all peers and limit programs; bench-quick: chdb and limit programs'
+	@echo 'make bench-hadoop        compare stock Hadoop, settings and native tasks on a cluster of one machine'
+	@echo 'make bench-web           compare pages: Velocity, FreeMarker, jte, JStachio, Rocker (ARGS=--quick; JDK 17, 25)'
+	@echo 'make bench-namenode      compare NameNodes with and without plug-ins, in turn (ARGS=--quick; JDK 17; 30 min)'
+	@echo 'make bench-observe       measure the overhead of yunti observe (ARGS=--quick; JDK 17 or 25, Maven)'
+	@echo 'make dist                build dist/, a tar.gz and a .deb, optimised across crates'
+	@echo 'make install PREFIX=DIR  copy dist/ (default /usr/local)'
+	@echo 'make namenode            build yunti nn and the plug-ins for a NameNode (JDK 17, Maven)'
+	@echo 'make observe             build yunti observe and yunti machine (JDK, Maven, clang)'
+	@echo 'make hadoop              build yunti-hadoop.jar, the plug-ins for stock Hadoop (JDK 17, Maven)'
+	@echo "make run-web             serve a shop's search page on 127.0.0.1:8080 (ARGS='--port N'; JDK 17, Maven)"
+	@echo "make cluster-up          start HDFS, YARN and MapReduce in a namespace (ARGS='--nodes 2'); then: . cluster.env"
+	@echo 'make cluster-down        stop the cluster and remove its data (ARGS=--keep keeps HDFS)'
+	@echo 'make lint                run rustfmt and clippy'
+	@echo 'make clean               remove target/, build/ and dist/'
 
 # ---- the main job ----
 
@@ -57,7 +58,7 @@ run:
 	@$(MAKE) --no-print-directory -s yunti
 	@tools/run $(DIST)/bin/yunti
 
-# The binary of the release profile, in the place where the dist layout has it.
+# The binary of the release profile, at its place in the dist layout.
 yunti:
 	$(CARGO) build --release --locked --package yunti
 	@install -D $(TARGET)/release/yunti $(DIST)/bin/yunti
@@ -68,7 +69,8 @@ test:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py
 
-test-engine test-api test-conformance test-benches test-house test-hadoop test-observe test-machine test-namenode test-web: test-%:
+test-engine test-api test-conformance test-benches test-house test-hadoop test-observe test-machine test-namenode \
+    test-web: test-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
 
@@ -76,10 +78,10 @@ test-full-engine test-full-hadoop test-full-namenode test-full-observe test-full
 	@tools/setup $(if $(filter engine,$*),full,test)
 	@$(PYTHON) tools/tests/full.py $* --minutes $(or $(MINUTES),10)
 
-# Random jobs, in the build of the tests; SEED=N runs the one job of a seed.
+# Random jobs in the build of the tests. A failure prints its seed; SEED=N runs the one job of a seed.
 soak:
-	YUNTI_RANDOM_SECONDS=$(or $(SECONDS),$(if $(HOURS),$$(($(HOURS) * 3600)),31536000)) $(if $(SEED),YUNTI_RANDOM_SEED=$(SEED)) \
-	  $(CARGO) test --locked --package yunti-engine --test random -- --nocapture
+	YUNTI_RANDOM_SECONDS=$(or $(SECONDS),$(if $(HOURS),$$(($(HOURS) * 3600)),31536000)) \
+	  $(if $(SEED),YUNTI_RANDOM_SEED=$(SEED)) $(CARGO) test --locked --package yunti-engine --test random -- --nocapture
 
 lint:
 	$(CARGO) fmt --check
@@ -92,10 +94,11 @@ lint:
 HADOOP_RESOURCES := build/hadoop/native-resources
 HADOOP_JAR := build/hadoop/yunti-hadoop/yunti-hadoop.jar
 HADOOP_NATIVE := $(HADOOP_RESOURCES)/org/yunti/hadoop/native
-# More platforms in the same jar, as Rust names them (their std and a linker must be there): HADOOP_TARGETS=aarch64-unknown-linux-gnu
+# More platforms in the same jar, by Rust's names: HADOOP_TARGETS=aarch64-unknown-linux-gnu
+# Each needs Rust's std for it and a linker.
 HADOOP_TARGETS ?=
 
-# The jar that carries the native library, and `yunti hadoop`.
+# The jar with the native library, and `yunti hadoop`.
 hadoop:
 	@tools/setup hadoop
 	@$(MAKE) --no-print-directory -s hadoop-native yunti
@@ -110,13 +113,15 @@ hadoop-native: $(addprefix hadoop-native-,$(HADOOP_TARGETS))
 	@cp LICENSE NOTICE $(HADOOP_RESOURCES)/META-INF/
 	@tools/licenses.py yunti-hadoop > $(HADOOP_RESOURCES)/META-INF/licenses.txt
 
-# For another platform: stripped by the linker, since this machine's strip knows its own only.
+# Library for another platform. The linker strips it, because the local strip supports only the local platform.
 hadoop-native-%:
-	@rustc --print target-libdir --target $* | xargs test -d || { echo 'hadoop: Rust has no std for $*: rustup target add $*' >&2; exit 1; }
+	@rustc --print target-libdir --target $* | xargs test -d || \
+	  { echo 'hadoop: Rust has no std for $*: rustup target add $*' >&2; exit 1; }
 	$(CARGO) rustc --release --locked --package yunti-hadoop --lib --target $* -- -C strip=symbols
-	@install -D $(TARGET)/$*/release/libyunti_hadoop.so $(HADOOP_NATIVE)/linux-$(firstword $(subst -, ,$*))/libyunti_hadoop.so
+	@install -D $(TARGET)/$*/release/libyunti_hadoop.so \
+	  $(HADOOP_NATIVE)/linux-$(firstword $(subst -, ,$*))/libyunti_hadoop.so
 
-# A Hadoop of one machine: hadoop/cluster/README.md. ARGS='--nodes 2 --tls'
+# Hadoop on one machine: hadoop/cluster/README.md. ARGS='--nodes 2 --tls'
 cluster-up:
 	@tools/setup hadoop
 	@hadoop/cluster/up $(ARGS)
@@ -147,10 +152,10 @@ bench-namenode: namenode
 .PHONY: observe observe-layout
 
 TRACE_JAR := build/observe/yunti-trace/yunti-trace.jar
-# A jar that was stopped half-way is no jar.
+# An interrupted build must not leave a partial jar.
 .DELETE_ON_ERROR:
 
-# `yunti observe` and `yunti machine`, and for JVMs async-profiler and our own agent.
+# `yunti observe` and `yunti machine`, with async-profiler and Yunti's agent for JVMs.
 observe:
 	@tools/setup observe
 	@$(MAKE) --no-print-directory -s yunti
@@ -158,12 +163,13 @@ observe:
 	@$(MAKE) --no-print-directory -s $(TRACE_JAR)
 	@$(MAKE) --no-print-directory -s observe-layout
 
-# Maven takes seconds to see that nothing has changed. Folders too: their time is that of the last file that came or went.
+# Maven needs seconds to find that nothing changed, so make compares times. Folders are included, because their
+# time changes when a file is added or removed.
 $(TRACE_JAR): observe/agent/pom.xml LICENSE NOTICE $(shell find observe/agent/src)
 	mvn -q -B -f $< package
 	@touch $@
 
-# What is built, to where it is looked for.
+# Copies the programs and libraries to their places in the dist layout.
 observe-layout:
 	@install -D $(TARGET)/release/yunti-observe $(DIST)/libexec/yunti-observe
 	@install -D $(TARGET)/release/yunti-machine $(DIST)/libexec/yunti-machine
@@ -175,7 +181,7 @@ observe-layout:
 
 .PHONY: run-web
 
-# The shop's search page, stock against compiled, until ctrl-C: ARGS='--port 8081'
+# Serves the shop's search page, stock and compiled, until ctrl-C: ARGS='--port 8081'
 run-web:
 	@tools/setup hadoop
 	mvn -q -B -f web/pom.xml -pl example -am -DskipTests package
@@ -187,7 +193,7 @@ bench bench-quick: yunti examples-built
 	@tools/setup bench
 	$(PYTHON) benches/run.py $(if $(filter bench-quick,$@),--quick) $(ARGS)
 
-# Stock Hadoop against our plug-ins, on a cluster of one machine: benches/hadoop/README.md
+# Stock Hadoop against the plug-ins, on a cluster of one machine: benches/hadoop/README.md
 .PHONY: bench-hadoop
 bench-hadoop: hadoop
 	@tools/setup bench
@@ -216,7 +222,8 @@ dist:
 	@tools/setup build
 	$(CARGO) build --profile $(PROFILE) --locked --package yunti
 	rm -rf $(DIST)
-	mkdir -p $(DIST)/{bin,lib,libexec,include,java} $(DIST)/share/{doc/yunti,man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
+	mkdir -p $(DIST)/{bin,lib,libexec,include,java} \
+	  $(DIST)/share/{doc/yunti,man/man1,bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
 	install $(TARGET)/$(PROFILE)/yunti $(DIST)/bin/yunti
 	strip $(DIST)/bin/yunti
 	cmake -S api -B build/dist-api -DCMAKE_INSTALL_LIBDIR=lib > /dev/null
@@ -231,16 +238,18 @@ dist:
 	tools/reference.py $(DIST)/share/doc/yunti/reference
 	@if [ -f $(HADOOP_JAR) ]; then \
 	  install -m 644 $(HADOOP_JAR) $(DIST)/java/ && install hadoop/command/yunti-hadoop $(DIST)/libexec/yunti-hadoop; \
-	else echo 'dist: without the part for Hadoop, which make hadoop builds'; fi
+	else echo 'dist: without the part for Hadoop; build it with make hadoop'; fi
 	@if [ -f $(TARGET)/release/yunti-nn ]; then \
 	  install $(TARGET)/release/yunti-nn $(DIST)/libexec/yunti-nn && strip $(DIST)/libexec/yunti-nn && \
 	  install -m 644 $(NAMENODE_JAR) $(DIST)/java/yunti-namenode.jar && \
 	  tools/licenses.py yunti-namenode > $(DIST)/share/doc/yunti/licenses-nn.txt; \
-	else echo 'dist: without yunti nn, which make namenode builds'; fi
+	else echo 'dist: without yunti nn; build it with make namenode'; fi
 	@if [ -f $(TARGET)/release/yunti-observe ] && [ -f $(TRACE_JAR) ]; then \
-	  $(MAKE) --no-print-directory -s observe-layout && strip $(DIST)/libexec/yunti-{observe,machine} $(DIST)/lib/yunti/libyunti-locks.so && \
-	  tools/licenses.py yunti-observe > $(DIST)/share/doc/yunti/licenses-observe.txt && tools/licenses.py yunti-machine > $(DIST)/share/doc/yunti/licenses-machine.txt; \
-	else echo 'dist: without yunti observe, which make observe builds'; fi
+	  $(MAKE) --no-print-directory -s observe-layout && \
+	  strip $(DIST)/libexec/yunti-{observe,machine} $(DIST)/lib/yunti/libyunti-locks.so && \
+	  tools/licenses.py yunti-observe > $(DIST)/share/doc/yunti/licenses-observe.txt && \
+	  tools/licenses.py yunti-machine > $(DIST)/share/doc/yunti/licenses-machine.txt; \
+	else echo 'dist: without yunti observe; build it with make observe'; fi
 	$(PYTHON) tools/package/package.py $(DIST)
 
 install:

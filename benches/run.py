@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times Yunti against its peers and the hand-written limit programs, in turn, on the same input. See README.md."""
+"""Times Yunti, its peers and the hand-written limit programs in turn on the same input. See README.md."""
 
 import argparse
 import os
@@ -20,12 +20,15 @@ CHOICES = [*ROWS, *BULLETS]
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("--quick", action="store_true", help="the rows of the table alone, against chdb and the limit programs")
-    p.add_argument("--rows", default="", help="names, separated by commas; `all` takes in those of 10 GB: " + ", ".join(r.name for r in CHOICES))
-    p.add_argument("--peers", default="", help="only these peers (chdb,duckdb,...); `none` for the limit programs alone")
-    p.add_argument("--pairs", type=int, default=5, help="pairs of runs a series (default 5)")
-    p.add_argument("--size", type=float, default=1.0, help="scale of the data, for trying the bench out; goals are for 1")
-    p.add_argument("--no-save", action="store_true", help="keep no results file")
+    p.add_argument("--quick", action="store_true",
+                   help="run only the rows of the table, against chdb and the limit programs")
+    p.add_argument("--rows", default="", help="run these rows, separated by commas; `all` includes rows of 10 GB: "
+                   + ", ".join(r.name for r in CHOICES))
+    p.add_argument("--peers", default="",
+                   help="run only these peers (chdb,duckdb,...); `none` for only the limit programs")
+    p.add_argument("--pairs", type=int, default=5, help="run this many pairs per series (default 5)")
+    p.add_argument("--size", type=float, default=1.0, help="scale the data to try the bench; the goals apply to 1")
+    p.add_argument("--no-save", action="store_true", help="write no results file")
     a = p.parse_args()
     names = [n for n in a.rows.split(",") if n]
     unknown = set(names) - {r.name for r in CHOICES} - {"all"}
@@ -40,7 +43,8 @@ def chosen_peers(options, row):
     wanted = [n for n in options.peers.split(",") if n]
     if options.quick:
         wanted = ["chdb"]
-    return {m: goal for m, goal in row.peers.items() if not wanted or m.removesuffix("_peer").replace("_local", "") in wanted}
+    return {m: goal for m,
+            goal in row.peers.items() if not wanted or m.removesuffix("_peer").replace("_local", "") in wanted}
 
 
 def show(result):
@@ -48,13 +52,14 @@ def show(result):
 
 
 def run_bullet(bullet, options):
-    """A result for each of its jobs; one that fails does not keep the others from being measured."""
+    """Returns a result for each job of the bullet. A failed job does not stop the others."""
     results = []
     for job in bullet.jobs:
         name, row = f"{bullet.name} {job}", BY_NAME[job]
         try:
             built = opponents.ours(row, "") is not None
-            result = bullet.measure(name, row, options) if built else {"row": name, "opponent": "", "note": "not built: " + row.ours}
+            result = bullet.measure(name, row, options) if built else {"row": name, "opponent": "",
+                                                                       "note": "not built: " + row.ours}
         except measure.Failed as failure:
             result = {"row": name, "opponent": "", "verdict": "FAILED", "detail": str(failure)}
         results.append(result)
@@ -63,11 +68,11 @@ def run_bullet(bullet, options):
 
 
 def run_row(row, options, name):
-    """The series of one row; each is printed as it ends."""
+    """Runs the series of one row, prints each as it ends, and returns the results."""
     folder = data.of(row, options.size)
     limit = opponents.limit(row, folder)
     ours = opponents.ours(row, folder)
-    subject = ours or limit  # before the engine is built, the limit program stands in, and the table says so
+    subject = ours or limit  # without a built engine, the limit program replaces it, and the table marks this
     results, seen = [], {}
 
     def keep(result):
@@ -84,7 +89,7 @@ def run_row(row, options, name):
         peer, forms = opponents.peer(module, row, folder)
         try:
             if not forms:
-                raise measure.Failed(f"{peer} cannot be installed here")
+                raise measure.Failed(f"{peer} cannot be installed on this machine")
             best = measure.fastest_form(forms, row, folder)
             keep(report.judge(row, peer, measure.pairs(subject, best, row, folder, options.pairs, seen), goal))
         except measure.Failed as failure:
@@ -105,7 +110,7 @@ def main():
     host = machine.describe()
     print(f"{host['name']}: {host['cores']} cores, {host['memory_gib']} GiB, load {host['load'][0]:.1f}")
     if host["load"][0] > 0.5:
-        print("the machine is busy: these figures are for trying out, not for keeping")
+        print("the machine is busy: these figures are not valid results")
     begin, results = time.strftime("%Y-%m-%d %H:%M"), []
     failed = False
     for row in options.rows:
@@ -122,9 +127,10 @@ def main():
         state = "valid" if factor >= needed else "NOT VALID as a limit"
         print(f"limit program of {row}: best time {factor:.1f}x faster than chdb's best, {needed}x needed: {state}")
     if not options.no_save and options.size == 1.0:
-        kept = {"machine": host, "begin": begin, "end": time.strftime("%Y-%m-%d %H:%M"), "arguments": sys.argv[1:], "peers": opponents.versions(),
+        kept = {"machine": host, "begin": begin, "end": time.strftime("%Y-%m-%d %H:%M"), "arguments": sys.argv[1:],
+                "peers": opponents.versions(),
                 "limits_valid": checks, "results": results}
-        print("kept in", report.save(host["name"], kept))
+        print("saved in", report.save(host["name"], kept))
     shutil.rmtree(measure.WORK, ignore_errors=True)
     held.close()
     bad = failed or any(r.get("verdict") in ("BELOW", "OUTPUTS DIFFER", "FAILED") for r in results)

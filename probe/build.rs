@@ -1,4 +1,4 @@
-//! Compiles the programs of `bpf/` for the kernel, by clang; they lie in the binary as they are.
+//! Compiles the kernel programs of `bpf/` with clang. The binary embeds the object files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,9 +9,9 @@ fn main() {
     let arch = match env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets it").as_str() {
         "x86_64" => "x86",
         "aarch64" => "arm64",
-        other => panic!("bpf/ knows no registers of {other}"),
+        other => panic!("bpf/ does not support the registers of {other}"),
     };
-    // Of libbpf, which is built before us.
+    // Headers of libbpf, which is built first.
     let headers = env::var("DEP_BPF_INCLUDE").expect("libbpf-sys says where its headers are");
     let clang = env::var("CLANG").unwrap_or_else(|_| "clang".to_owned());
     println!("cargo::rerun-if-env-changed=CLANG");
@@ -23,15 +23,17 @@ fn main() {
         let object = out.join(Path::new(source.file_name().expect("a file")).with_extension("o"));
         let mut command = Command::new(&clang);
         command
-            // v3: what Linux 5.12 has, with sums whose value is used.
+            // v3: the instructions of Linux 5.12, which include atomic additions that return a value.
             .args(["-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-mcpu=v3", "-c"])
             .args([format!("-D__TARGET_ARCH_{arch}"), format!("-I{headers}"), "-Ibpf".to_owned()])
-            // Of the kernel's interface, which Debian keeps by architecture.
+            // Headers of the kernel's interface, which Debian stores by architecture.
             .arg(format!("-I/usr/include/{}-linux-gnu", env::var("CARGO_CFG_TARGET_ARCH").expect("cargo sets it")))
             .arg(&source)
             .arg("-o")
             .arg(&object);
-        let status = command.status().unwrap_or_else(|e| panic!("{clang} compiles bpf/ and cannot be started: {e}"));
-        assert!(status.success(), "{} is not compiled by {clang}", source.display());
+        let status = command
+            .status()
+            .unwrap_or_else(|e| panic!("cannot run {clang}, which compiles bpf/: {e}; install clang or set CLANG"));
+        assert!(status.success(), "{clang} cannot compile {}", source.display());
     }
 }

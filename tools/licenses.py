@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the licences of all that is linked into a package: the texts that its crates carry, the same text once.
+"""Prints the licence texts of all crates that are linked into a package, each text once.
 
     tools/licenses.py [yunti] > dist/share/doc/yunti/licenses.txt
 """
@@ -12,15 +12,17 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Below the folder of a crate; the second are libraries in C that a crate carries.
+# Patterns below the folder of a crate. CARRIED lists C libraries that a crate bundles.
 TEXTS = ["LICEN[SC]E*", "COPYING*", "COPYRIGHT*", "NOTICE*", "UNLICENSE*"]
 CARRIED = ["zstd/LICENSE", "xz/COPYING", "xz/COPYING.0BSD"]
 
 
 def linked(root):
-    """Packages that are linked into this one: neither build scripts' nor macros'."""
-    host = re.search(r"^host: (.*)$", subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout, re.M)[1]
-    command = ["cargo", "tree", "--locked", "--package", root, "--edges", "normal,no-proc-macro", "--target", host, "--prefix", "none", "--format", "{p}"]
+    """Returns the packages that are linked into this one, without those of build scripts and macros."""
+    host = re.search(r"^host: (.*)$",
+                     subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout, re.M)[1]
+    command = ["cargo", "tree", "--locked", "--package", root, "--edges", "normal,no-proc-macro", "--target", host,
+               "--prefix", "none", "--format", "{p}"]
     tree = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = {tuple(line.split()[:2]) for line in tree.splitlines() if line}
     command = ["cargo", "metadata", "--locked", "--format-version", "1"]
@@ -33,18 +35,19 @@ def main():
     texts, silent = {}, []
     for package in sorted(linked(root), key=lambda p: p["name"]):
         folder = os.path.dirname(package["manifest_path"])
-        paths = sorted({path for pattern in TEXTS + CARRIED for path in glob.glob(os.path.join(folder, pattern)) if os.path.isfile(path)})
+        paths = sorted({path for pattern in TEXTS + CARRIED for path in glob.glob(os.path.join(folder, pattern))
+                        if os.path.isfile(path)})
         title = f"{package['name']} {package['version']} ({package['license']})"
         if not paths:
             silent.append(f"{title}, {package['repository']}")
         for path in paths:
             with open(path, errors="replace") as f:
                 texts.setdefault(f.read().strip(), []).append(f"{title}: {os.path.relpath(path, folder)}")
-    print(f"Licences of what is linked into {root}\n")
+    print(f"Licences of the libraries linked into {root}\n")
     for text, titles in texts.items():
         print("=" * 100, *titles, "-" * 100, text, "", sep="\n")
     if silent:
-        print("=" * 100, "These carry no text of their own:", *silent, sep="\n")
+        print("=" * 100, "Crates without a licence text:", *silent, sep="\n")
     return 0 if texts else 1
 
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Makes the API reference of the headers: a Markdown page a header, with each public name, its declaration and its comment.
+"""Generates the API reference from the headers: one Markdown page per header with each public name and its comment.
 
     tools/reference.py DIR          writes DIR/README.md and DIR/HEADER.md
-    tools/reference.py --silent     names what is public and has no comment; ends with 1 if there is any
+    tools/reference.py --silent     lists public names without a comment; exits with 1 if there is any
 
-It knows the style of these headers and no more of C++: comments stand above what they are of, or behind it; what is in a namespace
-`detail`, private, or begins with YUNTI_INLINE and the like is left out. A function's body is cut; a struct of the C ABI is shown whole.
+The parser handles only the style of these headers: a comment is above its declaration or behind it. It omits names that
+are private or in a namespace `detail`, and macros such as YUNTI_INLINE. It cuts the bodies of functions and shows the
+structs of the C ABI whole.
 """
 
 import os
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 INCLUDE = os.path.join(ROOT, "api/include")
-# What only the headers themselves use.
+# Macros for use inside the headers only.
 INNER = re.compile(r"^(YUNTI_H|YUNTI_INLINE|YUNTI_COLD|YUNTI_LIKELY|YUNTI_UNLIKELY|YUNTI_NOINLINE|YUNTI_EXPORT)$")
 
 
@@ -28,16 +29,17 @@ class Item:
 
 def headers():
     folder = os.path.join(INCLUDE, "yunti")
-    # yunti.hpp says in which order to read the others.
+    # The includes of yunti.hpp set the order of the other headers.
     with open(os.path.join(folder, "yunti.hpp")) as f:
         order = re.findall(r'#include "([\w/]+\.hpp)"', f.read())
-    there = {os.path.relpath(os.path.join(where, name), folder) for where, _, names in os.walk(folder) for name in names}
+    there = {os.path.relpath(os.path.join(where, name), folder) for where, _,
+             names in os.walk(folder) for name in names}
     rest = sorted(there - set(order) - {"yunti.hpp"})
     return ["yunti.h", "yunti/yunti.hpp"] + [f"yunti/{name}" for name in order + rest]
 
 
 def read(header):
-    """The head of a header, and its public items."""
+    """Returns the head comment of a header and its public items."""
     with open(os.path.join(INCLUDE, header)) as f:
         text = f.read()
     head, text = comment_at(text, 0)
@@ -45,11 +47,12 @@ def read(header):
 
 
 def comment_at(text, at):
-    """The comment that begins at a place, without its marks, and the text behind it."""
+    """Returns the comment at a position, without its marks, and the text after it."""
     if text.startswith("/*", at):
         end = text.index("*/", at)
         lines = text[at + 2:end].split("\n")
-        return "\n".join(re.sub(r"^ ?\*? ?", "", line).rstrip() if n else line.strip() for n, line in enumerate(lines)), text[end + 2:].lstrip(" ")
+        return "\n".join(re.sub(r"^ ?\*? ?", "", line).rstrip() if n else line.strip() for n,
+                         line in enumerate(lines)), text[end + 2:].lstrip(" ")
     lines = []
     for line in text[at:].split("\n"):
         if not line.lstrip().startswith("//"):
@@ -60,7 +63,7 @@ def comment_at(text, at):
 
 
 def items(text, inner=False):
-    """Items of one scope; of namespaces what is in them."""
+    """Yields the items of one scope, including the items of its namespaces."""
     comment, last, near = "", "", False
     while text:
         if text[0] in "\n \t;":
@@ -72,7 +75,7 @@ def items(text, inner=False):
             comment, text = comment_at(text, 0)
             if re.match(r"-{3,}", comment):
                 comment = ""
-            # The line end behind a comment belongs to it.
+            # The line end after a comment belongs to it.
             text = text[1:] if text.startswith("\n") and not text.startswith("\n\n") else text
         elif text[0] == "#":
             line, text = directive(text)
@@ -92,7 +95,7 @@ def items(text, inner=False):
             elif code.startswith('extern "C"') and body is not None and not code.rstrip().endswith(")"):
                 yield from items(body)
             elif name := name_of(code, body):
-                # Of defines and enums that follow without a blank line, the comment of the first is meant.
+                # Defines and enums without a blank line between them share the comment of the first.
                 last = comment or behind or inside(body) or (last if near and code.startswith("enum") else "")
                 yield Item(name, last, shown(code, body))
             comment, near = "", True
@@ -104,14 +107,14 @@ def directive(text):
         end = text.find("\n", end)
         if end < 0:
             return text, ""
-        # It goes on behind a backslash, and to the end of a comment behind it.
+        # A directive continues after a backslash, and to the end of its trailing comment.
         if text[end - 1] != "\\" and text.count("/*", 0, end) == text.count("*/", 0, end):
             return text[:end], text[end:]
         end += 1
 
 
 def declaration(text):
-    """Up to the `;` or the end of the body: what stands before the body, the body or None, the rest."""
+    """Splits at the `;` or the end of the body: the text before the body, the body or None, the rest."""
     depth, at, begin = 0, 0, None
     while at < len(text):
         if text.startswith("//", at):
@@ -129,9 +132,10 @@ def declaration(text):
         elif text[at] in ")]}":
             depth -= 1
             if depth == 0 and text[at] == "}":
-                # A type may have names, and an initialiser a `;`, behind it.
+                # Names may follow a type, and a `;` an initialiser.
                 rest = re.match(r"[\s\w,*]*;", text[at + 1:])
-                kind = re.match(r"(template\b.*?>\s*)?(typedef |inline constexpr |using |struct|class|enum|union)", text, re.S)
+                kind = re.match(r"(template\b.*?>\s*)?(typedef |inline constexpr |using |struct|class|enum|union)",
+                                text, re.S)
                 more = rest.end() if rest and kind else 0
                 return text[:begin] + text[at + 1:at + 1 + more].rstrip(";"), text[begin + 1:at], text[at + 1 + more:]
         elif text[at] == ";" and depth == 0:
@@ -146,14 +150,15 @@ def trailing(text):
 
 
 def inside(body):
-    """The comment with which a body begins."""
+    """Returns the comment at the start of a body."""
     found = re.match(r"\s*(//[^\n]*|/\*.*?\*/)", body or "", re.S)
     return re.sub(r"^//\s*|^/\*\s*|\s*\*/$", "", found[1]) if found else ""
 
 
 def name_of(code, body):
-    """The name that is declared; None for what is none of the reader's (friends, assertions, specialisations)."""
-    code = re.sub(r"^template\s*<.*?>\s*(?=struct|class|inline|using|constexpr|YUNTI|auto|\w)", "", code.strip(), count=1, flags=re.S)
+    """Returns the declared name, or None for friends, assertions and specialisations."""
+    code = re.sub(r"^template\s*<.*?>\s*(?=struct|class|inline|using|constexpr|YUNTI|auto|\w)", "", code.strip(),
+                  count=1, flags=re.S)
     if re.match(r"(static_assert|friend|using namespace|public:|private:|namespace)", code):
         return None
     if found := re.match(r"typedef struct (\w+)", code) or re.match(r"using (\w+) =", code):
@@ -164,7 +169,8 @@ def name_of(code, body):
         return None if found[2] else found[1]
     if re.match(r"enum\s*$", code):
         return re.search(r"\b(YT_\w+)", body or "")[1] + " .."
-    if found := re.search(r"\b(operator\S+|\w+)\s*\(", re.sub(r"__attribute__\s*\(\(.*?\)\)|decltype\(.*?\)", "", code)):
+    if found := re.search(r"\b(operator\S+|\w+)\s*\(",
+                          re.sub(r"__attribute__\s*\(\(.*?\)\)|decltype\(.*?\)", "", code)):
         return found[1]
     if found := re.search(r"(\w+)\s*(?:\[.*\])?\s*(?:=.*)?$", code, re.S):
         return found[1]
@@ -181,12 +187,12 @@ def shown(code, body):
     if re.search(r"\b(struct|class)\s+\w+[^()]*$", code):
         members = public(body, code)
         return f"{code} {{\n{members}}};" if members else f"{code};"
-    # A function: its body is nobody's concern, its initialisers neither.
+    # For a function, omit the body and the initialisers.
     return re.sub(r"\)\s*:\s.*$", ")", code, flags=re.S) + ";"
 
 
 def public(body, code):
-    """The members of a class that are public, each with its comment, without bodies."""
+    """Returns the public members of a class, each with its comment and without its body."""
     out, visible = [], "class" not in code.split("{")[0].split(":")[0].split(">")[-1]
     text, comment = body, ""
     while text.strip():
@@ -204,7 +210,10 @@ def public(body, code):
             behind, text = trailing(text)
             if visible and not re.match(r"(static_assert|friend)", member):
                 out += [f"  // {line}" for line in comment.split("\n") if line]
-                line = shown(member, inner) if inner is None or "(" in member else f"{re.sub(chr(10) + ' *', ' ', member).strip()};"
+                if inner is None or "(" in member:
+                    line = shown(member, inner)
+                else:
+                    line = f"{re.sub(chr(10) + ' *', ' ', member).strip()};"
                 out.append("  " + line.replace("\n", "\n  ") + (f"  // {behind}" if behind else ""))
             comment = ""
     return "".join(line + "\n" for line in out)
@@ -221,7 +230,7 @@ def page(header, head, found):
 
 
 def merged(found):
-    """Overloads, under one name."""
+    """Returns the items with overloads merged under one name."""
     by_name = {}
     for item in found:
         if item.name in by_name:
@@ -235,14 +244,17 @@ def merged(found):
 
 def main():
     pages = {header: read(header) for header in headers()}
-    silent = [f"{header}: {item.name}" for header, (head, found) in pages.items() for item in merged(found) if not item.comment]
+    silent = [f"{header}: {item.name}" for header,
+              (head, found) in pages.items() for item in merged(found) if not item.comment]
     silent += [header for header, (head, _) in pages.items() if not head]
     if sys.argv[1:] == ["--silent"]:
         print("\n".join(silent))
         return 1 if silent else 0
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
-    index = ["# API reference", "", "Made from the comments of the headers. How to write a class is in the guide.", "", "| header | declares |", "|---|---|"]
+    index = ["# API reference", "",
+             "Generated from the comments of the headers. The guide explains how to write a class.", "",
+             "| header | declares |", "|---|---|"]
     for header, (head, found) in pages.items():
         name = os.path.basename(header) + ".md"
         index.append(f"| [{header}]({name}) | {', '.join(f'`{item.name}`' for item in merged(found))} |")

@@ -1,23 +1,24 @@
-/* The C ABI between Yunti's engine and class libraries, version 0: everything that crosses is declared here.
+/* C ABI, version 0, between Yunti's engine and class libraries. Every type that crosses the boundary is declared here.
  *
- * A class library is a shared object that exports one symbol, yunti_library_v0(), which returns a table of classes
- * (mappers, combiners, reducers, folders, partitioners, readers, writers, key orders). The engine hands over batches and gets
- * batches back: one call for a batch of 32-256 KB, never one for a record. C++ users include <yunti/yunti.hpp>, which is built on
- * this file.
+ * A class library is a shared object that exports one symbol, yunti_library_v0(). The symbol returns a table of
+ * classes: mappers, combiners, reducers, folders, partitioners, readers, writers and key orders. The engine passes
+ * batches of 32-256 KB and receives batches: one call per batch, never one per record. C++ users include
+ * <yunti/yunti.hpp>, which is built on this file.
  *
- * Rules that hold everywhere
- *   - Every struct starts with its own size, so that either side may be older than the other. Fields are only appended.
- *   - Input buffers have YT_SLACK readable bytes behind their last record; output blocks YT_SLACK writable ones behind
- *     `end`. What stands there is unspecified. Nothing is aligned unless said: load with memcpy.
- *   - Byte strings are never NUL-terminated and may hold any byte. Key + value of a record: at most 2^31-1 bytes.
- *   - A call of full() or big() that failed is remembered: the task fails even if the operator returns YT_OK.
+ * Rules for all functions
+ *   - Every struct starts with its own size, so either side may be older than the other. Fields are only appended.
+ *   - Input buffers have YT_SLACK readable bytes after their last record; output blocks have YT_SLACK writable bytes
+ *     after `end`. Their content is unspecified.
+ *   - Nothing is aligned unless stated: load with memcpy.
+ *   - Byte strings are not NUL-terminated and may hold any byte. Key + value of a record: at most 2^31-1 bytes.
+ *   - The engine remembers a failed call of full() or big(): the task fails even if the operator returns YT_OK.
  *   - Numbers (YT_I32 ..) are little-endian in memory, two's complement or IEEE 754.
- *   - Nothing throws, longjmps or exits across this boundary. A failing function says why with yt_context.error and
- *     returns YT_FAIL; the job ends with that message.
- *   - An instance is used by one thread at a time. It is made for one task (a split, or a partition) and destroyed after it.
- *   - Libraries are loaded once and never closed.
+ *   - No exception, longjmp or exit crosses this boundary. A function that fails calls yt_context.error with the reason
+ *     and returns YT_FAIL; the job ends with that message.
+ *   - An instance serves one task (a split, or a partition) and is destroyed after it. One thread at a time uses it.
+ *   - The engine loads a library once and never closes it.
  *
- * Version 0 changes until streaming, isolation and Hadoop have used it; then it is frozen and only grows.
+ * Version 0 may change until streaming, isolation and Hadoop have used it. After that it is frozen and only grows.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef YUNTI_H
 #define YUNTI_H
@@ -28,19 +29,19 @@
 extern "C" {
 #endif
 
-/* The version of the ABI: a library of another major version is refused; a minor one is only appended to. */
+/* Version of the ABI. The engine refuses a library of another major version. A minor version only appends fields. */
 #define YT_ABI_MAJOR 0u
 #define YT_ABI_MINOR 4u
-/* Bytes behind a buffer that may be read, or written. */
+/* Bytes after a buffer that may be read (input) or overwritten (output). */
 #define YT_SLACK 64u
 
-/* Bytes: a place and how many. */
+/* A byte string: address and length in bytes. */
 typedef struct yt_str {
   const uint8_t *p;
   uint64_t n;
 } yt_str;
 
-/* What a function of either side returns. */
+/* Result of a function of either side. */
 typedef int32_t yt_status;
 enum {
   YT_OK = 0,
@@ -49,17 +50,18 @@ enum {
   YT_NOMEM = 4  /* an allocation failed */
 };
 
-/* What a class is. */
+/* Kind of a class. */
 typedef uint32_t yt_kind;
 enum {
-  YT_MAPPER = 1, YT_REDUCER = 2, YT_COMBINER = 3, YT_FOLDER = 4, YT_PARTITIONER = 5, YT_READER = 6, YT_WRITER = 7, YT_KEY_ORDER = 8
+  YT_MAPPER = 1, YT_REDUCER = 2, YT_COMBINER = 3, YT_FOLDER = 4, YT_PARTITIONER = 5, YT_READER = 6, YT_WRITER = 7,
+  YT_KEY_ORDER = 8
 };
 
-/* What a key or a value is. It fixes the order of keys and how a text writer prints it. */
+/* Type of a key or a value. It defines the order of keys and how a text writer prints them. */
 typedef uint32_t yt_type;
 enum {
-  YT_NONE = 0,  /* no value at all (the length is 0); text output then has no tab */
-  YT_BYTES = 1, /* ordered byte by byte, unsigned, a prefix before what it begins */
+  YT_NONE = 0,  /* no value (length 0); text output then has no tab */
+  YT_BYTES = 1, /* ordered byte by byte, unsigned, a prefix before its continuations */
   YT_I32 = 2,
   YT_I64 = 3,
   YT_U32 = 4,
@@ -68,219 +70,229 @@ enum {
   YT_F64 = 7
 };
 
-/* ---- input: a batch of records in one buffer, valid until the call returns ---------------------------------------- */
+/* ---- input: a batch of records in one buffer, valid until the call returns --------------------------------------- */
 
-/* Record i: key = base + koff[i], klen[i] bytes; value = base + voff[i], vlen[i] bytes.
+/* A batch of input records.
+ *
+ * Record i has the key base + koff[i] with klen[i] bytes, and the value base + voff[i] with vlen[i] bytes.
  * Text input has no stored keys: koff is NULL, and the key of line i is its byte offset in the file,
- * first_position + voff[i]. Lines come without their line end. */
+ * first_position + voff[i]. Lines exclude their line end. */
 typedef struct yt_batch {
   uint32_t size;
-  uint32_t n;                  /* records; 0 for a span */
+  uint32_t n;                  /* number of records; 0 for a span */
   const uint8_t *base;
   const uint32_t *koff, *klen; /* NULL: no stored keys */
   const uint32_t *voff, *vlen; /* NULL: a span */
   uint64_t bytes;              /* the batch is [base, base + bytes) */
   uint64_t first_position;     /* byte offset of base in the (decompressed) file */
   uint32_t flags;              /* YT_BATCH_.. */
-  uint32_t file_index;         /* counts the files of the job's input, in order */
+  uint32_t file_index;         /* index of the file in the job's input, from 0 */
 } yt_batch;
 
-/* The batch is [base, base+bytes) and nothing is marked in it: whole records with their ends (the last line of a file may lack
- * its end). Given only to a mapper with YT_WANTS_SPAN. */
+/* Flag of a batch [base, base+bytes) without record marks: whole records with their line ends. The last line of a file
+ * may lack its line end. Only a mapper with YT_WANTS_SPAN receives spans. */
 #define YT_BATCH_SPAN 1u
 
-/* ---- output: an append cursor into a block, bumped inline by the user's code -------------------------------------- */
+/* ---- output: an append cursor into a block, bumped inline by the user's code ------------------------------------- */
 
-/* How records are laid out in the block. The engine chooses among those that the class can do (see yt_class.flags).
+/* Layout of records in an output block. The engine selects one that the class supports (see yt_class.flags).
  *   YT_FORM_COPY: u32 klen, u32 vlen, key, value, zero to seven bytes of padding: every record starts 8-aligned.
  *   YT_FORM_ONE:  u32 koff, u32 klen: the key is a slice of the input batch (from ref_base), the value the u64 1.
  *   YT_FORM_REF:  u32 koff, u32 klen, u64 value: the same with a value of eight bytes.
- *   YT_FORM_BYTES: no records but the bytes of the output themselves. Given only to writers. Since minor 4. */
+ *   YT_FORM_BYTES: the bytes of the output, without records. Only for writers. Since minor 4. */
 typedef uint32_t yt_form;
 enum { YT_FORM_COPY = 1, YT_FORM_ONE = 2, YT_FORM_REF = 3, YT_FORM_BYTES = 4 };
 
-/* Where a class puts records: a block with a cursor that the class moves itself. */
+/* Output cursor of a class: a block with free room, whose `cur` the class advances. */
 typedef struct yt_out yt_out;
 struct yt_out {
   uint32_t size;
   yt_form form;
   uint8_t *cur, *end;      /* free room: [cur, end), then YT_SLACK bytes that may be overwritten */
-  const uint8_t *ref_base; /* forms ONE and REF: what koff counts from */
-  /* Hands the filled block over; on YT_OK, end - cur >= need. Anything else: return it. need <= 64 KiB. */
+  const uint8_t *ref_base; /* forms ONE and REF: base address of koff */
+  /* Submits the filled block. On YT_OK, end - cur >= need. Return any other status. need <= 64 KiB. */
   yt_status (*full)(yt_out *, uint64_t need);
-  /* Form COPY, a record that needs more than 64 KiB of block and does not fit in [cur, end): the engine copies it.
-   * Form BYTES, as many bytes: those of key, then those of value. */
+  /* Form COPY: the engine copies a record that needs more than 64 KiB of block and does not fit in [cur, end).
+   * Form BYTES: the same for more than 64 KiB of bytes, first those of key, then those of value. */
   yt_status (*big)(yt_out *, yt_str key, yt_str value);
   void *engine;
   uint64_t reserved[4];
 };
-/* Records of more go by big(), whole. */
+/* Bytes of block above which a record goes through big(), whole. */
 #define YT_BIG_BYTES 65536u
 
-/* ---- groups: what reducers and combiners get ---------------------------------------------------------------------- */
+/* ---- groups: the input of reducers and combiners ----------------------------------------------------------------- */
 
 /* A batch of groups in key order. Group i has the key base + koff[i] and the values first[i] .. first[i+1]-1.
- * A long group goes over several batches: then the last group of one batch is flagged MORE, and the first of the next,
- * with the same key again, CONT. Values of a group come in the order (split, order of emission in the split). */
+ *
+ * A long group spans several batches. Then YT_GROUP_MORE marks the last group of a batch, and YT_GROUP_CONT the first
+ * group of the next, with the same key again. Values of a group come in the order (split, order of emission). */
 typedef struct yt_groups {
   uint32_t size;
-  uint32_t n;
+  uint32_t n;                  /* number of groups */
   const uint8_t *base;
   const uint32_t *koff, *klen;
-  const uint32_t *first;       /* n + 1 */
-  const uint32_t *voff, *vlen; /* NULL where v8 is set */
+  const uint32_t *first;       /* n + 1 entries */
+  const uint32_t *voff, *vlen; /* NULL if v8 is set */
   const uint64_t *v8;          /* values whose type has 8 bytes, packed; else NULL */
   uint32_t flags;              /* YT_GROUP_.. */
   uint32_t pad;
-  /* The key of each value, base + vkoff[v], where groups have a part of the key in common (YT_GROUPS); a group's own key is
-   * that of its first value then. NULL: all keys of a group are the same. Since minor 4. */
+  /* Key of each value, base + vkoff[v], if groups share only a part of the key (YT_GROUPS). The key of a group is then
+   * the key of its first value. NULL: all keys of a group are equal. Since minor 4. */
   const uint32_t *vkoff, *vklen;
 } yt_groups;
-/* Of the last group of a batch, that it goes on in the next one; of the first, that it began in the one before. */
+/* Flags of a batch of groups. MORE: its last group continues in the next batch. CONT: its first group continues the
+ * last group of the previous batch. */
 #define YT_GROUP_MORE 1u
 #define YT_GROUP_CONT 2u
 
-/* ---- folders: the engine owns a hash table of states -------------------------------------------------------------- */
+/* ---- folders: the engine owns a hash table of states ------------------------------------------------------------- */
 
-/* Folds that the engine knows and does itself, faster than by calls. */
+/* Folds built into the engine, which are faster than calls. */
 typedef uint32_t yt_fold_known;
 enum {
   YT_FOLD_USER = 0,    /* the functions below */
-  YT_FOLD_COUNT = 1,   /* known folds: state and value are 8 bytes, and the engine never calls init, fold or merge */
+  YT_FOLD_COUNT = 1,   /* known folds: state and value have 8 bytes, and the engine never calls init, fold or merge */
   YT_FOLD_SUM_I64 = 2, /* wraps around */
   YT_FOLD_MIN_I64 = 3,
   YT_FOLD_MAX_I64 = 4,
   YT_FOLD_SUM_F64 = 5  /* inexact */
 };
 
-/* States are plain bytes: the engine moves, spills and loads them by memcpy and never destroys them.
- * In each call n is at most 64. A state may occur several times in `states`: fold in the order given. */
+/* Functions of a folder. States are plain bytes: the engine moves, spills and loads them by memcpy, and never destroys
+ * them. In each call n is at most 64. A state may occur several times in `states`: fold in the order given. */
 typedef struct yt_folder {
   uint32_t size;
   uint32_t state_size;  /* 1 to 65536 bytes */
   yt_fold_known known;
-  uint32_t exact;       /* 1: merge is exact (associative and commutative), so that partial states may be made, merged and
-                           evicted in any order. 0: they are made for one split each and merged in split order */
+  uint32_t exact;       /* 1: merge is exact (associative and commutative); the engine may make, merge and evict partial
+                           states in any order. 0: each state covers one split, and the engine merges in split order */
   yt_status (*init)(void *self, void *const *states, uint32_t n);
-  /* v8 where the value type has 8 bytes (then values is NULL), else values. */
+  /* Values of a type with 8 bytes are in v8, and values is NULL; other values are in values. */
   yt_status (*fold)(void *self, void *const *states, const yt_str *values, const uint64_t *v8, uint32_t n);
   yt_status (*merge)(void *self, void *const *into, const void *const *from, uint32_t n);
   /* NULL for a known fold: the record is (key, state as the value type). */
   yt_status (*finish)(void *self, const yt_str *keys, const void *const *states, uint32_t n, yt_out *out);
 } yt_folder;
 
-/* ---- readers: records in the bytes of files, since minor 4 --------------------------------------------------------- */
+/* ---- readers: records in the bytes of files, since minor 4 ------------------------------------------------------- */
 
-/* A stretch of a file, decompressed, valid until the call returns. */
+/* A range of bytes of a file, decompressed, valid until the call returns. */
 typedef struct yt_chunk {
   uint32_t size;
   uint32_t flags;      /* YT_CHUNK_.. */
   const uint8_t *base;
-  uint64_t bytes;      /* the stretch is [base, base + bytes) */
-  uint64_t limit;      /* a record that begins at base + limit or behind it belongs to the next split; UINT64_MAX: all are of this one */
+  uint64_t bytes;      /* the chunk is [base, base + bytes) */
+  uint64_t limit;      /* records that begin at or after base + limit belong to the next split; UINT64_MAX: no limit */
   uint64_t position;   /* byte offset of base in the file */
-  uint32_t file_index; /* counts the files of the job's input, in order */
+  uint32_t file_index; /* index of the file in the job's input, from 0 */
   uint32_t before;     /* find: the cut is at base + before; else 0 */
 } yt_chunk;
 #define YT_CHUNK_FIRST 1u /* base is the beginning of the file */
 #define YT_CHUNK_LAST 2u  /* the file ends at base + bytes */
 
-/* The engine owns files, splits, codecs and buffers; a reader finds records in bytes.
+/* Functions of a reader. The engine owns files, splits, codecs and buffers; a reader finds records in bytes.
  *
  *      file    | split 0             | split 1             | split 2           |
  *      records |  a  |   b   |    c     |  d  |      e      |   f   |    g     |     a b c | d e | f g
  *                                  cut ^              cut ^
  *
- * A record belongs to the split in which its first byte lies. So that each is read exactly once whatever the split size, where records
- * begin must not depend on where the file was cut: find has to answer what read would have come to.
+ * A record belongs to the split that holds its first byte. Each record must be read exactly once for any split size, so
+ * the beginnings of records must not depend on the cuts: find must return the position that read would reach.
  *
- * Call order for a split: for each of its pieces of files, find if the piece begins behind the beginning of its file; then read, again and
- * again, each time from the first byte that was not taken. A piece is done when all bytes before its limit were taken; one without a limit
- * goes to the end of its file, and its last call has YT_CHUNK_LAST and no bytes: there a reader that has kept something may emit it. A split
- * may be done after find. Where keys are sampled, instances of their own read some of the input, and may be destroyed at any time.
+ * Call order for a split, for each of its pieces of files: find if the piece does not begin at the start of its file;
+ * then read, repeatedly, each time from the first byte that was not taken. A piece ends when all bytes before its limit
+ * are taken. A piece without a limit ends with its file; its last call has YT_CHUNK_LAST and no bytes, and a reader
+ * that kept a record may emit it there. A split may end after find. If the engine samples keys, separate instances read
+ * some of the input and may be destroyed at any time.
  *
- * A failure of either ends the job with its message, the file and the byte. */
+ * Errors: if either function fails, the job ends with the message, the file and the byte. */
 typedef struct yt_reader {
   uint32_t size;
   uint32_t flags;      /* 0 */
-  uint32_t look_back;  /* bytes before a cut that find wants to see, at most 4096; fewer are there at the beginning of a file */
+  uint32_t look_back;  /* bytes before a cut that find sees, at most 4096; fewer at the beginning of a file */
   uint32_t pad;
-  /* Where the first record that begins at base + before or behind it begins, counted from base: in before .. bytes; a number of limit
-   * or more says that none begins in this split. UINT64_MAX: more bytes are needed; with YT_CHUNK_LAST: none begins in the rest of the file.
-   * NULL: files cannot be cut, each of them is read from its beginning to its end. Compressed files always are. */
+  /* Sets *start to the offset from base of the first record that begins at or after base + before, in before .. bytes.
+   * An offset of limit or more: no record begins in this split. UINT64_MAX: find needs more bytes; with YT_CHUNK_LAST:
+   * no record begins in the rest of the file.
+   * NULL: files cannot be cut, and each is read from beginning to end. Compressed files are always read so. */
   yt_status (*find)(void *self, const yt_chunk *, uint64_t *start);
-  /* Emits (form COPY) whole records that begin before base + limit, in order, and says how many bytes it took: those of the records,
-   * and those between them. A record that begins before the limit is read to its end, wherever that is.
-   * 0 taken and nothing emitted: more bytes are needed, and the next call has them, in a buffer that grows if one record fills it.
-   * With YT_CHUNK_LAST there are none: then 0 taken of bytes that are there is the error of a file that ends within a record.
-   * Records with 0 bytes taken, or more bytes taken than there are, end the job. */
+  /* Emits (form COPY) whole records that begin before base + limit, in order. Sets *taken to the number of bytes it
+   * consumed: records and the bytes between them. A record that begins before the limit is read to its end.
+   * 0 taken and nothing emitted: read needs more bytes. The next call has them, in a buffer that grows for one record.
+   * With YT_CHUNK_LAST there are no more: 0 taken of a non-empty chunk is the error of a file that ends in a record.
+   * The job ends if read emits records with 0 bytes taken, or takes more bytes than the chunk has. */
   yt_status (*read)(void *self, const yt_chunk *, yt_out *out, uint64_t *taken);
 } yt_reader;
 
-/* ---- writers: the bytes of an output, since minor 4 ------------------------------------------------------------------ */
+/* ---- writers: the bytes of an output, since minor 4 -------------------------------------------------------------- */
 
-/* yt_writer.flags */
-#define YT_WHOLE_PART 1u /* one instance writes a part from begin to end, in order; else any number of them write stretches of it side by side */
+/* Flag of yt_writer.flags: one instance writes a part from begin to end, in order. Without it, any number of instances
+ * write stretches of a part in parallel. */
+#define YT_WHOLE_PART 1u
 
-/* Form BYTES. The engine owns files, names, codecs and buffers; what a writer appends stands in the file, or is compressed behind it.
+/* Functions of a writer, form BYTES. The engine owns files, names, codecs and buffers. The bytes that a writer appends
+ * go to the file, after compression if the job sets a codec.
  *
- * Without YT_WHOLE_PART what is written of a record must depend on that record alone: a part's begin, its records in stretches of any
- * length, and its end come from instances that do not know of each other. With it an instance is called begin, write for each batch of the
- * part in order, end; a partition is then reduced by one worker. */
+ * Without YT_WHOLE_PART the bytes of a record must depend on that record alone: independent instances write a part's
+ * begin, its records in stretches of any length, and its end. With YT_WHOLE_PART the call order is begin, write for
+ * each batch of the part in order, end; one worker then reduces that partition. */
 typedef struct yt_writer {
   uint32_t size;
   uint32_t flags;
-  yt_status (*begin)(void *self, yt_out *bytes); /* NULL, or: the head of a part, also of one without records */
-  /* Records with keys and values, as they were emitted; their types are those of the job's last class. */
+  yt_status (*begin)(void *self, yt_out *bytes); /* NULL, or writes the head of a part, even an empty one */
+  /* Writes records with the keys and values that were emitted; their types are those of the job's last class. */
   yt_status (*write)(void *self, const yt_batch *records, yt_out *bytes);
-  yt_status (*end)(void *self, yt_out *bytes);   /* NULL, or: the foot of a part */
-  const char *extension;                         /* NULL, or what names of parts end in, as ".xml"; that of a codec comes behind it */
+  yt_status (*end)(void *self, yt_out *bytes);   /* NULL, or writes the foot of a part */
+  const char *extension;                         /* NULL, or the end of part names (".xml"), before a codec's */
 } yt_writer;
 
-/* ---- classes and the handshake ------------------------------------------------------------------------------------ */
+/* ---- classes and the handshake ----------------------------------------------------------------------------------- */
 
-/* Given to create(); valid until destroy() returns. */
+/* Services of the engine for an instance: passed to create(), valid until destroy() returns. */
 typedef struct yt_context {
   uint32_t size;
   uint32_t abi_minor;
   void *engine;
-  /* A setting of the job (-D key=value, or the job file's [settings]); p is NULL where it is not set. */
+  /* Returns a setting of the job (-D key=value, or [settings] of the job file); p is NULL if it is not set. */
   yt_str (*config)(void *engine, yt_str key);
-  /* A counter of this task: add to it with plain increments; NULL where there is no memory. It is summed over all tasks. */
+  /* Returns a counter of this task: add to it with plain increments. NULL: out of memory. The engine sums over
+   * tasks. */
   uint64_t *(*counter)(void *engine, yt_str group, yt_str name);
-  /* Why the function that is about to return YT_FAIL fails. */
+  /* Sets the reason of a failure: call it before returning YT_FAIL. */
   void (*error)(void *engine, yt_str message);
-  /* One line about what the task does now, for the progress display. */
+  /* Sets the line that the progress display shows for this task. */
   void (*status)(void *engine, yt_str message);
-  /* One bit for each byte of [p, p+n) that is one of set[0..set_n), set_n in 1..8; bit i%64 of bits[i/64]; bits has
-   * (n + 63) / 64 words, and the bits from n on are 0. SIMD chosen at run time. */
+  /* Sets bit i%64 of bits[i/64] for each byte p[i], i < n, that is one of set[0..set_n), set_n in 1..8. bits has
+   * (n + 63) / 64 words; the bits from n on are 0. SIMD chosen at run time. */
   void (*mask_any)(const uint8_t *p, uint64_t n, const uint8_t *set, uint32_t set_n, uint64_t *bits);
-  /* The task: map or reduce, its number (the split or the partition), the number of partitions. */
+  /* The task: 1 for a reduce task, its number (split or partition), the number of partitions. */
   uint32_t is_reduce, task, partitions, pad;
-  /* Where runs of bytes of a set end and begin (words, with their separators as the set): positions in [p, p+n), ascending, of each
-   * byte that is in the set where the byte before is not, or the other way round. They are counted from base, modulo 2^32, and written
-   * to `to`, which has room for n + 64; how many there are is returned. *before is 1 where the byte before p is in the set (or there is
-   * none), else 0, and tells the same of the last byte afterwards. set_n in 1..8. SIMD chosen at run time. Since minor 2. */
-  uint64_t (*edges)(const uint8_t *p, uint64_t n, const uint8_t *set, uint32_t set_n, uint32_t base, uint32_t *before, uint32_t *to);
-  /* The content of a side file of the job, by its name without directories; p is NULL where there is none. Since minor 3. */
+  /* Finds the ends and beginnings of runs of bytes of a set (with separators as the set: words). Writes to `to` the
+   * position of each byte in [p, p+n) that is in the set while the byte before is not, or the reverse; ascending,
+   * counted from base, modulo 2^32. `to` has room for n + 64 positions. Returns their number.
+   * *before is 1 if the byte before p is in the set or does not exist, else 0; the call sets it for the last byte.
+   * set_n in 1..8. SIMD chosen at run time. Since minor 2. */
+  uint64_t (*edges)(const uint8_t *p, uint64_t n, const uint8_t *set, uint32_t set_n, uint32_t base, uint32_t *before,
+                    uint32_t *to);
+  /* Returns the content of a side file, by its name without directories; p is NULL if there is none. Since minor 3. */
   yt_str (*side_file)(void *engine, yt_str name);
-  /* The name of a file of the input, by yt_batch.file_index; p is NULL where there is none, as in a reduce. Since minor 3. */
+  /* Returns the name of an input file by yt_batch.file_index; p is NULL if unknown, as in a reduce. Since minor 3. */
   yt_str (*input)(void *engine, uint32_t file_index);
-  /* One of the job's named outputs, for records of these types (form COPY), until destroy(): each operator of a task asks once for a
-   * name. NULL: the job has no such output, or it cannot be written; return YT_FAIL, the engine knows why. Only of mappers and
-   * reducers, on their own threads. Since minor 4. */
+  /* Returns a named output of the job for records of these types (form COPY), valid until destroy(). Call it once per
+   * name in each operator of a task. NULL: the job has no such output, or it cannot be written; return YT_FAIL, and the
+   * engine reports the reason. Only for mappers and reducers, on their own threads. Since minor 4. */
   yt_out *(*output)(void *engine, yt_str name, yt_type key_type, yt_type value_type);
   uint64_t reserved[4];
 } yt_context;
 
-/* yt_class.flags */
-#define YT_PURE 1u           /* reducer: what it emits for a group depends on that group alone, so that ranges of keys
-                                may be reduced by several instances at once */
-#define YT_EMITS_REFS 2u     /* mapper: keys are slices of the batch and values have 8 bytes: it can do YT_FORM_REF */
-#define YT_EMITS_ONE 4u      /* mapper: keys are slices of the batch and each value is the u64 1: it can do YT_FORM_ONE */
-#define YT_WANTS_SPAN 8u     /* mapper: hand over whole spans of text, lines not marked */
-#define YT_GROUPS 16u        /* key order: it sets group[], so that groups have a part of the key in common */
-/* All classes can do YT_FORM_COPY. */
+/* Flags of yt_class.flags. All classes support YT_FORM_COPY. */
+#define YT_PURE 1u           /* reducer: its output for a group depends on that group alone, so several instances may
+                                reduce ranges of keys in parallel */
+#define YT_EMITS_REFS 2u     /* mapper: keys are slices of the batch and values have 8 bytes: supports YT_FORM_REF */
+#define YT_EMITS_ONE 4u      /* mapper: keys are slices of the batch and each value is u64 1: supports YT_FORM_ONE */
+#define YT_WANTS_SPAN 8u     /* mapper: receives whole spans of text, without line marks */
+#define YT_GROUPS 16u        /* key order: it sets group[]; groups then share only a part of the key */
 
 /* A class: its name, its types, and the functions of its kind. */
 typedef struct yt_class {
@@ -288,37 +300,40 @@ typedef struct yt_class {
   yt_kind kind;
   const char *name;            /* "WordCount.Tokenizer": letters, digits, '_', '.', NUL-terminated */
   uint32_t flags;
-  yt_type key_type, value_type; /* what it emits; key_type YT_NONE of a reducer, combiner or folder: the keys that it is given;
-                                   writer: what it takes, YT_NONE: any */
+  yt_type key_type, value_type; /* types it emits; writer: types it accepts, YT_NONE: any; YT_NONE as the key_type of a
+                                   reducer, combiner or folder: the type of its input keys */
   yt_type in_value_type;        /* reducer, combiner, folder: the value type it expects; YT_NONE: any */
   yt_status (*create)(const yt_context *, void **self);
   void (*destroy)(void *self);
   yt_status (*map)(void *self, const yt_batch *, yt_out *);       /* mapper */
   yt_status (*reduce)(void *self, const yt_groups *, yt_out *);   /* reducer, combiner */
-  /* partitioner: part[i] in 0 .. parts-1 for each record; equal keys must get equal numbers where a reducer or folder follows */
+  /* partitioner: sets part[i] in 0 .. parts-1 for each record; equal keys must get equal numbers if a reducer or folder
+   * follows */
   yt_status (*partition)(void *self, const yt_batch *, uint32_t parts, uint32_t *part);
-  const yt_folder *folder;     /* folder; also a combiner or reducer that is one: then the engine may fold instead */
-  yt_status (*flush)(void *self, yt_out *);  /* NULL, or: end of the task, may still emit (form COPY); not of readers and writers */
+  const yt_folder *folder;     /* folder; or a combiner or reducer that is also a folder: the engine may fold instead */
+  yt_status (*flush)(void *self, yt_out *);  /* NULL, or the end of the task, may emit (form COPY); no reader, writer */
   const yt_reader *reader;     /* reader; since minor 4 */
   const yt_writer *writer;     /* writer; since minor 4 */
-  /* key order: emits one record for each of the batch, in its order: as key a form of the record's key (and of its value, if that
-   * decides too), as value nothing. Records are sorted by these forms: byte by byte, unsigned, a prefix before what it begins;
-   * equal forms in the order of emission. Records with equal forms are of one group, and go to one partition.
-   * With YT_GROUPS, group[i], UINT32_MAX before, is how many leading bytes of form i tell groups apart: groups are then formed, and
-   * partitions chosen, by these alone. No such beginning may be a prefix of another: end or escape what has no fixed length.
-   * Forms may not depend on the task. Since minor 4. */
+  /* key order: emits one record for each record of the batch, in the same order. Its key is the form of the record's
+   * key, and of its value if that decides too; its value is empty. The engine sorts records by these forms: byte by
+   * byte, unsigned, a prefix before its continuations; equal forms stay in the order of emission. Records with equal
+   * forms are one group and go to one partition.
+   * With YT_GROUPS, group[i] (UINT32_MAX at the call) is the number of leading bytes of form i that define its group
+   * and its partition. No such beginning may be a prefix of another: terminate or escape parts without a fixed length.
+   * Forms must not depend on the task. Since minor 4. */
   yt_status (*arrange)(void *self, const yt_batch *, yt_out *forms, uint32_t *group);
   uint64_t reserved[3];
 } yt_class;
 
-/* All classes of a library, with the version of the ABI that it was built with. */
+/* Table of a library: its classes, and the version of the ABI that it was built with. */
 typedef struct yt_library {
   uint32_t size, abi_major, abi_minor, n;
   const char *name, *version;
   const yt_class *const *classes;
 } yt_library;
 
-/* The one exported symbol. engine_abi is (major << 16 | minor) of the engine; NULL refuses it. */
+/* Returns the table of the library: the one exported symbol. engine_abi is (major << 16 | minor) of the engine. NULL:
+ * the library refuses that version. */
 __attribute__((visibility("default"))) const yt_library *yunti_library_v0(uint32_t engine_abi);
 
 #ifdef __cplusplus

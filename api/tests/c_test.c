@@ -1,4 +1,4 @@
-/* yunti.h from plain C99: the layout of every struct on 64-bit machines, and a class without any C++.
+/* Test of yunti.h in plain C99: the layout of every struct on 64-bit machines, and classes without C++.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
 #include <stdlib.h>
@@ -140,7 +140,7 @@ AT(yt_library, name, 16);
 AT(yt_library, version, 24);
 AT(yt_library, classes, 32);
 
-/* C.Lines: each line with the number 1, and a counter. */
+/* C.Lines: a mapper that emits each line with the number 1, and counts them. */
 typedef struct lines {
   const yt_context *context;
   uint64_t *counter;
@@ -169,7 +169,7 @@ static yt_status lines_map(void *self, const yt_batch *b, yt_out *out) {
   const uint64_t one = 1;
   uint32_t i;
   if (out->form != YT_FORM_COPY || b->voff == NULL) {
-    l->context->error(l->context->engine, text("C.Lines: lines and the copying form are expected"));
+    l->context->error(l->context->engine, text("C.Lines needs lines and the form COPY"));
     return YT_FAIL;
   }
   for (i = 0; i < b->n; ++i) {
@@ -203,7 +203,7 @@ static const yt_class lines_class = {
     .size = sizeof(yt_class), .kind = YT_MAPPER, .name = "C.Lines", .key_type = YT_BYTES, .value_type = YT_I64,
     .create = lines_create, .destroy = lines_destroy, .map = lines_map};
 
-/* Appends in form BYTES. */
+/* Appends bytes in form BYTES. */
 static yt_status append(yt_out *out, const uint8_t *p, uint64_t n) {
   yt_status status = YT_OK;
   if (n > YT_BIG_BYTES) {
@@ -219,7 +219,7 @@ static yt_status append(yt_out *out, const uint8_t *p, uint64_t n) {
   return YT_OK;
 }
 
-/* Emits in form COPY. */
+/* Emits a record in form COPY. */
 static yt_status emit(yt_out *out, yt_str key, yt_str value) {
   const uint32_t head[2] = {(uint32_t)key.n, (uint32_t)value.n};
   const uint64_t need = (8 + key.n + value.n + 7) / 8 * 8;
@@ -236,7 +236,7 @@ static yt_status emit(yt_out *out, yt_str key, yt_str value) {
   return YT_OK;
 }
 
-/* C.Pairs: records of a key and a value, each behind its length of two bytes, the first the higher one. */
+/* C.Pairs: a reader of records of a key and a value, each after its length in two bytes, big-endian. */
 static uint64_t length(const uint8_t *p) { return (uint64_t)p[0] << 8 | p[1]; }
 
 static yt_status pairs_read(void *self, const yt_chunk *chunk, yt_out *out, uint64_t *taken) {
@@ -260,7 +260,7 @@ static yt_status pairs_read(void *self, const yt_chunk *chunk, yt_out *out, uint
   return YT_OK;
 }
 
-/* C.PairsOut: the same the other way round. */
+/* C.PairsOut: the writer of that format. */
 static yt_status pairs_write(void *self, const yt_batch *b, yt_out *out) {
   lines *l = self;
   uint32_t i;
@@ -274,7 +274,7 @@ static yt_status pairs_write(void *self, const yt_batch *b, yt_out *out) {
       const uint8_t head[2] = {(uint8_t)(n[j] >> 8), (uint8_t)n[j]};
       yt_status status;
       if (n[j] > 0xffff) {
-        l->context->error(l->context->engine, text("C.PairsOut: a key or value of more than 65535 bytes"));
+        l->context->error(l->context->engine, text("C.PairsOut: a key or value has more than 65535 bytes"));
         return YT_FAIL;
       }
       status = append(out, head, 2);

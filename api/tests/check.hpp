@@ -1,4 +1,4 @@
-// CHECK: an assertion that stays on in every build and says what it saw.
+// CHECK: an assertion that is active in every build and prints its place and its condition.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdio>

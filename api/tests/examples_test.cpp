@@ -1,4 +1,4 @@
-// The examples' classes do what their READMEs say.
+// Test of the examples' classes against their READMEs.
 //
 //   examples_test libword_count.so libtera_sort.so libmax_by_key.so
 // SPDX-License-Identifier: Apache-2.0
@@ -34,7 +34,8 @@ static void word_count(const char* path) {
     Object object(find(library, name), host);
     Sink sink;
     CHECK(object.cls->folder->known == YT_FOLD_SUM_I64);
-    CHECK(object.cls->reduce(object.self, &groups.groups, &sink.out) == YT_OK && object.cls->reduce(object.self, &rest.groups, &sink.out) == YT_OK);
+    CHECK(object.cls->reduce(object.self, &groups.groups, &sink.out) == YT_OK &&
+        object.cls->reduce(object.self, &rest.groups, &sink.out) == YT_OK);
     CHECK((sink.take() == Records{{"a", number(3)}, {"b", number(12)}}));
   }
   CHECK(find(library, "WordCount.Count")->folder->known == YT_FOLD_COUNT);
@@ -43,7 +44,8 @@ static void word_count(const char* path) {
 static void tera_sort(const char* path) {
   const yt_library* library = load(path);
   Host host;
-  Records in = {{std::string(10, '\xff'), std::string(90, 'v')}, {std::string(10, 0), std::string(90, 'w')}, {"", "empty key"}, {"\x80", "short key"}};
+  Records in = {{std::string(10, '\xff'), std::string(90, 'v')}, {std::string(10, 0), std::string(90, 'w')},
+      {"", "empty key"}, {"\x80", "short key"}};
   std::mt19937 random(5);
   for (int i = 0; i < 1000; ++i) {
     in.emplace_back(std::string(10, 0), std::string(90, static_cast<char>(i)));
@@ -76,7 +78,8 @@ static void max_by_key(const char* path) {
   map(parse, host, bad, YT_FORM_REF, YT_FAIL);
   CHECK(host.error.find("byte 1004 of file number 0") != std::string::npos);
   host.settings["max_by_key.bad"] = "skip";
-  CHECK((map(parse, host, bad, YT_FORM_REF) == Records{{"a", number(1)}, {"d", number(4)}}) && host.counters["MaxByKey/BAD_LINES"] == 2);
+  CHECK((map(parse, host, bad, YT_FORM_REF) == Records{{"a", number(1)}, {"d", number(4)}}) &&
+      host.counters["MaxByKey/BAD_LINES"] == 2);
   host.settings["max_by_key.bad"] = "ignore";
   void* self = nullptr;
   CHECK(parse->create(&host.context, &self) == YT_FAIL);
@@ -90,7 +93,8 @@ static void max_by_key(const char* path) {
   void* into[4] = {s[0], s[1], s[0], s[1]};
   const int64_t values[4] = {-5, 3, -7, 9};
   const void* from[1] = {s[1]};
-  CHECK(f.init(object.self, s, 2) == YT_OK && f.fold(object.self, into, nullptr, reinterpret_cast<const uint64_t*>(values), 4) == YT_OK);
+  CHECK(f.init(object.self, s, 2) == YT_OK &&
+      f.fold(object.self, into, nullptr, reinterpret_cast<const uint64_t*>(values), 4) == YT_OK);
   CHECK(states[0] == -5 && states[1] == 9);
   CHECK(f.merge(object.self, s, from, 1) == YT_OK && states[0] == 9);
   Sink sink;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the API into a fresh folder, moves it, and builds a class library against it with CMake and with pkg-config.
+# Installs the API into an empty folder, moves it, and builds a class library against it with CMake and with pkg-config.
 # usage: installed_test.sh BUILD_DIR TESTS_DIR CXX
 set -eu
 build=$1 tests=$2 cxx=$3

@@ -1,9 +1,9 @@
-// How long a mapper takes for a record that it emits: by form of emission, spans against lines. Not a test.
+// Benchmark of a mapper: nanoseconds per emitted record, by form of output, for spans and lines. Not a test.
 //
 //   mapper_bench LIBRARY.so CLASS [FILE|--tiny]        without FILE: 4 MB of words of about ten letters, 62 a line
 //
-// The text lies in memory, is handed over in batches of 64 KB, and each full block of 256 KB is thrown away: this is the time of the
-// class alone, without what the engine does. The best of 200 short rounds: it tells the same on a machine that is busy.
+// The text is in memory and comes in batches of 64 KB; each full block of 256 KB is discarded. So this is the time of
+// the class alone, without the engine. The result is the best of 200 short rounds, which is stable on a busy machine.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
@@ -61,8 +61,8 @@ int main(int argc, char** argv) {
 
   const yt_class* cls = mock::find(mock::load(argv[1]), argv[2]);
   mock::Host host;
-  host.context.abi_minor = 1;  // without the engine's SIMD: what this program has in its place would be measured, not the class
-  // Both ways to cut: [begin, end) of each batch at line ends, and the lines of each.
+  host.context.abi_minor = 1;  // without the engine's SIMD: otherwise the mock's slow replacement would be measured
+  // Pieces of the text: [begin, end) of each batch at line ends, and the lines of each.
   struct Piece {
     uint64_t begin, end;
     std::vector<uint32_t> off, len;
@@ -108,14 +108,16 @@ int main(int argc, char** argv) {
       }
       best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count());
     }
-    std::printf("%-12s %-6s %10llu records  %6.2f ns a record  %6.0f MB/s\n", how, span ? "spans" : "lines", static_cast<unsigned long long>(records),
+    std::printf("%-12s %-6s %10llu records  %6.2f ns a record  %6.0f MB/s\n", how, span ? "spans" : "lines",
+        static_cast<unsigned long long>(records),
                 best * 1e9 / static_cast<double>(records), static_cast<double>(bytes) / best / 1e6);
   };
 
   mock::Object object(cls, host);
   mock::Sink sink;
-  for (const Piece& piece : pieces) {  // how many records there are, by the slow way
-    mock::Batch batch(std::string_view(text).substr(piece.begin, piece.end - piece.begin), (cls->flags & YT_WANTS_SPAN) != 0);
+  for (const Piece& piece : pieces) {  // counts the records, by the slow way
+    mock::Batch batch(std::string_view(text).substr(piece.begin, piece.end - piece.begin),
+    (cls->flags & YT_WANTS_SPAN) != 0);
     CHECK(cls->map(object.self, &batch.batch, &sink.out) == YT_OK);
   }
   const uint64_t records = sink.take().size();

@@ -1,9 +1,10 @@
-// A host for tests: loads a class library and plays the engine to it, with every rule of yunti.h at its edge.
+// Mock of the engine for tests: loads a class library and calls it at the limits of every rule of yunti.h.
 //
 //   input    ....... records | 64 bytes of slack, filled with separators | a page that cannot be touched
 //   block    ....... room    | 64 bytes of slack                         | a page that cannot be touched
 //
-// Blocks can be as small as the ABI allows, so that every record may meet the end of one. What is emitted is decoded from the bytes.
+// Blocks can be as small as the ABI allows, so any record may reach the end of one. Emitted records are decoded from
+// the bytes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <dlfcn.h>
@@ -27,7 +28,7 @@ namespace mock {
 inline std::string_view text(yt_str s) { return {reinterpret_cast<const char*>(s.p), static_cast<size_t>(s.n)}; }
 inline yt_str str(std::string_view s) { return {reinterpret_cast<const uint8_t*>(s.data()), s.size()}; }
 
-// n bytes and YT_SLACK, ending at a guard page.
+// Memory of n bytes and YT_SLACK, ending at a guard page.
 class Guarded {
  public:
   explicit Guarded(size_t n) {
@@ -54,7 +55,7 @@ using Records = std::vector<Record>;
 
 inline std::string number(int64_t v) { return std::string(reinterpret_cast<const char*>(&v), 8); }
 
-// An output block and what was emitted into it.
+// An output block and the records emitted into it.
 class Sink {
  public:
   explicit Sink(yt_form form = YT_FORM_COPY, size_t block_bytes = 1 << 18, const uint8_t* ref_base = nullptr)
@@ -73,7 +74,7 @@ class Sink {
   std::string bytes;  // form BYTES
   int fulls = 0, bigs = 0, stop_after = -1;
 
-  // To be called after each call into the class.
+  // Returns all records so far. Call it after each call into the class.
   Records& take() {
     decode();
     reset(out.form == YT_FORM_COPY ? 0 : 0);
@@ -82,7 +83,7 @@ class Sink {
 
  private:
   void reset(uint64_t need) {
-    // A block is never smaller than what was asked for: the last `need` bytes at least.
+    // A block has at least the requested `need` bytes.
     if (need > block_bytes_) {
       spare_ = std::make_unique<Guarded>(need);
       out.cur = start_ = spare_->p;
@@ -109,7 +110,8 @@ class Sink {
         p += (8 + uint64_t{a} + b + 7) / 8 * 8;
       } else {
         std::string key(reinterpret_cast<const char*>(out.ref_base) + a, b);
-        records.emplace_back(std::move(key), out.form == YT_FORM_ONE ? number(1) : std::string(reinterpret_cast<const char*>(p + 8), 8));
+        records.emplace_back(std::move(key), out.form == YT_FORM_ONE ? number(1)
+            : std::string(reinterpret_cast<const char*>(p + 8), 8));
         p += out.form == YT_FORM_ONE ? 8 : 16;
       }
       CHECK(p <= out.end);
@@ -128,7 +130,8 @@ class Sink {
   static yt_status big(yt_out* o, yt_str key, yt_str value) {
     Sink& s = *static_cast<Sink*>(o->engine);
     const bool copy = o->form == YT_FORM_COPY;
-    CHECK((copy || o->form == YT_FORM_BYTES) && key.n + value.n > YT_BIG_BYTES - (copy ? 16 : 0) && key.n + value.n <= 0x7FFFFFFF);
+    CHECK((copy || o->form == YT_FORM_BYTES) && key.n + value.n > YT_BIG_BYTES - (copy ? 16 : 0) &&
+        key.n + value.n <= 0x7FFFFFFF);
     ++s.bigs;
     s.decode();
     s.reset(0);
@@ -152,7 +155,8 @@ inline void mask_any(const uint8_t* p, uint64_t n, const uint8_t* set, uint32_t 
     if (std::memchr(set, p[i], set_n)) bits[i / 64] |= uint64_t{1} << i % 64;
 }
 
-inline uint64_t edges(const uint8_t* p, uint64_t n, const uint8_t* set, uint32_t set_n, uint32_t base, uint32_t* before, uint32_t* to) {
+inline uint64_t edges(const uint8_t* p, uint64_t n, const uint8_t* set, uint32_t set_n, uint32_t base, uint32_t* before,
+    uint32_t* to) {
   uint64_t found = 0;
   for (uint64_t i = 0; i < n; ++i) {
     const uint32_t inside = std::memchr(set, p[i], set_n) != nullptr;
@@ -218,7 +222,7 @@ inline const yt_class* find(const yt_library* library, std::string_view name) {
   std::exit(1);
 }
 
-// An object of a class.
+// An instance of a class.
 class Object {
  public:
   Object(const yt_class* c, Host& host) : cls(c) { CHECK(c->create(&host.context, &self) == YT_OK); }
@@ -228,10 +232,10 @@ class Object {
   void* self = nullptr;
 };
 
-// Records with their offset arrays, as a batch.
+// A batch of records, with their offset arrays.
 class Batch {
  public:
-  // Text: a span, or the lines marked.
+  // Text as a span, or with its lines marked.
   Batch(std::string_view all, bool span) : data_(all) {
     init(all.size());
     if (span) {
@@ -290,7 +294,7 @@ class Batch {
   std::vector<uint32_t> koff_, klen_, voff_, vlen_;
 };
 
-// Groups in key order; values as bytes, or packed where `v8`.
+// A group of values; Groups stores them as bytes, or packed with `v8`.
 struct Group {
   std::string key;
   std::vector<std::string> values;
@@ -346,8 +350,9 @@ class Groups {
   std::vector<uint64_t> v8_;
 };
 
-// What the reader of a class makes of a file, in pieces of `split` bytes (0: whole), given to it `step` bytes at a time.
-inline Records read_file(const yt_class* cls, Host& host, const std::string& file, size_t split, size_t step, yt_status* status) {
+// Reads a file with the reader of a class, in pieces of `split` bytes (0: whole), passing `step` more bytes at a time.
+inline Records read_file(const yt_class* cls, Host& host, const std::string& file, size_t split, size_t step,
+    yt_status* status) {
   Records all;
   const yt_reader& reader = *cls->reader;
   for (size_t start = 0; start < file.size(); start += split) {
@@ -389,7 +394,7 @@ inline Records read_file(const yt_class* cls, Host& host, const std::string& fil
         if (at >= chunk.limit || (last && from == to)) break;
         from += at;
       }
-      // More, where it took nothing of what there was.
+      // Adds bytes if the call took nothing.
       to = std::min(file.size(), std::max(to, from) + (at == 0 || at == UINT64_MAX || from >= to ? step : 0));
     }
     for (Record& r : sink.take()) all.push_back(std::move(r));

@@ -1,16 +1,16 @@
 #!/bin/sh
-# Mistakes that the compiler must refuse, each with the message that says what to do.
+# Wrong classes that the compiler must reject, each with a message that names the remedy.
 # usage: refused_test.sh CXX INCLUDE_DIR
 set -u
 cxx=$1 include=$2 failed=0
 work=$(mktemp -d) && trap 'rm -rf "$work"' EXIT
 
-refused() { # refused MESSAGE: the program on standard input does not compile and the compiler says MESSAGE
+refused() { # refused MESSAGE: checks that the program on standard input does not compile, with MESSAGE in the output
   { echo '#include <yunti/yunti.hpp>'; cat; } >"$work/t.cpp"
   if "$cxx" -std=c++17 -fsyntax-only -I"$include" "$work/t.cpp" 2>"$work/err"; then
-    echo "compiled, but should not: $1"; failed=1
+    echo "compiles, but must not: $1"; failed=1
   elif ! grep -qF -- "$1" "$work/err"; then
-    echo "another message than: $1"; cat "$work/err"; failed=1
+    echo "expected message missing: $1"; cat "$work/err"; failed=1
   fi
 }
 
@@ -23,7 +23,7 @@ struct F : yunti::Folder<std::string, int64_t> {
 };
 YUNTI_LIBRARY("L", "1", yunti::folder<F>("L.F"))
 EOF
-refused 'a folder says whether merge is exact' <<'EOF'
+refused 'a folder must declare whether merge is exact' <<'EOF'
 struct F : yunti::Folder<int64_t, int64_t> {
   void init(int64_t&) {} void fold(int64_t&, int64_t) {} void merge(int64_t&, const int64_t&) {}
   void finish(std::string_view, const int64_t&, Out&) {}
@@ -35,11 +35,17 @@ struct M : yunti::Mapper<yunti::Bytes, int64_t> { void map(int, Out&) {} };
 YUNTI_LIBRARY("L", "1", yunti::mapper<M>("L.M"))
 EOF
 refused 'it is a template: template <class Out>' <<'EOF'
-struct M : yunti::Mapper<yunti::Bytes, int64_t> { static constexpr bool value_is_one = true; void map(std::string_view, Out&) {} };
+struct M : yunti::Mapper<yunti::Bytes, int64_t> {
+  static constexpr bool value_is_one = true;
+  void map(std::string_view, Out&) {}
+};
 YUNTI_LIBRARY("L", "1", yunti::mapper<M>("L.M"))
 EOF
 refused 'value_is_one needs a value type' <<'EOF'
-struct M : yunti::Mapper<yunti::Bytes, yunti::Bytes> { static constexpr bool value_is_one = true; template <class O> void map(std::string_view, O&) {} };
+struct M : yunti::Mapper<yunti::Bytes, yunti::Bytes> {
+  static constexpr bool value_is_one = true;
+  template <class O> void map(std::string_view, O&) {}
+};
 YUNTI_LIBRARY("L", "1", yunti::mapper<M>("L.M"))
 EOF
 refused "letters, digits, '_' and '.'" <<'EOF'

@@ -22,7 +22,7 @@ struct Identity : yunti::Mapper<Bytes, Bytes> {
   void map(string_view key, string_view value, Out& out) { out.emit(key, value); }
 };
 
-struct Own : yunti::Mapper<Bytes, Bytes> {  // what is emitted lies nowhere in the input, and ends where its memory ends
+struct Own : yunti::Mapper<Bytes, Bytes> {  // emits bytes outside of the input, which end at the end of their memory
   void map(string_view value, Out& out) {
     const std::string twice = std::string(value) + std::string(value);
     out.emit(twice, std::string(value.rbegin(), value.rend()));
@@ -41,7 +41,8 @@ struct Length : yunti::Mapper<Bytes, int64_t> {
 struct At : yunti::Mapper<int64_t, Bytes> {
   uint32_t file = 0;
   void begin_batch(const yt_batch& batch) { file = batch.file_index; }
-  void map(uint64_t position, string_view line, Out& out) { out.emit(static_cast<int64_t>(position) + file * 1000, line); }
+  void map(uint64_t position, string_view line, Out& out) { out.emit(static_cast<int64_t>(position) + file * 1000,
+      line); }
 };
 
 struct Types : yunti::Mapper<double, int32_t> {
@@ -67,7 +68,7 @@ struct NotOne : yunti::Mapper<Bytes, int64_t> {
   void map(string_view value, Out& out) { out.emit(value, 2); }
 };
 
-struct Sized : yunti::Mapper<Bytes, Bytes> {  // a record of as many bytes as the settings say
+struct Sized : yunti::Mapper<Bytes, Bytes> {  // emits a record with the sizes of the settings
   explicit Sized(yunti::Context& context)
       : key(static_cast<uint64_t>(yunti::parse_i64(context.config("key", "0")).value())),
         value(static_cast<uint64_t>(yunti::parse_i64(context.config("value", "0")).value())) {}
@@ -103,7 +104,8 @@ struct Throws : yunti::Mapper<Bytes, int64_t> {
 };
 
 struct Counts : yunti::Mapper<Bytes, int64_t> {  // emits at the end of the task
-  explicit Counts(yunti::Context& context) : counter(context.counter("Test", "RECORDS")), bytes(context.counter("Test", "BYTES")), own(context) {}
+  explicit Counts(yunti::Context& context) : counter(context.counter("Test", "RECORDS")),
+  bytes(context.counter("Test", "BYTES")), own(context) {}
   void map(string_view value, Out&) {
     ++counter;
     bytes += value.size();
@@ -114,7 +116,7 @@ struct Counts : yunti::Mapper<Bytes, int64_t> {  // emits at the end of the task
   yunti::Context own;
 };
 
-struct Several : yunti::Mapper<Bytes, Bytes> {  // says which of its functions was called
+struct Several : yunti::Mapper<Bytes, Bytes> {  // emits the name of the function that was called
   void map_span(const yunti::Span& span, Out& out) { out.emit("span", std::to_string(span.position)); }
   void map(string_view, string_view, Out& out) { out.emit("key", ""); }
   void map(uint64_t position, string_view, Out& out) { out.emit("position", std::to_string(position)); }
@@ -148,7 +150,7 @@ struct SumStream : yunti::Reducer<Bytes, int64_t> {
   int64_t sum = 0, groups = 0;
 };
 
-struct Widen : yunti::Reducer<int64_t, double, int32_t> {  // numbers for keys, values of four bytes
+struct Widen : yunti::Reducer<int64_t, double, int32_t> {  // numbers as keys, values of four bytes
   void reduce(int64_t key, yunti::Values<int32_t>& values, Out& out) {
     double sum = 0;
     for (int32_t v : values) sum += v;
@@ -176,7 +178,7 @@ struct Mean : yunti::Folder<MeanState, double> {
 struct Histogram {
   uint32_t count[256];
 };
-struct Letters : yunti::Folder<Histogram, Bytes> {  // a state larger than what is copied
+struct Letters : yunti::Folder<Histogram, Bytes> {  // a state too large to be copied
   static constexpr bool exact = true;
   void init(Histogram& h) { h = {}; }
   void fold(Histogram& h, string_view v) {
@@ -196,7 +198,8 @@ struct Letters : yunti::Folder<Histogram, Bytes> {  // a state larger than what 
 // ---- partitioners
 
 struct ByLength : yunti::Partitioner<> {
-  uint32_t partition(string_view key, string_view value, uint32_t parts) { return static_cast<uint32_t>(key.size() + value.size()) % parts; }
+  uint32_t partition(string_view key, string_view value, uint32_t parts) { return static_cast<uint32_t>(key.size() +
+      value.size()) % parts; }
 };
 struct ByNumber : yunti::Partitioner<int64_t> {
   uint32_t partition(int64_t key, uint32_t) { return static_cast<uint32_t>(key); }
@@ -204,7 +207,7 @@ struct ByNumber : yunti::Partitioner<int64_t> {
 
 // ---- key orders
 
-struct ByParts : yunti::KeyOrder<> {  // `text;i32;double`, each turned where it begins with '!'; a group for each text
+struct ByParts : yunti::KeyOrder<> {  // `text;i32;double`, each descending if it begins with '!'; one group per text
   static constexpr bool groups = true;
   void arrange(string_view key, yunti::OrderedKey& form) {
     const size_t first = key.find(';'), second = key.find(';', first + 1);
@@ -221,12 +224,12 @@ struct ByParts : yunti::KeyOrder<> {  // `text;i32;double`, each turned where it
     yunti::OrderedKeyReader back(form.bytes());
     const bool same = back.text(text_direction) == text && back.position() == form.group_bytes() &&
                       back.number<int32_t>(integer_direction) == number && back.number<double>(real_direction) == wide;
-    if (!same || back.position() != form.bytes().size()) yunti::fail("the parts did not come back");
+    if (!same || back.position() != form.bytes().size()) yunti::fail("the parts differ after reading");
     try {
       back.number<uint64_t>();
-      yunti::fail("there was one part more");
+      yunti::fail("there is one part too many");
     } catch (const yunti::Error& e) {
-      if (string_view(e.what()).find("has not the parts") == string_view::npos) throw;
+      if (string_view(e.what()).find("lacks a part") == string_view::npos) throw;
     }
   }
 };
@@ -236,7 +239,7 @@ struct ByDecimal : yunti::KeyOrder<> {
 struct Undeclared : yunti::KeyOrder<int64_t> {
   void arrange(int64_t key, yunti::OrderedKey& form) { form.number(key).group(); }
 };
-struct Keyed : yunti::Reducer<Bytes, Bytes> {  // each value behind its key
+struct Keyed : yunti::Reducer<Bytes, Bytes> {  // each value after its key
   void begin(string_view) { line.clear(); }
   void add(string_view key, string_view value) { line += std::string(key) + '=' + std::string(value) + ' '; }
   void end(string_view key, Out& out) { out.emit(key, line); }
@@ -245,14 +248,15 @@ struct Keyed : yunti::Reducer<Bytes, Bytes> {  // each value behind its key
 struct KeyedWhole : yunti::Reducer<Bytes, Bytes> {
   void reduce(string_view key, yunti::Values<Bytes>& values, Out& out) {
     std::string line;
-    for (auto value = values.begin(); value != values.end(); ++value) line += std::string(value.key()) + '=' + std::string(*value) + ' ';
+    for (auto value = values.begin(); value != values.end(); ++value) line += std::string(value.key())
+      + '=' + std::string(*value) + ' ';
     out.emit(key, line);
   }
 };
 
 // ---- readers and writers
 
-struct Lengths : yunti::Reader<uint64_t, Bytes> {  // a length byte and as many bytes
+struct Lengths : yunti::Reader<uint64_t, Bytes> {  // a length byte and that many bytes
   size_t read(const yunti::Chunk& chunk, Out& out) {
     size_t at = 0;
     while (at < chunk.owned()) {
@@ -265,7 +269,8 @@ struct Lengths : yunti::Reader<uint64_t, Bytes> {  // a length byte and as many 
   }
 };
 
-struct Sentences : yunti::Reader<Bytes, yunti::None> {  // up to a full stop; cut with a look at the byte before
+// sentences up to a full stop; find() needs the byte before the cut
+struct Sentences : yunti::Reader<Bytes, yunti::None> {
   static constexpr uint32_t look_back = 1;
   size_t find(const yunti::Chunk& chunk) {
     if (chunk.cut == 0) return 0;
@@ -309,20 +314,21 @@ struct Keys : yunti::Writer<yunti::Any, yunti::None> {
 }  // namespace
 
 YUNTI_LIBRARY("Test", "1.2",
-              yunti::mapper<Words>("Test.Words"), yunti::mapper<Identity>("Test.Identity"), yunti::mapper<Own>("Test.Own"),
-              yunti::mapper<Length>("Test.Length"), yunti::mapper<At>("Test.At"), yunti::mapper<Types>("Test.Types"),
-              yunti::mapper<KeysOnly>("Test.KeysOnly"), yunti::mapper<NoSlice>("Test.NoSlice"), yunti::mapper<NotOne>("Test.NotOne"),
-              yunti::mapper<Sized>("Test.Sized"), yunti::mapper<Throws>("Test.Throws"), yunti::mapper<Counts>("Test.Counts"),
-              yunti::mapper<Several>("Test.Several"),
-              yunti::reducer<Concat>("Test.Concat"), yunti::reducer<SumAll>("Test.SumAll"), yunti::combiner<SumAll>("Test.SumCombiner"),
-              yunti::reducer<SumStream>("Test.SumStream"), yunti::reducer<Widen>("Test.Widen"),
-              yunti::reducer<yunti::Sum<int64_t>>("Test.SumFold"), yunti::reducer<yunti::Count>("Test.CountFold"),
-              yunti::reducer<Mean>("Test.MeanReducer"),
-              yunti::folder<Mean>("Test.Mean"), yunti::folder<Letters>("Test.Letters"), yunti::folder<yunti::Count>("Test.Count"),
-              yunti::folder<yunti::Sum<double>>("Test.SumDouble"),
+              yunti::mapper<Words>("Test.Words"), yunti::mapper<Identity>("Test.Identity"),
+              yunti::mapper<Own>("Test.Own"), yunti::mapper<Length>("Test.Length"), yunti::mapper<At>("Test.At"),
+              yunti::mapper<Types>("Test.Types"), yunti::mapper<KeysOnly>("Test.KeysOnly"),
+              yunti::mapper<NoSlice>("Test.NoSlice"), yunti::mapper<NotOne>("Test.NotOne"),
+              yunti::mapper<Sized>("Test.Sized"), yunti::mapper<Throws>("Test.Throws"),
+              yunti::mapper<Counts>("Test.Counts"), yunti::mapper<Several>("Test.Several"),
+              yunti::reducer<Concat>("Test.Concat"), yunti::reducer<SumAll>("Test.SumAll"),
+              yunti::combiner<SumAll>("Test.SumCombiner"), yunti::reducer<SumStream>("Test.SumStream"),
+              yunti::reducer<Widen>("Test.Widen"), yunti::reducer<yunti::Sum<int64_t>>("Test.SumFold"),
+              yunti::reducer<yunti::Count>("Test.CountFold"), yunti::reducer<Mean>("Test.MeanReducer"),
+              yunti::folder<Mean>("Test.Mean"), yunti::folder<Letters>("Test.Letters"),
+              yunti::folder<yunti::Count>("Test.Count"), yunti::folder<yunti::Sum<double>>("Test.SumDouble"),
               yunti::partitioner<ByLength>("Test.ByLength"), yunti::partitioner<ByNumber>("Test.ByNumber"),
               yunti::key_order<ByParts>("Test.ByParts"), yunti::key_order<ByDecimal>("Test.ByDecimal"),
               yunti::key_order<Undeclared>("Test.Undeclared"),
               yunti::reducer<Keyed>("Test.Keyed"), yunti::reducer<KeyedWhole>("Test.KeyedWhole"),
-              yunti::reader<Lengths>("Test.Lengths"), yunti::reader<Sentences>("Test.Sentences"), yunti::writer<Table>("Test.Table"),
-              yunti::writer<Keys>("Test.Keys"))
+              yunti::reader<Lengths>("Test.Lengths"), yunti::reader<Sentences>("Test.Sentences"),
+              yunti::writer<Table>("Test.Table"), yunti::writer<Keys>("Test.Keys"))

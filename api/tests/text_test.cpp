@@ -1,5 +1,5 @@
-// The cutters of text against byte loops, on random texts of all lengths around 64, with every separator, at a guard page.
-// Compiled several times: SSE2, AVX2 and without SIMD.
+// Test of words, lines and fields against byte loops, on random texts of all lengths around 64, with every separator,
+// at a guard page. Compiled several times: SSE2, AVX2 and without SIMD.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <random>
@@ -73,7 +73,8 @@ static void check_text(const std::string& text) {
 }
 
 static void texts() {
-  for (const char* s : {"", " ", "a", "a b", " a  b ", "\r\n", "\r\r\n\n", "a\r", "a\r\n\r\nb", "\v", "a\vb\fc", "\t", "k\tv", "k\tv\tw\n\t\n"}) check_text(s);
+  for (const char* s : {"", " ", "a", "a b", " a  b ", "\r\n", "\r\r\n\n", "a\r", "a\r\n\r\nb", "\v", "a\vb\fc", "\t",
+      "k\tv", "k\tv\tw\n\t\n"}) check_text(s);
   std::string all;
   for (int i = 0; i < 256; ++i) all += {static_cast<char>(i), 'x'};
   check_text(all);
@@ -85,14 +86,14 @@ static void texts() {
     for (char& c : s) c = random() % dense == 0 ? separators[random() % 5] : others[random() % others.size()];
     check_text(s);
   }
-  std::string longer;  // over the pieces that the engine's masks are taken in
+  std::string longer;  // longer than the pieces of the engine's masks
   while (longer.size() < 70000) longer += std::string(1 + random() % 200, 'w') + separators[random() % 5];
   for (size_t cut : {16383, 16384, 16385, 32768, 65536, 70000}) check_text(longer.substr(0, cut));
   check_text(std::string(40000, 'w'));
 }
 
 static void check_number(const std::string& s, bool good, int64_t want) {
-  const std::unique_ptr<char[]> exact(new char[s.size()]);  // for the sanitizers: nothing behind it
+  const std::unique_ptr<char[]> exact(new char[s.size()]);  // for the sanitizers: no bytes after it
   std::copy(s.begin(), s.end(), exact.get());
   const auto got = yunti::parse_i64({exact.get(), s.size()});
   if (got.has_value() != good || (good && *got != want)) std::fprintf(stderr, "parse_i64(\"%s\")\n", s.c_str());
@@ -100,7 +101,8 @@ static void check_number(const std::string& s, bool good, int64_t want) {
 }
 
 static void numbers() {
-  for (const char* s : {"", "-", "+", "--1", "+-1", " 1", "1 ", "1a", "a", "12345678a", "1234567:", "/2345678", "9223372036854775808", "-9223372036854775809",
+  for (const char* s : {"", "-", "+", "--1", "+-1", " 1", "1 ", "1a", "a", "12345678a", "1234567:", "/2345678",
+      "9223372036854775808", "-9223372036854775809",
                         "99999999999999999999", "12345678901234567890123", "1\xb1"})
     check_number(s, false, 0);
   check_number("9223372036854775807", true, INT64_MAX);
@@ -116,7 +118,8 @@ static void numbers() {
     std::string s = std::to_string(v), digits = "0123456789";
     s[random() % s.size()] = static_cast<char>(random());
     const size_t sign = s[0] == '-' || s[0] == '+';
-    const bool good = s.size() > sign && std::all_of(s.begin() + static_cast<long>(sign), s.end(), [](char c) { return c >= '0' && c <= '9'; });
+    const bool good = s.size() > sign && std::all_of(s.begin() + static_cast<long>(sign), s.end(),
+        [](char c) { return c >= '0' && c <= '9'; });
     if (good && s.size() < 18) check_number(s, true, std::stoll(s));
     if (!good) check_number(s, false, 0);
   }

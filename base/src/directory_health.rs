@@ -1,24 +1,24 @@
-//! Whether a directory may still be used: it is taken out of use when too many of its operations fail within a short time.
+//! Health of a directory: a directory is retired when too many of its operations fail within a short time.
 //!
 //! ```text
 //!   windows of 5 s   |  7 errors |  9 errors |           |  12 errors |  8 errors |
 //!   in a row              7          16          0            12          20: out of use
 //! ```
 //!
-//! Errors of windows in a row add up; a window without one forgets them. So many errors within the time of one window lie in two
-//! windows in a row at most, so one sum is the whole rule. A few errors are no reason: network file systems give a single EIO and go
-//! on. The time is the caller's, in nanoseconds of any clock that does not run back, so that a test needs no waiting and a program of
-//! another kind can bring its own.
+//! Errors in consecutive windows add up; a window without an error resets the sum. Errors within the time of one window
+//! fall into at most two consecutive windows, so the sum alone is the whole rule. A few errors do not retire a
+//! directory: network file systems return a single EIO and recover. The caller passes the time in nanoseconds of any
+//! monotonic clock, so tests need no waiting and each program can bring its own clock.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How many errors within what time are too many.
+/// Threshold of errors within a time that retires a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FailureRule {
-    /// At least 1.
+    /// Number of errors that retires a directory, at least 1.
     pub errors_max: u32,
-    /// At least 1.
+    /// Nanoseconds of a window, at least 1.
     pub window_ns: u64,
 }
 
@@ -28,6 +28,7 @@ impl Default for FailureRule {
     }
 }
 
+/// State of one directory: usable, or retired for good. Threads share it.
 #[derive(Default)]
 pub struct DirectoryHealth {
     rule: FailureRule,
@@ -35,20 +36,21 @@ pub struct DirectoryHealth {
     retired: AtomicBool,
 }
 
-/// Windows in a row that have errors.
+/// Consecutive windows that have errors.
 #[derive(Default)]
 struct Streak {
     errors: u32,
-    /// Number of the last of them.
+    /// Number of the last window.
     window: u64,
 }
 
 impl DirectoryHealth {
+    /// Returns a usable directory under this rule.
     pub fn new(rule: FailureRule) -> Self {
         DirectoryHealth { rule, ..DirectoryHealth::default() }
     }
 
-    /// Notes that an operation failed at this time. Operations that go well are not noted: they cost nothing.
+    /// Counts an operation that failed at this time. Successful operations are not counted and cost nothing.
     pub fn note_error(&self, now_ns: u64) {
         let mut streak = self.streak.lock().unwrap_or_else(|e| e.into_inner());
         let window = (now_ns / self.rule.window_ns.max(1)).max(streak.window);
@@ -62,11 +64,12 @@ impl DirectoryHealth {
         }
     }
 
-    /// Takes the directory out of use, for good: it is not there, or may not be written to.
+    /// Retires the directory for good, for example because it is missing or read-only.
     pub fn retire(&self) {
         self.retired.store(true, Ordering::Relaxed);
     }
 
+    /// Returns true until the directory is retired.
     pub fn is_usable(&self) -> bool {
         !self.retired.load(Ordering::Relaxed)
     }
@@ -78,7 +81,7 @@ mod tests {
 
     const S: u64 = 1_000_000_000;
 
-    /// Errors at these times, each (second, how many): usable until the last one is noted, and then as expected.
+    /// Counts errors, each (second, number): the directory is usable before the last one, and as expected after it.
     fn check(rule: FailureRule, errors: &[(f64, u32)], usable: bool) {
         let health = DirectoryHealth::new(rule);
         for &(seconds, n) in errors {
@@ -97,7 +100,7 @@ mod tests {
         check(rule, &[(0.0, 19)], true);
         check(rule, &[(0.0, 20)], false);
         check(rule, &[(1e6, 10), (1e6 + 4.9, 10)], false);
-        // Wherever the windows begin.
+        // The rule holds for every offset of the windows.
         for tenth in 0..100 {
             let begin = f64::from(tenth) / 10.0;
             check(rule, &[(begin, 1), (begin + 2.5, 18), (begin + 5.0, 1)], false);
@@ -105,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_in_a_row_add_up_and_a_quiet_one_forgets() {
+    fn consecutive_windows_add_up_and_a_quiet_one_resets() {
         let rule = FailureRule::default();
         check(rule, &[(1.0, 7), (6.0, 7), (11.0, 6)], false);
         check(rule, &(0..20).map(|i| (f64::from(i) * 5.0, 1)).collect::<Vec<_>>(), false);
@@ -115,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_can_be_set_and_no_directory_comes_back() {
+    fn the_rule_is_configurable_and_retirement_is_final() {
         check(FailureRule { errors_max: 1, window_ns: S }, &[(3.0, 1)], false);
         check(FailureRule { errors_max: 3, window_ns: S }, &[(0.0, 1), (1.9, 1), (4.0, 1)], true);
         check(FailureRule { errors_max: 3, window_ns: 10 * S }, &[(0.0, 1), (1.9, 1), (4.0, 1)], false);
@@ -123,7 +126,7 @@ mod tests {
         health.retire();
         health.note_error(1000 * S);
         assert!(!health.is_usable());
-        // A clock that runs back is no second chance.
+        // A clock that runs backwards does not reset the sum.
         let health = DirectoryHealth::default();
         (0..20u64).for_each(|i| health.note_error((100 - i) * S));
         assert!(!health.is_usable());

@@ -5,36 +5,37 @@
 
 use std::fmt;
 
+/// Result of a fallible operation of Yunti.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Stable classes of failure; the discriminant is the exit code of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Code {
-    /// A bug of ours: an invariant did not hold, or a task panicked.
+    /// Bug in Yunti: a broken invariant or a panic of a task.
     Internal = 1,
-    /// A bad option, job file or combination of settings.
+    /// Invalid option, job file or combination of settings.
     Usage = 2,
-    /// Input that is missing or cannot be read.
+    /// Missing or unreadable input.
     Input = 3,
-    /// Input, a run block or generated data whose bytes are not what they must be.
+    /// Corrupt bytes in input, a run block or generated data.
     Corrupt = 4,
-    /// Output or scratch that cannot be written (a full disk, no permission).
+    /// Output or scratch that cannot be written (full disk, no permission).
     Output = 5,
-    /// A class library that cannot be loaded, or user code that failed.
+    /// Class library that cannot be loaded, or user code that failed.
     UserCode = 6,
-    /// The memory budget is too small for this job.
+    /// Memory budget too small for this job.
     Memory = 7,
-    /// The output exists already.
+    /// Output that exists already.
     Exists = 8,
-    /// Data that was checked and found wrong (`yunti validate`).
+    /// Data that failed a check (`yunti validate`).
     Invalid = 9,
-    /// Cancelled by the user or by the host.
+    /// Cancellation by the user or by the host program.
     Cancelled = 130,
 }
 
 impl Code {
-    /// The name used in `--json` output and in the documentation.
+    /// Returns the name used in `--json` output and in the documentation.
     pub fn name(self) -> &'static str {
         match self {
             Code::Internal => "internal",
@@ -65,11 +66,14 @@ struct Parts {
 }
 
 impl Error {
+    /// Returns an error with a message and no path, offset or hint.
     pub fn new(code: Code, what: impl Into<String>) -> Self {
         Error(Box::new(Parts { code, what: what.into(), path: None, offset: None, hint: None }))
     }
 
-    /// An I/O error of the operating system, in its own words. Data that came back damaged are `Corrupt`, whoever asked for them.
+    /// Returns an I/O error with the message of the operating system.
+    ///
+    /// `InvalidData` becomes [`Code::Corrupt`] instead of `code`. A full disk or quota adds a hint.
     pub fn io(code: Code, doing: &str, error: &std::io::Error) -> Self {
         let code = if error.kind() == std::io::ErrorKind::InvalidData { Code::Corrupt } else { code };
         let full = matches!(error.raw_os_error(), Some(libc::ENOSPC) | Some(libc::EDQUOT));
@@ -77,48 +81,53 @@ impl Error {
         if full { this.hint("free some space or name another directory") } else { this }
     }
 
-    /// Names the file, unless a lower floor has named one already.
+    /// Sets the path, unless a lower floor has set one.
     pub fn at_path(mut self, path: impl Into<String>) -> Self {
         self.0.path.get_or_insert_with(|| path.into());
         self
     }
 
-    /// Byte offset within the file, unless a lower floor has said it already.
+    /// Sets the byte offset within the file, unless a lower floor has set one.
     pub fn at_offset(mut self, offset: u64) -> Self {
         self.0.offset.get_or_insert(offset);
         self
     }
 
-    /// Says in which part of a larger whole it happened.
+    /// Prefixes the message with the part of a larger whole that failed.
     pub fn within(mut self, part: &str) -> Self {
         self.0.what = format!("{part}: {}", self.0.what);
         self
     }
 
-    /// What the user can do about it, unless a lower floor has said it already.
+    /// Sets the action for the user, unless a lower floor has set one.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint.get_or_insert_with(|| hint.into());
         self
     }
 
+    /// Returns the class of the failure.
     pub fn code(&self) -> Code {
         self.0.code
     }
+    /// Returns the message without path, offset and hint.
     pub fn what(&self) -> &str {
         &self.0.what
     }
+    /// Returns the path of the file, if one is known.
     pub fn path(&self) -> Option<&str> {
         self.0.path.as_deref()
     }
+    /// Returns the byte offset within the file, if one is known.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
+    /// Returns the action for the user, if there is one.
     pub fn hint_text(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }
 }
 
-/// A caught panic as an error of the task: a bug of ours, said in one line.
+/// Returns a caught panic as an error of code [`Code::Internal`], in one line.
 pub fn of_panic(panic: &(dyn std::any::Any + Send)) -> Error {
     let text = panic
         .downcast_ref::<&str>()
@@ -128,7 +137,7 @@ pub fn of_panic(panic: &(dyn std::any::Any + Send)) -> Error {
     Error::new(Code::Internal, format!("a task panicked: {text}")).hint("this is a bug in Yunti; please report it")
 }
 
-/// The message of the operating system without Rust's "(os error N)".
+/// Returns the message of the operating system without Rust's "(os error N)".
 fn plain(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.rfind(" (os error") {
@@ -150,7 +159,7 @@ impl fmt::Display for Error {
         if let Some(hint) = &p.hint {
             line += &format!(": {hint}");
         }
-        // One line, whatever a file name or a user's message contains.
+        // File names and user messages may contain line breaks.
         f.write_str(&line.replace(['\n', '\r'], " "))
     }
 }
@@ -162,15 +171,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_line_says_what_where_and_what_to_do() {
+    fn prints_one_line_with_message_path_and_hint() {
         let e = Error::new(Code::Corrupt, "bad\nblock").at_path("a/b").at_offset(7).hint("run it again");
         assert_eq!(e.to_string(), "bad block: a/b, byte 7: run it again");
-        // The floor closest to the fault has the first word.
+        // The floor closest to the fault sets the path and the offset.
         assert_eq!(e.clone().at_path("c").at_offset(9).to_string(), e.to_string());
     }
 
     #[test]
-    fn a_full_disk_says_what_to_do() {
+    fn hints_at_free_space_on_a_full_disk() {
         let e = Error::io(Code::Output, "cannot write", &std::io::Error::from_raw_os_error(libc::ENOSPC));
         assert!(e.to_string().ends_with("free some space or name another directory"), "{e}");
     }

@@ -1,9 +1,8 @@
-//! The ground under the engine and every program: errors with stable codes, cancellation, the health of directories, and files that
-//! appear whole or not at all.
+//! Base of the engine and of every program: errors with stable codes, cancellation, directory health and atomic files.
 //!
-//! It knows nothing of records or jobs, so that a program which only reads counters is not rebuilt when a sort changes. The crate
-//! `yunti-program`, in the folder `program/`, adds what a program of the command line needs: arguments, terminals, pages. It is a crate
-//! of its own because the engine also lives inside a JVM, where no command line is parsed.
+//! This crate contains nothing about records or jobs, so a program that only reads counters is not rebuilt when a sort
+//! changes. The crate `yunti-program`, in the folder `program/`, adds arguments, terminals and pages for command-line
+//! programs. It is a separate crate because the engine also runs inside a JVM, without a command line.
 
 pub mod cancel;
 pub mod directory_health;

@@ -1,4 +1,4 @@
-//! A file that is there whole or not at all: written under another name beside it, and renamed.
+//! Atomic file writes: the text goes to a temporary file in the same directory, which is then renamed.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -8,9 +8,10 @@ use std::path::Path;
 use crate::process::unique_token;
 use crate::{Code, Error, Result};
 
-/// `what` is what an error calls it: `the report`.
+/// Writes `text` to `path` atomically. `what` names the file in errors, for example `the report`.
+///
+/// A pipe or a device, such as /dev/stderr, is written directly. Errors have the code [`Code::Output`].
 pub fn write(path: &Path, text: &str, what: &str) -> Result<()> {
-    // A pipe or a device, such as /dev/stderr, is written to and not replaced.
     if fs::metadata(path).is_ok_and(|m| !m.is_file()) {
         return fs::write(path, text).map_err(|e| failed(path, what, &e));
     }
@@ -21,7 +22,7 @@ pub fn write(path: &Path, text: &str, what: &str) -> Result<()> {
     })
 }
 
-/// Whether it could be written, before the work is done that it is to tell of.
+/// Checks that `path` can be written, before the work whose result it holds. Errors have the code [`Code::Output`].
 pub fn check(path: &Path, what: &str) -> Result<()> {
     match fs::metadata(path) {
         Ok(there) if there.is_dir() => Err(failed(path, what, &io::Error::from(io::ErrorKind::IsADirectory))),

@@ -1,9 +1,9 @@
-"""The cluster that is measured: started for the bench or borrowed, its commands, and the processor time of all that runs in it.
+"""Measured cluster: started for the bench or borrowed, with its commands and the processor time of its processes.
 
-The time is taken from a control group where one can be made (version 2, also beside version 1; as root): daemons, containers and what
-they have started, ended or not, to the microsecond. Elsewhere it is what /proc says of the living processes in the cluster's
-network namespace and of the children they have waited for: a process that outlives its parent is then lost. Programs that submit
-jobs are in neither: they are children of the bench, and their time stands beside.
+As root, a control group of version 2 counts the time, also beside version 1. It includes daemons, containers and their
+children, ended or not, to the microsecond. Otherwise the time comes from /proc, for the living processes in the network
+namespace of the cluster and the children they waited for. A process that outlives its parent is then lost. Neither
+includes the programs that submit jobs: they are children of the bench, and their time is reported separately.
 """
 
 import contextlib
@@ -19,19 +19,19 @@ BUILD = os.path.join(commands.ROOT, "build")
 OWN = os.path.join(BUILD, "cluster-bench")
 EXAMPLES = os.path.join(BUILD, "cluster/examples")
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
-# An application master stays for some seconds after its job.
+# Seconds to wait for the end of an application master, which outlives its job for some seconds.
 QUIET_SECONDS_MAX = 60
 
 
 def _group_root():
-    """Where control groups of version 2 are mounted."""
+    """Returns the mount point of control groups of version 2, or None."""
     with open("/proc/mounts") as f:
         return next((line.split()[1] for line in f if line.split()[2] == "cgroup2"), None)
 
 
 @contextlib.contextmanager
 def _group():
-    """A group that counts processor time; None where there can be none."""
+    """Yields a group that counts processor time, or None if it cannot be created."""
     root = _group_root()
     path = f"{root}/yunti-bench-{os.getpid()}"
     try:
@@ -39,7 +39,8 @@ def _group():
     except OSError:
         path = None
     try:
-        entered = path and subprocess.run(control_group.entering(path, ["true"]), stderr=subprocess.DEVNULL).returncode == 0
+        entered = path and subprocess.run(control_group.entering(path, ["true"]),
+                                          stderr=subprocess.DEVNULL).returncode == 0
         yield path if entered else None
     finally:
         if path:
@@ -49,17 +50,18 @@ def _group():
 
 @contextlib.contextmanager
 def own(settings):
-    """A cluster for this bench alone, which ends with it."""
+    """Yields a cluster of this bench, and stops it at the end."""
     with _group() as group:
         up = [UP, "--dir", OWN]
         for setting in settings:
             up += ["--set", setting]
         try:
-            # An earlier one may have been left by a bench that was killed.
+            # A killed bench may have left a cluster.
             for command in ([DOWN, "--dir", OWN], control_group.entering(group, up) if group else up):
-                done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True)
+                done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                      stdin=subprocess.DEVNULL, text=True)
                 if done.returncode:
-                    raise Failed("the cluster does not come up: " + " | ".join(done.stdout.strip().splitlines()[-5:]))
+                    raise Failed("the cluster does not start: " + " | ".join(done.stdout.strip().splitlines()[-5:]))
             yield Cluster(OWN, group)
         finally:
             subprocess.run([DOWN, "--dir", OWN], stdout=subprocess.DEVNULL)
@@ -67,7 +69,7 @@ def own(settings):
 
 @contextlib.contextmanager
 def borrowed(directory):
-    """One that is up, and stays so."""
+    """Yields a running cluster, and leaves it running."""
     if not os.path.exists(os.path.join(directory, "run/namespace")):
         raise Failed(f"there is no cluster in {directory}: make cluster-up")
     yield Cluster(os.path.realpath(directory), None)
@@ -77,8 +79,9 @@ class Cluster:
     def __init__(self, directory, group):
         self.directory = directory
         self.group = group
-        # Nothing of the caller's own Hadoop: its settings may be the very ones that are measured.
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("HADOOP_", "YARN_", "MAPRED_", "HDFS_")) and k != "CLASSPATH"}
+        # Drop the caller's Hadoop settings, which may be the measured ones.
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("HADOOP_", "YARN_", "MAPRED_", "HDFS_"))
+                 and k != "CLASSPATH"}
         conf = directory + "/conf"
         self.environment = clean | {"HADOOP_HOME": directory, "HADOOP_CONF_DIR": conf, "YARN_CONF_DIR": conf,
                                     "PATH": f"{directory}/bin:{os.environ['PATH']}"}
@@ -93,11 +96,13 @@ class Cluster:
     # ---- commands ----
 
     def call(self, *command, check=True, **more):
-        """A command with this cluster's environment; its standard output as text."""
-        done = subprocess.run(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        """Runs a command with this cluster's environment and returns its standard output as text."""
+        done = subprocess.run(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE,
                               text=True, **more)
         if check and done.returncode:
-            raise Failed(f"{' '.join(command[:3])} ended with {done.returncode}: " + " | ".join(done.stderr.strip().splitlines()[-3:]))
+            raise Failed(f"{' '.join(command[:3])} ended with {done.returncode}: "
+                         + " | ".join(done.stderr.strip().splitlines()[-3:]))
         return done.stdout
 
     def start(self, command, **more):
@@ -112,10 +117,12 @@ class Cluster:
     # ---- processor time ----
 
     def how_counted(self):
-        return "control group: all processes of the cluster" if self.group else "/proc: living processes of the cluster and children they waited for"
+        if self.group:
+            return "control group: all processes of the cluster"
+        return "/proc: living processes of the cluster and children they waited for"
 
     def cpu(self):
-        """(seconds of the whole tree, {daemon: seconds of itself alone})."""
+        """Returns (seconds of all processes, {daemon: seconds of the daemon alone})."""
         daemons = {name: sum(_times(pid)[:2]) for name, pid in self._daemons.items() if name != "holder"}
         if self.group:
             with open(self.group + "/cpu.stat") as f:
@@ -123,14 +130,14 @@ class Cluster:
         return sum(sum(_times(pid)) for pid in self._members()), daemons
 
     def until_quiet(self):
-        """Waits until the daemons are alone again, so that what a job has left does not fall to the next."""
+        """Waits until only the daemons run, so that leftovers of a job do not count for the next one."""
         daemons = set(self._daemons.values())
         end = time.monotonic() + QUIET_SECONDS_MAX
         while time.monotonic() < end:
             if not self._members() - daemons:
                 return
             time.sleep(0.1)
-        raise Failed(f"something still runs in the cluster {QUIET_SECONDS_MAX} s after the job")
+        raise Failed(f"processes still run in the cluster {QUIET_SECONDS_MAX} s after the job")
 
     def _members(self):
         if self.group:
@@ -147,7 +154,7 @@ def _namespace_of(pid):
 
 
 def _times(pid):
-    """Seconds of user, system, children's user, children's system time; zeros for one that is gone."""
+    """Returns seconds of user, system, children's user and children's system time; zeros if the process has ended."""
     try:
         with open(f"/proc/{pid}/stat") as f:
             return [int(ticks) / TICKS_A_SECOND for ticks in f.read().rpartition(")")[2].split()[11:15]]

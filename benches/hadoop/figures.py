@@ -1,4 +1,4 @@
-"""Medians, ratios to stock, verdicts, and the tables for people."""
+"""Medians, ratios to stock, verdicts, and tables for people."""
 
 import json
 import os
@@ -18,14 +18,20 @@ def middle(samples, key, pick=statistics.median):
 
 
 def summarise(job, variant, command, samples, stock, fingerprint, expected, judged):
-    """The result of one variant. `stock` are its samples of the same rounds; a ratio is the median of the rounds' ratios."""
+    """Returns the result of one variant. `stock` has the samples of stock in the same rounds.
+
+    A ratio is the median of the ratios of the rounds.
+    """
     result = {
-        "row": "hadoop-" + job.name, "variant": variant, "opponent": STOCK, "command": command, "samples": samples, "output": fingerprint,
-        "median": {key: middle(samples, key) for key in RATIOS + ("client_cpu",)}, "min": {key: middle(samples, key, min) for key in RATIOS},
+        "row": "hadoop-" + job.name, "variant": variant, "opponent": STOCK, "command": command, "samples": samples,
+        "output": fingerprint,
+        "median": {key: middle(samples, key) for key in RATIOS + ("client_cpu",)},
+        "min": {key: middle(samples, key, min) for key in RATIOS},
         "same": expected is None or fingerprint == expected, "judged": [], "verdict": "",
     }
     if stock and variant != STOCK:
-        result["ratios"] = {key: statistics.median(s[key] / max(v[key], 0.01) for s, v in zip(stock, samples)) for key in RATIOS}
+        result["ratios"] = {key: statistics.median(s[key] / max(v[key], 0.01) for s, v in zip(stock, samples))
+                            for key in RATIOS}
         for key, goal in job.goals.get(variant, {}).items() if judged else ():
             figure, must = result["ratios"][key], must_faster(goal)
             verdict = "goal" if figure >= goal else "must" if figure >= must else "BELOW"
@@ -34,7 +40,8 @@ def summarise(job, variant, command, samples, stock, fingerprint, expected, judg
     tasks = last["maps"] + last["reduces"]
     if not result["same"]:
         result["verdict"] = "OUTPUTS DIFFER"
-    elif variant in NATIVE and any(s["declined_tasks"] or s["native_tasks"] < s["maps"] + s["reduces"] for s in samples):
+    elif variant in NATIVE and any(s["declined_tasks"] or s["native_tasks"] < s["maps"] + s["reduces"]
+                                   for s in samples):
         reasons = sorted({v for s in samples for v in s["verdicts"] if v.startswith("declined")})
         result["verdict"] = "; ".join([f"NOT NATIVE: {last['native_tasks']} of {tasks} tasks", *reasons])
     elif any(s["attempts_failed"] for s in samples):
@@ -55,7 +62,7 @@ def _aligned(lines):
 
 
 def table(results):
-    """Seconds as median; behind them, in brackets, how many times less than stock."""
+    """Returns the table of median seconds, each with its ratio to stock in brackets."""
     lines = [("job", "variant", "wall s", "map CPU s", "reduce CPU s", "tree CPU s", "native", "verdict")]
     for r in results:
         if "mb_per_cpu_second" in r:
@@ -66,21 +73,26 @@ def table(results):
             continue
         cells = [f"{r['median'][key]:.2f}" + (f" ({r['ratios'][key]:.2f}x)" if "ratios" in r else "") for key in RATIOS]
         last = r["samples"][-1]
-        lines.append((job, r["variant"], *cells, f"{last['native_tasks']}/{last['maps'] + last['reduces']}", r["verdict"]))
+        lines.append((job, r["variant"], *cells, f"{last['native_tasks']}/{last['maps'] + last['reduces']}",
+                      r["verdict"]))
     return _aligned(lines) if len(lines) > 1 else ""
 
 
 def phases(results):
-    """What a task takes: seconds of the attempts, mean of all runs and the best one; highest memory of one task."""
-    lines = [("job", "variant", "map s mean/best", "map CPU mean/best", "shuffle", "sort", "reduce", "memory map/reduce")]
+    """Returns the table of tasks: mean and best seconds of the attempts, and the highest memory of a task."""
+    lines = [("job", "variant", "map s mean/best", "map CPU mean/best", "shuffle", "sort", "reduce",
+              "memory map/reduce")]
     for r in results:
         if "samples" not in r:
             continue
         some = r["samples"]
-        pair = lambda key: f"{statistics.mean(s[key]['mean'] for s in some):.2f}/{min(s[key]['min'] for s in some):.2f}" if some[0][key] else "-"
+        mean = lambda key: statistics.mean(s[key]["mean"] for s in some)
+        best = lambda key: min(s[key]["min"] for s in some)
+        pair = lambda key: f"{mean(key):.2f}/{best(key):.2f}" if some[0][key] else "-"
         mean_cpu = statistics.mean(s["map_cpu"] / max(1, s["maps"]) for s in some)
         memory = "/".join(f"{max(s[key] for s in some) / 2**20:.0f}" for key in ("map_memory_max", "reduce_memory_max"))
-        lines.append((r["row"].removeprefix("hadoop-"), r["variant"], pair("map"), f"{mean_cpu:.2f}/{middle(some, 'map_cpu_best', min):.2f}",
+        lines.append((r["row"].removeprefix("hadoop-"), r["variant"], pair("map"),
+                      f"{mean_cpu:.2f}/{middle(some, 'map_cpu_best', min):.2f}",
                       pair("shuffle"), pair("sort"), pair("reduce"), memory + " MiB"))
     return _aligned(lines) if len(lines) > 1 else ""
 
@@ -89,17 +101,18 @@ def goals(results):
     lines = [("job", "variant", "what", "less than stock", "goal", "must", "verdict")]
     for r in results:
         for j in r.get("judged", []):
-            lines.append((r["row"].removeprefix("hadoop-"), r["variant"], SHOWN[j["of"]], f"{j['figure']:.2f}x", f"{j['goal']:.2f}x", f"{j['must']:.2f}x",
+            lines.append((r["row"].removeprefix("hadoop-"), r["variant"], SHOWN[j["of"]], f"{j['figure']:.2f}x",
+                          f"{j['goal']:.2f}x", f"{j['must']:.2f}x",
                           j["verdict"]))
     return _aligned(lines) if len(lines) > 1 else ""
 
 
 def save(machine, kept):
-    """As the other benches keep theirs, under a name that says what it is of."""
+    """Saves the results like the other benches, in a file named `..-hadoop.json`."""
     folder = os.path.join(report.RESULTS, machine)
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, time.strftime("%Y-%m-%dT%H%M-hadoop.json"))
     with open(path, "w") as f:
-        # Commands by their paths in the checkout: where that lies is nobody's business.
+        # Store paths of commands relative to the checkout.
         f.write(json.dumps(kept, indent=1).replace(commands.ROOT + "/", "") + "\n")
     return os.path.relpath(path, commands.ROOT)

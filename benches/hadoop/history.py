@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""What the history server knows of a job, as JSON: `in-cluster python3 history.py JOB_ID`. Runs inside the cluster's namespace."""
+"""Prints the data of the history server about a job as JSON: `in-cluster python3 history.py JOB_ID`.
+
+It runs inside the namespace of the cluster.
+"""
 
 import http.client
 import json
@@ -7,11 +10,11 @@ import sys
 import time
 
 HOST, PORT = "localhost", 19888
-# The server reads a job's history when it is asked, which is after the client was told of the end.
+# Seconds to wait for the server, which reads a job's history only on request, after the client has ended.
 SECONDS_MAX = 60
 
 
-def ask(connection, path):
+def get(connection, path):
     connection.request("GET", "/ws/v1/history/mapreduce/jobs/" + path, headers={"Accept": "application/json"})
     response = connection.getresponse()
     text = response.read()
@@ -19,14 +22,14 @@ def ask(connection, path):
 
 
 def many(value):
-    """The server writes a list of one as that one."""
+    """Returns a list. The server writes a list of one element as that element."""
     return value if isinstance(value, list) else [value]
 
 
 def job(connection, name):
     end = time.monotonic() + SECONDS_MAX
     while time.monotonic() < end:
-        found = ask(connection, name)
+        found = get(connection, name)
         if found:
             return found["job"]
         time.sleep(0.2)
@@ -34,14 +37,16 @@ def job(connection, name):
 
 
 def attempts(connection, name):
-    """The attempts that counted, each with its counters as group -> name -> number."""
+    """Returns the successful attempts, each with its counters as group -> name -> number."""
     found = []
-    for task in many(ask(connection, f"{name}/tasks")["tasks"]["task"]):
-        for attempt in many(ask(connection, f"{name}/tasks/{task['id']}/attempts")["taskAttempts"]["taskAttempt"]):
+    for task in many(get(connection, f"{name}/tasks")["tasks"]["task"]):
+        for attempt in many(get(connection, f"{name}/tasks/{task['id']}/attempts")["taskAttempts"]["taskAttempt"]):
             if attempt["id"] == task["successfulAttempt"]:
-                counters = ask(connection, f"{name}/tasks/{task['id']}/attempts/{attempt['id']}/counters")["jobTaskAttemptCounters"]
+                counters = get(connection,
+                               f"{name}/tasks/{task['id']}/attempts/{attempt['id']}/counters")["jobTaskAttemptCounters"]
                 groups = many(counters["taskAttemptCounterGroup"])
-                attempt["counters"] = {g["counterGroupName"]: {c["name"]: c["value"] for c in many(g["counter"])} for g in groups}
+                attempt["counters"] = {g["counterGroupName"]: {c["name"]: c["value"] for c in many(g["counter"])}
+                                       for g in groups}
                 found.append(attempt)
     return found
 

@@ -1,4 +1,4 @@
-"""The jobs, their variants with **every command line**, and their goals: benches/README.md, "Goals on a cluster"."""
+"""Jobs, their variants with **every command line**, and their goals: benches/README.md, "Goals on a cluster"."""
 
 import glob
 import os
@@ -19,39 +19,41 @@ REDUCES = 2
 
 STOCK = "stock"
 
-# `check` takes (cluster, output, local input files); `goals` is variant -> figure -> how many times less than stock.
+# `check` takes (cluster, output, local input files); `goals` is variant -> figure -> factor below stock.
 Job = namedtuple("Job", "name data title variants check goals")
 
 JOBS = [
-    Job("wordcount", "text", "word count, 1 GB of text", (STOCK, "stock-optimised", "nativetask", "settings", "native"), outputs.lines,
+    Job("wordcount", "text", "word count, 1 GB of text", (STOCK, "stock-optimised", "nativetask", "settings", "native"),
+        outputs.lines,
         {"settings": {"map_cpu": 2.3}, "native": {"map_cpu": 6.0, "wall": 3.0}}),
     Job("terasort", "tera", "TeraSort, 1 GB of records", (STOCK, "nativetask", "settings", "native"), outputs.records,
         {"settings": {"map_cpu": 2.0, "reduce_cpu": 1.8}, "native": {"map_cpu": 3.5, "wall": 1.6}}),
 ]
 VARIANTS = list(dict.fromkeys(v for job in JOBS for v in job.variants))
-# Of these, tasks that native code declines make the figures those of another program.
+# Variants whose figures are invalid if native code declines a task.
 NATIVE = ("settings", "native")
 
 
 class Missing(Exception):
-    """Why a variant cannot run here."""
+    """Reason why a variant cannot run on this machine."""
 
 
 def common(more):
-    """What all variants are told, as KEY=VALUE."""
+    """Returns the settings of all variants, as KEY=VALUE."""
     codec = "org.apache.hadoop.io.compress.SnappyCodec"
     return ["mapreduce.map.output.compress=true", f"mapreduce.map.output.compress.codec={codec}", *more]
 
 
 def command(cluster, job, variant, more):
-    """What to append input and output to. Raises Missing where the variant cannot run."""
+    """Returns a function of (input, output) that gives the command line. Raises Missing if the variant cannot run."""
     defined = [word for setting in common(more) for word in ("-D", setting)]
     reduces = ["-D", f"mapreduce.job.reduces={REDUCES}"]
     if variant == "native":
         if not os.path.exists(commands.YUNTI):
             raise Missing("dist/bin/yunti is not built: make dist")
         plug_in_jar(cluster)
-        return lambda source, target: [commands.YUNTI, "run", job.name, "--on", "yarn", "--name", job.name, *defined, "--input", source,
+        return lambda source, target: [commands.YUNTI, "run", job.name, "--on", "yarn", "--name", job.name, *defined,
+                                       "--input", source,
                                        "--output", target, "--reduces", str(REDUCES)]
     program = ["hadoop", "jar", _examples(), job.name]
     plug_in = []
@@ -89,7 +91,7 @@ def plug_in_jar(cluster):
 
 
 def _byte_word_count(cluster):
-    """The jar of java/ByteWordCount.java, built anew when the source is newer."""
+    """Returns the jar of java/ByteWordCount.java, rebuilt if the source is newer."""
     source, jar = os.path.join(HERE, "java/ByteWordCount.java"), os.path.join(BUILT, "byte-word-count.jar")
     if os.path.exists(jar) and os.path.getmtime(jar) > os.path.getmtime(source):
         return jar
@@ -101,13 +103,13 @@ def _byte_word_count(cluster):
 
 
 def compiled(cluster, source, name, jars):
-    """The folder with the classes of a source."""
+    """Compiles a source and returns the folder with its classes."""
     classes = os.path.join(BUILT, "classes", name)
     os.makedirs(classes, exist_ok=True)
     class_path = os.pathsep.join([*jars, cluster.call("hadoop", "classpath").strip()])
     javac = os.path.join(os.environ["JAVA_HOME"], "bin/javac") if "JAVA_HOME" in os.environ else "javac"
     try:
-        # Hadoop's classes name annotations that are not on its class path, which javac would warn of.
+        # Hadoop's classes use annotations outside its class path; -nowarn hides the warnings about them.
         cluster.call(javac, "-nowarn", "-proc:none", "--release", "17", "-cp", class_path, "-d", classes, source)
     except (OSError, Failed) as failure:
         raise Missing(f"javac: {failure}") from None
@@ -115,16 +117,21 @@ def compiled(cluster, source, name, jars):
 
 
 def _nativetask(cluster):
-    """Hadoop's own native collector, where somebody has its library: a distribution in BENCH_NATIVETASK, lib/native of which counts."""
+    """Returns the options for Hadoop's native collector.
+
+    Its library comes from the jar, or from the folder BENCH_NATIVETASK or its lib/native.
+    """
     jar = _one("hadoop-mapreduce-client-nativetask-*.jar")
     folder = os.environ.get("BENCH_NATIVETASK", "")
-    folder = next((f for f in (folder, os.path.join(folder, "lib/native")) if folder and os.path.exists(f + "/libnativetask.so")), None)
+    folder = next((f for f in (folder, os.path.join(folder, "lib/native")) if folder
+                   and os.path.exists(f + "/libnativetask.so")), None)
     if not folder:
         with zipfile.ZipFile(jar) as z:
             inside = any(name.endswith(".so") for name in z.namelist())
         if not inside:
-            raise Missing(f"{os.path.basename(jar)} has no libnativetask.so in it, and BENCH_NATIVETASK names no folder with one")
-    plug_in = ["-libjars", jar, "-D", "mapreduce.job.map.output.collector.class=org.apache.hadoop.mapred.nativetask.NativeMapOutputCollectorDelegator"]
+            raise Missing(f"{os.path.basename(jar)} has no libnativetask.so: set BENCH_NATIVETASK to a folder with one")
+    collector = "org.apache.hadoop.mapred.nativetask.NativeMapOutputCollectorDelegator"
+    plug_in = ["-libjars", jar, "-D", f"mapreduce.job.map.output.collector.class={collector}"]
     if folder:
         plug_in += ["-D", f"mapreduce.admin.user.env=LD_LIBRARY_PATH={os.path.realpath(folder)}"]
     return plug_in

@@ -1,4 +1,4 @@
-"""Whether a job did its work: one fingerprint for the outputs of all variants."""
+"""Fingerprints of outputs, equal for all variants that did the same work."""
 
 import hashlib
 import subprocess
@@ -7,13 +7,14 @@ import zlib
 from harness.measure import Failed
 
 RECORD_BYTES, KEY_BYTES = 100, 10
-# Whole records.
+# Bytes per read, in whole records.
 READ_BYTES = RECORD_BYTES * 40_000
 
 
 def _parts(cluster, output, take):
-    """take(stream) of the part files, joined in order of name."""
-    reader = cluster.start(["hdfs", "dfs", "-cat", f"{output}/part-*"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    """Returns take(stream) of the part files, concatenated in order of name."""
+    reader = cluster.start(["hdfs", "dfs", "-cat", f"{output}/part-*"], stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL)
     try:
         with reader.stdout as stream:
             result = take(stream)
@@ -25,7 +26,7 @@ def _parts(cluster, output, take):
 
 
 def lines(cluster, output, _):
-    """Of the set of lines: which words go to which reduce is each variant's own affair."""
+    """Returns the fingerprint of the multiset of lines, because variants partition words differently."""
     digest, count = hashlib.md5(), 0
     for line in _parts(cluster, output, sorted):
         digest.update(line)
@@ -39,7 +40,7 @@ def _records(stream):
 
 
 def _checksum(stream):
-    """(records, sum of their checksums whatever the order, digest of all, whether keys ascend)."""
+    """Returns (number of records, sum of their checksums, digest of all bytes, True if keys ascend)."""
     count, total, digest, last, sorted_keys = 0, 0, hashlib.md5(), b"", True
     for record in _records(stream):
         key = record[:KEY_BYTES]
@@ -55,7 +56,7 @@ _of_input = {}
 
 
 def records(cluster, output, files):
-    """Of the bytes in total order; they must be the input's records."""
+    """Returns the fingerprint of the bytes in total order. Fails unless they are the records of the input."""
     key = tuple(files)
     if key not in _of_input:
         count = total = 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The same jobs on a real Hadoop cluster of one machine, stock and with Yunti's plug-ins in turn; ratios to stock. See README.md."""
+"""Runs the same jobs on a Hadoop cluster of one machine, stock and with Yunti's plug-ins in turn. See README.md."""
 
 import argparse
 import os
@@ -21,22 +21,27 @@ import sample  # noqa: E402
 from harness import commands, machine, measure  # noqa: E402
 from harness.measure import Failed  # noqa: E402
 
-# What the containers of a job may take together; touched before each series, for a virtual machine is slow where it has not been.
+# Bytes that the containers of a job may use together. They are touched before each series, because the first use of
+# memory is slow in a virtual machine.
 TOUCHED_BYTES = 8 << 30
 WARM_UP_SCALE = 0.001
 
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    p.add_argument("--jobs", default="", help="names, separated by commas: " + ", ".join([j.name for j in jobs.JOBS] + [map_path.NAME]))
-    p.add_argument("--variants", default="", help="likewise; stock always runs: " + ", ".join(jobs.VARIANTS))
-    p.add_argument("--pairs", type=int, default=3, help="rounds; in each, every variant runs once (default 3)")
-    p.add_argument("--size", type=float, default=1.0, help="scale of the data, for trying the bench out; goals are for 1")
+    p.add_argument("--jobs", default="", help="run these jobs, separated by commas: "
+                   + ", ".join([j.name for j in jobs.JOBS] + [map_path.NAME]))
+    p.add_argument("--variants", default="", help="run these variants and stock: " + ", ".join(jobs.VARIANTS))
+    p.add_argument("--pairs", type=int, default=3,
+                   help="run this many rounds; each runs every variant once (default 3)")
+    p.add_argument("--size", type=float, default=1.0, help="scale the data to try the bench; the goals apply to 1")
     p.add_argument("--use", metavar="DIR", nargs="?", const=os.path.join(clusters.BUILD, "cluster"),
-                   help="a cluster that is up (default build/cluster), instead of one for this bench alone")
-    p.add_argument("--cluster-set", metavar="KEY=VALUE", action="append", default=[], help="one more property of the bench's own cluster")
-    p.add_argument("-D", dest="define", metavar="KEY=VALUE", action="append", default=[], help="one more setting for every job")
-    p.add_argument("--no-save", action="store_true", help="keep no results file")
+                   help="use a running cluster (default build/cluster) instead of starting one")
+    p.add_argument("--cluster-set", metavar="KEY=VALUE", action="append", default=[],
+                   help="set a property of the bench's own cluster")
+    p.add_argument("-D", dest="define", metavar="KEY=VALUE", action="append", default=[],
+                   help="set a setting of every job")
+    p.add_argument("--no-save", action="store_true", help="write no results file")
     a = p.parse_args()
     for given, known in ((a.jobs, [j.name for j in jobs.JOBS] + [map_path.NAME]), (a.variants, jobs.VARIANTS)):
         unknown = [n for n in given.split(",") if n and n not in known]
@@ -45,7 +50,7 @@ def arguments():
     if a.pairs < 1 or a.size <= 0:
         p.error("--pairs is at least 1, --size above 0")
     if a.use and a.cluster_set:
-        p.error("--cluster-set is for the bench's own cluster, not for that of --use")
+        p.error("--cluster-set applies only to the bench's own cluster, not to --use")
     a.map_path = not a.jobs or map_path.NAME in a.jobs.split(",")
     a.jobs = [j for j in jobs.JOBS if not a.jobs or j.name in a.jobs.split(",")]
     a.variants = [v for v in jobs.VARIANTS if not a.variants or v == jobs.STOCK or v in a.variants.split(",")]
@@ -53,7 +58,7 @@ def arguments():
 
 
 def touch(scale):
-    """Memory that all variants need, touched and freed; where the toucher is not built, the first round pays."""
+    """Touches and frees the memory of a job. Without the program `warm`, the first round bears this cost."""
     warm = commands.LIMITS + "/warm"
     if os.path.exists(warm):
         with open("/proc/meminfo") as f:
@@ -62,15 +67,16 @@ def touch(scale):
 
 
 def run_job(cluster, job, options):
-    """The results of its variants, in their order."""
+    """Runs all variants of a job in turn and returns their results in order."""
     source, files = inputs.put(cluster, job.data, options.size)
     results, ready = {}, {}
     for variant in (v for v in job.variants if v in options.variants):
         try:
             ready[variant] = jobs.command(cluster, job, variant, options.define)
         except jobs.Missing as missing:
-            print(f"{job.name} {variant}: not here: {missing}", flush=True)
-            results[variant] = {"row": "hadoop-" + job.name, "variant": variant, "opponent": jobs.STOCK, "note": f"not here: {missing}"}
+            print(f"{job.name} {variant}: not available: {missing}", flush=True)
+            results[variant] = {"row": "hadoop-" + job.name, "variant": variant, "opponent": jobs.STOCK,
+                                "note": f"not available: {missing}"}
     touch(options.size)
     samples, seen = {variant: [] for variant in ready}, {}
     for turn in range(options.pairs):
@@ -85,22 +91,25 @@ def run_job(cluster, job, options):
                     seen[variant] = job.check(cluster, target, files)
             except Failed as failure:
                 print(f"{job.name} {variant}: FAILED: {failure}", flush=True)
-                results[variant] = {"row": "hadoop-" + job.name, "variant": variant, "opponent": jobs.STOCK, "verdict": "FAILED", "note": f"FAILED: {failure}"}
+                results[variant] = {"row": "hadoop-" + job.name, "variant": variant, "opponent": jobs.STOCK,
+                                    "verdict": "FAILED", "note": f"FAILED: {failure}"}
                 del ready[variant]
                 continue
             samples[variant].append(one)
-            print(f"{turn + 1} {job.name} {variant}: {one['wall']:.2f} s, CPU of maps {one['map_cpu']:.2f}, of reduces {one['reduce_cpu']:.2f}, "
+            print(f"{turn + 1} {job.name} {variant}: {one['wall']:.2f} s, CPU of maps {one['map_cpu']:.2f}, of "
+                  f"reduces {one['reduce_cpu']:.2f}, "
                   f"of the tree {one['tree_cpu']:.2f}", flush=True)
     cluster.hdfs("-rm", "-r", "-f", "-skipTrash", f"{inputs.FOLDER}/out", source)
     stock = samples[jobs.STOCK] if jobs.STOCK in ready else None
     for variant, command in ready.items():
-        results[variant] = figures.summarise(job, variant, command(source, "OUT"), samples[variant], stock, seen[variant], seen.get(jobs.STOCK),
+        results[variant] = figures.summarise(job, variant, command(source, "OUT"), samples[variant], stock,
+                                             seen[variant], seen.get(jobs.STOCK),
                                              judged=options.size == 1)
     return [results[v] for v in job.variants if v in results]
 
 
 def warm_up(cluster):
-    """One small stock job: daemons load their classes, the history server its pages, YARN the staging folders."""
+    """Runs a small stock job, so that daemons load classes, the history server its pages, and YARN staging folders."""
     job = jobs.JOBS[0]
     source, _ = inputs.put(cluster, job.data, WARM_UP_SCALE)
     command = jobs.command(cluster, job, jobs.STOCK, [])
@@ -116,7 +125,7 @@ def main():
     host = machine.describe()
     print(f"{host['name']}: {host['cores']} cores, {host['memory_gib']} GiB, load {host['load'][0]:.1f}")
     if host["load"][0] > 0.5:
-        print("the machine is busy: these figures are for trying out, not for keeping")
+        print("the machine is busy: these figures are not valid results")
     begin, results = time.strftime("%Y-%m-%d %H:%M"), []
     with clusters.borrowed(options.use) if options.use else clusters.own(options.cluster_set) as cluster:
         version, counted = cluster.version(), cluster.how_counted()
@@ -127,7 +136,7 @@ def main():
                 print(f"-- {job.title}", flush=True)
                 results += run_job(cluster, job, options)
             if options.map_path:
-                print("-- the native map path, in a JVM that is warm", flush=True)
+                print("-- the native map path, in a warm JVM", flush=True)
                 results += map_path.run(cluster, options.size)
         finally:
             cluster.hdfs("-rm", "-r", "-f", "-skipTrash", inputs.FOLDER, check=False)
@@ -135,9 +144,11 @@ def main():
         if part:
             print("\n" + part)
     if not options.no_save and options.size == 1:
-        kept = {"machine": host, "begin": begin, "end": time.strftime("%Y-%m-%d %H:%M"), "arguments": sys.argv[1:], "hadoop": version,
-                "tree_cpu": counted, "settings": jobs.common(options.define), "cluster_settings": options.cluster_set, "results": results}
-        print("\nkept in", figures.save(host["name"], kept))
+        kept = {"machine": host, "begin": begin, "end": time.strftime("%Y-%m-%d %H:%M"), "arguments": sys.argv[1:],
+                "hadoop": version,
+                "tree_cpu": counted, "settings": jobs.common(options.define), "cluster_settings": options.cluster_set,
+                "results": results}
+        print("\nsaved in", figures.save(host["name"], kept))
     held.close()
     return 1 if any(figures.bad(r) for r in results) else 0
 

@@ -1,4 +1,4 @@
-"""One run of one variant: wall time, processor time by the job's counters and by the whole tree, phases of its tasks, memory."""
+"""Sample of one run of a variant: wall time, processor time of the job and of all processes, task phases, memory."""
 
 import contextlib
 import json
@@ -19,13 +19,13 @@ SECONDS_MAX = 3600
 
 
 def _kill(child):
-    """With what it started: a command that is a script waits for a JVM."""
+    """Kills a command with its children, because a script waits for its JVM."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
 
 
 def _job_in(log_path):
-    """The job's name as the client told it, or None."""
+    """Returns the job's name in the output of the client, or None, and the output."""
     with open(log_path, errors="replace") as f:
         text = f.read()
     name = re.search(r"\bjob_\d+_\d+\b", text)
@@ -33,7 +33,7 @@ def _job_in(log_path):
 
 
 def take(cluster, command, log_path):
-    """Runs it to its end; a dict with seconds and bytes."""
+    """Runs a command to its end and returns its sample, a dict with seconds and bytes."""
     cluster.until_quiet()
     tree, daemons = cluster.cpu()
     with open(log_path, "wb") as log:
@@ -43,7 +43,7 @@ def take(cluster, command, log_path):
         timeout.start()
         try:
             _, status, usage = os.wait4(child.pid, 0)
-        except BaseException:  # interrupted or told to end: take the program along, and the job with it
+        except BaseException:  # interrupted or terminated: kill the program and its job
             _kill(child)
             name, _ = _job_in(log_path)
             if name:
@@ -63,7 +63,7 @@ def take(cluster, command, log_path):
         "wall": wall, "tree_cpu": tree_after - tree, "client_cpu": usage.ru_utime + usage.ru_stime,
         "daemons_cpu": {d: round(daemons_after[d] - daemons[d], 2) for d in daemons},
     }
-    # After the clocks were read: the history server works for it.
+    # Query after the clocks were read, because it costs processor time of the history server.
     known = json.loads(cluster.call("in-cluster", sys.executable, os.path.join(HERE, "history.py"), name))
     return sample | _of_history(known)
 
@@ -72,12 +72,14 @@ def _of_history(known):
     job, attempts = known["job"], known["attempts"]
     maps = [a for a in attempts if a["type"] == "MAP"]
     reduces = [a for a in attempts if a["type"] == "REDUCE"]
-    cpu = {kind: [a["counters"][TASK]["CPU_MILLISECONDS"] / 1000 for a in some] for kind, some in (("map", maps), ("reduce", reduces))}
+    cpu = {kind: [a["counters"][TASK]["CPU_MILLISECONDS"] / 1000 for a in some] for kind,
+           some in (("map", maps), ("reduce", reduces))}
     verdicts = {}
     for a in attempts:
         for counter, value in a["counters"].get(OURS, {}).items():
             verdicts[counter] = verdicts.get(counter, 0) + value
-    phase = lambda some, key: {"mean": statistics.mean(a[key] / 1000 for a in some), "min": min(a[key] / 1000 for a in some)} if some else {}
+    phase = lambda some, key: {"mean": statistics.mean(a[key] / 1000 for a in some),
+                               "min": min(a[key] / 1000 for a in some)} if some else {}
     memory = lambda some, counter: max((a["counters"][TASK].get(counter, 0) for a in some), default=0)
     return {
         "job": job["id"], "maps": len(maps), "reduces": len(reduces),
@@ -88,8 +90,10 @@ def _of_history(known):
         "native_tasks": sum(OURS in a["counters"] and "native" in a["counters"][OURS] for a in attempts),
         "declined_tasks": sum(any(c.startswith("declined") for c in a["counters"].get(OURS, {})) for a in attempts),
         "verdicts": verdicts,
-        "map": phase(maps, "elapsedTime"), "shuffle": phase(reduces, "elapsedShuffleTime"), "sort": phase(reduces, "elapsedMergeTime"),
+        "map": phase(maps, "elapsedTime"), "shuffle": phase(reduces, "elapsedShuffleTime"),
+        "sort": phase(reduces, "elapsedMergeTime"),
         "reduce": phase(reduces, "elapsedReduceTime"),
-        "map_memory_max": memory(maps, "MAP_PHYSICAL_MEMORY_BYTES_MAX"), "reduce_memory_max": memory(reduces, "REDUCE_PHYSICAL_MEMORY_BYTES_MAX"),
+        "map_memory_max": memory(maps, "MAP_PHYSICAL_MEMORY_BYTES_MAX"),
+        "reduce_memory_max": memory(reduces, "REDUCE_PHYSICAL_MEMORY_BYTES_MAX"),
         "job_seconds": (job["finishTime"] - job["submitTime"]) / 1000,
     }

@@ -1,6 +1,7 @@
-"""The command lines of what is measured, all in one place: adjust them here when the yunti command changes.
+"""Command lines of all measured programs. Adjust them here when the yunti command changes.
 
-{input} and {output} are folders (a file where a row says so); {reduces} and {memory} come from the row, {threads} from the measurement.
+{input} and {output} are folders, or a file for some rows. {reduces} and {memory} come from the row, and {threads} from
+the measurement.
 """
 
 import os
@@ -16,18 +17,23 @@ IN_OUT = "--input {input} --output {output}"
 
 OURS = {
     "wordcount": f"{YUNTI} run wordcount {IN_OUT} --mode grouped",
-    "wordcount-folder": f"{YUNTI} run --lib {WORD_COUNT_LIB} --mapper WordCount.Tokenizer --folder WordCount.Count --mode grouped {IN_OUT}",
-    "wordcount-loop": f"{YUNTI} run --lib {WORD_COUNT_LIB} --mapper WordCount.PlainTokenizer --folder WordCount.Count --mode grouped {IN_OUT}",
-    "wordcount-sorted": f"{YUNTI} run --lib {WORD_COUNT_LIB} --mapper WordCount.Tokenizer --combiner WordCount.SumCombiner --reducer WordCount.SumReducer --mode sorted {IN_OUT}",
+    "wordcount-folder": f"{YUNTI} run --lib {WORD_COUNT_LIB} --mapper WordCount.Tokenizer --folder WordCount.Count "
+                        f"--mode grouped {IN_OUT}",
+    "wordcount-loop": f"{YUNTI} run --lib {WORD_COUNT_LIB} --mapper WordCount.PlainTokenizer --folder WordCount.Count "
+                      f"--mode grouped {IN_OUT}",
+    "wordcount-sorted": f"{YUNTI} run --lib {WORD_COUNT_LIB} --mapper WordCount.Tokenizer --combiner "
+                        f"WordCount.SumCombiner --reducer WordCount.SumReducer --mode sorted {IN_OUT}",
     "terasort": f"{YUNTI} run terasort {IN_OUT} --reduces {{reduces}}",
     "terasort-budget": f"{YUNTI} run terasort {IN_OUT} --reduces 1 --memory {{memory}}",
     "sortlines": f"{YUNTI} run sort {IN_OUT}",
-    "maxbykey": f"{YUNTI} run --lib {MAX_BY_KEY_LIB} --mapper MaxByKey.Parse --folder MaxByKey.Max --mode grouped {IN_OUT}",
-    "sumdouble": f"{YUNTI} run --lib {DOUBLE_BY_KEY_LIB} --mapper DoubleByKey.Parse --folder Yunti.SumDoubleFolder --mode grouped --deterministic {IN_OUT}",
+    "maxbykey": f"{YUNTI} run --lib {MAX_BY_KEY_LIB} --mapper MaxByKey.Parse --folder MaxByKey.Max --mode grouped "
+                f"{IN_OUT}",
+    "sumdouble": f"{YUNTI} run --lib {DOUBLE_BY_KEY_LIB} --mapper DoubleByKey.Parse --folder Yunti.SumDoubleFolder "
+                 f"--mode grouped --deterministic {IN_OUT}",
     "empty": f"{YUNTI} run wordcount {IN_OUT} --mode grouped",
 }
 
-# Flags that a bullet adds to a command of ours.
+# Flags that a bullet adds to a command of Yunti.
 THREADS = " --threads {threads}"
 MEMORY = " --memory {memory}"
 SPLITS = " --split-size {split_bytes}"
@@ -42,4 +48,5 @@ LIMIT = {
 
 
 def fill(template, **values):
+    """Returns the words of a command line with the values filled in."""
     return [word.format(**values) for word in template.split()]

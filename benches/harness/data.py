@@ -1,4 +1,4 @@
-"""Inputs under build/bench-data, made once by `yunti generate` or, before it is built, by the limits' own generator."""
+"""Inputs under build/bench-data, created once by `yunti generate`, or else by the generator of the limit programs."""
 
 import os
 import shutil
@@ -10,12 +10,12 @@ DATA = os.path.join(commands.ROOT, "build/bench-data")
 
 
 def of(row, scale):
-    """The folder with the row's data, at that scale of its size."""
+    """Returns the folder with the data of a row, at a scale of its size."""
     return prepare(row.data, 6 if row.data == "six-bytes" else max(6, int(row.bytes * scale) // 100 * 100))
 
 
 def prepare(kind, size):
-    """The folder with that kind and size (bytes) of data; name and files stay the same from run to run."""
+    """Returns the folder with this kind and size (bytes) of data. Name and files are the same in every run."""
     folder = f"{DATA}/{kind}-{size}"
     if os.path.exists(folder):
         return folder
@@ -40,7 +40,7 @@ def prepare(kind, size):
             with open(folder + ".maker", "w") as f:
                 f.write(" ".join(os.path.basename(m) for m in maker))
             return folder
-    raise SystemExit(f"no generator made {kind}: build dist/bin/yunti or benches/limits")
+    raise SystemExit(f"no generator for {kind} is built: build dist/bin/yunti or benches/limits")
 
 
 def maker(folder):
@@ -57,12 +57,12 @@ def bytes_of(folder):
 
 
 def eighth(folder):
-    """A budget of an eighth of the data; not less than any job needs, which matters to tiny data alone."""
+    """Returns a budget of an eighth of the data in bytes, at least the 4 MiB that every job needs."""
     return max(4 << 20, bytes_of(folder) // 8)
 
 
 def remove_large(folder):
-    """What is over 4 GB is too large to keep."""
+    """Removes data of more than 4 GB."""
     if bytes_of(folder) > 4e9:
         shutil.rmtree(folder)
 

@@ -1,4 +1,4 @@
-"""What the figures were measured on, under a name that is the same on every machine of that kind."""
+"""Description of the measured machine. Its name is the same on all machines of the same kind."""
 
 import os
 import platform
@@ -17,6 +17,7 @@ def describe():
     cores = os.cpu_count()
     name = re.sub(r"[^a-z0-9]+", "-", f"{cpu} m{number.group(1) if number else 0} {cores}c".lower()).strip("-")
     return {
-        "name": name, "cpu": model.group(1) if model else "", "model": number.group(1) if number else "", "cores": cores, "memory_gib": memory,
+        "name": name, "cpu": model.group(1) if model else "", "model": number.group(1) if number else "",
+        "cores": cores, "memory_gib": memory,
         "avx512": bool(flags and "avx512bw" in flags.group(1)), "kernel": platform.release(), "load": os.getloadavg(),
     }

@@ -1,4 +1,4 @@
-"""Runs one program, or two in turn: wall and CPU seconds, peak memory, and whether their outputs are the same."""
+"""Runs programs in turn and measures wall and CPU seconds, peak memory, and the equality of their outputs."""
 
 import fcntl
 import os
@@ -19,7 +19,7 @@ class Failed(Exception):
 
 
 def lock():
-    """One measures at a time on this machine; the lock lasts as long as the returned file."""
+    """Waits for the lock of this machine's benches. It lasts until the returned file is closed."""
     os.makedirs(os.path.join(commands.ROOT, "build"), exist_ok=True)
     f = open(os.path.join(commands.ROOT, "build/bench.lock"), "w")
     try:
@@ -35,12 +35,12 @@ class Sample:
     wall: float  # seconds from start to exit, which follows the rename
     cpu: float
     rss: int  # bytes, peak; counts mapped input too
-    anonymous: int  # bytes, the highest that was seen, this process alone
+    anonymous: int  # bytes, highest sample, only of this process
 
 
 @dataclass
 class Program:
-    """template() gives the command line for an output path."""
+    """Measured program; template() returns the command line for an output path."""
 
     name: str
     template: object
@@ -64,8 +64,8 @@ def clean():
     os.makedirs(WORK)
 
 
-def run(program, timeout=3600, look_seconds=0.05):
-    """One run into an empty place; the sample and the output's path."""
+def run(program, timeout=3600, sample_seconds=0.05):
+    """Runs a program with an empty output folder and returns its sample and the path of the output."""
     clean()
     output = WORK + "/out"
     command = program.command(output)
@@ -75,7 +75,7 @@ def run(program, timeout=3600, look_seconds=0.05):
         child = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
         def watch():
-            while not done.wait(look_seconds):
+            while not done.wait(sample_seconds):
                 peak[0] = max(peak[0], _anonymous_bytes(child.pid))
                 if time.monotonic() - begin > timeout:
                     child.kill()
@@ -84,7 +84,7 @@ def run(program, timeout=3600, look_seconds=0.05):
         watcher.start()
         try:
             _, status, usage = os.wait4(child.pid, 0)
-        except BaseException:  # interrupted or told to end: take the program along
+        except BaseException:  # interrupted or terminated: kill the program too
             child.kill()
             raise
         finally:
@@ -100,7 +100,7 @@ def run(program, timeout=3600, look_seconds=0.05):
 
 
 def warm(folder, touch):
-    """Input into the page cache; then memory that both programs need, touched and freed."""
+    """Reads the input into the page cache, then touches and frees the memory that the programs need."""
     data.into_page_cache(folder)
     with open("/proc/meminfo") as f:
         available = next(int(line.split()[1]) * 1024 for line in f if line.startswith("MemAvailable"))
@@ -108,7 +108,7 @@ def warm(folder, touch):
 
 
 def fastest_form(programs, row, folder):
-    """Of several ways to ask one peer, the one that takes least time when tried once (twice when close)."""
+    """Returns the fastest form of a peer's query, by one run of each form and a second run of close ones."""
     if len(programs) == 1:
         return programs[0]
     warm(folder, row.touch)
@@ -126,27 +126,28 @@ def fastest_form(programs, row, folder):
 
 
 def in_turn(programs, rounds):
-    """A B C A B C ...; the samples of each round."""
+    """Runs A B C A B C ... and returns the samples of each round."""
     return [[run(p)[0] for p in programs] for _ in range(rounds)]
 
 
 def summary(program, samples):
     walls = [s.wall for s in samples]
     return {
-        "name": program.name, "form": program.form, "command": program.command("OUT"), "min": min(walls), "median": statistics.median(walls),
+        "name": program.name, "form": program.form, "command": program.command("OUT"), "min": min(walls),
+        "median": statistics.median(walls),
         "cpu_median": statistics.median(s.cpu for s in samples), "rss_max": max(s.rss for s in samples),
         "anonymous_max": max(s.anonymous for s in samples),
     }
 
 
 def pairs(a, b, row, folder, count, seen):
-    """A B A B ...; b may be None. `seen` keeps fingerprints by program, so that each is taken once for a row.
+    """Runs A B A B ...; b may be None. `seen` holds fingerprints by program, so that each is computed once per row.
 
-    Returns {"pairs": [...], "ratio": median of b/a, "same": whether the outputs agree}.
+    Returns {"pairs": [...], "ratio": median of b/a, "same": True if the outputs agree}.
     """
     warm(folder, row.touch)
     programs = [a, b] if b else [a]
-    for p in programs:  # the first run is not timed: it warms the program's own pages, and its output is checked
+    for p in programs:  # the first run is not timed: it warms the program's pages, and its output is checked
         if p.name + p.form not in seen:
             _, output = run(p)
             seen[p.name + p.form] = verify.fingerprint(output, row.same)
@@ -154,7 +155,7 @@ def pairs(a, b, row, folder, count, seen):
     while len(taken) < count:
         taken.append([run(p)[0] for p in programs])
         if b and len(taken) == 2 and statistics.median(y.wall / x.wall for x, y in taken) > 10:
-            break  # so much slower that two pairs say it
+            break  # two pairs suffice for a program that is ten times slower
     clean()
     result = {"pairs": [[asdict(s) for s in pair] for pair in taken]}
     for i, p in enumerate(programs):

@@ -1,4 +1,4 @@
-"""The programs of a row: ours, the limit program, and each peer with the forms it can be asked in."""
+"""Programs of a row: Yunti, the limit program, and each peer with its forms of the query."""
 
 import importlib
 import os
@@ -14,13 +14,14 @@ sys.path.insert(0, PEERS)
 
 
 def ours(row, folder, flags="", **changed):
-    """With flags of commands.py behind the row's command. None while the binary or the class library is not built."""
+    """Returns Yunti's program with more flags of commands.py, or None if the binary or class library is not built."""
     template = commands.OURS[row.ours] + flags
     needed = [w for w in template.split() if w.startswith("/")]
     if not all(os.path.exists(p) for p in needed):
         return None
     values = {"reduces": row.reduces, "memory": row.memory} | changed
-    return Program("yunti", lambda output: commands.fill(template, input=folder, output=output, **values), row.ours + flags.format(**values))
+    return Program("yunti", lambda output: commands.fill(template, input=folder, output=output, **values),
+                   row.ours + flags.format(**values))
 
 
 def limit(row, folder, threads=2):
@@ -32,13 +33,13 @@ def limit(row, folder, threads=2):
 
 
 def build():
-    """The limit programs, and the class libraries that only the bench needs."""
+    """Builds the limit programs and the class libraries of the bench."""
     for part in ("limits", "libraries"):
         subprocess.run(["make", "-s", "-C", os.path.join(commands.ROOT, "benches", part)], check=True)
 
 
 def peer(module_name, row, folder):
-    """(shown name, programs by form); no programs where it cannot be installed."""
+    """Returns (displayed name, programs by form); no programs if the peer cannot be installed."""
     module = importlib.import_module(module_name)
     task = row.task
     if module_name == "hadoop_local_peer" and row.data == "tera":
@@ -63,7 +64,7 @@ _installed = {}
 
 
 def _install(packages):
-    """Into the bench's own environment, once; whether they are there."""
+    """Installs packages once into the bench's own environment. Returns True if all are installed."""
     if not os.path.exists(VENV + "/bin/python"):
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
     for package in packages:

@@ -1,4 +1,4 @@
-"""Verdicts against goal and must, the table for people, the raw results for later."""
+"""Verdicts against goal and must, the table for people, and the raw results."""
 
 import glob
 import json
@@ -12,7 +12,7 @@ RESULTS = os.path.join(commands.ROOT, "benches/results")
 
 
 def judge(row, opponent, result, goal):
-    """Fills in goal, must, verdict. The figure is how many times faster than a peer, or slower than the limit program."""
+    """Fills in goal, must and verdict. The figure is the speed-up over a peer or the slow-down to the limit program."""
     result.update(row=row.name, opponent=opponent, goal=goal)
     if opponent == "limit":
         figure = 1 / result["ratio"]
@@ -37,7 +37,10 @@ def judge_wall(row, result):
 
 
 def judge_bullet(name, opponent, result, figure, bound, at_least=False):
-    """A bullet has one bound, which is goal and must; with 0 it is shown and not judged. No figure: `detail` says why."""
+    """Judges a bullet by one bound, which is goal and must. With bound 0 or without a figure there is no verdict.
+
+    Without a figure, `detail` gives the reason.
+    """
     result.update(row=name, opponent=opponent, figure=figure, bound=bound)
     reached = figure is not None and (figure >= bound if at_least else figure <= bound)
     result["verdict"] = "" if not bound or figure is None else "goal" if reached else "BELOW"
@@ -47,7 +50,7 @@ def judge_bullet(name, opponent, result, figure, bound, at_least=False):
 
 
 def limits_valid(results):
-    """{row: (factor, needed)} for the rows where both a limit program and chdb were timed."""
+    """Returns {row: (factor, needed)} for the rows with times of both a limit program and chdb."""
     checks = {}
     for row, needed in LIMIT_VALID.items():
         best = {}
@@ -63,7 +66,7 @@ def limits_valid(results):
 
 
 def last_committed(machine, row, opponent):
-    """The newest kept ratio for a peer that cannot run now: of this machine, else of any."""
+    """Returns the newest saved ratio of a peer that cannot run now, from this machine or else from any."""
     for pattern in (f"{RESULTS}/{machine}/*.json", f"{RESULTS}/*/*.json"):
         for path in sorted(glob.glob(pattern), key=os.path.basename, reverse=True):
             with open(path) as f:
@@ -74,7 +77,8 @@ def last_committed(machine, row, opponent):
 
 
 def table(results):
-    head = ("row", "against", "ours min/med", "theirs min/med", "figure", "goal", "must", "verdict", "memory ours/theirs")
+    head = ("row", "against", "ours min/med", "theirs min/med", "figure", "goal", "must", "verdict",
+            "memory ours/theirs")
     lines = [head]
     for r in results:
         timed = lambda side: f"{r[side]['min']:.3f}/{r[side]['median']:.3f}" if side in r else "-"
@@ -85,8 +89,10 @@ def table(results):
             against += f" (kept: {r['kept_from']})"
         subject = "" if r.get("a", {}).get("name", "yunti") == "yunti" else " [limit program as ours]"
         goal, must = (r.get(key, r.get("bound")) for key in ("goal", "must"))
-        said = " ".join(filter(None, (r.get("verdict") or r.get("note"), f"({r['detail']})" if "detail" in r else "")))
-        lines.append((r["row"], against, timed("a"), timed("b"), unit(r.get("figure")), unit(goal), unit(must), said + subject,
+        outcome = " ".join(filter(None,
+                                  (r.get("verdict") or r.get("note"), f"({r['detail']})" if "detail" in r else "")))
+        lines.append((r["row"], against, timed("a"), timed("b"), unit(r.get("figure")), unit(goal), unit(must),
+                      outcome + subject,
                       memory + " MiB" if memory else ""))
     widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
     return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(line, widths)).rstrip() for line in lines)
@@ -97,6 +103,6 @@ def save(machine, report):
     os.makedirs(folder, exist_ok=True)
     path = f"{folder}/{time.strftime('%Y-%m-%dT%H%M')}.json"
     with open(path, "w") as f:
-        # Commands by their paths in the checkout: where that lies is nobody's business.
+        # Store paths of commands relative to the checkout.
         f.write(json.dumps(report, indent=1).replace(commands.ROOT + "/", "") + "\n")
     return os.path.relpath(path, commands.ROOT)

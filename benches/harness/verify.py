@@ -1,11 +1,14 @@
-"""One fingerprint for the outputs of all programs: a file, or the part files of a folder in order of name."""
+"""Fingerprint of an output: a file, or the part files of a folder in order of name."""
 
 import hashlib
 import os
 
 
 def fingerprint(output, same):
-    """`exact`: of the bytes. `unordered`: of the multiset of lines; two values can be compared only within one process."""
+    """Returns the fingerprint of the bytes (`exact`) or of the multiset of lines (`unordered`).
+
+    Fingerprints of lines are comparable only within one process.
+    """
     paths = [output]
     if os.path.isdir(output):
         paths = [f"{output}/{n}" for n in sorted(os.listdir(output)) if n.startswith("part")]

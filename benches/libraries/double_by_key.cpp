@@ -1,5 +1,5 @@
-// Lines of `key TAB number` as doubles by key. It is there to feed an inexact folder: no built-in mapper and no example emits doubles.
-// As MaxByKey.Parse of the examples but for the type, so that the difference between the two jobs is that of the folders.
+// Mapper of lines `key TAB number` to doubles by key. It feeds an inexact folder: no built-in mapper or example emits
+// doubles. It differs from MaxByKey.Parse of the examples only in the type, so the two jobs differ only in the folder.
 // SPDX-License-Identifier: Apache-2.0
 #include <yunti/yunti.hpp>
 
@@ -13,7 +13,7 @@ struct Parse : yunti::Mapper<yunti::Bytes, double> {
     yunti::key_values(span.text, '\t', [&](std::string_view key, std::string_view value) {
       const auto number = yunti::parse_i64(value);
       if (!number) yunti::fail("a line without a whole number after its first tab");
-      out.emit(key, static_cast<double>(*number));  // of 19 digits: sums are rounded
+      out.emit(key, static_cast<double>(*number));  // numbers have 19 digits, so sums are rounded
     });
   }
 };

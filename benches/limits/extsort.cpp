@@ -1,10 +1,11 @@
-// extsort IN_DIR OUT_DIR THREADS MEM_BYTES: as terasort with one reduce, for inputs beyond memory. Equal keys in any order.
+// extsort IN_DIR OUT_DIR THREADS MEM_BYTES: terasort with one reduce for inputs larger than memory. The order of equal
+// keys is undefined.
 //
-//   pass 1   read, copy each record into the staging buffer of its key range, write full buffers to a file a range
+//   pass 1   read, copy each record into the staging buffer of its key range, write full buffers to one file per range
 //   pass 2   load a range, sort it in memory, gather it into the output
 //
-// All large transfers are O_DIRECT, and twice as many workers as THREADS overlap the disk with the sorting: the bound is two
-// passes over the disk. Limitation: a range that many equal keys make larger than its share of memory takes what it needs.
+// All large transfers are O_DIRECT. Twice as many workers as THREADS overlap the disk with the sorting, so two passes
+// over the disk are the bound. Limitation: a range with many equal keys may exceed its share of memory.
 #include <atomic>
 #include <memory>
 
@@ -20,19 +21,22 @@ constexpr size_t kBlock = 10 * kPage * 25;  // 1,024,000: whole records and whol
 struct Range {
     int direct, buffered;
     std::atomic<uint64_t> blocks_end{0};  // full blocks, written direct
-    std::atomic<uint64_t> tail_bytes{0};  // partial last blocks, written to a file of their own
+    std::atomic<uint64_t> tail_bytes{0};  // partial last blocks, in a separate file
     uint64_t bytes() const { return blocks_end + tail_bytes; }
 };
 
-// O_DIRECT where the stretch is page-aligned, through the page cache at its ragged ends. Memory must be aligned as the offset is.
+// Writes the page-aligned part with O_DIRECT and the unaligned ends through the page cache. Memory must be aligned like
+// the offset.
 class RaggedWriter {
   public:
     RaggedWriter(int direct, int buffered) : direct_(direct), buffered_(buffered) {}
     void write(const char* from, size_t bytes, uint64_t offset) const {
-        size_t head = std::min<size_t>(bytes, round_up(offset, kPage) - offset), middle = (bytes - head) / kPage * kPage;
+        size_t head = std::min<size_t>(bytes, round_up(offset, kPage) - offset),
+               middle = (bytes - head) / kPage * kPage;
         if (head) write_at(buffered_, from, head, offset);
         if (middle) write_at(direct_, from + head, middle, offset + head);
-        if (head + middle < bytes) write_at(buffered_, from + head + middle, bytes - head - middle, offset + head + middle);
+        if (head + middle < bytes)
+            write_at(buffered_, from + head + middle, bytes - head - middle, offset + head + middle);
     }
 
   private:
@@ -55,7 +59,7 @@ int main(int argc, char** argv) {
             for (size_t r = 0; r + kRecord <= n; r += kRecord) sample.push_back(key_prefix(sector + r));
         }
     }
-    // A worker holds a range, its entries twice (chains and the bucket in hand), input and output buffers.
+    // A worker holds a range, its entries twice (chains and the current bucket), input and output buffers.
     const uint64_t fixed = (kBlock * 4 + kHugePage * 4) * workers;
     if (memory < 2 * fixed) die("needs at least " + std::to_string(2 * fixed) + " bytes of memory");
     const uint64_t range_bytes = (memory - fixed) / workers * 10 / 14;
@@ -81,7 +85,8 @@ int main(int argc, char** argv) {
     struct Piece { int fd; uint64_t at, bytes; };
     std::vector<Piece> pieces;
     for (auto& f : files)
-        for (uint64_t at = 0; at < f.size; at += kBlock) pieces.push_back({f.fd, at, std::min<uint64_t>(kBlock, f.size - at)});
+        for (uint64_t at = 0; at < f.size; at += kBlock)
+            pieces.push_back({f.fd, at, std::min<uint64_t>(kBlock, f.size - at)});
     std::atomic<size_t> next_piece{0};
     on_threads(workers, [&](int) {
         char* input = (char*)map_memory(kBlock);
@@ -103,7 +108,9 @@ int main(int argc, char** argv) {
             }
         }
         for (size_t b = 0; b < ranges.size(); b++)
-            if (filled[b]) write_at(ranges[b].buffered, staging + b * kBlock, filled[b], ranges[b].tail_bytes.fetch_add(filled[b]));
+            if (filled[b])
+                write_at(ranges[b].buffered, staging + b * kBlock, filled[b],
+                         ranges[b].tail_bytes.fetch_add(filled[b]));
         unmap_memory(staging, ranges.size() * kBlock);
         unmap_memory(input, kBlock);
     });
@@ -127,7 +134,8 @@ int main(int argc, char** argv) {
             close(range.buffered);
 
             std::vector<uint64_t> prefixes;
-            for (uint64_t n = 0; n < count; n += 1 + count / 16384) prefixes.push_back(key_prefix(records + n * kRecord));
+            for (uint64_t n = 0; n < count; n += 1 + count / 16384)
+                prefixes.push_back(key_prefix(records + n * kRecord));
             const Splitters cells(std::move(prefixes), std::min<size_t>(1024, count / 8192 + 1));
             Buckets buckets(cells.buckets(), count);
             for (uint64_t n = 0; n < count; n++) {
@@ -136,7 +144,7 @@ int main(int argc, char** argv) {
                 buckets.add(b, make_entry(cells.key(b, prefix), n));
             }
             uint64_t at = offset[i], largest = 0;
-            size_t lead = at % kPage, fill = lead;  // the stage is aligned as the output is
+            size_t lead = at % kPage, fill = lead;  // the stage is aligned like the output
             for (size_t b = 0; b < cells.buckets(); b++) largest = std::max(largest, buckets.size(b));
             uint64_t* entries = (uint64_t*)map_memory((largest + 16) * 8);
             uint64_t* scratch = (uint64_t*)map_memory((largest + 16) * 8);

@@ -1,7 +1,7 @@
-// gen text|zipf|tera|pairs (--bytes N | --records N) --output DIR [--ascii] [--seed S]
-// Test data where the engine's own generator is not built yet: one file DIR/part-00000, the same bytes for the same
-// arguments on any number of threads (chunks are seeded by their number and written in order).
-//   text   lines of 15 to 110 words (about 680 bytes) from 1,000 words of 3 to 22 letters, evenly drawn
+// gen text|zipf|tera|pairs (--bytes N | --records N) --output DIR [--ascii] [--seed S] Generates test data if the
+// engine's generator is not built. It writes DIR/part-00000, with the same bytes for the same arguments on any number
+// of threads: chunks are seeded by their number and written in order.
+//   text   lines of 15 to 110 words (about 680 bytes) from 1,000 words of 3 to 22 letters, uniformly drawn
 //   zipf   lines of 20 words, drawn by 1/rank from 5.3 million words
 //   tera   100-byte records: 10 random key bytes, 88 of payload, CR LF; --ascii: printable key, payload, LF
 //   pairs  key TAB signed number LF, 100,000 keys of 4 to 40 letters
@@ -31,7 +31,8 @@ struct Generator {
     void prepare() {
         Random r{seed * 77 + 5};
         if (kind == "text")
-            for (int i = 0; i < 1000; i++) words.push_back(letters(r, 3 + r.below(8) + r.below(8)) + (i % 40 ? "" : "isation"));
+            for (int i = 0; i < 1000; i++)
+                words.push_back(letters(r, 3 + r.below(8) + r.below(8)) + (i % 40 ? "" : "isation"));
         if (kind == "pairs")
             for (int i = 0; i < 100000; i++) words.push_back(letters(r, 4 + r.below(37)));
     }
@@ -40,7 +41,7 @@ struct Generator {
         while (n--) w += char('a' + r.below(26));
         return w;
     }
-    // Rank 0 is the commonest. The first letters number the rank, so no two ranks share a word.
+    // Rank 0 is the most frequent. The first letters encode the rank, so all ranks have different words.
     static void zipf_word(uint64_t rank, std::string& out) {
         int digits = rank < 26 * 26 ? 2 : 5;
         uint64_t code = rank < 26 * 26 ? rank : (rank * 7368787) % 11881376;
@@ -94,7 +95,8 @@ int main(int argc, char** argv) {
         else if (a == "--seed") g.seed = strtoull(argv[++i], nullptr, 10);
         else die("unknown option " + a);
     }
-    if ((g.kind != "text" && g.kind != "zipf" && g.kind != "tera" && g.kind != "pairs") || output.empty() || !(bytes || records))
+    if ((g.kind != "text" && g.kind != "zipf" && g.kind != "tera" && g.kind != "pairs") || output.empty() ||
+        !(bytes || records))
         die("usage: gen text|zipf|tera|pairs (--bytes N | --records N) --output DIR [--ascii] [--seed S]");
     if (g.kind == "tera" && bytes) records = bytes / 100, bytes = 0;
     g.prepare();
@@ -108,12 +110,13 @@ int main(int argc, char** argv) {
         uint64_t first = chunk;
         on_threads(threads, [&](int t) {
             Random r{g.seed * 1000003 + (first + t) * 0x632be59bd9b4e019};
-            uint64_t from = (first + t) * per_chunk, upto = records ? std::min(records, from + per_chunk) : from + per_chunk;
+            uint64_t from = (first + t) * per_chunk,
+                     upto = records ? std::min(records, from + per_chunk) : from + per_chunk;
             for (uint64_t n = from; n < upto && (!bytes || out[t].size() < bytes); n++) g.record(r, n, out[t]);
         });
         for (int t = 0; t < threads && more; t++, chunk++) {
             size_t n = out[t].size();
-            if (bytes && written + n >= bytes) {  // the last line goes beyond the asked size at most by itself
+            if (bytes && written + n >= bytes) {  // the last line may exceed the requested size
                 n = out[t].find('\n', bytes - written ? bytes - written - 1 : 0) + 1;
                 more = false;
             }

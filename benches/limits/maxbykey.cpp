@@ -1,5 +1,5 @@
-// maxbykey IN OUT THREADS: the largest signed 64-bit number of each key over "key TAB number LF" lines of a file, or of the
-// files of a directory. Writes "key TAB number LF" in any order to the directory OUT, as wordcount does.
+// maxbykey IN OUT THREADS: finds the largest signed 64-bit number of each key over "key TAB number LF" lines of a file
+// or of the files of a directory. Writes "key TAB number LF" in any order to the directory OUT, like wordcount.
 #include <algorithm>
 #include <memory>
 
@@ -12,7 +12,7 @@
 
 constexpr size_t kInline = 44;
 
-// A cache line: a key of up to 44 bytes inside, zero padded; a longer one by pointer and hash.
+// Slot of one cache line. It holds a zero-padded key of up to 44 bytes, or the pointer and hash of a longer key.
 struct alignas(64) MaxSlot {
     char key[kInline];
     uint32_t bytes_plus_1;
@@ -51,7 +51,8 @@ static int64_t parse_number(const char* p, const char* end) {
         d -= 0x3030303030303030;
         if ((d | (d + 0x7676767676767676)) & 0x8080808080808080) { errno = 0; die("not a signed 64-bit number"); }
         d = d * 10 + (d >> 8);
-        d = ((d & 0x000000ff000000ff) * 0x000f424000000064 + ((d >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >> 32;
+        d = ((d & 0x000000ff000000ff) * 0x000f424000000064 + ((d >> 16) & 0x000000ff000000ff) * 0x0000271000000001) >>
+            32;
         v = v * 100000000 + d;
         p += 8;
     }
@@ -74,7 +75,8 @@ class MaxByKey {
         for (size_t at = 0; at < bytes; at += 64) {
             __m512i block = _mm512_loadu_si512(data + at);
             uint64_t inside = bytes - at < 64 ? (1ull << (bytes - at)) - 1 : ~0ull;
-            uint64_t feeds = _mm512_mask_cmpeq_epi8_mask(inside, block, feed), tabs = _mm512_mask_cmpeq_epi8_mask(inside, block, tabulator);
+            uint64_t feeds = _mm512_mask_cmpeq_epi8_mask(inside, block, feed),
+                     tabs = _mm512_mask_cmpeq_epi8_mask(inside, block, tabulator);
             for (uint64_t marks = feeds | tabs; marks; marks &= marks - 1) {
                 const char* mark = data + at + _tzcnt_u64(marks);
                 if (marks & -marks & tabs) {
@@ -96,7 +98,8 @@ class MaxByKey {
         if (bytes <= kInline) {
             __m512i padded = _mm512_maskz_loadu_epi8(_bzhi_u64(~0ull, bytes), key);
             _mm512_store_si512(&s, padded);
-            __m128i a = _mm512_castsi512_si128(padded), b = _mm512_extracti32x4_epi32(padded, 1), c = _mm512_extracti32x4_epi32(padded, 2);
+            __m128i a = _mm512_castsi512_si128(padded), b = _mm512_extracti32x4_epi32(padded, 1),
+                    c = _mm512_extracti32x4_epi32(padded, 2);
             s.hashed = hash_two(_mm_aesenc_si128(a, b), _mm_xor_si128(c, _mm_cvtsi64_si128(bytes)));
         } else {
             s.point_to(key);
@@ -131,7 +134,8 @@ int main(int argc, char** argv) {
     on_threads(threads, [&](int t) {
         parts[t] = std::make_unique<MaxByKey>();
         PieceReader reader([](unsigned char c) { return c == '\n'; });
-        while (auto* range = ranges.claim()) reader.read(*range, [&](const char* data, size_t n) { parts[t]->add_lines(data, n); });
+        while (auto* range = ranges.claim())
+            reader.read(*range, [&](const char* data, size_t n) { parts[t]->add_lines(data, n); });
     });
     for (int t = 1; t < threads; t++)
         for (MaxSlot* s = parts[t]->table.begin(); s < parts[t]->table.end(); s++)

@@ -1,7 +1,9 @@
-// rpcload HOST PORT CONNECTIONS SECONDS PATH: asks a NameNode for one path over and over (getFileInfo); each connection asks again when it has its answer.
+// rpcload HOST PORT CONNECTIONS SECONDS PATH: requests one path repeatedly from a NameNode (getFileInfo). Each
+// connection sends the next request when it has the response.
 //
-// What a load client by epoll costs at the least: one thread, a recv and a send a call, the same bytes each time; of answers the lengths alone are read,
-// nothing is timed. Beside `yunti nn load --io epoll`.
+// It shows the minimum cost of a load client with epoll, as the limit of `yunti nn load --io epoll`. It uses one
+// thread, and one recv and one send per call with the same bytes. It reads only the lengths of responses and times
+// nothing.
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/tcp.h>
@@ -29,7 +31,8 @@ static const string PROTOCOL = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
 
 // RpcRequestHeaderProto: protocol buffers, final packet, number (zigzag), client, retries.
 static string header(int zigzag_call) {
-    return delimited(number(1, 2) + number(2, 0) + number(3, zigzag_call) + field(4, "yunti-limit-0000") + number(5, 0));
+    return delimited(number(1, 2) + number(2, 0) + number(3, zigzag_call) + field(4, "yunti-limit-0000") +
+                     number(5, 0));
 }
 
 static string hello(const string& user) {
@@ -48,13 +51,13 @@ static double now(clockid_t clock) {
     return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-// Of an answer: bytes that are still to come, or what there is of its length.
+// State of a response: the missing bytes, or the received part of its length.
 struct Answer {
     uint32_t length = 0;
     int length_bytes = 0;
     uint32_t left = 0;
 
-    // How many answers are whole with these bytes.
+    // Returns the number of responses that these bytes complete.
     int take(const unsigned char* p, ssize_t n) {
         int whole = 0;
         while (n > 0) {
@@ -116,5 +119,6 @@ int main(int argc, char** argv) {
     }
     cpu = now(CLOCK_THREAD_CPUTIME_ID) - cpu;
     double took = now(CLOCK_MONOTONIC) - from;
-    printf("%ld calls, %.0f a second, %.2f us of processor time a call, %.2f answers a wait\n", calls, calls / took, cpu * 1e6 / calls, double(calls) / waits);
+    printf("%ld calls, %.0f a second, %.2f us of processor time a call, %.2f answers a wait\n", calls, calls / took,
+           cpu * 1e6 / calls, double(calls) / waits);
 }

@@ -1,7 +1,8 @@
-// sortlines IN OUT_FILE THREADS: the lines of a file, or of the files of a directory, in byte order (as LC_ALL=C sort).
+// sortlines IN OUT_FILE THREADS: sorts the lines of a file or of the files of a directory in byte order, like LC_ALL=C
+// sort.
 //
-// Lines are numbered; an 8-byte entry holds 36 key bits and the number. Buckets by the first 8 bytes are sorted in cache; lines
-// that tie are keyed again by the 4 bytes after what they have in common.
+// Lines are numbered, and an 8-byte entry holds 36 key bits and the number. Buckets by the first 8 bytes are sorted in
+// cache. Lines that tie get new keys from the 4 bytes after their common prefix.
 #include <immintrin.h>
 
 #include <atomic>
@@ -16,7 +17,7 @@
 constexpr int kPositionBits = Splitters::kPositionBits;
 constexpr uint64_t kPositionMask = (1ull << kPositionBits) - 1;
 
-// The first 8 bytes as a big-endian number, zero behind the end. A mapped file is followed by readable bytes.
+// Returns the first 8 bytes as a big-endian number, with zeros past the end. Readable bytes follow a mapped file.
 static uint64_t prefix_of(const char* p, size_t n) {
     uint64_t v;
     memcpy(&v, p, 8);
@@ -26,7 +27,9 @@ static uint64_t prefix_of(const char* p, size_t n) {
 
 class Lines {
   public:
-    Lines() : start_((const char**)map_memory((kPositionMask + 1) * 8)), size_((uint32_t*)map_memory((kPositionMask + 1) * 4)) {}
+    Lines()
+            : start_((const char**)map_memory((kPositionMask + 1) * 8)),
+              size_((uint32_t*)map_memory((kPositionMask + 1) * 4)) {}
     void set(uint64_t number, const char* start, size_t size) {
         if (size > UINT32_MAX) die("line of more than 4 GiB");
         start_[number] = start;
@@ -35,14 +38,14 @@ class Lines {
     const char* start(uint64_t entry) const { return start_[entry & kPositionMask]; }
     size_t size(uint64_t entry) const { return size_[entry & kPositionMask]; }
 
-    // Entries whose keys order their lines but may tie.
+    // Sorts entries by their keys, and entries with equal keys by their lines.
     void sort(uint64_t* entries, size_t n, uint64_t* scratch) const {
         sort_u64(entries, n, scratch);
         sort_ties(entries, n, 0, scratch);
     }
 
   private:
-    // Groups of equal keys; their lines have `depth` bytes in common, counting zeros behind the end.
+    // Sorts groups of equal keys, whose lines share `depth` bytes including zeros past the end.
     void sort_ties(uint64_t* entries, size_t n, size_t depth, uint64_t* scratch) const {
         for (size_t from = 0, to; from < n; from = to) {
             for (to = from + 1; to < n && !((entries[from] ^ entries[to]) >> kPositionBits); to++) {}
@@ -92,7 +95,7 @@ class Lines {
     uint32_t* size_;
 };
 
-// Calls use(start, size) for the lines that begin in the piece.
+// Calls use(start, size) for each line that begins in the piece.
 template <class Use>
 static void each_line(const MappedInput::Piece& piece, Use use) {
     const char* line = piece.begin;
@@ -111,7 +114,8 @@ static void each_line(const MappedInput::Piece& piece, Use use) {
         }
     }
     if (line == piece.end) return;
-    const char* end = piece.file_end > piece.end ? (const char*)memchr(piece.end, '\n', piece.file_end - piece.end) : nullptr;
+    const char* end =
+        piece.file_end > piece.end ? (const char*)memchr(piece.end, '\n', piece.file_end - piece.end) : nullptr;
     use(line, (end ? end : piece.file_end) - line);
 }
 
@@ -174,7 +178,8 @@ int main(int argc, char** argv) {
             for (size_t i = 0; i < size[b]; i++) {
                 if (i + 8 < size[b]) {
                     const char* later = lines.start(entries[i + 8]);
-                    for (size_t o = 0; o < std::min<size_t>(lines.size(entries[i + 8]) + 1, 1024); o += 64) _mm_prefetch(later + o, _MM_HINT_T0);
+                    for (size_t o = 0; o < std::min<size_t>(lines.size(entries[i + 8]) + 1, 1024); o += 64)
+                        _mm_prefetch(later + o, _MM_HINT_T0);
                 }
                 size_t n = lines.size(entries[i]);
                 if (filled + n + 1 > kStage) flush();

@@ -1,6 +1,6 @@
-// terasort IN_DIR OUT_DIR THREADS REDUCES: sorts 100-byte records by their first 10 bytes, in total order over
-// OUT_DIR/part-r-NNNNN; equal keys in input order. The input is mapped, so each record is moved twice in all: into the
-// staging buffer and from there into the page cache.
+// terasort IN_DIR OUT_DIR THREADS REDUCES: sorts 100-byte records by their first 10 bytes in total order over
+// OUT_DIR/part-r-NNNNN, with equal keys in input order. The input is mapped, so each record moves only twice: into the
+// staging buffer and into the page cache.
 #include <atomic>
 #include <memory>
 
@@ -60,12 +60,13 @@ int main(int argc, char** argv) {
     }
     for (size_t r = 0; r < reduces; r++) {
         uint64_t size = 0;
-        for (size_t b = r * per_reduce; b < (r + 1) * per_reduce; b++) buckets[b].offset = size, size += buckets[b].size * kRecord;
+        for (size_t b = r * per_reduce; b < (r + 1) * per_reduce; b++)
+            buckets[b].offset = size, size += buckets[b].size * kRecord;
         int fd = out.create_part(r, size);
         for (size_t b = r * per_reduce; b < (r + 1) * per_reduce; b++) buckets[b].fd = fd;
     }
 
-    // Threads take buckets from different reduces where there are several: writes to one file wait for each other.
+    // Threads take buckets of different reduces if possible, because writes to one file wait for each other.
     std::atomic<size_t> next{0};
     on_threads(threads, [&](int) {
         constexpr size_t kStage = 5000;  // records: half a MB

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the limit programs against plain Python on small inputs with awkward edges. Run by `make test`."""
+"""Checks the limit programs against plain Python on small inputs with edge cases. `make test` runs it."""
 import collections
 import contextlib
 import os
@@ -80,24 +80,26 @@ def check_maxbykey(inputs):
             want[key] = max(want.get(key, -2**63), int(number))
         for threads in (1, 2):
             run("maxbykey", f"{d}/in", f"{d}/o{threads}", threads)
-            got = dict((k, int(n)) for k, n in (line.split(b"\t") for line in load(f"{d}/o{threads}").split(b"\n")[:-1]))
+            rows = load(f"{d}/o{threads}").split(b"\n")[:-1]
+            got = {key: int(n) for key, n in (row.split(b"\t") for row in rows)}
             assert got == want
 
 
 def check_rpcload(connections, path):
-    """Against a server that takes the bytes of Hadoop RPC apart and answers in two pieces."""
+    """Checks rpcload against a server that parses Hadoop RPC and answers in two pieces."""
     answered, wrong = [0], []
 
     def serve(stream):
         def frame():
             length = int.from_bytes(stream.recv(4, socket.MSG_WAITALL), "big")
             return stream.recv(length, socket.MSG_WAITALL)
-        # The other side goes in the middle of it.
+        # The client closes the connection in the middle of a call.
         with stream, contextlib.suppress(ConnectionError):
             if stream.recv(7, socket.MSG_WAITALL) != b"hrpc\x09\0\0" or b"ClientProtocol" not in frame():
                 wrong.append("hello")
             while request := frame():
-                if b"\x0bgetFileInfo" not in request or not request.endswith(bytes([len(path) + 2, 10, len(path)]) + path.encode()):
+                if b"\x0bgetFileInfo" not in request or not request.endswith(bytes([len(path) + 2, 10, len(path)])
+                                                                             + path.encode()):
                     wrong.append(request)
                 answered[0] += 1
                 answer = (5 + answered[0] % 300 * 100).to_bytes(4, "big") + bytes(5 + answered[0] % 300 * 100)
@@ -109,10 +111,11 @@ def check_rpcload(connections, path):
             for _ in range(connections):
                 threading.Thread(target=serve, args=(server.accept()[0],), daemon=True).start()
         threading.Thread(target=accept, daemon=True).start()
-        said = subprocess.run([os.path.join(BIN, "rpcload"), "127.0.0.1", str(server.getsockname()[1]), str(connections), "0.3", path],
+        output = subprocess.run([os.path.join(BIN, "rpcload"), "127.0.0.1", str(server.getsockname()[1]),
+                                 str(connections), "0.3", path],
                               check=True, capture_output=True, text=True, timeout=30).stdout
-    calls = int(said.split()[0])
-    assert not wrong and calls > connections and 0 <= answered[0] - calls <= connections, (said, answered, wrong[:1])
+    calls = int(output.split()[0])
+    assert not wrong and calls > connections and 0 <= answered[0] - calls <= connections, (output, answered, wrong[:1])
 
 
 anything = [c for c in range(256) if c not in b" \t\n\r\f"]
@@ -131,11 +134,19 @@ for reduces in (1, 2, 7):
     check_terasort([random_records(1)], reduces)
     check_terasort([random_records(60_000), b"", random_records(777)], reduces)
     check_terasort([b"".join(b"SAMEKEY!" + rng.randbytes(2) + b"%090d" % i for i in range(20_000))], reduces)
-    check_terasort([b"".join(bytes(rng.choices(b"\0\xff", k=10)) + b"%090d" % i for i in range(20_000)) + b"Z" * 100_000], reduces)
+    check_terasort([b"".join(bytes(rng.choices(b"\0\xff", k=10)) + b"%090d" % i for i in range(20_000))
+                    + b"Z" * 100_000], reduces)
     check_terasort([b"".join(b"%010d%090d" % (i, i) for i in range(30_000))], reduces)
 check_terasort([random_records(500_000)], 3)
 
-text_lines = lambda n, distinct: b"".join(b" ".join(b"word%d" % rng.randrange(distinct) for _ in range(rng.randrange(9))) + b"\n" for _ in range(n))
+
+
+def text_lines(n, distinct):
+    row = lambda: b" ".join(b"word%d" % rng.randrange(distinct) for _ in range(rng.randrange(9)))
+    return b"".join(row() + b"\n" for _ in range(n))
+
+
+
 check_sortlines([b""])
 check_sortlines([b"\n", b"one", b"b\na"])
 check_sortlines([b"a\0\na\na\0\0\n\na\0b\n" * 20])

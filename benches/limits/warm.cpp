@@ -1,4 +1,4 @@
-// warm BYTES: touches and frees that much memory, so that the virtual machine has it before a series is timed.
+// warm BYTES: touches and frees this much memory, so that a virtual machine has it before a timed series.
 #include "memory.hpp"
 #include "threads.hpp"
 

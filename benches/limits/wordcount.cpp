@@ -1,8 +1,8 @@
-// wordcount IN OUT_DIR THREADS: counts the words of a file, or of the files of a directory, as fast as the machine allows.
+// wordcount IN OUT_DIR THREADS: counts the words of a file or of the files of a directory at the speed of the machine.
 // Writes "word TAB count LF" in any order to OUT_DIR/part-r-00000.
 //
-// A word of up to 24 bytes is its own key: padded with spaces (which no word contains) and held in the slot.
-// Longer words lie in an arena and are found by a 64-bit hash. Both kinds go through the table in batches with prefetch.
+// A word of up to 24 bytes is its own key, padded with spaces and held in the slot. Longer words are in an arena and
+// are found by a 64-bit hash. Both kinds go through the table in batches with prefetch.
 #include <algorithm>
 #include <memory>
 
@@ -24,7 +24,9 @@ struct ShortSlot {
     void fold(const ShortSlot& o) { count += o.count; }
     bool commoner(const ShortSlot& o) const { return count > 2 * o.count; }
     uint64_t hash() const { return hash_two(low, _mm_set_epi64x(0x2020202020202020, high)); }
-    bool same(const ShortSlot& o) const { return high == o.high && _mm_movemask_epi8(_mm_cmpeq_epi8(low, o.low)) == 0xffff; }
+    bool same(const ShortSlot& o) const {
+        return high == o.high && _mm_movemask_epi8(_mm_cmpeq_epi8(low, o.low)) == 0xffff;
+    }
     size_t length() const {
         uint64_t spaces = _mm256_cmpeq_epi8_mask(_mm256_loadu_si256((const __m256i*)this), _mm256_set1_epi8(' '));
         return _tzcnt_u64(spaces | 1u << kInline);
@@ -41,7 +43,9 @@ struct LongSlot {
     void fold(const LongSlot& o) { count += o.count; }
     bool commoner(const LongSlot& o) const { return count > 2 * o.count; }
     uint64_t hash() const { return hashed; }
-    bool same(const LongSlot& o) const { return hashed == o.hashed && bytes == o.bytes && !memcmp(word, o.word, bytes); }
+    bool same(const LongSlot& o) const {
+        return hashed == o.hashed && bytes == o.bytes && !memcmp(word, o.word, bytes);
+    }
 };
 
 class Counter {
@@ -92,7 +96,9 @@ class Counter {
         }
         for (size_t i = 0; i < m; i++) {
             ShortSlot* s = shorts.home(hash_[i]);
-            if (__builtin_expect(_mm256_mask_cmpneq_epi64_mask(0x7, _mm256_load_si256((const __m256i*)s), key_[i]) == 0, 1)) s->count++;
+            if (__builtin_expect(_mm256_mask_cmpneq_epi64_mask(0x7, _mm256_load_si256((const __m256i*)s), key_[i]) == 0,
+                                 1))
+                s->count++;
             else add_short(key_[i], hash_[i]);
         }
     }
@@ -109,9 +115,11 @@ class Counter {
         long_batch_[longs_waiting_++] = {hash, word, bytes, 1};
         if (longs_waiting_ == kLongBatch) add_longs();
     }
-    void add_longs() {  // before the input buffer moves on
+    void add_longs() {  // before the input buffer is reused
         for (size_t i = 0; i < longs_waiting_; i++)
-            longs.add(long_batch_[i], long_batch_[i].hashed, [&](const LongSlot& s) { return LongSlot{s.hashed, arena_.keep(s.word, s.bytes), s.bytes, s.count}; });
+            longs.add(long_batch_[i], long_batch_[i].hashed, [&](const LongSlot& s) {
+                return LongSlot{s.hashed, arena_.keep(s.word, s.bytes), s.bytes, s.count};
+            });
         longs_waiting_ = 0;
     }
 
@@ -139,7 +147,7 @@ static void emit(OutputStream& out, const LongSlot& s) {
     end = append_number(end, s.count);
     *end++ = '\n';
     size_t n = s.bytes + (end - tail);
-    if (n < 4096) {  // one stretch of the file, as other threads take theirs in between
+    if (n < 4096) {  // one range of the file, because other threads claim theirs in between
         char* to = out.room(n);
         memcpy(to, s.word, s.bytes);
         memcpy(to + s.bytes, tail, end - tail);
@@ -151,7 +159,7 @@ static void emit(OutputStream& out, const LongSlot& s) {
     }
 }
 
-// Merges the tables by hash partitions small enough for the L2 cache and writes each at once.
+// Merges the tables by hash partitions that fit the L2 cache, and writes each partition at once.
 template <class Slot>
 class Merge {
   public:
@@ -168,9 +176,11 @@ class Merge {
                 tables_[0]->each_between(from, last, [&](const Slot& s, uint64_t) { emit(out, s); });
                 continue;
             }
-            // Inside a partition the leading bits are all the same: rotate them away.
+            // All hashes of a partition have the same leading bits: shift them out.
             for (auto* t : tables_)
-                t->each_between(from, last, [&](const Slot& s, uint64_t h) { merged.add(s, bits_ ? h << bits_ : h, [](const Slot& x) { return x; }); });
+                t->each_between(from, last, [&](const Slot& s, uint64_t h) {
+                    merged.add(s, bits_ ? h << bits_ : h, [](const Slot& x) { return x; });
+                });
             for (Slot* s = merged.begin(); s < merged.end(); s++)
                 if (s->used()) emit(out, *s);
             merged.clear();
@@ -195,7 +205,8 @@ int main(int argc, char** argv) {
     on_threads(threads, [&](int t) {
         counters[t] = std::make_unique<Counter>();
         PieceReader reader(is_separator);
-        while (auto* range = ranges.claim()) reader.read(*range, [&](const char* data, size_t n) { counters[t]->count(data, n); });
+        while (auto* range = ranges.claim())
+            reader.read(*range, [&](const char* data, size_t n) { counters[t]->count(data, n); });
     });
 
     std::vector<const FoldTable<ShortSlot>*> shorts;
@@ -210,5 +221,5 @@ int main(int argc, char** argv) {
         merge_longs.run(stream);
     });
     out.commit();
-    _exit(0);  // the kernel takes the memory back at once
+    _exit(0);  // the kernel frees the memory at once
 }

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A program under steady load that counts its requests: for each line of its input it prints the time in nanoseconds and how many there have been.
- * Steady compute|contend|names
+ * Program under steady load that counts its requests. For each line of input it prints the time in nanoseconds and the
+ * number of requests so far. Usage: Steady compute|contend|names
  */
 public final class Steady {
   private static final LongAdder DONE = new LongAdder();
@@ -21,7 +21,7 @@ public final class Steady {
     return x;
   }
 
-  /** Some hundred microseconds of arithmetic and garbage. */
+  /** Computes for some hundred microseconds and creates garbage. */
   static long request(long x) {
     byte[] garbage = new byte[2000 + (int) (x & 1023)];
     for (int i = 0; i < 20; i++) {
@@ -35,7 +35,7 @@ public final class Steady {
     return spin(5_000, x);
   }
 
-  /** A request of which a fifth is done under a lock, one in two under a monitor: threads wait for one another all the time. */
+  /** Runs a request that holds a monitor or a lock, by the parity of {@code x}, for a fifth of its work. */
   static long contending(long x) {
     x = spin(40_000, x);
     if ((x & 1) == 0) {
@@ -51,7 +51,7 @@ public final class Steady {
     }
   }
 
-  /** A request that asks for an address, which the C library finds in a file. */
+  /** Runs a request that resolves an address, which the C library finds in a file. */
   static long naming(long x) throws Exception {
     return spin(20_000, x) + InetAddress.getByName("localhost").hashCode();
   }

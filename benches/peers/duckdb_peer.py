@@ -1,16 +1,22 @@
-"""DuckDB. In the bench's venv: duckdb_peer.py TASK INPUT_DIR OUTPUT_FILE [--memory BYTES] [--form N]"""
+"""DuckDB, run in the bench's venv.
+
+    duckdb_peer.py TASK INPUT_DIR OUTPUT_FILE [--memory BYTES] [--form N]
+"""
 
 NAME = "DuckDB"
 PACKAGES = ["duckdb"]
-LINES = "read_csv('{input}', columns = {{'line': 'VARCHAR'}}, header = false, auto_detect = false, delim = '\x01', quote = '', escape = '', max_line_size = 33554432)"
+LINES = ("read_csv('{input}', columns = {{'line': 'VARCHAR'}}, header = false, auto_detect = false, delim = '\x01', "
+         "quote = '', escape = '', max_line_size = 33554432)")
 AS_TEXT = "(FORMAT csv, HEADER false, DELIMITER '{delimiter}', QUOTE '', ESCAPE '')"
 WORDS = "SELECT w, count(*) FROM (SELECT unnest({split}) AS w FROM " + LINES + ") WHERE w <> '' GROUP BY w"
 SORTED = "SELECT line FROM " + LINES + " ORDER BY line"
 TASKS = {
-    "words": [WORDS.replace("{split}", "string_split(line, ' ')"), WORDS.replace("{split}", "regexp_split_to_array(line, '[ \\t\\n\\f\\r]+')")],
+    "words": [WORDS.replace("{split}", "string_split(line, ' ')"),
+              WORDS.replace("{split}", "regexp_split_to_array(line, '[ \\t\\n\\f\\r]+')")],
     "records": [SORTED],
     "lines": [SORTED],
-    "maximum": ["SELECT k, max(v) FROM read_csv('{input}', columns = {{'k': 'VARCHAR', 'v': 'BIGINT'}}, header = false, auto_detect = false, delim = '\t', quote = '', escape = '') GROUP BY k"],
+    "maximum": ["SELECT k, max(v) FROM read_csv('{input}', columns = {{'k': 'VARCHAR', 'v': 'BIGINT'}}, header = "
+                "false, auto_detect = false, delim = '\t', quote = '', escape = '') GROUP BY k"],
 }
 
 

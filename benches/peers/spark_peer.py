@@ -1,4 +1,7 @@
-"""Spark in local mode, Datasets (faster here than RDDs). In the bench's venv: spark_peer.py TASK INPUT_DIR OUTPUT_DIR"""
+"""Spark in local mode with Datasets, which are faster here than RDDs, run in the bench's venv.
+
+    spark_peer.py TASK INPUT_DIR OUTPUT_DIR
+"""
 
 NAME = "Spark"
 PACKAGES = ["pyspark"]
@@ -22,7 +25,8 @@ def main(task, input_dir, output, memory, form):
     import os, shutil, signal
 
     shutil.rmtree(output + ".spill", ignore_errors=True)
-    os.kill(spark.sparkContext._gateway.proc.pid, signal.SIGKILL)  # the virtual machine this peer started; its shutdown is not in the figure
+    # Kill the JVM that this peer started, so that the figure excludes its shutdown.
+    os.kill(spark.sparkContext._gateway.proc.pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""What compiling costs: the first templates of a new JVM, and a thousand different ones; against stock Velocity's own loading of the same."""
+"""Cost of compilation against stock Velocity's loading: the first templates of a new JVM, and 1,000 different ones."""
 
 import jvm
 import pages
 
 COLD = ("start_ms", "load_first_ms", "render_first_ms", "load_second_ms", "render_second_ms")
 MANY = ("load_s", "load_cpu_s", "render_s", "metaspace_loaded_mb", "metaspace_rendered_mb", "heap_loaded_mb")
-# Each costs a second, and single steps scatter.
+# Rounds, each of a second, because single steps vary.
 COLD_ROUNDS_PER_FORK = 3
 
 
@@ -21,9 +21,10 @@ def run(jdks, options):
             for engine, kept in many.items():
                 kept += jdk.lines(jvm.PACKAGE + ".compile.ManyTemplates", engine, options.templates, timeout=300)
         for engine in cold:
-            results.append(summary("web-compile-cold", version, engine, cold[engine], COLD + tuple(n[:-3] + "_cpu_ms" for n in COLD)))
+            results.append(summary("web-compile-cold", version, engine, cold[engine],
+                                   COLD + tuple(n[:-3] + "_cpu_ms" for n in COLD)))
             results.append(summary("web-compile-many", version, engine, many[engine], MANY))
-        print(f"JDK {version}: compiling is measured", flush=True)
+        print(f"JDK {version}: compilation is measured", flush=True)
     return results
 
 

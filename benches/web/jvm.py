@@ -1,4 +1,4 @@
-"""The JDKs that are here, the bench's classes, and how one of its programs is run: in a new JVM, bounded in time."""
+"""Installed JDKs, the classes of the bench, and runs of its programs in new JVMs with a time limit."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import jdks  # noqa: E402
 BUILT = os.path.join(commands.ROOT, "build/web/yunti-velocity-bench")
 WORK = os.path.join(commands.ROOT, "build/bench-web")
 PACKAGE = "org.yunti.web.bench"
-# The same heap for all; fixed, so that nobody is timed while it grows.
+# The same fixed heap for all, so that no run includes its growth.
 HEAP = ["-Xms512m", "-Xmx512m"]
 BUILD_SECONDS_MAX = 600
 
@@ -32,28 +32,33 @@ class Jdk:
         return [os.path.join(self.home, "bin/java"), *HEAP, *options, "-cp", path, main, *map(str, arguments)]
 
     def lines(self, main, *arguments, options=(), timeout=120):
-        """The lines of JSON that a program of the bench prints."""
+        """Runs a program of the bench and returns its lines of JSON."""
         try:
-            done = subprocess.run(self.command(main, *arguments, options=options), capture_output=True, text=True, timeout=timeout, check=False)
+            done = subprocess.run(self.command(main, *arguments, options=options), capture_output=True, text=True,
+                                  timeout=timeout, check=False)
         except subprocess.TimeoutExpired as expired:
             raise Failed(f"{main} {' '.join(map(str, arguments))} did not end in {timeout} s") from expired
         found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         if done.returncode:
-            wrong = [str(line) for line in found if line.get("same") == "no"] or (done.stderr or done.stdout).strip().splitlines()[:5]
+            wrong = [str(line) for line in found
+                     if line.get("same") == "no"] or (done.stderr or done.stdout).strip().splitlines()[:5]
             raise Failed(f"{main} {' '.join(map(str, arguments))} ended with {done.returncode}: " + " | ".join(wrong))
         return found
 
 
 def find(versions):
-    """{version: Jdk} in the order asked for."""
+    """Returns {version: Jdk} of the installed versions, in the order of `versions`."""
     return {version: Jdk(version, name, home) for version, (name, home) in jdks.find(versions).items()}
 
 
 def build():
-    command = ["mvn", "-q", "-B", "-Dstyle.color=never", "-f", "web/pom.xml", "-Pbench", "-pl", "bench", "-am", "-DskipTests", "package"]
+    command = ["mvn", "-q", "-B", "-Dstyle.color=never", "-f", "web/pom.xml", "-Pbench", "-pl", "bench", "-am",
+               "-DskipTests", "package"]
     try:
-        done = subprocess.run(command, cwd=commands.ROOT, capture_output=True, text=True, timeout=BUILD_SECONDS_MAX, check=False)
+        done = subprocess.run(command, cwd=commands.ROOT, capture_output=True, text=True, timeout=BUILD_SECONDS_MAX,
+                              check=False)
     except (OSError, subprocess.TimeoutExpired) as failure:
         raise Failed(f"web/bench cannot be built: {failure}") from failure
     if done.returncode:
-        raise Failed("web/bench cannot be built:\n" + "\n".join(line for line in done.stdout.splitlines() if "ERROR" in line)[:2000])
+        raise Failed("web/bench cannot be built:\n"
+                     + "\n".join(line for line in done.stdout.splitlines() if "ERROR" in line)[:2000])

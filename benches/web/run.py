@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Pages by stock Velocity, by our compiled templates and by other engines: processor time, allocation, compiling, a whole server. See README.md."""
+"""Compares stock Velocity, compiled templates and other engines. See README.md.
+
+The figures are processor time, allocation, compilation, and a whole server.
+"""
 
 import argparse
 import os
@@ -25,19 +28,22 @@ JDKS = ("17", "25")
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
-    p.add_argument("--quick", action="store_true", help="one short fork on the newest JDK, the engines of the goals; under two minutes")
-    p.add_argument("--parts", default=",".join(PARTS), help="of " + ", ".join(PARTS))
-    p.add_argument("--pages", default="", help="names, separated by commas: " + ", ".join(pages.PAGES))
-    p.add_argument("--engines", default="", help="likewise; stock always runs: " + ", ".join(pages.EVERY_ENGINE))
-    p.add_argument("--jdks", default="", help="versions, by default " + ",".join(JDKS))
-    p.add_argument("--forks", type=int, default=5, help="rounds; in each, every engine has a new JVM (default 5)")
-    p.add_argument("--iterations", type=int, default=5, help="measured iterations of a fork (default 5)")
-    p.add_argument("--warm-up", type=int, default=5, help="iterations before those; more on a busy machine, for compilers need the processor too (default 5)")
-    p.add_argument("--seconds", type=float, default=1.0, help="of an iteration (default 1)")
-    p.add_argument("--templates", type=int, default=1000, help="how many different templates are compiled (default 1000)")
-    p.add_argument("--busy", action="store_true", help="say in the results that the machine had other work")
-    p.add_argument("--no-build", action="store_true", help="take what is built")
-    p.add_argument("--no-save", action="store_true", help="keep no results")
+    p.add_argument("--quick", action="store_true",
+                   help="run one short fork of the goals' engines on the newest JDK; under two minutes")
+    p.add_argument("--parts", default=",".join(PARTS), help="run these parts: " + ", ".join(PARTS))
+    p.add_argument("--pages", default="", help="measure these pages, separated by commas: " + ", ".join(pages.PAGES))
+    p.add_argument("--engines", default="", help="measure these engines and stock: " + ", ".join(pages.EVERY_ENGINE))
+    p.add_argument("--jdks", default="", help="use these versions; default " + ",".join(JDKS))
+    p.add_argument("--forks", type=int, default=5,
+                   help="run this many rounds; each gives every engine a new JVM (default 5)")
+    p.add_argument("--iterations", type=int, default=5, help="measure this many iterations per fork (default 5)")
+    p.add_argument("--warm-up", type=int, default=5,
+                   help="run this many iterations before; use more on a busy machine, for the compilers (default 5)")
+    p.add_argument("--seconds", type=float, default=1.0, help="seconds of an iteration (default 1)")
+    p.add_argument("--templates", type=int, default=1000, help="compile this many different templates (default 1000)")
+    p.add_argument("--busy", action="store_true", help="mark in the results that the machine had other work")
+    p.add_argument("--no-build", action="store_true", help="do not build first")
+    p.add_argument("--no-save", action="store_true", help="write no results")
     a = p.parse_args()
     if a.quick:
         a.forks, a.iterations, a.seconds = 1, 1, 1.0
@@ -59,20 +65,21 @@ def main():
     options = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     held = measure.lock()
-    host = machine.describe()  # before the build, which is a load itself
+    host = machine.describe()  # before the build, which adds load
     if not options.no_build:
         jvm.build()
     print(f"{host['name']}: {host['cores']} cores, {host['memory_gib']} GiB, load {host['load'][0]:.1f}")
     busy = options.busy or host["load"][0] > 0.5
     if busy:
-        print("the machine is busy: these figures are for trying out, not for keeping")
+        print("the machine is busy: these figures are not valid results")
     jdks, results = jvm.find(options.jdks), []
     for version in options.jdks:
         if version not in jdks:
-            print(f"SKIPPED: JDK {version} is not here")
-            results.append({"row": "web", "jdk": version, "opponent": pages.STOCK, "note": "SKIPPED: this JDK is not here"})
+            print(f"SKIPPED: JDK {version} is not installed")
+            results.append({"row": "web", "jdk": version, "opponent": pages.STOCK,
+                            "note": "SKIPPED: this JDK is not installed"})
     if not jdks:
-        raise Failed("no JDK is here")
+        raise Failed("no JDK is installed: install JDK 17 or 25")
     if options.quick:
         jdks = dict([max(jdks.items(), key=lambda j: int(j[0]))])
     begin = time.strftime("%Y-%m-%d %H:%M")
@@ -82,17 +89,19 @@ def main():
     for part in options.parts:
         try:
             results += measured[part]()
-        except Failed as failure:  # an hour's other figures are kept
+        except Failed as failure:  # keep the figures of the other parts, which take an hour
             print(f"{part}: FAILED: {failure}", flush=True)
             results.append({"row": "web-" + part, "opponent": pages.STOCK, "verdict": "FAILED", "note": str(failure)})
     goals = figures.goals(results)
-    text = "\n\n".join(filter(None, (figures.pages_table(results), figures.compile_table(results), figures.server_table(results),
+    text = "\n\n".join(filter(None, (figures.pages_table(results), figures.compile_table(results),
+                                     figures.server_table(results),
                                      figures.goals_table(goals))))
     print("\n" + text)
     if not options.no_save:
-        kept = {"machine": host, "busy": busy, "begin": begin, "end": time.strftime("%Y-%m-%d %H:%M"), "arguments": sys.argv[1:],
+        kept = {"machine": host, "busy": busy, "begin": begin, "end": time.strftime("%Y-%m-%d %H:%M"),
+                "arguments": sys.argv[1:],
                 "jdks": {v: j.name for v, j in jdks.items()}, "outputs": outputs, "goals": goals, "results": results}
-        print("\nkept in", figures.save(host["name"], kept, text))
+        print("\nsaved in", figures.save(host["name"], kept, text))
     held.close()
     return 1 if any(r.get("verdict") in ("BELOW", "FAILED") for r in goals + results) else 0
 

@@ -1,4 +1,4 @@
-// FASTA files, as biologists have them, as the input and the output of jobs: a reader and a writer of one's own.
+// FASTA files, the format of biological sequences, as input and output of jobs: a custom reader and writer.
 //
 //   >name of a sequence
 //   ACGTACGT..
@@ -10,16 +10,16 @@
 
 namespace {
 
-// Each sequence as one record: its name, and its letters without line ends.
+// Reader: each sequence is one record, with its name as the key and its letters, without line ends, as the value.
 struct Reader : yunti::Reader<yunti::Bytes, yunti::Bytes> {
-  // A record begins at a '>' that begins a line, so find() looks at the byte before the cut.
+  // A record begins at a '>' that begins a line, so find() needs the byte before the cut.
   static constexpr uint32_t look_back = 1;
 
   size_t find(const yunti::Chunk& chunk) {
     if (chunk.cut == 0 && chunk.first) return 0;
     const size_t end = chunk.text.find("\n>", chunk.cut - 1);
     if (end != std::string_view::npos) return end + 1;
-    // Not before the limit either: this split has no record, and more bytes would not help.
+    // Not before the limit either: this split has no record, and more bytes do not help.
     return chunk.text.size() > chunk.limit ? static_cast<size_t>(chunk.limit) : yunti::kMore;
   }
 
@@ -54,13 +54,13 @@ struct Reader : yunti::Reader<yunti::Bytes, yunti::Bytes> {
   std::string letters;
 };
 
-// The same the other way round, in lines of 60 letters (-D fasta.width=N).
+// Writer of that format, in lines of 60 letters (-D fasta.width=N).
 struct Writer : yunti::Writer<yunti::Bytes, yunti::Bytes> {
   static constexpr const char* extension = ".fa";
 
   explicit Writer(yunti::Context& context) {
     const auto wanted = yunti::parse_i64(context.config("fasta.width", "60"));
-    if (!wanted || *wanted < 1) context.fail("fasta.width is no number of letters");
+    if (!wanted || *wanted < 1) context.fail("fasta.width must be a number of letters above 0");
     width = static_cast<size_t>(*wanted);
   }
 
@@ -72,7 +72,7 @@ struct Writer : yunti::Writer<yunti::Bytes, yunti::Bytes> {
   size_t width;
 };
 
-// The other strand: each letter's counterpart, from the end to the beginning.
+// Mapper to the other strand: each letter's counterpart, from the end to the beginning.
 struct ReverseComplement : yunti::Mapper<yunti::Bytes, yunti::Bytes> {
   void map(std::string_view name, std::string_view letters, Out& out) {
     strand.assign(letters.rbegin(), letters.rend());

@@ -1,4 +1,4 @@
-// A join with the small side in memory as a class library.
+// Hash join as a class library: the small side of the join is in memory.
 // SPDX-License-Identifier: Apache-2.0
 #include <yunti/yunti.hpp>
 
@@ -11,7 +11,8 @@ namespace {
 
 using Names = std::unordered_map<std::string_view, std::string_view>;
 
-// Lines `code TAB name`, once for all tasks of the process: the text lives as long as any of their contexts.
+// Returns the table of lines `code TAB name`, read once for all tasks of the process. The text is valid as long as any
+// of their contexts.
 std::shared_ptr<const Names> read(const yunti::Context& context, std::string_view file) {
   static std::mutex mutex;
   static std::weak_ptr<const Names> shared;
@@ -22,17 +23,19 @@ std::shared_ptr<const Names> read(const yunti::Context& context, std::string_vie
   auto names = std::make_shared<Names>();
   yunti::lines(*text, [&](std::string_view line) {
     const size_t tab = line.find('\t');
-    if (tab == std::string_view::npos) context.fail("a line of " + std::string(file) + " has no tab: " + std::string(line));
+    if (tab == std::string_view::npos)
+      context.fail("a line of " + std::string(file) + " has no tab: " + std::string(line));
     names->emplace(line.substr(0, tab), line.substr(tab + 1));
   });
   shared = names;
   return names;
 }
 
-// Puts the name in the place of the code, which is the first column of the input.
+// Mapper that replaces the code, the first column of the input, by its name.
 struct Lookup : yunti::Mapper<yunti::Bytes, yunti::Bytes> {
   explicit Lookup(yunti::Context& context)
-      : names(read(context, context.config("hash_join.names", "countries.tsv"))), unknown(context.counter("HashJoin", "UNKNOWN_CODES")) {}
+      : names(read(context, context.config("hash_join.names", "countries.tsv"))),
+      unknown(context.counter("HashJoin", "UNKNOWN_CODES")) {}
 
   void map(std::string_view line, Out& out) {
     const size_t tab = line.find('\t');

@@ -1,4 +1,4 @@
-// Inverted index as a class library: which files each word occurs in.
+// Inverted index as a class library: the files in which each word occurs.
 // SPDX-License-Identifier: Apache-2.0
 #include <yunti/yunti.hpp>
 
@@ -7,7 +7,7 @@
 
 namespace {
 
-// Emits each word with the name of its file.
+// Mapper that emits each word with the name of its file.
 struct Words : yunti::Mapper<yunti::Bytes, yunti::Bytes> {
   explicit Words(yunti::Context& context) : context(context) {}
 
@@ -19,7 +19,8 @@ struct Words : yunti::Mapper<yunti::Bytes, yunti::Bytes> {
   yunti::Context context;
 };
 
-// The distinct names of each word. As a combiner it leaves one record of each, so that little travels.
+// Reducer to the distinct names of each word. As a combiner it leaves one record for each, so tasks exchange little
+// data.
 struct Files : yunti::Reducer<yunti::Bytes, yunti::Bytes> {
   static constexpr bool pure = true;
 
@@ -34,7 +35,7 @@ struct Files : yunti::Reducer<yunti::Bytes, yunti::Bytes> {
   std::set<std::string, std::less<>> names;
 };
 
-// The same as one line.
+// Reducer to one line per word, with all names.
 struct Line : Files {
   void end(std::string_view word, Out& out) {
     std::string line;

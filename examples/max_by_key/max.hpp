@@ -1,4 +1,4 @@
-// The folder of maximum by key, as one writes a folder of one's own. (For this very one there is yunti::Max<int64_t>.)
+// Folder of maximum by key, as an example of a custom folder. (yunti::Max<int64_t> is the same, built in.)
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>

@@ -1,6 +1,7 @@
-// The mapper of maximum by key: lines of `key TAB number`.
+// Mapper of maximum by key: parses lines `key TAB number`.
 //
-// A line without a whole number after its first tab ends the job, with its place; -D max_by_key.bad=skip counts such lines instead.
+// A line without a whole number after its first tab ends the job with the line's position. -D max_by_key.bad=skip
+// counts such lines instead.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <yunti/yunti.hpp>
@@ -12,7 +13,7 @@ struct Parse : yunti::Mapper<yunti::Bytes, int64_t> {
 
   explicit Parse(yunti::Context& context) : bad_lines_(context.counter("MaxByKey", "BAD_LINES")) {
     const std::string_view bad = context.config("max_by_key.bad", "fail");
-    if (bad != "fail" && bad != "skip") context.fail("max_by_key.bad: fail or skip is expected, not " + std::string(bad));
+    if (bad != "fail" && bad != "skip") context.fail("max_by_key.bad must be fail or skip, not " + std::string(bad));
     skip_ = bad == "skip";
   }
 
@@ -32,7 +33,8 @@ struct Parse : yunti::Mapper<yunti::Bytes, int64_t> {
     if (!skip_) {
       const uint64_t at = span.position + static_cast<uint64_t>(line.data() - span.text.data());
       yunti::fail("the line at byte " + std::to_string(at) + " of file number " + std::to_string(span.file_index) +
-                  " of the input has no whole number after its first tab; correct it, or count such lines with -D max_by_key.bad=skip");
+                  " of the input has no whole number after its first tab; correct it, or count "
+                  "such lines with -D max_by_key.bad=skip");
     }
     ++bad_lines_;
   }

@@ -1,5 +1,5 @@
-// Secondary sort as a class library: pairs of numbers, grouped by the left one and sorted by both. Prints what Hadoop's example of
-// this name prints.
+// Secondary sort as a class library: pairs of numbers, grouped by the left one and sorted by both. It prints the same
+// as Hadoop's example of this name.
 // SPDX-License-Identifier: Apache-2.0
 #include <yunti/yunti.hpp>
 
@@ -7,14 +7,15 @@
 
 namespace {
 
-// Lines `left right` as composite keys, which are sorted by both numbers as they are; the value is the right one.
+// Mapper from lines `left right` to composite keys, which sort by both numbers; the value is the right number.
 struct Pairs : yunti::Mapper<yunti::Bytes, int32_t> {
   void map(std::string_view line, Out& out) {
     int32_t pair[2] = {0, 0};
     int n = 0;
     yunti::words(line, [&](std::string_view word) {
       const auto number = yunti::parse_i64(word);
-      if (!number || *number < INT32_MIN || *number > INT32_MAX) yunti::fail("no number of 32 bits: " + std::string(word));
+      if (!number || *number < INT32_MIN || *number > INT32_MAX)
+        yunti::fail("not a number of 32 bits: " + std::string(word));
       if (n < 2) pair[n++] = static_cast<int32_t>(*number);
     });
     if (n == 0) return;  // an empty line
@@ -24,7 +25,7 @@ struct Pairs : yunti::Mapper<yunti::Bytes, int32_t> {
   }
 };
 
-// The same order, and all pairs with one left number are a group.
+// Key order that keeps this order; all pairs with one left number are a group.
 struct ByLeft : yunti::KeyOrder<> {
   static constexpr bool groups = true;
 
@@ -35,7 +36,7 @@ struct ByLeft : yunti::KeyOrder<> {
   }
 };
 
-// A rule before each group, then its pairs in order.
+// Reducer that prints a separator line before each group, then its pairs in order.
 struct Print : yunti::Reducer<yunti::Bytes, yunti::None, int32_t> {
   void reduce(std::string_view key, yunti::Values<int32_t>& rights, Out& out) {
     const std::string left = std::to_string(yunti::OrderedKeyReader(key).number<int32_t>()) + '\t';

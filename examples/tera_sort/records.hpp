@@ -1,4 +1,4 @@
-// The mapper of TeraSort: records as they are, the 10 bytes of the key and the 90 of the value.
+// Mapper of TeraSort: emits each record unchanged, 10 bytes of key and 90 of value.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <yunti/yunti.hpp>

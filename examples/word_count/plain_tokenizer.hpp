@@ -1,7 +1,8 @@
-// What not to do: the mapper of word count with words cut by a plain loop. It is here to be measured against Tokenizer.
+// Slow mapper of word count, which cuts words by a loop over bytes. Benchmarks compare Tokenizer with it; do not copy
+// it.
 //
-// It makes the same promises as Tokenizer, so that no word is copied, but looks at one byte after the other, and mispredicts a branch
-// at the end of nearly every word: it takes five to ten times as long.
+// It makes the same promises as Tokenizer, so no word is copied. But it reads one byte at a time and mispredicts a
+// branch at the end of nearly every word, which takes five to ten times as long.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <yunti/yunti.hpp>

@@ -1,4 +1,4 @@
-// The mapper of word count: each word of the text, with a 1.
+// Mapper of word count: emits each word of the text with a 1.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <yunti/yunti.hpp>
@@ -6,7 +6,7 @@
 namespace word_count {
 
 struct Tokenizer : yunti::Mapper<yunti::Bytes, int64_t> {
-  // A word is a slice of the text and its value is 1: the engine need not have either copied.
+  // A word is a slice of the text and its value is 1, so the engine copies neither.
   static constexpr bool keys_are_slices = true;
   static constexpr bool value_is_one = true;
 

@@ -1,4 +1,4 @@
-// Word count as a class library: with mapper, combiner and reducer as in MapReduce, or with a folder, which is faster.
+// Word count as a class library: mapper, combiner and reducer as in MapReduce, or a folder, which is faster.
 // SPDX-License-Identifier: Apache-2.0
 #include "plain_tokenizer.hpp"
 #include "sum_reducer.hpp"

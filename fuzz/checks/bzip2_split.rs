@@ -1,4 +1,4 @@
-//! Any bytes as a bzip2 file that is cut in two: both halves together give what the whole gives, or one of them the error.
+//! Arbitrary bytes as a bzip2 file cut in two: both halves together give the data of the whole, or one gives an error.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use yunti_engine::env::real::RealFiles;
 use yunti_engine::memory::Budget;
 use yunti_engine::read::bzip2_split::Bzip2Split;
 
-/// Bombs are cut here.
+/// Bytes of output after which a decompression bomb is cut.
 const OUTPUT_BYTES_MAX: usize = 4 << 20;
 
-/// The data of the blocks that begin in [start, end); none where there is too much of it.
+/// Returns the data of the blocks that begin in [start, end), or None above `OUTPUT_BYTES_MAX` bytes.
 fn read(bytes: &[u8], start: u64, end: u64) -> Result<Option<Vec<u8>>> {
     let file = RealFiles.scratch(&std::env::temp_dir()).expect("a scratch file");
     assert_eq!(file.write_at(bytes, 0).expect("a write"), bytes.len());
@@ -25,13 +25,13 @@ fn read(bytes: &[u8], start: u64, end: u64) -> Result<Option<Vec<u8>>> {
         if data.len() > OUTPUT_BYTES_MAX {
             return Ok(None);
         }
-        assert!(n == piece.len() || split.boundary().is_some(), "it stands still");
+        assert!(n == piece.len() || split.boundary().is_some(), "no progress");
     }
     data.truncate(split.boundary().unwrap_or(0) as usize);
     Ok(Some(data))
 }
 
-/// The first byte says where the cut is.
+/// Checks one input. The first byte sets the place of the cut, in 256ths of the file.
 pub fn check(bytes: &[u8]) {
     let [cut, file @ ..] = bytes else { return };
     let cut = (file.len() as u64 * u64::from(*cut)).div_ceil(256);

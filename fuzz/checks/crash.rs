@@ -1,5 +1,5 @@
-//! Any bytes as what reports of crashes are made of: each report is a message that can be sent. Not in `mod.rs`, which is the engine's: the tests of
-//! `machine/crash/` replay these corpora.
+//! Arbitrary bytes as the sources of crash reports: each report becomes a valid message. The tests of `machine/crash/`
+//! replay these corpora, so this module is not in `mod.rs`, which belongs to the engine.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +8,7 @@ use yunti_crash::record::parse;
 use yunti_crash::syslog::{Outgoing, Teller};
 use yunti_crash::{Report, fatal_error};
 
-/// Records of the kernel's log, a line each.
+/// Checks records of the kernel log, one per line.
 pub fn kernel_log(bytes: &[u8]) {
     let all = reports_of(bytes);
     all.iter().for_each(check);
@@ -27,14 +27,14 @@ fn reports_of(bytes: &[u8]) -> Vec<Report> {
     all
 }
 
-/// A file of a JVM.
+/// Checks the fatal-error log of a JVM (hs_err).
 pub fn hs_err(bytes: &[u8]) {
     if let Some(report) = fatal_error::report(&String::from_utf8_lossy(bytes), SystemTime::UNIX_EPOCH) {
         check(&report);
     }
 }
 
-/// One line of RFC 5424, no longer than a transport takes.
+/// Checks the message: one line of RFC 5424 within the limit of the transport.
 fn check(report: &Report) {
     let teller = Teller::new("node", 1, "boot", 1);
     for bytes_max in [2048, 8192] {
@@ -49,7 +49,9 @@ fn check(report: &Report) {
     }
 }
 
-/// What is behind ` name="value"`s, in which quotes, brackets and backslashes are escaped.
+/// Returns the text after the ` name="value"` pairs, or None if a pair is malformed.
+///
+/// Values escape quotes, brackets and backslashes.
 fn values(mut data: &str) -> Option<&str> {
     while let Some(rest) = data.strip_prefix(' ') {
         let (name, value) = rest.split_once("=\"")?;

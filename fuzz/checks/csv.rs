@@ -1,4 +1,4 @@
-//! Any bytes as CSV, in slices of any size: the same records whatever the slices, or the same error.
+//! Arbitrary bytes as CSV, in slices of any size: all slice sizes give the same records or the same error.
 
 use yunti_base::{Code, Result};
 use yunti_engine::format::columns::{BadRecords, Built, Columns};
@@ -6,6 +6,7 @@ use yunti_engine::format::csv::{CsvParser, CsvShape};
 
 type Records = Vec<(Vec<u8>, Vec<u8>)>;
 
+/// Checks one input. The first byte sets the options, the second the slice size.
 pub fn check(bytes: &[u8]) {
     let [options, slice, text @ ..] = bytes else { return };
     let header = options & 1 == 0;
@@ -26,7 +27,7 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-/// The records, and how many were bad.
+/// Returns the records and the number of bad records.
 fn parse(shape: &CsvShape, text: &[u8], slice: usize) -> Result<(Records, u64)> {
     let (mut parser, mut built, mut records) = (CsvParser::new(shape.clone()), Built::new(None), Vec::new());
     parser.begin();
@@ -47,6 +48,6 @@ fn parse(shape: &CsvShape, text: &[u8], slice: usize) -> Result<(Records, u64)> 
         if last && at == text.len() && !some {
             return Ok((records, parser.bad_records));
         }
-        assert!(taken > 0 || some || last, "it stands still at {at}");
+        assert!(taken > 0 || some || last, "no progress at {at}");
     }
 }

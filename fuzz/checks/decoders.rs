@@ -1,15 +1,16 @@
-//! Any bytes into a decoder, in slices of any size: no panic, no hang, no more memory than allowed, and the
-//! same result whatever the slices.
+//! Arbitrary bytes into a decoder, in slices of any size: no panic, no hang, no memory above the limit, and the same
+//! result for all slice sizes.
 //!
-//! The first two bytes are the slices; the rest is the file.
+//! The first two bytes are the sizes of the input and output slices; the rest is the file.
 use std::collections::HashSet;
 use yunti_base::{Code, Result};
 use yunti_engine::codec::{CodecKind, State, decoder};
 
-/// Bombs are cut here: a few bytes may well mean terabytes of zeros.
+/// Bytes of output after which decoding stops: a few bytes of input may expand to terabytes of zeros.
 const OUTPUT_BYTES_MAX: usize = 1 << 20;
 const MEMORY_LIMIT_BYTES: u64 = 16 << 20;
 
+/// Checks one input.
 pub fn check(kind: CodecKind, bytes: &[u8]) {
     let [input_slice, output_slice, file @ ..] = bytes else { return };
     let sliced = decode(kind, file, *input_slice as usize + 1, *output_slice as usize + 1);
@@ -27,7 +28,7 @@ pub fn check(kind: CodecKind, bytes: &[u8]) {
     }
 }
 
-/// The data, or its first `OUTPUT_BYTES_MAX` bytes.
+/// Returns the data, or its first `OUTPUT_BYTES_MAX` bytes.
 fn decode(kind: CodecKind, file: &[u8], input_slice: usize, output_slice: usize) -> Result<Vec<u8>> {
     let mut decoder = decoder(kind, MEMORY_LIMIT_BYTES)?;
     let mut output = vec![0; output_slice];
@@ -43,6 +44,6 @@ fn decode(kind: CodecKind, file: &[u8], input_slice: usize, output_slice: usize)
         if data.len() == OUTPUT_BYTES_MAX || (last && at == end && step.state == State::End) {
             return Ok(data);
         }
-        assert!(!last || seen.insert((at, data.len())), "stands still at {at}");
+        assert!(!last || seen.insert((at, data.len())), "no progress at {at}");
     }
 }

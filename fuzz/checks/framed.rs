@@ -1,8 +1,9 @@
-//! Any bytes as framed records: whole records and where each lies, or one error; what is whole comes back the same.
+//! Arbitrary bytes as framed records: whole records with their offsets, or one error. Whole records round-trip.
 
 use yunti_base::Code;
 use yunti_engine::format::framed::{self, FramedSplitter};
 
+/// Checks one input.
 pub fn check(bytes: &[u8]) {
     let whole = match framed::whole(bytes) {
         Ok(n) => &bytes[..n],

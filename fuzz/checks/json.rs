@@ -1,9 +1,10 @@
-//! Any bytes as a line of JSON: a record of cells, or one error that says where.
+//! Arbitrary bytes as lines of JSON: each is a record of cells, or one error with its offset.
 
 use yunti_base::Code;
 use yunti_engine::format::columns::{BadRecords, Built, Columns};
 use yunti_engine::format::json::{JsonParser, JsonShape};
 
+/// Checks one input. The first byte sets the options.
 pub fn check(bytes: &[u8]) {
     let [options, text @ ..] = bytes else { return };
     let names = |name: &str, bit: u8| if options & bit == 0 { vec![name.to_string()] } else { Vec::new() };

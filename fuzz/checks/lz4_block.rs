@@ -1,7 +1,9 @@
-//! Any bytes as an lz4 block, and as what becomes one: no access behind the end, and the same bytes back.
+//! Arbitrary bytes as an lz4 block and as data to compress: no access past the end, and a round trip gives the same
+//! bytes.
 
 use yunti_engine::codec::lz4_block;
 
+/// Checks one input. The first byte sets the output size, in units of 64 bytes.
 pub fn check(bytes: &[u8]) {
     let [room, file @ ..] = bytes else { return };
     let mut output = vec![0; *room as usize * 64];

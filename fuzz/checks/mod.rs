@@ -1,4 +1,4 @@
-//! What each fuzz target checks of any bytes. The engine's tests replay the committed corpora through the same functions.
+//! Checks of the fuzz targets. The engine's tests replay the committed corpora through the same functions.
 
 pub mod bzip2_split;
 pub mod class_library;

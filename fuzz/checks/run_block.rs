@@ -1,5 +1,7 @@
-//! Any bytes as a block of a spilled run, as they are and with the checksum made right: no panic, no access behind its end.
+//! Arbitrary bytes as a block of a spilled run, unchanged and with a corrected checksum: no panic, no access past its
+//! end.
 
+/// Checks one input.
 pub fn check(bytes: &[u8]) {
     yunti_engine::run::block::fuzz(bytes);
 }

@@ -1,4 +1,4 @@
-//! Any bytes as a class library.
+//! Arbitrary bytes as a class library.
 #![no_main]
 
 #[path = "../checks/class_library.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes as CSV.
+//! Arbitrary bytes as CSV.
 #![no_main]
 
 #[path = "../checks/csv.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes as framed records.
+//! Arbitrary bytes as framed records.
 #![no_main]
 
 #[path = "../checks/framed.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes as a job file.
+//! Arbitrary bytes as a job file.
 #![no_main]
 
 #[path = "../checks/job_file.rs"]

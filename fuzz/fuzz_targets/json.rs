@@ -1,4 +1,4 @@
-//! Any bytes as JSON lines.
+//! Arbitrary bytes as JSON lines.
 #![no_main]
 
 #[path = "../checks/json.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes as a block of a spilled run.
+//! Arbitrary bytes as a block of a spilled run.
 #![no_main]
 
 #[path = "../checks/run_block.rs"]

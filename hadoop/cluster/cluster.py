@@ -1,4 +1,4 @@
-"""The commands `up` and `down`."""
+"""Commands `up` and `down`."""
 
 import argparse
 import contextlib
@@ -55,7 +55,8 @@ def _folder(text):
 
 def _parser(name, description):
     parser = Parser(prog=name, description=description, allow_abbrev=False)
-    parser.add_argument("--dir", default=DEFAULT, metavar="DIR", help="where the cluster lies (default build/cluster)")
+    parser.add_argument("--dir", default=DEFAULT, metavar="DIR",
+                        help="directory of the cluster (default build/cluster)")
     return parser
 
 
@@ -80,15 +81,15 @@ def _user():
 
 @contextlib.contextmanager
 def _alone(layout):
-    """One up or down at a time. Waits for nobody."""
+    """Locks the cluster for one `up` or `down` at a time. Fails at once if the lock is taken."""
     if os.environ.get(namespace.MARK):
-        raise Failure("this runs inside a cluster's namespace; run it from outside")
+        raise Failure("this command runs inside the namespace of a cluster; run it outside")
     os.makedirs(layout.root, exist_ok=True)
     with open(os.path.join(layout.root, "lock"), "w", encoding="ascii") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise Failure(f"another up or down is at work in {layout.root}") from None
+            raise Failure(f"another up or down is running in {layout.root}; wait for it") from None
         yield
 
 
@@ -96,13 +97,16 @@ def _alone(layout):
 
 
 def up(arguments):
-    parser = _parser("up", "Starts HDFS, YARN and MapReduce in a network namespace of their own.")
-    parser.add_argument("--nodes", type=_nodes, default=1, metavar="N", help="NodeManagers and DataNodes (default 1)")
+    parser = _parser("up", "Start HDFS, YARN and MapReduce in a separate network namespace.")
+    parser.add_argument("--nodes", type=_nodes, default=1, metavar="N",
+                        help="number of NodeManagers and DataNodes (default 1)")
     parser.add_argument("--set", type=_property, action="append", default=[], metavar="KEY=VALUE",
-                        help="one more property; its name says in which file")
-    parser.add_argument("--conf", type=_folder, metavar="DIR", help="more configuration: properties of its *.xml, and its other files")
-    parser.add_argument("--tls", action="store_true", help="the shuffle goes through TLS")
-    parser.add_argument("--timeout", type=_seconds, default=120, metavar="SECONDS", help="how long to wait for the daemons (default 120)")
+                        help="set a property; its name selects the file")
+    parser.add_argument("--conf", type=_folder, metavar="DIR",
+                        help="add the properties of each *.xml in DIR, and copy its other files")
+    parser.add_argument("--tls", action="store_true", help="use TLS for the shuffle")
+    parser.add_argument("--timeout", type=_seconds, default=120, metavar="SECONDS",
+                        help="wait at most this long for the daemons (default 120)")
     options = parser.parse_args(arguments)
     layout = Layout(options.dir)
     with _alone(layout):
@@ -112,7 +116,7 @@ def up(arguments):
         user, java_home = _user(), _java_home()
         namespace.require()
         jars.fetch()
-        # NodeManagers want their folders readable by all.
+        # NodeManagers require folders that all can read.
         os.umask(0o022)
         _prepare(layout, options, user, java_home)
         seconds = _start(layout, options, user, java_home)
@@ -126,19 +130,22 @@ def _hint(layout):
 
 
 def _is_up(layout):
-    """Whether all daemons run. Fails when only some do, or when something else is left: what to do then is the user's decision."""
+    """Returns True if all daemons run, and False if no process exists.
+
+    Fails if only some daemons run or other processes remain, because the user decides what to do then.
+    """
     left = namespace.members(layout.root, namespace.identity())
     if not left:
         return False
     missing = [name for name, pid in sorted(_pids(layout).items()) if pid not in left]
     if not os.path.isfile(layout.namespace) or missing:
         what = f"{', '.join(missing)} not running" if missing else "it never came up"
-        raise Failure(f"a part of a cluster is left ({what}, {len(left)} processes are); make cluster-down ends it")
+        raise Failure(f"a part of a cluster is left ({what}, {len(left)} processes run); make cluster-down stops it")
     return True
 
 
 def _pids(layout):
-    """The pids of the daemons that were started, by name."""
+    """Returns the pids of the started daemons by name."""
     pids = {}
     for path in glob.glob(layout.pid("*")):
         with open(path, encoding="ascii") as file, contextlib.suppress(ValueError):
@@ -147,7 +154,7 @@ def _pids(layout):
 
 
 def _prepare(layout, options, user, java_home):
-    """The files of the cluster, all but data/hdfs made afresh."""
+    """Creates the files of the cluster anew, except data/hdfs."""
     for path in (layout.logs, layout.run, layout.bin):
         shutil.rmtree(path, ignore_errors=True)
         os.makedirs(path)
@@ -155,7 +162,8 @@ def _prepare(layout, options, user, java_home):
         shutil.rmtree(layout.hdfs, ignore_errors=True)
     kept = [int(path.removeprefix(layout.node_blocks(""))) for path in glob.glob(layout.node_blocks("*"))]
     if max(kept, default=0) > options.nodes:
-        raise Failure(f"the HDFS that was kept lies on {max(kept)} nodes: give --nodes {max(kept)}, or make cluster-down removes it")
+        raise Failure(f"the kept HDFS has data on {max(kept)} nodes: give --nodes {max(kept)}, or remove it with make "
+                      f"cluster-down")
     os.makedirs(layout.tmp, exist_ok=True)
     for node in range(1, options.nodes + 1):
         for path in (layout.node_blocks(node), layout.node_data(node), layout.container_logs(node)):
@@ -167,19 +175,22 @@ def _prepare(layout, options, user, java_home):
     for name in COMMANDS[1:]:
         os.symlink(COMMANDS[0], os.path.join(layout.bin, name))
     with open(layout.settings, "w", encoding="utf-8") as file:
-        file.write(f"class_path='{':'.join(jars.CLASS_PATH)}'\njava_home={shlex.quote(java_home)}\nmark={namespace.MARK}\n")
+        file.write(f"class_path='{':'.join(jars.CLASS_PATH)}'\njava_home={shlex.quote(java_home)}\n"
+                   f"mark={namespace.MARK}\n")
 
 
 def _announce(layout, java_home):
-    """The file that a user's shell reads."""
+    """Writes the file that a user's shell sources."""
     with open(layout.env, "w", encoding="utf-8") as file:
-        file.write(f'# Written by hadoop/cluster/up: for the shell that shall talk to the cluster.\nexport HADOOP_HOME={layout.root}\n'
-                   f'export HADOOP_CONF_DIR={layout.conf}\nexport YARN_CONF_DIR={layout.conf}\nexport JAVA_HOME="${{JAVA_HOME:-{java_home}}}"\n'
+        file.write(f'# Written by hadoop/cluster/up. Source this file in each shell that uses the cluster.\nexport '
+                   f'HADOOP_HOME={layout.root}\n'
+                   f'export HADOOP_CONF_DIR={layout.conf}\nexport YARN_CONF_DIR={layout.conf}\nexport '
+                   f'JAVA_HOME="${{JAVA_HOME:-{java_home}}}"\n'
                    f'case ":$PATH:" in *:{layout.bin}:*) ;; *) export PATH={layout.bin}:$PATH ;; esac\n')
 
 
 def _start(layout, options, user, java_home):
-    """Seconds until all works. Whatever goes wrong, no process is left."""
+    """Starts the daemons and returns the seconds until all of them work. A failure leaves no process."""
     start = time.monotonic()
     outside = namespace.identity()
     namespace.enter()
@@ -187,7 +198,7 @@ def _start(layout, options, user, java_home):
     wait = Wait(crew, start + options.timeout)
     try:
         holder = crew.hold()
-        # An empty HDFS is made while YARN starts.
+        # HDFS is formatted while YARN starts.
         formatting = None if os.path.isfile(layout.worked) else crew.format()
         numbers = range(1, options.nodes + 1)
         crew.start(daemons.RESOURCEMANAGER)
@@ -198,7 +209,7 @@ def _start(layout, options, user, java_home):
         for daemon in [daemons.NAMENODE, *map(daemons.datanode, numbers), *map(daemons.nodemanager, numbers)]:
             crew.start(daemon)
         wait.until(daemons.hdfs_serves, "namenode")
-        # Not earlier: without HDFS it looks again only after 10 s.
+        # Start it only now, because without HDFS it retries only after 10 s.
         crew.start(daemons.HISTORYSERVER)
         wait.until(lambda: daemons.make_folders(user, ["/tmp", f"/user/{user}"]) is None, "namenode")
         wait.until(lambda: daemons.hdfs_works(options.nodes), "datanode1")
@@ -207,7 +218,7 @@ def _start(layout, options, user, java_home):
         wait.until(daemons.history_works, "historyserver")
         with open(layout.worked, "w", encoding="ascii"):
             pass
-        # The last step: the launcher takes the cluster for running when this file is there.
+        # This is the last step, because the launcher takes the file as proof that the cluster runs.
         with open(layout.namespace, "w", encoding="ascii") as file:
             file.write(f"pid={holder.pid}\nnamespace={namespace.identity()}\n")
     except BaseException:
@@ -218,7 +229,7 @@ def _start(layout, options, user, java_home):
 
 
 class Wait:
-    """Waits for daemons, until one deadline for all, and not longer than all of them live."""
+    """Wait for daemons with one deadline for all. It fails early if a daemon ends."""
 
     def __init__(self, crew, deadline):
         self.crew = crew
@@ -243,13 +254,13 @@ class Wait:
 
 
 def down(arguments):
-    parser = _parser("down", "Ends every process of the cluster and removes its data.")
-    parser.add_argument("--keep", action="store_true", help="keeps what is on HDFS for the next up")
+    parser = _parser("down", "Stop every process of the cluster and remove its data.")
+    parser.add_argument("--keep", action="store_true", help="keep the data of HDFS for the next up")
     options = parser.parse_args(arguments)
     layout = Layout(options.dir)
     with _alone(layout):
         start = time.monotonic()
-        # A NodeManager waits for applications to end, long after the last container has; it has nothing to lose.
+        # A NodeManager waits for applications long after their last container ended. It has nothing to lose.
         impatient = {pid for name, pid in _pids(layout).items() if name.startswith("nodemanager")}
         count = namespace.end(layout.root, namespace.identity(), impatient=impatient)
         for path in [layout.run] + ([] if options.keep else [layout.data]):
@@ -260,4 +271,5 @@ def down(arguments):
                     shutil.rmtree(os.path.join(layout.data, name), ignore_errors=True)
         with contextlib.suppress(FileNotFoundError):
             os.remove(layout.env)
-        print(f"cluster: down in {time.monotonic() - start:.1f} s, {count} processes ended" if count else "cluster: nothing was running")
+        print(f"cluster: down in {time.monotonic() - start:.1f} s, {count} processes ended" if count
+              else "cluster: nothing was running")

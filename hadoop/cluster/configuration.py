@@ -1,7 +1,7 @@
-"""The *-site.xml files of the cluster: what a real one would say, sized for one small machine.
+"""Configuration files (*-site.xml) of the cluster, as on real machines but sized for one small machine.
 
-Clients read conf/; a node's daemons read conf/node<i>/ first, which repeats three files with the ports and folders of
-that node. Standard ports inside the namespace; node i > 1 has them 1000 * (i - 1) higher.
+Clients read conf/. The daemons of node i first read conf/node<i>/, which repeats three files with the ports and folders
+of that node. Node 1 has the standard ports, and node i has them 1000 * (i - 1) higher.
 """
 
 import os
@@ -19,15 +19,16 @@ NAMENODE_PORT, NAMENODE_HTTP_PORT = 8020, 9870
 RESOURCEMANAGER_HTTP_PORT = 8088
 HISTORY_PORT, HISTORY_HTTP_PORT = 10020, 19888
 
-# Shared by all nodes. Two containers a core keep the cores busy while some wait for disk or network.
+# MB of memory for all nodes together. Two containers per core keep the cores busy while some wait for disk or network.
 MEMORY_MB = 8192
 CONTAINERS_PER_CORE = 2
 AM_MB, TASK_MB = 1024, 1024
-# A node must hold an application master.
+# Each node must have memory for an application master.
 NODES_MAX = MEMORY_MB // AM_MB
 
-# Which file a property of --set goes to, by the longest prefix that fits; core-site.xml else.
-FILES = {"dfs.": "hdfs-site", "yarn.": "yarn-site", "mapreduce.": "mapred-site", "mapred.": "mapred-site", "yarn.app.mapreduce.": "mapred-site",
+# File of a property of --set, by the longest matching prefix; core-site.xml otherwise.
+FILES = {"dfs.": "hdfs-site", "yarn.": "yarn-site", "mapreduce.": "mapred-site", "mapred.": "mapred-site",
+         "yarn.app.mapreduce.": "mapred-site",
          "yarn.scheduler.capacity.": "capacity-scheduler", "ssl.server.": "ssl-server", "ssl.client.": "ssl-client"}
 
 
@@ -37,14 +38,14 @@ def file_of(key):
 
 
 def _sites(layout, user):
-    """The files of the whole cluster: name -> properties."""
-    # Absolute and the same for all: a container of this machine sees the same files as its NodeManager.
+    """Returns the files of the whole cluster: name -> properties."""
+    # One absolute path for all, because containers see the same files as their NodeManager.
     class_path = ",".join((layout.conf, *jars.CLASS_PATH))
     return {
         "core-site": {
             "fs.defaultFS": f"hdfs://{HOST}:{NAMENODE_PORT}",
             "hadoop.tmp.dir": layout.tmp,
-            # Who the web pages and WebHDFS act as.
+            # User of the web pages and of WebHDFS.
             "hadoop.http.staticuser.user": user,
         },
         "hdfs-site": {
@@ -70,11 +71,12 @@ def _sites(layout, user):
             # Logs stay where they are written, for a week.
             "yarn.log-aggregation-enable": "false",
             "yarn.nodemanager.log.retain-seconds": 7 * 24 * 3600,
-            # Else in /tmp, for ever.
+            # The default is in /tmp and is never removed.
             "yarn.node-attribute.fs-store.root-dir": f"file://{layout.tmp}/node-attributes",
             "yarn.application.classpath": class_path,
-            # The default list, and the mark by which `down` finds containers that outlived their NodeManager.
-            "yarn.nodemanager.env-whitelist": "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,HADOOP_CONF_DIR,CLASSPATH_PREPEND_DISTCACHE,"
+            # The default list, with the mark that lets `down` find containers that outlived their NodeManager.
+            "yarn.nodemanager.env-whitelist": "JAVA_HOME,HADOOP_COMMON_HOME,HADOOP_HDFS_HOME,"
+                                              "HADOOP_CONF_DIR,CLASSPATH_PREPEND_DISTCACHE,"
                                               f"HADOOP_YARN_HOME,HADOOP_HOME,PATH,LANG,TZ,HADOOP_MAPRED_HOME,{MARK}",
         },
         "mapred-site": {
@@ -83,7 +85,7 @@ def _sites(layout, user):
             "mapreduce.map.memory.mb": TASK_MB,
             "mapreduce.reduce.memory.mb": TASK_MB,
             "yarn.app.mapreduce.am.resource.mb": AM_MB,
-            # It decides and moves no data: the optimising compiler would take longer than it saves (daemons.py).
+            # The application master moves no data, so the optimising compiler costs more than it saves (daemons.py).
             "yarn.app.mapreduce.am.command-opts": f"-Xmx{AM_MB * 3 // 4}m -XX:+UseSerialGC -XX:TieredStopAtLevel=1",
             "mapreduce.job.ubertask.enable": "false",
             "mapreduce.jobhistory.address": f"{HOST}:{HISTORY_PORT}",
@@ -93,14 +95,15 @@ def _sites(layout, user):
             "yarn.scheduler.capacity.root.queues": "default",
             "yarn.scheduler.capacity.root.default.capacity": 100,
             "yarn.scheduler.capacity.maximum-am-resource-percent": 0.5,
-            # Counts cores as well as memory; the default would start 7 tasks at once on 2 cores.
-            "yarn.scheduler.capacity.resource-calculator": "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
+            # It counts cores as well as memory; the default would start 7 tasks at once on 2 cores.
+            "yarn.scheduler.capacity.resource-calculator":
+                "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
         },
     }
 
 
 def _node(layout, node, nodes):
-    """What differs on one node: name of a file -> properties."""
+    """Returns the properties that differ on one node: name of a file -> properties."""
     def at(port):
         return f"{HOST}:{port + 1000 * (node - 1)}"
 
@@ -128,12 +131,19 @@ def _node(layout, node, nodes):
 
 
 def _tls(layout, java_home):
-    """A key and a certificate for the ShuffleHandler, which every task trusts: name of a file -> properties."""
+    """Creates a key and a certificate for the ShuffleHandler. Returns the properties: name of a file -> properties.
+
+    Every task trusts the certificate.
+    """
     store, password = os.path.join(layout.conf, "shuffle.p12"), secrets.token_hex(16)
-    done = subprocess.run([os.path.join(java_home, "bin", "keytool"), "-genkeypair", "-alias", "shuffle", "-keyalg", "RSA", "-keysize", "2048",
-                           "-dname", f"CN={HOST}", "-ext", f"SAN=dns:{HOST},ip:127.0.0.1", "-validity", "365", "-storetype", "PKCS12",
-                           "-keystore", store, "-storepass:env", "STORE_PASSWORD"], env=os.environ | {"STORE_PASSWORD": password},
-                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    done = subprocess.run([os.path.join(java_home, "bin", "keytool"), "-genkeypair", "-alias", "shuffle", "-keyalg",
+                           "RSA", "-keysize", "2048",
+                           "-dname", f"CN={HOST}", "-ext", f"SAN=dns:{HOST},ip:127.0.0.1", "-validity", "365",
+                           "-storetype", "PKCS12",
+                           "-keystore", store, "-storepass:env", "STORE_PASSWORD"],
+                          env=os.environ | {"STORE_PASSWORD": password},
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=60)
     if done.returncode != 0:
         raise Failure("keytool could not make a certificate", done.stdout.strip())
     # A self-signed certificate is its own trust store.
@@ -160,13 +170,13 @@ def _write(path, properties):
         ElementTree.SubElement(item, "name").text = name
         ElementTree.SubElement(item, "value").text = str(value)
     ElementTree.indent(root)
-    # Some of them hold a password.
+    # Some files contain a password.
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True) + b"\n")
 
 
 def write(layout, options, user, java_home):
-    """Writes conf/ afresh. A property of --set wins over a file of --conf, and that over what is said here."""
+    """Writes conf/ anew. Properties of --set override files of --conf; these override the defaults of this module."""
     shutil.rmtree(layout.conf, ignore_errors=True)
     os.makedirs(layout.conf)
     shutil.copy(os.path.join(SOURCE, "log4j.properties"), layout.conf)

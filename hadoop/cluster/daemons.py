@@ -1,4 +1,4 @@
-"""The daemons: which there are, how each is started, and how to see that it works."""
+"""Daemons of the cluster: their commands, their start, and checks that each works."""
 
 import collections
 import http.client
@@ -13,32 +13,36 @@ from configuration import HISTORY_PORT, NAMENODE_HTTP_PORT, RESOURCEMANAGER_HTTP
 from failure import Failure
 from namespace import HOST, MARK
 
-# Half of a JVM's processor time at the start is its optimising compiler. Daemons that only decide do without it; those
-# that move data call it in ten times later than by default.
+# The optimising compiler takes half of a JVM's processor time at the start. Daemons that move no data run without it
+# (QUICK). Daemons that move data use it after ten times more calls than by default (STEADY).
 QUICK = ("-XX:TieredStopAtLevel=1",)
-STEADY = ("-XX:Tier4InvocationThreshold=50000", "-XX:Tier4MinInvocationThreshold=6000", "-XX:Tier4CompileThreshold=150000",
+STEADY = ("-XX:Tier4InvocationThreshold=50000", "-XX:Tier4MinInvocationThreshold=6000",
+          "-XX:Tier4CompileThreshold=150000",
           "-XX:Tier4BackEdgeThreshold=400000")
 
-# `options` is the variable of stock Hadoop for more options of the JVM: they come last, so they win.
+# `options` names stock Hadoop's variable for more JVM options. They come last, so they win.
 Daemon = collections.namedtuple("Daemon", "name java_class heap_mb compiler options node")
 
 NAMENODE = Daemon("namenode", "org.apache.hadoop.hdfs.server.namenode.NameNode", 512, QUICK, "HDFS_NAMENODE_OPTS", None)
 RESOURCEMANAGER = Daemon("resourcemanager", "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager",
                          512, QUICK, "YARN_RESOURCEMANAGER_OPTS", None)
-HISTORYSERVER = Daemon("historyserver", "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer", 256, QUICK, "MAPRED_HISTORYSERVER_OPTS", None)
+HISTORYSERVER = Daemon("historyserver", "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer", 256, QUICK,
+                       "MAPRED_HISTORYSERVER_OPTS", None)
 
 
 def datanode(node):
-    return Daemon(f"datanode{node}", "org.apache.hadoop.hdfs.server.datanode.DataNode", 384, STEADY, "HDFS_DATANODE_OPTS", node)
+    return Daemon(f"datanode{node}", "org.apache.hadoop.hdfs.server.datanode.DataNode", 384, STEADY,
+                  "HDFS_DATANODE_OPTS", node)
 
 
 def nodemanager(node):
-    # It runs the ShuffleHandler, whose buffers are limited by the heap's size.
-    return Daemon(f"nodemanager{node}", "org.apache.hadoop.yarn.server.nodemanager.NodeManager", 512, STEADY, "YARN_NODEMANAGER_OPTS", node)
+    # It runs the ShuffleHandler, whose buffers depend on the size of the heap.
+    return Daemon(f"nodemanager{node}", "org.apache.hadoop.yarn.server.nodemanager.NodeManager", 512, STEADY,
+                  "YARN_NODEMANAGER_OPTS", node)
 
 
 class Daemons:
-    """Those started by this process, which is in the namespace already."""
+    """Daemons that this process starts. The process is already inside the namespace."""
 
     def __init__(self, layout, java_home):
         self.layout = layout
@@ -46,36 +50,38 @@ class Daemons:
         self.running = {}
 
     def environment(self):
-        # Unless the user says otherwise: few arenas, as in the stock scripts, and UTF-8, which containers inherit.
+        # Defaults that the user can override: few arenas, as in the stock scripts, and UTF-8, which containers inherit.
         return {"MALLOC_ARENA_MAX": "4", "LANG": "C.UTF-8"} | os.environ | {
             MARK: self.layout.root, "JAVA_HOME": self.java_home, "HADOOP_HOME": self.layout.root,
             "HADOOP_CONF_DIR": self.layout.conf, "YARN_CONF_DIR": self.layout.conf}
 
     def command(self, daemon, *arguments):
         conf = [self.layout.conf] if daemon.node is None else [self.layout.node_conf(daemon.node), self.layout.conf]
-        class_path = conf + [jars.RESOURCES, *jars.CLASS_PATH] + [path for path in [os.environ.get("HADOOP_CLASSPATH")] if path]
+        class_path = conf + [jars.RESOURCES,
+                             *jars.CLASS_PATH] + [path for path in [os.environ.get("HADOOP_CLASSPATH")] if path]
         return [os.path.join(self.java_home, "bin", "java"), f"-Dproc_{daemon.name}", f"-Xmx{daemon.heap_mb}m",
-                # Many JVMs on few cores: threads that collect garbage in parallel would only fight for them.
+                # Many JVMs share few cores, so parallel garbage collectors would compete for them.
                 "-XX:+UseSerialGC", *daemon.compiler, "-Djava.net.preferIPv4Stack=true",
                 f"-Dhadoop.log.dir={self.layout.logs}", f"-Dyarn.log.dir={self.layout.logs}",
                 f"-Djava.io.tmpdir={self.layout.tmp}",
-                # The web pages of YARN are made by a library that defines classes in java.lang.
+                # The library of YARN's web pages defines classes in java.lang.
                 "--add-opens=java.base/java.lang=ALL-UNNAMED", *shlex.split(os.environ.get(daemon.options, "")),
                 "-cp", ":".join(class_path), daemon.java_class, *arguments]
 
     def spawn(self, command, log):
         with open(log, "ab") as output:
-            return subprocess.Popen(command, env=self.environment(), cwd=self.layout.logs, stdin=subprocess.DEVNULL, stdout=output,
+            return subprocess.Popen(command, env=self.environment(), cwd=self.layout.logs, stdin=subprocess.DEVNULL,
+                                    stdout=output,
                                     stderr=subprocess.STDOUT, start_new_session=True)
 
     def hold(self):
-        """A process that does nothing but keep the namespace, so that clients can enter it even when a daemon has died."""
+        """Starts and returns a process that only keeps the namespace. Clients can enter it even after a daemon died."""
         process = self.spawn(["sleep", "infinity"], os.devnull)
         self._note("holder", process)
         return process
 
     def format(self):
-        """Makes an empty HDFS; the process, which ends soon."""
+        """Starts the formatting of an empty HDFS and returns its process."""
         return self.spawn(self.command(NAMENODE, "-format", "-nonInteractive"), self.layout.log("format"))
 
     def start(self, daemon):
@@ -88,10 +94,11 @@ class Daemons:
             file.write(f"{process.pid}\n")
 
     def check(self):
-        """Fails when one of them has ended."""
+        """Fails if a daemon has ended."""
         for daemon, process in self.running.items():
             if process.poll() is not None:
-                raise Failure(f"the {daemon.name} ended on its own (exit code {process.returncode}); its log is {self.layout.log(daemon.name)}",
+                raise Failure(f"the {daemon.name} ended unexpectedly (exit code {process.returncode}); its log is "
+                              f"{self.layout.log(daemon.name)}",
                               tail(self.layout.log(daemon.name)))
 
 
@@ -103,7 +110,7 @@ def tail(log, lines=15):
         return ""
 
 
-# ---- seeing that they work; each of these raises OSError, HTTPException or a ValueError as long as nobody answers ----
+# ---- checks; each raises OSError, HTTPException or ValueError until the daemon answers ----
 
 
 def _request(method, port, path, body=None):
@@ -120,7 +127,7 @@ def _request(method, port, path, body=None):
 
 
 def _bean(port, name):
-    # Not the REST pages, which cost seconds of processor time when they are first asked.
+    # JMX, because the first request to a REST page costs seconds of processor time.
     return json.loads(_request("GET", port, f"/jmx?qry=Hadoop:service={name}")[1])["beans"][0]
 
 
@@ -129,12 +136,12 @@ def _namenode():
 
 
 def hdfs_serves():
-    """Out of safe mode."""
+    """Returns True once HDFS has left safe mode."""
     return _namenode()["Safemode"] == ""
 
 
 def hdfs_works(nodes):
-    """All DataNodes are registered."""
+    """Returns True once all DataNodes are registered."""
     return len(json.loads(_namenode()["LiveNodes"])) == nodes
 
 
@@ -153,7 +160,7 @@ def make_folders(user, names):
 
 
 def write_file(user):
-    """Writes a file through a DataNode, and removes it."""
+    """Writes a file through a DataNode and removes it."""
     path = f"/webhdfs/v1/tmp/.cluster-up?user.name={user}&op="
     response, _ = _request("PUT", NAMENODE_HTTP_PORT, f"{path}CREATE&overwrite=true")
     address, _, target = response.headers["Location"].removeprefix("http://").partition("/")

@@ -1,11 +1,11 @@
-"""What ends a command early: a Failure with its one line for the user. gate() is the only place that turns it into an exit code."""
+"""Failure of a command, with one line for the user. Only gate() turns it into an exit code."""
 
 import signal
 import sys
 
 
 class Failure(Exception):
-    """What went wrong, where, and what to do, in one line; `detail` (the tail of a log, say) is printed above it."""
+    """One line: what failed, where, and what to do. `detail`, such as the tail of a log, is printed above it."""
 
     def __init__(self, message, detail=""):
         super().__init__(message)
@@ -13,10 +13,13 @@ class Failure(Exception):
 
 
 def gate(command, arguments):
-    """The exit code of command(arguments): 0, or 1 after a Failure, or 130 after Ctrl-C. (Wrong arguments end in the parser, with 2.)"""
+    """Runs command(arguments) and returns the exit code: 0, 1 after a Failure, or 130 after Ctrl-C.
+
+    Wrong arguments end in the parser, with 2.
+    """
 
     def stop(number, _frame):
-        # As an exception, so that a cluster that is half up is taken down on the way out.
+        # An exception, so that a half-started cluster is stopped on the way out.
         raise Failure(f"stopped by {signal.Signals(number).name}")
 
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -29,7 +32,7 @@ def gate(command, arguments):
         print(f"cluster: {failure}", file=sys.stderr)
         return 1
     except OSError as error:
-        # A full disk, or files of another user.
+        # For example, a full disk or files of another user.
         print(f"cluster: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The jars of Hadoop, fetched by Maven once (pom.xml says which), and what else has to be on the class path."""
+"""Jars of Hadoop, which Maven fetches once by pom.xml, and the other files on the class path."""
 
 import glob
 import hashlib
@@ -12,19 +12,19 @@ from failure import Failure
 from layout import DEFAULT, SOURCE
 
 LIB = os.path.join(DEFAULT, "lib")
-# Hadoop's own jars first: a class is looked for in one jar after the other, and 150 other jars would come before by chance.
-# A fifth of a short command's processor time.
+# Hadoop's own jars come first, because the JVM searches jars in order and 150 others might precede them. This order
+# saves a fifth of a short command's processor time.
 CLASS_PATH = (os.path.join(LIB, "hadoop", "*"), os.path.join(LIB, "third-party", "*"))
 EXAMPLES = os.path.join(DEFAULT, "examples")
 RESOURCES = os.path.join(DEFAULT, "resources")
-# The HTTP servers of HDFS refuse to start without these folders; the jars on Central do not have them.
+# Folders that the HTTP servers of HDFS require; the jars on Maven Central lack them.
 WEBAPPS = ("hdfs", "datanode", "secondary")
-# Maven downloads 100 MB the first time.
+# Seconds for Maven, which downloads 100 MB the first time.
 SECONDS_MAX = 900
 
 
 def _version():
-    """Names what decides which jars there are and how they lie: this file, the pom, the versions in its parent."""
+    """Returns a digest of the inputs that determine the jars: this file, the pom, and the versions in its parent."""
     digest = hashlib.sha256()
     for path in (os.path.join(SOURCE, "pom.xml"), os.path.join(SOURCE, "jars.py")):
         with open(path, "rb") as file:
@@ -43,7 +43,7 @@ def _sort(lib):
 
 
 def _unpack_webapps(fresh):
-    """The web pages of YARN, as files: a server that finds them in a jar first unpacks all of it, at every start."""
+    """Unpacks the web pages of YARN. A server that finds them in a jar would unpack the whole jar at every start."""
     resources = os.path.join(fresh, "resources")
     for path in glob.glob(os.path.join(fresh, "lib", "hadoop", "hadoop-yarn-common-*.jar")):
         with zipfile.ZipFile(path) as jar:
@@ -53,7 +53,7 @@ def _unpack_webapps(fresh):
 
 
 def fetch():
-    """Makes LIB, EXAMPLES and RESOURCES. Without Maven when the stamp says that they are the ones wanted."""
+    """Creates LIB, EXAMPLES and RESOURCES. It does not call Maven if the stamp shows that they are current."""
     stamp = os.path.join(DEFAULT, "jars.stamp")
     try:
         with open(stamp, encoding="ascii") as file:
@@ -70,11 +70,13 @@ def fetch():
     try:
         done = subprocess.run(["mvn", "-q", "-B", "-f", os.path.join(SOURCE, "pom.xml"), f"-Dcluster.jars={fresh}",
                                "dependency:copy-dependencies@lib", "dependency:copy@examples"],
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS_MAX)
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              timeout=SECONDS_MAX)
     except subprocess.TimeoutExpired:
         raise Failure(f"Maven did not end within {SECONDS_MAX} s; is Maven Central reachable?") from None
     if done.returncode != 0:
-        raise Failure("Maven could not fetch the jars; is Maven Central reachable?", "\n".join(done.stdout.splitlines()[-20:]))
+        raise Failure("Maven could not fetch the jars; is Maven Central reachable?",
+                      "\n".join(done.stdout.splitlines()[-20:]))
     _sort(os.path.join(fresh, "lib"))
     _unpack_webapps(fresh)
     for target in (LIB, EXAMPLES, RESOURCES):

@@ -1,9 +1,9 @@
 #!/bin/sh
-# hadoop, hdfs, yarn and mapred: what the scripts of a Hadoop distribution do, inside the namespace of the cluster whose
-# bin/ this lies in. The folder, the environment, the input and output, the exit code and signals are the caller's.
+# Commands hadoop, hdfs, yarn and mapred of a distribution, run inside the namespace of the cluster that owns this bin/.
+# They keep the caller's folder, environment, input, output, exit code and signals.
 #
-#   in-cluster COMMAND ..    any other program in there: in-cluster curl http://localhost:8088/cluster
-set -f # class paths have stars in them
+#   in-cluster COMMAND ..    any other program: in-cluster curl http://localhost:8088/cluster
+set -f # class paths contain stars
 name=$(basename "$0")
 cluster=$(dirname "$(dirname "$(readlink -f "$0")")")
 # Sets class_path, java_home and mark.
@@ -16,14 +16,14 @@ fail() { # MESSAGE EXIT_CODE
 
 # ---- the namespace ----
 
-# Runs a command in there, as this process. Sets pid and namespace.
+# Replaces this process by a command inside the namespace. Sets pid and namespace.
 enter() {
   [ -f "$cluster/run/namespace" ] || fail 'the cluster is not running: make cluster-up' 1
   . "$cluster/run/namespace"
   if [ "$(readlink /proc/self/ns/net)" = "$namespace" ]; then
     exec "$@"
   fi
-  # A process with this number in another namespace is somebody else's.
+  # A process with this pid in another namespace does not belong to the cluster.
   [ "$(readlink "/proc/$pid/ns/net")" = "$namespace" ] ||
     fail 'the cluster is not running, or belongs to another user: make cluster-down, make cluster-up' 1
   export "$mark=$cluster"
@@ -38,7 +38,7 @@ enter() {
 hdfs_tools=org.apache.hadoop.hdfs.tools
 yarn_cli=org.apache.hadoop.yarn.client.cli
 
-# The class of a sub-command; nothing for one that is not known.
+# Prints the class of a sub-command, or nothing if the command is unknown.
 class_of() { # COMMAND
   case "$name $1" in
     'hadoop jar' | 'yarn jar') echo org.apache.hadoop.util.RunJar ;;
@@ -94,8 +94,13 @@ class_of() { # COMMAND
 
 usage() {
   case $name in
-    hadoop) commands='jar FILE [CLASS], fs, classpath, version, checknative, conftest, credential, key, daemonlog, or a CLASS' ;;
-    hdfs) commands='dfs, dfsadmin, fsck, getconf, groups, haadmin, storagepolicies, cacheadmin, crypto, ec, debug, oiv, oev, balancer, mover, namenode, datanode, ..' ;;
+    hadoop)
+      commands='jar FILE [CLASS], fs, classpath, version, checknative, conftest, credential, key, daemonlog, or a CLASS'
+      ;;
+    hdfs)
+      commands='dfs, dfsadmin, fsck, getconf, groups, haadmin, storagepolicies, cacheadmin, crypto, ec, debug, oiv, '
+      commands=$commands'oev, balancer, mover, namenode, datanode, ..'
+      ;;
     yarn) commands='node, application, applicationattempt, container, logs, jar, queue, rmadmin, top, cluster, ..' ;;
     mapred) commands='job, queue, pipes, hsadmin, historyserver, ..' ;;
   esac
@@ -118,7 +123,7 @@ while [ $# -gt 0 ]; do
       shift 2
       ;;
     --loglevel)
-      [ $# -gt 1 ] || fail '--loglevel: which?' 1
+      [ $# -gt 1 ] || fail '--loglevel needs a level, such as DEBUG' 1
       HADOOP_LOGLEVEL=$2
       shift 2
       ;;
@@ -138,7 +143,7 @@ command=$1
 class=$(class_of "$command")
 [ -n "$class" ] || fail "$command is neither a command nor the full name of a class ($name --help)" 1
 case "$name $command" in
-  # This one class is told which of the four it is.
+  # ApplicationCLI takes the sub-command as its first argument.
   'yarn app' | 'yarn application' | 'yarn applicationattempt' | 'yarn container') ;;
   *) shift ;;
 esac
@@ -171,18 +176,18 @@ esac
 options="${HADOOP_OPTS-} $heap ${HADOOP_CLIENT_OPTS-}"
 [ -z "${JAVA_LIBRARY_PATH-}" ] || options="-Djava.library.path=$JAVA_LIBRARY_PATH $options"
 case $command in
-  # These run long, or run somebody's program.
+  # These run long, or run a user's program.
   jar | *.* | pipes | balancer | mover | namenode | datanode | resourcemanager | nodemanager | historyserver) ;;
   # The others would spend half of their time in the optimising compiler.
   *) options="-XX:TieredStopAtLevel=1 $options" ;;
 esac
-# The options are words, as in the stock scripts.
+# Options are split at blanks, as in the stock scripts.
 # shellcheck disable=SC2086
 set -- "$JAVA_HOME/bin/java" "-Dproc_$command" -Djava.net.preferIPv4Stack=true "-Dhadoop.log.dir=$cluster/logs" \
   "-Dhadoop.root.logger=${HADOOP_ROOT_LOGGER:-${HADOOP_LOGLEVEL:-INFO},console}" \
   --add-opens=java.base/java.lang=ALL-UNNAMED $options "$class" "$@"
 case $command in
-  # Needs no cluster.
+  # These need no cluster.
   classpath | version | checknative | conftest) exec "$@" ;;
 esac
 enter "$@"

@@ -1,14 +1,14 @@
-"""Where the files of a cluster lie.
+"""Layout of the files of a cluster.
 
     build/cluster/
       lib/ examples/ resources/  Hadoop, shared by all clusters (jars.py)
       bin/                       hadoop hdfs yarn mapred in-cluster: one launcher, five names
-      conf/ conf/node<i>/        what clients read; what differs on node i
+      conf/ conf/node<i>/        configuration for clients; settings that differ on node i
       data/hdfs/ node<i>/ tmp/   kept by `down --keep`; local folders of NodeManager i; temporary files
-      logs/                      one file a daemon; logs/containers/node<i>/<application>/<container>/
+      logs/                      one file per daemon; logs/containers/node<i>/<application>/<container>/
       run/                       pids, the namespace, the lock
 
-With --dir DIR all but the jars lie in DIR: several clusters can be up at once, each in its own namespace.
+With --dir DIR everything except the jars is in DIR. Several clusters can run at once, each in its own namespace.
 """
 
 import os
@@ -27,19 +27,19 @@ class Layout:
         # Class paths split at colons, Hadoop's lists of folders at commas, HADOOP_OPTS at blanks.
         for path in (DEFAULT, self.root):
             if re.search(r"[^\w./+@%=~-]", path):
-                raise Failure(f"{path}: Hadoop cannot work in a folder whose name has blanks or signs; move it")
+                raise Failure(f"{path}: Hadoop cannot use a folder name with blanks or special characters; move it")
         self.bin = os.path.join(self.root, "bin")
         self.conf = os.path.join(self.root, "conf")
         self.data = os.path.join(self.root, "data")
         self.hdfs = os.path.join(self.data, "hdfs")
-        # Says that this HDFS has been up once; without it there is nothing in it worth keeping.
+        # Mark that this HDFS was up once; without it, `up` discards the data.
         self.worked = os.path.join(self.hdfs, "worked")
         self.tmp = os.path.join(self.data, "tmp")
         self.logs = os.path.join(self.root, "logs")
         self.run = os.path.join(self.root, "run")
         self.namespace = os.path.join(self.run, "namespace")
         self.settings = os.path.join(self.root, "launcher.settings")
-        # What a user's shell reads. The default cluster's is at the root of the repository.
+        # File for a user's shell. The file of the default cluster is at the root of the repository.
         self.env = os.path.join(REPOSITORY if self.root == os.path.realpath(DEFAULT) else self.root, "cluster.env")
 
     def node_conf(self, node):

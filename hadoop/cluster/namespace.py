@@ -1,10 +1,12 @@
-"""The network namespace that a cluster lives in: nothing but a loopback of its own, so no port can clash or be reached from outside.
+"""Network namespace of a cluster. It contains only its own loopback, so ports neither clash nor are reachable outside.
 
-Membership is also how a cluster is found again. Every process of it carries MARK=<folder> in its environment; a
-namespace with a marked process in it is the cluster's, and all that runs in it ends with it: daemons, containers,
-clients, whatever a container has left behind. This needs no state on disk, so it holds after a crash, and after
-build/ was removed. (Rejected: `ip netns add`, which needs root and outlives its processes; a pid namespace, whose
-numbers differ from those that ps shows, and whose /proc may not be mounted in many containers.)
+Membership in the namespace also identifies the processes of a cluster. Each process carries MARK=<folder> in its
+environment. A namespace with a marked process belongs to the cluster. Stopping the cluster ends all processes in it:
+daemons, containers, clients, and leftovers of containers. This needs no state on disk, so it works after a crash and
+after build/ was removed.
+
+Rejected: `ip netns add` needs root and outlives its processes. In a pid namespace, pids differ from the output of ps,
+and many containers may not mount its /proc.
 """
 
 import ctypes
@@ -25,7 +27,7 @@ SIOCGIFFLAGS, SIOCSIFFLAGS, IFF_UP = 0x8913, 0x8914, 0x1
 
 
 def identity(pid="self"):
-    """The network namespace of a process, as the kernel names it, or None."""
+    """Returns the kernel's name for the network namespace of a process, or None."""
     try:
         return os.readlink(f"/proc/{pid}/ns/net")
     except OSError:
@@ -38,10 +40,10 @@ def _write(path, text):
 
 
 def enter():
-    """Moves this process into a new namespace with loopback up. Raises OSError where that is not allowed.
+    """Moves this process into a new namespace with loopback up. Raises OSError if that is not allowed.
 
-    The host name becomes localhost: Hadoop asks for its own host's address, which outside may be one of an interface
-    that does not exist in here.
+    The host name becomes localhost. Hadoop resolves its own host name, whose address may belong to an interface outside
+    the namespace.
     """
     libc = ctypes.CDLL(None, use_errno=True)
 
@@ -53,7 +55,7 @@ def enter():
     try:
         unshare(CLONE_NEWNET | CLONE_NEWUTS)
     except PermissionError:
-        # Without the right, in a user namespace: the same ids inside as outside, so files keep their owner.
+        # Without the privilege, use a user namespace. Ids are the same inside as outside, so files keep their owner.
         unshare(CLONE_NEWUSER | CLONE_NEWNET | CLONE_NEWUTS)
         _write("/proc/self/setgroups", "deny")
         _write("/proc/self/uid_map", f"{user} {user} 1")
@@ -66,7 +68,7 @@ def enter():
 
 
 def require():
-    """Fails where no namespace can be made. Tried in a child, because there is no way back out of one."""
+    """Fails if no namespace can be created. A child process tries it, because a process cannot leave a namespace."""
     child = os.fork()
     if child == 0:
         code = 1
@@ -79,7 +81,8 @@ def require():
             os._exit(code)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code != 0:
-        raise Failure(f"no network namespace can be made ({os.strerror(abs(code))}): run as root (in a container, with CAP_SYS_ADMIN), "
+        raise Failure(f"no network namespace can be made ({os.strerror(abs(code))}): run as root (in a container, "
+                      f"with CAP_SYS_ADMIN), "
                       "or allow user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone)")
 
 
@@ -88,11 +91,11 @@ def _environment(pid):
         with open(f"/proc/{pid}/environ", "rb") as file:
             return file.read().split(b"\0")
     except OSError:
-        return []  # ended meanwhile, a zombie, or another user's
+        return []  # has ended, is a zombie, or belongs to another user
 
 
 def members(directory, outside):
-    """The pids of all processes in the namespaces of the cluster in `directory`. `outside` is never one of them."""
+    """Returns the pids of all processes in the namespaces of the cluster in `directory`, except `outside`."""
     mark = os.fsencode(f"{MARK}={directory}")
     running, own = {}, set()
     for name in os.listdir("/proc"):
@@ -106,10 +109,13 @@ def members(directory, outside):
 
 
 def end(directory, outside, seconds=10, impatient=frozenset()):
-    """Ends every process of the cluster: TERM, and KILL after `seconds`, or when only `impatient` ones are left. How many there were."""
+    """Ends every process of the cluster and returns their number.
+
+    Each gets SIGTERM, and SIGKILL after `seconds` or when only `impatient` processes are left.
+    """
     seen = set()
     start = time.monotonic()
-    # Once killed, nothing can hold on except a process stuck in the kernel.
+    # After SIGKILL, only a process that is stuck in the kernel remains.
     while time.monotonic() < start + seconds + 5:
         alive = members(directory, outside)
         if not alive:
@@ -123,11 +129,11 @@ def end(directory, outside, seconds=10, impatient=frozenset()):
         seen |= alive
         reap()
         time.sleep(0.05)
-    raise Failure(f"processes {', '.join(map(str, sorted(alive)))} do not end; look at them with ps")
+    raise Failure(f"processes {', '.join(map(str, sorted(alive)))} do not end; inspect them with ps")
 
 
 def reap():
-    """Forgets children that have ended: when `up` fails, the daemons are its own."""
+    """Reaps children that have ended. If `up` fails, the daemons are its children."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The conformance suite's cases for a cluster (hadoop/conformance), in all variants. Long: a job takes seconds here.
+"""Runs the cluster cases of the conformance suite (hadoop/conformance) in all variants. A job takes several seconds.
 
     python3 hadoop/tests/conformance_test.py
 
-Starts a cluster of its own (hadoop/cluster) and ends it. Needs `make hadoop`.
+The test starts its own cluster (hadoop/cluster) and stops it. It needs `make hadoop`.
 """
 
 import os
@@ -16,13 +16,14 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from live_cluster import PROMPT, ROOT, Cluster  # noqa: E402
 
 SUITE = os.path.join(ROOT, "hadoop/conformance/run")
-# Twenty cases of two jobs and more; on two cores each job takes ten seconds, and more where others work too.
+# Seconds for twenty cases of two or more jobs. On two cores a job takes ten seconds, and more on a busy machine.
 SECONDS = 3600
 
 
 def setUpModule():
     global cluster
-    cluster = Cluster("cluster-conformance", *(word for setting in PROMPT for word in ("--set", setting.removeprefix("-D"))))
+    cluster = Cluster("cluster-conformance",
+                      *(word for setting in PROMPT for word in ("--set", setting.removeprefix("-D"))))
     unittest.addModuleCleanup(cluster.down)
 
 

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Whole job files on a real cluster, unchanged: several sources, named outputs, chains, orders of keys. The output is that of one machine.
+"""Runs unchanged job files on a real cluster and on one machine, and compares the outputs.
+
+The job files have several sources, named outputs, chains and key orders.
 
     python3 hadoop/tests/job_files_test.py
 
-Starts a cluster of its own (hadoop/cluster) and ends it. Needs `make hadoop` and the examples' libraries (YUNTI_EXAMPLES).
+The test starts its own cluster (hadoop/cluster) and stops it. It needs `make hadoop` and the libraries of the examples
+(YUNTI_EXAMPLES).
 """
 
 import collections
@@ -23,12 +26,12 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from live_cluster import PROMPT, ROOT, YUNTI, Cluster, counter, wait  # noqa: E402
 
 EXAMPLES = os.environ.get("YUNTI_EXAMPLES", os.path.join(ROOT, "build/examples/lib"))
-# Small splits, so that there are several maps.
+# Small splits give several map tasks.
 SPLIT = "split-size = 60000\n"
 
 
 def library(folder, name):
-    """A class library of the tests."""
+    """Compiles a class library of the tests and returns its path."""
     path = os.path.join(folder, f"lib{name}.so")
     subprocess.run(["c++", "-O1", "-std=c++17", "-fPIC", "-shared", "-I", os.path.join(ROOT, "api/include"),
                     os.path.join(ROOT, f"tests/class_libraries/{name}.cpp"), "-o", path], check=True)
@@ -37,13 +40,14 @@ def library(folder, name):
 
 def setUpModule():
     global cluster
-    cluster = Cluster("cluster-job-files", *(word for setting in PROMPT for word in ("--set", setting.removeprefix("-D"))))
+    cluster = Cluster("cluster-job-files",
+                      *(word for setting in PROMPT for word in ("--set", setting.removeprefix("-D"))))
     unittest.addModuleCleanup(cluster.down)
     cluster.ok("hadoop", "fs", "-mkdir", "-p", ".")
 
 
 class JobFiles(unittest.TestCase):
-    """The same relative names are files of a directory here, and of the user's directory on the cluster."""
+    """Base of the tests. Relative names refer to a local directory and to the user's directory on the cluster."""
 
     @classmethod
     def setUpClass(cls):
@@ -72,14 +76,15 @@ class JobFiles(unittest.TestCase):
         return [YUNTI, "run", "-f", self.path(name + ".toml")]
 
     def both(self, name, body, *arguments):
-        """Runs a job here and there: the directories of the outputs, and what was told there."""
+        """Runs a job locally and on the cluster. Returns both output directories and the output of the client."""
         job = self.job(name, body)
         here, there = self.path(name + "-here"), self.path(name + "-there")
-        done = subprocess.run([*job, *arguments, "--output", here], cwd=self.folder.name, capture_output=True, text=True, timeout=120)
+        done = subprocess.run([*job, *arguments, "--output", here], cwd=self.folder.name, capture_output=True,
+                              text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
-        told = cluster.ok(*job, *arguments, "--on", "yarn", "--output", name)
+        printed = cluster.ok(*job, *arguments, "--on", "yarn", "--output", name)
         cluster.ok("hadoop", "fs", "-get", name, there)
-        return here, there, told
+        return here, there, printed
 
     def files(self, directory):
         found = {}
@@ -95,7 +100,7 @@ class JobFiles(unittest.TestCase):
         self.assertEqual(self.files(there), expect)
 
     def lines(self, directory):
-        """Of each output, sorted: names of maps say nothing, as the cluster cuts splits otherwise."""
+        """Returns the sorted lines of each output. Numbers of maps differ, because the cluster cuts other splits."""
         found = collections.defaultdict(list)
         for name, text in self.files(directory).items():
             found[name.partition("-")[0]] += text.splitlines()
@@ -108,9 +113,9 @@ class JobFiles(unittest.TestCase):
 
     def refused(self, arguments, code, what):
         done = cluster.execute(*arguments, "--on", "yarn")
-        said = [line for line in done.stderr.splitlines() if line.startswith("yunti: ")]
-        self.assertEqual((done.returncode, len(said)), (code, 1), done.stderr)
-        self.assertIn(what, said[0])
+        errors = [line for line in done.stderr.splitlines() if line.startswith("yunti: ")]
+        self.assertEqual((done.returncode, len(errors)), (code, 1), done.stderr)
+        self.assertIn(what, errors[0])
 
 
 class Sources(JobFiles):
@@ -136,26 +141,29 @@ class Sources(JobFiles):
         value-columns = ["name", "people"]
         """
 
-    def test_each_split_goes_through_its_mapper(self):
-        here, there, told = self.both("words", SPLIT + 'reduces = 3\nfolder = "Yunti.SumFolder"\n' + self.WORDS)
+    def test_each_source_uses_its_own_mapper(self):
+        here, there, printed = self.both("words", SPLIT + 'reduces = 3\nfolder = "Yunti.SumFolder"\n' + self.WORDS)
         self.same_files(here, there)
-        self.assertGreater(counter(told, "Launched map tasks"), 3)
+        self.assertGreater(counter(printed, "Launched map tasks"), 3)
         # A file that is named twice is read twice.
-        self.assertEqual(counter(told, "Map input records"), 2500 + 1112 + 12_000)
+        self.assertEqual(counter(printed, "Map input records"), 2500 + 1112 + 12_000)
 
-    def test_bounds_of_a_total_order_are_of_all_sources(self):
-        here, there, _ = self.both("ranges", SPLIT + 'reduces = 3\npartitioner = "total-order"\nfolder = "Yunti.SumFolder"\n' + self.WORDS)
+    def test_total_order_samples_all_sources(self):
+        here, there, _ = self.both("ranges",
+                                   SPLIT + 'reduces = 3\npartitioner = "total-order"\nfolder = "Yunti.SumFolder"\n'
+                                   + self.WORDS)
         parts = [self.files(there)[f"part-r-0000{i}"] for i in range(3)]
         self.assertTrue(all(parts), "all partitions have keys")
-        # The bounds are from samples of other splits.
+        # The samples come from other splits, so the bounds differ.
         self.assertEqual("".join(parts), "".join(self.files(here).values()))
 
-    def test_maps_alone_read_the_format_of_their_source(self):
+    def test_map_only_jobs_read_the_format_of_each_source(self):
         self.same_lines(*self.both("maps", SPLIT + 'mode = "none"\n' + self.RECORDS)[:2])
 
-    def test_what_cannot_be_is_one_line(self):
+    def test_wrong_jobs_fail_with_one_line(self):
         job = self.job("wrong", self.RECORDS)
-        self.refused([*job, "--output", "x", "-D", "yunti.hadoop.input.format=org.apache.hadoop.mapreduce.lib.input.TextInputFormat"], 2,
+        self.refused([*job, "--output", "x", "-D",
+                      "yunti.hadoop.input.format=org.apache.hadoop.mapreduce.lib.input.TextInputFormat"], 2,
                      "a job of several sources has a format for each")
         job = self.job("wrong", self.RECORDS.replace("cities.csv", "no-cities.csv"))
         self.refused([*job, "--output", "x"], 3, "cannot read the input: no-cities.csv")
@@ -185,42 +193,46 @@ class NamedOutputs(JobFiles):
     def setUpClass(cls):
         super().setUpClass()
         cls.routes, cls.unlucky = library(cls.folder.name, "routes"), library(cls.folder.name, "unlucky")
-        cls.put("lines.txt", "".join(f"bad {i}\n" if i % 7 == 0 else f"k{i * 31 % 900 if i % 3 else i}\tv{i}\n" for i in range(9000)))
+        cls.put("lines.txt", "".join(f"bad {i}\n" if i % 7 == 0 else f"k{i * 31 % 900 if i % 3 else i}\tv{i}\n"
+                                     for i in range(9000)))
         cls.put("letters.txt", "".join(f"{chr(97 + i % 26)} {i}\n" for i in range(20_000)) + "\n")
         cluster.ok("hadoop", "fs", "-put", "-f", cls.path("lines.txt"), cls.path("letters.txt"), ".")
 
-    def test_of_mappers_and_of_reducers(self):
+    def test_mappers_and_reducers_write_named_outputs(self):
         body = SPLIT + 'input = "lines.txt"\nreduces = 3\n' + self.ROUTES
         report = os.path.join(self.folder.name, "report.json")
-        here, there, told = self.both("routes", body, "--lib", self.routes, "--report", report)
+        here, there, printed = self.both("routes", body, "--lib", self.routes, "--report", report)
         self.same_lines(here, there)
         names = set(self.files(there))
-        # What reduces write has the same names, since partitions are the same.
+        # Files of reduce tasks have the same names, because partitions are the same.
         self.assertEqual({n for n in names if "-r-" in n}, {n for n in self.files(here) if "-r-" in n})
-        self.assertEqual({n for n in names if n.startswith("rejected-")}, {f"rejected-m-{i:05d}" for i in range(counter(told, "Launched map tasks"))})
-        self.assertEqual(counter(told, "rejected"), 1286)
+        self.assertEqual({n for n in names if n.startswith("rejected-")},
+                         {f"rejected-m-{i:05d}" for i in range(counter(printed, "Launched map tasks"))})
+        self.assertEqual(counter(printed, "rejected"), 1286)
         with open(report, encoding="utf-8") as file:
-            told = json.load(file)
+            report_there = json.load(file)
         with open(os.path.join(here, "_yunti/report.json"), encoding="utf-8") as file:
-            self.assertEqual(told["job"]["output_bytes"], json.load(file)["job"]["output_bytes"])
+            self.assertEqual(report_there["job"]["output_bytes"], json.load(file)["job"]["output_bytes"])
 
-    def test_of_maps_alone(self):
-        here, there, _ = self.both("parsed", SPLIT + 'input = "lines.txt"\nmode = "none"\n' + self.ROUTES.replace('reducer = "Routes.Count"', ""),
+    def test_map_only_jobs_write_named_outputs(self):
+        here, there, _ = self.both("parsed", SPLIT + 'input = "lines.txt"\nmode = "none"\n'
+                                   + self.ROUTES.replace('reducer = "Routes.Count"', ""),
                                    "--lib", self.routes)
         self.same_lines(here, there)
 
-    def test_compressed_by_the_job_or_by_the_cluster(self):
+    def test_the_job_or_the_cluster_compresses_named_outputs(self):
         expect = self.lines(self.both("plain", 'input = "lines.txt"\n' + self.ROUTES, "--lib", self.routes)[0])
         job = self.job("packed", 'input = "lines.txt"\n' + self.ROUTES)
         cluster.ok(*job, "--on", "yarn", "--lib", self.routes, "--output", "packed", "--compress", "gzip")
-        # Of the configuration alone: the job does not know of it.
+        # Only the configuration sets compression; the job does not.
         conf = self.path("conf")
         shutil.copytree(cluster.environment()["HADOOP_CONF_DIR"], conf)
         with open(os.path.join(conf, "mapred-site.xml"), encoding="utf-8") as file:
             text = file.read()
         with open(os.path.join(conf, "mapred-site.xml"), "w", encoding="utf-8") as file:
-            file.write(text.replace("</configuration>", "<property><name>mapreduce.output.fileoutputformat.compress</name><value>true</value>"
-                                    "</property></configuration>"))
+            file.write(text.replace("</configuration>",
+                                    "<property><name>mapreduce.output.fileoutputformat.compress</name>"
+                                    "<value>true</value></property></configuration>"))
         cluster.ok(*job, "--on", "yarn", "--lib", self.routes, "--output", "deflated", env={"HADOOP_CONF_DIR": conf})
         for output, extension in ("packed", ".gz"), ("deflated", ".deflate"):
             for name in "rejected-m-00000", "single-r-00000", "part-r-00000":
@@ -228,33 +240,36 @@ class NamedOutputs(JobFiles):
                 found = [line for line in text.splitlines() if " INFO " not in line and " WARN " not in line]
                 self.assertEqual(sorted(found), expect[name.partition("-")[0]], name)
 
-    def test_attempts_that_are_killed_leave_nothing(self):
-        """A map and a reduce whose processes die in the middle of their named outputs: others take their place."""
+    def test_killed_attempts_leave_no_output(self):
+        """Kills a map and a reduce while they write named outputs; new attempts replace them."""
         body = 'input = "letters.txt"\n' + SPLIT + self.UNLUCKY
         job = self.job("lucky", body)
-        done = subprocess.run([*job, "--lib", self.unlucky, "--output", "lucky"], cwd=self.folder.name, capture_output=True, text=True, timeout=120)
+        done = subprocess.run([*job, "--lib", self.unlucky, "--output", "lucky"], cwd=self.folder.name,
+                              capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         marks = {phase: self.path("died-in-" + phase) for phase in ("map", "reduce")}
         job = self.job("unlucky", body + "".join(f'"unlucky.{phase}" = "{mark}"\n' for phase, mark in marks.items()))
-        told = cluster.ok(*job, "--lib", self.unlucky, "--on", "yarn", "--output", "unlucky")
-        self.assertTrue(all(os.path.exists(mark) for mark in marks.values()), "both have died")
-        self.assertEqual((counter(told, "Failed map tasks"), counter(told, "Failed reduce tasks")), (1, 1))
+        printed = cluster.ok(*job, "--lib", self.unlucky, "--on", "yarn", "--output", "unlucky")
+        self.assertTrue(all(os.path.exists(mark) for mark in marks.values()), "both attempts died")
+        self.assertEqual((counter(printed, "Failed map tasks"), counter(printed, "Failed reduce tasks")), (1, 1))
         cluster.ok("hadoop", "fs", "-get", "unlucky", self.path("unlucky"))
         self.same_lines(self.path("lucky"), self.path("unlucky"))
-        self.assertEqual(sorted(n for n in os.listdir(self.path("unlucky")) if n.startswith(("_", "."))), ["_SUCCESS", "_yunti"])
+        self.assertEqual(sorted(n for n in os.listdir(self.path("unlucky")) if n.startswith(("_", "."))),
+                         ["_SUCCESS", "_yunti"])
 
-    def test_beside_the_files_of_a_writer_of_javas(self):
+    def test_named_outputs_work_with_a_java_output_format(self):
         body = 'input = "lines.txt"\n' + self.ROUTES
         here, there, _ = self.both("javas", body, "--lib", self.routes, "-D",
                                    "yunti.hadoop.output.format=org.apache.hadoop.mapreduce.lib.output.TextOutputFormat")
         self.same_lines(here, there)
         self.refused([*self.job("javas", body), "--lib", self.routes, "--output", "x", "-D",
                       "yunti.hadoop.output.format=org.apache.hadoop.mapreduce.lib.output.NullOutputFormat"], 2,
-                     "named outputs are files in the output directory, and org.apache.hadoop.mapreduce.lib.output.NullOutputFormat has none")
+                     "named outputs are files in the output directory, and "
+                     "org.apache.hadoop.mapreduce.lib.output.NullOutputFormat has none")
 
 
 class Chains(JobFiles):
-    # How many words there are of each count; numbers stay numbers between the jobs.
+    # Counts the words of each count; numbers keep their type between the jobs.
     COUNTS = """
         application = "wordcount"
         name = "words"
@@ -277,23 +292,25 @@ class Chains(JobFiles):
 
     def test_each_job_feeds_the_next(self):
         there_json = self.path("chain.json")
-        here, there, told = self.both("chain", SPLIT + self.COUNTS, "--report", there_json)
+        here, there, printed = self.both("chain", SPLIT + self.COUNTS, "--report", there_json)
         self.same_files(here, there)
-        self.assertEqual(told.count("completed successfully"), 3)
+        self.assertEqual(printed.count("completed successfully"), 3)
         self.nothing_between()
         reports = []
         for path in there_json, os.path.join(here, "_yunti/report.json"):
             with open(path, encoding="utf-8") as file:
                 reports.append(json.load(file))
         of_job = ("name", "reduces", "input_records", "output_records")
-        of = [[{key: report["job"].get(key) for key in of_job} for report in (*whole["before"], whole)] for whole in reports]
+        of = [[{key: report["job"].get(key) for key in of_job} for report in (*whole["before"], whole)]
+              for whole in reports]
         self.assertEqual(*of)
-        # It is of the chain where the output is.
-        self.assertEqual([bool(r["job"].get("output")) for r in (*reports[0]["before"], reports[0])], [False, False, True])
+        # Only the last job of the chain has an output.
+        self.assertEqual([bool(r["job"].get("output")) for r in (*reports[0]["before"], reports[0])],
+                         [False, False, True])
         self.assertEqual(json.loads(cluster.ok("hadoop", "fs", "-cat", "chain/_yunti/report.json")), reports[0])
-        self.assertRegex(told, r"(?m)^words and 2 jobs behind it: ")
+        self.assertRegex(printed, r"(?m)^words and 2 jobs behind it: ")
 
-    def test_named_outputs_are_the_last_jobs(self):
+    def test_named_outputs_come_from_the_last_job(self):
         routes = library(self.folder.name, "routes")
         self.put("routed.txt", "".join(f"k{i * 31 % 900 if i % 3 else i}\tv{i}\n" for i in range(9000)))
         cluster.ok("hadoop", "fs", "-put", "-f", self.path("routed.txt"), ".")
@@ -312,7 +329,7 @@ class Chains(JobFiles):
         self.assertTrue(any(name.startswith("single-r-") for name in self.files(there)))
         self.nothing_between()
 
-    def test_a_total_order_of_what_the_job_before_left(self):
+    def test_total_order_of_the_output_of_the_previous_job(self):
         body = SPLIT + """
             application = "wordcount"
             input = "text"
@@ -326,8 +343,8 @@ class Chains(JobFiles):
         self.assertTrue(all(parts), "all partitions have keys")
         self.assertEqual("".join(parts), "".join(self.files(here).values()))
 
-    def test_settings_of_a_job_and_formats_of_the_whole(self):
-        """What is said of input and output holds for the first job and for the last one."""
+    def test_settings_of_one_job_and_formats_of_the_chain(self):
+        """The input format applies to the first job and the output format to the last one."""
         body = """
             input-format = "kv"
             input = "pairs.tsv"
@@ -348,7 +365,7 @@ class Chains(JobFiles):
         rows = [line for line in text.splitlines() if line.startswith("t") and line.count("\t") == 1]
         self.assertEqual(sorted(rows), sorted(f"t{i}\t150" for i in range(40)))
 
-    def test_a_failure_leaves_nothing(self):
+    def test_a_failed_chain_leaves_no_output(self):
         body = """
             application = "wordcount"
             input = "text"
@@ -358,37 +375,39 @@ class Chains(JobFiles):
             folder = "Yunti.SumFolder"
             """
         job = self.job("failing", body)
-        done = cluster.execute(*job, "--on", "yarn", "--lib", library(self.folder.name, "unlucky"), "--output", "failing",
+        done = cluster.execute(*job, "--on", "yarn", "--lib", library(self.folder.name, "unlucky"), "--output",
+                               "failing",
                                "-Dmapreduce.map.maxattempts=1")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(done.stderr, r"(?m)^yunti: job 2 of 2 \(fails\) failed: job_")
         self.assertEqual(cluster.execute("hadoop", "fs", "-test", "-e", "failing/_SUCCESS").returncode, 1)
         self.nothing_between()
 
-    def test_one_that_is_cancelled_leaves_the_cluster(self):
+    def test_a_cancelled_chain_kills_its_job(self):
         job = cluster.begin(*self.job("cancelled", SPLIT + self.COUNTS), "--on", "yarn", "--output", "cancelled")
         wait("the second job", 240, lambda: job.text().count("Running job: ") == 2 or job.client.poll() is not None)
         job.task("m", 0).signal(signal.SIGSTOP)
         job.client.terminate()
-        code, told = job.end(90)
-        self.assertEqual(code, 130, told)
-        first, second = re.findall(r"Running job: (job_\d+_\d+)", told)
-        self.assertIn(f"cancelled: the job {second} is taken off the cluster", told)
+        code, printed = job.end(90)
+        self.assertEqual(code, 130, printed)
+        first, second = re.findall(r"Running job: (job_\d+_\d+)", printed)
+        self.assertIn(f"cancelled: the job {second} is taken off the cluster", printed)
         self.assertIn("Job state: KILLED", cluster.ok("mapred", "job", "-status", second))
         self.assertNotEqual(first, second)
         self.assertEqual(cluster.execute("hadoop", "fs", "-test", "-e", "cancelled").returncode, 1)
         self.nothing_between()
 
-    def test_what_cannot_be_is_one_line(self):
+    def test_wrong_jobs_fail_with_one_line(self):
         job = self.job("exists", self.COUNTS)
         self.refused([*job, "--output", "text"], 8, "the output exists already")
-        self.refused([*job, "--output", "x", "-D", "yunti.hadoop.output.format=no.Such"], 2, "there is no class no.Such")
+        self.refused([*job, "--output", "x", "-D", "yunti.hadoop.output.format=no.Such"], 2,
+                     "there is no class no.Such")
         job = self.job("unfit", self.COUNTS.replace('folder = "Yunti.SumFolder"', 'key-order = "Yunti.FieldOrder"'))
         self.refused([*job, "--output", "x"], 2, "job 3 of 3 (the largest first)")
 
 
 class KeyOrders(JobFiles):
-    """Orders that a class says (YT_KEY_ORDER), through Hadoop's shuffle."""
+    """Key orders by a class (YT_KEY_ORDER), through Hadoop's shuffle."""
 
     @classmethod
     def setUpClass(cls):
@@ -408,11 +427,11 @@ class KeyOrders(JobFiles):
             reducer = "SecondarySort.Print"
             """
         lib = os.path.join(EXAMPLES, "libsecondary_sort.so")
-        here, there, told = self.both("pairs", body, "--lib", lib, "-D", "mapreduce.job.reduces=3")
+        here, there, printed = self.both("pairs", body, "--lib", lib, "-D", "mapreduce.job.reduces=3")
         self.same_files(here, there)
-        self.assertGreater(counter(told, "Launched map tasks"), 1)
+        self.assertGreater(counter(printed, "Launched map tasks"), 1)
 
-    def test_fields(self):
+    def test_field_order(self):
         body = SPLIT + """
             input = "fields.tsv"
             key-order = "Yunti.FieldOrder"
@@ -423,8 +442,8 @@ class KeyOrders(JobFiles):
             """
         self.same_files(*self.both("by-fields", body)[:2])
 
-    def test_in_ranges_and_in_little_memory(self):
-        """Runs of map outputs are merged on disk, and bounds are of arranged keys."""
+    def test_total_order_with_little_memory(self):
+        """Merges runs of map outputs on disk, and uses partition bounds of ordered keys."""
         body = SPLIT + """
             input = "fields.tsv"
             key-order = "Yunti.FieldOrder"
@@ -433,7 +452,8 @@ class KeyOrders(JobFiles):
             [settings]
             "order.fields" = "2,3nr"
             """
-        here, there, _ = self.both("field-ranges", body, "-D", "mapreduce.task.io.sort.mb=4", "-D", "yunti.hadoop.reduce.memory.mb=1")
+        here, there, _ = self.both("field-ranges", body, "-D", "mapreduce.task.io.sort.mb=4", "-D",
+                                   "yunti.hadoop.reduce.memory.mb=1")
         parts = [self.files(there)[f"part-r-0000{i}"] for i in range(3)]
         self.assertTrue(all(parts), "all partitions have keys")
         self.assertEqual("".join(parts), "".join(self.files(here).values()))

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Whole jobs on a real cluster, as a user runs them: the same results as stock Hadoop and as the fat node gives.
+"""Runs whole jobs on a real cluster like a user, and compares the results with stock Hadoop and with one machine.
 
     python3 hadoop/tests/jobs_test.py
 
-Starts a cluster of its own (hadoop/cluster) and ends it. Needs `make hadoop` and the examples' libraries (YUNTI_EXAMPLES).
+The test starts its own cluster (hadoop/cluster) and stops it. It needs `make hadoop` and the libraries of the examples
+(YUNTI_EXAMPLES).
 """
 
 import json
@@ -20,7 +21,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from live_cluster import PROMPT, ROOT, YUNTI, Cluster, counter  # noqa: E402
 
 EXAMPLES = os.environ.get("YUNTI_EXAMPLES", os.path.join(ROOT, "build/examples/lib"))
-# Small splits, so that there are several maps.
+# Small splits give several map tasks.
 QUICK = ["-Dmapreduce.input.fileinputformat.split.maxsize=400000"]
 
 
@@ -41,7 +42,8 @@ class Jobs(unittest.TestCase):
     def setUpClass(cls):
         cls.files = tempfile.TemporaryDirectory()
         draw = random.Random(7)
-        words = ["".join(draw.choice("abcdefgh") for _ in range(draw.randint(1, 9))) for _ in range(800)] + ["Ärger", "云梯"]
+        words = ["".join(draw.choice("abcdefgh") for _ in range(draw.randint(1, 9))) for _ in range(800)] + ["Ärger",
+                                                                                                             "云梯"]
         cls.text = os.path.join(cls.files.name, "text")
         os.mkdir(cls.text)
         cls.expect = {}
@@ -64,18 +66,18 @@ class Jobs(unittest.TestCase):
     def counts(self, directory):
         return {word: int(n) for word, n in (row.split("\t") for row in lines(directory))}
 
-    def test_an_unmodified_job_with_settings_alone(self):
+    def test_settings_alone_run_an_unmodified_job_natively(self):
         site = os.path.join(self.files.name, "yunti-site.xml")
         with open(site, "w", encoding="utf-8") as file:
             file.write(ok(YUNTI, "hadoop", "site"))
         snappy = ["-Dmapreduce.map.output.compress=true",
                   "-Dmapreduce.map.output.compress.codec=org.apache.hadoop.io.compress.SnappyCodec"]
-        told = ok("hadoop", "jar", self.examples, "wordcount", "-conf", site, "-libjars", self.jar, *QUICK, *snappy,
+        printed = ok("hadoop", "jar", self.examples, "wordcount", "-conf", site, "-libjars", self.jar, *QUICK, *snappy,
                   "-Dmapreduce.job.reduces=2", "/text", "/settings")
         self.assertEqual(self.counts("/settings"), self.expect)
-        self.assertEqual(counter(told, "native"), counter(told, "Launched map tasks") + 2)
-        self.assertEqual(counter(told, "Reduce output records"), len(self.expect))
-        job = re.search(r"job_\d+_\d+", told)[0]
+        self.assertEqual(counter(printed, "native"), counter(printed, "Launched map tasks") + 2)
+        self.assertEqual(counter(printed, "Reduce output records"), len(self.expect))
+        job = re.search(r"job_\d+_\d+", printed)[0]
         path = os.path.join(self.files.name, "settings.json")
         shown = ok(YUNTI, "hadoop", "report", job, "--output", path)
         self.assertEqual(shown.strip(), "")
@@ -85,7 +87,7 @@ class Jobs(unittest.TestCase):
         self.assertEqual(report["job"]["output_records"], len(self.expect))
 
     def check_report(self, report, stages):
-        """The stages of each task fill its time, and the sums of the report are those of its tasks."""
+        """Checks that the stages of each task add up to its time, and those of all tasks to the report."""
         self.assertEqual({s["name"] for s in report["stages"]} & stages, stages)
         for task in report["tasks"]:
             if task["state"] != "succeeded":
@@ -98,19 +100,21 @@ class Jobs(unittest.TestCase):
             of_tasks = sum(task["stages_ms"].get(stage["name"], 0) for task in report["tasks"])
             self.assertAlmostEqual(stage["busy_ms"], of_tasks, places=3)
         self.assertAlmostEqual(report["job"]["cpu_ms"], sum(task["cpu_ms"] for task in report["tasks"]), places=3)
-        self.assertIn(report["bottleneck"]["resource"], ("cpu", "disk_read", "disk_write", "network", "input", "partitions", "start"))
+        self.assertIn(report["bottleneck"]["resource"],
+                      ("cpu", "disk_read", "disk_write", "network", "input", "partitions", "start"))
 
-    def test_the_environment_does_the_same(self):
+    def test_the_environment_runs_an_unmodified_job_natively(self):
         shell = f'eval "$({YUNTI} hadoop env)"; exec hadoop jar "$0" "$@"'
-        told = ok("bash", "-c", shell, self.examples, "wordcount", *QUICK, "/text", "/environment")
+        printed = ok("bash", "-c", shell, self.examples, "wordcount", *QUICK, "/text", "/environment")
         self.assertEqual(self.counts("/environment"), self.expect)
-        self.assertGreater(counter(told, "native"), 1)
+        self.assertGreater(counter(printed, "native"), 1)
 
-    def test_the_fat_nodes_job_unchanged(self):
+    def test_a_job_of_one_machine_runs_unchanged(self):
         arguments = ["run", "wordcount", "--reduces", "3"]
-        told_there = os.path.join(self.files.name, "there.json")
-        told = ok(YUNTI, *arguments, "--on", "yarn", "--input", "/text", "--output", "/native", "--report", told_there, *QUICK)
-        self.assertRegex(told, r"(?m)^wordcount: .* records out; see yunti hadoop report job_")
+        report_there = os.path.join(self.files.name, "there.json")
+        printed = ok(YUNTI, *arguments, "--on", "yarn", "--input", "/text", "--output", "/native", "--report",
+                     report_there, *QUICK)
+        self.assertRegex(printed, r"(?m)^wordcount: .* records out; see yunti hadoop report job_")
         self.assertEqual(self.counts("/native"), self.expect)
         here = os.path.join(self.files.name, "here")
         ok(YUNTI, *arguments, "--input", self.text, "--output", here)
@@ -118,21 +122,23 @@ class Jobs(unittest.TestCase):
             name = f"part-r-0000{part}"
             with open(os.path.join(here, name), encoding="utf-8") as file:
                 self.assertEqual(ok("hadoop", "fs", "-cat", "/native/" + name), file.read(), name)
-        self.assertGreater(counter(told, "native"), 3)
-        self.same_report(read_json(told_there), read_json(os.path.join(here, "_yunti/report.json")))
-        self.assertEqual(read_json(told_there), json.loads(ok("hadoop", "fs", "-cat", "/native/_yunti/report.json")))
+        self.assertGreater(counter(printed, "native"), 3)
+        self.same_report(read_json(report_there), read_json(os.path.join(here, "_yunti/report.json")))
+        self.assertEqual(read_json(report_there), json.loads(ok("hadoop", "fs", "-cat", "/native/_yunti/report.json")))
 
     def same_report(self, there, here):
-        """Of a job on the cluster and on one machine: what is of the data is equal."""
-        self.check_report(there, {"launch", "jvm-start", "read", "map", "fold", "sort", "shuffle", "merge", "reduce", "write"})
+        """Checks that the reports of the cluster and of one machine have the same figures about the data."""
+        self.check_report(there,
+                          {"launch", "jvm-start", "read", "map", "fold", "sort", "shuffle", "merge", "reduce", "write"})
         self.assertEqual(there["format"], here["format"])
         for name in ("name", "reduces", "input_bytes", "input_records", "output_bytes", "output_records"):
             self.assertEqual(there["job"][name], here["job"][name], name)
         tasks = "org.apache.hadoop.mapreduce.TaskCounter"
-        for name in ("MAP_INPUT_RECORDS", "MAP_OUTPUT_RECORDS", "COMBINE_INPUT_RECORDS", "REDUCE_INPUT_GROUPS", "REDUCE_OUTPUT_RECORDS"):
+        for name in ("MAP_INPUT_RECORDS", "MAP_OUTPUT_RECORDS", "COMBINE_INPUT_RECORDS", "REDUCE_INPUT_GROUPS",
+                     "REDUCE_OUTPUT_RECORDS"):
             self.assertEqual(there["counters"][tasks][name], here["counters"][tasks][name], name)
 
-    def test_a_report_needs_a_job(self):
+    def test_report_needs_a_job(self):
         for arguments, code, what in [
             (["job_1_0001"], 3, "there is no job job_1_0001"),
             (["no-job"], 2, "this is no job: no-job"),
@@ -143,13 +149,14 @@ class Jobs(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr.count("\n"), done.stdout), (code, 1, ""), done.stderr)
             self.assertIn("yunti: " + what, done.stderr)
 
-    def test_a_class_library(self):
+    def test_a_class_library_runs_on_the_cluster(self):
         library = os.path.join(EXAMPLES, "libword_count.so")
         job = os.path.join(self.files.name, "job.toml")
         with open(job, "w", encoding="utf-8") as file:
             file.write('format = "yunti-job/1"\nmapper = "WordCount.Tokenizer"\nreducer = "WordCount.SumReducer"\n'
                        'combiner = "WordCount.SumCombiner"\nreduces = 2\n')
-        done = execute(YUNTI, "run", "-f", job, "--lib", library, "--on", "yarn", "--input", "/text", "--output", "/library",
+        done = execute(YUNTI, "run", "-f", job, "--lib", library, "--on", "yarn", "--input", "/text", "--output",
+                       "/library",
                        "--json", *QUICK)
         self.assertEqual(done.returncode, 0, done.stderr)
         counters = json.loads(done.stdout)["counters"]["org.apache.hadoop.mapreduce.TaskCounter"]
@@ -162,7 +169,8 @@ class Jobs(unittest.TestCase):
         tera = os.path.join(self.files.name, "tera")
         ok(YUNTI, "generate", "tera", "--records", "20000", "--output", tera)
         ok("hadoop", "fs", "-put", tera, "/tera")
-        ok(YUNTI, "run", "terasort", "--on", "yarn", "--input", "/tera", "--output", "/sorted", "--reduces", "3", *QUICK)
+        ok(YUNTI, "run", "terasort", "--on", "yarn", "--input", "/tera", "--output", "/sorted", "--reduces", "3",
+           *QUICK)
         there = os.path.join(self.files.name, "sorted")
         ok("hadoop", "fs", "-get", "/sorted", there)
         checked = ok(YUNTI, "validate", "tera", there)
@@ -171,34 +179,38 @@ class Jobs(unittest.TestCase):
         checksum = re.search(r"checksum\s+(\S+)", checked)[1]
         self.assertIn(checksum, execute(YUNTI, "validate", "tera", tera).stdout)
 
-    def test_the_cluster_is_checked(self):
-        told = ok(YUNTI, "hadoop", "check")
-        self.assertRegex(told, r"(?m)^  library, on this machine +native$")
-        self.assertRegex(told, r"(?m)^  Text +native$")
-        self.assertRegex(told, r"(?m)^  PassthroughCodec +declined: codec ")
-        self.assertRegex(told, r"(?m)^  native +2 tasks$")
+    def test_check_reports_native_and_declined_parts(self):
+        printed = ok(YUNTI, "hadoop", "check")
+        self.assertRegex(printed, r"(?m)^  library, on this machine +native$")
+        self.assertRegex(printed, r"(?m)^  Text +native$")
+        self.assertRegex(printed, r"(?m)^  PassthroughCodec +declined: codec ")
+        self.assertRegex(printed, r"(?m)^  native +2 tasks$")
 
-    def test_submitting_with_hadoops_spelling(self):
+    def test_submit_takes_the_options_of_pipes(self):
         library = os.path.join(EXAMPLES, "libword_count.so")
-        ok(YUNTI, "hadoop", "submit", "-mapper", "WordCount.Tokenizer", "-reducer", "WordCount.SumReducer", "-lib", library,
+        ok(YUNTI, "hadoop", "submit", "-mapper", "WordCount.Tokenizer", "-reducer", "WordCount.SumReducer", "-lib",
+           library,
            "-reader", "text", "-writer", "text:=", "-input", "/text", "-output", "/submitted", "-reduces", "2")
         self.assertEqual({row.partition("=")[0] for row in lines("/submitted")}, set(self.expect))
         for wrong in (["-maps", "none"], ["-reader", "csv"], ["-libjars", "/no/such.jar"], ["-input"]):
             done = execute(YUNTI, "hadoop", "submit", *wrong)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
 
-    def test_javas_readers_and_writers(self):
+    def test_java_input_and_output_formats(self):
         library = os.path.join(EXAMPLES, "libword_count.so")
-        told = ok(YUNTI, "hadoop", "submit", "-mapper", "WordCount.Tokenizer", "-reducer", "WordCount.SumReducer", "-lib", library,
+        printed = ok(YUNTI, "hadoop", "submit", "-mapper", "WordCount.Tokenizer", "-reducer", "WordCount.SumReducer",
+                     "-lib", library,
                   "-reader", "org.apache.hadoop.mapreduce.lib.input.TextInputFormat", "-maps", "3",
-                  "-writer", "org.apache.hadoop.mapreduce.lib.output.SequenceFileOutputFormat", "-input", "/text", "-output", "/sequence")
-        self.assertEqual(counter(told, "Map input records"), 30_000)
-        self.assertEqual(counter(told, "Reduce output records"), len(self.expect))
-        self.assertIn(int(re.search(r"number of splits:(\d+)", told)[1]), (3, 4))
+                  "-writer", "org.apache.hadoop.mapreduce.lib.output.SequenceFileOutputFormat", "-input", "/text",
+                     "-output", "/sequence")
+        self.assertEqual(counter(printed, "Map input records"), 30_000)
+        self.assertEqual(counter(printed, "Reduce output records"), len(self.expect))
+        self.assertIn(int(re.search(r"number of splits:(\d+)", printed)[1]), (3, 4))
         rows = ok("hadoop", "fs", "-text", "/sequence/part-r-00000")
         self.assertEqual({word: int(n) for word, n in re.findall(r"(?m)^(\S+)\t(\d+)$", rows)}, self.expect)
-        # And back: the numbers of a LongWritable come as the ABI's, and leave as a class that the job names.
-        told = ok(YUNTI, "run", "identity", "--mode", "sorted", "--partitioner", "total-order", "--reduces", "2", "--on", "yarn",
+        # And back: a LongWritable is read as a number of the ABI and written as the class that the job names.
+        printed = ok(YUNTI, "run", "identity", "--mode", "sorted", "--partitioner", "total-order", "--reduces", "2",
+                     "--on", "yarn",
                   "--input", "/sequence", "--output", "/back", *QUICK,
                   "-Dyunti.hadoop.input.format=org.apache.hadoop.mapreduce.lib.input.SequenceFileInputFormat",
                   "-Dyunti.hadoop.output.format=org.apache.hadoop.mapreduce.lib.output.TextOutputFormat",
@@ -208,17 +220,20 @@ class Jobs(unittest.TestCase):
         words = [row.split("\t")[0].encode() for row in "".join(parts).splitlines()]
         self.assertEqual(words, sorted(word.encode() for word in self.expect))
         self.assertEqual(self.counts("/back"), self.expect)
-        self.assertEqual(counter(told, "Reduce output records"), len(self.expect))
+        self.assertEqual(counter(printed, "Reduce output records"), len(self.expect))
 
-    def test_readers_and_writers_of_the_old_api(self):
+    def test_java_formats_of_the_old_api(self):
         for package, output in ("mapreduce.lib.output", "/new"), ("mapred", "/old"):
             reader = {"/new": "org.apache.hadoop.mapreduce.lib.input", "/old": "org.apache.hadoop.mapred"}[output]
-            told = ok(YUNTI, "hadoop", "submit", "-mapper", "WordCount.Tokenizer", "-reducer", "WordCount.SumReducer",
-                      "-lib", os.path.join(EXAMPLES, "libword_count.so"), "-reader", reader + ".TextInputFormat", "-maps", "3",
-                      "-writer", f"org.apache.hadoop.{package}.TextOutputFormat", "-input", "/text", "-output", output, "-reduces", "2")
+            printed = ok(YUNTI, "hadoop", "submit", "-mapper", "WordCount.Tokenizer", "-reducer",
+                         "WordCount.SumReducer",
+                      "-lib", os.path.join(EXAMPLES, "libword_count.so"), "-reader", reader + ".TextInputFormat",
+                         "-maps", "3",
+                      "-writer", f"org.apache.hadoop.{package}.TextOutputFormat", "-input", "/text", "-output", output,
+                         "-reduces", "2")
             self.assertEqual(self.counts(output), self.expect)
-            self.assertEqual(counter(told, "Map input records"), 30_000)
-            self.assertEqual(counter(told, "native"), counter(told, "Launched map tasks") + 2)
+            self.assertEqual(counter(printed, "Map input records"), 30_000)
+            self.assertEqual(counter(printed, "native"), counter(printed, "Launched map tasks") + 2)
         self.assertIn("/old/part-00001", ok("hadoop", "fs", "-ls", "/old"))
 
     def test_side_files_and_compressed_output(self):
@@ -233,61 +248,65 @@ class Jobs(unittest.TestCase):
         self.assertIn("/joined/part-m-00000.gz", ok("hadoop", "fs", "-ls", "/joined"))
         found = ok("hadoop", "fs", "-text", "/joined/part-m-00000.gz")
         rows = sorted(row for row in found.splitlines() if row.startswith("c"))
-        self.assertEqual(rows, sorted(f"c{i % 5}\tp{i}\t{['One', 'Two'][i % 5 - 1]}" for i in range(1000) if i % 5 in (1, 2)))
+        self.assertEqual(rows,
+                         sorted(f"c{i % 5}\tp{i}\t{['One', 'Two'][i % 5 - 1]}" for i in range(1000) if i % 5 in (1, 2)))
 
-    def test_maps_alone(self):
-        told = ok(YUNTI, "run", "identity", "--on", "yarn", "--input", "/text", "--output", "/maps", *QUICK)
+    def test_a_map_only_job(self):
+        printed = ok(YUNTI, "run", "identity", "--on", "yarn", "--input", "/text", "--output", "/maps", *QUICK)
         here = []
         for name in ("a.txt", "b.txt"):
             with open(os.path.join(self.text, name), encoding="utf-8") as file:
                 here += file.read().splitlines()
         self.assertEqual(lines("/maps"), sorted(here))
         self.assertIn("/maps/part-m-00000", ok("hadoop", "fs", "-ls", "/maps"))
-        self.assertEqual(counter(told, "native"), counter(told, "Launched map tasks"))
+        self.assertEqual(counter(printed, "native"), counter(printed, "Launched map tasks"))
 
-    def test_a_reduce_task_that_is_killed_while_it_fetches(self):
+    def test_a_reduce_task_killed_during_the_shuffle_is_retried(self):
         shell = f'eval "$({YUNTI} hadoop env)"; exec hadoop jar "$0" "$@"'
-        job = cluster.begin("bash", "-c", shell, self.examples, "wordcount", *QUICK, "-Dmapreduce.job.reduce.slowstart.completedmaps=0",
+        job = cluster.begin("bash", "-c", shell, self.examples, "wordcount", *QUICK,
+                            "-Dmapreduce.job.reduce.slowstart.completedmaps=0",
                             "-Dmapreduce.map.speculative=false", "/text", "/killed")
-        # A map that is held keeps the shuffle going.
+        # A stopped map task keeps the shuffle going.
         held = job.task("m", 0)
         held.signal(signal.SIGSTOP)
         reduce = job.task("r", 0)
         job.says(reduce, "about to shuffle output of map attempt", log=".shuffle")
         reduce.signal(signal.SIGKILL)
         held.signal(signal.SIGCONT)
-        code, told = job.end()
-        self.assertEqual(code, 0, told[-6000:])
+        code, printed = job.end()
+        self.assertEqual(code, 0, printed[-6000:])
         self.assertEqual(self.counts("/killed"), self.expect)
-        self.assertEqual(counter(told, "Failed reduce tasks"), 1)
-        self.assertEqual(counter(told, "native"), counter(told, "Launched map tasks") + 1)
+        self.assertEqual(counter(printed, "Failed reduce tasks"), 1)
+        self.assertEqual(counter(printed, "native"), counter(printed, "Launched map tasks") + 1)
         self.assertEqual(cluster.crashes(), [])
 
-    def test_a_job_that_is_cancelled_leaves_the_cluster(self):
+    def test_cancelling_kills_the_job(self):
         job = cluster.begin(YUNTI, "run", "wordcount", "--on", "yarn", "--input", "/text", "--output", "/cancelled")
         job.task("m", 0).signal(signal.SIGSTOP)
         job.client.terminate()
-        code, told = job.end(60)
-        self.assertEqual(code, 130, told)
-        name = re.search(r"cancelled: the job (job_\d+_\d+) is taken off the cluster", told)
-        self.assertIsNotNone(name, told)
+        code, printed = job.end(60)
+        self.assertEqual(code, 130, printed)
+        name = re.search(r"cancelled: the job (job_\d+_\d+) is taken off the cluster", printed)
+        self.assertIsNotNone(name, printed)
         self.assertIn("Job state: KILLED", ok("mapred", "job", "-status", name[1]))
         self.assertEqual(execute("hadoop", "fs", "-test", "-e", "/cancelled/_SUCCESS").returncode, 1)
 
-    def test_what_cannot_be_is_one_line(self):
+    def test_wrong_jobs_fail_with_one_line(self):
         for arguments, code, what in [
             (["wordcount", "--input", "/text"], 2, "the output is a directory"),
             (["wordcount", "--input", "/text", "--output", "/text"], 8, "the output exists already"),
             (["wordcount", "--input", "/nothing", "--output", "/x"], 3, "cannot read the input: /nothing"),
-            (["wordcount", "--input", "/text", "--output", "/x", "-Dyunti.hadoop.input.format=no.Such"], 2, "there is no class no.Such"),
-            (["wordcount", "--input", "/text", "--output", "/x", "-Dyunti.hadoop.output.format=org.apache.hadoop.io.Text"],
+            (["wordcount", "--input", "/text", "--output", "/x", "-Dyunti.hadoop.input.format=no.Such"], 2,
+             "there is no class no.Such"),
+            (["wordcount", "--input", "/text", "--output", "/x",
+              "-Dyunti.hadoop.output.format=org.apache.hadoop.io.Text"],
              2, "is no org.apache.hadoop.mapreduce.OutputFormat"),
             (["--mapper", "No.Such", "--input", "/text", "--output", "/x"], 6, "there is no class No.Such"),
         ]:
             done = execute(YUNTI, "run", *arguments, "--on", "yarn")
-            said = [line for line in done.stderr.splitlines() if line.startswith("yunti: ")]
-            self.assertEqual((done.returncode, len(said)), (code, 1), done.stderr)
-            self.assertIn(what, said[0])
+            errors = [line for line in done.stderr.splitlines() if line.startswith("yunti: ")]
+            self.assertEqual((done.returncode, len(errors)), (code, 1), done.stderr)
+            self.assertIn(what, errors[0])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the jar carries.
+"""Tests the contents of the jar: classes and licences.
 
     python3 -m unittest discover -s hadoop/tests -p licences_test.py
 """
@@ -13,7 +13,7 @@ JAR = os.path.join(ROOT, "dist/java/yunti-hadoop.jar")
 
 
 class Licences(unittest.TestCase):
-    def test_the_jar_carries_what_is_ours_and_its_licences(self):
+    def test_the_jar_has_only_yunti_classes_and_all_licences(self):
         with zipfile.ZipFile(JAR) as jar:
             foreign = [n for n in jar.namelist() if not n.startswith(("org/yunti/", "META-INF/")) and n != "org/"]
             self.assertEqual(foreign, [])

@@ -1,4 +1,4 @@
-"""A cluster of hadoop/cluster for tests: up and down, commands in it, and jobs that are watched while they run."""
+"""Cluster of hadoop/cluster for tests: start, stop, commands inside it, and jobs observed while they run."""
 
 import glob
 import os
@@ -12,20 +12,22 @@ from dataclasses import dataclass
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
 JOB_SECONDS = 300
-# The client looks more often than each five seconds.
+# The client polls every 200 ms instead of every 5 s.
 PROMPT = ["-Dmapreduce.client.progressmonitor.pollinterval=200", "-Dmapreduce.client.completion.pollinterval=200"]
-# What the HotSpot JVM or Rust's runtime say when they end a process.
-CRASH = re.compile(r"fatal error has been detected by the Java Runtime|memory allocation of \d+ bytes failed|hs_err_pid\d+|"
+# Messages of the HotSpot JVM and of Rust's runtime when they abort a process.
+CRASH = re.compile(r"fatal error has been detected by the Java Runtime|memory allocation of \d+ bytes failed|"
+                   r"hs_err_pid\d+|"
                    r"exit(?:ed with a non-zero exit)? ?code:? (?:134|136|139)\b", re.I)
 
 
 def counter(text, name):
+    """Returns the last value of a counter in the output of a job, or 0."""
     found = re.findall(rf"^\s*{re.escape(name)}=(\d+)$", text, re.M)
     return int(found[-1]) if found else 0
 
 
 def wait(what, seconds, of):
-    """What `of` gives, as soon as that is something."""
+    """Polls `of` until its result is true, and returns it. Fails after `seconds`."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         found = of()
@@ -37,7 +39,7 @@ def wait(what, seconds, of):
 
 @dataclass
 class Task:
-    """The JVM of a task attempt."""
+    """JVM of a task attempt."""
 
     pid: int
     attempt: str
@@ -50,7 +52,7 @@ class Task:
 class Cluster:
     def __init__(self, name, *options, env=None):
         self.directory = os.path.join(ROOT, "build", name)
-        # What a run that was killed has left has other settings.
+        # A killed run may have left a cluster with other settings.
         self.down()
         made = subprocess.run([os.path.join(ROOT, "hadoop/cluster/up"), "--dir", self.directory, *options],
                               env=os.environ | (env or {}), capture_output=True, text=True)
@@ -67,7 +69,8 @@ class Cluster:
         return os.environ | {"PATH": path, "HADOOP_CONF_DIR": os.path.join(self.directory, "conf")} | (env or {})
 
     def execute(self, *command, env=None, seconds=JOB_SECONDS):
-        return subprocess.run(command, env=self.environment(env), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds)
+        return subprocess.run(command, env=self.environment(env), stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=seconds)
 
     def ok(self, *command, env=None):
         done = self.execute(*command, env=env)
@@ -89,7 +92,7 @@ class Cluster:
             return int(file.read())
 
     def tasks(self, java_class="YarnChild"):
-        """The JVMs of tasks (or of that class) that run now."""
+        """Returns the running JVMs of tasks, or of another class."""
         found = []
         for path in glob.glob("/proc/[0-9]*/cmdline"):
             try:
@@ -100,46 +103,47 @@ class Cluster:
             if self.directory not in " ".join(words) or not any(word.endswith("." + java_class) for word in words):
                 continue
             if not words[0].endswith("java"):
-                continue  # The shell that waits for it.
+                continue  # the shell that waits for the JVM
             folder = next(word.partition("=")[2] for word in words if word.startswith("-Dyarn.app.container.log.dir="))
             attempt = next((word for word in words if word.startswith("attempt_")), "")
             found.append(Task(int(path.split("/")[2]), attempt, os.path.join(folder, "syslog")))
         return found
 
-    def why(self, told):
-        """The errors and causes of the task attempts of a job that failed; its client does not print the last ones."""
-        job = re.search(r"Running job: job_(\d+_\d+)", told)[1]
+    def why(self, printed):
+        """Returns the errors and causes of the attempts of a failed job. The client does not print the last ones."""
+        job = re.search(r"Running job: job_(\d+_\d+)", printed)[1]
         found = []
-        # The log of the application master, which is in the first container.
+        # The log of the application master is in the first container.
         for path in glob.glob(os.path.join(self.directory, f"logs/containers/*/application_{job}/*_000001/syslog")):
             with open(path, errors="replace", encoding="utf-8") as file:
                 found += re.findall(r"(?:attempt_\w+: Error: |^Caused by: )(.+)$", file.read(), re.M)
         return found
 
     def crashes(self):
-        """What JVMs say of their own violent end. Nothing, it is hoped."""
-        said = []
+        """Returns the lines about crashed processes in all logs. Tests expect none."""
+        found = []
         for path in glob.glob(os.path.join(self.directory, "logs/**/*"), recursive=True):
             if os.path.isfile(path):
                 with open(path, errors="replace", encoding="utf-8") as file:
-                    said += [f"{path}: {line.strip()}" for line in file if CRASH.search(line)]
-        return said
+                    found += [f"{path}: {line.strip()}" for line in file if CRASH.search(line)]
+        return found
 
 
 class Job:
-    """A job's client, in the background."""
+    """Client of a job, in the background."""
 
     def __init__(self, cluster, command):
         self.cluster = cluster
-        self.told = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
-        self.client = subprocess.Popen(command, env=cluster.environment(), stdin=subprocess.DEVNULL, stdout=self.told, stderr=subprocess.STDOUT)
+        self.printed = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+        self.client = subprocess.Popen(command, env=cluster.environment(), stdin=subprocess.DEVNULL,
+                                       stdout=self.printed, stderr=subprocess.STDOUT)
 
     def text(self):
-        self.told.seek(0)
-        return self.told.read()
+        self.printed.seek(0)
+        return self.printed.read()
 
     def task(self, kind, number, attempt=0, seconds=120):
-        """The JVM of a task attempt, once it is there: `m` or `r`, and its number."""
+        """Waits for a task attempt (`m` or `r`, and its number) and returns its JVM."""
         name = re.compile(rf"attempt_\d+_\d+_{kind}_{number:06d}_{attempt}$")
 
         def there():
@@ -150,7 +154,7 @@ class Job:
         return wait(name.pattern, seconds, there)
 
     def says(self, task, pattern, log="", seconds=120):
-        """Waits for a line in the log of a task. `log`: `.shuffle` for what its fetchers say."""
+        """Waits for a line in the log of a task. `log` is `.shuffle` for the log of its fetchers."""
 
         def there():
             if not os.path.exists(task.syslog + log):
@@ -161,12 +165,12 @@ class Job:
         return wait(f"{task.attempt}: {pattern}", seconds, there)
 
     def end(self, seconds=JOB_SECONDS):
-        """The exit code and all that the client said."""
+        """Waits for the client and returns its exit code and its output."""
         try:
             self.client.wait(seconds)
         except subprocess.TimeoutExpired:
             self.client.kill()
             raise AssertionError(f"the job did not end within {seconds} s:\n{self.text()[-4000:]}") from None
         text = self.text()
-        self.told.close()
+        self.printed.close()
         return self.client.returncode, text

@@ -1,4 +1,4 @@
-"""`yunti machine cache` on a file system of its own, read and written in patterns of which it is known what the page cache has to do."""
+"""Tests `yunti machine cache` on a private file system, with access patterns whose hits and misses are known."""
 
 import contextlib
 import ctypes
@@ -20,13 +20,13 @@ import twice  # noqa: E402  (looking.py knows where it is)
 
 PAGE = mmap.PAGESIZE
 PAGES = 8192
-# So many may be taken back by the machine while a pattern is made: what others do with the page cache is not in a test's hand.
+# Pages that the machine may evict during a pattern; other programs also use the page cache.
 TAKEN_MAX = PAGES // 20
-# As often a pattern is made again, where more were taken, or others read so much meanwhile that only samples were looked at.
+# Attempts at a pattern that others disturbed, by evictions or by so much reading that the command sampled.
 TRIES = 6
-# Until all the time is looked at; what was not looked at must be so little that it lies in there.
+# Time until the command samples completely; only this part may be unsampled.
 SETTLE_SECONDS = 1.2
-# Of a processor's time, what it would cost to look at all reads: twice what is allowed for samples.
+# Share of a processor that complete sampling would cost; twice the limit of the command.
 FLOOD_COST = 0.02
 READER = """
 import os, sys, time
@@ -68,20 +68,24 @@ class Patterns(unittest.TestCase):
 
     @contextlib.contextmanager
     def held(self, path=None):
-        """All of the file is in the page cache, and the machine cannot take it back."""
+        """Keeps the whole file in the page cache, locked."""
         libc = ctypes.CDLL(None, use_errno=True)
         fd = self.opened(path, os.O_RDWR)
-        # A shared mapping: to lock it writes nothing.
+        # A shared mapping, because locking it writes nothing.
         with mmap.mmap(fd, 0) as m:
             first = ctypes.c_char.from_buffer(m)
             try:
-                self.assertEqual(libc.mlock(ctypes.c_void_p(ctypes.addressof(first)), ctypes.c_size_t(len(m))), 0, os.strerror(ctypes.get_errno()))
+                self.assertEqual(
+                    libc.mlock(ctypes.c_void_p(ctypes.addressof(first)), ctypes.c_size_t(len(m))),
+                    0,
+                    os.strerror(ctypes.get_errno()),
+                )
                 yield fd
             finally:
                 del first
 
-    def seen(self, act):
-        """What is told of all that happens on the file system meanwhile."""
+    def sample(self, act):
+        """Runs `act` during a measurement of the file system, and returns the document."""
         with Looking("cache", self.folder, "-s", 60) as look:
             # The first samples are short.
             time.sleep(SETTLE_SECONDS)
@@ -90,33 +94,38 @@ class Patterns(unittest.TestCase):
             return look.stop()
 
     def calm(self, act, before=lambda: None, drops=0):
-        """What is seen of a pattern that was left in peace: all the time was looked at, and of its pages few were taken.
+        """Returns the document of an undisturbed pattern (completely sampled, few pages evicted), and the evicted
+        pages.
 
-        @param before what makes the pattern possible once more
-        @param drops how many pages the pattern drops itself
-        @return the document, and how many pages the machine took"""
+        before: prepares the pattern again.
+        drops: pages that the pattern itself drops."""
         for _ in range(TRIES):
             before()
-            document = self.seen(act)
+            document = self.sample(act)
             taken = max(document["all"]["dropped_pages"] - drops, 0)
-            not_seen = document["seconds"] * (1 - document["sampled_share"])
-            if taken <= TAKEN_MAX and not_seen < SETTLE_SECONDS / 2:
+            unsampled = document["seconds"] * (1 - document["sampled_share"])
+            if taken <= TAKEN_MAX and unsampled < SETTLE_SECONDS / 2:
                 return document, taken
-        self.fail(f"in {TRIES} tries others read too much, or took too much back: {document['all']}, {document['sampled_share']}")
+        self.fail(f"other programs disturbed all {TRIES} attempts: {document['all']}, {document['sampled_share']}")
 
     def pages(self, act, before=lambda: None, drops=0, **expected):
-        """That counts are as expected, within ten in a hundred; those that are not named are as good as none."""
+        """Checks that counts are as expected within 10 %; counts without an expected value must be near zero."""
         document, taken = self.calm(act, before, drops)
         for name, count in document["all"].items():
             wanted = expected.pop(name, 0)
             if wanted is not None and name != "dropped_pages":
-                # A page that was taken is not hit, and comes again: missed, or read ahead.
+                # An evicted page is not hit, and is missed or read ahead instead.
                 delta = max(wanted * 0.1, PAGES * 0.005) + taken
-                self.assertAlmostEqual(count, wanted, delta=delta, msg=f"{name}: {document['all']}, {document['sampled_share']}, {document['skipped']}")
+                self.assertAlmostEqual(
+                    count,
+                    wanted,
+                    delta=delta,
+                    msg=f"{name}: {document['all']}, {document['sampled_share']}, {document['skipped']}",
+                )
         self.assertEqual(expected, {})
         return document
 
-    def test_what_is_cached_is_hit(self):
+    def test_cached_pages_are_hits(self):
         def twice():
             for n in (PAGE, 16 * PAGE):
                 os.lseek(fd, 0, os.SEEK_SET)
@@ -130,7 +139,7 @@ class Patterns(unittest.TestCase):
         mine = [row for row in document["processes"] if row["pid"] == os.getpid()]
         self.assertEqual(len(mine), 1, document["processes"])
 
-    def test_what_is_read_from_its_beginning_on_is_read_ahead(self):
+    def test_sequential_reads_are_read_ahead(self):
         def once():
             fd = self.opened()
             while os.read(fd, 16 * PAGE):
@@ -142,12 +151,14 @@ class Patterns(unittest.TestCase):
         self.assertAlmostEqual(found["read_miss_pages"] + found["read_hit_pages"], PAGES, delta=PAGES * 0.1 + taken)
         self.assertGreater(found["read_ahead_pages"], PAGES * 0.8)
 
-    def test_large_requests_for_what_is_not_there_are_missed(self):
+    def test_large_requests_for_uncached_pages_are_misses(self):
         fd = self.opened()
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
-        self.pages(lambda: [os.pread(fd, MIB, i * MIB) for i in range(PAGES * PAGE // MIB)], self.cold, read_miss_pages=PAGES)
+        self.pages(
+            lambda: [os.pread(fd, MIB, i * MIB) for i in range(PAGES * PAGE // MIB)], self.cold, read_miss_pages=PAGES
+        )
 
-    def test_pages_by_chance_are_missed_once_each(self):
+    def test_random_pages_are_missed_once_each(self):
         wanted = random.sample(range(PAGES), 1000)
         fd = self.opened()
         os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_RANDOM)
@@ -155,7 +166,7 @@ class Patterns(unittest.TestCase):
         with self.held():
             self.pages(lambda: [os.pread(fd, PAGE, i * PAGE) for i in wanted], read_hit_pages=1000)
 
-    def test_mapped_pages(self):
+    def test_counts_mapped_pages(self):
         def touch(advice, wanted):
             with mmap.mmap(self.opened(), PAGES * PAGE, prot=mmap.PROT_READ) as m:
                 m.madvise(advice)
@@ -167,7 +178,7 @@ class Patterns(unittest.TestCase):
         with self.held():
             self.pages(lambda: touch(mmap.MADV_NORMAL, range(PAGES)), mapped_hit_pages=PAGES)
 
-    def test_a_mapping_that_is_read_ahead(self):
+    def test_counts_read_ahead_of_a_mapping(self):
         def touch():
             with mmap.mmap(self.opened(), PAGES * PAGE, prot=mmap.PROT_READ) as m:
                 for i in range(PAGES):
@@ -175,21 +186,23 @@ class Patterns(unittest.TestCase):
 
         document, taken = self.calm(touch, self.cold)
         found = document["all"]
-        self.assertAlmostEqual(found["mapped_miss_pages"] + found["read_ahead_pages"], PAGES, delta=PAGES * 0.02 + taken)
-        # A fault may map a whole folio: the kernel tells of the page that it is for.
+        self.assertAlmostEqual(
+            found["mapped_miss_pages"] + found["read_ahead_pages"], PAGES, delta=PAGES * 0.02 + taken
+        )
+        # A fault may map a whole folio, but the kernel reports only the page of the fault.
         self.assertLess(found["mapped_hit_pages"] + found["mapped_miss_pages"], PAGES * 1.1 + taken)
 
-    def test_direct_reads_ask_nothing_of_it(self):
+    def test_direct_reads_count_nothing(self):
         fd = self.opened(flags=os.O_RDONLY | os.O_DIRECT)
         into = mmap.mmap(-1, MIB)
         self.pages(lambda: [os.preadv(fd, [into], i * MIB) for i in range(PAGES * PAGE // MIB)], self.cold)
 
-    def test_writes(self):
+    def test_counts_writes(self):
         path = os.path.join(self.folder, "written")
         self.addCleanup(os.unlink, path)
         data = os.urandom(MIB)
 
-        def anew():
+        def remove():
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
 
@@ -198,18 +211,18 @@ class Patterns(unittest.TestCase):
             for _ in range(8):
                 os.write(fd, data)
 
-        self.pages(write, anew, write_miss_pages=2048)
+        self.pages(write, remove, write_miss_pages=2048)
         with self.held(path):
             self.pages(write, write_hit_pages=2048)
-            # 64 bytes at a time: the page is there from the first on.
+            # 64 bytes at a time: the page is cached after the first write.
             fd = self.opened(path, os.O_WRONLY)
             self.pages(lambda: [os.write(fd, b"x" * 64) for _ in range(6400)], write_hit_pages=6400)
 
-    def test_what_is_appended_after_a_read_to_the_end_is_a_write(self):
+    def test_appends_after_a_read_to_the_end_are_writes(self):
         path = os.path.join(self.folder, "appended")
         self.addCleanup(os.unlink, path)
 
-        def anew():
+        def reset():
             with open(path, "wb") as f:
                 f.write(bytes(10 * PAGE))
             self.cold(path)
@@ -220,10 +233,11 @@ class Patterns(unittest.TestCase):
             for _ in range(1000):
                 os.write(fd, bytes(PAGE))
 
-        self.pages(append, anew, write_miss_pages=1000, read_miss_pages=10)
+        self.pages(append, reset, write_miss_pages=1000, read_miss_pages=10)
 
-    def test_requests_that_copy_nothing_to_the_program(self):
-        """sendfile(2) and splice(2) go another way through the kernel; and pages that readahead(2) brings nobody has asked for yet."""
+    def test_counts_splice_requests(self):
+        """sendfile(2) and splice(2) use another path in the kernel, and no program has requested the pages of
+        readahead(2) yet."""
 
         def send():
             fd, pipe = self.opened(), os.pipe()
@@ -240,13 +254,13 @@ class Patterns(unittest.TestCase):
         self.assertAlmostEqual(found["read_miss_pages"] + found["read_ahead_pages"], PAGES, delta=PAGES * 0.02 + taken)
         self.assertAlmostEqual(found["read_miss_pages"] + found["read_hit_pages"], PAGES, delta=PAGES * 0.1 + taken)
 
-    def test_what_is_read_ahead_for_nothing(self):
+    def test_counts_unused_read_ahead(self):
         fd = self.cold()
 
         def fetch():
             for at in range(0, PAGES * PAGE, MIB):
                 os.posix_fadvise(fd, at, MIB, os.POSIX_FADV_WILLNEED)
-            # Until all is there.
+            # Until all pages are cached.
             time.sleep(0.5)
 
         def never():
@@ -257,7 +271,7 @@ class Patterns(unittest.TestCase):
             fetch()
             while os.read(fd, 16 * PAGE):
                 pass
-            # At once, before marks are looked at.
+            # At once, before page flags are read.
             os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
 
         def a_quarter():
@@ -267,34 +281,44 @@ class Patterns(unittest.TestCase):
         for act, share in ((never, 0.0), (all_of_it, 1.0), (a_quarter, 0.25)):
             self.cold()
             os.lseek(fd, 0, os.SEEK_SET)
-            use = self.seen(act)["read_ahead_use"]
+            use = self.sample(act)["read_ahead_use"]
             all_pages = use["used_pages"] + use["dropped_unused_pages"] + use["not_used_yet_pages"]
             self.assertAlmostEqual(use["used_pages"] / all_pages, share, delta=0.1, msg=f"{act.__name__}: {use}")
             self.assertAlmostEqual(all_pages, PAGES, delta=PAGES * 0.3, msg=f"{act.__name__}: {use}")
 
-    def test_a_flood_of_hits_is_sampled_and_the_estimate_is_as_good_as_it_says(self):
+    def test_many_hits_are_sampled_within_the_stated_error(self):
         seconds = 6
         with self.held(), Looking("cache", self.folder, "-s", 60) as look:
-            done = subprocess.run([sys.executable, "-c", READER, self.file, str(PAGES), str(seconds)], capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                [sys.executable, "-c", READER, self.file, str(PAGES), str(seconds)],
+                capture_output=True,
+                text=True,
+                check=True,
+            )
             document = look.stop()
         truth, found = int(done.stdout), document["all"]["read_hit_pages"]
-        # A reader that others leave little time is no flood, and what is no flood is looked at all the time.
+        # A reader slowed down by other programs may cause few events, which are sampled completely.
         if truth / seconds * document["program_ns"] / 1e9 > FLOOD_COST:
             self.assertLess(document["sampled_share"], 0.8, document)
         off = abs(found / truth - 1) * 100
         self.assertLess(off, max(10, 2 * document["error_percent"]), (found, truth, document["error_percent"]))
 
-    def test_the_one_request_of_a_process_that_ends(self):
-        """No next one comes that would say how far it came."""
-        command = [sys.executable, "-c", "import os, sys; os.read(os.open(sys.argv[1], os.O_RDONLY), 1 << 20)", self.file]
+    def test_counts_the_only_request_of_an_ended_process(self):
+        """No later request reports how much of it was read."""
+        command = [
+            sys.executable,
+            "-c",
+            "import os, sys; os.read(os.open(sys.argv[1], os.O_RDONLY), 1 << 20)",
+            self.file,
+        ]
         with self.held():
             self.pages(lambda: [subprocess.run(command, check=True) for _ in range(4)], read_hit_pages=4 * MIB // PAGE)
 
-    def test_more_files_than_are_listed(self):
+    def test_counts_more_files_than_it_lists(self):
         folder = os.path.join(self.folder, "many")
         self.addCleanup(shutil.rmtree, folder)
 
-        def anew():
+        def reset():
             shutil.rmtree(folder, ignore_errors=True)
             os.mkdir(folder)
 
@@ -303,17 +327,19 @@ class Patterns(unittest.TestCase):
                 with open(os.path.join(folder, str(n)), "wb") as f:
                     f.write(b"x")
 
-        document, _ = self.calm(write, anew)
+        document, _ = self.calm(write, reset)
         self.assertEqual(len(document["files"]), 1000)
-        # With the folder, and the device itself.
+        # Includes the folder and the device itself.
         self.assertIn(document["files_seen"], range(1100, 1110))
-        self.assertTrue(any("1000 with the most pages are listed" in note for note in document["notes"]), document["notes"])
+        self.assertTrue(
+            any("1000 with the most pages are listed" in note for note in document["notes"]), document["notes"]
+        )
 
-    def test_where_tracefs_is_not_mounted(self):
+    def test_works_without_tracefs(self):
         script = 'umount -ql /sys/kernel/debug/tracing /sys/kernel/tracing /sys/kernel/debug; exec "$@"'
         observe("cache", "-s", "0.1", before=["unshare", "--mount", "sh", "-c", script, "sh"])
 
-    def test_only_those_that_are_asked_for(self):
+    def test_measures_the_requested_processes_only(self):
         fd = self.opened()
         other = os.path.join(tempfile.gettempdir(), f"yunti-cache-{os.getpid()}")
         with open(other, "wb") as f:
@@ -328,7 +354,7 @@ class Patterns(unittest.TestCase):
         self.assertEqual({row["pid"] for row in document["processes"]}, {os.getpid()})
         self.assertTrue({other, self.file} <= {row["path"] for row in document["files"]}, document["files"])
 
-    def test_a_page_and_text(self):
+    def test_writes_page_and_text(self):
         page = os.path.join(self.folder, "page.html")
         self.addCleanup(os.unlink, page)
         fd = self.opened()
@@ -336,8 +362,8 @@ class Patterns(unittest.TestCase):
         with look:
             time.sleep(0.5)
             os.pread(fd, 64 * PAGE, 0)
-            said = look.rest()
-        self.assertIn("By file", said)
+            out = look.rest()
+        self.assertIn("By file", out)
         until(lambda: os.path.exists(page))
         with open(page, encoding="utf-8") as f:
             self.assertIn("By process", f.read())
@@ -346,14 +372,16 @@ class Patterns(unittest.TestCase):
 class Wrong(Refusals, unittest.TestCase):
     observer = "cache"
 
-    def test_what_is_not_there(self):
-        self.refused(3, "there is no such device or directory", "/nowhere")
+    def test_refuses_missing_places_and_processes(self):
+        self.refused(3, "no such device or directory", "/nowhere")
         self.refused(3, "process", "-p", 4_000_000)
 
-    def test_without_root(self):
+    def test_refuses_without_root(self):
         if os.geteuid() != 0 or not shutil.which("setpriv"):
-            self.skipTest("only root can be somebody else")
-        wrong = observe("cache", "-s", "0.1", before=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"], code=3).stderr
+            self.skipTest("needs root to change the user")
+        wrong = observe(
+            "cache", "-s", "0.1", before=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"], code=3
+        ).stderr
         self.assertEqual(len(wrong.strip().splitlines()), 1, wrong)
 
 

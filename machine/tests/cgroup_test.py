@@ -1,4 +1,4 @@
-"""`yunti machine cgroup` on control groups of its own, with programs whose use of the machine is known by themselves."""
+"""Tests `yunti machine cgroup` on private control groups, with programs that report their own use of the machine."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ VERSION_2 = os.path.exists("/sys/fs/cgroup/cgroup.controllers")
 CONTROLLERS = ("cpu", "cpuacct", "memory", "blkio")
 PERIOD_US = 100_000
 
-# Each says what it has used itself, after it has done it.
+# Each program prints its own use at the end.
 BURNER = """
 import resource, sys, time, threading
 def burn(end):
@@ -36,7 +36,7 @@ for _ in range(int(sys.argv[1])): time.sleep(0.0005)
 used = resource.getrusage(resource.RUSAGE_SELF)
 print(used.ru_utime + used.ru_stime, used.ru_nvcsw, used.ru_nivcsw)
 """
-# Reads a file twice, of which half fits.
+# Reads a file three times, of which half fits into memory.
 READER = """
 import os, sys
 for _ in range(3):
@@ -53,7 +53,7 @@ def folders(name):
 
 @contextlib.contextmanager
 def group(name, **limits):
-    """A control group of all controllers that are looked at; the words before a command that runs in it."""
+    """Creates a control group with all measured controllers, and yields the prefix of a command that runs in it."""
     if VERSION_2:
         with open("/sys/fs/cgroup/cgroup.subtree_control", "w") as f:
             f.write("+cpu +memory +io")
@@ -62,7 +62,9 @@ def group(name, **limits):
         os.makedirs(folder)
     try:
         for file, value in limits.items():
-            path = next(p for p in (os.path.join(folder, file.replace("__", ".")) for folder in there) if os.path.exists(p))
+            path = next(
+                p for p in (os.path.join(folder, file.replace("__", ".")) for folder in there) if os.path.exists(p)
+            )
             with open(path, "w") as f:
                 f.write(str(value))
         procs = " ".join(shlex.quote(os.path.join(folder, "cgroup.procs")) for folder in there)
@@ -78,7 +80,9 @@ def group(name, **limits):
 
 
 def run(before, program, *words):
-    done = subprocess.run([*before, sys.executable, "-c", program, *map(str, words)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [*before, sys.executable, "-c", program, *map(str, words)], capture_output=True, text=True, check=True
+    )
     return [float(word) for word in done.stdout.split()]
 
 
@@ -92,7 +96,9 @@ def quota(processors):
     return {"cpu__cfs_period_us": PERIOD_US, "cpu__cfs_quota_us": int(processors * PERIOD_US)}
 
 
-needs_groups = unittest.skipUnless(os.geteuid() == 0 and os.access(os.path.dirname(folders("x")[0]), os.W_OK), "no control group can be made here")
+needs_groups = unittest.skipUnless(
+    os.geteuid() == 0 and os.access(os.path.dirname(folders("x")[0]), os.W_OK), "control groups cannot be created"
+)
 
 
 @needs_groups
@@ -104,57 +110,74 @@ class Groups(unittest.TestCase):
     def setUp(self):
         self.name = f"yunti-observe-{os.getpid()}-{time.monotonic_ns()}"
 
-    def seen(self, act, *words):
+    def sample(self, act, *words):
         with Looking("cgroup", "-s", 60, *words) as look:
-            told = act()
+            returned = act()
             document = look.stop()
         found = [one for one in document["groups"] if one["path"] == "/" + self.name and not one["is_job"]]
         self.assertEqual(len(found), 1, [one["path"] for one in document["groups"]])
-        return found[0], told, document
+        return found[0], returned, document
 
-    def test_processor_time_of_a_burner(self):
+    def test_counts_processor_time(self):
         with group(self.name) as within:
-            found, (used, *_), document = self.seen(lambda: run(within, BURNER, 1.5, 2))
+            found, (used, *_), document = self.sample(lambda: run(within, BURNER, 1.5, 2))
         self.assertAlmostEqual(found["cpu_seconds"], used, delta=0.02 * used + 0.02)
         everything = next(one for one in document["groups"] if one["path"] == "/")
         self.assertGreaterEqual(everything["cpu_seconds"], found["cpu_seconds"] * 0.999)
 
-    def test_a_quota(self):
-        def told():
-            path = next(path for folder in folders(self.name) if os.path.exists(path := os.path.join(folder, "cpu.stat")))
+    def test_counts_throttling(self):
+        def kernel_counts():
+            path = next(
+                path for folder in folders(self.name) if os.path.exists(path := os.path.join(folder, "cpu.stat"))
+            )
             with open(path) as f:
                 stat = {name: int(value) for name, value in map(str.split, f)}
-            return stat["nr_periods"], stat["nr_throttled"], stat["throttled_usec"] / 1e6 if VERSION_2 else stat["throttled_time"] / 1e9
+            return (
+                stat["nr_periods"],
+                stat["nr_throttled"],
+                stat["throttled_usec"] / 1e6 if VERSION_2 else stat["throttled_time"] / 1e9,
+            )
 
-        # So little that even a machine that is busy would give more.
+        # So small that even a busy machine would give more.
         with group(self.name, **quota(0.05)) as within:
-            first = told()
-            found, (second, (used, *_), third), _ = self.seen(lambda: (told(), run(within, BURNER, 2, 1), told()))
-            fourth = told()
+            first = kernel_counts()
+            found, (second, (used, *_), third), _ = self.sample(
+                lambda: (kernel_counts(), run(within, BURNER, 2, 1), kernel_counts())
+            )
+            fourth = kernel_counts()
         self.assertEqual(found["quota_processors"], 0.05)
-        # How long it was throttled depends on who else runs. The kernel has counted it: before the look, in it before and after the burner, and after it.
-        seen = found["periods"], found["throttled_periods"], found["throttled_seconds"]
-        for one, *at in zip(seen, first, second, third, fourth):
+        # The throttled time depends on other programs. Kernel counts before, within and after the measurement bound
+        # it.
+        counts = found["periods"], found["throttled_periods"], found["throttled_seconds"]
+        for one, *at in zip(counts, first, second, third, fourth):
             self.assertTrue(at[2] - at[1] - 1e-6 <= one <= at[3] - at[0] + 1e-6, (one, at))
         self.assertGreater(found["throttled_periods"], 5, found)
         self.assertAlmostEqual(found["cpu_seconds"], used, delta=0.02 * used + 0.02)
 
-    def test_switches_of_threads_that_have_ended_and_of_processes(self):
+    def test_counts_switches_of_ended_threads_and_processes(self):
         with group(self.name) as within:
-            found, (_, voluntary, involuntary), _ = self.seen(lambda: run(within, SLEEPER, 2000))
-        # The shell before it has some, too.
+            found, (_, voluntary, involuntary), _ = self.sample(lambda: run(within, SLEEPER, 2000))
+        # The shell that starts it has some too.
         self.assertAlmostEqual(found["voluntary_switches"], voluntary, delta=30)
         self.assertAlmostEqual(found["involuntary_switches"], involuntary, delta=30 + 0.1 * involuntary)
 
-    def test_waiting_for_a_processor(self):
+    def test_counts_the_run_queue(self):
         with group(self.name) as within:
-            found, (used, *_), _ = self.seen(lambda: run([*within, "taskset", "-c", "0"], BURNER.replace("import resource", "import os, resource").replace(
-                "end = time.monotonic()", "os.fork()\nend = time.monotonic()", 1), 1.5, 1))
-        # Two on one processor: while one runs, the other is ready.
+            found, (used, *_), _ = self.sample(
+                lambda: run(
+                    [*within, "taskset", "-c", "0"],
+                    BURNER.replace("import resource", "import os, resource").replace(
+                        "end = time.monotonic()", "os.fork()\nend = time.monotonic()", 1
+                    ),
+                    1.5,
+                    1,
+                )
+            )
+        # Two processes on one processor: while one runs, the other waits.
         self.assertGreater(found["run_queue_wait_seconds"], 0.5)
         self.assertLess(found["cpu_seconds"], 1.8)
 
-    def test_memory_page_cache_and_what_comes_back(self):
+    def test_counts_memory_page_cache_and_refaults(self):
         with tempfile.TemporaryDirectory(dir=os.path.join(os.path.dirname(os.path.abspath(__file__)))) as folder:
             path = os.path.join(folder, "file")
             with open(path, "wb") as f:
@@ -162,7 +185,7 @@ class Groups(unittest.TestCase):
                 os.fsync(f.fileno())
                 os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             with group(self.name, **memory_limit(32 * MIB)) as within:
-                found, *_ = self.seen(lambda: run(within, READER, path))
+                found, *_ = self.sample(lambda: run(within, READER, path))
         memory = found["memory"]
         self.assertEqual(memory["limit_bytes"], 32 * MIB)
         self.assertGreater(memory["file_bytes"], 8 * MIB, memory)
@@ -170,39 +193,46 @@ class Groups(unittest.TestCase):
         self.assertGreater(memory["refaults"], 1000, memory)
         self.assertGreater(found["io"]["read_bytes"], 48 * MIB, found["io"])
 
-    def test_direct_writes_to_a_device(self):
-        with tempfile.TemporaryDirectory() as folder, mounted(image(os.path.join(folder, "image"), mib=128)) as there, group(self.name) as within:
-            def write():
-                subprocess.run([*within, "dd", "if=/dev/zero", f"of={there}/file", "bs=1M", "count=40", "oflag=direct"], check=True, capture_output=True)
+    def test_counts_direct_writes_to_a_device(self):
+        with tempfile.TemporaryDirectory() as folder, mounted(
+            image(os.path.join(folder, "image"), mib=128)
+        ) as there, group(self.name) as within:
 
-            found, *_ = self.seen(write)
+            def write():
+                subprocess.run(
+                    [*within, "dd", "if=/dev/zero", f"of={there}/file", "bs=1M", "count=40", "oflag=direct"],
+                    check=True,
+                    capture_output=True,
+                )
+
+            found, *_ = self.sample(write)
             do("sync", "-f", there)
-        # Of the loop device; what that does to the one below is the kernel's.
+        # Counts of the loop device only; writes below it belong to the kernel.
         self.assertAlmostEqual(found["io"]["written_bytes"], 40 * MIB, delta=2 * MIB)
         self.assertGreater(found["io"]["writes"], 0)
 
-    def test_a_group_that_goes_is_told_all_the_same(self):
+    def test_reports_a_group_that_ends(self):
         def act():
             with group(self.name) as within:
                 used = run(within, BURNER, 1.6, 1)
             time.sleep(1.2)
             return used
 
-        found, (used, *_), _ = self.seen(act)
+        found, (used, *_), _ = self.sample(act)
         self.assertTrue(found["has_ended"])
         self.assertGreater(found["cpu_seconds"], 0.2 * used)
         # Threads are counted to their end.
         self.assertGreater(found["involuntary_switches"] + found["voluntary_switches"], 0)
 
-    def test_groups_below_count_for_those_above(self):
+    def test_groups_include_the_groups_below(self):
         with group(self.name) as _, group(self.name + "/inner") as within:
-            found, (used, *_), document = self.seen(lambda: run(within, BURNER, 1, 1))
+            found, (used, *_), document = self.sample(lambda: run(within, BURNER, 1, 1))
         inner = next(one for one in document["groups"] if one["path"] == f"/{self.name}/inner")
         for one in (found, inner):
             self.assertAlmostEqual(one["cpu_seconds"], used, delta=0.02 * used + 0.02)
             self.assertGreater(one["voluntary_switches"], 0)
 
-    def test_only_some_and_sorted(self):
+    def test_filters_and_sorts_groups(self):
         with group(self.name) as within:
             run(within, BURNER, 0.1, 1)
             with Looking("cgroup", self.name, "-s", 60, "--sort", "memory") as look:
@@ -210,34 +240,39 @@ class Groups(unittest.TestCase):
                 document = look.stop()
         self.assertEqual([one["path"] for one in document["groups"]], ["/" + self.name])
 
-    def test_names_that_would_move_the_cursor(self):
-        with group(self.name), group(self.name + "/\x1b[2Jodd \u00e4 ,;\"'") as within, Looking("cgroup", "-s", 60, json=False) as look:
+    def test_replaces_control_characters_in_names(self):
+        with group(self.name), group(self.name + "/\x1b[2Jodd \u00e4 ,;\"'") as within, Looking(
+            "cgroup", "-s", 60, json=False
+        ) as look:
             run(within, BURNER, 2.5, 1)
             look.run.send_signal(signal.SIGINT)
-            said = look.run.communicate(timeout=30)[0]
-        self.assertNotIn("\x1b", said)
-        # Live, and at the end.
-        self.assertGreaterEqual(said.count("?[2Jodd \u00e4 ,;\"'"), 2, said)
+            out = look.run.communicate(timeout=30)[0]
+        self.assertNotIn("\x1b", out)
+        # In the live output, and at the end.
+        self.assertGreaterEqual(out.count("?[2Jodd \u00e4 ,;\"'"), 2, out)
 
-    def test_a_table_on_a_terminal_that_leaves_it_as_it_was(self):
-        """Each second in the place of the one before; the answer then stands there."""
+    def test_the_live_table_replaces_itself_on_a_terminal(self):
+        """Each table replaces the previous one, and the answer replaces the last."""
         with tempfile.NamedTemporaryFile() as typed, group(self.name) as within:
-            look = subprocess.Popen(["script", "-qfec", f"TERM=xterm {YUNTI} observe cgroup {self.name} -s 4", typed.name], stdout=subprocess.DEVNULL)
+            look = subprocess.Popen(
+                ["script", "-qfec", f"TERM=xterm {YUNTI} machine cgroup {self.name} -s 4", typed.name],
+                stdout=subprocess.DEVNULL,
+            )
             run(within, BURNER, 4, 1)
             self.assertEqual(look.wait(timeout=30), 0)
-            said = typed.read().decode()
-        tables = said.count("switch/s")
-        self.assertGreaterEqual(tables, 2, said)
-        # Title, head and the one row, erased as often as shown; no other screen, no hidden cursor.
-        self.assertEqual(said.count("\r\x1b[3A\x1b[J"), tables, said)
-        self.assertNotIn("\x1b[?", said)
-        self.assertLess(said.rindex("\x1b[J"), said.index("Processors"))
+            out = typed.read().decode()
+        tables = out.count("switch/s")
+        self.assertGreaterEqual(tables, 2, out)
+        # Title, head and one row are erased as often as printed; no alternate screen and no hidden cursor.
+        self.assertEqual(out.count("\r\x1b[3A\x1b[J"), tables, out)
+        self.assertNotIn("\x1b[?", out)
+        self.assertLess(out.rindex("\x1b[J"), out.index("Processors"))
 
-    def test_text_and_page(self):
+    def test_writes_text_and_page(self):
         with tempfile.TemporaryDirectory() as folder:
             page = os.path.join(folder, "page.html")
-            said = observe("cgroup", "-s", "1.5", "-o", page).stdout
-            self.assertIn("ready, waiting", said)
+            out = observe("cgroup", "-s", "1.5", "-o", page).stdout
+            self.assertIn("run queue", out)
             with open(page, encoding="utf-8") as f:
                 self.assertIn("Processors", f.read())
 
@@ -245,10 +280,10 @@ class Groups(unittest.TestCase):
 class Wrong(Refusals, unittest.TestCase):
     observer = "cgroup"
 
-    def test_a_group_that_is_not_there(self):
-        self.refused(3, "no control group is called no-such-group", "no-such-group", "-s", "0.1")
+    def test_refuses_a_missing_group(self):
+        self.refused(3, "no control group is named no-such-group", "no-such-group", "-s", "0.1")
 
-    def test_an_order_that_is_not_there(self):
+    def test_refuses_an_unknown_order(self):
         self.assertNotEqual(observe("cgroup", "--sort", "colour", code=2).stderr, "")
 
 

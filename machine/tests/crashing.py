@@ -1,4 +1,4 @@
-"""What tests of `yunti machine crash` have in common: collectors of their own, a kernel's log of their own, a JVM that crashes."""
+"""Shared parts of the tests of `yunti machine crash`: collectors, a simulated kernel log, a JVM that crashes."""
 
 import contextlib
 import os
@@ -37,8 +37,10 @@ Call Trace:
  jbd2_log_wait_commit+0x1/0x2 [jbd2]
  </TASK>"""
 MESSAGE = re.compile(
-    r"<(?P<priority>\d+)>1 (?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (?P<host>\S+) yunti-observe \d+ (?P<kind>[a-z-]+) "
-    r'\[crash@32473(?P<data>(?: [a-z-]+="(?:[^"\\\]]|\\["\\\]])*")+)\] \ufeff(?P<text>[^\n]+)')
+    r"<(?P<priority>\d+)>1 (?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z) (?P<host>\S+) "
+    r"yunti-observe \d+ (?P<kind>[a-z-]+) "
+    r'\[crash@32473(?P<data>(?: [a-z-]+="(?:[^"\\\]]|\\["\\\]])*")+)\] \ufeff(?P<text>[^\n]+)'
+)
 CRASHING = """
 public class Crashing {
     static void deeper(sun.misc.Unsafe unsafe) { unsafe.putInt(0L, 1); }
@@ -67,7 +69,7 @@ class Message:
 
 
 class UdpCollector:
-    """Messages that arrive at a port from when it is made until it is closed."""
+    """Collector of UDP messages on a port, open until it is closed."""
 
     def __init__(self, port=0, at="127.0.0.1"):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -76,7 +78,7 @@ class UdpCollector:
         self.url = f"udp://{at}:{self.port}"
 
     def messages(self, count=1, within=10, quiet=0.5):
-        """So many, and none after them for a while."""
+        """Returns `count` messages, and any that follow within `quiet` seconds."""
         got, end = [], time.monotonic() + within
         while len(got) < count:
             self.socket.settimeout(max(0.01, end - time.monotonic()))
@@ -94,7 +96,7 @@ class UdpCollector:
 
 
 class TlsCollector:
-    """The same over TLS; `reads` a connection's messages or lets them lie."""
+    """Collector of TLS messages; with `reads` false it leaves them unread."""
 
     def __init__(self, folder, port=0, reads=True, at=None):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -134,7 +136,7 @@ class TlsCollector:
         return list(self.got)
 
     def close(self):
-        """As when its process is killed."""
+        """Closes all connections, as if the process were killed."""
         self.listening.shutdown(socket.SHUT_RDWR)
         self.listening.close()
         for connection in self.connections:
@@ -143,7 +145,7 @@ class TlsCollector:
                 connection.close()
 
 
-@unittest.skipUnless(os.geteuid() == 0, "the kernel's log, and folders of other people's JVMs, are for root")
+@unittest.skipUnless(os.geteuid() == 0, "needs root for the kernel's log and the folders of other users' JVMs")
 class WithCollectors(unittest.TestCase):
     def setUp(self):
         self.stack = contextlib.ExitStack()
@@ -157,9 +159,26 @@ class WithCollectors(unittest.TestCase):
 
     def tls(self, address="127.0.0.1", **how):
         if not os.path.exists(os.path.join(self.folder, "cert.pem")):
-            do("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", os.path.join(self.folder, "key.pem"), "-out",
-               os.path.join(self.folder, "cert.pem"), "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:" + address,
-               "-addext", "basicConstraints=CA:FALSE")
+            do(
+                "openssl",
+                "req",
+                "-x509",
+                "-newkey",
+                "rsa:2048",
+                "-nodes",
+                "-keyout",
+                os.path.join(self.folder, "key.pem"),
+                "-out",
+                os.path.join(self.folder, "cert.pem"),
+                "-days",
+                "2",
+                "-subj",
+                "/CN=localhost",
+                "-addext",
+                "subjectAltName=DNS:localhost,IP:" + address,
+                "-addext",
+                "basicConstraints=CA:FALSE",
+            )
         collector = TlsCollector(self.folder, **how)
         self.stack.callback(lambda: collector.listening.fileno() >= 0 and collector.close())
         return collector
@@ -169,18 +188,19 @@ class WithCollectors(unittest.TestCase):
         return ["--ca", os.path.join(self.folder, "cert.pem")]
 
     def log(self, name="kmsg"):
-        """A kernel's log of our own: its path, and what writes a text's lines to it."""
+        """Creates a simulated kernel log. Returns its options, and a function that writes lines to it."""
         path = os.path.join(self.folder, name)
         os.mkfifo(path)
         pipe = os.open(path, os.O_RDWR)
         self.stack.callback(os.close, pipe)
         self.sequence = 0
 
-        def say(text, priority=4):
+        def write(text, priority=4):
             for line in text.splitlines():
                 self.sequence += 1
                 os.write(pipe, f"{priority},{self.sequence},{time.monotonic_ns() // 1000},-;{line}\n".encode())
-        return ["--kernel-log", path], say
+
+        return ["--kernel-log", path], write
 
     def java(self, *words, environment=None, cwd=None):
         source = os.path.join(self.folder, "Crashing.java")
@@ -188,11 +208,16 @@ class WithCollectors(unittest.TestCase):
             with open(source, "w") as f:
                 f.write(CRASHING)
             do("javac", "-nowarn", "-d", self.folder, source)
-        run = subprocess.run(["java", "-XX:-CreateCoredumpOnCrash", *words, "-cp", self.folder, "Crashing", SECRET], cwd=cwd or self.folder,
-                             env=dict(os.environ, **environment or {}), capture_output=True, timeout=60)
+        run = subprocess.run(
+            ["java", "-XX:-CreateCoredumpOnCrash", *words, "-cp", self.folder, "Crashing", SECRET],
+            cwd=cwd or self.folder,
+            env=dict(os.environ, **environment or {}),
+            capture_output=True,
+            timeout=60,
+        )
         self.assertIn(run.returncode, (1, -signal.SIGABRT), run.stderr)
 
     @staticmethod
-    def told_at_the_end(look):
+    def stop(look):
         look.run.send_signal(signal.SIGINT)
         return look.run.communicate(timeout=30)

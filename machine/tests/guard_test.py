@@ -1,4 +1,4 @@
-"""`yunti machine ext4 guard` on devices and file systems that fail when they are told to."""
+"""Tests `yunti machine ext4 guard` on devices and file systems with injected failures."""
 
 import contextlib
 import http.server
@@ -26,7 +26,7 @@ def do(*command):
 
 
 class Guard:
-    """At work from when it is made until it ends by itself, or is ended."""
+    """Runs the guard until it ends or is stopped."""
 
     def __init__(self, place, *words):
         command = [YUNTI, "machine", "ext4", "guard", "--json", "-s", "60", place, *words]
@@ -64,7 +64,7 @@ class OfDevices(unittest.TestCase):
         stack.callback(do, "losetup", "-d", self.device)
 
     def fail_reads(self, times):
-        """Reads behind the end of what the device stands on."""
+        """Reads behind the end of the truncated image."""
         with open(self.image, "r+b") as f:
             f.truncate(32 * MIB)
         page = mmap.mmap(-1, BLOCK)
@@ -76,22 +76,22 @@ class OfDevices(unittest.TestCase):
         finally:
             os.close(device)
 
-    def test_at_twenty_and_not_at_nineteen(self):
-        told = os.path.join(self.folder, "told")
-        guard = Guard(self.device, "--run", f'echo "$YUNTI_DEVICE $YUNTI_ERRORS $YUNTI_LAST_ERROR" > {told}')
+    def test_acts_at_twenty_errors_and_not_at_nineteen(self):
+        output = os.path.join(self.folder, "output")
+        guard = Guard(self.device, "--run", f'echo "$YUNTI_DEVICE $YUNTI_ERRORS $YUNTI_LAST_ERROR" > {output}')
         self.fail_reads(19)
         found = guard.stopped()
         self.assertEqual((found["errors"], found["too_many"], found["acts"]), (19, False, []))
-        self.assertFalse(os.path.exists(told))
-        guard = Guard(self.device, "--run", f'echo "$YUNTI_DEVICE $YUNTI_ERRORS $YUNTI_LAST_ERROR" > {told}')
+        self.assertFalse(os.path.exists(output))
+        guard = Guard(self.device, "--run", f'echo "$YUNTI_DEVICE $YUNTI_ERRORS $YUNTI_LAST_ERROR" > {output}')
         self.fail_reads(20)
         found = guard.ended()
         self.assertEqual((found["errors"], found["too_many"], len(found["acts"])), (20, True, 1))
         self.assertIn("a read at sector", found["seen"][0]["what"])
-        with open(told, encoding="utf-8") as f:
+        with open(output, encoding="utf-8") as f:
             self.assertTrue(f.read().startswith(f"{self.device} 20 a read at sector"))
 
-    def test_windows_in_a_row_add_up(self):
+    def test_consecutive_windows_add_up(self):
         guard = Guard(self.device, "--errors", "6", "--window", "1s")
         for _ in range(2):
             self.fail_reads(2)
@@ -99,7 +99,7 @@ class OfDevices(unittest.TestCase):
         self.fail_reads(2)
         self.assertEqual(guard.ended()["errors"], 6)
 
-    def test_a_quiet_window_forgets(self):
+    def test_a_window_without_errors_resets_the_count(self):
         guard = Guard(self.device, "--errors", "6", "--window", "300ms")
         self.fail_reads(5)
         time.sleep(1)
@@ -107,7 +107,7 @@ class OfDevices(unittest.TestCase):
         found = guard.stopped()
         self.assertEqual((found["errors"], found["too_many"]), (10, False))
 
-    def test_of_another_device_nothing(self):
+    def test_ignores_errors_of_other_devices(self):
         other = os.path.join(self.folder, "other")
         with open(other, "wb") as f:
             f.truncate(MIB)
@@ -127,7 +127,7 @@ class OfDevices(unittest.TestCase):
         return folder
 
     def damage(self, folder):
-        """A directory whose blocks are not its own."""
+        """Creates a directory, and overwrites its block."""
         os.mkdir(f"{folder}/bad")
         os.sync()
         block = int(do("debugfs", "-R", "blocks /bad", self.device).split()[0])
@@ -137,7 +137,7 @@ class OfDevices(unittest.TestCase):
             f.write(b"\xa5" * BLOCK)
         do("mount", "-o", "errors=continue,nosuid,nodev", self.device, folder)
 
-    def test_what_ext4_finds_and_a_remount(self):
+    def test_counts_errors_of_ext4_and_remounts(self):
         folder = self.mounted()
         self.damage(folder)
         guard = Guard(folder, "--errors", "3", "--remount-read-only")
@@ -151,27 +151,37 @@ class OfDevices(unittest.TestCase):
         self.assertTrue(found["acts"][0]["done"], found)
         with open("/proc/self/mountinfo", encoding="utf-8") as f:
             line = next(line for line in f if f" {folder} " in line)
-        # Of the whole file system, and what else the mount had is still there.
-        self.assertEqual(set(line.split(" ")[5].split(",")) & {"ro", "nosuid", "nodev"}, {"ro", "nosuid", "nodev"}, line)
+        # The whole file system is read-only, and the mount's other options remain.
+        self.assertEqual(
+            set(line.split(" ")[5].split(",")) & {"ro", "nosuid", "nodev"}, {"ro", "nosuid", "nodev"}, line
+        )
         self.assertTrue(line.rstrip().split(" ")[-1].startswith("ro"), line)
         with self.assertRaises(OSError):
             os.mkdir(f"{folder}/new")
 
-    def test_only_said(self):
+    def test_a_dry_run_does_nothing(self):
         folder = self.mounted()
-        guard = Guard(folder, "--errors", "2", "--remount-read-only", "--run", f"touch {self.folder}/told", "--dry-run")
+        guard = Guard(
+            folder, "--errors", "2", "--remount-read-only", "--run", f"touch {self.folder}/touched", "--dry-run"
+        )
         self.fail_reads(2)
         found = guard.ended()
-        self.assertEqual([act["how"] for act in found["acts"]], ["not done: --dry-run"] * 2)
-        self.assertFalse(os.path.exists(f"{self.folder}/told"))
+        self.assertEqual([act["how"] for act in found["acts"]], ["not done (--dry-run)"] * 2)
+        self.assertFalse(os.path.exists(f"{self.folder}/touched"))
         os.mkdir(f"{folder}/new")
 
-    def test_a_web_hook(self):
+    def test_posts_to_a_web_hook(self):
         got = []
 
         class Hook(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
-                got.append((self.path, self.headers["Content-Type"], json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+                got.append(
+                    (
+                        self.path,
+                        self.headers["Content-Type"],
+                        json.loads(self.rfile.read(int(self.headers["Content-Length"]))),
+                    )
+                )
                 self.send_response(500 if self.path == "/fails" else 204)
                 self.end_headers()
 
@@ -189,27 +199,37 @@ class OfDevices(unittest.TestCase):
             self.assertIn("status 500", guard.ended(code=5)["acts"][0]["how"])
             server.shutdown()
         path, kind, document = got[0]
-        self.assertEqual((path, kind, document["device"], document["errors"]), ("/hook", "application/json", self.device, 2))
+        self.assertEqual(
+            (path, kind, document["device"], document["errors"]), ("/hook", "application/json", self.device, 2)
+        )
         self.assertIn("a read at sector", document["last_error"])
 
-    def test_an_act_that_fails(self):
+    def test_reports_a_failed_action(self):
         guard = Guard(self.device, "--errors", "1", "--run", "exit 7")
         self.fail_reads(1)
         found = guard.ended(code=5)
         self.assertFalse(found["acts"][0]["done"])
         self.assertIn("exit status: 7", found["acts"][0]["how"])
 
-    def test_what_a_command_says_is_no_part_of_the_answer(self):
+    def test_output_of_the_command_is_not_in_the_answer(self):
         guard = Guard(self.device, "--errors", "1", "--run", "echo '{'")
         self.fail_reads(1)
         self.assertTrue(guard.ended()["acts"][0]["done"])
 
-    def test_a_command_that_does_not_end(self):
+    def test_ctrl_c_kills_a_command_that_does_not_end(self):
         started = os.path.join(self.folder, "started")
-        guard = Guard(self.device, "--errors", "1", "--run", f"sleep 1000 & echo $! > {started}.new; mv {started}.new {started}; wait", "--post", "http://127.0.0.1:1/")
+        guard = Guard(
+            self.device,
+            "--errors",
+            "1",
+            "--run",
+            f"sleep 1000 & echo $! > {started}.new; mv {started}.new {started}; wait",
+            "--post",
+            "http://127.0.0.1:1/",
+        )
         self.fail_reads(1)
         until(lambda: os.path.exists(started))
-        # Ctrl-C ends it with what it has started, and the rest is done.
+        # Ctrl-C kills the command with its children, and the remaining actions follow.
         guard.run.send_signal(2)
         found = guard.ended(code=5)
         self.assertIn("was killed", found["acts"][0]["how"])
@@ -218,11 +238,11 @@ class OfDevices(unittest.TestCase):
             pid = int(f.read())
         until(lambda: not os.path.exists(f"/proc/{pid}") or " Z " in text_of(f"/proc/{pid}/stat"))
 
-    def test_wrong(self):
-        said = observe("ext4", "guard", self.device, "--remount-read-only", code=3).stderr
-        self.assertIn("it is not mounted", said)
-        self.assertIn("is no URL", observe("ext4", "guard", self.device, "--post", "somebody", code=2).stderr)
-        self.assertIn("sees nothing", observe("ext4", "guard", self.device, "--window", "0s", code=2).stderr)
+    def test_refuses_wrong_arguments(self):
+        err = observe("ext4", "guard", self.device, "--remount-read-only", code=3).stderr
+        self.assertIn("not mounted", err)
+        self.assertIn("is not a", observe("ext4", "guard", self.device, "--post", "somebody", code=2).stderr)
+        self.assertIn("counts nothing", observe("ext4", "guard", self.device, "--window", "0s", code=2).stderr)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Images of ext4 file systems, and where they are mounted."""
+"""Images of ext4 file systems, and mounts of them."""
 
 import contextlib
 import os
@@ -7,7 +7,10 @@ import tempfile
 
 MIB = 1 << 20
 os.environ["PATH"] += ":/usr/sbin:/sbin"
-FEATURES = "none,has_journal,ext_attr,resize_inode,dir_index,filetype,extent,64bit,flex_bg,sparse_super,large_file,huge_file,dir_nlink,extra_isize,metadata_csum"
+FEATURES = (
+    "none,has_journal,ext_attr,resize_inode,dir_index,filetype,extent,64bit,flex_bg,sparse_super,large_file,"
+    "huge_file,dir_nlink,extra_isize,metadata_csum"
+)
 
 
 def do(*command):
@@ -23,7 +26,7 @@ def image(path, *options, mib=64, features=FEATURES):
 
 @contextlib.contextmanager
 def mounted(path, *options):
-    """The folder where it is mounted."""
+    """Mounts the image, and yields the mount point."""
     folder = tempfile.mkdtemp(prefix="yunti-ext4-")
     do("mount", "-o", ",".join(["loop", *options]), path, folder)
     try:

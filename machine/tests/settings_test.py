@@ -1,4 +1,5 @@
-"""`yunti machine settings`, `apply`, `undo` and `journal`: on a network namespace and a loop device of their own. No setting of the machine is changed."""
+"""Tests `yunti machine settings`, `apply`, `undo` and `journal` in a network namespace and on a loop device. No
+setting of the machine is changed."""
 
 import contextlib
 import json
@@ -38,7 +39,10 @@ class Settings(unittest.TestCase):
         return do(*self.before, "cat", path).split()
 
     def states(self):
-        return [(c["name"], c["state"]) for c in json.loads(self.host("journal", "--json", "--journal", self.journal))["changes"]]
+        return [
+            (c["name"], c["state"])
+            for c in json.loads(self.host("journal", "--json", "--journal", self.journal))["changes"]
+        ]
 
     def within_a_namespace(self):
         name = f"yunti-settings-{os.getpid()}"
@@ -46,7 +50,7 @@ class Settings(unittest.TestCase):
         self.stack.callback(do, "ip", "netns", "del", name)
         self.before = ["ip", "netns", "exec", name]
 
-    def test_what_is_listed(self):
+    def test_lists_settings(self):
         listed = json.loads(self.host("settings", "--json"))["settings"]
         names = [s["name"] for s in listed]
         self.assertEqual(len(names), len(set(names)))
@@ -57,7 +61,7 @@ class Settings(unittest.TestCase):
         self.assertIn("swappiness", self.host("settings"))
 
     @needs_namespaces
-    def test_there_and_back_again(self):
+    def test_applies_and_undoes(self):
         self.within_a_namespace()
         before = self.read(REUSE), self.read(PORTS)
         self.assertIn("would be changed", self.change("apply", "tw-reuse=1", "--dry-run"))
@@ -74,54 +78,61 @@ class Settings(unittest.TestCase):
         self.assertEqual((self.read(REUSE), self.read(PORTS)), (before[0], ["20000", "30000"]))
         self.change("undo", "--all")
         self.assertEqual((self.read(REUSE), self.read(PORTS)), before)
-        self.assertIn("nothing", self.change("undo"))
+        self.assertIn("nothing to undo", self.change("undo"))
         self.assertEqual(self.states(), [("tw-reuse", "undone"), ("local-ports", "undone"), ("local-ports", "undone")])
 
     @needs_namespaces
-    def test_what_somebody_else_has_set_since(self):
+    def test_keeps_values_that_others_have_set(self):
         self.within_a_namespace()
         self.change("apply", "local-ports=20000-30000")
         do(*self.before, "sh", "-c", f"echo 40000 50000 > {PORTS}")
-        self.assertIn("somebody has changed it since", self.change("undo", code=5))
+        self.assertIn("another program has changed it since", self.change("undo", code=5))
         self.assertEqual(self.read(PORTS), ["40000", "50000"])
         self.change("undo", "--force")
         self.assertEqual(self.states(), [("local-ports", "undone")])
 
     @needs_namespaces
-    def test_one_who_was_killed_before_he_could_say_so(self):
+    def test_undoes_a_change_whose_record_was_cut_off(self):
         self.within_a_namespace()
         self.change("apply", "tw-reuse=1")
         with open(self.journal) as f:
             lines = f.readlines()
-        # It was written, and that it was done was not; the line was cut off.
+        # The value was written, but the line that records it was cut off.
         with open(self.journal, "w") as f:
             f.write(lines[0] + lines[1][:10])
         self.assertIn("tw-reuse: undone", self.change("undo"))
         self.assertNotEqual(self.read(REUSE), ["1"])
 
     @needs_namespaces
-    def test_a_value_that_the_kernel_does_not_take(self):
+    def test_refuses_values_out_of_range(self):
         self.within_a_namespace()
         before = self.read(PORTS)
-        for words, code, said in (
+        for words, code, expected in (
             ("local-ports=30000-20000", 2, "empty"),
             ("local-ports=1-2", 2, "1024"),
             ("tw-reuse=9", 2, "from 0 to 2"),
             ("no-such-setting", 3, "yunti machine settings"),
         ):
-            self.assertIn(said, self.change("apply", words, code=code))
+            self.assertIn(expected, self.change("apply", words, code=code))
         self.assertEqual((self.read(PORTS), os.path.exists(self.journal)), (before, False))
 
     @needs_namespaces
-    def test_two_at_once(self):
-        """Each takes for old what the other has made: undone, all is as it was."""
+    def test_concurrent_changes_form_a_chain(self):
+        """Each run restores the value that the previous one has set, so an undo of all restores the first value."""
         self.within_a_namespace()
         before = self.read(PORTS)
         words = [f"local-ports={n}000-{n + 20}000" for n in range(11, 19)]
-        runs = [subprocess.Popen([*self.before, YUNTI, "machine", "apply", word, "--journal", self.journal], stdout=subprocess.PIPE, stderr=subprocess.PIPE) for word in words]
+        runs = [
+            subprocess.Popen(
+                [*self.before, YUNTI, "machine", "apply", word, "--journal", self.journal],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            for word in words
+        ]
         for run in runs:
-            _, said = run.communicate(timeout=60)
-            self.assertEqual(run.returncode, 0, said)
+            _, err = run.communicate(timeout=60)
+            self.assertEqual(run.returncode, 0, err)
         with open(self.journal) as f:
             intended = [line for line in map(json.loads, f) if line["state"] == "intended"]
         self.assertEqual(len(intended), len(words))
@@ -131,36 +142,45 @@ class Settings(unittest.TestCase):
         self.assertEqual(self.read(PORTS), before)
 
     @needs_namespaces
-    def test_one_that_cannot_be_undone_leaves_the_others(self):
+    def test_a_failed_undo_does_not_block_others(self):
         self.within_a_namespace()
         before = self.read(REUSE)
         self.change("apply", "tw-reuse=1")
         self.change("apply", "local-ports=20000-30000")
         do(*self.before, "sh", "-c", f"echo 40000 50000 > {PORTS}")
-        said = self.change("undo", "--all", code=5)
-        self.assertIn("tw-reuse: undone", said)
-        self.assertIn("local-ports: somebody has changed it since", said)
+        out = self.change("undo", "--all", code=5)
+        self.assertIn("tw-reuse: undone", out)
+        self.assertIn("local-ports: another program has changed it since", out)
         self.assertEqual((self.read(REUSE), self.read(PORTS)), (before, ["40000", "50000"]))
 
     @needs_namespaces
-    def test_what_may_not_be_written(self):
-        """proc is read-only, as in a container; and the journal cannot be written: nothing is changed, in one line."""
+    def test_changes_nothing_without_write_access(self):
+        """With a read-only proc, as in a container, or an unwritable journal, nothing is changed and the error is one
+        line."""
         self.within_a_namespace()
         before = self.read(REUSE)
         network = list(self.before)
-        self.before = [*network, "unshare", "-m", "sh", "-c", 'mount -o bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/sys && exec "$@"', "sh"]
-        said = self.change("apply", "tw-reuse=1", code=5)
-        self.assertIn("nothing is changed", said)
-        self.assertEqual(len(said.strip().splitlines()), 1, said)
+        self.before = [
+            *network,
+            "unshare",
+            "-m",
+            "sh",
+            "-c",
+            'mount -o bind /proc/sys /proc/sys && mount -o remount,ro,bind /proc/sys && exec "$@"',
+            "sh",
+        ]
+        err = self.change("apply", "tw-reuse=1", code=5)
+        self.assertIn("nothing is changed", err)
+        self.assertEqual(len(err.strip().splitlines()), 1, err)
         self.before = network
         self.assertEqual((self.states(), self.read(REUSE)), ([("tw-reuse", "failed")], before))
         for journal in ("/proc/none/journal", "/dev/full"):
-            said = self.host("apply", "tw-reuse=1", "--journal", journal, code=5)
-            self.assertIn("the journal cannot be written", said)
+            err = self.host("apply", "tw-reuse=1", "--journal", journal, code=5)
+            self.assertIn("the journal cannot be written", err)
             self.assertEqual(self.read(REUSE), before)
 
     @needs_namespaces
-    def test_a_journal_of_another_start_or_damaged(self):
+    def test_a_journal_of_another_boot_or_damaged(self):
         self.within_a_namespace()
         before = self.read(REUSE)
         self.change("apply", "tw-reuse=1")
@@ -169,9 +189,9 @@ class Settings(unittest.TestCase):
         boot = json.loads(text.splitlines()[0])["boot"]
         with open(self.journal, "w") as f:
             f.write(text.replace(boot, "another"))
-        self.assertIn("nothing is to be undone", self.change("undo"))
+        self.assertIn("nothing to undo", self.change("undo"))
         self.assertEqual((self.states(), self.read(REUSE)), ([("tw-reuse", "gone")], ["1"]))
-        # No other file is written, whatever stands there.
+        # Files outside the kernel's settings are never written.
         victim = os.path.join(self.folder, "victim")
         with open(victim, "w") as f:
             f.write("1")
@@ -194,16 +214,16 @@ class Settings(unittest.TestCase):
         return device
 
     @needs_loop_devices
-    def test_a_value_that_the_kernel_rounds(self):
+    def test_restores_after_a_value_that_the_kernel_rounds(self):
         name = os.path.basename(self.disk())
         before = self.read(f"/sys/block/{name}/queue/read_ahead_kb")
-        # Whole pages of 4 KiB.
-        self.assertIn("the kernel has made 4 of it", self.change("apply", f"read-ahead:{name}=5", code=5))
+        # The kernel rounds to whole pages of 4 KiB.
+        self.assertIn("the kernel set 4 instead", self.change("apply", f"read-ahead:{name}=5", code=5))
         self.assertEqual(self.read(f"/sys/block/{name}/queue/read_ahead_kb"), before)
         self.assertEqual(self.states(), [(f"read-ahead:{name}", "failed")])
 
     @needs_loop_devices
-    def test_a_disk(self):
+    def test_changes_a_disk(self):
         name = os.path.basename(self.disk())
         path = f"/sys/block/{name}/queue/read_ahead_kb"
         before = self.read(path)
@@ -216,7 +236,7 @@ class Settings(unittest.TestCase):
         self.assertEqual(self.read(path), before)
 
     @needs_nobody
-    def test_who_is_not_root(self):
+    def test_refuses_without_root(self):
         os.chmod(self.folder, 0o777)
         self.before = NOBODY
         self.assertIn("only root", self.change("apply", "swappiness=7", code=5))

@@ -1,4 +1,4 @@
-"""What counts as worse than stock."""
+"""Tests of the comparison with stock."""
 
 import sys
 import unittest
@@ -17,37 +17,45 @@ class Compare(unittest.TestCase):
         self.assertEqual([method for method, was, is_ in rows if compare.is_worse(was, is_)], worse)
         self.assertEqual(compare.needs_another(control, runs), another)
 
-    def test_same(self):
-        self.check([run(a="passed", b="failed", c="skipped")], [run(a="passed", b="failed", c="skipped")], [], (False, False))
+    def test_equal_outcomes(self):
+        self.check(
+            [run(a="passed", b="failed", c="skipped")], [run(a="passed", b="failed", c="skipped")], [], (False, False)
+        )
 
-    def test_new_failure(self):
+    def test_a_new_failure_is_worse(self):
         self.check([run(a="passed")], [run(a="failed")], ["a"], (True, True))
 
-    def test_it_passes_the_second_time(self):
+    def test_a_second_run_may_pass(self):
         self.check([run(a="passed")], [run(a="failed"), run(a="passed")], [], (False, False))
 
-    def test_it_never_passes(self):
+    def test_a_repeated_failure_is_worse(self):
         self.check([run(a="passed")], [run(a="failed")] * 3, ["a"], (True, True))
 
-    def test_it_does_not_end(self):
+    def test_a_missing_method_is_worse(self):
         self.check([run(a="passed", b="passed")], [run(a="passed")], ["b"], (True, True))
 
-    def test_it_is_skipped_in_the_variant_alone(self):
+    def test_a_skip_only_in_the_variant_is_worse(self):
         self.check([run(a="passed")], [run(a="skipped")], ["a"], (True, True))
 
-    def test_stock_fails_by_chance(self):
+    def test_a_flaky_control_is_repeated(self):
         self.check([run(a="failed")], [run(a="passed")], [], (True, False))
         self.check([run(a="failed"), run(a="passed")], [run(a="failed")] * 2, ["a"], (True, True))
 
-    def test_the_class_is_not_begun(self):
+    def test_a_failed_setup_is_worse(self):
         self.check([run(a="passed")], [run(**{"(class)": "failed"})], ["a", "(class)"], (True, True))
 
-    def test_clean(self):
+    def test_clean_runs(self):
         self.assertTrue(compare.is_clean([run(a="passed", b="passed")]))
-        for runs in ([run(a="passed", b="skipped")], [run(a="failed"), run(a="passed")], [run()], [], [{**run(a="passed"), "end": "time limit"}]):
+        for runs in (
+            [run(a="passed", b="skipped")],
+            [run(a="failed"), run(a="passed")],
+            [run()],
+            [],
+            [{**run(a="passed"), "end": "time limit"}],
+        ):
             self.assertFalse(compare.is_clean(runs))
 
-    def test_nothing_ran(self):
+    def test_an_empty_run_is_repeated(self):
         self.check([run()], [run()], [], (True, True))
 
 

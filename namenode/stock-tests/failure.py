@@ -1,4 +1,4 @@
-"""What ends the run early, as one line: what, where, what to do."""
+"""Error that ends the run, as one line: what, where, what to do."""
 
 
 class Failure(Exception):

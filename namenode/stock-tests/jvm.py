@@ -1,4 +1,4 @@
-"""One test class in a JVM of its own: its class path, its time limit, what it wrote of each method."""
+"""JVM of one test class: its class path, its time limit, and the results of its methods."""
 
 import json
 import os
@@ -14,9 +14,20 @@ import prepare
 
 HEAP = "1g"
 # As in Hadoop's own build.
-OPENS = ("java.lang", "java.lang.reflect", "java.io", "java.math", "java.net", "java.text", "java.util", "java.util.concurrent", "java.util.zip",
-         "sun.security.util", "sun.security.x509")
-# After a dump of the threads was asked for.
+OPENS = (
+    "java.lang",
+    "java.lang.reflect",
+    "java.io",
+    "java.math",
+    "java.net",
+    "java.text",
+    "java.util",
+    "java.util.concurrent",
+    "java.util.zip",
+    "sun.security.util",
+    "sun.security.x509",
+)
+# Seconds that a JVM has to write a thread dump.
 DUMP_SECONDS = 2
 PROBE_SECONDS_MAX = 120
 
@@ -26,7 +37,7 @@ _is_over = False
 
 
 def kill_all():
-    """Also of those that would be started."""
+    """Kills all JVMs, and prevents further ones."""
     global _is_over
     with _lock:
         _is_over = True
@@ -35,24 +46,26 @@ def kill_all():
 
 
 def _signal(process, number):
-    # poll() says whether the number is still its own.
+    # poll() shows if the process id is still its own.
     if process.poll() is None:
         os.killpg(process.pid, number)
 
 
 def _site(path, base, properties):
-    rows = "".join(f"<property><name>{escape(k)}</name><value>{escape(v)}</value></property>\n" for k, v in properties.items())
+    rows = "".join(
+        f"<property><name>{escape(k)}</name><value>{escape(v)}</value></property>\n" for k, v in properties.items()
+    )
     with open(path, "w", encoding="utf-8") as file:
         file.write(base.replace("</configuration>", f"{rows}</configuration>"))
 
 
 class Jvm:
-    """Its folder is also its working folder: tests write into `build` and `target` below it."""
+    """A JVM with its own folder, which is also its working folder: tests write into `build` and `target` below it."""
 
     def __init__(self, name, variant, word):
         self.folder = os.path.join(layout.WORK, name, word)
         shutil.rmtree(self.folder, ignore_errors=True)
-        # Some tests write beside the classes of Hadoop's own build.
+        # Some tests write beside the classes, as in Hadoop's own build.
         for part in ("conf", "data", "tmp", "log", "target/test-classes"):
             os.makedirs(os.path.join(self.folder, part))
         for site, jar in (("core-site.xml", "hadoop-common"), ("hdfs-site.xml", "hadoop-hdfs")):
@@ -61,23 +74,54 @@ class Jvm:
         self.results = os.path.join(self.folder, "results.jsonl")
         self.output = os.path.join(self.folder, "output")
         plugin = [layout.PLUGIN] if variant.plugin else []
-        class_path = [os.path.join(self.folder, "conf"), layout.CLASSES, layout.RESOURCES, *plugin, os.path.join(layout.LIB, "*")]
-        own = {"yunti.results": self.results, "yunti.plugins": variant.plugin, "java.io.tmpdir": f"{self.folder}/tmp",
-               "test.build.data": f"{self.folder}/data", "test.build.dir": f"{self.folder}/data", "hadoop.log.dir": f"{self.folder}/log",
-               "java.net.preferIPv4Stack": "true", "java.security.egd": "file:/dev/./urandom"}
-        # Should this program be killed, its JVMs end too.
+        class_path = [
+            os.path.join(self.folder, "conf"),
+            layout.CLASSES,
+            layout.RESOURCES,
+            *plugin,
+            os.path.join(layout.LIB, "*"),
+        ]
+        own = {
+            "yunti.results": self.results,
+            "yunti.plugins": variant.plugin,
+            "java.io.tmpdir": f"{self.folder}/tmp",
+            "test.build.data": f"{self.folder}/data",
+            "test.build.dir": f"{self.folder}/data",
+            "hadoop.log.dir": f"{self.folder}/log",
+            "java.net.preferIPv4Stack": "true",
+            "java.security.egd": "file:/dev/./urandom",
+        }
+        # The JVMs end too if this program is killed.
         guard = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
-        # A class takes seconds: its code is compiled once, and fast.
-        self.words = [*guard, "java", "-ea", f"-Xmx{HEAP}", "-Xss4m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENS),
-                      *(f"-D{key}={value}" for key, value in own.items()), "-cp", ":".join(class_path)]
+        # A class takes seconds, so only the fast compiler is used.
+        self.words = [
+            *guard,
+            "java",
+            "-ea",
+            f"-Xmx{HEAP}",
+            "-Xss4m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            *(f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in OPENS),
+            *(f"-D{key}={value}" for key, value in own.items()),
+            "-cp",
+            ":".join(class_path),
+        ]
 
     def run(self, seconds_max, *words):
-        """'done', 'time limit', or 'crashed' where it ended by a signal."""
+        """Runs a command and returns 'done', 'time limit', or 'crashed' if it ended by a signal."""
         with open(self.output, "w", encoding="utf-8") as out:
             with _lock:
                 if _is_over:
                     raise KeyboardInterrupt
-                process = subprocess.Popen([*self.words, *words], cwd=self.folder, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True)
+                process = subprocess.Popen(
+                    [*self.words, *words],
+                    cwd=self.folder,
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=out,
+                    start_new_session=True,
+                )
                 _running.add(process)
             try:
                 process.wait(seconds_max)
@@ -100,11 +144,19 @@ class Jvm:
 
 
 def run_class(name, variant, test, seconds_max):
-    """What is kept of it: end, seconds, whether the plug-in was reached, methods by name."""
+    """Runs a class and returns its end, its seconds, whether it reached the plug-in, and its methods by name."""
     jvm = Jvm(name, variant, test)
     begun = time.monotonic()
-    end = jvm.run(seconds_max, "org.junit.platform.console.ConsoleLauncher", "execute", "--select-class", test, "--disable-banner", "--details=none",
-                  "--disable-ansi-colors")
+    end = jvm.run(
+        seconds_max,
+        "org.junit.platform.console.ConsoleLauncher",
+        "execute",
+        "--select-class",
+        test,
+        "--disable-banner",
+        "--details=none",
+        "--disable-ansi-colors",
+    )
     methods, is_reached = {}, False
     if os.path.exists(jvm.results):
         with open(jvm.results, encoding="utf-8") as file:
@@ -116,11 +168,17 @@ def run_class(name, variant, test, seconds_max):
                     methods[row.pop("method")] = row
     if end == "done" and all(row["result"] != "failed" for row in methods.values()):
         jvm.remove()
-    return {"class": test, "end": end, "seconds": round(time.monotonic() - begun, 1), "reached": is_reached, "methods": methods}
+    return {
+        "class": test,
+        "end": end,
+        "seconds": round(time.monotonic() - begun, 1),
+        "reached": is_reached,
+        "methods": methods,
+    }
 
 
 def probe(name, variant):
-    """{lock, queue, audit: class} of a NameNode that a test starts, or the last lines of what it said instead."""
+    """Returns {lock, queue, audit: class} of a NameNode that a test starts, and the last exception in its output."""
     jvm = Jvm(name, variant, "probe")
     jvm.run(PROBE_SECONDS_MAX, "Probe")
     with open(jvm.output, encoding="utf-8", errors="replace") as file:
@@ -128,4 +186,4 @@ def probe(name, variant):
     found = [line[len("yunti."):].split(" ", 1) for line in lines if line.startswith("yunti.")]
     if found:
         jvm.remove()
-    return dict(found), next((line for line in reversed(lines) if "Exception" in line), "it does not say why")
+    return dict(found), next((line for line in reversed(lines) if "Exception" in line), "its output gives no reason")

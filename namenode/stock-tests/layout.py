@@ -1,10 +1,10 @@
-"""Where the files of a run lie.
+"""Paths of a run.
 
     build/namenode/stock-tests/
-      lib/                      Hadoop, its tests, what they need (prepare.py)
-      classes/ resources/       Recorder and Probe, compiled; webapps/ as files
-      results/VARIANT.jsonl     a line for each class that was run; kept from run to run
-      work/VARIANT/CLASS/       its folder while it runs; kept with its output where something failed
+      lib/                      Hadoop, its tests and their dependencies (prepare.py)
+      classes/ resources/       compiled Recorder and Probe; webapps/ as files
+      results/VARIANT.jsonl     a line for each run of a class; kept between runs
+      work/VARIANT/CLASS/       folder of a running class; kept with its output after a failure
 """
 
 import os

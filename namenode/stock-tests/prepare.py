@@ -1,4 +1,4 @@
-"""Jars by Maven, once; our two classes, compiled; the web pages of HDFS as files."""
+"""Preparation of a run: jars from Maven (once), our two classes, and the web pages of HDFS as files."""
 
 import glob
 import hashlib
@@ -14,12 +14,12 @@ POM = os.path.join(layout.SOURCE, "pom.xml")
 PLUGIN_POM = os.path.join(layout.ROOT, "namenode/plugin/pom.xml")
 JAVA = sorted(glob.glob(os.path.join(layout.SOURCE, "java/*.java")))
 LISTENERS = "META-INF/services/org.junit.platform.launcher.TestExecutionListener"
-# Maven downloads 100 MB the first time.
+# Seconds; Maven downloads 100 MB the first time.
 SECONDS_MAX = 900
 
 
 def digest(*paths):
-    """Of what is in these files."""
+    """Returns a digest of the files' contents."""
     sum_ = hashlib.sha256()
     for path in paths:
         with open(path, "rb") as file:
@@ -28,7 +28,7 @@ def digest(*paths):
 
 
 def digest_of_package(jar, class_name):
-    """Of the classes that lie beside this one: each plug-in is a package."""
+    """Returns a digest of all classes in this class's package: each plug-in is a package."""
     package, sum_ = class_name.rpartition(".")[0].replace(".", "/") + "/", hashlib.sha256()
     with zipfile.ZipFile(jar) as file:
         for name in sorted(name for name in file.namelist() if name.startswith(package)):
@@ -38,14 +38,25 @@ def digest_of_package(jar, class_name):
 
 def _run(what, *command):
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS_MAX)
+        done = subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=SECONDS_MAX,
+        )
     except FileNotFoundError:
         raise Failure(f"{command[0]} is missing: install a JDK and Maven (tools/setup test)") from None
     except subprocess.TimeoutExpired:
         raise Failure(f"{what}: {command[0]} did not end within {SECONDS_MAX} s") from None
     if done.returncode != 0:
-        said = [line for line in done.stdout.splitlines() if "error" in line.lower()] or done.stdout.splitlines() or ["it does not say why"]
-        raise Failure(f"{what}: {said[0].strip()}")
+        errors = (
+            [line for line in done.stdout.splitlines() if "error" in line.lower()]
+            or done.stdout.splitlines()
+            or ["it printed no reason"]
+        )
+        raise Failure(f"{what}: {errors[0].strip()}")
 
 
 def _jars():
@@ -55,11 +66,19 @@ def _jars():
         with open(stamp, encoding="ascii") as file:
             if file.read() == wanted:
                 return
-    print("stock-tests: Maven fetches Hadoop and its tests (once)", flush=True)
+    print("stock-tests: Maven downloads Hadoop and its tests (once)", flush=True)
     shutil.rmtree(layout.LIB, ignore_errors=True)
-    _run("the jars cannot be fetched; is Maven Central reachable?", "mvn", "-q", "-B", "-f", POM, f"-Dstock.jars={layout.LIB}",
-         "dependency:copy-dependencies@lib")
-    # A server that finds its pages in a jar first unpacks all of it, at every start.
+    _run(
+        "cannot download the jars; check the access to Maven Central",
+        "mvn",
+        "-q",
+        "-B",
+        "-f",
+        POM,
+        f"-Dstock.jars={layout.LIB}",
+        "dependency:copy-dependencies@lib",
+    )
+    # A web server with its pages in a jar unpacks the whole jar at each start.
     shutil.rmtree(layout.RESOURCES, ignore_errors=True)
     for path in glob.glob(os.path.join(layout.LIB, "hadoop-*-tests.jar")):
         with zipfile.ZipFile(path) as jar:
@@ -70,7 +89,16 @@ def _jars():
 
 def _classes():
     os.makedirs(os.path.join(layout.CLASSES, os.path.dirname(LISTENERS)), exist_ok=True)
-    _run("Recorder and Probe do not compile", "javac", "-proc:none", "-cp", os.path.join(layout.LIB, "*"), "-d", layout.CLASSES, *JAVA)
+    _run(
+        "Recorder and Probe do not compile",
+        "javac",
+        "-proc:none",
+        "-cp",
+        os.path.join(layout.LIB, "*"),
+        "-d",
+        layout.CLASSES,
+        *JAVA,
+    )
     with open(os.path.join(layout.CLASSES, LISTENERS), "w", encoding="ascii") as file:
         file.write("Recorder\n")
 
@@ -84,6 +112,6 @@ def prepare(is_plugin_needed):
 
 
 def resource(jar, name):
-    """The text of what tests find on their class path in Hadoop's own build."""
+    """Returns the text of a resource of Hadoop's own tests."""
     with zipfile.ZipFile(os.path.join(layout.LIB, jar)) as file:
         return file.read(name).decode()

@@ -1,4 +1,4 @@
-"""What is told of a class, and of all."""
+"""Reports of a class and of all classes, as text and as Markdown."""
 
 import collections
 
@@ -9,9 +9,13 @@ from variants import VARIANTS
 def _counts(runs):
     names = compare.methods(runs)
     count = collections.Counter(compare.outcome(runs, name) for name in names if name != compare.CLASS)
-    said = ", ".join(f"{count[what]} {what}" for what in (compare.PASSED, compare.FLAKY, compare.SKIPPED, compare.FAILED, compare.MISSING) if count[what])
+    counts = ", ".join(
+        f"{count[what]} {what}"
+        for what in (compare.PASSED, compare.FLAKY, compare.SKIPPED, compare.FAILED, compare.MISSING)
+        if count[what]
+    )
     ends = {run["end"] for run in runs} - {"done"}
-    return (said or "nothing ran") + "".join(f" ({end})" for end in sorted(ends))
+    return (counts or "nothing ran") + "".join(f" ({end})" for end in sorted(ends))
 
 
 def _worse(test, control, variant):
@@ -24,7 +28,7 @@ def _is_alone(test, control, variant):
 
 
 def _is_empty(test, control, variant):
-    """Nothing passed in stock: then nothing was compared."""
+    """Returns True if nothing passed in the control, so that nothing was compared."""
     if _is_alone(test, control, variant):
         return False
     rows = compare.rows(control.of(test), variant.of(test))
@@ -36,16 +40,16 @@ def verdict(test, control, variant):
     if worse:
         return "NEW FAILURE: " + ", ".join(method for method, _, _ in worse)
     if _is_alone(test, control, variant):
-        return "all pass, and the control is not asked"
+        return "all pass, control not run"
     if _is_empty(test, control, variant):
-        return "nothing compared: it fails in the control"
-    return "as the control"
+        return "nothing compared: the class fails in the control"
+    return "same as the control"
 
 
 def plugin(test, variant):
-    """Whether it was at work."""
+    """Returns whether the plug-in was active, or the reason."""
     if any(run["reached"] for run in variant.of(test)):
-        return "at work"
+        return "active"
     what = VARIANTS[variant.name].probe[0]
     return f"the test sets the {what} itself" if what in test.sets else "not reached"
 
@@ -60,7 +64,8 @@ def _seconds(runs):
 
 def line(test, control, variant):
     runs = variant.of(test)
-    return f"{short(test)} {_seconds(runs)}: {_counts(runs)}; plug-in {plugin(test, variant)}; {verdict(test, control, variant)}"
+    outcome = f"{_counts(runs)}; plug-in {plugin(test, variant)}; {verdict(test, control, variant)}"
+    return f"{short(test)} {_seconds(runs)}: {outcome}"
 
 
 class Summary:
@@ -68,20 +73,20 @@ class Summary:
         self.tests, self.wanted, self.control, self.variant = tests, wanted, control, variant
 
     def is_worse(self):
-        """No class at all is no success."""
+        """Returns True after a new failure, or without any class."""
         return not self.tests or any(_worse(test, self.control, self.variant) for test in self.tests)
 
     def _totals(self):
         count = collections.Counter()
         for test in self.tests:
-            at_work = plugin(test, self.variant) == "at work"
-            count["at work"] += at_work
+            is_active = plugin(test, self.variant) == "active"
+            count["active"] += is_active
             count["empty"] += _is_empty(test, self.control, self.variant)
             for method, was, is_ in compare.rows(self.control.of(test), self.variant.of(test)):
                 if method == compare.CLASS:
                     continue
                 count["methods"] += 1
-                count["reaching"] += at_work
+                count["reaching"] += is_active
                 if _is_alone(test, self.control, self.variant):
                     count["alone"] += 1
                     continue
@@ -93,38 +98,67 @@ class Summary:
         return count
 
     def _flaky(self):
-        """A line each: a lock that makes a race come out otherwise more often shows here first."""
+        """Yields a line for each flaky method: a lock that changes the outcome of a race shows here first."""
         for test in self.tests:
             for method, was, is_ in compare.rows(self.control.of(test), self.variant.of(test)):
                 if compare.FLAKY in (was, is_):
                     of = [compare.passed_of(results.of(test), method) for results in (self.control, self.variant)]
-                    yield (f"flaky: {short(test)}.{method} passed {of[0][0]} of {of[0][1]} times in {self.control.name}, {of[1][0]} of {of[1][1]} in "
-                           f"{self.variant.name}")
+                    yield (
+                        f"flaky: {short(test)}.{method} passed {of[0][0]} of {of[0][1]} times in "
+                        f"{self.control.name}, {of[1][0]} of {of[1][1]} in "
+                        f"{self.variant.name}"
+                    )
 
     def text(self):
         count = self._totals()
-        lines = [f"{short(test)}.{method}: {was} in {self.control.name}, {is_} in {self.variant.name}\n" + self._why(test, method)
-                 for test in self.tests for method, was, is_ in _worse(test, self.control, self.variant)]
-        head = (f"{self.variant.name} against {self.control.name}: {len(self.tests)} of {self.wanted} classes, {count['methods']} methods "
-                f"({count['reaching']} of the {count['at work']} classes that reach the plug-in): {count['both pass']} pass in both, {count['both skip']} "
-                f"skipped in both, {count['control fails']} fail in {self.control.name}, {count['flaky']} passed only when tried again, "
-                f"{count['worse']} NEW FAILURES")
+        lines = [
+            f"{short(test)}.{method}: {was} in {self.control.name}, {is_} in {self.variant.name}\n"
+            + self._why(test, method)
+            for test in self.tests
+            for method, was, is_ in _worse(test, self.control, self.variant)
+        ]
+        head = (
+            f"{self.variant.name} against {self.control.name}: {len(self.tests)} of {self.wanted} classes, "
+            f"{count['methods']} methods "
+            f"({count['reaching']} of the {count['active']} classes that reach the plug-in): {count['both pass']} "
+            f"pass in both, {count['both skip']} "
+            f"skipped in both, {count['control fails']} fail in {self.control.name}, {count['flaky']} passed only "
+            f"in a repeated run, "
+            f"{count['worse']} NEW FAILURES"
+        )
         if count["alone"]:
-            head += f"; {count['alone']} pass where {self.control.name} was not asked"
+            head += f"; {count['alone']} pass where {self.control.name} was not run"
         if count["empty"]:
-            head += f"; of {count['empty']} classes nothing was compared"
+            head += f"; nothing was compared in {count['empty']} classes"
         return "\n".join([*lines, *self._flaky(), head])
 
     def _why(self, test, method):
-        said = [run["methods"][method]["why"] for run in self.variant.of(test) if method in run["methods"]]
-        return "".join(f"    {line}\n" for line in (said[-1] if said else "it had not ended; see the output in its work folder").splitlines()[:6])
+        reasons = [run["methods"][method]["why"] for run in self.variant.of(test) if method in run["methods"]]
+        return "".join(
+            f"    {line}\n"
+            for line in (reasons[-1] if reasons else "it did not end; see the output in its work folder").splitlines()[
+                :6
+            ]
+        )
 
     def markdown(self):
-        """A row a class."""
-        lines = [self.text().splitlines()[-1] + ".", "", f"| class | {self.control.name} | {self.variant.name} | plug-in | verdict |", "|---|---|---|---|---|"]
+        """Returns a table with a row for each class."""
+        lines = [
+            self.text().splitlines()[-1] + ".",
+            "",
+            f"| class | {self.control.name} | {self.variant.name} | plug-in | verdict |",
+            "|---|---|---|---|---|",
+        ]
         for test in self.tests:
-            cells = [short(test), *(f"{_counts(results.of(test))}; {_seconds(results.of(test))}" for results in (self.control, self.variant)),
-                     plugin(test, self.variant), verdict(test, self.control, self.variant)]
+            cells = [
+                short(test),
+                *(
+                    f"{_counts(results.of(test))}; {_seconds(results.of(test))}"
+                    for results in (self.control, self.variant)
+                ),
+                plugin(test, self.variant),
+                verdict(test, self.control, self.variant),
+            ]
             lines.append("| " + " | ".join(cells) + " |")
         flaky = [f"* {line}" for line in self._flaky()]
         return "\n".join(lines + ([""] + flaky if flaky else [])) + "\n"

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""Hadoop's own tests of the NameNode, against our plug-ins: what passes on a stock NameNode must pass on one that has them.
+"""Hadoop's own tests of the NameNode with our plug-ins: a test that passes on a stock NameNode must pass with them.
 
-    namenode/stock-tests/run.py --quick                      a dozen quick classes with the lock; where not all of a class passes, against stock
-    namenode/stock-tests/run.py                              what of classes.txt the variant concerns; what was run before is not run again
+    namenode/stock-tests/run.py --quick                      a dozen quick classes with the lock; stock only for a class
+                                                             with failures
+    namenode/stock-tests/run.py                              the classes of classes.txt that concern the variant;
+                                                             earlier results are reused
     namenode/stock-tests/run.py --variant audit --only Audit
-    namenode/stock-tests/run.py --markdown table.md          a row a class; the lines of JSON are in build/namenode/stock-tests/results
+    namenode/stock-tests/run.py --markdown table.md          a row for each class; JSON lines are in
+                                                             build/namenode/stock-tests/results
 
-Each class runs in a JVM of its own, once as stock and once with the variant. A method that fails in one of them alone is tried again at the end, when
-nothing else runs, twice at most. Exit codes: 0 no new failure, 1 there are some, 2 usage, 3 it cannot run, 130 stopped."""
+Each class runs in its own JVM, once as stock and once with the variant. A method that fails in only one of them is
+repeated at the end, when nothing else runs, twice at most. Exit codes: 0 no new failure, 1 new failures, 2 usage,
+3 cannot run, 130 stopped."""
 
 import argparse
 import concurrent.futures
@@ -33,14 +37,16 @@ LIST = os.path.join(layout.SOURCE, "classes.txt")
 
 
 class Test:
-    """A line of classes.txt: `CLASS [quick] [sets:lock] [seconds:N]`. Its section is the comment above."""
+    """Line of classes.txt: `CLASS [quick] [sets:lock] [seconds:N]`. Its section is the comment above."""
 
     def __init__(self, line, section):
         self.name, *words = line.split()
         self.section = section
         self.is_quick = "quick" in words
         self.sets = [word.removeprefix("sets:") for word in words if word.startswith("sets:")]
-        self.seconds_max = next((int(word.removeprefix("seconds:")) for word in words if word.startswith("seconds:")), None)
+        self.seconds_max = next(
+            (int(word.removeprefix("seconds:")) for word in words if word.startswith("seconds:")), None
+        )
 
 
 def tests(path=LIST):
@@ -55,7 +61,7 @@ def tests(path=LIST):
 
 
 class Results:
-    """Of one variant, on disk as soon as they are there. Those of another plug-in, or of other properties, do not count."""
+    """Results of a variant, saved after each class. Results of another plug-in or other properties do not count."""
 
     def __init__(self, name, is_fresh):
         self.name = name
@@ -71,7 +77,7 @@ class Results:
                 os.remove(self.path)
         with contextlib.suppress(FileNotFoundError), open(self.path, encoding="utf-8") as file:
             for line in file:
-                # The last line may be cut where this was killed.
+                # The last line may be incomplete after a kill.
                 with contextlib.suppress(json.JSONDecodeError):
                     row = json.loads(line)
                     if row.pop("key") == self.key:
@@ -90,12 +96,12 @@ class Results:
 
 
 def check_active(name):
-    """That the plug-in is there is asked of a NameNode, not of the configuration."""
+    """Checks on a running NameNode, not in the configuration, that the variant is active."""
     what, wanted = VARIANTS[name].probe
     found, why = jvm.probe(name, VARIANTS[name])
     if not found:
         raise Failure(f"a NameNode with the variant '{name}' does not start: {why}")
-    # Of audit loggers there are several.
+    # A NameNode may have several audit loggers.
     if wanted not in (found.get(what) or "").split():
         raise Failure(f"the variant '{name}' is not active: its {what} is {found.get(what)}, not {wanted}")
     print(f"stock-tests: {name}: {what} is {wanted}", flush=True)
@@ -110,19 +116,25 @@ class Session:
         self.done = 0
 
     def one(self, test, count):
-        """A class, in both."""
+        """Runs a class as variant and control."""
         for results in (self.variant, self.control):
             if not results.of(test) and not self.is_alone(test):
                 results.run(test, self.arguments.limit)
         self.done += 1
-        print(f"[{self.done}/{count} {self.seconds():5.0f} s] {report.line(test, self.control, self.variant)}", flush=True)
+        print(
+            f"[{self.done}/{count} {self.seconds():5.0f} s] {report.line(test, self.control, self.variant)}", flush=True
+        )
 
     def again(self, test):
-        """As often as it takes. Nothing else runs meanwhile: many of these tests count on time."""
+        """Repeats a class until it is decided. Nothing else runs then, since many tests depend on timing."""
         is_new = False
         while not self.is_over() and not self.is_alone(test):
             needed = compare.needs_another(self.control.of(test), self.variant.of(test))
-            left = [results for results, is_needed in zip((self.control, self.variant), needed) if is_needed and len(results.of(test)) <= AGAIN_MAX]
+            left = [
+                results
+                for results, is_needed in zip((self.control, self.variant), needed)
+                if is_needed and len(results.of(test)) <= AGAIN_MAX
+            ]
             if not left:
                 break
             for results in left:
@@ -141,7 +153,7 @@ class Session:
         return self.arguments.control == "needed" and compare.is_clean(self.variant.of(test))
 
     def all(self, chosen):
-        """Those that the time is enough for."""
+        """Runs all classes that fit into the time."""
         with concurrent.futures.ThreadPoolExecutor(self.arguments.jobs) as pool:
             def work(test):
                 if not self.is_over():
@@ -172,8 +184,10 @@ def run(arguments):
     session = Session(arguments)
     if not arguments.report:
         session.all(chosen)
-    seen = [test for test in chosen if session.variant.of(test) and (session.control.of(test) or session.is_alone(test))]
-    summary = report.Summary(seen, len(chosen), session.control, session.variant)
+    finished = [
+        test for test in chosen if session.variant.of(test) and (session.control.of(test) or session.is_alone(test))
+    ]
+    summary = report.Summary(finished, len(chosen), session.control, session.variant)
     if arguments.markdown:
         with open(arguments.markdown, "w", encoding="utf-8") as file:
             file.write(summary.markdown())
@@ -183,16 +197,37 @@ def run(arguments):
 
 def parse(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--variant", default="lock", choices=[name for name, variant in VARIANTS.items() if variant.control], help="default: lock")
-    parser.add_argument("--quick", action="store_true", help="only those that are quick")
-    parser.add_argument("--only", action="append", default=[], metavar="PART", help="of a class's name; may be given several times")
-    parser.add_argument("--fresh", action="store_true", help="runs again what was run before")
-    parser.add_argument("--report", action="store_true", help="runs nothing; tells of what was run before")
-    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="JVMs at once, of 1 GB each; default: 2")
-    parser.add_argument("--limit", type=int, default=300, metavar="SECONDS", help="of a class, where the list does not say; default: 300")
-    parser.add_argument("--minutes", type=float, metavar="N", help="begins no class after that")
-    parser.add_argument("--markdown", metavar="FILE", help="a table, a row a class")
-    parser.add_argument("--control", choices=["all", "needed"], help="what runs as stock: all, or classes of which not all has passed; default: all, needed with --quick")
+    parser.add_argument(
+        "--variant",
+        default="lock",
+        choices=[name for name, variant in VARIANTS.items() if variant.control],
+        help="test this variant; default: lock",
+    )
+    parser.add_argument("--quick", action="store_true", help="run only the quick classes")
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="PART",
+        help="run only classes with PART in their name; may be repeated",
+    )
+    parser.add_argument("--fresh", action="store_true", help="discard earlier results")
+    parser.add_argument("--report", action="store_true", help="run nothing; report earlier results")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="run N JVMs at once, of 1 GB each; default: 2")
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=300,
+        metavar="SECONDS",
+        help="limit classes without a limit of their own; default: 300",
+    )
+    parser.add_argument("--minutes", type=float, metavar="N", help="start no class after N minutes")
+    parser.add_argument("--markdown", metavar="FILE", help="write a table with a row for each class")
+    parser.add_argument(
+        "--control",
+        choices=["all", "needed"],
+        help="run all classes in the control, or only those with failures; default: all, needed with --quick",
+    )
     arguments = parser.parse_args(words)
     arguments.control = arguments.control or ("needed" if arguments.quick else "all")
     return arguments
@@ -212,7 +247,7 @@ def main(words):
         return 3
     except KeyboardInterrupt:
         jvm.kill_all()
-        print("stock-tests: stopped; what was run is kept", file=sys.stderr)
+        print("stock-tests: stopped; the results so far are kept", file=sys.stderr)
         return 130
 
 

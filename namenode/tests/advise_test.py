@@ -1,4 +1,4 @@
-"""`yunti nn advise` on stock NameNodes: one that is set up badly and loaded, one that is set up well, and what is none."""
+"""Tests of `yunti nn advise` on stock NameNodes with bad and good settings, and on other servers."""
 
 import http.server
 import json
@@ -27,14 +27,14 @@ def advise(*words, code=0):
 
 
 class Loaded:
-    """A load that goes on while this is entered; it is ended by the signal of Ctrl-C."""
+    """A load that runs within the context; the signal of Ctrl-C ends it."""
 
     def __init__(self, namenode, *words):
         self.words = [YUNTI, "nn", "load", namenode.address, "-s", "100", "--files", "2000", *map(str, words)]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        # Files are made and the warm-up is over.
+        # After 5 s the files exist and the warm-up is over.
         time.sleep(5)
         assert self.process.poll() is None, self.process.stderr.read()
         return self
@@ -49,11 +49,11 @@ class Loaded:
 
 
 class Advise(unittest.TestCase):
-    def look(self, namenode, *words):
+    def measure(self, namenode, *words):
         return json.loads(advise(f"http://127.0.0.1:{namenode.web}/", "--json", *words).stdout)
 
     def check(self, document, certainly, perhaps):
-        """What depends on how fast this machine is, and what others do on it, is in `perhaps`."""
+        """Checks the names of the advice; `perhaps` has those that depend on the machine's speed and load."""
         by_name = {row["name"]: row for row in document["advice"]}
         self.assertLessEqual(certainly, set(by_name), document)
         self.assertLessEqual(set(by_name), certainly | perhaps, document)
@@ -64,43 +64,67 @@ class Advise(unittest.TestCase):
         return {name: [line["line"] for line in row["lines"]] for name, row in by_name.items()}
 
     def test_handlers_that_wait_for_the_disk(self):
-        """Ten handlers, one reader, edits written by handlers, a heap of 64 MB."""
-        bad = {"dfs.namenode.handler.count": 10, "ipc.server.read.threadpool.size": 1, "dfs.namenode.edits.asynclogging": "false"}
+        """Ten handlers, one reader, edits written by the handlers, a heap of 64 MB."""
+        bad = {
+            "dfs.namenode.handler.count": 10,
+            "ipc.server.read.threadpool.size": 1,
+            "dfs.namenode.edits.asynclogging": "false",
+        }
         with NameNode(bad, heap="64m") as namenode, Loaded(namenode, "-c", 100, "-m", "getFileInfo=50,mkdirs=50"):
-            lines = self.check(self.look(namenode), {"handlers", "async-edits"}, {"readers", "heap", "slow-journal", "lock-phased", "lock-unfair"})
-            self.assertEqual(lines["async-edits"], ["<property><name>dfs.namenode.edits.asynclogging</name><value>true</value></property>"])
-            # The settings of a folder count in place of those that it tells.
+            lines = self.check(
+                self.measure(namenode),
+                {"handlers", "async-edits"},
+                {"readers", "heap", "slow-journal", "lock-phased", "lock-unfair"},
+            )
+            self.assertEqual(
+                lines["async-edits"],
+                ["<property><name>dfs.namenode.edits.asynclogging</name><value>true</value></property>"],
+            )
+            # The settings of a folder replace those of /conf.
             folder = os.path.join(namenode.folder, "other")
             os.mkdir(folder)
-            _written(f"{folder}/hdfs-site.xml", {"dfs.namenode.http-address": f"127.0.0.1:{namenode.web}", "dfs.namenode.handler.count": 200,
-                                                 "dfs.namenode.fslock.fair": "false", "ipc.server.read.threadpool.size": 8})
+            _written(
+                f"{folder}/hdfs-site.xml",
+                {
+                    "dfs.namenode.http-address": f"127.0.0.1:{namenode.web}",
+                    "dfs.namenode.handler.count": 200,
+                    "dfs.namenode.fslock.fair": "false",
+                    "ipc.server.read.threadpool.size": 8,
+                },
+            )
             others = {row["name"] for row in json.loads(advise("--conf", folder, "--json").stdout)["advice"]}
             self.assertFalse(others & {"lock-unfair", "handlers", "async-edits", "readers"}, others)
 
     def test_a_fair_lock(self):
-        """Read and written by a hundred handlers."""
+        """A hundred handlers that read and write."""
         with NameNode({"dfs.namenode.handler.count": 100, "ipc.server.read.threadpool.size": 1}) as namenode, \
                 Loaded(namenode, "-c", 300, "-m", "getFileInfo=80,mkdirs=20"):
-            document = self.look(namenode)
-            lines = self.check(document, {"lock-phased", "lock-unfair"}, {"readers", "heap", "slow-journal", "lock-held"})
-            self.assertEqual(lines["lock-unfair"], ["<property><name>dfs.namenode.fslock.fair</name><value>false</value></property>"])
-            # Nothing tells who holds the lock unless it is asked for.
+            document = self.measure(namenode)
+            lines = self.check(
+                document, {"lock-phased", "lock-unfair"}, {"readers", "heap", "slow-journal", "lock-held"}
+            )
+            self.assertEqual(
+                lines["lock-unfair"], ["<property><name>dfs.namenode.fslock.fair</name><value>false</value></property>"]
+            )
+            # Stock shows the operations that hold the lock only with a setting.
             self.assertIn("dfs.namenode.lock.detailed-metrics.enabled", " ".join(document["not_seen"]))
-            self.assertRegex(advise(f"127.0.0.1:{namenode.web}").stdout,
-                             r"\n1\. Take the lock of yunti-namenode.jar.*\(certain\)\n   seen    on average \d+\.\d threads waited")
+            self.assertRegex(
+                advise(f"127.0.0.1:{namenode.web}").stdout,
+                r"\n1\. Use the lock of yunti-namenode.jar.*\(certain\)\n   seen    on average \d+\.\d threads waited",
+            )
 
-    def test_set_up_well(self):
-        """Half a thousand calls a second: nobody waits. Idle: it says that there was no load."""
+    def test_good_settings(self):
+        """500 calls a second without contention: no advice. Idle: the report says that there was no load."""
         with NameNode({"dfs.namenode.fslock.fair": "false"}) as namenode:
             with Loaded(namenode, "-c", 20, "-r", 500, "-m", "getFileInfo=90,mkdirs=10"):
-                # A JVM that has just started compiles what it is used for.
+                # A new JVM compiles at first.
                 time.sleep(5)
-                document = self.look(namenode)
+                document = self.measure(namenode)
                 self.assertEqual((document["advice"], document["not_seen"]), ([], []))
                 self.assertAlmostEqual(document["calls_per_second"], 500, delta=300)
             time.sleep(11)
-            document = self.look(namenode)
-            self.assertEqual((document["advice"], document["not_seen"]), ([], ["what load does: there was none"]))
+            document = self.measure(namenode)
+            self.assertEqual((document["advice"], document["not_seen"]), ([], ["advice on load: there was no load"]))
             self.assertEqual(len(advise(f"127.0.0.1:{namenode.port}", code=3).stderr.strip().splitlines()), 1)
 
 
@@ -122,15 +146,15 @@ class Wrong(unittest.TestCase):
         self.assertIn(expected, run.stderr)
         self.assertEqual(run.stdout, "")
 
-    def test_who_does_not_answer(self):
+    def test_no_response(self):
         port, = free_ports(1)
-        self.refused(3, "does not answer", f"127.0.0.1:{port}")
-        self.refused(3, "does not answer", "no-such-host.invalid")
+        self.refused(3, "does not respond", f"127.0.0.1:{port}")
+        self.refused(3, "does not respond", "no-such-host.invalid")
 
-    def test_what_is_no_namenode(self):
+    def test_other_servers(self):
         for (status, text), expected in {
-            (200, "<html>"): "this is no NameNode's /jmx",
-            (200, '{"beans":[{"name":"Hadoop:service=DataNode,name=DataNodeInfo"}]}'): "this is no NameNode",
+            (200, "<html>"): "this is not a NameNode's /jmx",
+            (200, '{"beans":[{"name":"Hadoop:service=DataNode,name=DataNodeInfo"}]}'): "this is not a NameNode",
             (401, ""): "Kerberos",
             (403, ""): "Kerberos",
             (404, ""): "status 404",
@@ -149,21 +173,21 @@ class Wrong(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             with open(f"{folder}/hdfs-site.xml", "w") as f:
                 f.write("<configuration><property><name>dfs.namenode.handler.count</name>")
-            self.refused(3, "this is no configuration of Hadoop that is whole: <property> is not closed", "--conf", folder)
+            self.refused(3, "the Hadoop configuration is incomplete: <property> is not closed", "--conf", folder)
 
     def test_flags(self):
-        self.refused(2, "HTTPS is not spoken", "https://nn1:9871")
-        self.refused(2, "the port is no number from 1 to 65535", "nn1:99999")
-        self.refused(2, "there is no host", "http://")
+        self.refused(2, "HTTPS is not supported", "https://nn1:9871")
+        self.refused(2, "the port is not a number from 1 to 65535", "nn1:99999")
+        self.refused(2, "the host is missing", "http://")
         self.refused(2, "invalid value", "-s", "5")
-        self.refused(3, "there is no core-site.xml", "--conf", ROOT)
+        self.refused(3, "has neither core-site.xml nor hdfs-site.xml", "--conf", ROOT)
 
 
 class Hangs(unittest.TestCase):
-    """Half a minute, so not with each change; the units have the same with shorter times."""
+    """Takes half a minute, so it is not part of make test; the unit tests cover it with shorter times."""
 
     def test_a_port_that_hangs(self):
-        """One says nothing, one says a byte now and then."""
+        """A silent server, and one that sends single bytes."""
         with socket.create_server(("127.0.0.1", 0)) as silent, socket.create_server(("127.0.0.1", 0)) as dripping:
             def drip():
                 one, _ = dripping.accept()
@@ -176,12 +200,20 @@ class Hangs(unittest.TestCase):
                     one.close()
             thread = threading.Thread(target=drip, daemon=True)
             thread.start()
-            runs = [subprocess.Popen([YUNTI, "nn", "advise", f"127.0.0.1:{of.getsockname()[1]}"], stderr=subprocess.PIPE, text=True)
-                    for of in (silent, dripping)]
+            runs = [
+                subprocess.Popen(
+                    [YUNTI, "nn", "advise", f"127.0.0.1:{of.getsockname()[1]}"], stderr=subprocess.PIPE, text=True
+                )
+                for of in (silent, dripping)
+            ]
             for run, seconds in zip(runs, (10, 20)):
-                said = run.communicate(timeout=60)[1]
+                error = run.communicate(timeout=60)[1]
                 self.assertEqual(run.returncode, 3)
-                self.assertRegex(said, f"^yunti: the NameNode's web server does not answer: nothing whole came in {seconds} s[^\n]*\n$")
+                self.assertRegex(
+                    error,
+                    "^yunti: the NameNode's web server does not respond: "
+                    f"no complete response within {seconds} s[^\n]*\n$",
+                )
             thread.join()
 
 

@@ -1,4 +1,5 @@
-"""The plug-ins in a NameNode: what is acknowledged is there after it was killed, no audit line is lost, queues are changed under load, what is wrong is told."""
+"""Tests of the plug-ins in a NameNode: acknowledged changes survive a kill, no audit line is lost, queues are swapped
+under load, wrong settings are reported."""
 
 import collections
 import getpass
@@ -28,14 +29,26 @@ APART = "org.yunti.namenode.lock.PhasedFineGrainedLockManager"
 AUDIT = {"dfs.namenode.audit.loggers": "org.yunti.namenode.audit.RingAuditLogger"}
 QUEUE = {"ipc.callqueue.impl": "org.yunti.namenode.queue.ShardedCallQueue"}
 CHANGES = "mkdirs=2,create=3,rename=2,delete=1,getFileInfo=2"
-ALL = "null=1,getFileInfo=4,getListing=1,getBlockLocations=1,contentSummary=1,mkdirs=1,create=2,rename=1,delete=1,setPermission=1"
-# Of each, what stock writes a line of; complete has none of its own.
-AUDITED = {"getFileInfo": "getfileinfo", "getListing": "listStatus", "getContentSummary": "contentSummary", "mkdirs": "mkdirs", "create": "create",
-           "rename": "rename", "delete": "delete", "setPermission": "setPermission", "getBlockLocations": "open"}
+ALL = (
+    "null=1,getFileInfo=4,getListing=1,getBlockLocations=1,contentSummary=1,mkdirs=1,create=2,rename=1,delete=1,"
+    "setPermission=1"
+)
+# Audit command of each call; complete has no line.
+AUDITED = {
+    "getFileInfo": "getfileinfo",
+    "getListing": "listStatus",
+    "getContentSummary": "contentSummary",
+    "mkdirs": "mkdirs",
+    "create": "create",
+    "rename": "rename",
+    "delete": "delete",
+    "setPermission": "setPermission",
+    "getBlockLocations": "open",
+}
 
 
 def load(namenode, *words):
-    """Started; `ended` waits for it."""
+    """Starts a load; `ended` waits for it."""
     command = [YUNTI, "nn", "load", namenode.address, "--json", "--files", "1000", *map(str, words)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -52,12 +65,15 @@ def bean(namenode, name):
 
 
 def listed(namenode, path):
-    """What is in a directory, as the web server lists it. A NameNode that has just started forbids it at first."""
+    """Entries of a directory, from the web server. A NameNode forbids it shortly after its start."""
     until = time.monotonic() + 30
     while True:
         try:
             with urlopen(f"http://127.0.0.1:{namenode.web}/webhdfs/v1{path}?op=LISTSTATUS", timeout=60) as answer:
-                return [(f"{path}/{status['pathSuffix']}", status["type"]) for status in json.load(answer)["FileStatuses"]["FileStatus"]]
+                return [
+                    (f"{path}/{status['pathSuffix']}", status["type"])
+                    for status in json.load(answer)["FileStatuses"]["FileStatus"]
+                ]
         except HTTPError as error:
             if error.code != 403 or time.monotonic() > until:
                 raise
@@ -75,13 +91,20 @@ def there(namenode, path, found=None):
 
 
 def changed(namenode, path, method, operation):
-    """Behind the back of those who ask by RPC."""
-    with urlopen(Request(f"http://127.0.0.1:{namenode.web}/webhdfs/v1{path}?op={operation}&user.name={getpass.getuser()}", method=method), timeout=20) as answer:
+    """Makes a change by the web server, past the RPC client."""
+    with urlopen(
+        Request(
+            f"http://127.0.0.1:{namenode.web}/webhdfs/v1{path}?op={operation}&user.name={getpass.getuser()}",
+            method=method,
+        ),
+        timeout=20,
+    ) as answer:
         assert json.load(answer)["boolean"], path
 
 
 class HistoryChecker:
-    """What must be there, what must not, and what may, by what was acknowledged. No two operations under way are of the same path."""
+    """Paths that must exist, must not exist, or may exist, from the acknowledged changes. Operations under way never
+    share a path."""
 
     def __init__(self, lines):
         self.certain, self.gone, self.unsure, self.count = set(), set(), set(), collections.Counter()
@@ -104,13 +127,13 @@ class HistoryChecker:
         return sorted((self.gone - self.unsure - self.certain) & found.keys())
 
     def one_of_each(self):
-        """A path that must be there, with nothing below it, and one that must not."""
+        """Returns a path that must exist, with no path below it, and one that must not exist."""
         above = {os.path.dirname(path) for path in self.certain | self.unsure}
         return min(self.certain - self.unsure - above), min(self.gone - self.unsure - self.certain)
 
 
 def grown(case, path, size):
-    """Returns when the load is well under way."""
+    """Returns once the file has this size."""
     until = time.monotonic() + 60
     while not os.path.exists(path) or os.path.getsize(path) < size:
         case.assertLess(time.monotonic(), until)
@@ -118,19 +141,35 @@ def grown(case, path, size):
 
 
 class Killed(unittest.TestCase):
-    """kill -9 under a load of changes, and a start from what is on the disk."""
+    """kill -9 under a load of changes, and a restart from the disk."""
 
     def check(self, properties):
-        """With blocks: created, allocated, reported, completed, deleted; heartbeats and reports of blocks take the other lock. Their DataNodes are gone
-        afterwards, which a NameNode would wait for. Two changes are planted before the checker looks: it must see them, and nothing else."""
+        """Uses files with blocks, so that heartbeats and block reports take the other lock. The restarted NameNode does
+        not wait for the DataNodes, which are gone. Two planted changes must be the only ones that the checker finds."""
         properties = {**properties, "dfs.namenode.safemode.threshold-pct": 0, "dfs.namenode.safemode.extension": 0}
         with NameNode(properties, plugin=True) as namenode:
             history = os.path.join(namenode.folder, "history")
-            run = load(namenode, "-m", CHANGES, "-c", 60, "-s", 30, "--warm-up", 0, "--history", history, "--datanodes", 4, "--block-reports", 2)
+            run = load(
+                namenode,
+                "-m",
+                CHANGES,
+                "-c",
+                60,
+                "-s",
+                30,
+                "--warm-up",
+                0,
+                "--history",
+                history,
+                "--datanodes",
+                4,
+                "--block-reports",
+                2,
+            )
             grown(self, history, 200_000)
             namenode.process.kill()
             namenode.process.wait()
-            # It looks for the NameNode for some seconds more.
+            # The client would retry for some seconds more.
             run.send_signal(signal.SIGINT)
             ended(run, code=None)
             with open(history) as f:
@@ -142,8 +181,8 @@ class Killed(unittest.TestCase):
             changed(namenode, lost, "DELETE", "DELETE")
             changed(namenode, back, "PUT", "MKDIRS")
             found = there(namenode, root)
-            self.assertEqual(checker.lost(found)[:5], [lost], "acknowledged, and not there")
-            self.assertEqual(checker.back(found)[:5], [back], "deleted, and there again")
+            self.assertEqual(checker.lost(found)[:5], [lost], "acknowledged, but missing")
+            self.assertEqual(checker.back(found)[:5], [back], "deleted, but present")
 
     def test_throughput(self):
         self.check({LOCK: PHASED, PRESET: "throughput", **QUEUE, **AUDIT})
@@ -151,8 +190,18 @@ class Killed(unittest.TestCase):
     def test_apart(self):
         self.check({LOCK: APART, PRESET: "balanced"})
 
-    def test_the_checker_sees_what_is_wrong(self):
-        checker = HistoryChecker(["ok mkdirs /a", "ok create /b", "ok rename /b /c", "ok delete /c", "ok create /d", "unknown delete /d", "unknown mkdirs /e"])
+    def test_the_checker_finds_errors(self):
+        checker = HistoryChecker(
+            [
+                "ok mkdirs /a",
+                "ok create /b",
+                "ok rename /b /c",
+                "ok delete /c",
+                "ok create /d",
+                "unknown delete /d",
+                "unknown mkdirs /e",
+            ]
+        )
         self.assertEqual((checker.lost({"/a": 0}), checker.back({"/a": 0})), ([], []))
         self.assertEqual(checker.lost({}), ["/a"])
         self.assertEqual(checker.back({"/a": 0, "/b": 0, "/c": 0, "/d": 0, "/e": 0}), ["/b", "/c"])
@@ -161,7 +210,13 @@ class Killed(unittest.TestCase):
 class Together(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        properties = {LOCK: PHASED, PRESET: "throughput", "dfs.namenode.lock.detailed-metrics.enabled": "true", **QUEUE, **AUDIT}
+        properties = {
+            LOCK: PHASED,
+            PRESET: "throughput",
+            "dfs.namenode.lock.detailed-metrics.enabled": "true",
+            **QUEUE,
+            **AUDIT,
+        }
         cls.namenode = cls.enterClassContext(NameNode(properties, plugin=True))
         cls.log = os.path.join(cls.namenode.folder, "hdfs-audit.log")
 
@@ -178,16 +233,20 @@ class Together(unittest.TestCase):
         time.sleep(0.3)
         fresh = self.lines()[before:]
         for line in fresh:
-            self.assertRegex(line, r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} INFO FSNamesystem.audit: allowed=true\tugi=root \(auth:SIMPLE\)\tip=/127.0.0.1\t"
-                                   r"cmd=\w+\tsrc=[^\t]+\tdst=[^\t]+\tperm=[^\t]+\tproto=rpc$")
+            self.assertRegex(
+                line,
+                r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} INFO FSNamesystem.audit: allowed=true\t"
+                r"ugi=root \(auth:SIMPLE\)\tip=/127.0.0.1\t"
+                r"cmd=\w+\tsrc=[^\t]+\tdst=[^\t]+\tperm=[^\t]+\tproto=rpc$",
+            )
         counts = collections.Counter(re.search(r"cmd=(\w+)", line)[1] for line in fresh)
         calls = {row["call"]: row["calls"] for row in document["by_call"]}
         for call, command in AUDITED.items():
-            # One more looks whether the name space is made, one removes what was made.
+            # Two further calls check for the files and remove the run's own files.
             self.assertIn(counts[command] - calls[call], (0, 1, 2), command)
         metrics = bean(self.namenode, "YuntiAudit")
         self.assertEqual((metrics["Overflows"], metrics["Errors"]), (0, 0))
-        # Its metrics are made each ten seconds.
+        # The metrics are updated every ten seconds.
         self.assertLessEqual(metrics["Lines"], len(self.lines()))
 
     def test_stocks_metrics_of_the_lock_and_the_queue(self):
@@ -195,11 +254,14 @@ class Together(unittest.TestCase):
         detailed = bean(self.namenode, "FSNamesystem")
         self.assertIn("LockQueueLength", " ".join(detailed))
         self.assertEqual(len(bean(self.namenode, "FairCallQueue")["QueueSizes"]), 4)
-        with urlopen(f"http://127.0.0.1:{self.namenode.web}/jmx?qry=Hadoop:service=NameNode,name=RpcDetailedActivityForPort*", timeout=20) as answer:
+        with urlopen(
+            f"http://127.0.0.1:{self.namenode.web}/jmx?qry=Hadoop:service=NameNode,name=RpcDetailedActivityForPort*",
+            timeout=20,
+        ) as answer:
             rates = " ".join(json.load(answer)["beans"][0])
         self.assertIn("MkdirsNumOps", rates)
 
-    def test_refreshed_under_load(self):
+    def test_a_refresh_under_load(self):
         run = load(self.namenode, "-m", ALL, "-s", 8, "--warm-up", 0, "-c", 100)
         time.sleep(1)
         for _ in range(2):
@@ -215,7 +277,12 @@ class Together(unittest.TestCase):
 
         def flood():
             while not stop.is_set():
-                for bytes_ in (b"hrpc\x09\x00\x00", b"GET / HTTP/1.1\r\n\r\n", os.urandom(200), b"hrpc\x09\x00\x00\x7f\xff\xff\xff" + os.urandom(50)):
+                for bytes_ in (
+                    b"hrpc\x09\x00\x00",
+                    b"GET / HTTP/1.1\r\n\r\n",
+                    os.urandom(200),
+                    b"hrpc\x09\x00\x00\x7f\xff\xff\xff" + os.urandom(50),
+                ):
                     try:
                         with socket.create_connection(("127.0.0.1", self.namenode.port), timeout=2) as one:
                             one.sendall(bytes_)
@@ -240,7 +307,7 @@ class Together(unittest.TestCase):
 
 class AuditThatEnds(unittest.TestCase):
     def loaded(self, namenode, end):
-        """Acknowledged mkdirs, and those in the audit log, of a NameNode that gets a signal in mid-load."""
+        """Returns the acknowledged mkdirs and the audit log of a NameNode that gets a signal during a load."""
         history = os.path.join(namenode.folder, "history")
         run = load(namenode, "-m", "mkdirs", "-c", 40, "-s", 30, "--warm-up", 0, "--history", history)
         grown(self, history, 60_000)
@@ -266,14 +333,18 @@ class AuditThatEnds(unittest.TestCase):
         with NameNode({**AUDIT, "yunti.namenode.audit.flush.ms": 5}, plugin=True) as namenode:
             done, text = self.loaded(namenode, signal.SIGKILL)
         audited = set(re.findall(r"cmd=mkdirs\tsrc=(\S+)", text))
-        # What came in the last milliseconds.
+        # Lines of the last milliseconds may be missing.
         self.assertLess(len(done - audited), 2000)
 
     def test_a_full_disk(self):
-        with NameNode({**AUDIT, "yunti.namenode.audit.file": "/tmp/never", "yunti.namenode.audit.block.max.ms": 300}, plugin=True) as namenode:
+        with NameNode(
+            {**AUDIT, "yunti.namenode.audit.file": "/tmp/never", "yunti.namenode.audit.block.max.ms": 300}, plugin=True
+        ) as namenode:
             disk = os.path.join(namenode.folder, "disk")
             os.mkdir(disk)
-            mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "yunti-test", disk], capture_output=True)
+            mounted = subprocess.run(
+                ["mount", "-t", "tmpfs", "-o", "size=64k", "yunti-test", disk], capture_output=True
+            )
             if mounted.returncode != 0:
                 self.skipTest("only root can mount")
             try:
@@ -285,22 +356,22 @@ class AuditThatEnds(unittest.TestCase):
                 # Operations go on after the first have waited.
                 self.assertEqual(document["failed"], 0)
                 self.assertGreater(document["calls"], 500)
-                said = namenode.said()
-                self.assertEqual(said.count("audit lines cannot be written to"), 1)
+                message = namenode.output()
+                self.assertEqual(message.count("audit lines cannot be written to"), 1)
                 with open(f"{disk}/audit.log") as f:
                     text = f.read()
-                self.assertTrue(text.endswith("\n"), "no line is half there")
+                self.assertTrue(text.endswith("\n"), "the last line is complete")
                 subprocess.run(["mount", "-o", "remount,size=16m", disk], check=True, capture_output=True)
                 until = time.monotonic() + 20
-                while "are written to" not in namenode.said():
+                while "are written to" not in namenode.output():
                     self.assertLess(time.monotonic(), until)
                     time.sleep(0.1)
                 time.sleep(0.5)
                 with open(f"{disk}/audit.log") as f:
                     text = f.read()
                 in_file = re.findall(r"cmd=mkdirs\tsrc=(\S+)", text)
-                elsewhere = re.findall(r"RingAuditLogger.overflow: allowed=.*cmd=mkdirs\tsrc=(\S+)", namenode.said())
-                # Each has its line, in one place.
+                elsewhere = re.findall(r"RingAuditLogger.overflow: allowed=.*cmd=mkdirs\tsrc=(\S+)", namenode.output())
+                # Each event has exactly one line.
                 everywhere = collections.Counter(in_file + elsewhere)
                 self.assertEqual([path for path, count in everywhere.items() if count > 1][:5], [])
                 self.assertGreaterEqual(len(everywhere), document["calls"])
@@ -309,20 +380,20 @@ class AuditThatEnds(unittest.TestCase):
 
 
 class Wrong(unittest.TestCase):
-    """A NameNode that does not start says why in a line."""
+    """A NameNode that does not start gives the reason in one line."""
 
-    def said(self, properties):
+    def message(self, properties):
         with self.assertRaises(AssertionError) as caught, NameNode(properties, plugin=True):
             pass
         return str(caught.exception)
 
     def test_settings(self):
-        said = self.said({LOCK: PHASED, PRESET: "fast"})
-        self.assertIn("yunti.namenode.lock.preset is 'fast'; it may be throughput or balanced", said)
+        message = self.message({LOCK: PHASED, PRESET: "fast"})
+        self.assertIn("yunti.namenode.lock.preset is 'fast'; it may be throughput or balanced", message)
 
     def test_audit(self):
-        said = self.said({**AUDIT, "yunti.namenode.audit.file": "/proc/no/audit"})
-        self.assertIn("audit lines cannot be written to /proc/no/audit", said)
+        message = self.message({**AUDIT, "yunti.namenode.audit.file": "/proc/no/audit"})
+        self.assertIn("audit lines cannot be written to /proc/no/audit", message)
 
     def test_queue(self):
         namenode = NameNode(QUEUE, plugin=True)

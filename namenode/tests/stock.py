@@ -1,4 +1,4 @@
-"""A stock NameNode of Hadoop 3.5.0, alone, from the jars on Maven Central: formatted in a folder of its own, on ports that were free."""
+"""Stock NameNode of Hadoop 3.5.0 from the jars on Maven Central, in its own folder, on free ports."""
 
 import atexit
 import functools
@@ -38,13 +38,16 @@ def free_ports(count):
 
 def _written(path, properties):
     with open(path, "w") as f:
-        rows = (f"<property><name>{escape(k)}</name><value>{escape(str(v))}</value></property>" for k, v in properties.items())
+        rows = (
+            f"<property><name>{escape(k)}</name><value>{escape(str(v))}</value></property>"
+            for k, v in properties.items()
+        )
         f.write(f"<configuration>{''.join(rows)}</configuration>\n")
 
 
 @functools.cache
 def _formatted():
-    """An empty name space, made once: a JVM's start is a second or more."""
+    """Returns an empty name space, formatted once, since the start of a JVM takes a second or more."""
     one = NameNode()
     made = subprocess.run(one._command("-format", "-force", "-nonInteractive"), capture_output=True, text=True)
     assert made.returncode == 0, made.stdout + made.stderr
@@ -53,7 +56,7 @@ def _formatted():
 
 
 class NameNode:
-    """It runs while this is entered. `address` is that of its RPC."""
+    """A NameNode that runs within the context. `address` is its RPC address."""
 
     def __init__(self, properties=None, heap="1g", plugin=False):
         jars.fetch()
@@ -79,12 +82,12 @@ class NameNode:
         _written(f"{self.folder}/hdfs-site.xml", self.properties)
 
     def set(self, key, value):
-        """For the next start."""
+        """Sets a property for the next start."""
         self.properties[key] = value
         self._write()
 
     def java(self, main, *words):
-        """A command of Hadoop's, with this NameNode's configuration."""
+        """Runs a command of Hadoop with this NameNode's configuration."""
         return subprocess.run(self._command(*words, main=main), capture_output=True, text=True, timeout=SECONDS_MAX)
 
     def _command(self, *words, main=MAIN):
@@ -96,7 +99,7 @@ class NameNode:
         return self.start()
 
     def start(self):
-        """Once more, after it has ended."""
+        """Starts the NameNode, also again after its end."""
         with open(self.log, "a") as log:
             self.process = subprocess.Popen(self._command(), stdout=log, stderr=log, start_new_session=True)
         end = time.monotonic() + SECONDS_MAX
@@ -106,12 +109,12 @@ class NameNode:
                 return self
             except OSError:
                 if self.process.poll() is not None or time.monotonic() > end:
-                    said = self.said()[-3000:]
+                    output = self.output()[-3000:]
                     self.__exit__()
-                    raise AssertionError(f"the NameNode does not start:\n{said}") from None
+                    raise AssertionError(f"the NameNode does not start:\n{output}") from None
                 time.sleep(0.1)
 
-    def said(self):
+    def output(self):
         with open(self.log) as f:
             return f.read()
 

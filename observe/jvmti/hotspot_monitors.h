@@ -1,13 +1,13 @@
-/* Monitors of a JVM that virtual threads hold: JVMTI does not say who. */
+/* Owners of monitors. JVMTI does not report virtual threads as owners. */
 #ifndef YUNTI_HOTSPOT_MONITORS_H
 #define YUNTI_HOTSPOT_MONITORS_H
 
 #include <jni.h>
 #include <stdint.h>
 
-/* For `owner_id`, once. */
+/* Prepares `owner_id`. Call it once. */
 void find_monitor_structures(void);
-/* Thread.threadId() of who holds a monitor, virtual or not; 0: nobody, or it is not known. @param object a local reference */
+/* Returns Thread.threadId() of a monitor's owner, virtual or not; 0 if unknown. @param object a local reference */
 uint64_t owner_id(jobject object);
 
 #endif

@@ -11,7 +11,7 @@ int peek(uint64_t address, void *to, size_t bytes)
 {
 	struct iovec local = {to, bytes}, remote = {(void *)(uintptr_t)address, bytes};
 
-	/* A thread may end meanwhile, and its memory be gone: the kernel says so where a load would not. */
+	/* A thread may end during the read and free its memory. The kernel then returns an error, but a load would crash. */
 	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == (ssize_t)bytes;
 }
 

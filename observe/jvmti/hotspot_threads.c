@@ -1,6 +1,6 @@
 /*
- * A Java thread is asked for the system's number of it by the structures of HotSpot: java.lang.Thread.eetop is the address of a JavaThread, which has
- * that of an OSThread, which has the number.
+ * The system's thread ID of a Java thread, from the structures of HotSpot: java.lang.Thread.eetop is the address of a
+ * JavaThread, which holds the address of an OSThread, which holds the ID.
  */
 #include "hotspot_threads.h"
 
@@ -28,7 +28,7 @@ int find_thread_structures(JNIEnv *jni, jclass thread_class)
 	eetop_field = (*jni)->GetFieldID(jni, thread_class, "eetop", "J");
 	if ((*jni)->ExceptionCheck(jni))
 		(*jni)->ExceptionClear(jni);
-	/* Of Thread, later of JavaThread. */
+	/* A field of Thread, in later versions of JavaThread. */
 	os_thread_offset = offset_in_hotspot(NULL, "_osthread", NULL);
 	thread_id_offset = offset_in_hotspot("OSThread", "_thread_id", NULL);
 	return eetop_field != NULL;

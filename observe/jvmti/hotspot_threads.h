@@ -1,13 +1,13 @@
-/* Threads of a JVM as the system calls them. */
+/* System thread IDs of a JVM's threads. */
 #ifndef YUNTI_HOTSPOT_THREADS_H
 #define YUNTI_HOTSPOT_THREADS_H
 
 #include <jni.h>
 #include <stdint.h>
 
-/* 0: the class Thread is not as it is known. */
+/* Returns 0 if the class Thread has an unknown layout. */
 int find_thread_structures(JNIEnv *jni, jclass thread_class);
-/* The system's number of a Java thread; 0: a virtual thread, one that has ended, or a JVM whose structures are not known. */
+/* Returns the system's ID of a Java thread; 0 for a virtual thread, an ended one, or a JVM with unknown structures. */
 uint32_t tid_of(JNIEnv *jni, jobject thread);
 
 #endif

@@ -1,21 +1,24 @@
 /*
- * An agent in a JVM that writes down each wait for a lock: which lock, how long, who waited, who held it.
+ * A JVMTI agent that records each wait for a lock: the lock, the duration, the waiter, the holder.
  *
  *   monitors               JVMTI's MonitorContendedEnter and MonitorContendedEntered
- *   java.util.concurrent   a function of ours in the place of Unsafe.park, which calls the JVM's own; the lock is what
- *                          LockSupport calls the blocker
+ *   java.util.concurrent   a function that replaces Unsafe.park and calls the JVM's own; the lock is LockSupport's
+ *                          blocker
  *
- * A lock is named by its class and its identity hash code, which stay when the collector moves it.
+ * A lock is named by its class and its identity hash code, which stay the same when the collector moves it.
  *
- * A virtual thread does not sleep in Unsafe.park, it leaves its carrier: what it waits for is asked when it does (virtual_threads.h), and it has
- * waited when it has come to one again. Its place is by its own number. Of monitors JVMTI's events are in the virtual thread too.
+ * A virtual thread does not sleep in Unsafe.park but unmounts from its carrier (virtual_threads.h). Its wait begins
+ * with
+ * the unmount and ends with the next mount. Its place is found by its own number. JVMTI's monitor events run in the
+ * virtual thread too.
  *
- * Stacks are async-profiler's: a thread that is about to wait sends itself SIGPROF, and one to the thread that holds the lock.
+ * async-profiler takes the stacks: a thread that is about to wait sends SIGPROF to itself and to the lock's holder.
  *
- * What is written down, and where: look.h.
+ * Records and their memory: measurement.h.
  *
- * Loaded by the attach mechanism with options "start,NAME,PARK,SECONDS" (PARK: the address of the JVM's own function, in hex; 0: without
- * java.util.concurrent) or "stop,NAME", of the same look. Loaded again, it is the same library, and these are the same variables.
+ * The attach mechanism loads it with the options "start,NAME,PARK,SECONDS" or "stop,NAME" with the same name. PARK is
+ * the address of the JVM's own function in hex; 0 unmounts out java.util.concurrent. The second load reaches the same
+ * library and the same variables.
  */
 #define _GNU_SOURCE
 #include <jvmti.h>
@@ -26,7 +29,7 @@
 
 #include "hotspot_monitors.h"
 #include "hotspot_threads.h"
-#include "look.h"
+#include "measurement.h"
 #include "virtual_threads.h"
 #include "waits.h"
 
@@ -34,10 +37,10 @@ enum { BUSY = 1, REFUSED = 2, NO_MEMORY = 3 };
 
 static jvmtiEnv *jvmti;
 static JavaVM *java_vm;
-static struct look *started; /* for the thread that attaches alone: the one that is on, and still that while it is stopped */
+static struct measurement *started; /* of the attaching thread alone: the current measurement, also during its stop */
 
 typedef void (*park_function)(JNIEnv *, jobject, jboolean, jlong);
-/* Never taken back: a thread may be on its way from our function to it. */
+/* Never reset, because a thread may be about to call it. */
 static _Atomic park_function jvm_park;
 static int is_park_ours;
 static int knows_virtual_threads;
@@ -46,7 +49,7 @@ static jfieldID blocker_field;
 
 /* ---- monitors ---- */
 
-/* The number by which its place is found; 0: by that of the system's thread. */
+/* Returns the number of a virtual thread; 0 for any other thread. */
 static uint32_t virtual_or_none(JNIEnv *jni, jthread thread)
 {
 	return is_virtual(jni, thread) ? number_of_virtual(jni, thread) : 0;
@@ -55,27 +58,27 @@ static uint32_t virtual_or_none(JNIEnv *jni, jthread thread)
 static void JNICALL yunti_monitor_wait_begins(jvmtiEnv *env, JNIEnv *jni, jthread thread, jobject object)
 {
 	struct record record = {.begin_ns = now_ns()};
-	struct look *look = enter();
+	struct measurement *measurement = enter();
 	uint32_t number;
 
 	(void)env;
-	if (!look)
+	if (!measurement)
 		return;
 	number = virtual_or_none(jni, thread);
 	if (number) {
-		look->header->has_virtual_threads = 1;
-		/* By which place is told only where their events are, too. */
-		if (!look->header->sees_virtual_threads) {
+		measurement->header->has_virtual_threads = 1;
+		/* The place is only freed by mount events, so it is only taken if they are on. */
+		if (!measurement->header->sees_virtual_threads) {
 			leave();
 			return;
 		}
-		forget_virtual(look, number);
-		note_name(look, jni, thread, number);
+		forget_virtual(measurement, number);
+		note_name(measurement, jni, thread, number);
 	} else {
-		forget(look, own_place(look));
+		forget(measurement, own_place(measurement));
 	}
-	find_owner(look, jni, object, &record);
-	begin(look, jni, object, number, MONITOR, &record);
+	find_owner(measurement, jni, object, &record);
+	begin(measurement, jni, object, number, MONITOR, &record);
 	leave();
 }
 
@@ -87,31 +90,31 @@ static void JNICALL monitor_wait_ends(jvmtiEnv *env, JNIEnv *jni, jthread thread
 
 /* ---- java.util.concurrent ---- */
 
-/* @return the number of the virtual thread that it is; 0: none */
+/* @return the number of the current virtual thread; 0 for any other thread */
 static uint32_t begin_park(JNIEnv *jni)
 {
 	struct record record = {.begin_ns = now_ns()};
-	struct look *look = enter();
+	struct measurement *measurement = enter();
 	jobject blocker = NULL;
 	jthread thread = NULL;
 	uint32_t number = 0;
 	enum kind kind;
 
-	if (!look)
+	if (!measurement)
 		return 0;
 	if (!(*jvmti)->GetCurrentThread(jvmti, &thread) && thread) {
 		number = virtual_or_none(jni, thread);
 		blocker = (*jni)->GetObjectField(jni, thread, blocker_field);
 	}
 	if (!number)
-		forget(look, own_place(look));
-	/* One that could not leave its carrier has begun to wait when it tried. */
-	if (blocker && (!number || (look->header->sees_virtual_threads && !virtual_place(look, number)))) {
-		kind = kind_of(look, jni, blocker, &record);
-		ask_holder(&record);
+		forget(measurement, own_place(measurement));
+	/* A pinned virtual thread began its wait when it tried to unmount. */
+	if (blocker && (!number || (measurement->header->sees_virtual_threads && !virtual_place(measurement, number)))) {
+		kind = kind_of(measurement, jni, blocker, &record);
+		request_holder_stack(&record);
 		if (number)
-			note_name(look, jni, thread, number);
-		begin(look, jni, blocker, number, kind, &record);
+			note_name(measurement, jni, thread, number);
+		begin(measurement, jni, blocker, number, kind, &record);
 	}
 	if (blocker)
 		(*jni)->DeleteLocalRef(jni, blocker);
@@ -139,113 +142,118 @@ static int set_park(JNIEnv *jni, park_function function)
 	return failed;
 }
 
-/* ---- java.util.concurrent, of virtual threads ---- */
+/* ---- java.util.concurrent in virtual threads ---- */
 
-/* One leaves its carrier: to wait, to sleep, to read, to let others run, or because it ends. */
-static void leaves(JNIEnv *jni, jthread thread)
+/* A virtual thread unmounts: to wait, to sleep, to read, to yield, or because it ends. */
+static void unmounts(JNIEnv *jni, jthread thread)
 {
 	struct record record = {0};
-	struct look *look = enter();
+	struct measurement *measurement = enter();
 	struct record *place;
 	jobject blocker;
 	uint32_t number;
 	enum kind kind;
 	int parks;
 
-	if (!look)
+	if (!measurement)
 		return;
 	blocker = (*jni)->GetObjectField(jni, thread, blocker_field);
 	parks = blocker && !is_running(jni, thread);
-	number = parks || atomic_load(&look->virtual_open) ? number_of_virtual(jni, thread) : 0;
-	place = number ? virtual_place(look, number) : NULL;
-	/* It leaves for a monitor too, whose wait ends by an event of its own. Any other wait had not come to sleep: what it wanted was there. */
+	number = parks || atomic_load(&measurement->virtual_open) ? number_of_virtual(jni, thread) : 0;
+	place = number ? virtual_place(measurement, number) : NULL;
+	/* A wait for a monitor also unmounts, and ends by its own event. Any other open wait never slept. */
 	if (place && (parks || (atomic_load(&place->kind) & KINDS) != MONITOR)) {
-		/* Or it had begun before the look, on the carrier. */
+		/* A wait that began before the measurement, on the carrier. */
 		if (atomic_load(&place->kind) & BEFORE)
-			forget(look, place);
-		free_virtual_place(look, place);
+			forget(measurement, place);
+		free_virtual_place(measurement, place);
 	}
 	if (parks) {
 		record.begin_ns = now_ns();
-		kind = kind_of(look, jni, blocker, &record);
-		ask_holder(&record);
-		note_name(look, jni, thread, number);
-		begin(look, jni, blocker, number, kind, &record);
+		kind = kind_of(measurement, jni, blocker, &record);
+		request_holder_stack(&record);
+		note_name(measurement, jni, thread, number);
+		begin(measurement, jni, blocker, number, kind, &record);
 	}
 	if (blocker)
 		(*jni)->DeleteLocalRef(jni, blocker);
 	leave();
 }
 
-/* It waited when the look began. As of all that did, only what is within counts. */
-static void tell_virtual_before(struct look *look, JNIEnv *jni, jthread thread, jobject blocker, uint32_t number)
+/* Records a wait that began before the measurement. Only the time within the measurement counts. */
+static void write_virtual_before(struct measurement *measurement, JNIEnv *jni, jthread thread, jobject blocker,
+		uint32_t number)
 {
-	struct record record = {.begin_ns = look->begin_ns, .tid = number};
-	enum kind kind = kind_of(look, jni, blocker, &record);
+	struct record record = {.begin_ns = measurement->begin_ns, .tid = number};
+	enum kind kind = kind_of(measurement, jni, blocker, &record);
 
-	/* Or it found no room when it began, and is counted. */
-	if (atomic_load(kind == WAIT ? &look->header->idle_lost : &look->header->lost))
+	/* The wait may have found no place at its begin, and is counted as lost then. */
+	if (atomic_load(kind == WAIT ? &measurement->header->idle_lost : &measurement->header->lost))
 		return;
-	note_name(look, jni, thread, number);
-	/* Who has it now is not who had it. */
+	note_name(measurement, jni, thread, number);
+	/* The current holder is not the one during the wait. */
 	record.holder = record.holder_tid = 0;
-	describe(look, jni, blocker, &record);
+	describe(measurement, jni, blocker, &record);
 	record.duration_ns = now_ns() - record.begin_ns;
 	atomic_store(&record.kind, kind | BEFORE);
-	tell(look, &record);
+	write_record(measurement, &record);
 }
 
-/* It runs on a carrier, another one maybe; or where it was, since something keeps it there: a native method, a class that is initialised. */
-static void comes_back(JNIEnv *jni, jthread thread)
+/* A virtual thread has mounted; or it is pinned to its carrier, by a native method or a class initialisation. */
+static void mounted(JNIEnv *jni, jthread thread)
 {
-	struct look *look = enter();
+	struct measurement *measurement = enter();
 	jobject blocker;
 
-	if (!look)
+	if (!measurement)
 		return;
 	blocker = (*jni)->GetObjectField(jni, thread, blocker_field);
-	/* One that cannot leave its carrier goes on to Unsafe.park, and waits there. */
+	/* A pinned one goes on to Unsafe.park and waits there. */
 	if (blocker && is_running(jni, thread)) {
 		uint32_t number = number_of_virtual(jni, thread);
-		struct record *place = virtual_place(look, number);
+		struct record *place = virtual_place(measurement, number);
 
 		if (place)
-			end_in(look, jni, NULL, place);
+			end_in(measurement, jni, NULL, place);
 		else
-			tell_virtual_before(look, jni, thread, blocker, number);
+			write_virtual_before(measurement, jni, thread, blocker, number);
 	}
 	if (blocker)
 		(*jni)->DeleteLocalRef(jni, blocker);
 	leave();
 }
 
-/* By their arguments: JNIEnv *, jthread. */
-static void JNICALL yunti_virtual_thread_leaves(jvmtiEnv *env, ...)
+/* The arguments are JNIEnv * and jthread. */
+static void JNICALL yunti_virtual_thread_unmounts(jvmtiEnv *env, ...)
 {
 	va_list arguments;
 	JNIEnv *jni;
 
 	va_start(arguments, env);
 	jni = va_arg(arguments, JNIEnv *);
-	leaves(jni, va_arg(arguments, jthread));
+	unmounts(jni, va_arg(arguments, jthread));
 	va_end(arguments);
 }
 
-static void JNICALL virtual_thread_has_come(jvmtiEnv *env, ...)
+static void JNICALL virtual_thread_mounted(jvmtiEnv *env, ...)
 {
 	va_list arguments;
 	JNIEnv *jni;
 
 	va_start(arguments, env);
 	jni = va_arg(arguments, JNIEnv *);
-	comes_back(jni, va_arg(arguments, jthread));
+	mounted(jni, va_arg(arguments, jthread));
 	va_end(arguments);
 }
 
-/* ---- waits that have begun before ---- */
+/* ---- waits that began before the measurement ---- */
 
-/* What a thread waits for at this moment; 0: for nothing. A JVM that runs does not say any more for which monitor: the event at the end does. */
-static enum kind waits_for(struct look *look, JNIEnv *jni, jthread thread, jobject *object, struct record *record)
+/*
+ * Returns what a thread waits for now; 0 for nothing. Which monitor it is, only the event at the end of the wait
+ * shows.
+ */
+static enum kind waits_for(struct measurement *measurement, JNIEnv *jni, jthread thread, jobject *object,
+		struct record *record)
 {
 	jint state = 0;
 
@@ -256,11 +264,14 @@ static enum kind waits_for(struct look *look, JNIEnv *jni, jthread thread, jobje
 	if (!(state & JVMTI_THREAD_STATE_PARKED))
 		return 0;
 	*object = (*jni)->GetObjectField(jni, thread, blocker_field);
-	return *object ? kind_of(look, jni, *object, record) : 0;
+	return *object ? kind_of(measurement, jni, *object, record) : 0;
 }
 
-/* At the begin, before any thread writes: who waits already. At the end, when no thread writes any more: who has waited all the time. */
-static void look_at_all(struct look *look, JNIEnv *jni, int is_end)
+/*
+* At the start, before any thread writes, records the threads that wait already. At the end, when no thread writes any
+* more, marks the ones that have waited all the time.
+*/
+static void scan_all(struct measurement *measurement, JNIEnv *jni, int is_end)
 {
 	jthread *threads = NULL;
 	jint i, count = 0;
@@ -268,13 +279,14 @@ static void look_at_all(struct look *look, JNIEnv *jni, int is_end)
 	if ((*jvmti)->GetAllThreads(jvmti, &count, &threads))
 		return;
 	for (i = 0; i < count; i++) {
-		struct record record = {.begin_ns = look->begin_ns, .tid = tid_of(jni, threads[i])};
+		struct record record = {.begin_ns = measurement->begin_ns, .tid = tid_of(jni, threads[i])};
 		jobject object = NULL;
-		enum kind kind = record.tid && record.tid != own_tid() ? waits_for(look, jni, threads[i], &object, &record) : 0;
-		struct record *place = kind ? place_of(look, record.tid) : NULL;
+		enum kind kind = record.tid && record.tid != own_tid() ? waits_for(measurement, jni, threads[i], &object, &record)
+				: 0;
+		struct record *place = kind ? place_of(measurement, record.tid) : NULL;
 
 		if (carrier_class && (*jni)->IsInstanceOf(jni, threads[i], carrier_class))
-			look->header->has_virtual_threads = 1;
+			measurement->header->has_virtual_threads = 1;
 		if (place && is_end) {
 			jint hash = 0;
 
@@ -283,12 +295,12 @@ static void look_at_all(struct look *look, JNIEnv *jni, int is_end)
 			if (atomic_load(&place->kind) & BEFORE && place->identity == (uint32_t)hash)
 				atomic_fetch_or(&place->kind, STILL);
 		} else if (place) {
-			ask_holder(&record);
+			request_holder_stack(&record);
 			if (object)
-				describe(look, jni, object, &record);
+				describe(measurement, jni, object, &record);
 			else
 				record.class_number = CLASSES_MAX;
-			yunti_takes_stack(look, &record, record.tid, kind);
+			yunti_takes_stack(measurement, &record, record.tid, kind);
 			put(place, &record, kind | BEFORE);
 		}
 		if (object)
@@ -298,35 +310,37 @@ static void look_at_all(struct look *look, JNIEnv *jni, int is_end)
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)threads);
 }
 
-/* What a virtual thread waits for at this moment, off its carrier or on it. */
-static enum kind virtual_waits_for(struct look *look, JNIEnv *jni, jthread thread, jobject *object, struct record *record)
+/* Returns what a virtual thread waits for now, mounted or not. */
+static enum kind virtual_waits_for(struct measurement *measurement, JNIEnv *jni, jthread thread, jobject *object,
+		struct record *record)
 {
 	if (is_running(jni, thread))
 		return 0;
 	if (is_blocked(jni, thread))
 		return MONITOR;
 	*object = (*jni)->GetObjectField(jni, thread, blocker_field);
-	return *object ? kind_of(look, jni, *object, record) : 0;
+	return *object ? kind_of(measurement, jni, *object, record) : 0;
 }
 
-struct virtual_look {
-	struct look *look;
+struct virtual_scan {
+	struct measurement *measurement;
 	int is_end;
 };
 
-static void look_at_virtual(JNIEnv *jni, jthread thread, void *with)
+static void scan_virtual(JNIEnv *jni, jthread thread, void *with)
 {
-	struct virtual_look *how = with;
-	struct look *look = how->look;
+	struct virtual_scan *how = with;
+	struct measurement *measurement = how->measurement;
 	uint32_t number = number_of_virtual(jni, thread);
-	struct record record = {.begin_ns = look->begin_ns, .tid = number}, *place = how->is_end ? virtual_place(look, number) : NULL;
+	struct record record = {.begin_ns = measurement->begin_ns, .tid = number}, *place = how->is_end
+			? virtual_place(measurement, number) : NULL;
 	jobject object = NULL;
 	enum kind kind;
 
-	/* At the end only those that have waited since the begin are asked. */
+	/* At the end, only check threads that have waited since the start. */
 	if (how->is_end && (!place || !(atomic_load(&place->kind) & BEFORE)))
 		return;
-	kind = virtual_waits_for(look, jni, thread, &object, &record);
+	kind = virtual_waits_for(measurement, jni, thread, &object, &record);
 	if (how->is_end) {
 		jint hash = 0;
 
@@ -334,24 +348,24 @@ static void look_at_virtual(JNIEnv *jni, jthread thread, void *with)
 			(*jvmti)->GetObjectHashCode(jvmti, object, &hash);
 		if (kind && place->identity == (uint32_t)hash)
 			atomic_fetch_or(&place->kind, STILL);
-	} else if (kind && (place = take_virtual_place(look, number, kind == WAIT))) {
+	} else if (kind && (place = take_virtual_place(measurement, number, kind == WAIT))) {
 		if (object)
-			describe(look, jni, object, &record);
+			describe(measurement, jni, object, &record);
 		else
 			record.class_number = CLASSES_MAX;
-		note_name(look, jni, thread, number);
+		note_name(measurement, jni, thread, number);
 		put(place, &record, kind | BEFORE);
 	}
 	if (object)
 		(*jni)->DeleteLocalRef(jni, object);
 }
 
-static void look_at_all_virtual(struct look *look, JNIEnv *jni, int is_end)
+static void scan_all_virtual(struct measurement *measurement, JNIEnv *jni, int is_end)
 {
-	struct virtual_look how = {look, is_end};
+	struct virtual_scan how = {measurement, is_end};
 
-	if (look->header->virtual_places && (!is_end || atomic_load(&look->virtual_open)))
-		look->header->virtual_threads_missed |= !for_all_virtual_threads(jni, look_at_virtual, &how);
+	if (measurement->header->virtual_places && (!is_end || atomic_load(&measurement->virtual_open)))
+		measurement->header->virtual_threads_missed |= !for_all_virtual_threads(jni, scan_virtual, &how);
 }
 
 /* ---- start and stop ---- */
@@ -376,14 +390,15 @@ static void JNICALL ends(jvmtiEnv *env, JNIEnv *jni)
 {
 	(void)env;
 	(void)jni;
-	set_look(NULL);
+	set_measurement(NULL);
 }
 
 static jvmtiCapabilities wanted = {
 	.can_generate_monitor_events = 1,
 	.can_get_monitor_info = 1,
 };
-static const jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED};
+static const jvmtiEvent events[] = {JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+		JVMTI_EVENT_MONITOR_CONTENDED_ENTERED};
 
 static void switch_events(jvmtiEventMode mode)
 {
@@ -403,7 +418,7 @@ static int add_capabilities(void)
 			wanted = more;
 			return 1;
 		}
-		/* The first JVMs with virtual threads give it at their start alone. */
+		/* The first JVMs with virtual threads grant this only at their start. */
 		knows_virtual_threads = 0;
 	}
 	return !(*jvmti)->AddCapabilities(jvmti, &wanted);
@@ -431,7 +446,7 @@ static int prepare(JNIEnv *jni)
 
 static void stop(JNIEnv *jni)
 {
-	struct look *look = started;
+	struct measurement *measurement = started;
 	int is_free;
 
 	if (is_park_ours && !set_park(jni, atomic_load(&jvm_park)))
@@ -439,46 +454,46 @@ static void stop(JNIEnv *jni)
 	switch_events(JVMTI_DISABLE);
 	if (knows_virtual_threads)
 		switch_mounts(jvmti, JVMTI_DISABLE, NULL, NULL);
-	set_look(NULL);
+	set_measurement(NULL);
 	started = NULL;
 	is_free = all_have_left();
-	look_at_all(look, jni, 1);
-	look_at_all_virtual(look, jni, 1);
+	scan_all(measurement, jni, 1);
+	scan_all_virtual(measurement, jni, 1);
 	(*jvmti)->RelinquishCapabilities(jvmti, &wanted);
-	/* What somebody still has in their hands stays. */
+	/* Memory that a thread still uses is leaked. */
 	if (is_free)
-		release(look);
+		release(measurement);
 }
 
 static int start(JNIEnv *jni, const char *name, uintptr_t park_address, uint64_t seconds)
 {
-	struct look *look;
+	struct measurement *measurement;
 
-	/* Whoever began that one is gone, and so is the time it asked for. */
+	/* The observer of that measurement is gone, and its time is over. */
 	if (started && now_ns() > started->deadline_ns)
 		stop(jni);
 	if (started)
 		return BUSY;
 	if (!prepare(jni))
 		return REFUSED;
-	look = make_look(name, seconds, knows_virtual_threads);
-	if (!look)
+	measurement = make_measurement(name, seconds, knows_virtual_threads);
+	if (!measurement)
 		return NO_MEMORY;
-	look_at_all(look, jni, 0);
-	look_at_all_virtual(look, jni, 0);
+	scan_all(measurement, jni, 0);
+	scan_all_virtual(measurement, jni, 0);
 	restore_budgets();
-	started = look;
-	set_look(look);
-	look->header->sees_virtual_threads =
-		knows_virtual_threads && switch_mounts(jvmti, JVMTI_ENABLE, yunti_virtual_thread_leaves, virtual_thread_has_come);
+	started = measurement;
+	set_measurement(measurement);
+	measurement->header->sees_virtual_threads =
+		knows_virtual_threads && switch_mounts(jvmti, JVMTI_ENABLE, yunti_virtual_thread_unmounts, virtual_thread_mounted);
 	switch_events(JVMTI_ENABLE);
 	if (park_address) {
 		atomic_store(&jvm_park, (park_function)park_address);
 		is_park_ours = !set_park(jni, yunti_park);
 	}
-	look->header->sees_parks = (uint64_t)is_park_ours;
-	/* Written last: all else is there. */
-	look->header->magic = MAGIC;
+	measurement->header->sees_parks = (uint64_t)is_park_ours;
+	/* Written last, when everything else is valid. */
+	measurement->header->magic = MAGIC;
 	return 0;
 }
 
@@ -492,7 +507,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 	java_vm = vm;
 	if (!options || (*vm)->GetEnv(vm, (void **)&jni, JNI_VERSION_1_8))
 		return REFUSED;
-	/* What others in this thread have not asked for. */
+	/* A pending exception of another agent on this thread. */
 	if ((*jni)->ExceptionCheck(jni))
 		return REFUSED;
 	if (sscanf(options, "start,%127[^,],%lx,%lu", name, &park_address, &seconds) == 3)

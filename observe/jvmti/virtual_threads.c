@@ -1,7 +1,7 @@
 /*
- * Virtual threads, by their class and by two events that HotSpot has beyond JVMTI's.
+ * Virtual threads, by their class and by two extension events of HotSpot.
  *
- * Nothing here is in the headers of JDK 17, which this is compiled with.
+ * The headers of JDK 17, which this is compiled with, have none of it.
  */
 #include "virtual_threads.h"
 
@@ -9,17 +9,17 @@
 
 #include "hotspot_threads.h"
 
-/* The capability can_support_virtual_threads, by its bit. */
+/* Bit of the capability can_support_virtual_threads. */
 #define CAPABILITY_BIT 44
 
-/* Of containers within containers. */
+/* Nesting depth of thread containers. */
 #define DEPTH_MAX 32
 
 static jclass virtual_class;
 static jfieldID id_field, name_field, carrier_field, state_field;
-/* -1: there is no such state, they keep their carriers (before JDK 24). */
+/* -1: no such state; before JDK 24 a blocked virtual thread keeps its carrier. */
 static jint running, blocked = -1;
-/* 0: there is no such event. */
+/* 0: no such event. */
 static jint unmount_event, mount_event;
 
 static void find_events(jvmtiEnv *jvmti)
@@ -75,12 +75,13 @@ void want_virtual_threads(jvmtiCapabilities *wanted)
 	((unsigned char *)wanted)[CAPABILITY_BIT / 8] |= 1 << CAPABILITY_BIT % 8;
 }
 
-int switch_mounts(jvmtiEnv *jvmti, jvmtiEventMode mode, jvmtiExtensionEvent leaves, jvmtiExtensionEvent has_come)
+int switch_mounts(jvmtiEnv *jvmti, jvmtiEventMode mode, jvmtiExtensionEvent unmounts, jvmtiExtensionEvent mounted)
 {
-	/* The callbacks stay when the events are off: taken away, one could be called that is no more. */
-	if (mode == JVMTI_ENABLE && ((*jvmti)->SetExtensionEventCallback(jvmti, mount_event, has_come) || (*jvmti)->SetExtensionEventCallback(jvmti, unmount_event, leaves)))
+	/* The callbacks stay set when the events are off, because one may be about to be called. */
+	if (mode == JVMTI_ENABLE && ((*jvmti)->SetExtensionEventCallback(jvmti, mount_event, mounted) ||
+			(*jvmti)->SetExtensionEventCallback(jvmti, unmount_event, unmounts)))
 		return 0;
-	/* Contrary to JVMTI's description a callback alone does not switch them on. */
+	/* Contrary to the JVMTI specification, a callback alone does not switch the events on. */
 	return !(*jvmti)->SetEventNotificationMode(jvmti, mode, (jvmtiEvent)mount_event, NULL) &&
 	       !(*jvmti)->SetEventNotificationMode(jvmti, mode, (jvmtiEvent)unmount_event, NULL);
 }
@@ -125,9 +126,9 @@ int is_blocked(JNIEnv *jni, jthread thread)
 	return blocked >= 0 && (*jni)->GetIntField(jni, thread, state_field) == blocked;
 }
 
-/* ---- all of them ---- */
+/* ---- list of all virtual threads ---- */
 
-/* jdk.internal.vm.ThreadContainer, which jcmd's Thread.dump_to_file goes through too: a tree of them, each with threads. */
+/* A tree of jdk.internal.vm.ThreadContainer, each with threads. jcmd's Thread.dump_to_file walks the same tree. */
 struct containers {
 	jmethodID threads, children, to_array;
 	void (*take)(JNIEnv *jni, jthread thread, void *with);
@@ -180,7 +181,8 @@ int for_all_virtual_threads(JNIEnv *jni, void (*take)(JNIEnv *jni, jthread threa
 	jclass containers = (*jni)->FindClass(jni, "jdk/internal/vm/ThreadContainers");
 	jclass container = containers ? (*jni)->FindClass(jni, "jdk/internal/vm/ThreadContainer") : NULL;
 	jclass stream = container ? (*jni)->FindClass(jni, "java/util/stream/Stream") : NULL;
-	jmethodID root_of = stream ? (*jni)->GetStaticMethodID(jni, containers, "root", "()Ljdk/internal/vm/ThreadContainer;") : NULL;
+	jmethodID root_of = stream ? (*jni)->GetStaticMethodID(jni, containers, "root",
+			"()Ljdk/internal/vm/ThreadContainer;") : NULL;
 	jmethodID tracks = root_of ? (*jni)->GetStaticMethodID(jni, containers, "trackAllThreads", "()Z") : NULL;
 	jobject root = NULL;
 
@@ -193,7 +195,7 @@ int for_all_virtual_threads(JNIEnv *jni, void (*take)(JNIEnv *jni, jthread threa
 		(*jni)->ExceptionClear(jni);
 	else if (root)
 		go_through(jni, root, 0, &all);
-	/* -Djdk.trackAllThreads=false: those of executors are in it, and no others. */
+	/* With -Djdk.trackAllThreads=false the tree has only the threads of executors. */
 	if (root && !(*jni)->CallStaticBooleanMethod(jni, containers, tracks))
 		all.is_broken = 1;
 	return root && !all.is_broken;
@@ -206,7 +208,7 @@ int name_of_virtual(JNIEnv *jni, jthread thread, char *name, int room)
 	jstring text = (*jni)->GetObjectField(jni, thread, name_field);
 	jsize length = text ? (*jni)->GetStringLength(jni, text) : 0;
 
-	/* Three bytes a character at most. */
+	/* At most three bytes per character. */
 	if (length > (room - 1) / 3)
 		length = (room - 1) / 3;
 	memset(name, 0, (size_t)room);

@@ -1,4 +1,4 @@
-/* What is waited for, who holds it, stacks: waits.h. */
+/* The lock, the holder and the stacks of a wait: waits.h. */
 #define _GNU_SOURCE
 #include "waits.h"
 
@@ -12,13 +12,13 @@
 #include "hotspot_threads.h"
 #include "virtual_threads.h"
 
-#define STACKS_A_SECOND 1000
-/* Of threads that wait for work. */
-#define IDLE_STACKS_A_SECOND 100
-#define HOLDERS_A_SECOND 100
-/* Asking for the owner of a monitor stops all threads for a moment. */
-#define OWNERS_A_SECOND 20
-/* Another thread that is asked for its stack answers when it runs. */
+#define STACKS_PER_SECOND 1000
+/* Stacks of threads that wait for work. */
+#define IDLE_STACKS_PER_SECOND 100
+#define HOLDERS_PER_SECOND 100
+/* A request for a monitor's owner stops all threads for a moment. */
+#define OWNERS_PER_SECOND 20
+/* Another thread takes its stack when it runs. */
 #define ANSWERS_WITHIN_NS 50000000ull
 
 struct budget {
@@ -48,9 +48,9 @@ void restore_budgets(void)
 	atomic_store(&owners.used, 0);
 }
 
-/* ---- which lock, and who holds it ---- */
+/* ---- lock and holder ---- */
 
-void describe(struct look *look, JNIEnv *jni, jobject lock, struct record *record)
+void describe(struct measurement *measurement, JNIEnv *jni, jobject lock, struct record *record)
 {
 	jint hash = 0;
 	char *signature = NULL, of_class[512];
@@ -61,24 +61,24 @@ void describe(struct look *look, JNIEnv *jni, jobject lock, struct record *recor
 	record->identity = (uint32_t)hash;
 	record->class_number = CLASSES_MAX;
 	if (type && !(*jvmti)->GetClassSignature(jvmti, is_class ? lock : type, &signature, NULL) && signature) {
-		/* A class itself: which. */
+		/* For a class object, name the class. */
 		snprintf(of_class, sizeof(of_class), "#%s", signature);
-		record->class_number = number_of_class(look, is_class ? of_class : signature);
+		record->class_number = number_of_class(measurement, is_class ? of_class : signature);
 		(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
 	}
 	if (type)
 		(*jni)->DeleteLocalRef(jni, type);
 }
 
-void note_name(struct look *look, JNIEnv *jni, jthread thread, uint32_t number)
+void note_name(struct measurement *measurement, JNIEnv *jni, jthread thread, uint32_t number)
 {
 	char name[301];
 
-	if (!is_named(look, number) && name_of_virtual(jni, thread, name, sizeof(name)))
-		name_thread(look, number, name);
+	if (!is_named(measurement, number) && name_of_virtual(jni, thread, name, sizeof(name)))
+		name_thread(measurement, number, name);
 }
 
-static void note_holder(struct look *look, JNIEnv *jni, jthread holder, struct record *record)
+static void note_holder(struct measurement *measurement, JNIEnv *jni, jthread holder, struct record *record)
 {
 	if (!is_virtual(jni, holder)) {
 		record->holder = record->holder_tid = tid_of(jni, holder);
@@ -86,44 +86,48 @@ static void note_holder(struct look *look, JNIEnv *jni, jthread holder, struct r
 	}
 	record->holder = number_of_virtual(jni, holder);
 	record->holder_tid = carrier_of(jni, holder);
-	note_name(look, jni, holder, record->holder);
+	note_name(measurement, jni, holder, record->holder);
 }
 
-void ask_holder(struct record *record)
+void request_holder_stack(struct record *record)
 {
 	uint64_t after_ns = now_ns() - record->begin_ns;
 
-	if (!record->holder_tid || record->holder_tid == own_tid() || !takes(&holders, HOLDERS_A_SECOND) || after_ns >= UINT32_MAX)
+	if (!record->holder_tid || record->holder_tid == own_tid() || !takes(&holders, HOLDERS_PER_SECOND) ||
+			after_ns >= UINT32_MAX)
 		return;
 	if (!syscall(SYS_tgkill, getpid(), record->holder_tid, SIGPROF))
-		record->holder_asked_after_ns = (uint32_t)after_ns + 1;
+		record->holder_request_after_ns = (uint32_t)after_ns + 1;
 }
 
-void find_owner(struct look *look, JNIEnv *jni, jobject monitor, struct record *record)
+void find_owner(struct measurement *measurement, JNIEnv *jni, jobject monitor, struct record *record)
 {
 	jvmtiMonitorUsage usage = {0};
 	uint64_t before;
 	int is_carrier;
 
-	if (!takes(&owners, OWNERS_A_SECOND))
+	if (!takes(&owners, OWNERS_PER_SECOND))
 		return;
 	before = owner_id(monitor);
 	if ((*jvmti)->GetObjectMonitorUsage(jvmti, monitor, &usage))
 		return;
-	/* The owner is nobody where a virtual thread has it, and its carrier where that thread is about to leave or has just come. */
+	/*
+	 * JVMTI reports no owner for a virtual thread, or its carrier if that thread is about to unmount or has just
+	 * mounted.
+	 */
 	is_carrier = usage.owner && carrier_class && (*jni)->IsInstanceOf(jni, usage.owner, carrier_class);
 	if (usage.owner && !is_carrier)
-		note_holder(look, jni, usage.owner, record);
+		note_holder(measurement, jni, usage.owner, record);
 	else if (before && owner_id(monitor) == before && !(is_carrier && id_of(jni, usage.owner) == before))
 		record->holder = virtual_number(before);
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)usage.waiters);
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)usage.notify_waiters);
 	if (usage.owner)
 		(*jni)->DeleteLocalRef(jni, usage.owner);
-	ask_holder(record);
+	request_holder_stack(record);
 }
 
-enum kind kind_of(struct look *look, JNIEnv *jni, jobject blocker, struct record *record)
+enum kind kind_of(struct measurement *measurement, JNIEnv *jni, jobject blocker, struct record *record)
 {
 	jobject owner;
 
@@ -131,7 +135,7 @@ enum kind kind_of(struct look *look, JNIEnv *jni, jobject blocker, struct record
 		return LOCK;
 	if (!(*jni)->IsInstanceOf(jni, blocker, queued_class) && !(*jni)->IsInstanceOf(jni, blocker, queued_long_class))
 		return WAIT;
-	/* For something to happen, and nobody holds it. */
+	/* A latch has no holder. */
 	if (latch_class && (*jni)->IsInstanceOf(jni, blocker, latch_class))
 		return WAIT;
 	if (!(*jni)->IsInstanceOf(jni, blocker, ownable_class))
@@ -139,7 +143,7 @@ enum kind kind_of(struct look *look, JNIEnv *jni, jobject blocker, struct record
 	owner = (*jni)->GetObjectField(jni, blocker, owner_field);
 	if (!owner)
 		return SYNCHRONIZER;
-	note_holder(look, jni, owner, record);
+	note_holder(measurement, jni, owner, record);
 	(*jni)->DeleteLocalRef(jni, owner);
 	return LOCK;
 }
@@ -147,17 +151,18 @@ enum kind kind_of(struct look *look, JNIEnv *jni, jobject blocker, struct record
 /* ---- a wait, from its begin to its end ---- */
 
 /*
- * All that costs time is done before the thread waits: behind the wait it holds the lock, and others would wait for us.
+ * All slow work is done before the wait. After it the thread holds the lock, and others would wait for the agent.
  */
 
-/* Own name and noinline: stacks are cut off there. */
-__attribute__((noinline)) void yunti_takes_stack(struct look *look, struct record *record, uint32_t tid, enum kind kind)
+/* The name and noinline matter: stacks are cut at this frame. */
+__attribute__((noinline)) void yunti_takes_stack(struct measurement *measurement, struct record *record, uint32_t tid,
+		enum kind kind)
 {
 	uint64_t for_ns;
 
-	if (!(kind == WAIT ? takes(&idle_stacks, IDLE_STACKS_A_SECOND) : takes(&stacks, STACKS_A_SECOND))) {
+	if (!(kind == WAIT ? takes(&idle_stacks, IDLE_STACKS_PER_SECOND) : takes(&stacks, STACKS_PER_SECOND))) {
 		if (kind != WAIT)
-			atomic_fetch_add(&look->header->without_stack, 1);
+			atomic_fetch_add(&measurement->header->without_stack, 1);
 		return;
 	}
 	record->sampled_from_ns = now_ns();
@@ -170,13 +175,13 @@ __attribute__((noinline)) void yunti_takes_stack(struct look *look, struct recor
 	record->sampled_tid = tid;
 }
 
-/* Only of one that had begun before the look an end can be missed. */
-void forget(struct look *look, struct record *place)
+/* The end of a wait is only missed if the wait began before the measurement. */
+void forget(struct measurement *measurement, struct record *place)
 {
 	uint32_t kind = place ? atomic_exchange(&place->kind, 0) & KINDS : 0;
 
 	if (kind && kind != WAIT)
-		atomic_fetch_add(&look->header->ends_unseen, 1);
+		atomic_fetch_add(&measurement->header->unseen_ends, 1);
 }
 
 void put(struct record *place, const struct record *record, enum kind kind)
@@ -185,58 +190,59 @@ void put(struct record *place, const struct record *record, enum kind kind)
 	atomic_store_explicit(&place->kind, kind, memory_order_release);
 }
 
-void begin(struct look *look, JNIEnv *jni, jobject lock, uint32_t number, enum kind kind, struct record *record)
+void begin(struct measurement *measurement, JNIEnv *jni, jobject lock, uint32_t number, enum kind kind,
+		struct record *record)
 {
-	struct record *place = number ? take_virtual_place(look, number, kind == WAIT) : own_place(look);
+	struct record *place = number ? take_virtual_place(measurement, number, kind == WAIT) : own_place(measurement);
 
 	if (!place) {
 		if (!number)
-			atomic_fetch_add(&look->header->lost, 1);
+			atomic_fetch_add(&measurement->header->lost, 1);
 		return;
 	}
 	record->tid = number ? number : own_tid();
-	describe(look, jni, lock, record);
-	yunti_takes_stack(look, record, own_tid(), kind);
+	describe(measurement, jni, lock, record);
+	yunti_takes_stack(measurement, record, own_tid(), kind);
 	put(place, record, kind);
 }
 
-void end_in(struct look *look, JNIEnv *jni, jobject monitor, struct record *place)
+void end_in(struct measurement *measurement, JNIEnv *jni, jobject monitor, struct record *place)
 {
 	uint32_t kind = atomic_load(&place->kind);
 
 	if (!kind || ((kind & KINDS) == MONITOR) != (monitor != NULL))
 		return;
 	if (monitor && kind & BEFORE)
-		describe(look, jni, monitor, place);
+		describe(measurement, jni, monitor, place);
 	place->duration_ns = now_ns() - place->begin_ns;
-	tell(look, place);
+	write_record(measurement, place);
 	if (place->tid & IS_VIRTUAL)
-		free_virtual_place(look, place);
+		free_virtual_place(measurement, place);
 	else
 		atomic_store(&place->kind, 0);
 }
 
 void end(JNIEnv *jni, jobject monitor, uint32_t number)
 {
-	struct look *look = enter();
+	struct measurement *measurement = enter();
 	struct record *place;
 
-	if (!look)
+	if (!measurement)
 		return;
-	place = number ? virtual_place(look, number) : own_place(look);
+	place = number ? virtual_place(measurement, number) : own_place(measurement);
 	if (place)
-		end_in(look, jni, monitor, place);
+		end_in(measurement, jni, monitor, place);
 	leave();
 }
 
-void forget_virtual(struct look *look, uint32_t number)
+void forget_virtual(struct measurement *measurement, uint32_t number)
 {
-	struct record *place = virtual_place(look, number);
+	struct record *place = virtual_place(measurement, number);
 
 	if (!place)
 		return;
-	forget(look, place);
-	free_virtual_place(look, place);
+	forget(measurement, place);
+	free_virtual_place(measurement, place);
 }
 
 /* ---- classes ---- */

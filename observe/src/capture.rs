@@ -1,8 +1,9 @@
-//! The stack of each hit: programs in the kernel ask for it and give it a number among its thread's, and here it is found again.
+//! Stacks of hits. A kernel program requests each stack and numbers the requests of each thread; this file matches
+//! stacks to these numbers.
 //!
-//! Of a JVM they ask by SIGPROF, which async-profiler answers with a sample. It must be there before the first signal, since SIGPROF ends a
-//! program that has no handler for it, and until after the last. Which sample answers which signal is seen by their times, both of
-//! CLOCK_MONOTONIC: counting them would be wrong for all that follow as soon as one was not taken.
+//! In a JVM the request is a SIGPROF, and async-profiler answers it with a sample. The profiler must be loaded
+//! before the first signal and until after the last, because an unhandled SIGPROF ends a program. Samples match
+//! signals by their CLOCK_MONOTONIC times. Matching by order would go wrong after the first missing sample.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -15,57 +16,63 @@ use yunti_probe::kernel::StackEvents;
 use yunti_probe::stack::Frame;
 use yunti_probe::target::Process;
 
-/// A signal that was sent to a thread has reached it by then, if it ever will before it runs again.
+/// Time for the last signals to reach their threads. A thread that is not running by then gets no sample.
 const SIGNALS_ARRIVE: Duration = Duration::from_millis(50);
-/// Two signals of which the second comes while the first is on its way are one, and have one sample.
+/// Nanoseconds within which two signals to one thread count as one. The kernel merges a signal with a pending one.
 const SAME_MOMENT_NS: u64 = 50_000;
 
+/// Source of stacks: async-profiler in a JVM, or perf events for any other process.
 pub enum Capture<'a> {
-    Jvm { profiler: Profiler<'a>, asked: Asked },
+    Jvm { profiler: Profiler<'a>, requests: StackRequests },
     Any(Box<StackEvents>),
 }
 
-/// Stacks that threads were asked for by a signal.
+/// Stacks that were requested by signals.
 #[derive(Default)]
-pub struct Asked {
-    /// By the thread's number within its container: number -> when.
+pub struct StackRequests {
+    /// Thread ID inside its PID namespace -> request number -> time in ns.
     of: HashMap<u32, BTreeMap<u32, u64>>,
-    /// The thread's number outside.
+    /// Thread ID inside its PID namespace -> outside of it.
     tids: HashMap<u32, u32>,
 }
 
-/// A stack that was asked for.
+/// A request for the stack of a thread.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask {
+pub struct StackRequest {
     pub tid: u32,
     pub tid_inside: u32,
-    /// Among its thread's, from 1; 0: it was left away.
+    /// Number among the requests of its thread, from 1; 0 if no stack was requested.
     pub number: u32,
     pub time_ns: u64,
 }
 
 type Stack = Rc<[Frame]>;
-/// By thread and number.
+/// Stacks by thread ID and request number.
 type StackOf = HashMap<(u32, u32), Stack>;
 
-/// Stacks by thread and number, the outermost frame first.
+/// Captured stacks by thread ID and request number, the outermost frame first.
 pub struct Stacks {
     of: StackOf,
-    /// Why some are missing.
+    /// Reasons why stacks are missing.
     pub skips: Vec<String>,
 }
 
 impl<'a> Capture<'a> {
-    /// @param time how long at most it will be needed
+    /// Starts the capture.
+    ///
+    /// @param time the longest time that it will be needed
     pub fn of(process: &'a Process, is_jvm: bool, time: Duration) -> Result<Capture<'a>> {
         Ok(if is_jvm {
-            Capture::Jvm { profiler: Profiler::start(process, Sampling::Asked, time)?, asked: Asked::default() }
+            Capture::Jvm {
+                profiler: Profiler::start(process, Sampling::OnSignal, time)?,
+                requests: StackRequests::default(),
+            }
         } else {
             Capture::Any(Box::new(StackEvents::of(process)?))
         })
     }
 
-    /// What programs say their word to; None: they send signals.
+    /// Returns the perf events that kernel programs trigger; `None` if they send signals instead.
     pub fn events(&self) -> Option<&StackEvents> {
         match self {
             Capture::Jvm { .. } => None,
@@ -79,31 +86,32 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// To be called for each hit.
-    pub fn asked(&mut self, ask: Ask) {
-        if let (Capture::Jvm { asked, .. }, 1..) = (self, ask.number) {
-            asked.tids.insert(ask.tid_inside, ask.tid);
-            let time = asked.of.entry(ask.tid_inside).or_default().entry(ask.number).or_insert(ask.time_ns);
-            *time = ask.time_ns.min(*time);
+    /// Records a request. The caller calls this for each hit.
+    pub fn record(&mut self, request: StackRequest) {
+        if let (Capture::Jvm { requests, .. }, 1..) = (self, request.number) {
+            let StackRequest { tid, tid_inside, number, time_ns } = request;
+            requests.tids.insert(tid_inside, tid);
+            let time = requests.of.entry(tid_inside).or_default().entry(number).or_insert(time_ns);
+            *time = time_ns.min(*time);
         }
     }
 
-    /// To be called when the programs are detached.
+    /// Ends the capture and matches stacks to requests. The kernel programs must be detached.
     pub fn finish(self) -> Result<Stacks> {
         match self {
             Capture::Any(mut events) => {
                 events.collect();
                 let lost = events.lost();
-                let skips = (lost > 0).then(|| format!("{lost} stacks, for which there was no room"));
+                let skips = (lost > 0).then(|| format!("{lost} stacks: the buffer was full"));
                 Ok(Stacks { of: events.stacks(), skips: skips.into_iter().collect() })
             }
-            Capture::Jvm { profiler, asked } => {
+            Capture::Jvm { profiler, requests } => {
                 std::thread::sleep(SIGNALS_ARRIVE);
                 let recording = profiler.stop()?;
                 let mut skips = Vec::from_iter(recording.broken);
-                let (of, missing) = asked.answered(&recording.samples);
+                let (of, missing) = requests.match_samples(&recording.samples);
                 if missing > 0 {
-                    skips.push(format!("{missing} stacks, which the JVM did not give"));
+                    skips.push(format!("{missing} stacks: the JVM returned no sample"));
                 }
                 Ok(Stacks { of, skips })
             }
@@ -111,21 +119,21 @@ impl<'a> Capture<'a> {
     }
 }
 
-impl Asked {
-    /// The stack of each, and how many have none.
-    fn answered(&self, samples: &[Sample]) -> (StackOf, usize) {
+impl StackRequests {
+    /// Returns the stack of each request, and the number of requests without one.
+    fn match_samples(&self, samples: &[Sample]) -> (StackOf, usize) {
         let mut times: HashMap<u32, Vec<(u64, &Stack)>> = HashMap::new();
         for sample in samples {
             times.entry(sample.tid).or_default().push((sample.time, &sample.frames));
         }
         let (mut stacks, mut missing) = (HashMap::new(), 0);
-        for (inside, asks) in &self.of {
+        for (inside, requests) in &self.of {
             let samples = times.entry(*inside).or_default();
             samples.sort_by_key(|(time, _)| *time);
             let tid = self.tids.get(inside).copied().unwrap_or_default();
-            // From behind: one whose signal was merged with the next one's has the same sample.
+            // Backwards: a request whose signal was merged with the next one shares its sample.
             let mut next: Option<(u64, Option<&Stack>)> = None;
-            for (number, time) in asks.iter().rev() {
+            for (number, time) in requests.iter().rev() {
                 let end = next.map_or(u64::MAX, |(time, _)| time);
                 let at = samples.partition_point(|(of, _)| of < time);
                 let own = samples.get(at).filter(|(of, _)| *of < end).map(|(_, frames)| *frames);
@@ -154,7 +162,7 @@ mod tests {
     use yunti_probe::stack::Kind;
 
     #[test]
-    fn samples_answer_the_signal_before_them() {
+    fn samples_match_the_signal_before_them() {
         let sample = |time: u64| Sample {
             frames: vec![Frame { name: time.to_string().into(), kind: Kind::Native }].into(),
             thread: "t".into(),
@@ -164,16 +172,16 @@ mod tests {
             value: 1,
             is_wall: false,
         };
-        let check = |asks: &[(u32, u64)], samples: &[u64], expected: &[(u32, u64)], missing: usize| {
-            let mut asked = Asked::default();
-            asked.tids.insert(7, 700);
-            asked.of.insert(7, asks.iter().copied().collect());
+        let check = |requests: &[(u32, u64)], samples: &[u64], expected: &[(u32, u64)], missing: usize| {
+            let mut known = StackRequests::default();
+            known.tids.insert(7, 700);
+            known.of.insert(7, requests.iter().copied().collect());
             let samples: Vec<Sample> = samples.iter().map(|time| sample(*time)).collect();
-            let (stacks, none) = asked.answered(&samples);
+            let (stacks, none) = known.match_samples(&samples);
             let mut found: Vec<(u32, u64)> =
                 stacks.iter().map(|((tid, n), f)| (*n + *tid - 700, f[0].name.parse().unwrap())).collect();
             found.sort_unstable();
-            assert_eq!((found.as_slice(), none), (expected, missing), "{asks:?} {samples:?}");
+            assert_eq!((found.as_slice(), none), (expected, missing), "{requests:?} {samples:?}");
         };
         let second = 1_000_000_000;
         check(
@@ -182,12 +190,12 @@ mod tests {
             &[(1, second + 9), (2, 2 * second + 9)],
             0,
         );
-        // One that was not taken is nobody else's.
+        // A missing sample is not replaced by another one.
         check(&[(1, second), (2, 2 * second)], &[2 * second + 9], &[(2, 2 * second + 9)], 1);
         check(&[(1, second), (2, 2 * second)], &[second + 9], &[(1, second + 9)], 1);
-        // Two signals that are one.
+        // Two merged signals.
         check(&[(1, second), (2, second + 100)], &[second + 200], &[(1, second + 200), (2, second + 200)], 0);
-        // Of somebody else, before.
+        // A sample from before the signal.
         check(&[(1, second)], &[5], &[], 1);
     }
 }

@@ -1,13 +1,13 @@
 //! `yunti observe`: why a process is slow, from Java method to kernel.
 //!
 //! ```text
-//!   flags -> command/  what is asked for
-//!              |-> jvm/     agents in a JVM, and what they tell
-//!              |-> why/     what bounds a process, by all of these
-//!              `-> calls/   calls of traced methods, and how long they took
+//!   flags -> command/  the subcommands
+//!              |-> jvm/     agents in a JVM, and their records
+//!              |-> why/     rules that name what bounds a process
+//!              `-> calls/   calls of traced methods, and their durations
 //! ```
 //!
-//! Processes, kernel programs, native samples, stacks and answers are in `yunti-probe`.
+//! Processes, kernel programs, native samples, stacks and answers come from `yunti-probe`.
 
 mod calls;
 mod capture;

@@ -1,4 +1,4 @@
-"""`yunti observe faults` on programs whose faults are known by number, kind and address."""
+"""`yunti observe faults` on programs with a known number, kind and address of faults."""
 
 import json
 import os
@@ -15,8 +15,8 @@ PAGE = 4096
 PAGES = 400
 
 
-def told(document, kind, area):
-    """Faults of a kind in an area, whose name ends so."""
+def faults_of(document, kind, area):
+    """Returns the faults of a kind in areas whose name ends with `area`."""
     return [f for f in document["one_by_one"] if f["kind"] == kind and f["area"].endswith(area)]
 
 
@@ -26,9 +26,9 @@ def group(document, kind, area):
     return found[0]
 
 
-class OfPrograms(Refusals, InAFolder, unittest.TestCase):
+class Programs(Refusals, InAFolder, unittest.TestCase):
     observer = "faults"
-    # On a disk, where written pages of a file are told to the kernel.
+    # On a disk, where the file system wants notices of written pages.
     new_folder = staticmethod(folder_for_containers)
 
     @classmethod
@@ -45,11 +45,11 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
         with open(self.file, "wb") as f:
             f.write(b"x" * PAGES * PAGE)
             f.flush()
-            # Clean pages, which are written anew.
+            # The pages are clean, so the next write notifies the kernel again.
             os.fsync(f.fileno())
 
-    def seen(self, does, *words, pages=PAGES, pause=0):
-        """What is seen; the range that was touched, and the faults that the system has counted meanwhile."""
+    def measure(self, does, *words, pages=PAGES, pause=0):
+        """Returns the answer, the range that was touched, and the faults that the system counted at the same time."""
         with Started(self.faults, does, str(pages)) as process, Looking("faults", *words, at=process) as looking:
             begin, end, counted = map(int, do(process))
             time.sleep(pause)
@@ -60,11 +60,11 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
         return document, (begin, end), counted
 
     def check(self, does, kind, area, faults=PAGES, each=1):
-        """Each page of the range, so many times, and all that the system has counted. Whose stack it is."""
-        document, (begin, end), counted = self.seen(does)
-        # After a fork, pages of the program's own variables are copied too.
+        """Checks that each page of the range faulted `each` times, and that the system counted the same number."""
+        document, (begin, end), counted = self.measure(does)
+        # After a fork, pages of the program's variables are copied too.
         self.assertTrue(faults <= counted <= faults + 3, counted)
-        of_range = [f for f in told(document, kind, area) if begin <= f["address"] < end]
+        of_range = [f for f in faults_of(document, kind, area) if begin <= f["address"] < end]
         self.assertEqual(sorted(f["address"] & -PAGE for f in of_range), sorted(list(range(begin, end, PAGE)) * each))
         return document
 
@@ -80,9 +80,9 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
     def test_pages_that_are_unmapped_at_once(self):
         self.check("unmapped", "first touch", "anonymous")
 
-    def test_given_back_and_touched_again(self):
+    def test_returned_memory_touched_again(self):
         document = self.check("again", "first touch", "anonymous", 5 * PAGES, each=5)
-        self.assertIn("given back to the system and taken again", document["advice"])
+        self.assertIn("returned to the system and requested again", document["advice"])
 
     def test_copy_on_write_after_fork(self):
         document = self.check("copy-on-write", "copy on write", "anonymous")
@@ -92,29 +92,29 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
         self.check("shared", "first touch", "shared memory")
 
     def test_the_heap(self):
-        document, (begin, end), counted = self.seen("heap")
-        addresses = [f["address"] & -PAGE for f in told(document, "first touch", "[heap]") if begin <= f["address"] < end]
+        document, (begin, end), counted = self.measure("heap")
+        addresses = [f["address"] & -PAGE for f in faults_of(document, "first touch", "[heap]") if begin <= f["address"] < end]
         self.assertEqual(len(addresses), len(set(addresses)))
         self.assertEqual((len(addresses), counted), (PAGES - 1, PAGES - 1))
 
     def test_a_mapped_file(self):
-        document, (begin, end), counted = self.seen("file", pause=0.1)
-        of_file = told(document, "file", os.path.realpath(self.file))
-        # The kernel puts several pages in place at once.
+        document, (begin, end), counted = self.measure("file", pause=0.1)
+        of_file = faults_of(document, "file", os.path.realpath(self.file))
+        # The kernel maps several pages at once.
         self.assertEqual(len([f for f in of_file if begin <= f["address"] < end]), counted)
         self.assertTrue(1 <= counted <= PAGES, counted)
 
     def test_write_notices(self):
-        document, (begin, end), counted = self.seen("write-notice", pause=0.1)
-        notices = [f for f in told(document, "write notice", os.path.realpath(self.file)) if begin <= f["address"] < end]
+        document, (begin, end), counted = self.measure("write-notice", pause=0.1)
+        notices = [f for f in faults_of(document, "write notice", os.path.realpath(self.file)) if begin <= f["address"] < end]
         if counted == 0:
-            self.skipTest("the file system of build/ wants no notice of written pages")
+            self.skipTest("the file system of build/ takes no notices of written pages")
         self.assertEqual((counted, len(notices)), (PAGES, PAGES))
 
     def test_stacks_of_threads(self):
         for does in ("stack", "thread-stack"):
-            document, (begin, end), counted = self.seen(does)
-            of_stack = [f for f in told(document, "first touch", "thread stack") if begin <= f["address"] & -PAGE < end]
+            document, (begin, end), counted = self.measure(does)
+            of_stack = [f for f in faults_of(document, "first touch", "thread stack") if begin <= f["address"] & -PAGE < end]
             self.assertTrue(counted - 2 <= len(of_stack) <= counted, (counted, len(of_stack)))
             self.assertTrue(PAGES - 40 <= counted <= PAGES + 2, counted)
 
@@ -122,10 +122,10 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
         with open("/sys/kernel/mm/transparent_hugepage/enabled") as f:
             if "[never]" in f.read():
                 self.skipTest("huge pages are switched off on this machine")
-        document, (begin, end), counted = self.seen("huge", pages=2048)
+        document, (begin, end), counted = self.measure("huge", pages=2048)
         if counted > 8:
-            self.skipTest("this machine has no huge page to give, of 2 MB in one piece")
-        addresses = sorted(f["address"] for f in told(document, "first touch", "anonymous") if begin <= f["address"] < end)
+            self.skipTest("this machine has no free huge page of 2 MB")
+        addresses = sorted(f["address"] for f in faults_of(document, "first touch", "anonymous") if begin <= f["address"] < end)
         self.assertEqual(addresses, list(range(begin, end, 2 << 20)))
         self.assertEqual(counted, 4)
 
@@ -134,11 +134,11 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
         self.assertEqual(group(document, "first touch", "anonymous")["by_kernel"], PAGES)
 
     def test_a_command_from_its_first_instruction(self):
-        said = observe("faults", "--json", "--", self.faults, "again", PAGES, "at-once").stdout
-        first, rest = said.split("\n", 1)
+        output = observe("faults", "--json", "--", self.faults, "again", PAGES, "at-once").stdout
+        first, rest = output.split("\n", 1)
         begin, end, counted = map(int, first.split()[1:])
-        seen = [f for f in json.loads(rest)["one_by_one"] if begin <= f["address"] < end]
-        self.assertEqual((len(seen), counted), (5 * PAGES, 5 * PAGES))
+        measured = [f for f in json.loads(rest)["one_by_one"] if begin <= f["address"] < end]
+        self.assertEqual((len(measured), counted), (5 * PAGES, 5 * PAGES))
 
     def test_an_idle_program_gets_no_advice(self):
         with Started(self.faults, "idle") as process:
@@ -149,7 +149,7 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
         self.assertIn("no page faults", document["answer"])
 
     def test_fewer_stacks_than_faults(self):
-        document, (begin, end), _ = self.seen("first-touch", "--stacks", 10)
+        document, (begin, end), _ = self.measure("first-touch", "--stacks", 10)
         self.assertEqual(len([f for f in document["one_by_one"] if begin <= f["address"] < end]), PAGES)
         self.assertIn(document["stacks"], (10, 20))
         self.assertIn("--stacks 10", str(document["skipped"]))
@@ -160,8 +160,8 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
                 begin, end, _ = map(int, do(process))
                 done(process)
                 for looking in (first, second):
-                    seen = [f for f in looking.rest()["one_by_one"] if begin <= f["address"] < end]
-                    self.assertEqual(len(seen), PAGES)
+                    measured = [f for f in looking.rest()["one_by_one"] if begin <= f["address"] < end]
+                    self.assertEqual(len(measured), PAGES)
 
     def test_killed_observer_and_killed_target(self):
         with Started(self.faults, "first-touch", str(PAGES)) as process:
@@ -193,9 +193,9 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
             with Looking("faults", "-o", page, at=process, json=False) as looking:
                 do(process)
                 done(process)
-                said = looking.rest()
-        for part in ("first touch in anonymous", "What would avoid most", "writes_each", "first touch"):
-            self.assertIn(part, said)
+                output = looking.rest()
+        for part in ("first touch in anonymous", "To avoid most of them", "writes_each", "first touch"):
+            self.assertIn(part, output)
         self.assertIn("writes_each", text_of(page))
 
 
@@ -207,7 +207,7 @@ class Java(OfOneJdk):
         require_programs_in_the_kernel()
         super().setUpClass()
 
-    def seen(self, *options):
+    def measure(self, *options):
         with Started(*self.java, *options, "Calls", "100") as process:
             with Looking("faults", at=process) as looking:
                 do(process, "allocate")
@@ -218,19 +218,19 @@ class Java(OfOneJdk):
 
     def test_heap_and_code_cache(self):
         # A young generation of 64 MB, used from its beginning to its end.
-        document = self.seen("-XX:+UseSerialGC", "-Xmn80m", "-Xms128m", "-Xmx128m", "-XX:-UseTransparentHugePages", "-Xbatch")
+        document = self.measure("-XX:+UseSerialGC", "-Xmn80m", "-Xms128m", "-Xmx128m", "-XX:-UseTransparentHugePages", "-Xbatch")
         heap = group(document, "first touch", "Java heap")
         self.assertTrue(40 << 20 <= heap["pages"] * PAGE <= 100 << 20, heap)
         self.assertIn("AlwaysPreTouch", document["advice"])
         self.assertTrue(any("Calls.allocates" in name for _, way in stacks(document) for name, _ in way))
 
     def test_touched_at_the_start(self):
-        document = self.seen("-XX:+UseSerialGC", "-Xmn80m", "-Xms128m", "-Xmx128m", "-XX:+AlwaysPreTouch")
+        document = self.measure("-XX:+UseSerialGC", "-Xmn80m", "-Xms128m", "-Xmx128m", "-XX:+AlwaysPreTouch")
         self.assertEqual([g for g in document["by_area"] if g["area"] == "Java heap" and g["faults"] > 50], [])
 
     def test_the_other_collectors(self):
         for collector in ("-XX:+UseG1GC", "-XX:+UseZGC"):
-            document = self.seen(collector, "-Xms512m", "-Xmx512m")
+            document = self.measure(collector, "-Xms512m", "-Xmx512m")
             pages = sum(g["pages"] for g in document["by_area"] if g["area"] == "Java heap")
             self.assertGreater(pages * PAGE, 30 << 20, (collector, document["by_area"]))
 

@@ -1,4 +1,4 @@
-"""`yunti observe flame` on native programs that wait, and that ask for memory."""
+"""`yunti observe flame` on native programs that wait, and that allocate memory."""
 
 import json
 import os
@@ -22,12 +22,12 @@ class Waiting(unittest.TestCase):
         os.chmod(cls.folder.name, 0o755)
         cls.waits = built(cls.folder.name, "waits")
 
-    def look(self, *more, target=(), before=(), seconds=SECONDS):
+    def measure(self, *more, target=(), before=(), seconds=SECONDS):
         with Started(*before, self.waits, "60", *target) as process:
             return json.loads(observe("flame", "-e", "wall", "-p", process.pid, "-s", seconds, *more, "--json", before=before).stdout)
 
     def seconds(self, document, *wanted):
-        """Of all ways that have these names in them, those of groups too."""
+        """Returns the seconds in all paths that contain these names, group names included."""
         ways = ((own, [name for name, _ in way]) for own, way in stacks(document))
         return sum(own for own, names in ways if all(name in names for name in wanted)) / document["rate_hz"]
 
@@ -38,14 +38,14 @@ class Waiting(unittest.TestCase):
 
     def test_all_threads_for_all_the_time(self):
         require_programs_in_the_kernel()
-        document = self.look("--states")
+        document = self.measure("--states")
         time = document["seconds"]
         self.check_sleepers(document)
-        # One that runs, if only it gets a processor.
+        # A thread that runs whenever it gets a processor.
         self.assertAlmostEqual(self.seconds(document, "d"), time, delta=0.15 * time)
         self.assertAlmostEqual(self.seconds(document, "runs_half") + self.seconds(document, "sleeps_half"), time, delta=0.2 * time)
         self.assertAlmostEqual(self.seconds(document, "sleeps_half"), time / 2, delta=0.2 * time)
-        # Unwound to the end, and with what the kernel does for them.
+        # Unwound to the end, with the kernel's frames.
         self.assertAlmostEqual(self.seconds(document, "clone3", "waits_for_a_lock", "futex_wait"), time, delta=0.15 * time)
         for function, state in (("waits_for_a_lock", "sleeping"), ("waits_for_ever", "sleeping"), ("sleeps_half", "sleeping")):
             self.assertGreater(self.seconds(document, state, function), 0.8 * self.seconds(document, function))
@@ -54,17 +54,17 @@ class Waiting(unittest.TestCase):
 
     def test_a_thousand_threads(self):
         require_programs_in_the_kernel()
-        document = self.look(target=("1000",))
+        document = self.measure(target=("1000",))
         self.assertAlmostEqual(self.seconds(document, "waits_for_ever"), 1001 * document["seconds"], delta=150 * document["seconds"])
         self.assertLess(document["overhead_percent"], 60)
 
     def test_without_root(self):
         if not may_be_others():
-            self.skipTest("only root can be somebody else")
-        document = self.look(before=NOBODY)
-        # One that has slept and waits for a processor, which others have, is not told from one that runs.
+            self.skipTest("only root can become another user")
+        document = self.measure(before=NOBODY)
+        # Without root, a woken thread in the run queue looks like a running one.
         self.check_sleepers(document, moments=0.5)
-        self.assertIn("their registers are root's to see", str(document["skipped"]))
+        self.assertIn("only root can read their registers", str(document["skipped"]))
 
 
 class Allocating(unittest.TestCase):
@@ -77,30 +77,30 @@ class Allocating(unittest.TestCase):
         cls.allocates = built(cls.folder.name, "allocates", "-fno-builtin")
 
     def test_each_call_is_counted(self):
-        said = observe("flame", "-e", "alloc", "-s", 20, "--json", "--", self.allocates, "100")
-        self.assertIn("WARNING each call of malloc", said.stderr)
-        ready, truth, document = said.stdout.split("\n", 2)
+        run = observe("flame", "-e", "alloc", "-s", 20, "--json", "--", self.allocates, "100")
+        self.assertIn("WARNING each call of malloc", run.stderr)
+        ready, truth, document = run.stdout.split("\n", 2)
         document = json.loads(document)
-        calls, asked = map(int, truth.split())
-        self.assertEqual((ready, document["calls"], document["bytes"]), ("ready", calls, asked))
+        calls, allocated = map(int, truth.split())
+        self.assertEqual((ready, document["calls"], document["bytes"]), ("ready", calls, allocated))
         by_function = {}
         for own, way in stacks(document):
             for name in {name for name, _ in way}:
                 by_function[name] = by_function.get(name, 0) + own
-        # What a thread has asked for since its last stack is in none.
-        self.assertGreater(by_function["main"], 0.99 * asked)
-        self.assertLessEqual(by_function["main"], asked)
-        self.assertAlmostEqual(by_function["asks_for_three_quarters"] / asked, 0.75, delta=0.03)
-        self.assertAlmostEqual(by_function["asks_for_a_quarter"] / asked, 0.25, delta=0.03)
+        # Allocations after a thread's last stack are in no stack.
+        self.assertGreater(by_function["main"], 0.99 * allocated)
+        self.assertLessEqual(by_function["main"], allocated)
+        self.assertAlmostEqual(by_function["asks_for_three_quarters"] / allocated, 0.75, delta=0.03)
+        self.assertAlmostEqual(by_function["asks_for_a_quarter"] / allocated, 0.25, delta=0.03)
 
-    def test_few_allocations_are_seen_too(self):
+    def test_few_allocations(self):
         document = json.loads(observe("flame", "-e", "alloc", "-s", 20, "--json", "--", self.allocates, "0").stdout.split("\n", 2)[2])
         self.assertEqual(document["calls"], 8)
         self.assertGreater(document["samples"], 1)
 
     def test_without_root(self):
         if not may_be_others():
-            self.skipTest("only root can be somebody else")
+            self.skipTest("only root can become another user")
         with Started(*NOBODY, "sh", "-c", "echo ready; exec sleep 20") as process:
             run = observe("flame", "-e", "alloc", "-p", process.pid, "-s", 1, before=NOBODY, code=3)
         self.assertIn("run as root", run.stderr)

@@ -1,4 +1,4 @@
-"""`yunti observe flame` on programs whose costs are known."""
+"""`yunti observe flame` on programs with known costs."""
 
 import glob
 import json
@@ -25,7 +25,7 @@ def cpu_seconds(pid):
 
 
 def shares(document):
-    """Name -> share of all that is spent in it or beyond it, frames within themselves once."""
+    """Returns name -> share of the total in it and its callees. Recursive frames count once."""
     names, nodes = document["tree"]["names"], document["tree"]["nodes"]
     total = max(1, nodes[0][3])
     spent, path = {}, {}
@@ -74,7 +74,7 @@ class Native(unittest.TestCase):
         run = observe("flame", "--", "/bin/true")
         self.assertIn("The process has ended", run.stdout)
 
-    def test_threads_that_are_there_and_that_come_later(self):
+    def test_existing_and_later_threads(self):
         with Started(self.hot, "30", "4") as process:
             document = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "--threads", "--json").stdout)
         names = document["tree"]["names"]
@@ -89,7 +89,7 @@ class Native(unittest.TestCase):
 
     def test_without_root(self):
         if not may_be_others():
-            self.skipTest("only root can be somebody else")
+            self.skipTest("only root can become another user")
         os.chmod(self.folder.name, 0o755)
         with Started(*NOBODY, self.hot, "30") as process:
             document = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "--rate", 499, "--json", before=NOBODY).stdout)
@@ -102,7 +102,7 @@ class Native(unittest.TestCase):
 
     def test_in_a_container(self):
         if os.geteuid() != 0:
-            self.skipTest("only root can make namespaces here")
+            self.skipTest("only root can create namespaces here")
         with tempfile.TemporaryDirectory(dir=os.path.join(ROOT, "build")) as folder:
             hot = built(folder, "hot")
             with Started(*container(hot, "30")) as process:
@@ -113,7 +113,7 @@ class Native(unittest.TestCase):
             document = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "--json").stdout)
         self.check(document, "work")
 
-    def test_a_target_that_becomes_another(self):
+    def test_a_target_that_executes_another_program(self):
         with Started("sh", "-c", f"echo ready; sleep 1.5; exec {self.hot} 30") as process:
             document = json.loads(observe("flame", "-p", process.pid, "-s", 4, "--rate", 499, "--json").stdout)
         self.check(document)
@@ -123,8 +123,8 @@ class Native(unittest.TestCase):
         with Started(self.hot, "30") as process:
             with open(old, "w") as f:
                 f.write(observe("flame", "-p", process.pid, "-s", SECONDS, "--json").stdout)
-            said = observe("flame", "-p", process.pid, "-s", SECONDS, "--diff", old).stdout
-        self.assertIn("What has changed: own shares of all", said)
+            output = observe("flame", "-p", process.pid, "-s", SECONDS, "--diff", old).stdout
+        self.assertIn("Changes of own shares", output)
         with open(old, "w") as f:
             f.write("{}")
         self.assertIn("no flame graph", observe("flame", "-p", os.getpid(), "--diff", old, code=3).stderr)
@@ -134,9 +134,9 @@ class Native(unittest.TestCase):
             run = subprocess.Popen([YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "30"], stdout=subprocess.PIPE, text=True)
             time.sleep(1.5)
             run.send_signal(signal.SIGINT)
-            said, _ = run.communicate(timeout=20)
+            output, _ = run.communicate(timeout=20)
         self.assertEqual(run.returncode, 130)
-        self.assertIn("costs_three_quarters", said)
+        self.assertIn("costs_three_quarters", output)
 
     def test_a_page(self):
         page = os.path.join(self.folder.name, "page.html")
@@ -154,13 +154,13 @@ class Wrong(unittest.TestCase):
         self.assertEqual(len(run.stderr.strip().splitlines()), 1, run.stderr)
         self.assertIn(expected, run.stderr)
 
-    def test_what_is_not_there(self):
+    def test_wrong_arguments(self):
         self.refused(3, "no process 4194999", "-p", "4194999")
         self.refused(3, "no process is called", "surely-no-such-name")
         self.refused(3, "no such program", "--", "/nonexistent/program")
         self.refused(2, "no process is named")
         self.refused(2, "seconds", "-s", "0", "-p", "1")
-        # Said before it is looked.
+        # The error comes before the measurement.
         began = time.monotonic()
         self.refused(5, "cannot write the page", "-s", "50", "-p", str(os.getpid()), "-o", "/nonexistent/page.html")
         self.refused(5, "cannot write the page", "-s", "50", "-p", str(os.getpid()), "-o", "/tmp")
@@ -168,7 +168,7 @@ class Wrong(unittest.TestCase):
 
 
 class Java:
-    """The tests of one JDK."""
+    """Tests on one JDK."""
 
     version = ""
 
@@ -192,8 +192,8 @@ class Java:
         with Started(*self.java, "30") as process:
             document = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "--rate", 499, "--json").stdout)
             again = json.loads(observe("flame", "-p", process.pid, "-s", 1, "--rate", 499, "--json").stdout)
-        for seen in (document, again):
-            three, one = share(seen, "Hot.costsThreeQuarters"), share(seen, "Hot.costsAQuarter")
+        for result in (document, again):
+            three, one = share(result, "Hot.costsThreeQuarters"), share(result, "Hot.costsAQuarter")
             self.assertAlmostEqual(three / max(0.01, three + one), 0.75, delta=0.08)
         kinds = {document["kinds"][node[2]] for node in document["tree"]["nodes"]}
         self.assertLessEqual({"interpreted", "native", "jvm"}, kinds)
@@ -215,7 +215,7 @@ class Java:
 
     def test_in_a_container(self):
         if os.geteuid() != 0:
-            self.skipTest("only root can make namespaces here")
+            self.skipTest("only root can create namespaces here")
         with tempfile.TemporaryDirectory(dir=os.path.join(ROOT, "build")) as folder:
             shutil.copytree(self.folder.name, folder, dirs_exist_ok=True)
             with Started(*container(self.java[0], "-cp", folder, "Hot", "60")) as process:
@@ -227,23 +227,23 @@ class Java:
 
     def test_without_root(self):
         if not may_be_others():
-            self.skipTest("only root can be somebody else")
+            self.skipTest("only root can become another user")
         os.chmod(self.folder.name, 0o755)
         with Started(*NOBODY, *self.java, "60") as process:
             document = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "--json", before=NOBODY).stdout)
             by_root = json.loads(observe("flame", "-p", process.pid, "-s", 1, "--json").stdout)
-        for seen in (document, by_root):
-            self.assertGreater(share(seen, "Hot.costs"), 0.3)
+        for result in (document, by_root):
+            self.assertGreater(share(result, "Hot.costs"), 0.3)
         self.assertEqual(self.left(process), [])
 
-    def test_a_jvm_that_wants_no_signals(self):
+    def test_a_jvm_with_reduced_signals(self):
         with Started(self.java[0], "-Xrs", *self.java[1:], "30") as process:
             document = json.loads(observe("flame", "-p", process.pid, "-s", 1, "--json").stdout)
             self.assertGreater(share(document, "Hot.costs"), 0.3)
         # SIGQUIT would end this one.
         with Started(self.java[0], "-Xrs", "-XX:+DisableAttachMechanism", *self.java[1:], "30") as process:
-            said = observe("flame", "-p", process.pid, "-s", 1, code=3).stderr
-            self.assertIn("no handler for SIGQUIT", said)
+            output = observe("flame", "-p", process.pid, "-s", 1, code=3).stderr
+            self.assertIn("no handler for SIGQUIT", output)
             self.assertIsNone(process.poll())
 
     def test_killed_observer_leaves_nothing(self):
@@ -266,10 +266,10 @@ class Java:
             run = subprocess.Popen([YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "30"], stdout=subprocess.PIPE, text=True)
             time.sleep(7)
             process.kill()
-            said, _ = run.communicate(timeout=20)
-        self.assertEqual(run.returncode, 0, said)
-        self.assertIn("has ended", said)
-        self.assertIn("Hot.spin", said)
+            output, _ = run.communicate(timeout=20)
+        self.assertEqual(run.returncode, 0, output)
+        self.assertIn("has ended", output)
+        self.assertIn("Hot.spin", output)
         self.assertEqual(self.left(process), [])
 
     def test_two_observers(self):
@@ -277,10 +277,10 @@ class Java:
             first = subprocess.Popen([YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "4", "--json"], stdout=subprocess.PIPE, text=True)
             time.sleep(1.5)
             second = observe("flame", "-p", process.pid, "-s", 1, code=3)
-            self.assertIn("another profiler is at work", second.stderr)
-            said, _ = first.communicate(timeout=20)
+            self.assertIn("another profiler is running", second.stderr)
+            output, _ = first.communicate(timeout=20)
             self.assertEqual(first.returncode, 0)
-            self.assertGreater(json.loads(said)["samples"], 100)
+            self.assertGreater(json.loads(output)["samples"], 100)
 
 
 class Java17(Java, unittest.TestCase):

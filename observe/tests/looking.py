@@ -1,4 +1,4 @@
-"""Programs that are looked at, `yunti observe` as a process that looks at them, and what test cases of both begin with."""
+"""Observed programs, `yunti observe` as a process, and base classes of test cases."""
 
 import contextlib
 import functools
@@ -18,7 +18,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools/tests"))
 import jdks  # noqa: E402
 
 YUNTI = os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti"))
-# The most that a look at a process lasts here; each ends when what is to be seen has been done.
+# Longest measurement in seconds; each ends when the program has done its work.
 LOOK_SECONDS_MAX = 100
 
 
@@ -31,7 +31,7 @@ MACHINE = ("cache", "cgroup", "crash", "ext4", "net")
 
 
 def part(command):
-    """The part of Yunti that has a command."""
+    """Returns the part of Yunti that has a command."""
     return "machine" if command in MACHINE else "observe"
 
 
@@ -41,13 +41,13 @@ def observe(*words, code=0, before=()):
     return run
 
 
-def document_in(said):
-    """The answer for programs, behind what the command that was looked at has said itself."""
-    return json.loads(said[said.index("{"):])
+def document_in(output):
+    """Returns the JSON answer, which follows the output of the observed command."""
+    return json.loads(output[output.index("{"):])
 
 
 def answer(observer, *words, **how):
-    """What a look from its beginning to its end tells programs."""
+    """Returns the JSON answer of a whole run."""
     return document_in(observe(observer, "--json", *words, **how).stdout)
 
 
@@ -58,20 +58,20 @@ def may_be_others():
     return os.geteuid() == 0 and shutil.which("setpriv") is not None
 
 
-needs_nobody = unittest.skipUnless(may_be_others(), "only root can be somebody else")
-needs_namespaces = unittest.skipUnless(os.geteuid() == 0, "only root can make namespaces here")
+needs_nobody = unittest.skipUnless(may_be_others(), "only root can become another user")
+needs_namespaces = unittest.skipUnless(os.geteuid() == 0, "only root can create namespaces here")
 
-needs_loop_devices = unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/loop-control"), "loop devices are made by root, where there are any")
+needs_loop_devices = unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/loop-control"), "loop devices need root and /dev/loop-control")
 
 
 def container(*command):
-    """A command in PID and mount namespaces of its own, with a /tmp that we do not see."""
+    """Returns a command in PID and mount namespaces of its own, with a /tmp of its own."""
     script = 'mount -t tmpfs none /tmp && exec "$@"'
     return ["unshare", "--mount", "--pid", "--fork", "--mount-proc", "sh", "-c", script, "sh", *command]
 
 
 def folder_for_containers():
-    """A folder that a process with a /tmp of its own sees too, where we may make one."""
+    """Returns a folder that a process with a /tmp of its own sees too, if one can be created."""
     build = os.path.join(ROOT, "build")
     with contextlib.suppress(PermissionError):
         os.makedirs(build, exist_ok=True)
@@ -79,18 +79,18 @@ def folder_for_containers():
 
 
 def left_in_container(pid):
-    """What is left of us in the /tmp of a process."""
+    """Returns the files of Yunti that are left in the /tmp of a process."""
     return [name for name in os.listdir(f"/proc/{pid}/root/tmp") if name.startswith(".yunti")]
 
 
 def within(process):
-    """The one process below `unshare`, by our number."""
+    """Returns the PID of the process below `unshare`, in this PID namespace."""
     with open(f"/proc/{process.pid}/task/{process.pid}/children") as f:
         return int(f.read().split()[0])
 
 
 class Started:
-    """A program that has said that it is ready, ended at the end."""
+    """A program that has printed `ready`. It is killed at the end."""
 
     def __init__(self, *command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -111,26 +111,26 @@ class Started:
 
 
 def compiled(folder, name):
-    """A Java program of `targets/`, for JDK 17 and later."""
+    """Compiles a Java program of `targets/`, for JDK 17 and later."""
     subprocess.run(["javac", "--release", "17", "-d", folder, os.path.join(HERE, f"targets/{name}.java")], check=True)
 
 
 def built(folder, name, *flags, compiler="gcc", suffix="c"):
-    """A program of `targets/`, without frame pointers."""
+    """Builds a program of `targets/`, without frame pointers."""
     program = os.path.join(folder, name)
     subprocess.run([compiler, "-O2", "-fomit-frame-pointer", *flags, "-o", program, os.path.join(HERE, f"targets/{name}.{suffix}"), "-lpthread", "-ldl"], check=True)
     return program
 
 
 def require_programs_in_the_kernel():
-    """Skips the tests of a machine, or of rights, that allow none."""
+    """Skips the tests if the machine or the privileges allow no programs in the kernel."""
     tried = subprocess.run([YUNTI, "observe", "native", "sys:getppid", "-s", "0.1", "-p", str(os.getpid())], capture_output=True, text=True, timeout=60)
     if tried.returncode == 3:
         raise unittest.SkipTest(f"programs in the kernel are not allowed here: {tried.stderr.strip()}")
 
 
 class Looking:
-    """An observer that has begun to look: at the process `at`, or at what its words name."""
+    """An observer that has begun to measure the process `at`, or the one that its arguments name."""
 
     def __init__(self, observer, *words, at=None, before=(), json=True):
         words = ["--json"] * json + [*words]
@@ -139,7 +139,7 @@ class Looking:
         command = [*before, YUNTI, part(observer), observer, *map(str, words)]
         self.run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.json, self.warning = json, ""
-        # A program that it starts may say something too.
+        # A program that it starts may print lines too.
         while not (line := self.run.stderr.readline()).startswith(("watching ", "tracing ")):
             assert line.startswith("WARNING"), line + self.run.stderr.read() + self.run.stdout.read()
             self.warning += line
@@ -156,15 +156,15 @@ class Looking:
         self.run.wait()
 
     def stop(self):
-        """Ends the look, and what it says then."""
+        """Ends the measurement. Returns its output."""
         self.run.send_signal(signal.SIGINT)
         return self.rest(130)
 
-    def rest(self, code=0, told=None):
-        """What it says at its end, which is that of its time or of its target; a command that it has started is told something first."""
-        said, wrong = self.run.communicate(told, timeout=30)
-        assert self.run.returncode == code, (self.run.returncode, said[-2000:], wrong)
-        return document_in(said) if self.json else said
+    def rest(self, code=0, line=None):
+        """Waits for the end of its time or of its target. Returns its output. Sends a line to a command that it started first."""
+        output, errors = self.run.communicate(line, timeout=30)
+        assert self.run.returncode == code, (self.run.returncode, output[-2000:], errors)
+        return document_in(output) if self.json else output
 
 
 def say(process, line):
@@ -173,27 +173,27 @@ def say(process, line):
 
 
 def do(process, line="go"):
-    """Tells a target of ours to do what it does. Returns what it says then."""
+    """Makes a target do its work. Returns the words that it prints after `done`."""
     say(process, line)
-    said = process.stdout.readline().split()
-    assert said and said[0] == "done", (said, process.poll())
-    return said[1:]
+    answer = process.stdout.readline().split()
+    assert answer and answer[0] == "done", (answer, process.poll())
+    return answer[1:]
 
 
 def do_all(process, *lines):
-    """Tells a JVM of ours to do what each line names. Returns the lines that it says before each "done", without the JVM's own warnings."""
-    said = []
+    """Makes a JVM do what each line names. Returns the lines before each "done", without the JVM's own warnings."""
+    answers = []
     for line in lines:
         say(process, line)
-        while (told := process.stdout.readline().strip()) != "done":
-            assert told, "the program has ended"
-            if "WARNING" not in told and "[warning]" not in told:
-                said.append(told)
-    return said
+        while (answer := process.stdout.readline().strip()) != "done":
+            assert answer, "the program has ended"
+            if "WARNING" not in answer and "[warning]" not in answer:
+                answers.append(answer)
+    return answers
 
 
 def done(process):
-    """Lets a target end."""
+    """Closes a target's input and waits for its end."""
     process.stdin.close()
     assert process.wait(timeout=20) == 0, process.returncode
 
@@ -201,7 +201,7 @@ def done(process):
 def until(true, seconds=10):
     end = time.monotonic() + seconds
     while not true():
-        assert time.monotonic() < end, "it does not come"
+        assert time.monotonic() < end, "the condition did not become true in time"
         time.sleep(0.02)
 
 
@@ -211,7 +211,7 @@ def text_of(path):
 
 
 def stacks(document):
-    """Each way of calls that ends somewhere, by names, with how much ended there: the root's name left away."""
+    """Returns each call path with its own value: a list of (name, kind), without the root."""
     tree = document.get("tree") or {"names": [], "nodes": []}
     names, nodes = tree["names"], tree["nodes"]
     ways, found = {}, []
@@ -223,7 +223,7 @@ def stacks(document):
 
 
 class InAFolder:
-    """Tests of programs that are built into a folder of their class."""
+    """Tests of programs in a folder of the test class."""
 
     new_folder = staticmethod(tempfile.TemporaryDirectory)
 
@@ -234,7 +234,7 @@ class InAFolder:
 
     @classmethod
     def started(cls, *command):
-        """A program that all tests of the class look at."""
+        """Starts a program that all tests of the class observe."""
         started = Started(*command)
         process = started.__enter__()
         cls.addClassCleanup(started.__exit__)
@@ -242,7 +242,7 @@ class InAFolder:
 
 
 class OfOneJdk(InAFolder):
-    """Tests of a Java program of `targets/` on the JDK of a version."""
+    """Tests of a Java program of `targets/` on one JDK version."""
 
     version = program = ""
 
@@ -257,11 +257,11 @@ class OfOneJdk(InAFolder):
 
 
 class Refusals:
-    """What is wrong is said in one line."""
+    """Tests that errors are one line."""
 
     observer = ""
 
     def refused(self, code, expected, *words, before=()):
-        wrong = observe(self.observer, *words, before=before, code=code).stderr
-        self.assertEqual(len(wrong.strip().splitlines()), 1, wrong)
-        self.assertIn(expected, wrong)
+        errors = observe(self.observer, *words, before=before, code=code).stderr
+        self.assertEqual(len(errors.strip().splitlines()), 1, errors)
+        self.assertIn(expected, errors)

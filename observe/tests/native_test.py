@@ -1,4 +1,4 @@
-"""`yunti observe native` on programs whose calls, arguments and stacks are known."""
+"""`yunti observe native` on programs with known calls, arguments and stacks."""
 
 import os
 import re
@@ -31,7 +31,7 @@ def results(document, what):
     return [c["result"] for c in document["calls"] if c["what"].endswith(what)]
 
 
-class OfPrograms(Refusals, InAFolder, unittest.TestCase):
+class Programs(Refusals, InAFolder, unittest.TestCase):
     observer = "native"
 
     @classmethod
@@ -40,8 +40,8 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
         super().setUpClass()
         cls.calls = built(cls.folder.name, "calls")
 
-    def seen(self, does, number, *what, pause=0):
-        """What is seen of a target that does it and ends."""
+    def measure(self, does, number, *what, pause=0):
+        """Returns the answer for a target that does its work and ends."""
         with Started(self.calls, does, str(number)) as process, Looking("native", *what, at=process) as looking:
             do(process)
             time.sleep(pause)
@@ -52,7 +52,7 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
         return document
 
     def check(self, document, what, hits, *path, without_return=0):
-        """Hits, and a whole stack of each."""
+        """Checks the number of hits, and that each has a complete stack."""
         one = watched(document, what)
         self.assertEqual((one["hits"], one["stacks"], one["without_return"]), (hits, hits, without_return))
         for _, way in stacks(document) if path else ():
@@ -61,14 +61,14 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
                 self.assertEqual(tuple(names[names.index("main"):]), path)
 
     def test_calls_are_exact_with_arguments_results_and_whole_stacks(self):
-        document = self.seen("calls", 500, "plain(d,s)=l")
+        document = self.measure("calls", 500, "plain(d,s)=l")
         self.check(document, "plain", 500, "main", "calls", "outer", "inner", "plain")
         self.assertEqual(calls(document, "plain"), [f'{i}, "text {i}"' for i in range(500)])
         self.assertEqual(results(document, "plain"), [str(i * 3) for i in range(500)])
         self.assertTrue(stacks(document))
 
     def test_durations(self):
-        document = self.seen("napping", 10, "naps(d)=l")
+        document = self.measure("napping", 10, "naps(d)=l")
         self.check(document, "naps", 10)
         one = watched(document, "naps")
         self.assertTrue(80 * MS <= one["max_ns"] < 110 * MS, one)
@@ -80,7 +80,7 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
         self.check(document, "plain", 100, "main", "calls", "outer", "inner", "plain")
         self.assertEqual(calls(document, "plain"), [f'{i}, "text {i}"' for i in range(100)])
         self.assertTrue(document["target_ended"])
-        # With arguments and a code of its own, in a shell, and one that has no such function.
+        # A command without such a function, and one without a return.
         self.refused(3, "has no function", "nothing_such", "--", self.calls, "fast", 100, "at-once")
         self.assertEqual(answer("native", "sys:exit_group", "--", "true")["watched"][0]["without_return"], 1)
 
@@ -93,30 +93,30 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
         self.assertFalse(os.path.exists(f"/proc/{child}"))
 
     def test_over(self):
-        document = self.seen("napping", 10, "naps", "--over", "50ms")
+        document = self.measure("napping", 10, "naps", "--over", "50ms")
         self.assertEqual(watched(document, "naps")["hits"], 10)
         self.assertEqual(len(document["calls"]), 1)
         self.assertTrue(all(way[-1][0] == "calls:naps" and own > 50 * MS for own, way in stacks(document)))
 
     def test_recursion(self):
-        document = self.seen("recursion", 20, "deep(l)=l")
+        document = self.measure("recursion", 20, "deep(l)=l")
         self.check(document, "deep", 200)
-        told = [(c["call"].split("(")[1], int(c["result"])) for c in document["calls"]]
-        self.assertEqual(sorted(told), sorted((f"{level})", level) for level in range(10) for _ in range(20)))
+        results_of = [(c["call"].split("(")[1], int(c["result"])) for c in document["calls"]]
+        self.assertEqual(sorted(results_of), sorted((f"{level})", level) for level in range(10) for _ in range(20)))
         depths = {sum(name.endswith("deep") for name, _ in way) for _, way in stacks(document)}
         self.assertEqual(depths, set(range(1, 11)))
 
     def test_tail_calls(self):
-        document = self.seen("tail", 50, "front(l)=l", "back(l)=l")
+        document = self.measure("tail", 50, "front(l)=l", "back(l)=l")
         self.check(document, "front", 50)
         self.check(document, "back", 50)
-        # What it returns is what the one behind it returns, and is not known where it jumps.
+        # The result of the next function is its result, which is unknown at the jump.
         self.assertEqual(set(results(document, "front")), {None})
         self.assertEqual(results(document, "back"), [str(2 * i + 1) for i in range(50)])
         self.assertIn("front", str(document["skipped"]))
 
     def test_longjmp_through_a_watched_function(self):
-        document = self.seen("jumping", 30, "through(l)", "jumps_out")
+        document = self.measure("jumping", 30, "through(l)", "jumps_out")
         for what in ("through", "jumps_out"):
             self.check(document, what, 31, without_return=30)
         self.assertEqual(calls(document, "through"), [str(i) for i in range(30)] + ["-1"])
@@ -133,14 +133,14 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
         self.assertEqual([r for r in results(document, "sell") if r], [str(i * 2) for i in range(0, 40, 2)])
 
     def test_a_function_that_hides_its_return(self):
-        document = self.seen("hiding", 25, "hides(l)")
+        document = self.measure("hiding", 25, "hides(l)")
         one = watched(document, "hides")
         self.assertEqual((one["hits"], one["stacks"], one["total_ns"]), (25, 25, None))
         self.assertIn("durations of", str(document["skipped"]))
         self.assertEqual(calls(document, "hides"), [str(i) for i in range(25)])
 
     def test_arguments(self):
-        document = self.seen("arguments", 1, "says(s,a)", "many(d,l,u,x,s,d)=d")
+        document = self.measure("arguments", 1, "says(s,a)", "many(d,l,u,x,s,d)=d")
         self.assertEqual(calls(document, "says"), [
             '"hello", 127.0.0.1:8080',
             '"a \\"b\\"\\n\\u{1b}[31m", [::1]:443',
@@ -150,14 +150,14 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
             "NULL, 0x10",
             "0x10, NULL",
             "NULL, 127.0.0.1:8080",
-            # A text that does not end before its memory does: its address.
+            # A text that runs to the end of its memory appears as its address.
             re.search(r"0x[0-9a-f]+fff, NULL", document["calls"][8]["call"])[0],
         ])
         self.assertEqual(calls(document, "many"), ['-1, -2, 3, 0xabc, "five", 6'])
         self.assertEqual(results(document, "many"), ["-5"])
 
     def test_system_calls(self):
-        document = self.seen("system-calls", 20, "sys:openat", "sys:close", "sys:connect", "sys:clock_nanosleep")
+        document = self.measure("system-calls", 20, "sys:openat", "sys:close", "sys:connect", "sys:clock_nanosleep")
         self.check(document, "sys:openat", 20)
         self.assertEqual(watched(document, "sys:openat")["errors"], {"ENOENT": 20})
         self.assertEqual(set(calls(document, "sys:openat")), {'-100, "/nonexistent/file", 0x0'})
@@ -170,7 +170,7 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
             self.assertIn("main system_calls", " ".join(name for name, _ in way))
 
     def test_functions_of_libraries_and_tracepoints(self):
-        document = self.seen("library", 60, "libc:getpriority", "trace:sys_enter(x,d)")
+        document = self.measure("library", 60, "libc:getpriority", "trace:sys_enter(x,d)")
         self.check(document, "getpriority", 60)
         self.assertGreaterEqual(watched(document, "trace:sys_enter")["hits"], 60)
         # getpriority is call 140 of the system on x86-64, and 141 on arm64.
@@ -178,26 +178,26 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
         self.assertEqual(sum(call.endswith(f", {number}") for call in calls(document, "trace:sys_enter")), 60)
 
     def test_wildcards_and_names_twice(self):
-        document = self.seen("calls", 10, "calls:*er", "plain", "plain")
+        document = self.measure("calls", 10, "calls:*er", "plain", "plain")
         self.assertEqual({w["what"]: w["hits"] for w in document["watched"] if w["hits"]}, {"calls:outer": 10, "calls:inner": 10, "calls:plain": 10})
 
-    def test_a_library_that_comes_later(self):
+    def test_a_library_that_is_loaded_later(self):
         late = os.path.join(self.folder.name, "late.so")
         subprocess.run(["gcc", "-O2", "-fomit-frame-pointer", "-shared", "-fPIC", "-o", late, os.path.join(HERE, "targets/late.c")], check=True)
         os.environ["LATE_LIBRARY"] = late
-        # As long as it is looked up what is mapped.
-        document = self.seen("loads", 10, "libc:getpriority", pause=0.1)
+        # The pause keeps it alive until its mappings are read.
+        document = self.measure("loads", 10, "libc:getpriority", pause=0.1)
         self.check(document, "getpriority", 10, "main", "loads", "late_call", "late_inner", "getpriority")
 
     def test_threads(self):
-        document = self.seen("threads", 1000, "plain(d,s)=d", "--stacks", "10000")
+        document = self.measure("threads", 1000, "plain(d,s)=d", "--stacks", "10000")
         self.check(document, "plain", 5000)
-        # Of each thread its own arguments and results: nothing is mixed up.
-        told = sorted((c["call"].split("plain")[1], c["result"]) for c in document["calls"])
-        self.assertEqual(told, sorted((f'({i}, "text {i}")', str(i * 3)) for i in range(1000) for _ in range(5)))
+        # Each thread has its own arguments and results.
+        found = sorted((c["call"].split("plain")[1], c["result"]) for c in document["calls"])
+        self.assertEqual(found, sorted((f'({i}, "text {i}")', str(i * 3)) for i in range(1000) for _ in range(5)))
         self.assertEqual(len({c["tid"] for c in document["calls"]}), 1000)
 
-    def test_calls_that_are_not_over(self):
+    def test_running_calls(self):
         with Started(self.calls, "waiting", "3") as process:
             with Looking("native", "naps(d)", at=process) as looking:
                 do(process)
@@ -205,9 +205,9 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
         self.check(document, "naps", 3, without_return=3)
 
     def test_calls_of_a_child_are_its_own(self):
-        self.check(self.seen("forks", 20, "plain(d)"), "plain", 40)
+        self.check(self.measure("forks", 20, "plain(d)"), "plain", 40)
 
-    def test_a_target_that_becomes_another(self):
+    def test_a_target_that_executes_another_program(self):
         with Started(self.calls, "executes", "20") as process:
             with Looking("native", "plain", at=process) as looking:
                 say(process, "go")
@@ -233,7 +233,7 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
                 document = looking.rest()
         one = watched(document, "plain")
         self.assertEqual(one["hits"], 1000)
-        # Ten in each second, of which its calls may touch two.
+        # Ten per second, and its calls may span two seconds.
         self.assertIn(one["stacks"], (10, 20))
         self.assertEqual(document["stacks_left_away"], 1000 - one["stacks"])
         self.assertIn("--stacks 10", str(document["skipped"]))
@@ -263,10 +263,10 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
             with Looking("native", "plain(d,s)=d", "-o", page, at=process, json=False) as looking:
                 do(process)
                 done(process)
-                said = looking.rest()
-        self.assertIn("30 calls", said)
-        self.assertIn("calls:plain", said)
-        self.assertIn("inner", said)
+                output = looking.rest()
+        self.assertIn("30 calls", output)
+        self.assertIn("calls:plain", output)
+        self.assertIn("inner", output)
         self.assertIn("calls:plain", text_of(page))
 
     def test_malloc_with_its_warning(self):
@@ -277,7 +277,7 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
                 document = looking.rest()
         self.assertIn("many times slower", looking.warning)
         hits = sum(w["hits"] for w in document["watched"])
-        # A few more are of stdio.
+        # stdio makes a few more.
         self.assertTrue(2000 <= hits < 2010, hits)
 
     def test_two_observers(self):
@@ -351,13 +351,13 @@ class OfPrograms(Refusals, InAFolder, unittest.TestCase):
 class Wrong(Refusals, unittest.TestCase):
     observer = "native"
 
-    def test_what_is_not_there(self):
+    def test_wrong_arguments(self):
         me = ("-s", 1, "-p", os.getpid())
         self.refused(3, "has no function 'surely_no_such'", "surely_no_such", *me)
         self.refused(3, "a library 'nolib'", "nolib:open", *me)
-        self.refused(2, "the system has no call", "sys:surely_no_such", *me)
+        self.refused(2, "Linux has no system call", "sys:surely_no_such", *me)
         self.refused(3, "no process 4194999", "open", "-s", 1, "-p", "4194999")
-        self.refused(2, "no kind of argument", "open(q)", *me)
+        self.refused(2, "not a type of argument", "open(q)", *me)
         self.refused(2, "no duration", "open", "--over", "nan", *me)
         self.refused(2, "no process is named", "open", "-s", 1)
         if os.geteuid() == 0:
@@ -373,7 +373,7 @@ class Java(OfOneJdk):
         require_programs_in_the_kernel()
         super().setUpClass()
 
-    def seen(self, what, number, *options, threads=0):
+    def measure(self, what, number, *options, threads=0):
         with Started(*self.java, *options, "Calls", str(number), str(threads)) as process:
             with Looking("native", *what, at=process) as looking:
                 do(process)
@@ -396,25 +396,25 @@ class Java(OfOneJdk):
         self.assertLessEqual({kind for _, way in ways for name, kind in way if name == method}, kinds)
 
     def test_interpreted(self):
-        document = self.seen(["mkdir"], 100, "-Xint")
+        document = self.measure(["mkdir"], 100, "-Xint")
         self.check(document, "mkdir", 100, {"interpreted"})
         self.assertEqual(set(calls(document, "mkdir")), {'"/nonexistent/yunti/directory", 0x1ff'})
         self.assertEqual(set(results(document, "mkdir")), {"-1"})
 
     def test_compiled_in_threads(self):
-        document = self.seen(["mkdir"], 50, threads=20)
+        document = self.measure(["mkdir"], 50, threads=20)
         self.check(document, "mkdir", 1000, {"compiled", "compiled-c1", "inlined", "interpreted"})
         self.assertTrue({"compiled", "inlined", "compiled-c1"} & {kind for _, way in stacks(document) for name, kind in way if name == "Calls.makes"})
         self.assertEqual({f"maker-{i}" for i in range(20)}, {c["thread"] for c in document["calls"]})
 
     def test_system_calls(self):
-        document = self.seen(["sys:mkdir"], 100)
+        document = self.measure(["sys:mkdir"], 100)
         self.check(document, "sys:mkdir", 100, {"compiled", "compiled-c1", "inlined", "interpreted"})
         self.assertEqual(watched(document, "sys:mkdir")["errors"], {"ENOENT": 100})
 
     def test_a_command(self):
         with Looking("native", "sys:mkdir", "-s", 20, "--", *self.java, "Calls", "5") as looking:
-            document = looking.rest(told="go\n")
+            document = looking.rest(line="go\n")
         self.assertEqual(watched(document, "sys:mkdir")["hits"], 5)
 
     def test_a_target_that_exits(self):

@@ -1,4 +1,4 @@
-"""`yunti observe slow` on programs of whose requests every fiftieth is slow, for a cause that is known."""
+"""`yunti observe slow` on programs where every fiftieth request is slow, for a known cause."""
 
 import glob
 import os
@@ -21,8 +21,8 @@ needs_the_kernel = unittest.skipUnless(MAY_LOAD, "only root can load programs in
 
 
 def do(process, line):
-    said = do_all(process, line)
-    assert not said, said
+    answers = do_all(process, line)
+    assert not answers, answers
 
 
 def left(process):
@@ -34,16 +34,16 @@ def times(document, side="slow"):
 
 
 def names(document):
-    """Of all frames of slow requests."""
+    """Returns the names of all frames of slow requests."""
     of_stacks = {name for stack in document["stacks"] for name in stack["frames"]}
     return of_stacks | set(document.get("tree", {}).get("names", []))
 
 
 class Checks:
-    def seen(self, process, cause, *words, requests=REQUESTS, over=OVER, before=(), wanted=None, target=None):
-        """What is seen of requests that are slow for a cause; of the target itself, where it is not the process that was started."""
+    def measure(self, process, cause, *words, requests=REQUESTS, over=OVER, before=(), wanted=None, target=None):
+        """Returns the answer for requests that are slow for a cause. `target` is the measured process if it is not the started one."""
         wanted = requests // EVERY if wanted is None else wanted
-        # Others on this machine may hold up a fast request for longer than a slow one takes.
+        # Other processes may delay a fast request for longer than a slow one takes.
         for _ in range(5):
             with Looking("slow", *(["--over", over] if over else []), *words, at=target or process, before=before) as slow:
                 do(process, f"{cause} {requests}")
@@ -57,8 +57,8 @@ class Checks:
         return document
 
     def check(self, document, kind, place, fast_path, requests=REQUESTS, least=0.6):
-        """Whatever the processors were busy with beside it: time in the run queue is left out, unless that is the cause."""
-        # async-profiler leaves a call away when it is busy with three others.
+        """Checks the cause. Time in the run queue is left out unless it is the cause, because the machine may be busy."""
+        # async-profiler drops a call if it is processing three others.
         self.assertAlmostEqual(document["slow"]["count"] + document["fast"]["count"], requests, delta=requests / 100)
         slow = times(document)
         of = {name: ns for name, ns in slow.items() if name != "run queue" or kind == "run queue"}
@@ -71,9 +71,9 @@ class Checks:
         found = names(document)
         self.assertTrue(any(place in name for name in found), found)
         self.assertFalse([name for name in found if fast_path in name])
-        told = max(document["stacks"], key=lambda stack: stack["slow_ns"] if stack["kind"] == kind else 0)
-        self.assertEqual(told["kind"], kind)
-        self.assertTrue(any(place in name for name in told["frames"]), told)
+        largest = max(document["stacks"], key=lambda stack: stack["slow_ns"] if stack["kind"] == kind else 0)
+        self.assertEqual(largest["kind"], kind)
+        self.assertTrue(any(place in name for name in largest["frames"]), largest)
 
 
 class Java(Checks, OfOneJdk):
@@ -91,10 +91,10 @@ class Java(Checks, OfOneJdk):
         self.assertEqual(left(self.process), [])
 
     def because(self, cause, kind, place, least=0.6, requests=REQUESTS, by_samples=True):
-        """Without root, causes that stacks tell are found all the same."""
+        """Checks a cause. Without root, causes that show in stacks are found too."""
         if not MAY_LOAD and not by_samples:
             self.skipTest("only root can load programs into the kernel")
-        document = self.seen(self.process, cause, "--method", "Requests.Handler.handle", requests=requests)
+        document = self.measure(self.process, cause, "--method", "Requests.Handler.handle", requests=requests)
         self.assertEqual(len(document["skipped"]), 0 if MAY_LOAD else 1, document["skipped"])
         self.check(document, kind, f"Requests.{place}", "fastPath", requests=requests, least=least)
         return document
@@ -114,7 +114,7 @@ class Java(Checks, OfOneJdk):
         self.because("result", "another thread", "waitsForAResult", 0.8)
 
     def test_threads_at_once(self):
-        document = self.seen(self.process, "threads", "--method", "Handler.handle", requests=200, wanted=16)
+        document = self.measure(self.process, "threads", "--method", "Handler.handle", requests=200, wanted=16)
         self.check(document, "another thread", "Requests.waitsForAResult", "fastPath", requests=800, least=0.8)
         self.assertEqual({one["thread"] for one in document["slowest"]}, {f"worker-{n}" for n in range(4)})
 
@@ -125,7 +125,7 @@ class Java(Checks, OfOneJdk):
         self.because("network", "network", "asksTheServer", 0.8)
 
     def test_file(self):
-        # Of writing and syncing small pieces, much is the kernel's own work.
+        # Much of the time of small writes and syncs is the kernel's own work.
         self.because("file", "file I/O", "syncsTheFile", 0.2, by_samples=False)
 
     def test_page_faults(self):
@@ -142,25 +142,25 @@ class Java(Checks, OfOneJdk):
         with subprocess.Popen(["taskset", "-c", processor, "sh", "-c", "while :; do :; done"]) as burner:
             try:
                 with Started("taskset", "-c", processor, *self.java) as process:
-                    document = self.seen(process, "queue", "--method", "Requests.Handler.handle")
+                    document = self.measure(process, "queue", "--method", "Requests.Handler.handle")
             finally:
                 burner.kill()
         self.assertGreater(times(document)["run queue"], 0.8 * sum(times(document).values()))
         self.assertIn("in the run queue", document["answer"])
 
     def test_the_slowest_hundredth(self):
-        document = self.seen(self.process, "sleep", "--method", "Handler.handle", requests=500, over=None, wanted=5)
+        document = self.measure(self.process, "sleep", "--method", "Handler.handle", requests=500, over=None, wanted=5)
         self.assertRegex(document["answer"], "5 of (500|49[6-9]) requests")
         self.assertGreater(document["slow_from_ns"], 30 * MS)
 
     def test_http(self):
         with Started(*self.java) as process:
-            wrong = observe("slow", "-p", process.pid, "-s", 1, code=3).stderr
-            self.assertIn("has no HTTP server that is known", wrong)
-            self.assertEqual(len(wrong.strip().splitlines()), 1)
+            errors = observe("slow", "-p", process.pid, "-s", 1, code=3).stderr
+            self.assertIn("has none of these HTTP servers", errors)
+            self.assertEqual(len(errors.strip().splitlines()), 1)
             do(process, "http 1")
-            # The last of them has answered before it is over.
-            document = self.seen(process, "http", requests=210)
+            # The last answer is sent before its request ends.
+            document = self.measure(process, "http", requests=210)
         self.assertEqual(document["request"], "sun.net.httpserver.ServerImpl$Exchange.run")
         self.check(document, "sleep", "Requests.sleeps", "fastPath", requests=210, least=0.5)
 
@@ -168,10 +168,10 @@ class Java(Checks, OfOneJdk):
         page = os.path.join(self.folder.name, "page.html")
         with Looking("slow", "--method", "Requests$Handler.handle", "--over", OVER, "-o", page, at=self.process, json=False) as slow:
             do(self.process, "monitor 200")
-            said = slow.stop()
-        self.assertRegex(said, r"\d of (200|19[89]) requests took .* instead of .* more")
-        self.assertIn("Where the time of one request goes", said)
-        self.assertIn("waitsForTheMonitor", said)
+            output = slow.stop()
+        self.assertRegex(output, r"\d of (200|19[89]) requests took .* instead of .* more")
+        self.assertIn("Where the time of one request goes", output)
+        self.assertIn("waitsForTheMonitor", output)
         text = text_of(page)
         self.assertIn("waitsForTheMonitor", text)
         self.assertNotIn("http", text.replace("http-equiv", ""))
@@ -179,20 +179,20 @@ class Java(Checks, OfOneJdk):
     @needs_nobody
     def test_without_root(self):
         with Started(*NOBODY, *self.java) as process:
-            document = self.seen(process, "monitor", "--method", "Handler.handle", before=NOBODY)
+            document = self.measure(process, "monitor", "--method", "Handler.handle", before=NOBODY)
             self.check(document, "lock", "Requests.waitsForTheMonitor", "fastPath")
             self.assertIn("time in the run queue", str(document["skipped"]))
             refused = observe("slow", "--from", "write", "-p", process.pid, "-s", 1, code=3, before=NOBODY).stderr
             self.assertIn("run as root", refused)
             self.assertEqual(left(process), [])
-            by_root = self.seen(process, "monitor", "--method", "Handler.handle")
+            by_root = self.measure(process, "monitor", "--method", "Handler.handle")
             self.check(by_root, "lock", "Requests.waitsForTheMonitor", "fastPath")
 
     @needs_namespaces
     def test_in_a_container(self):
         with Started(*container(*self.java)) as process:
             target = within(process)
-            document = self.seen(process, "monitor", "--method", "Handler.handle", target=target)
+            document = self.measure(process, "monitor", "--method", "Handler.handle", target=target)
             left = left_in_container(target)
         self.check(document, "lock", "Requests.waitsForTheMonitor", "fastPath")
         self.assertEqual(left, [])
@@ -203,13 +203,13 @@ class Java(Checks, OfOneJdk):
         self.assertEqual(run.returncode, 0, run.stderr)
         document = document_in(run.stdout)
         self.assertTrue(document["target_ended"])
-        # It runs while it is looked for.
+        # The program runs during the measurement's start.
         self.assertGreater(document["slow"]["count"], 2)
 
     def test_two_observers(self):
         with Looking("slow", "--over", OVER, "--method", "Handler.handle", at=self.process) as slow:
-            wrong = observe("slow", "--method", "Handler.handle", "-p", self.process.pid, code=3).stderr
-            self.assertIn("another profiler is at work", wrong)
+            errors = observe("slow", "--method", "Handler.handle", "-p", self.process.pid, code=3).stderr
+            self.assertIn("another profiler is running", errors)
             do(self.process, "monitor 100")
             self.assertGreaterEqual(slow.stop()["slow"]["count"], 2)
 
@@ -223,7 +223,7 @@ class Java(Checks, OfOneJdk):
             until(lambda: not left(self.process))
         self.assertNotIn(".pauses", outputs())
         # The profiler is free again.
-        self.seen(self.process, "monitor", "--method", "Handler.handle", requests=100)
+        self.measure(self.process, "monitor", "--method", "Handler.handle", requests=100)
 
     def test_a_target_that_ends(self):
         with Started(*self.java) as process, Looking("slow", "--over", OVER, "--method", "Handler.handle", at=process) as slow:
@@ -248,7 +248,7 @@ class Java17(Java, unittest.TestCase):
 
     @needs_the_kernel
     def test_spans_of_native_functions(self):
-        document = self.seen(self.process, "sleep", "--from", "libjvm:JVM_Sleep", requests=100)
+        document = self.measure(self.process, "sleep", "--from", "libjvm:JVM_Sleep", requests=100)
         self.assertIn("asleep, in Requests.pause <- Requests.sleeps", document["answer"])
 
 
@@ -256,9 +256,9 @@ class Java25(Java, unittest.TestCase):
     version = "25"
 
     def test_virtual_threads(self):
-        document = self.seen(self.process, "virtual", "--method", "Handler.handle", requests=100, wanted=0)
+        document = self.measure(self.process, "virtual", "--method", "Handler.handle", requests=100, wanted=0)
         self.assertIn("100 requests of virtual threads", str(document["skipped"]))
-        self.assertRegex(document["answer"], r"^100 requests \(.*Handler.handle\) were seen, all of virtual threads")
+        self.assertRegex(document["answer"], r"^100 requests \(.*Handler.handle\) ran, all on virtual threads")
 
 
 class Servers(Checks, InAFolder, unittest.TestCase):
@@ -268,28 +268,28 @@ class Servers(Checks, InAFolder, unittest.TestCase):
         if not home:
             raise unittest.SkipTest("there is no JDK 17")
         super().setUpClass()
-        # Fetched once, by Maven's own cache.
+        # Fetched once, through Maven's cache.
         libraries = os.path.abspath(os.path.join(ROOT, "build/observe/servers"))
         if not os.path.isdir(libraries):
             command = ["mvn", "-q", "-B", "-f", os.path.join(HERE, "servers/pom.xml"), "dependency:copy-dependencies", f"-DoutputDirectory={libraries}"]
             if subprocess.run(command, stdout=subprocess.DEVNULL).returncode:
-                raise unittest.SkipTest("Maven brings no servers")
+                raise unittest.SkipTest("Maven cannot fetch the servers")
         subprocess.run(["javac", "-cp", f"{libraries}/*", "-d", cls.folder.name, os.path.join(HERE, "servers/Web.java")], check=True)
         cls.java = [os.path.join(home, "bin/java"), "-cp", f"{cls.folder.name}:{libraries}/*", "Web"]
 
-    def serves(self, server, method, said):
+    def serves(self, server, method, name):
         process = subprocess.Popen([*self.java, server, self.folder.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         with process:
             try:
                 while process.stdout.readline().strip() != "ready":
                     self.assertIsNone(process.poll())
                 do(process, "ask 1")
-                document = self.seen(process, "ask", requests=210)
+                document = self.measure(process, "ask", requests=210)
             finally:
                 process.kill()
         self.assertEqual(document["request"], method)
-        self.assertIn(f": {said}.", str(document["notes"]))
-        # The first requests load classes; without root Thread.sleep is known by its stack as well.
+        self.assertIn(f": {name}.", str(document["notes"]))
+        # The first requests load classes. Without root, the stack shows Thread.sleep.
         self.check(document, "sleep", "Web.sleeps", "fastPath", requests=210, least=0.5)
 
     def test_tomcat(self):
@@ -311,9 +311,9 @@ class Native(Checks, InAFolder, unittest.TestCase):
         cls.process = cls.started(cls.program, cls.folder.name)
 
     def because(self, cause, kind, place, least=0.6):
-        document = self.seen(self.process, cause, "--from", "request_begins", "--to", "request_ends")
-        # Stacks are large; where processors are busy with others they come faster than they are taken. Quick disks are waited for often.
-        self.assertEqual([skip for skip in document["skipped"] if "no room" not in skip and "a second are taken" not in skip], [])
+        document = self.measure(self.process, cause, "--from", "request_begins", "--to", "request_ends")
+        # Stacks are large and may fill the buffer on a busy machine. A quick disk causes many waits.
+        self.assertEqual([skip for skip in document["skipped"] if "the buffer was full" not in skip and "per second are the limit" not in skip], [])
         self.check(document, kind, place, "fast_path", least=least)
         return document
 
@@ -337,7 +337,7 @@ class Native(Checks, InAFolder, unittest.TestCase):
         self.because("pages", "page fault", "touches_fresh_pages", 0.4)
 
     def test_one_function(self):
-        document = self.seen(self.process, "sleep", "--from", "handle")
+        document = self.measure(self.process, "sleep", "--from", "handle")
         self.check(document, "sleep", "sleeps", "fast_path", least=0.8)
         self.assertGreater(document["fast"]["p50_ns"], 190_000)
 
@@ -352,8 +352,8 @@ class Native(Checks, InAFolder, unittest.TestCase):
 class Wrong(Refusals, unittest.TestCase):
     observer = "slow"
 
-    def test_what_is_not_there(self):
-        self.refused(2, "is no JVM", "-p", os.getpid())
+    def test_wrong_arguments(self):
+        self.refused(2, "is not a JVM", "-p", os.getpid())
         self.refused(3, "no process 4194999", "-p", "4194999")
         self.refused(2, "names no class", "--method", "total", "-p", "1")
         self.refused(2, "one method", "--method", "Cart.*", "-p", "1")

@@ -1,4 +1,4 @@
-"""`yunti observe trace` on a program that makes known numbers of calls, of known times."""
+"""`yunti observe trace` on a program with known numbers and durations of calls."""
 
 import glob
 import os
@@ -18,11 +18,11 @@ MS = 1_000_000
 
 
 def rows(document):
-    """Way of calls -> row, by methods without packages."""
+    """Returns call path -> row, by method names without packages."""
     found = {}
 
-    def walk(those, way):
-        for row in those:
+    def walk(level, way):
+        for row in level:
             here = way + (row["method"],)
             found[here] = row
             walk(row["callees"], here)
@@ -36,7 +36,7 @@ def counts(document):
 
 
 def histogram(process):
-    """Classes with instances, after a full collection."""
+    """Returns the class histogram after a full collection."""
     return subprocess.run(["jcmd", str(process.pid), "GC.class_histogram"], capture_output=True, text=True, check=True).stdout
 
 
@@ -51,22 +51,22 @@ class Java(OfOneJdk, Refusals):
     def setUpClass(cls):
         super().setUpClass()
         cls.java.append("Shop")
-        # One for all that do not need their own.
+        # Shared by all tests that do not need a JVM of their own.
         cls.shop = cls.started(*cls.java)
 
     def tearDown(self):
         self.assertEqual(left(), [])
 
-    def seen(self, lines, *words):
+    def measure(self, lines, *words):
         with Looking("trace", *words, at=self.shop) as trace:
             do_all(self.shop, *lines)
             return trace.stop()
 
     def test_counts_times_and_the_tree(self):
-        document = self.seen(["carts 5"], "Shop.Cart.*", "Cart.<init>", "Shop$Cart.price")
+        document = self.measure(["carts 5"], "Shop.Cart.*", "Cart.<init>", "Shop$Cart.price")
         self.assertEqual(counts(document), {"Shop$Cart.<init>": 5, "Shop$Cart.total": 5, "Shop$Cart.total>Shop$Cart.price": 15})
         total, price = rows(document)[("Shop$Cart.total",)], rows(document)[("Shop$Cart.total", "Shop$Cart.price")]
-        # 10 ms and three times 2 ms; sleeps are a little longer, on a busy machine more.
+        # 10 ms and three times 2 ms. Sleeps take a little longer, more so on a busy machine.
         self.assertGreaterEqual(total["total_ns"], 5 * 16 * MS)
         self.assertLess(total["p50_ns"], 30 * MS)
         self.assertGreaterEqual(price["p50_ns"], 2 * MS * 63 // 64)
@@ -76,7 +76,7 @@ class Java(OfOneJdk, Refusals):
         self.assertEqual(document["skipped"], ["Shop$Cart.missing: native"])
 
     def test_recursion_is_one_row(self):
-        document = self.seen(["recursive 50"], "Shop.recursive")
+        document = self.measure(["recursive 50"], "Shop.recursive")
         self.assertEqual(counts(document), {"Shop.recursive": 51})
         row = rows(document)[("Shop.recursive",)]
         self.assertEqual(row["total_ns"], row["max_ns"])
@@ -86,54 +86,54 @@ class Java(OfOneJdk, Refusals):
         self.assertEqual(depth, 50)
 
     def test_deep_recursion(self):
-        document = self.seen(["recursive 5000"], "Shop.recursive")
+        document = self.measure(["recursive 5000"], "Shop.recursive")
         self.assertEqual(document["lost"] + counts(document)["Shop.recursive"], 5001)
 
     def test_exceptions(self):
-        document = self.seen(["fails 10"], "Shop.fails", "--args")
+        document = self.measure(["fails 10"], "Shop.fails", "--args")
         row = rows(document)[("Shop.fails",)]
         self.assertEqual((row["calls"], row["exceptions"]), (10, 5))
         thrown = [call for call in document["longest"] if call["thrown"]]
-        self.assertEqual({(call["arguments"], call["exception"]) for call in thrown}, {("true", "java.lang.UnsupportedOperationException: as told")})
+        self.assertEqual({(call["arguments"], call["exception"]) for call in thrown}, {("true", "java.lang.UnsupportedOperationException: on request")})
 
-    def test_constructors_behind_the_ones_they_call(self):
-        document = self.seen(["constructors 4"], "Shop.Base.<init>", "Shop.Derived.<init>", "--args")
-        # Four of eight end in the constructor of Base, before their own has begun.
+    def test_constructors_after_their_super_calls(self):
+        document = self.measure(["constructors 4"], "Shop.Base.<init>", "Shop.Derived.<init>", "--args")
+        # Four of eight fail in the constructor of Base, before their own begins.
         self.assertEqual(counts(document), {"Shop$Base.<init>": 8, "Shop$Derived.<init>": 4})
         self.assertEqual(rows(document)[("Shop$Base.<init>",)]["exceptions"], 4)
 
     def test_arguments_and_results(self):
-        document = self.seen(["values"], "Shop.echo", "Cart.locked", "Shop.recursive", "--args")
-        said = {(call["arguments"], call.get("result")) for call in document["longest"]}
+        document = self.measure(["values"], "Shop.echo", "Cart.locked", "Shop.recursive", "--args")
+        output = {(call["arguments"], call.get("result")) for call in document["longest"]}
         long = '"' + "long" * 19 + "l.."
         shy = "Shop$Shy, whose toString throws java.lang.IllegalStateException"
-        # What toString calls is not seen.
-        self.assertEqual(said, {("null", "null"), ('"text"', '"text"'), ("[1, 2]", "[1, 2]"), (shy, shy), ("nested 3", "nested 3"), (long, long),
+        # Calls within toString are not recorded.
+        self.assertEqual(output, {("null", "null"), ('"text"', '"text"'), ("[1, 2]", "[1, 2]"), (shy, shy), ("nested 3", "nested 3"), (long, long),
                                 ("1, 2.0, 3, null", "6")})
 
     def test_only_long_calls(self):
-        document = self.seen(["waits 5", "waits 60", "carts 2", "waits 80"], "Shop.waits", "Shop.Cart.*", "--over", "40ms")
+        document = self.measure(["waits 5", "waits 60", "carts 2", "waits 80"], "Shop.waits", "Shop.Cart.*", "--over", "40ms")
         self.assertEqual(counts(document), {"Shop.waits": 2})
-        document = self.seen(["carts 2", "waits 1"], "Shop.waits", "Shop.Cart.*", "--over", "12ms")
+        document = self.measure(["carts 2", "waits 1"], "Shop.waits", "Shop.Cart.*", "--over", "12ms")
         self.assertEqual(counts(document), {"Shop$Cart.total": 2, "Shop$Cart.total>Shop$Cart.price": 6})
 
-    def test_more_calls_than_are_told(self):
-        document = self.seen(["empty 100000"], "Shop.empty", "--max-calls", 1000)
-        told = counts(document)["Shop.empty"]
-        self.assertEqual(told + document["lost"], 100_000)
-        self.assertGreaterEqual(told, 1000)
-        self.assertLess(told, 5000)
+    def test_more_calls_than_the_limit(self):
+        document = self.measure(["empty 100000"], "Shop.empty", "--max-calls", 1000)
+        recorded = counts(document)["Shop.empty"]
+        self.assertEqual(recorded + document["lost"], 100_000)
+        self.assertGreaterEqual(recorded, 1000)
+        self.assertLess(recorded, 5000)
 
     def test_many_threads(self):
-        document = self.seen(["threads 40"], "Shop.recursive", "--max-calls", 100_000)
+        document = self.measure(["threads 40"], "Shop.recursive", "--max-calls", 100_000)
         self.assertEqual((counts(document), document["lost"]), ({"Shop.recursive": 8000}, 0))
         self.assertTrue(all(call["thread"].startswith("worker-") for call in document["longest"]))
 
     def test_classes_of_the_jdk_by_their_full_names(self):
-        document = self.seen(["lists 100"], "java.util.ArrayList.add", "Shop.act")
+        document = self.measure(["lists 100"], "java.util.ArrayList.add", "Shop.act")
         self.assertEqual(counts(document)["Shop.act>java.util.ArrayList.add"], 200)
-        self.refused(3, "named in full: java.util.ArrayList.add", "ArrayList.add", "-p", self.shop.pid)
-        self.refused(3, "nothing of it can be traced", "java.lang.Thread.run", "-p", self.shop.pid)
+        self.refused(3, "in full: java.util.ArrayList.add", "ArrayList.add", "-p", self.shop.pid)
+        self.refused(3, "none of its methods can be traced", "java.lang.Thread.run", "-p", self.shop.pid)
 
     def test_a_class_that_is_loaded_later(self):
         with Started(*self.java) as shop, Looking("trace", "Late*.getAsInt", at=shop) as trace:
@@ -142,25 +142,25 @@ class Java(OfOneJdk, Refusals):
 
     def test_a_command_from_its_beginning(self):
         with Looking("trace", "Later.getAsInt", "Shop.empty", "-s", 20, "--", *self.java) as trace:
-            document = trace.rest(told="later\nempty 5\n")
+            document = trace.rest(line="later\nempty 5\n")
         self.assertEqual(counts(document), {"Later.getAsInt": 1, "Shop.empty": 5})
         self.assertTrue(document["target_ended"])
         with Looking("trace", "Later.getAsInt", "Shop.empty", "-s", 1, "--", *self.java) as trace:
             say(trace.run, "empty 5")
             document = document_in(trace.run.stdout.read())
         self.assertEqual(counts(document), {"Shop.empty": 5})
-        self.assertIn("Later.getAsInt: no method was called so", document["skipped"][0])
+        self.assertIn("Later.getAsInt: no method matched", document["skipped"][0])
 
     def test_a_command_that_ends_at_once(self):
         with tempfile.TemporaryDirectory() as here:
             for _ in range(5):
-                # Whether it has ended before, while or after it is asked, nothing of that stays.
+                # It may end before, during or after the attach; no file is left behind.
                 words = [YUNTI, "observe", "trace", "Shop.empty", "--", *self.java]
                 run = subprocess.run(words, stdin=subprocess.DEVNULL, cwd=here, capture_output=True, text=True, timeout=60)
                 self.assertIn(run.returncode, (0, 3), run.stderr)
             self.assertEqual(os.listdir(here), [])
 
-    def test_methods_that_run_when_the_look_ends(self):
+    def test_methods_running_at_the_end(self):
         with Looking("trace", "Shop.waits", at=self.shop) as trace:
             do_all(self.shop, "background 3000")
             time.sleep(0.5)
@@ -168,17 +168,17 @@ class Java(OfOneJdk, Refusals):
         self.assertEqual((row["calls"], row["running"]), (0, 1))
         self.assertGreater(row["total_ns"], 400 * MS)
 
-    def test_what_is_not_there(self):
+    def test_wrong_names(self):
         self.refused(3, "did you mean total?", "Cart.totl", "-p", self.shop.pid)
-        self.refused(3, "the nearest class that has been loaded is Shop$Cart", "com.shop.Carrt.total", "-p", self.shop.pid)
-        self.refused(3, "no method is called 'Nowhere.x'", "Shop.empty", "Nowhere.x", "-p", self.shop.pid)
+        self.refused(3, "the nearest loaded class is Shop$Cart", "com.shop.Carrt.total", "-p", self.shop.pid)
+        self.refused(3, "no method matches 'Nowhere.x'", "Shop.empty", "Nowhere.x", "-p", self.shop.pid)
         self.refused(3, "Shop$Cart.missing: native", "Cart.missing", "-p", self.shop.pid)
 
     def test_methods_that_are_too_long(self):
         with tempfile.TemporaryDirectory() as folder:
             source = os.path.join(folder, "Long.java")
             with open(source, "w") as f:
-                # 14 bytes a line, and 64 KB with what the trace adds.
+                # 14 bytes per line, and 64 KB with the trace's code.
                 lines = "s += 40000 + s;\n" * 4680
                 f.write(f"class Long {{ static long s; static void fills() {{ {lines} }} static void fits() {{}}\n"
                         "public static void main(String[] a) throws Exception { System.out.println(\"ready\");"
@@ -189,7 +189,7 @@ class Java(OfOneJdk, Refusals):
         self.assertEqual(list(counts(document)), ["Long.fits"])
         self.assertIn("Long.fills: too long", str(document["skipped"]))
 
-    def test_nothing_stays(self):
+    def test_the_jvm_is_restored(self):
         with Started(*self.java) as shop:
             before = float(do_all(shop, "cost")[0])
             with Looking("trace", "Shop.*", "Shop.Cart.*", at=shop) as trace:
@@ -201,12 +201,12 @@ class Java(OfOneJdk, Refusals):
             self.assertNotIn("yunti", histogram(shop))
             for path in glob.glob(f"/proc/{shop.pid}/task/*/comm"):
                 self.assertNotIn("yunti", text_of(path))
-        self.assertLess(during - before, 1000, "nanoseconds a call")
+        self.assertLess(during - before, 1000, "nanoseconds per call")
         self.assertLess(after, before * 3 + 5)
 
     def test_two_observers(self):
         with Looking("trace", "Shop.empty", at=self.shop) as trace:
-            self.refused(3, "another trace is at work", "Shop.recursive", "-p", self.shop.pid)
+            self.refused(3, "another trace is running", "Shop.recursive", "-p", self.shop.pid)
             do_all(self.shop, "empty 7")
             self.assertEqual(counts(trace.stop()), {"Shop.empty": 7})
 
@@ -215,7 +215,7 @@ class Java(OfOneJdk, Refusals):
             trace.kill()
             until(lambda: "org.yunti" not in histogram(self.shop))
         self.assertNotIn("yunti", histogram(self.shop))
-        self.assertEqual(counts(self.seen(["empty 3"], "Shop.empty")), {"Shop.empty": 3})
+        self.assertEqual(counts(self.measure(["empty 3"], "Shop.empty")), {"Shop.empty": 3})
 
     def test_a_target_that_ends(self):
         for end in ("exit", None):
@@ -255,10 +255,10 @@ class Java(OfOneJdk, Refusals):
         page = os.path.join(self.folder.name, "page.html")
         with Looking("trace", "Shop.Cart.*", "Shop.fails", "--args", "-o", page, at=self.shop, json=False) as trace:
             do_all(self.shop, "carts 40", "fails 2")
-            said = trace.stop()
-        self.assertRegex(said, r"ms  Shop\$Cart.total\(\) = 9  \[main\]\n.* ms    Shop\$Cart.price\(0\) = 0\n")
-        self.assertIn("outermost calls not shown", said)
-        self.assertIn("mean      p50      p99", said)
+            output = trace.stop()
+        self.assertRegex(output, r"ms  Shop\$Cart.total\(\) = 9  \[main\]\n.* ms    Shop\$Cart.price\(0\) = 0\n")
+        self.assertIn("outermost calls not shown", output)
+        self.assertIn("mean      p50      p99", output)
         text = text_of(page)
         self.assertIn("Shop$Cart.price", text)
         self.assertNotIn("http", text.replace("http-equiv", ""))
@@ -272,7 +272,7 @@ class Java25(Java, unittest.TestCase):
     version = "25"
 
     def test_virtual_threads(self):
-        document = self.seen(["virtual 5000"], "Shop.recursive", "--max-calls", 100_000)
+        document = self.measure(["virtual 5000"], "Shop.recursive", "--max-calls", 100_000)
         self.assertEqual((counts(document), document["lost"]), ({"Shop.recursive": 10_000}, 0))
         self.assertTrue(document["longest"][0]["thread"].startswith("virtual-"))
 
@@ -280,11 +280,11 @@ class Java25(Java, unittest.TestCase):
 class Wrong(Refusals, unittest.TestCase):
     observer = "trace"
 
-    def test_what_is_wrong_without_a_jvm(self):
+    def test_wrong_arguments_without_a_jvm(self):
         self.refused(2, "names no class", "total", "-p", "1")
         self.refused(2, "write Class.method", "Cart.total(int)", "-p", "1")
         self.refused(2, "no process is named", "Cart.total")
-        self.refused(2, "is no JVM", "Cart.total", "-p", os.getpid())
+        self.refused(2, "is not a JVM", "Cart.total", "-p", os.getpid())
         self.refused(2, "unit", "Cart.total", "--over", "5", "-p", "1")
         self.refused(3, "no such program", "Cart.total", "--", "/nonexistent/program")
         self.refused(3, "no process 4194999", "Cart.total", "-p", "4194999")

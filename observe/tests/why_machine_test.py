@@ -1,4 +1,5 @@
-"""`yunti observe why` on programs that are slow by the file system, the page cache, or how they connect; and on such that look alike and are well."""
+"""`yunti observe why` on programs with causes in the file system, the page cache or connections, and on healthy ones
+that look alike."""
 
 import contextlib
 import json
@@ -18,7 +19,7 @@ from looking import YUNTI, needs_loop_devices, require_programs_in_the_kernel  #
 import twice  # noqa: E402  (looking.py knows where it is)
 
 SECONDS = 3
-# Each says `ready`, and ends with whoever started it.
+# Each prints `ready`, and ends with its parent.
 BEGIN = """
 import ctypes, mmap, os, random, socket, sys, threading, time
 ctypes.CDLL(None).prctl(1, 9)
@@ -124,7 +125,7 @@ def call(n):
         except OSError: pass
         time.sleep(float(sys.argv[4]))
 threads(1, accept)
-# Those who call are another process, which does not count.
+# The callers are another process, which does not count.
 if os.fork() == 0:
     ctypes.CDLL(None).prctl(1, 9)
     threads(int(sys.argv[5]), call)
@@ -160,7 +161,7 @@ ready()
 
 
 class Volume:
-    """A file system on a loop device of its own, whose device may be made slow."""
+    """A file system on a loop device of its own, which can be slowed down."""
 
     def __init__(self, stack, folder, *options, mib=256, throttle=None):
         self.stack = stack
@@ -175,7 +176,7 @@ class Volume:
 
     def set(self, **values):
         for name, value in values.items():
-            # A loop device outlives its image, with what it was set to. Of what may be dirty, bytes are kept as a share.
+            # A loop device outlives its image and keeps its settings. The kernel stores max_bytes as a ratio.
             kept = "max_ratio" if name == "max_bytes" else name
             with open(f"/sys/class/bdi/{self.number}/{kept}") as f:
                 self.stack.callback(self.write, kept, f.read().strip())
@@ -198,15 +199,15 @@ def started(program, *words, before=()):
         process.stdout.close()
 
 
-def asked(process):
+def answer_for(process):
     done = subprocess.run([YUNTI, "observe", "why", "--json", "-p", str(process.pid), "-s", str(SECONDS)], capture_output=True, text=True, timeout=90)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
-def few_reads(name, number, a_second):
-    """A control group that may read from a device so many times."""
-    return group(name, **({"io__max": f"{number} riops={a_second}"} if VERSION_2 else {"blkio__throttle__read_iops_device": f"{number} {a_second}"}))
+def few_reads(name, number, per_second):
+    """Creates a control group with a limit of reads per second from a device."""
+    return group(name, **({"io__max": f"{number} riops={per_second}"} if VERSION_2 else {"blkio__throttle__read_iops_device": f"{number} {per_second}"}))
 
 
 @needs_loop_devices
@@ -221,34 +222,34 @@ class Why(unittest.TestCase):
         self.folder = self.stack.enter_context(tempfile.TemporaryDirectory())
         self.name = f"yunti-why-{os.getpid()}-{time.monotonic_ns()}"
 
-    def said(self, *expected, program, words=(), before=()):
+    def check(self, *expected, program, words=(), before=()):
         process = self.stack.enter_context(started(program, *words, before=before))
-        document = asked(process)
-        # Other tests may take the processors: that is true then.
+        document = answer_for(process)
+        # Other tests may take the processors.
         causes = [found["cause"] for found in document["causes"] if found["cause"] != "cpu-neighbour"]
         self.assertEqual(causes[:1], list(expected), (document["answer"], document["causes"], document["disk_waits"], document["skipped"]))
         return document
 
     def test_fsync_storm(self):
         volume = Volume(self.stack, self.folder)
-        self.said("fsync-storm", program=FSYNC, words=[volume.at])
+        self.check("fsync-storm", program=FSYNC, words=[volume.at])
 
-    def test_entries_in_batches_are_well(self):
+    def test_entries_in_batches_are_healthy(self):
         volume = Volume(self.stack, self.folder)
-        self.said(program=BATCHES, words=[volume.at])
+        self.check(program=BATCHES, words=[volume.at])
 
     def test_directory_scan(self):
         volume = Volume(self.stack, self.folder, "-N", "30000")
-        self.said("directory-scan", program=SCAN, words=[volume.at])
+        self.check("directory-scan", program=SCAN, words=[volume.at])
 
     def test_dirty_throttling(self):
         volume = Volume(self.stack, self.folder)
         volume.set(strict_limit=1, max_bytes=4 * MIB)
-        self.said("dirty-throttling", program=DIRTY, words=[volume.at])
+        self.check("dirty-throttling", program=DIRTY, words=[volume.at])
 
     def test_journal(self):
         volume = Volume(self.stack, self.folder, "-b", "1024", "-J", "size=1", "-N", "20000")
-        self.said("journal", program=FILES, words=[volume.at])
+        self.check("journal", program=FILES, words=[volume.at])
 
     @needs_groups
     def test_read_ahead_too_small(self):
@@ -256,12 +257,12 @@ class Why(unittest.TestCase):
         volume.set(read_ahead_kb=8)
         self.filled(volume, data=128)
         within = self.stack.enter_context(few_reads(self.name, volume.number, 400))
-        self.said("read-ahead-too-small", program=READ, words=[volume.at], before=within)
+        self.check("read-ahead-too-small", program=READ, words=[volume.at], before=within)
 
-    def test_reads_with_a_read_ahead_that_fits_are_well(self):
+    def test_reads_with_enough_read_ahead_are_healthy(self):
         volume = Volume(self.stack, self.folder)
         self.filled(volume, data=32)
-        self.said(program=READ.replace("os.posix_fadvise", "(lambda *_: None)"), words=[volume.at])
+        self.check(program=READ.replace("os.posix_fadvise", "(lambda *_: None)"), words=[volume.at])
 
     @needs_groups
     def test_cache_thrash(self):
@@ -269,7 +270,7 @@ class Why(unittest.TestCase):
         self.filled(volume, set=24, stream=200)
         within = self.stack.enter_context(group(self.name, **memory_limit(48 * MIB)))
         self.stack.enter_context(started(STREAM, volume.at, before=within))
-        document = self.said("cache-thrash", program=AGAIN, words=[volume.at], before=within)
+        document = self.check("cache-thrash", program=AGAIN, words=[volume.at], before=within)
         self.assertIn("python", next(found["sentence"] for found in document["causes"] if found["cause"] == "cache-thrash"))
 
     def filled(self, volume, **mib):
@@ -282,19 +283,19 @@ class Why(unittest.TestCase):
                 os.posix_fadvise(f.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
     def test_listen_overflow(self):
-        document = self.said("listen-overflow", program=SERVICE, words=[self.folder, 2, 0.05, 0.01, 12])
+        document = self.check("listen-overflow", program=SERVICE, words=[self.folder, 2, 0.05, 0.01, 12])
         self.assertGreater(document["listen_overflows"], 5)
 
-    def test_a_service_that_accepts_in_time_is_well(self):
-        self.said(program=SERVICE, words=[self.folder, 128, 0.001, 0.1, 4])
+    def test_a_service_that_accepts_in_time_is_healthy(self):
+        self.check(program=SERVICE, words=[self.folder, 128, 0.001, 0.1, 4])
 
     def test_time_wait_exhaustion(self):
         inside = ["unshare", "--net", "sh", "-c", 'ip link set lo up && echo 40000 40299 > /proc/sys/net/ipv4/ip_local_port_range && echo 0 > /proc/sys/net/ipv4/tcp_tw_reuse && exec "$@"', "sh"]
-        self.said("time-wait-exhaustion", program=CALLS, words=[self.folder, 0.002], before=inside)
+        self.check("time-wait-exhaustion", program=CALLS, words=[self.folder, 0.002], before=inside)
 
-    def test_few_connections_in_time_wait_are_well(self):
+    def test_few_connections_in_time_wait_are_healthy(self):
         inside = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
-        self.said(program=CALLS, words=[self.folder, 0.05], before=inside)
+        self.check(program=CALLS, words=[self.folder, 0.05], before=inside)
 
 
 if __name__ == "__main__":

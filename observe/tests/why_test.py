@@ -1,4 +1,4 @@
-"""`yunti observe why` on programs whose slowness has a known cause: some in each `make test`, all by `why/all_test.py`."""
+"""`yunti observe why` on programs with a known cause: some in each `make test`, all in `why/all_test.py`."""
 
 import os
 import sys
@@ -14,7 +14,7 @@ import twice  # noqa: E402  (looking.py knows where it is)
 import programs as known  # noqa: E402
 
 SECONDS = 3
-# Of each kind of cause one, and two that are healthy.
+# One program per kind of cause, and two healthy ones.
 SOME = ["customer-dedup", "ledger-import", "feed-converter", "segment-ingest", "account-service", "checkout-service", "index-builder", "status-page", "file-survey"]
 
 
@@ -23,8 +23,8 @@ def java_home():
     return homes.get("17") or next(iter(homes.values()), None)
 
 
-def asked(program, folder, seconds=SECONDS, collection=known):
-    """What `why` says of a program of a collection."""
+def answer_for(program, folder, seconds=SECONDS, collection=known):
+    """Returns the answer of `why` for a program of a collection."""
     with collection.started(program, folder, java_home(), seconds=90) as process:
         return looking.answer("why", "-p", process.pid, "-s", seconds)
 
@@ -45,7 +45,7 @@ def named(name):
         program = known.named(name)
         if reason := known.missing(program):
             self.skipTest(reason)
-        document = asked(program, self.folder.name)
+        document = answer_for(program, self.folder.name)
         self.assertEqual(causes(document)[:1], program["causes"], document["answer"])
 
     return test
@@ -56,8 +56,8 @@ for _name in SOME:
 
 
 class Answers(unittest.TestCase):
-    def test_a_command_that_ends_before(self):
-        """What was counted until then is told, although nothing can be asked any more."""
+    def test_a_command_that_ends_early(self):
+        """The counters up to the end are reported, although the process is gone."""
         with tempfile.TemporaryDirectory() as folder:
             document = looking.answer("why", "-s", 20, "--", looking.built(folder, "hot"), 2)
         self.assertEqual(causes(document), ["hot-method"], document["answer"])
@@ -74,7 +74,7 @@ class Answers(unittest.TestCase):
             self.assertIn("nothing is wrong", text)
             self.assertIn("nothing is wrong", looking.text_of(page))
 
-    def test_what_is_not_there(self):
+    def test_a_missing_process(self):
         self.assertIn("there is no process", looking.observe("why", "-p", 4_000_000, code=3).stderr)
 
     def test_a_process_that_ends(self):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Each page fault of one process: the address, what was wrong with it, the instruction, the stack. Faults of the kernel in the process's own
- * memory (system calls that read and write it) too. The tracepoints are x86's; other architectures have none.
+ * Each page fault of one process: address, error, instruction and stack. Faults of the kernel in the process's memory,
+ * by system calls that read and write it, are included. The tracepoints exist on x86 only.
  */
 #include "registers.h"
 #include "target.h"
@@ -21,7 +21,7 @@ struct fault {
 	__u64 address;
 	__u64 instruction;
 	__u64 stack_pointer;
-	/* Bits of the processor: 1 the page was there, 2 a write, 4 by the program itself, 16 an instruction. */
+	/* Bits of the processor: 1 the page was present, 2 a write, 4 by the program itself, 16 an instruction. */
 	__u32 error;
 	__u32 tid;
 	__u32 stack;
@@ -29,10 +29,10 @@ struct fault {
 	__u32 mapping;
 	__u32 tid_inside;
 	__u32 nothing;
-	/* What the address is mapped to at this moment; programs unmap before anybody else could look. */
+	/* Mapping of the address at this moment; the program may unmap it before user space can read it. */
 	__u64 begin;
 	__u64 end;
-	/* The last part of the file's name. */
+	/* Last part of the file's name. */
 	char name[NAME_BYTES];
 };
 
@@ -41,7 +41,7 @@ struct {
 	__uint(max_entries, 32 << 20);
 } faults SEC(".maps");
 
-/* Copying a stack faults at its end; that is ours, and not the process's. */
+/* Set while a stack is copied: the fault at its end belongs to the measurement. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
@@ -71,7 +71,7 @@ static long describe(struct task_struct *task, struct vm_area_struct *area, void
 	return 0;
 }
 
-static __always_inline int tell(struct bpf_raw_tracepoint_args *ctx)
+static __always_inline int report(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct fault fault = {};
 	__u32 zero = 0, *is_ours = bpf_map_lookup_elem(&copying, &zero);
@@ -87,10 +87,10 @@ static __always_inline int tell(struct bpf_raw_tracepoint_args *ctx)
 	fault.error = (__u32)ctx->args[2];
 	fault.tid = (__u32)bpf_get_current_pid_tgid();
 	fault.tid_inside = tid_inside();
-	/* Addresses of the kernel's own are none of the process. */
+	/* Addresses of the kernel do not belong to the process. */
 	if (fault.address >> 63)
 		return 0;
-	/* Where another thread is changing the map, it is looked up outside. */
+	/* If another thread is changing the mappings, user space looks the address up. */
 	bpf_find_vma(bpf_get_current_task_btf(), fault.address, describe, &fault, 0);
 	*is_ours = 1;
 	fault.stack = take_stack(ctx);
@@ -103,13 +103,13 @@ static __always_inline int tell(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/page_fault_user")
 int fault_of_program(struct bpf_raw_tracepoint_args *ctx)
 {
-	return tell(ctx);
+	return report(ctx);
 }
 
 SEC("raw_tp/page_fault_kernel")
 int fault_of_kernel(struct bpf_raw_tracepoint_args *ctx)
 {
-	return tell(ctx);
+	return report(ctx);
 }
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

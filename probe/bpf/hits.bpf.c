@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Each call of a function, of a system call, each passing of a tracepoint, in one process: with arguments, duration and stack.
+ * Each call of a function or a system call, and each pass of a tracepoint, in one process: arguments, duration and
+ * stack.
  *
- *   function      a uprobe at its first instruction, one at each `ret` of it. No uretprobe: that one puts an address of its own on the
- *                 user's stack, and an exception of C++ that passes it ends the program.
+ *   function      a uprobe at its first instruction, one at each `ret` of it. No uretprobe: it puts an address of its
+ *                 own on the user stack, and a C++ exception that passes it ends the program.
  *   system call   raw tracepoints sys_enter and sys_exit
  *   tracepoint    a raw tracepoint of its name
  *
- * A call that has begun waits in `open_calls`, under thread and stack pointer, which at a function's first instruction and at its `ret` are
- * the same, however often it calls itself. One that was left by longjmp or an exception is told when its place is taken by the next.
+ * An open call is in `open_calls`, by thread and stack pointer. Both are the same at a function's first instruction
+ * and at its `ret`, even with recursion. A call that was left by longjmp or an exception is reported when the next
+ * call takes its place.
  *
- * A hit is written where it will stay, in `open_calls` or in the ring, and not in memory of the processor: other programs of ours, and those
- * of other threads, may run in the middle of one.
+ * A hit is written directly to `open_calls` or to the ring buffer, and not to per-processor memory, because other
+ * programs of this measurement may interrupt this one.
  */
 #include "registers.h"
 #include "target.h"
@@ -23,20 +25,21 @@
 #define TEXT_BYTES 64
 #define NO_DURATION (~0ULL)
 #define THREAD_BYTES 16
-/* Flags of a hit: 1 << n, its text n could not be read; it was left by a jump to another function, which returns in its stead. */
+/* Flags of a hit: 1 << n if its text n was not readable; left by a jump to another function, which returns in its
+ * place. */
 #define UNREADABLE ((1 << TEXTS) - 1)
 #define LEFT_BY_JUMP 256
-/* In the cookie of an end, beside the probe's number. */
+/* Flag in the cookie of an end, beside the probe's number. */
 #define END_IS_JUMP (1U << 31)
 
-/* How an argument is to be read, two bits each in `probe.forms`. */
+/* Forms of arguments, two bits each in `probe.forms`. */
 #define FORM_NUMBER 0
 #define FORM_TEXT 1
 #define FORM_BYTES 2
 
 struct probe {
 	__u32 forms;
-	/* False: nobody knows where it returns; it is told when it begins. */
+	/* False if its returns are unknown; the call is then reported at its begin. */
 	__u32 has_end;
 };
 
@@ -48,12 +51,12 @@ struct hit {
 	__u32 probe;
 	__u32 tid;
 	__u32 tid_inside;
-	/* The number of its stack among the thread's. */
+	/* Number of its stack among the thread's. */
 	__u32 stack;
 	__u32 texts;
 	__u32 flags;
 	char thread[THREAD_BYTES];
-	/* Of arguments whose form asks for it, in their order. */
+	/* Memory of arguments with such a form, in their order. */
 	char text[TEXTS][TEXT_BYTES];
 };
 
@@ -70,7 +73,7 @@ struct {
 	__type(value, struct probe);
 } probes SEC(".maps");
 
-/* System call -> 1 + its probe; 0: not asked for. */
+/* System call -> 1 + its probe; 0 if it is not probed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, SYSTEM_CALLS_MAX);
@@ -85,7 +88,7 @@ struct {
 	__type(value, struct hit);
 } open_calls SEC(".maps");
 
-/* What is put into `open_calls` to be filled: a hit is too large for a program's stack. */
+/* Initial value of an entry of `open_calls`; a hit is too large for a program's stack. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -98,7 +101,7 @@ struct {
 	__uint(max_entries, 16 << 20);
 } hits SEC(".maps");
 
-/* Exact, whatever was lost: by probe. */
+/* Exact number of hits by probe, including lost ones. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, PROBES_MAX);
@@ -128,7 +131,7 @@ static __always_inline void begin(struct hit *hit, __u32 probe)
 	bpf_get_current_comm(hit->thread, THREAD_BYTES);
 }
 
-/* Reads those texts whose bits are set. */
+/* Reads the texts whose bits are set. */
 static __always_inline void read_texts(struct hit *hit, __u32 forms, __u32 wanted)
 {
 	__u32 texts = 0;
@@ -140,7 +143,7 @@ static __always_inline void read_texts(struct hit *hit, __u32 forms, __u32 wante
 
 		if (form == FORM_NUMBER || texts >= TEXTS)
 			continue;
-		/* By a constant each: what the verifier can follow. */
+		/* Constant offsets, which the verifier can follow. */
 		to = texts == 0 ? hit->text[0] : texts == 1 ? hit->text[1] : hit->text[2];
 		if (wanted >> texts & 1) {
 			to[0] = 0;
@@ -148,7 +151,7 @@ static __always_inline void read_texts(struct hit *hit, __u32 forms, __u32 wante
 				error = bpf_probe_read_user_str(to, TEXT_BYTES, (void *)hit->arguments[i]);
 			} else {
 				error = bpf_probe_read_user(to, TEXT_BYTES, (void *)hit->arguments[i]);
-				/* Near the end of what is mapped: the least that an address of a socket has. */
+				/* Near the end of a mapping: at least the size of a socket address. */
 				if (error)
 					error = bpf_probe_read_user(to, 16, (void *)hit->arguments[i]);
 			}
@@ -162,16 +165,16 @@ static __always_inline void read_texts(struct hit *hit, __u32 forms, __u32 wante
 	hit->texts = texts;
 }
 
-static __always_inline void tell(struct hit *hit)
+static __always_inline void report(struct hit *hit)
 {
-	/* Without a text it ends where they begin. */
+	/* A record without texts ends before them. */
 	__u64 bytes = hit->texts ? sizeof(*hit) : __builtin_offsetof(struct hit, text);
 
 	if (bpf_ringbuf_output(&hits, hit, bytes, 0))
 		count_lost();
 }
 
-/* The place of a call that begins. One that is there already has never returned. */
+/* Returns the entry of a call that begins. An entry that exists belongs to a call that never returned. */
 static __always_inline struct hit *open_call(struct call_key *key)
 {
 	struct hit *hit = bpf_map_lookup_elem(&open_calls, key), *empty;
@@ -179,7 +182,7 @@ static __always_inline struct hit *open_call(struct call_key *key)
 
 	count(key->probe);
 	if (hit) {
-		tell(hit);
+		report(hit);
 	} else {
 		empty = bpf_map_lookup_elem(&blank, &zero);
 		if (empty)
@@ -200,10 +203,10 @@ static __always_inline void ended(struct call_key *key, struct hit *hit, __u64 r
 
 	hit->duration_ns = bpf_ktime_get_ns() - hit->time_ns;
 	hit->result = result;
-	/* What nobody had touched before the call. */
+	/* Pages that were first touched during the call. */
 	if (probe && (hit->flags & UNREADABLE))
 		read_texts(hit, probe->forms, hit->flags & UNREADABLE);
-	tell(hit);
+	report(hit);
 	bpf_map_delete_elem(&open_calls, key);
 }
 
@@ -267,7 +270,7 @@ int function_ends(struct pt_regs *regs)
 	return 0;
 }
 
-static __always_inline __u32 *wanted(long system_call)
+static __always_inline __u32 *probe_of(long system_call)
 {
 	__u32 number = (__u32)system_call;
 	__u32 *probe = bpf_map_lookup_elem(&probe_of_system_call, &number);
@@ -281,14 +284,14 @@ int system_call_begins(struct bpf_raw_tracepoint_args *ctx)
 	struct call_key key = { .tid = (__u32)bpf_get_current_pid_tgid() };
 	struct probe *probe;
 	struct hit *hit;
-	__u32 *asked;
+	__u32 *number;
 
 	if (!is_target())
 		return 0;
-	asked = wanted((long)ctx->args[1]);
-	if (!asked)
+	number = probe_of((long)ctx->args[1]);
+	if (!number)
 		return 0;
-	key.probe = *asked - 1;
+	key.probe = *number - 1;
 	probe = bpf_map_lookup_elem(&probes, &key.probe);
 	if (!probe)
 		return 0;
@@ -298,7 +301,7 @@ int system_call_begins(struct bpf_raw_tracepoint_args *ctx)
 	system_call_arguments((struct pt_regs *)ctx->args[0], hit->arguments);
 	if (probe->forms)
 		read_texts(hit, probe->forms, ~0);
-	/* A signal now would interrupt the call; it is sent when the call is over, at the same place of the program. */
+	/* A signal now would interrupt the call, so it is sent at the end, at the same position of the program. */
 	if (!settings.stacks_by_signal)
 		hit->stack = take_stack(ctx);
 	return 0;
@@ -310,14 +313,14 @@ int system_call_ends(struct bpf_raw_tracepoint_args *ctx)
 	struct pt_regs *regs = (struct pt_regs *)ctx->args[0];
 	struct call_key key = { .tid = (__u32)bpf_get_current_pid_tgid() };
 	struct hit *hit;
-	__u32 *asked;
+	__u32 *number;
 
 	if (!is_target())
 		return 0;
-	asked = wanted(SYSTEM_CALL(regs));
-	if (!asked)
+	number = probe_of(SYSTEM_CALL(regs));
+	if (!number)
 		return 0;
-	key.probe = *asked - 1;
+	key.probe = *number - 1;
 	hit = bpf_map_lookup_elem(&open_calls, &key);
 	if (!hit)
 		return 0;
@@ -348,7 +351,7 @@ static __always_inline int passed(struct bpf_raw_tracepoint_args *ctx, int argum
 	return 0;
 }
 
-/* The kernel takes no program that reads more arguments than a tracepoint has. */
+/* The kernel refuses a program that reads more arguments than a tracepoint has. */
 #define TRACEPOINT(arguments)                                         \
 	SEC("raw_tp")                                                 \
 	int tracepoint##arguments(struct bpf_raw_tracepoint_args *ctx) \

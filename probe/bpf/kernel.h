@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What the programs read of the kernel's own structures: the few fields that are used, by name. Where they lie is put in when a program
- * is loaded (BPF CO-RE), so that a program built once runs on kernels with other layouts.
+ * Fields of the kernel's own structures that the programs read, by name. Their offsets are set when a program is
+ * loaded (BPF CO-RE), so that one build runs on kernels with other layouts.
  */
 #ifndef YUNTI_KERNEL_H
 #define YUNTI_KERNEL_H
@@ -29,7 +29,7 @@ struct pt_regs {
 	__s32 syscallno;
 } CORE;
 #else
-#error "an architecture that is not known here"
+#error "this architecture is not supported"
 #endif
 
 struct kernel_sigset {
@@ -44,18 +44,18 @@ struct mm_struct {
 	unsigned long start_brk, brk, start_stack;
 } CORE;
 
-/* A number in a namespace. */
+/* Number in a PID namespace. */
 struct upid {
 	int nr;
 } CORE;
 
 struct pid {
-	/* Of the innermost namespace. */
+	/* Level of the innermost namespace. */
 	unsigned int level;
 	struct upid numbers[1];
 } CORE;
 
-/* How often it was given a processor, when it was last, and since when it stands in line for one. */
+/* Times on a processor, the last time, and the begin of the present wait in the run queue. */
 struct sched_info {
 	unsigned long pcount;
 	unsigned long long last_arrival, last_queued;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* Arguments, results and stack pointers in saved registers: the calling conventions of functions and of system calls; what unwinding begins with. */
+/* Arguments, results and stack pointers in saved registers, by the calling conventions; and registers for unwinding.
+ * */
 #ifndef YUNTI_REGISTERS_H
 #define YUNTI_REGISTERS_H
 
 #include "kernel.h"
 
 #define ARGUMENTS 6
-/* As perf has them in its samples, and in that order. */
+/* Registers in perf's order. */
 #define UNWINDING_REGISTERS 4
 
 #if defined(__TARGET_ARCH_x86)
@@ -37,11 +38,11 @@ static __always_inline void unwinding_registers(struct pt_regs *regs, __u64 *to)
 
 #define SYSTEM_CALL(regs) ((long)BPF_CORE_READ(regs, orig_ax))
 #define RESULT(regs) BPF_CORE_READ(regs, ax)
-/* Points at the return address both at a function's first instruction and at its `ret`. */
+/* The return address is at the stack pointer both at a function's first instruction and at its `ret`. */
 #define STACK_POINTER(regs) BPF_CORE_READ(regs, sp)
 #define INSTRUCTION(regs) BPF_CORE_READ(regs, ip)
 
-/* At a function's first instruction. */
+/* Return address at a function's first instruction. */
 static __always_inline __u64 return_address(struct pt_regs *regs)
 {
 	__u64 address = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-/* Of the samples of a clock that ticks for all processes, those of one: the others are not even copied. */
+/* Keeps the samples of one process from a clock of the whole machine; the rest is not even copied. */
 #include "kernel.h"
 
 /* Set before the program is loaded. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * The process that is looked at, and the stacks of its threads.
+ * The target process, and the stacks of its threads.
  *
- * A stack is asked for in one of two ways:
- *   of a JVM     by SIGPROF: async-profiler's handler walks Java, native and kernel frames
- *   of others    by an event of perf that copies the user's stack, which is unwound by tables outside
+ * A stack is requested in one of two ways:
+ *   in a JVM     by SIGPROF: async-profiler's handler walks Java, native and kernel frames
+ *   elsewhere    by a perf event that copies the user stack, which user space unwinds by tables
  * Stacks of a thread are numbered from 1, in the order in which they are taken.
  */
 #ifndef YUNTI_TARGET_H
@@ -16,7 +16,7 @@
 #define THREADS_MAX 32768
 #define NO_STACK 0
 
-/* Set before the programs are loaded; the only constant among them, so that it is all of `.rodata`. */
+/* Set before the programs are loaded; the only constant, so that it is all of `.rodata`. */
 struct settings {
 	__u32 tgid;
 	__u32 stacks_by_signal;
@@ -31,7 +31,7 @@ struct {
 	__type(value, __u32);
 } stacks_of_thread SEC(".maps");
 
-/* An event of perf a processor; what is said to it is {thread, number}. */
+/* A perf event for each processor; its word is {thread, number}. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
 	__uint(key_size, sizeof(__u32));
@@ -44,10 +44,10 @@ struct stack_name {
 };
 
 struct account {
-	/* What there was no room for. */
+	/* Events that did not fit into the ring buffers. */
 	__u64 lost;
-	__u64 stacks_left_away;
-	/* Of the second that runs. */
+	__u64 stacks_omitted;
+	/* The present second, and its stacks. */
 	__u64 second;
 	__u64 stacks_in_second;
 };
@@ -79,12 +79,12 @@ static __always_inline void count_lost(void)
 		__sync_fetch_and_add(&all->lost, 1);
 }
 
-static __always_inline void count_left_away(void)
+static __always_inline void count_omitted(void)
 {
 	struct account *all = account();
 
 	if (all)
-		__sync_fetch_and_add(&all->stacks_left_away, 1);
+		__sync_fetch_and_add(&all->stacks_omitted, 1);
 }
 
 static __always_inline bool may_take_stack(void)
@@ -98,11 +98,11 @@ static __always_inline bool may_take_stack(void)
 		all->second = now;
 		all->stacks_in_second = 0;
 	}
-	/* Two processors may count at once: the bound is one of cost, not of truth. */
+	/* Two processors may count at once: the limit bounds the cost, and need not be exact. */
 	return __sync_fetch_and_add(&all->stacks_in_second, 1) < settings.stacks_a_second_max;
 }
 
-/* What the current thread calls itself, in a container. */
+/* Number of the current thread in its own PID namespace. */
 static __always_inline __u32 tid_inside(void)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
@@ -117,8 +117,8 @@ static __always_inline __u32 tid_inside(void)
 }
 
 /*
- * Takes the current thread's stack. Returns its number, or NO_STACK. A number is given before anything else is done: a program that
- * interrupts this one, in the same thread, gets another.
+ * Takes the current thread's stack. Returns its number, or NO_STACK. The number is assigned first, so that a program
+ * that interrupts this one in the same thread gets another.
  */
 static __always_inline __u32 take_stack(void *ctx)
 {
@@ -126,29 +126,29 @@ static __always_inline __u32 take_stack(void *ctx)
 	__u32 *last, zero = 0;
 
 	if (!may_take_stack())
-		goto left_away;
+		goto omitted;
 	last = bpf_map_lookup_elem(&stacks_of_thread, &name.tid);
 	if (!last) {
 		bpf_map_update_elem(&stacks_of_thread, &name.tid, &zero, BPF_NOEXIST);
 		last = bpf_map_lookup_elem(&stacks_of_thread, &name.tid);
 		if (!last)
-			goto left_away;
+			goto omitted;
 	}
 	if (settings.stacks_by_signal) {
 		struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 		unsigned long pending = BPF_CORE_READ(task, pending.signal.sig[0]);
 
-		/* The one that is on its way is of this very moment of the program: no code of its own ran between. */
+		/* A pending signal belongs to the same moment: none of the program's own code ran since. */
 		if (*last && (pending & (1UL << (SIGPROF - 1))))
 			return *last;
 	}
 	name.number = __sync_fetch_and_add(last, 1) + 1;
 	if (settings.stacks_by_signal ? bpf_send_signal_thread(SIGPROF) :
 					bpf_perf_event_output(ctx, &stack_events, BPF_F_CURRENT_CPU, &name, sizeof(name)))
-		goto left_away;
+		goto omitted;
 	return name.number;
-left_away:
-	count_left_away();
+omitted:
+	count_omitted();
 	return NO_STACK;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What the threads of one process are at, at this moment: those that do not run, with the registers that they came into the kernel with and
- * their stack in it. Nothing of theirs is stopped or asked for it. Read as a file (an iterator over tasks).
+ * Positions of the threads of one process at this moment: for those that do not run, the registers with which they
+ * entered the kernel, and their kernel stack. No thread is stopped or woken. Read as a file (an iterator over tasks).
  *
- * A thread that has not run since it was told last is told without them: they are the same.
+ * A thread that has not run since the last reading is reported without them, because they are unchanged.
  */
 #include "registers.h"
 
@@ -23,13 +23,13 @@ const volatile struct settings settings = {};
 struct thread {
 	__u32 tid;
 	__u32 flags;
-	/* As the kernel has it: 0 it could run, 1 a signal wakes it, 2 not. */
+	/* State as in the kernel: 0 runnable, 1 interruptible, 2 not. */
 	__u32 state;
 	__u32 nothing;
 	__u64 runs;
 };
 
-/* Behind a thread that neither runs nor is the same. */
+/* Follows a thread that neither runs nor is unchanged. */
 struct place {
 	__u64 registers[UNWINDING_REGISTERS];
 	__u64 kernel[FRAMES_MAX];
@@ -40,9 +40,10 @@ struct {
 	__uint(max_entries, THREADS_MAX);
 	__type(key, __u32);
 	__type(value, __u64);
-} told SEC(".maps");
+} reported SEC(".maps");
 
-/* To look, we need a processor: the thread that had to leave it for us in this switch would run without us. */
+/* Returns true for the thread that left the processor to this reader in its last switch; without the reader it would
+ * run. */
 static __always_inline bool made_room_for_us(struct task_struct *task)
 {
 	struct task_struct *us = bpf_get_current_task_btf();
@@ -68,7 +69,7 @@ int threads(struct bpf_iter__task *ctx)
 		thread.state = task->__state;
 	else
 		thread.state = (__u32)old->state;
-	last = bpf_map_lookup_elem(&told, &thread.tid);
+	last = bpf_map_lookup_elem(&reported, &thread.tid);
 	if (task->on_cpu || made_room_for_us(task))
 		thread.flags = RUNS;
 	else if (last && *last == thread.runs)
@@ -77,9 +78,9 @@ int threads(struct bpf_iter__task *ctx)
 		return 0;
 	unwinding_registers((struct pt_regs *)bpf_task_pt_regs(task), place.registers);
 	bpf_get_task_stack(task, place.kernel, sizeof(place.kernel), 0);
-	/* What there was no room for is told again, and as new. */
+	/* A thread that did not fit is reported in full again. */
 	if (!bpf_seq_write(to, &place, sizeof(place)))
-		bpf_map_update_elem(&told, &thread.tid, &thread.runs, BPF_ANY);
+		bpf_map_update_elem(&reported, &thread.tid, &thread.runs, BPF_ANY);
 	return 0;
 }
 

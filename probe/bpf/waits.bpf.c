@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * When threads of one process left the processor, why, when they were woken and when they ran again; and spans of theirs, from a call of one
- * function to its end or to the call of another.
+ * Waits of one process's threads: the time off the processor, its reason, the wakeup, and the return to a processor.
+ * Also spans, from a call of one function to its end or to the call of another.
  *
  *   running | off           woken        on | running
  *           |  waiting       | run queue    |
  *
- * Of a JVM all of it is told: its requests are known outside, afterwards. Of others, what happens in spans, each wait with its stack.
+ * In a JVM all waits are reported, because its requests are known only afterwards. Elsewhere waits within spans are
+ * reported, each with its stack.
  */
 #include "registers.h"
 #include "target.h"
@@ -25,7 +26,7 @@ struct record {
 	__u64 on_ns;
 	__u32 what;
 	__u32 tid;
-	/* As the kernel has it: 0 it could have gone on, 1 interruptible, 2 not. */
+	/* State as in the kernel: 0 runnable, 1 interruptible, 2 not. */
 	__u32 state;
 	__u32 system_call;
 	__u32 stack;
@@ -56,7 +57,7 @@ struct {
 	__uint(max_entries, 32 << 20);
 } waits SEC(".maps");
 
-static __always_inline void tell(struct record *record)
+static __always_inline void report(struct record *record)
 {
 	if (bpf_ringbuf_output(&waits, record, sizeof(*record), 0))
 		count_lost();
@@ -71,7 +72,7 @@ static __always_inline __u32 state_of(struct task_struct *task)
 	return (__u32)BPF_CORE_READ(old, state);
 }
 
-/* The registers with which the thread came into the kernel say whether by a system call. */
+/* The registers with which the thread entered the kernel show if it is in a system call. */
 static __always_inline __u32 system_call_of_current(void)
 {
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
@@ -108,7 +109,7 @@ static __always_inline void comes(struct task_struct *task)
 	record->on_ns = bpf_ktime_get_ns();
 	if (!record->woken_ns)
 		record->woken_ns = record->on_ns;
-	tell(record);
+	report(record);
 	bpf_map_delete_elem(&away, &tid);
 }
 
@@ -149,7 +150,7 @@ int span_begins(struct pt_regs *regs)
 	if (!is_target())
 		return 0;
 	open = bpf_map_lookup_elem(&spans, &tid);
-	/* A call within it is no new one. One that is not deeper came when the old one had been left, by an exception. */
+	/* A call within a span begins no new one. A call that is not deeper follows one that was left by an exception. */
 	if (open && (bpf_get_attach_cookie(regs) == SPAN_TO_ANOTHER || open->stack_pointer > span.stack_pointer))
 		return 0;
 	if (bpf_map_update_elem(&spans, &tid, &span, BPF_ANY))
@@ -170,7 +171,7 @@ int span_ends(struct pt_regs *regs)
 		return 0;
 	record.off_ns = open->begin_ns;
 	record.woken_ns = bpf_ktime_get_ns();
-	tell(&record);
+	report(&record);
 	bpf_map_delete_elem(&spans, &record.tid);
 	return 0;
 }

@@ -1,14 +1,16 @@
-//! How often what took how long: counts by powers of two of microseconds.
+//! Histogram of durations: counts by powers of two of microseconds.
 
 use serde_json::{Value, json};
 
+/// Counts of durations.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
-    /// At 0: below 1 us; at n: from 2^(n-1) us to below 2^n.
+    /// Index 0: below 1 us; index n: from 2^(n-1) us to below 2^n us.
     counts: Vec<u64>,
 }
 
 impl Histogram {
+    /// Adds a duration.
     pub fn add(&mut self, ns: u64) {
         let us = ns / 1000;
         let place = (u64::BITS - us.leading_zeros()) as usize;
@@ -18,16 +20,18 @@ impl Histogram {
         self.counts[place] += 1;
     }
 
+    /// Adds the counts of another histogram.
     pub fn join(&mut self, other: &Histogram) {
         self.counts.resize(self.counts.len().max(other.counts.len()), 0);
         self.counts.iter_mut().zip(&other.counts).for_each(|(mine, theirs)| *mine += theirs);
     }
 
+    /// Returns the number of durations.
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// (from, to) in microseconds and the count, of all bars between the first and the last that have one.
+    /// Returns (from, to) in microseconds and the count of each bar, from the first to the last one with a count.
     pub fn bars(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         let first = self.counts.iter().position(|n| *n > 0).unwrap_or(0);
         self.counts
@@ -37,11 +41,12 @@ impl Histogram {
             .map(|(place, n)| (if place == 0 { 0 } else { 1 << (place - 1) }, 1 << place, *n))
     }
 
+    /// Returns the bars as JSON.
     pub fn to_json(&self) -> Value {
         self.bars().map(|(from, to, n)| json!({"from_us": from, "below_us": to, "count": n})).collect()
     }
 
-    /// Rows of a table: range, count, bar.
+    /// Returns table rows: from, to, count, bar.
     pub fn rows(&self) -> Vec<Vec<String>> {
         const WIDEST: u64 = 40;
         let most = self.counts.iter().max().copied().unwrap_or(0).max(1);
@@ -59,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn powers_of_two() {
+    fn counts_by_powers_of_two() {
         let mut histogram = Histogram::default();
         for us in [0, 1, 2, 3, 4, 1000] {
             histogram.add(us * 1000 + 999);

@@ -1,8 +1,8 @@
-//! What `yunti observe` and `yunti machine` share: probes, the processes they measure, and the answers they give.
+//! Shared parts of `yunti observe` and `yunti machine`: probes, target processes, and answers.
 //!
 //! ```text
-//!   options.rs, stopping.rs   which process, how long, until when
-//!     |-> target/      a process: found, started, its sockets, disks and control group
+//!   options.rs, stopping.rs   target process, duration, end
+//!     |-> target/      a process: found or started; its sockets, disks and control group
 //!     |-> kernel/      programs in the kernel (`bpf/`): for one process, or in `system/` for the whole machine
 //!     |-> native/      samples of any process by perf events; names of addresses
 //!     |-> stack/       call stacks as a tree, with their costs

@@ -1,28 +1,32 @@
-//! What is mounted where: proc_pid_mountinfo(5).
+//! Mounted file systems: proc_pid_mountinfo(5).
 
 use std::path::{Path, PathBuf};
 
+/// Mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// The file system's number, in its two parts.
+    /// Device number of the file system, as major and minor.
     pub device: (u32, u32),
-    /// What of the file system is mounted: `/`, or a directory of it.
+    /// Mounted part of the file system: `/`, or a folder of it.
     pub root: PathBuf,
+    /// Mount point.
     pub at: PathBuf,
-    /// Of this mount: `rw`, `nosuid`, ..
+    /// Options of this mount: `rw`, `nosuid`, ..
     pub options: Vec<String>,
+    /// Type of the file system.
     pub fs_type: String,
-    /// The device's path, mostly.
+    /// Source, mostly the device's path.
     pub source: String,
-    /// Of the file system: `errors=remount-ro`; of a hierarchy of control groups its controllers.
+    /// Options of the file system: `errors=remount-ro`; of a hierarchy of control groups its controllers.
     pub fs_options: Vec<String>,
 }
 
-/// Those that this process sees, in the order in which they were mounted.
+/// Returns the mounts visible to this process, in the order of mounting.
 pub fn all() -> Vec<Mount> {
     parse(&std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default())
 }
 
+/// Parses the text of `mountinfo`.
 pub fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(mount).collect()
 }
@@ -43,31 +47,30 @@ fn mount(line: &str) -> Option<Mount> {
     })
 }
 
-/// Where a path within a file system is seen; `None`: what is mounted of it does not have it.
-///
-/// @param within the path from the file system's own root on
+/// Returns the visible path of `within`, a path from the file system's own root; `None` if the mounted parts do not
+/// contain it.
 pub fn seen_at(mounts: &[Mount], device: (u32, u32), within: &Path) -> Option<PathBuf> {
     mounts.iter().filter(|mount| mount.device == device).find_map(|mount| {
         let rest = within.strip_prefix(&mount.root).ok()?;
-        // Joined with nothing it would end in a slash.
+        // A join with an empty path would append a slash.
         Some(if rest.as_os_str().is_empty() { mount.at.clone() } else { mount.at.join(rest) })
     })
 }
 
-/// Blanks and the like are in octal: `\040`.
+/// Replaces octal escapes, such as `\040` for a blank.
 fn unescape(text: &str) -> String {
     let mut parts = text.split('\\');
-    let mut said = parts.next().unwrap_or_default().to_owned();
+    let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         match part.get(..3).and_then(|octal| u8::from_str_radix(octal, 8).ok()) {
             Some(byte) => {
-                said.push(char::from(byte));
-                said += &part[3..];
+                plain.push(char::from(byte));
+                plain += &part[3..];
             }
-            None => said += &format!("\\{part}"),
+            None => plain += &format!("\\{part}"),
         }
     }
-    said
+    plain
 }
 
 #[cfg(test)]
@@ -75,16 +78,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blanks_of_mount_points() {
-        for (text, said) in
+    fn unescapes_mount_points() {
+        for (text, plain) in
             [("/a", "/a"), ("/a\\040b", "/a b"), ("/\\134", "/\\"), ("/x\\9", "/x\\9"), ("/x\\", "/x\\")]
         {
-            assert_eq!(unescape(text), said);
+            assert_eq!(unescape(text), plain);
         }
     }
 
     #[test]
-    fn paths_below_what_is_mounted() {
+    fn finds_visible_paths() {
         let mounts = parse(
             "20 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n\
              21 20 8:2 /a\\040b /mnt ro - xfs /dev/sdb rw\n\

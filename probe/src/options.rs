@@ -1,4 +1,4 @@
-//! What every command is told: which process, how long, and where the answer goes.
+//! Flags of all commands: target process, duration, and output.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,61 +9,65 @@ use yunti_base as base;
 
 use crate::target::{Start, Target};
 
+/// Flags that select a process, by a name without an option.
 #[derive(Debug, Args)]
 pub struct TargetFlags {
-    /// The process: its number, or a part of its name, its jar or its main class
+    /// Process number, or a part of the process's name, its jar or its main class
     #[arg(value_name = "NAME", conflicts_with_all = ["pid", "start"])]
     pub name: Option<String>,
-    /// The process by its number
+    /// Process number
     #[arg(short, long, value_name = "PID", conflicts_with = "start")]
     pub pid: Option<u32>,
-    /// A command that is started, and looked at from its beginning
+    /// Start this command, and measure it from its beginning
     #[arg(last = true, value_name = "COMMAND")]
     pub start: Vec<OsString>,
 }
 
 impl TargetFlags {
+    /// Returns the selected process.
     pub fn find(&self, start: Start) -> base::Result<Target> {
         Target::find(self.pid, self.name.as_deref(), &self.start, start)
     }
 }
 
-/// The same where the words are for something else.
+/// Flags that select a process, by options only.
 #[derive(Debug, Args)]
 pub struct NamedTargetFlags {
-    /// The process by its number
+    /// Process number
     #[arg(short, long, value_name = "PID", conflicts_with_all = ["name", "start"])]
     pub pid: Option<u32>,
-    /// The process: a part of its name, its jar or its main class
+    /// Part of the process's name, its jar or its main class
     #[arg(short, long, value_name = "NAME", conflicts_with = "start")]
     pub name: Option<String>,
-    /// A command that is started, and looked at from its beginning
+    /// Start this command, and measure it from its beginning
     #[arg(last = true, value_name = "COMMAND")]
     pub start: Vec<OsString>,
 }
 
 impl NamedTargetFlags {
+    /// Returns the selected process.
     pub fn find(&self, start: Start) -> base::Result<Target> {
         Target::find(self.pid, self.name.as_deref(), &self.start, start)
     }
 }
 
+/// Duration and output flags.
 #[derive(Debug, Args)]
 pub struct OutputFlags {
-    /// How long to look
+    /// Measure for this long
     #[arg(short, long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub seconds: Duration,
     #[command(flatten)]
     pub answer: AnswerFlags,
 }
 
-/// Where the answer goes.
+/// Output flags.
 #[derive(Debug, Args)]
 pub struct AnswerFlags {
-    /// The answer as one JSON document
+    /// Print one JSON document
     #[arg(long)]
     pub json: bool,
-    /// Also write the answer as a page, one file with all that it needs in it
+    /// Also write the answer as a self-contained HTML page
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
 }
@@ -71,14 +75,14 @@ pub struct AnswerFlags {
 const SECONDS_MAX: f64 = 86_400.0;
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let said: f64 = text.parse().map_err(|_| format!("'{text}' is no number of seconds; give one, such as 10"))?;
-    if !(0.1..=SECONDS_MAX).contains(&said) {
-        return Err(format!("{text} seconds cannot be looked at; from 0.1 to {SECONDS_MAX}"));
+    let number: f64 = text.parse().map_err(|_| format!("'{text}' is not a number of seconds; give one such as 10"))?;
+    if !(0.1..=SECONDS_MAX).contains(&number) {
+        return Err(format!("{text} seconds are out of range; give 0.1 to {SECONDS_MAX}"));
     }
-    Ok(Duration::from_secs_f64(said))
+    Ok(Duration::from_secs_f64(number))
 }
 
-/// A duration with its unit: `5ms`.
+/// Parses a duration with its unit, such as `5ms`.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let unit = match &text[at..] {
@@ -86,12 +90,12 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         "us" => 1e3,
         "ms" => 1e6,
         "s" => 1e9,
-        _ => return Err(format!("'{text}' is no duration; give one with its unit: 5ms, 200us, 1.5s")),
+        _ => return Err(format!("'{text}' is not a duration; give one with its unit: 5ms, 200us, 1.5s")),
     };
     let nanos = text[..at].parse::<f64>().map(|number| number * unit);
     match nanos {
         Ok(nanos) if (0.0..=SECONDS_MAX * 1e9).contains(&nanos) => Ok(Duration::from_nanos(nanos as u64)),
-        _ => Err(format!("'{text}' is no duration; give one such as 5ms, of a day at most")),
+        _ => Err(format!("'{text}' is not a duration; give one such as 5ms, at most a day")),
     }
 }
 
@@ -100,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations() {
+    fn parses_seconds() {
         assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
         for wrong in ["", "x", "0", "-1", "nan", "inf", "1e9"] {
             assert!(seconds(wrong).is_err(), "{wrong}");
@@ -108,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_with_units() {
+    fn parses_durations_with_units() {
         for (text, nanos) in [("5ms", 5_000_000), ("0.2us", 200), ("7ns", 7), ("1.5s", 1_500_000_000), ("0s", 0)] {
             assert_eq!(duration(text), Ok(Duration::from_nanos(nanos)), "{text}");
         }

@@ -1,4 +1,4 @@
-//! Until when to look: the time is over, the user has seen enough (ctrl-C), or the target is gone.
+//! End of a measurement: its time is over, the user stops it (ctrl-C), or the target has ended.
 
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -11,50 +11,56 @@ use yunti_program::terminal::signals;
 
 use crate::target::Process;
 
-/// How often rings are emptied.
+/// Interval of emptying ring buffers.
 pub const PULSE: Duration = Duration::from_millis(20);
 
-/// Why looking ended.
+/// Reason why a measurement ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
+    /// Its time is over.
     TimeOver,
+    /// The user stopped it.
     Interrupted,
+    /// The target ended.
     TargetGone,
-    /// What is seen cannot be told any more.
+    /// The command stopped it, because its output cannot be written.
     Enough,
 }
 
-/// How looking went.
+/// Course of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct Watched {
+    /// Reason of its end.
     pub end: End,
+    /// Its duration.
     pub time: Duration,
 }
 
-/// Catches ctrl-C and the like from its making on: what has been seen until then is still told.
+/// Receiver of ctrl-C and other signals. The results until then are still reported.
 pub struct Stopping {
     signals: UnixStream,
 }
 
 impl Stopping {
+    /// Catches the signals from now on.
     pub fn new() -> Result<Stopping> {
         let failed = |e: std::io::Error| Error::io(Code::Internal, "cannot catch signals", &e);
-        let (signals, told) = UnixStream::pair().map_err(failed)?;
+        let (signals, sender) = UnixStream::pair().map_err(failed)?;
         signals.set_nonblocking(true).map_err(failed)?;
         for signal in signals::that_end() {
-            signal_hook::low_level::pipe::register(signal, told.try_clone().map_err(failed)?).map_err(failed)?;
+            signal_hook::low_level::pipe::register(signal, sender.try_clone().map_err(failed)?).map_err(failed)?;
         }
         Ok(Stopping { signals })
     }
 
-    /// The same where no process is looked at.
+    /// Waits as [`Stopping::wait`], without a target process.
     pub fn wait_for_time(&mut self, time: Duration, pulse: Duration, each: impl FnMut() -> bool) -> Watched {
         let begin = Instant::now();
         let end = self.first(None, begin + time, pulse, each);
         Watched { end, time: begin.elapsed() }
     }
 
-    /// Waits for the first of the three, and meanwhile does now and then what has to be done, which says whether it is worth to go on.
+    /// Waits for the first of the three ends. Calls `each` in intervals of `pulse`; it returns false to stop.
     pub fn wait(&mut self, target: &Process, time: Duration, pulse: Duration, each: impl FnMut() -> bool) -> Watched {
         let begin = Instant::now();
         let end = self.first(Some(target), begin + time, pulse, each);
@@ -88,7 +94,7 @@ impl Stopping {
             if !goes_on {
                 return End::Enough;
             }
-            // Without a pidfd (before Linux 5.3) the target is asked for.
+            // Without a pidfd (before Linux 5.3), the target is checked in /proc.
             if gone || death.is_none() && target.is_some_and(|target| !target.is_alive()) {
                 return End::TargetGone;
             }

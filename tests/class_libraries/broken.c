@@ -1,5 +1,5 @@
-/* A class library in plain C whose classes do what they must not. The tests of the command run each and ask for one clean line.
- * -DMAJOR=n makes a library of another version, -DREFUSES one that refuses the engine, -DNO_TABLE one without classes.
+/* Class library in plain C whose classes break the rules. The tests of the command run each class and expect one line.
+ * -DMAJOR=n builds a library of another version, -DREFUSES one that refuses the engine, -DNO_TABLE one without classes.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
@@ -45,14 +45,14 @@ static yt_status map_silent(void *self, const yt_batch *batch, yt_out *out) {
   return 77;
 }
 
-/* 3 GiB, of which no byte is there: the length alone must be refused. */
+/* A key of 3 GiB without memory behind it: the engine must refuse the length alone. */
 static yt_status map_huge(void *self, const yt_batch *batch, yt_out *out) {
   (void)self;
   yt_str key = {batch->base, 3ull << 30};
   return out->big(out, key, str(""));
 }
 
-/* Two halves of which each would do. */
+/* Key and value of 1 GiB each: either alone would be valid. */
 static yt_status map_huge_pair(void *self, const yt_batch *batch, yt_out *out) {
   (void)self;
   yt_str half = {batch->base, 1ull << 30};
@@ -66,13 +66,13 @@ static yt_status map_huge_overflow(void *self, const yt_batch *batch, yt_out *ou
   return out->big(out, half, ten);
 }
 
-/* The answer of big() is passed over: the record is lost, so the task must fail all the same. */
+/* Ignores the status of big(): the record is lost, so the task must still fail. */
 static yt_status map_deaf(void *self, const yt_batch *batch, yt_out *out) {
   (void)map_huge(self, batch, out);
   return YT_OK;
 }
 
-/* The answer of full() is passed over: the task must fail all the same. */
+/* Ignores the status of full(): the task must still fail. */
 static yt_status map_room(void *self, const yt_batch *batch, yt_out *out) {
   (void)self, (void)batch;
   (void)out->full(out, 1u << 20);
@@ -134,7 +134,7 @@ static yt_status reduce_fails(void *self, const yt_groups *groups, yt_out *out) 
   return YT_FAIL;
 }
 
-/* A combiner that gives each group another key, out of order. */
+/* Combiner that gives each group another key, out of order. */
 static yt_status reduce_turns(void *self, const yt_groups *groups, yt_out *out) {
   static int turn;
   (void)self;
@@ -151,7 +151,7 @@ static yt_status partition_wrong(void *self, const yt_batch *batch, uint32_t par
   return YT_OK;
 }
 
-/* Leaves the numbers as they were. */
+/* Leaves the partition numbers unset. */
 static yt_status partition_nothing(void *self, const yt_batch *batch, uint32_t parts, uint32_t *part) {
   (void)self, (void)batch, (void)parts, (void)part;
   return YT_OK;
@@ -178,14 +178,18 @@ static yt_status fold_finish(void *self, const yt_str *keys, const void *const *
 static const yt_folder folder = {sizeof(yt_folder), 8, YT_FOLD_USER, 1, fold_init, fold_fails, fold_merge, fold_finish};
 
 #define MAPPER(NAME, KEY, VALUE, MAP) \
-  {.size = sizeof(yt_class), .kind = YT_MAPPER, .name = "Broken." NAME, .key_type = KEY, .value_type = VALUE, .create = create, .map = MAP}
+  {.size = sizeof(yt_class), .kind = YT_MAPPER, .name = "Broken." NAME, .key_type = KEY, .value_type = VALUE, \
+   .create = create, .map = MAP}
 
 static const yt_class classes[] = {
-    {.size = sizeof(yt_class), .kind = YT_MAPPER, .name = "Broken.CreateFails", .key_type = YT_BYTES, .value_type = YT_BYTES,
+    {.size = sizeof(yt_class), .kind = YT_MAPPER, .name = "Broken.CreateFails", .key_type = YT_BYTES,
+     .value_type = YT_BYTES,
      .create = create_fails, .map = map_words},
-    {.size = sizeof(yt_class), .kind = YT_MAPPER, .name = "Broken.CreateSilent", .key_type = YT_BYTES, .value_type = YT_BYTES,
+    {.size = sizeof(yt_class), .kind = YT_MAPPER, .name = "Broken.CreateSilent", .key_type = YT_BYTES,
+     .value_type = YT_BYTES,
      .create = create_silent, .map = map_words},
-    {.size = sizeof(yt_class), .kind = YT_MAPPER, .name = "Broken.FlushFails", .key_type = YT_BYTES, .value_type = YT_I64,
+    {.size = sizeof(yt_class), .kind = YT_MAPPER, .name = "Broken.FlushFails", .key_type = YT_BYTES,
+     .value_type = YT_I64,
      .create = create, .map = map_words, .flush = flush_fails},
     MAPPER("Fails", YT_BYTES, YT_BYTES, map_fails),
     MAPPER("Silent", YT_BYTES, YT_BYTES, map_silent),
@@ -202,8 +206,10 @@ static const yt_class classes[] = {
      .create = create, .reduce = reduce_fails},
     {.size = sizeof(yt_class), .kind = YT_COMBINER, .name = "Broken.Turns", .key_type = YT_BYTES, .value_type = YT_I64,
      .create = create, .reduce = reduce_turns},
-    {.size = sizeof(yt_class), .kind = YT_PARTITIONER, .name = "Broken.Partition", .create = create, .partition = partition_wrong},
-    {.size = sizeof(yt_class), .kind = YT_PARTITIONER, .name = "Broken.Nothing", .create = create, .partition = partition_nothing},
+    {.size = sizeof(yt_class), .kind = YT_PARTITIONER, .name = "Broken.Partition", .create = create,
+     .partition = partition_wrong},
+    {.size = sizeof(yt_class), .kind = YT_PARTITIONER, .name = "Broken.Nothing", .create = create,
+     .partition = partition_nothing},
     {.size = sizeof(yt_class), .kind = YT_FOLDER, .name = "Broken.Fold", .key_type = YT_BYTES, .value_type = YT_I64,
      .in_value_type = YT_I64, .create = create, .folder = &folder},
 };

@@ -1,4 +1,4 @@
-// A class library of formats: readers and writers that are right, and some that are not.
+// Class library of formats: correct and faulty readers and writers.
 // SPDX-License-Identifier: Apache-2.0
 #include <stdexcept>
 #include <string>
@@ -11,7 +11,7 @@ using yunti::Bytes;
 using yunti::Chunk;
 using yunti::Sink;
 
-// ---- records of two lengths of four bytes, the key, the value
+// ---- binary records: two lengths of four bytes, the key, the value
 
 struct Pairs : yunti::Reader<Bytes, Bytes> {
   explicit Pairs(yunti::Context& context) : records(context.counter("Formats", "PAIRS")) {}
@@ -42,7 +42,7 @@ struct PairsOut : yunti::Writer<Bytes, Bytes> {
   yunti::Counter records;
 };
 
-// ---- paragraphs: lines up to an empty one, by their position
+// ---- paragraphs: lines up to an empty line, keyed by their position
 
 struct Paragraphs : yunti::Reader<uint64_t, Bytes> {
   static constexpr uint32_t look_back = 2;
@@ -75,13 +75,13 @@ struct Paragraphs : yunti::Reader<uint64_t, Bytes> {
   }
 };
 
-// ---- a state that goes from the beginning of a file to its end: lines with the first one as their key, and their number at the end
+// ---- state across a whole file: lines keyed by the first line, and at the end the number of lines
 
 struct Titled : yunti::Reader<Bytes, Bytes> {
   size_t read(const Chunk& chunk, Out& out) {
     if (chunk.first) title.clear(), lines = 0;
     const size_t end = chunk.text.find('\n');
-    if (end != string_view::npos) {  // one at a time
+    if (end != string_view::npos) {  // one line per call
       if (lines++ == 0) {
         title = chunk.text.substr(0, end);
       } else {
@@ -96,7 +96,7 @@ struct Titled : yunti::Reader<Bytes, Bytes> {
   int lines = 0;
 };
 
-// ---- a list with a head and a foot, of whatever the job has
+// ---- list with a head and a foot, for any key and value types
 
 struct List : yunti::Writer<Any, Any> {
   static constexpr const char* extension = ".xml";
@@ -120,19 +120,21 @@ struct List : yunti::Writer<Any, Any> {
   }
 };
 
-// ---- a part that is numbered from its beginning to its end
+// ---- part with numbered records from beginning to end
 
 struct Numbered : yunti::Writer<Bytes, int64_t> {
   static constexpr bool whole_part = true;
   explicit Numbered(yunti::Context& context) : task(context.task()) {}
   void begin(Sink& out) { out.put("part ").number(task).put('\n'); }
-  void write(string_view key, int64_t value, Sink& out) { out.number(++n).put(' ').put(key).put(' ').number(value).put('\n'); }
+  void write(string_view key, int64_t value, Sink& out) {
+    out.number(++n).put(' ').put(key).put(' ').number(value).put('\n');
+  }
   void end(Sink& out) { out.put("records ").number(n).put('\n'); }
   uint32_t task;
   int64_t n = 0;
 };
 
-// ---- what must not be
+// ---- faulty readers and writers
 
 struct Greedy : yunti::Reader<Bytes, Bytes> {
   size_t read(const Chunk& chunk, Out&) { return chunk.text.size() + 1; }
@@ -177,16 +179,21 @@ struct Fails : yunti::Writer<Any, Any> {
   void write(string_view, string_view, Sink&) { fail(1), fail(4); }
   void end(Sink&) { fail(2), fail(5); }
   static void fail(int now) {
-    if (now == When) throw std::runtime_error("no " + std::string(now % 3 == 0 ? "head" : now % 3 == 1 ? "record" : "foot"));
+    const char* what = now % 3 == 0 ? "no head" : now % 3 == 1 ? "no record" : "no foot";
+    if (now == When) throw std::runtime_error(what);
   }
 };
 
 YUNTI_LIBRARY("Formats", "1.0", yunti::reader<Pairs>("Formats.Pairs"), yunti::writer<PairsOut>("Formats.PairsOut"),
-              yunti::reader<Paragraphs>("Formats.Paragraphs"), yunti::reader<Titled>("Formats.Titled"), yunti::writer<List>("Formats.List"),
-              yunti::writer<Numbered>("Formats.Numbered"), yunti::reader<Greedy>("Formats.Greedy"), yunti::reader<Endless>("Formats.Endless"),
-              yunti::reader<Flood>("Formats.Flood"), yunti::reader<Lazy>("Formats.Lazy"), yunti::reader<Throwing>("Formats.Throwing"),
+              yunti::reader<Paragraphs>("Formats.Paragraphs"), yunti::reader<Titled>("Formats.Titled"),
+              yunti::writer<List>("Formats.List"),
+              yunti::writer<Numbered>("Formats.Numbered"), yunti::reader<Greedy>("Formats.Greedy"),
+              yunti::reader<Endless>("Formats.Endless"),
+              yunti::reader<Flood>("Formats.Flood"), yunti::reader<Lazy>("Formats.Lazy"),
+              yunti::reader<Throwing>("Formats.Throwing"),
               yunti::reader<Backwards>("Formats.Backwards"), yunti::reader<Beyond>("Formats.Beyond"),
               yunti::reader<FindThrows>("Formats.FindThrows"), yunti::reader<Unmade>("Formats.Unmade"),
-              yunti::writer<Fails<0>>("Formats.NoHead"), yunti::writer<Fails<1>>("Formats.NoRecord"), yunti::writer<Fails<2>>("Formats.NoFoot"),
+              yunti::writer<Fails<0>>("Formats.NoHead"), yunti::writer<Fails<1>>("Formats.NoRecord"),
+              yunti::writer<Fails<2>>("Formats.NoFoot"),
               yunti::writer<Fails<3>>("Formats.NoWholeHead"), yunti::writer<Fails<4>>("Formats.NoWholeRecord"),
               yunti::writer<Fails<5>>("Formats.NoWholeFoot"))

@@ -1,4 +1,4 @@
-// Mappers whose instances share a number: with a race, and without one. For the thread sanitizer.
+// Mappers whose instances share a number, with and without a race, for the thread sanitizer.
 // SPDX-License-Identifier: Apache-2.0
 #include <atomic>
 #include <yunti/yunti.hpp>

@@ -1,4 +1,4 @@
-// Named outputs: records to several files, from mappers and reducers, rightly and wrongly.
+// Named outputs: mappers and reducers that write records to several files, correctly and incorrectly.
 // SPDX-License-Identifier: Apache-2.0
 #include <yunti/yunti.hpp>
 
@@ -18,7 +18,7 @@ struct Parse : yunti::Mapper<yunti::Bytes, yunti::Bytes> {
   yunti::NamedOutput<yunti::Bytes, int64_t> rejected;
 };
 
-// Counts the values of a key; keys of one value go to `single`, as keys alone.
+// Counts the values of each key. Keys with one value go to `single` without the count.
 struct Count : yunti::Reducer<yunti::Bytes, int64_t, yunti::Bytes> {
   static constexpr bool pure = true;
   explicit Count(yunti::Context& context) : single(context, "single") {}

@@ -1,4 +1,4 @@
-// A class library in C++ whose classes throw, and a folder that is right: three numbers a key.
+// Class library in C++ whose classes throw, and a correct folder with three numbers per key.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <climits>
@@ -8,7 +8,9 @@
 #include <yunti/yunti.hpp>
 
 struct Words : yunti::Mapper<yunti::Bytes, int64_t> {
-  void map(std::string_view line, Out& out) { out.emit(line.substr(0, line.find(' ')), static_cast<int64_t>(line.size())); }
+  void map(std::string_view line, Out& out) {
+    out.emit(line.substr(0, line.find(' ')), static_cast<int64_t>(line.size()));
+  }
 };
 
 struct Exception : yunti::Mapper<yunti::Bytes, int64_t> {
@@ -52,6 +54,7 @@ struct Breaks : yunti::Folder<State, int64_t, yunti::Bytes> {
 };
 
 YUNTI_LIBRARY("Thrower", "1.0", yunti::mapper<Words>("Thrower.Words"), yunti::mapper<Exception>("Thrower.Exception"),
-              yunti::mapper<Int>("Thrower.Int"), yunti::mapper<Memory>("Thrower.Memory"), yunti::mapper<Huge>("Thrower.Huge"),
+              yunti::mapper<Int>("Thrower.Int"), yunti::mapper<Memory>("Thrower.Memory"),
+              yunti::mapper<Huge>("Thrower.Huge"),
               yunti::folder<Statistics>("Thrower.Statistics"),
               yunti::folder<Breaks>("Thrower.Breaks"))

@@ -1,4 +1,4 @@
-// A mapper and a reducer that write to a named output, and whose process is killed once while they do, as by kill -9.
+// Mapper and reducer that write to a named output. Each kills its process once while it writes, as by kill -9.
 // SPDX-License-Identifier: Apache-2.0
 #include <yunti/yunti.hpp>
 
@@ -10,12 +10,12 @@
 
 namespace {
 
-// The first one that asks, of all processes, ends its own: it makes the file.
+// Kills this process if it is the first to create the file.
 void die_once(const std::string& file) {
   if (!file.empty() && open(file.c_str(), O_CREAT | O_EXCL | O_WRONLY, 0666) >= 0) kill(getpid(), SIGKILL);
 }
 
-// Lines go to `lines`, and their lengths on; a line that is empty kills.
+// Writes lines to `lines` and emits their lengths; an empty line kills the process.
 struct Map : yunti::Mapper<yunti::Bytes, int64_t> {
   explicit Map(yunti::Context& context) : file(context.config("unlucky.map", "")), lines(context, "lines") {}
   void map(std::string_view line, Out& out) {
@@ -27,7 +27,7 @@ struct Map : yunti::Mapper<yunti::Bytes, int64_t> {
   yunti::NamedOutput<yunti::Bytes, yunti::None> lines;
 };
 
-// Keys go to `keys`, and the sums on; the key "z" kills.
+// Writes keys to `keys` and emits the sums; the key "z" kills the process.
 struct Sum : yunti::Reducer<yunti::Bytes, int64_t, int64_t> {
   explicit Sum(yunti::Context& context) : file(context.config("unlucky.reduce", "")), keys(context, "keys") {}
   void begin(std::string_view) { sum = 0; }

@@ -1,4 +1,4 @@
-"""The class libraries of examples/ as jobs of the command, held against the same work in plain Python.
+"""Runs the class libraries of examples/ as jobs of the command and compares them with plain Python.
 
 YUNTI names the binary, YUNTI_EXAMPLES the folder of lib*.so (built by gcc or by clang).
 """
@@ -31,7 +31,8 @@ class Jobs(unittest.TestCase):
         return os.path.join(self.folder.name, name)
 
     def yunti(self, words, code=0):
-        done = subprocess.run([YUNTI] + words.split(), cwd=self.folder.name, stdin=subprocess.DEVNULL, capture_output=True, timeout=300)
+        done = subprocess.run([YUNTI] + words.split(), cwd=self.folder.name, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=300)
         self.assertEqual(done.returncode, code, f"yunti {words}: {done.stderr.decode(errors='replace')}")
         return done
 
@@ -39,7 +40,7 @@ class Jobs(unittest.TestCase):
         return self.yunti(f"run --lib {LIBRARIES}/lib{library}.so {words}", code)
 
     def output(self, name):
-        """The parts in order, as one."""
+        """Returns the content of all parts in order."""
         parts = sorted(glob.glob(self.path(f"{name}/part-*")))
         self.assertTrue(parts and os.path.exists(self.path(f"{name}/_SUCCESS")), os.listdir(self.folder.name))
         return b"".join(pathlib.Path(part).read_bytes() for part in parts)
@@ -59,18 +60,23 @@ class Jobs(unittest.TestCase):
 
     def test_word_count_with_a_folder(self):
         for mode, finish in (("sorted", bytes), ("grouped", lambda out: b"".join(sorted(out.splitlines(True))))):
-            self.job("word_count", f"--mapper WordCount.Tokenizer --folder WordCount.Count --mode {mode} --input {BOOKS} --output {mode}")
+            self.job("word_count",
+                     f"--mapper WordCount.Tokenizer --folder WordCount.Count --mode {mode} --input {BOOKS} --output "
+                     f"{mode}")
             expected = self.words()
             self.assertEqual(finish(self.output(mode)), finish(expected), mode)
 
-    def test_classes_of_a_library_mix_with_the_built_in_ones(self):
-        self.job("word_count", f"--mapper WordCount.PlainTokenizer --reducer Yunti.SumReducer --combiner Yunti.SumReducer --input {BOOKS} --output out")
+    def test_library_classes_combine_with_built_in_classes(self):
+        self.job("word_count",
+                 f"--mapper WordCount.PlainTokenizer --reducer Yunti.SumReducer --combiner Yunti.SumReducer --input "
+                 f"{BOOKS} --output out")
         self.assertEqual(self.output("out"), self.words())
 
     def test_tera_sort_with_a_partitioner(self):
         self.yunti("generate tera --records 50000 --output t --quiet")
         classes = "--mapper TeraSort.Records --partitioner TeraSort.RangePartitioner"
-        self.job("tera_sort", f"{classes} --reduces 4 --input t --output s --input-format fixed:100:10 --output-format raw")
+        self.job("tera_sort",
+                 f"{classes} --reduces 4 --input t --output s --input-format fixed:100:10 --output-format raw")
         self.assertEqual(len(glob.glob(self.path("s/part-r-*"))), 4)
         self.yunti("validate tera s --against t")
         records = self.output("t")
@@ -91,8 +97,9 @@ class Jobs(unittest.TestCase):
             for word in re.split(rb"[ \t\n\r\f]+", gzip.decompress(pathlib.Path(book).read_bytes())):
                 files.setdefault(word, set()).add(book.encode())
         del files[b""]
-        self.assertEqual(self.output("out"), b"".join(b"%s\t%s\n" % (word, b", ".join(sorted(names))) for word, names in sorted(files.items())))
-        # The built-in one gives the same.
+        self.assertEqual(self.output("out"), b"".join(b"%s\t%s\n" % (word, b", ".join(sorted(names))) for word,
+                                                      names in sorted(files.items())))
+        # The built-in application gives as many words.
         self.yunti(f"run inverted-index {BOOKS} --output own")
         self.assertEqual(self.output("own").count(b"\n"), len(files))
 
@@ -103,8 +110,8 @@ class Jobs(unittest.TestCase):
         self.assertEqual(self.output("out"), b"Norway\tOslo\nPeru\tLima\nNorway\tBergen\n")
         with open(self.path("r.json")) as f:
             self.assertEqual(json.load(f)["counters"]["HashJoin"]["UNKNOWN_CODES"], 1)
-        told = self.job("hash_join", f"{words} --output none", code=6).stderr.decode()
-        self.assertIn("there is no side file countries.tsv: add --side-file countries.tsv", told)
+        error = self.job("hash_join", f"{words} --output none", code=6).stderr.decode()
+        self.assertIn("there is no side file countries.tsv: add --side-file countries.tsv", error)
         self.assertFalse(os.path.exists(self.path("none")))
 
     def test_secondary_sort(self):
@@ -121,28 +128,35 @@ class Jobs(unittest.TestCase):
         for more in ("", "--memory 16MiB --threads 1 -D split.size=10KiB", "--partitioner total-order --reduces 5"):
             self.job("secondary_sort", f"{classes} --input pairs --output out --overwrite {more}")
             self.assertEqual(self.output("out").decode(), expected, more)
-        # Groups go to one part each, whatever the parts are.
+        # Each group is in one part, for any number of parts.
         self.job("secondary_sort", f"{classes} --input pairs --output out --overwrite --reduces 3")
-        self.assertEqual(sorted(self.output("out").decode().split("-" * 48 + "\n")), sorted(expected.split("-" * 48 + "\n")))
+        self.assertEqual(sorted(self.output("out").decode().split("-" * 48 + "\n")),
+                         sorted(expected.split("-" * 48 + "\n")))
+
     def test_fasta(self):
         here = os.path.join(ROOT, "examples/fasta")
-        self.job("fasta", f"--input-format class:Fasta.Reader --output-format class:Fasta.Writer --mapper Fasta.ReverseComplement --input {here}/sequences.fa --output out")
+        self.job("fasta",
+                 f"--input-format class:Fasta.Reader --output-format class:Fasta.Writer --mapper "
+                 f"Fasta.ReverseComplement --input {here}/sequences.fa --output out")
         self.assertEqual(os.path.basename(glob.glob(self.path("out/part-*"))[0]), "part-r-00000.fa")
         self.assertEqual(self.output("out"), self.strands(pathlib.Path(here, "sequences.fa").read_text()))
-        # Many sequences, in splits of any size, of which some hold none.
+        # Many sequences in splits of any size; some splits contain none.
         text = "".join(f">s{n * 7919 % 1000:04} of {n}\n" + ("ACGTN" * (n % 60) + "\n") * (n % 7) for n in range(1000))
         with open(self.path("in.fa"), "w") as f:
             f.write(text)
         for size in ("13", "1000", "64KiB"):
-            self.job("fasta", f"--input-format class:Fasta.Reader --output-format class:Fasta.Writer --mapper Fasta.ReverseComplement --input in.fa --output out -D split.size={size} --overwrite")
+            self.job("fasta",
+                     f"--input-format class:Fasta.Reader --output-format class:Fasta.Writer --mapper "
+                     f"Fasta.ReverseComplement --input in.fa --output out -D split.size={size} --overwrite")
             self.assertEqual(self.output("out"), self.strands(text), size)
         with open(self.path("bad.fa"), "w") as f:
             f.write("ACGT\n")
-        told = self.job("fasta", "--input-format class:Fasta.Reader --input bad.fa --output none", code=6).stderr.decode()
-        self.assertEqual(told, "yunti: Fasta.Reader: a sequence does not begin with '>': bad.fa, byte 0\n")
+        error = self.job("fasta", "--input-format class:Fasta.Reader --input bad.fa --output none",
+                         code=6).stderr.decode()
+        self.assertEqual(error, "yunti: Fasta.Reader: a sequence does not begin with '>': bad.fa, byte 0\n")
 
     def strands(self, text):
-        """Its sequences by name, each as the other strand."""
+        """Returns the sequences sorted by name, each as its reverse complement."""
         lines = []
         for record in sorted(text[1:].split("\n>")):
             name, *letters = record.splitlines()
@@ -164,16 +178,19 @@ class Jobs(unittest.TestCase):
         words = "--output-key-columns word --output-value-columns count"
         self.yunti(f"run wordcount --output-format json {words} --input {BOOKS} --output words")
         counts = [json.loads(line) for line in self.output("words").splitlines()]
-        told = b"".join(b"%s\t%d\n" % (c["word"].encode(), c["count"]) for c in counts)
-        self.assertEqual(told, self.words())
+        lines = b"".join(b"%s\t%d\n" % (c["word"].encode(), c["count"]) for c in counts)
+        self.assertEqual(lines, self.words())
 
-    def test_a_bad_line_ends_the_job_or_is_counted(self):
+    def test_a_bad_line_fails_the_job_or_is_counted(self):
         with open(self.path("bad.tsv"), "w") as f:
             f.write("a\t1\na\tone\na\t2\n")
-        told = self.job("max_by_key", "--mapper MaxByKey.Parse --folder MaxByKey.Max --input bad.tsv --output out", code=6).stderr.decode()
-        self.assertEqual(told.count("\n"), 1, told)
+        error = self.job("max_by_key", "--mapper MaxByKey.Parse --folder MaxByKey.Max --input bad.tsv --output out",
+                         code=6).stderr.decode()
+        self.assertEqual(error.count("\n"), 1, error)
         self.assertFalse(os.path.exists(self.path("out")))
-        self.job("max_by_key", "--mapper MaxByKey.Parse --folder MaxByKey.Max -D max_by_key.bad=skip --input bad.tsv --output out --report r.json")
+        self.job("max_by_key",
+                 "--mapper MaxByKey.Parse --folder MaxByKey.Max -D max_by_key.bad=skip --input bad.tsv --output out "
+                 "--report r.json")
         self.assertEqual(self.output("out"), b"a\t2\n")
         with open(self.path("r.json")) as f:
             self.assertIn("BAD_LINES", f.read())

@@ -1,9 +1,9 @@
-"""The commands of the guides, run: what a page shows must work as it stands there.
+"""Runs the commands of the guides: each page must work as written.
 
-    ```sh         run as one script, in the order of the page, in one folder a page; it must end with 0
-    ```sh same    each line is a command; all print the same to standard output, and something
+    ```sh         one script, in the order of the page, in one folder per page; it must exit with 0
+    ```sh same    one command per line; all print the same non-empty text to standard output
 
-Indented commands are not run. The folder has `examples/`; `yunti` and the C++ headers are found as a reader of the page has them found.
+Indented commands do not run. The folder has `examples/`, and `yunti` and the C++ headers are on the search paths.
 YUNTI names the binary.
 """
 
@@ -16,12 +16,12 @@ import unittest
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 YUNTI = os.path.abspath(os.environ.get("YUNTI", os.path.join(ROOT, "dist/bin/yunti")))
 GUIDE = os.path.join(ROOT, "docs/guide")
-# Pages whose commands are run; a page that gets its first block must be added.
+# Pages with commands to run; add a page with its first block.
 PAGES = ["class-libraries.md", "doctor.md", "exit-codes.md", "getting-started.md", "memory.md", "moving-from.md"]
 
 
 def blocks(text):
-    """(kind, script) of each fence that is run, and the C++ of a page under the name in its first line."""
+    """Yields (kind, script) of each fence to run, and the C++ of a page under the name in its first line."""
     for kind, body in re.findall(r"^```([^\n]*)\n(.*?)^```$", text, re.M | re.S):
         if kind in ("sh", "sh same"):
             yield kind, body
@@ -41,10 +41,12 @@ def page_test(page):
             os.symlink(os.path.join(ROOT, "examples"), f"{work}/examples")
             os.mkdir(f"{work}/.bin")
             os.symlink(YUNTI, f"{work}/.bin/yunti")
-            env = dict(os.environ, PATH=f"{work}/.bin:{os.environ['PATH']}", CPATH=os.path.join(ROOT, "api/include"), XDG_CACHE_HOME=f"{work}/.cache")
+            env = dict(os.environ, PATH=f"{work}/.bin:{os.environ['PATH']}", CPATH=os.path.join(ROOT, "api/include"),
+                       XDG_CACHE_HOME=f"{work}/.cache")
 
             def bash(script):
-                return subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=work, env=env, stdin=subprocess.DEVNULL, capture_output=True,
+                return subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=work, env=env,
+                                      stdin=subprocess.DEVNULL, capture_output=True,
                                       text=True, errors="surrogateescape")
 
             ran = 0
@@ -63,13 +65,13 @@ def page_test(page):
                         self.assertEqual(each.returncode, 0, f"{command}\n{each.stderr}")
                         self.assertEqual(each.stdout, done[0].stdout, f"{command}\ndiffers from\n{commands[0]}")
                     self.assertTrue(done[0].stdout and len(commands) > 1, body)
-            self.assertGreater(ran, 0, f"{page} has no command that is run")
+            self.assertGreater(ran, 0, f"{page} has no command to run")
 
     return test
 
 
 class Guides(unittest.TestCase):
-    def test_each_page_with_commands_is_run(self):
+    def test_pages_lists_each_page_with_commands(self):
         with_blocks = []
         for page in sorted(os.listdir(GUIDE)):
             with open(os.path.join(GUIDE, page)) as f:

@@ -1,4 +1,4 @@
-"""The licences of the Java libraries that are built or tested with, by a plug-in of Maven.
+"""Checks the licences of Java libraries for builds and tests, with a plug-in of Maven.
 
     python3 -m unittest discover -s tests/house -p java_licences_test.py
 """
@@ -11,15 +11,16 @@ import unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 PLUGIN = "org.codehaus.mojo:license-maven-plugin:2.7.0"
-# Of libraries that no user is given: Hadoop's own, and those of tests. Of several licences one must be here.
+# Licences of libraries that are not distributed: Hadoop's own and those of tests. One of several licences must match.
 ALLOWED = re.compile(
-    r"apache|\bmit\b|bsd|\bedl\b|\bepl\b|eclipse (public|distribution) license|public domain|bouncy castle|the go license"
+    r"apache|\bmit\b|bsd|\bedl\b|\bepl\b|eclipse (public|distribution) license|public domain|bouncy castle|the go "
+    r"license"
     r"|\bcddl\b|classpath exception|w/ cpe",
     re.I)
 
 
 def licences(text):
-    """Artifacts and their licences, of the plug-in's list."""
+    """Yields each artifact of the plug-in's list with its licences."""
     for line in text.splitlines():
         found = re.match(r"\s+((?:\((?:[^()]|\([^()]*\))*\) )+).*\(([^()\s]+:[^()\s]+:[^()\s]+) - .*\)$", line)
         if found:
@@ -35,21 +36,22 @@ class JavaLicences(unittest.TestCase):
             with open(os.path.join(folder, "THIRD-PARTY.txt"), encoding="utf-8") as file:
                 text = file.read()
         found = dict(licences(text))
-        self.assertEqual(len(found), int(re.search(r"Lists of (\d+) ", text)[1]), "every line is understood")
-        self.assertEqual({name: names for name, names in found.items() if not any(ALLOWED.search(n) for n in names)}, {})
+        self.assertEqual(len(found), int(re.search(r"Lists of (\d+) ", text)[1]), "every line is parsed")
+        self.assertEqual({name: names for name, names in found.items() if not any(ALLOWED.search(n) for n in names)},
+                         {})
 
     def test_hadoop(self):
         self.allowed("hadoop/pom.xml")
 
     def test_namenode(self):
         for project in ("namenode/plugin", "namenode/jcstress"):
-            # Of one module, which is nobody's parent.
+            # These projects have one module and no children.
             self.allowed(f"{project}/pom.xml", goal="add-third-party")
 
     def test_web(self):
         self.allowed("web/pom.xml", "-Pbench")
 
-    def test_a_licence_that_is_not_allowed_is_seen(self):
+    def test_refuses_a_licence_that_is_not_allowed(self):
         line = "     (GNU Affero General Public License v3) Some (thing) (org.x:some:1.0 - http://x)"
         (name, names), = licences(line)
         self.assertEqual((name, any(ALLOWED.search(n) for n in names)), ("org.x:some:1.0", False))

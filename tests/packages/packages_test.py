@@ -1,6 +1,6 @@
-"""What `make dist` packs, as a user meets it: unpacked into a folder with a space, or as a Debian package.
+"""Tests the packages of `make dist`: unpacked into a folder with a space, or as a Debian package.
 
-The release profile stands in for dist, whose optimiser takes minutes. What needs a tool that is not here is skipped, and says so.
+The release profile replaces dist, whose optimiser takes minutes. Tests whose tool is not installed are skipped.
 """
 
 import glob
@@ -52,7 +52,7 @@ class Packages(unittest.TestCase):
         (cls.tree,) = glob.glob(f"{cls.work}/yunti-*")
 
     def count(self, yunti, *words):
-        """The words of a small file, by this yunti; with more words to say the class."""
+        """Counts the words of a small file with this yunti; `words` are arguments for other classes."""
         with tempfile.TemporaryDirectory(prefix="in put ", dir=self.work) as folder:
             with open(f"{folder}/a.txt", "w") as f:
                 f.write("to be or not to be\n")
@@ -94,22 +94,27 @@ class Packages(unittest.TestCase):
         with open(f"{self.work}/mine.cpp", "w") as f:
             f.write(LIBRARY)
         # The flags are quoted for a shell.
-        build = 'eval "set -- $(pkg-config --cflags yunti)"; exec c++ -O1 -std=c++17 -fPIC -shared "$@" mine.cpp -o libmine.so'
+        build = ('eval "set -- $(pkg-config --cflags yunti)"; exec c++ -O1 -std=c++17 -fPIC -shared "$@" mine.cpp -o '
+                 'libmine.so')
         run("bash", "-c", build, env=found, cwd=self.work)
-        self.assertEqual(run("pkg-config", "--modversion", "yunti", env=found).strip(), os.path.basename(self.tree).split("-")[1])
+        self.assertEqual(run("pkg-config", "--modversion", "yunti", env=found).strip(),
+                         os.path.basename(self.tree).split("-")[1])
         self.uses(library)
 
     def uses(self, library):
         words = ("--lib", library, "--mapper", "Mine.Lengths", "--folder", "Yunti.SumFolder")
-        self.assertEqual(sorted(self.count(f"{self.tree}/bin/yunti", *words).splitlines()), ["b\t4", "n\t3", "o\t2", "t\t4"])
+        self.assertEqual(sorted(self.count(f"{self.tree}/bin/yunti", *words).splitlines()),
+                         ["b\t4", "n\t3", "o\t2", "t\t4"])
 
     @needs("dpkg-deb")
-    def test_the_debian_package_works_where_it_is_unpacked(self):
+    def test_the_debian_package_works_unpacked(self):
         root = f"{self.work}/debian root"
         run("dpkg-deb", "-x", self.deb, root)
         self.assertIn("be\t2\n", self.count(f"{root}/usr/bin/yunti"))
-        for path in ("share/man/man1/yunti-doctor.1.gz", "share/bash-completion/completions/yunti", "share/zsh/vendor-completions/_yunti",
-                     "share/fish/vendor_completions.d/yunti.fish", "share/doc/yunti/copyright", "share/doc/yunti/third-party.txt.gz",
+        for path in ("share/man/man1/yunti-doctor.1.gz", "share/bash-completion/completions/yunti",
+                     "share/zsh/vendor-completions/_yunti",
+                     "share/fish/vendor_completions.d/yunti.fish", "share/doc/yunti/copyright",
+                     "share/doc/yunti/third-party.txt.gz",
                      "share/pkgconfig/yunti.pc", "lib/cmake/Yunti/YuntiConfig.cmake", "include/yunti.h"):
             self.assertTrue(os.path.isfile(f"{root}/usr/{path}"), path)
         depends = run("dpkg-deb", "-f", self.deb, "Depends").strip()
@@ -117,22 +122,22 @@ class Packages(unittest.TestCase):
         control = f"{self.work}/control"
         run("dpkg-deb", "-e", self.deb, control)
         run("md5sum", "--quiet", "-c", f"{control}/md5sums", cwd=root)
-        # What a pkg-config file says holds where Debian has it.
+        # The paths in the pkg-config file are valid at Debian's place for it.
         include = f"{root}/usr/share/pkgconfig/../../include"
         self.assertTrue(os.path.isfile(f"{include}/yunti.h"))
 
-    def test_the_part_observe_is_found_where_it_is_unpacked(self):
+    def test_the_unpacked_archive_runs_observe(self):
         if not os.path.exists(f"{self.tree}/libexec/yunti-observe"):
             self.skipTest("make observe has not been run here")
-        told = run(f"{self.tree}/bin/yunti", "observe", "flame", "-s", "1", "--json", "--", "sleep", "2")
-        self.assertIn('"command": "flame"', told)
+        printed = run(f"{self.tree}/bin/yunti", "observe", "flame", "-s", "1", "--json", "--", "sleep", "2")
+        self.assertIn('"command": "flame"', printed)
         for file in ("libasyncProfiler.so", "libyunti-locks.so", "yunti-trace.jar"):
             self.assertTrue(os.path.isfile(f"{self.tree}/lib/yunti/{file}"), file)
         with open(f"{self.tree}/share/doc/yunti/licenses-observe.txt") as f:
             self.assertIn("libbpf", f.read())
 
     @needs("lintian")
-    def test_lintian_has_nothing_to_say(self):
+    def test_lintian_reports_nothing(self):
         done = subprocess.run(["lintian", "--fail-on", "error,warning", self.deb], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
 
@@ -145,16 +150,18 @@ class Packages(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, ""), page)
 
     @needs("man")
-    def test_man_shows_a_page(self):
-        text = run("man", "-l", f"{self.tree}/share/man/man1/yunti-doctor.1", env=dict(os.environ, MANPAGER="cat", MANWIDTH="80", LC_ALL="C.UTF-8"))
+    def test_man_renders_a_page(self):
+        text = run("man", "-l", f"{self.tree}/share/man/man1/yunti-doctor.1",
+                   env=dict(os.environ, MANPAGER="cat", MANWIDTH="80", LC_ALL="C.UTF-8"))
         self.assertIn("--strict", text.replace("\b", ""))
 
     @needs("bash")
     def test_completions_of_bash_parse_and_complete(self):
         script = f"{self.tree}/share/bash-completion/completions/yunti"
         run("bash", "-n", script)
-        asked = 'source "$1"; COMP_WORDS=(yunti doc); COMP_CWORD=1; _yunti yunti doc yunti; echo "${COMPREPLY[@]}"'
-        self.assertEqual(run("bash", "-c", asked, "-", script).split(), ["doctor"])
+        script_text = ('source "$1"; COMP_WORDS=(yunti doc); COMP_CWORD=1; _yunti yunti doc yunti; echo '
+                       '"${COMPREPLY[@]}"')
+        self.assertEqual(run("bash", "-c", script_text, "-", script).split(), ["doctor"])
 
     @needs("zsh")
     def test_completions_of_zsh_parse(self):
@@ -166,7 +173,8 @@ class Packages(unittest.TestCase):
 
     def test_install_copies_the_layout_and_no_packages(self):
         run("make", "-s", "install", f"DIST={self.dist}", f"PREFIX={self.work}/prefix", cwd=ROOT)
-        self.assertEqual(sorted(os.listdir(f"{self.work}/prefix")), ["bin", "include", "java", "lib", "libexec", "share"])
+        self.assertEqual(sorted(os.listdir(f"{self.work}/prefix")),
+                         ["bin", "include", "java", "lib", "libexec", "share"])
 
 
 if __name__ == "__main__":

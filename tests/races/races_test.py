@@ -1,6 +1,7 @@
-"""The thread sanitizer sees the code of class libraries: a race that is planted in one is reported, and what is none is not.
+"""Tests that the thread sanitizer reports a race in a class library, and no race in correct code.
 
-YUNTI names a binary with the sanitizer's runtime in it (tools/tests/full.py); the class library is built here, by clang.
+YUNTI names a binary with the runtime of the sanitizer (tools/tests/full.py). The test builds the class library
+with clang.
 """
 
 import os
@@ -20,27 +21,31 @@ class Races(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
         source = os.path.join(ROOT, "tests/class_libraries/racing.cpp")
-        subprocess.run(["clang++", "-std=c++17", "-g", "-O1", "-fPIC", "-shared", "-fsanitize=thread", f"-I{ROOT}/api/include", source,
+        subprocess.run(["clang++", "-std=c++17", "-g", "-O1", "-fPIC", "-shared", "-fsanitize=thread",
+                        f"-I{ROOT}/api/include", source,
                         "-o", cls.folder / "racing.so"], check=True, timeout=300)
         (cls.folder / "in").write_bytes(b"".join(b"line %d\n" % (n % 100) for n in range(20_000)))
 
     def job(self, mapper):
-        words = f"run --lib racing.so --mapper Racing.{mapper} --folder Yunti.SumFolder -i in -o {mapper} --threads 4 -D split.size=10KiB"
-        done = subprocess.run([YUNTI, *words.split()], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+        words = (f"run --lib racing.so --mapper Racing.{mapper} --folder Yunti.SumFolder -i in -o {mapper} --threads "
+                 f"4 -D split.size=10KiB")
+        done = subprocess.run([YUNTI, *words.split()], cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=600)
         return done.returncode, done.stderr
 
     def test_a_planted_race_is_reported(self):
-        code, said = self.job("Racing")
-        self.assertIn("WARNING: ThreadSanitizer: data race", said)
-        self.assertIn("unguarded", said)
-        self.assertEqual(code, 66, said)
+        code, errors = self.job("Racing")
+        self.assertIn("WARNING: ThreadSanitizer: data race", errors)
+        self.assertIn("unguarded", errors)
+        self.assertEqual(code, 66, errors)
 
-    def test_what_is_no_race_is_not_reported(self):
-        code, said = self.job("Counting")
-        self.assertNotIn("ThreadSanitizer", said)
-        self.assertEqual(code, 0, said)
+    def test_correct_code_is_not_reported(self):
+        code, errors = self.job("Counting")
+        self.assertNotIn("ThreadSanitizer", errors)
+        self.assertEqual(code, 0, errors)
         parts = sorted((self.folder / "Counting").glob("part-*"))
-        self.assertEqual(sum(int(line.split(b"\t")[1]) for part in parts for line in part.read_bytes().splitlines()), 20_000)
+        self.assertEqual(sum(int(line.split(b"\t")[1]) for part in parts for line in part.read_bytes().splitlines()),
+                         20_000)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Files to be packed, and tar archives of them that depend on nothing else: names sorted, one time, one owner."""
+"""Files of a package, and reproducible tar archives of them: sorted names, one time, one owner."""
 
 import gzip
 import io
@@ -15,7 +15,7 @@ class Entry:
 
 
 def of_folder(root, tops):
-    """The files below some folders of `root`. Links are followed: a package has none that could lead out of it."""
+    """Returns the files below the folders `tops` of `root`. Links are followed, so a package has none that leave it."""
     entries = []
     for top in tops:
         for folder, _, names in os.walk(os.path.join(root, top)):
@@ -29,7 +29,7 @@ def of_folder(root, tops):
 
 
 def tar(entries, when, prefix):
-    """With all folders, each before what is in it."""
+    """Returns a tar archive with all folders, each before its content. `when` is the time of all entries in seconds."""
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w", format=tarfile.GNU_FORMAT) as archive:
         made = set()
@@ -47,6 +47,7 @@ def tar(entries, when, prefix):
 
 
 def tar_gz(entries, when, prefix):
+    """Returns the same archive, compressed by gzip."""
     return gzip.compress(tar(entries, when, prefix), 9, mtime=0)
 
 

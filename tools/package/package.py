@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Packs the layout of `make dist` as a relocatable archive and as a Debian package, the same bytes for the same layout.
+"""Packs the layout of `make dist` as a relocatable archive and as a Debian package, reproducibly.
 
     tools/package/package.py DIST        -> DIST/yunti-VERSION-linux-ARCH.tar.gz, DIST/yunti_VERSION_ARCH.deb
 """
@@ -20,16 +20,17 @@ LAYOUT = ("bin", "include", "java", "lib", "libexec", "share")
 
 
 def moment():
-    """The time that all files get: of the commit, so that two builds of it are alike."""
+    """Returns the time of all files in seconds, taken from the commit, so that two builds of it are identical."""
     if "SOURCE_DATE_EPOCH" in os.environ:
         return int(os.environ["SOURCE_DATE_EPOCH"])
-    told = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True)
-    return int(told.stdout) if told.returncode == 0 and told.stdout.strip() else 0
+    log = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True)
+    return int(log.stdout) if log.returncode == 0 and log.stdout.strip() else 0
 
 
 def main():
     dist = os.path.abspath(sys.argv[1])
-    version = subprocess.run([f"{dist}/bin/yunti", "--version"], capture_output=True, text=True, check=True).stdout.split()[1]
+    version = subprocess.run([f"{dist}/bin/yunti", "--version"], capture_output=True, text=True,
+                             check=True).stdout.split()[1]
     entries = archive.of_folder(dist, LAYOUT)
     when = moment()
     name = f"yunti-{version}-linux-{platform.machine()}"

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the corpora of the fuzz targets small again: of each, the fewest inputs that reach what all of them reach.
+"""Minimises the corpora of the fuzz targets: keeps the fewest inputs that reach the same code as all inputs.
 
-    corpora.py [--found] [TARGET ..]     --found: what the fuzzer has found since, too (build/fuzz-found); all targets without a name
+    corpora.py [--found] [TARGET ..]     --found: also use inputs from build/fuzz-found; default: all targets
 
-libFuzzer chooses (-set_cover_merge=1), by the edges of the code that are passed. How often each is passed (-use_counters) would keep
-hundreds of inputs that differ in a length, which the fuzzer finds again at once. The last line counts the inputs.
+libFuzzer selects the inputs by covered edges (-set_cover_merge=1). Counters of the edges (-use_counters) would keep
+hundreds of inputs that differ only in a length. The fuzzer finds these again at once. The last line counts the inputs.
 """
 
 import argparse
@@ -23,19 +23,20 @@ from suites import BUILD, ROOT  # noqa: E402
 
 
 def merge(target, with_found):
-    """(inputs before, inputs now)"""
+    """Minimises the corpus of one target and returns (inputs before, inputs now)."""
     suite = full.fuzzing(target, 0)
     build, (program, found, corpus, *_) = suite.steps
     subprocess.run(build, cwd=ROOT, env=os.environ | suite.env, check=True)
     before = len(os.listdir(corpus))
     with tempfile.TemporaryDirectory(dir=BUILD) as folder:
         sources = [corpus] + ([found] if with_found else [])
-        subprocess.run([program, "-set_cover_merge=1", "-use_counters=0", "-timeout=20", "-rss_limit_mb=2048", folder, *sources], cwd=ROOT, check=True,
+        subprocess.run([program, "-set_cover_merge=1", "-use_counters=0", "-timeout=20", "-rss_limit_mb=2048", folder,
+                        *sources], cwd=ROOT, check=True,
                        stderr=subprocess.DEVNULL)
         kept = os.listdir(folder)
         if not kept:
-            sys.exit(f"corpora.py: {target}: nothing was kept; the corpus is as it was")
-        # What stays keeps its name.
+            sys.exit(f"corpora.py: {target}: libFuzzer kept no input; the corpus is unchanged")
+        # Inputs that remain keep their names.
         for name in os.listdir(corpus):
             path = os.path.join(corpus, name)
             same = next((k for k in kept if filecmp.cmp(path, os.path.join(folder, k), shallow=False)), None)
@@ -50,7 +51,7 @@ def merge(target, with_found):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--found", action="store_true", help="what the fuzzer has found since, too")
+    parser.add_argument("--found", action="store_true", help="also use inputs that the fuzzer has found since")
     parser.add_argument("targets", nargs="*")
     options = parser.parse_args()
     counts = []

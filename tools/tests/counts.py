@@ -1,6 +1,6 @@
-"""Reads from what a test program printed how many tests passed, failed and were skipped.
+"""Readers that count the passed, failed and skipped tests in the output of test programs.
 
-Each reader is honest about what it does not see: a program that ends without its summary has crashed, and a crash is a failure.
+A program that ends without its summary has crashed, and each reader counts the crash as a failure.
 """
 
 import glob
@@ -9,7 +9,7 @@ import re
 import xml.etree.ElementTree
 from dataclasses import dataclass, field
 
-# Where Maven's modules leave their reports.
+# Reports of Maven's modules.
 REPORTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../build/*/*/surefire-reports")
 
 
@@ -25,8 +25,8 @@ class Counts:
         self.skips += other.skips
 
 
-def of_cargo(text, code):
-    """cargo test -- --show-output. A test that prints `skipped: REASON` counts as skipped, not as passed."""
+def read_cargo(text, code):
+    """Reads `cargo test -- --show-output`. A test that prints `skipped: REASON` counts as skipped, not as passed."""
     counts, running, summaries = Counts(), None, 0
     failed_names = list(dict.fromkeys(re.findall(r"^test (\S.*?) \.\.\. FAILED$", text, re.M)))
     failed_total = 0
@@ -46,18 +46,21 @@ def of_cargo(text, code):
             counts.skips.append((ignored[1], ignored[2] or "ignored without a reason"))
     if running:
         counts.failures.append(f"{running} crashed")
-    for name, output in re.findall(r"^---- (\S.*?) stdout ----\n(.*?)(?=^---- |^successes:|^failures:|\Z)", text, re.M | re.S):
+    for name, output in re.findall(r"^---- (\S.*?) stdout ----\n(.*?)(?=^---- |^successes:|^failures:|\Z)", text,
+                                   re.M | re.S):
         reason = re.search(r"^skipped: (.+)$", output, re.M)
         if reason and name not in failed_names:
             counts.passed -= 1
             counts.skips.append((name, reason[1]))
-    counts.failures += failed_names[:failed_total] + [f"a failure without a name ({n + 1})" for n in range(failed_total - len(failed_names))]
+    counts.failures += failed_names[:failed_total] + [f"a failure without a name ({n + 1})"
+                                                      for n in range(failed_total - len(failed_names))]
     if not summaries:
         counts.failures.append("no test was run")
     return with_exit_code(counts, code)
 
 
-def of_ctest(text, code):
+def read_ctest(text, code):
+    """Reads `ctest`."""
     counts, seen = Counts(), 0
     for name, result in re.findall(r"^\s*\d+/\d+ Test\s+#\d+: (\S+) [ .]*(.*?)\s+[\d.]+ sec", text, re.M):
         seen += 1
@@ -73,29 +76,30 @@ def of_ctest(text, code):
     return with_exit_code(counts, code)
 
 
-def of_unittest(text, code):
-    """python3 -m unittest -v."""
+def read_unittest(text, code):
+    """Reads `python3 -m unittest -v`."""
     counts = Counts()
     ran = re.search(r"^Ran (\d+) tests? in", text, re.M)
     if not ran or ran[1] == "0":
         counts.failures.append("no test was run")
         return counts
     counts.failures = [f"{m[2]}" for m in re.finditer(r"^(FAIL|ERROR): (.+)$", text, re.M)]
-    counts.skips = [(m[1], m[3]) for m in re.finditer(r"^(\w+) \(.*\)(\n.*)? \.\.\. skipped ['\"](.*)['\"]$", text, re.M)]
+    counts.skips = [(m[1], m[3])
+                    for m in re.finditer(r"^(\w+) \(.*\)(\n.*)? \.\.\. skipped ['\"](.*)['\"]$", text, re.M)]
     counts.passed = max(0, int(ran[1]) - len(counts.failures) - len(counts.skips))
     return with_exit_code(counts, code)
 
 
-def of_lines(text, code):
-    """One line a test: `ok NAME..` or `FAILED NAME..`."""
+def read_lines(text, code):
+    """Reads one line per test: `ok NAME..` or `FAILED NAME..`."""
     counts = Counts(passed=len(re.findall(r"^ok\b", text, re.M)), failures=re.findall(r"^FAILED (.*)$", text, re.M))
     if not counts.passed and not counts.failures:
         counts.failures.append("no test was run")
     return with_exit_code(counts, code)
 
 
-def of_conformance(text, code):
-    """hadoop/conformance/run: `ok NAME`, `FAIL NAME: what differs` or `skip NAME: REASON` a case, and a summary at the end."""
+def read_conformance(text, code):
+    """Reads hadoop/conformance/run: `ok NAME`, `FAIL NAME: ..` or `skip NAME: REASON` per case, and a summary."""
     counts = Counts(
         passed=len(re.findall(r"^ok \S+$", text, re.M)),
         failures=re.findall(r"^FAIL (\S+): ", text, re.M),
@@ -109,10 +113,10 @@ def of_conformance(text, code):
     return with_exit_code(counts, code)
 
 
-def of_surefire(text, code, reports=REPORTS):
-    """mvn test, of one module or several. What was skipped, and why, is in Surefire's reports alone."""
+def read_surefire(text, code, reports=REPORTS):
+    """Reads `mvn test` of one module or several. Names and reasons of skipped tests come from Surefire's reports."""
     counts = Counts()
-    # Lines of single classes go on behind the number; these are the sums of the modules.
+    # These lines are the sums of the modules; lines of single classes have more text after the number.
     found = re.findall(r"Tests run: (\d+), Failures: (\d+), Errors: (\d+), Skipped: (\d+)$", text, re.M)
     if found:
         run, failed, errors, skipped = (sum(int(module[n]) for module in found) for n in range(4))
@@ -128,28 +132,30 @@ def of_surefire(text, code, reports=REPORTS):
 
 
 def skips_of_surefire(class_name, reports):
-    """(name, reason) of each test of the class that its newest report says was skipped."""
+    """Returns (name, reason) of each skipped test in the newest report of the class."""
     found = sorted(glob.glob(os.path.join(reports, f"TEST-{class_name}.xml")), key=os.path.getmtime)
     skips = []
     for case in xml.etree.ElementTree.parse(found[-1]).iter("testcase") if found else []:
         skipped = case.find("skipped")
         if skipped is not None:
             reason = (skipped.get("message") or skipped.text or "skipped without a reason").strip().splitlines()[0]
-            skips.append((f"{class_name.rpartition('.')[2]}.{case.get('name')}", reason.rpartition("Assumption failed: ")[2]))
+            skips.append((f"{class_name.rpartition('.')[2]}.{case.get('name')}",
+                          reason.rpartition("Assumption failed: ")[2]))
     return skips
 
 
-def of_exit(text, code):
-    """The program is one test."""
+def read_exit(text, code):
+    """Counts the whole program as one test."""
     return with_exit_code(Counts(passed=1 if code == 0 else 0), code)
 
 
 def with_exit_code(counts, code):
-    """Whatever was counted: who ends with an error has failed."""
+    """Adds a failure if the program ended with an error and no failure was counted."""
     if code != 0 and not counts.failures:
         counts.failures.append(f"ended with {describe(code)}")
     return counts
 
 
 def describe(code):
+    """Returns an exit code or a signal in words."""
     return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
-"""What takes too long for every change, for one part:
+"""Runs the suites of one part that take too long for every change:
 
-    full.py engine [--minutes N] [--only NAME,..]     tests under sanitizers, and with vector instructions masked; every operation
-                                                      made to fail; random jobs and every fuzz target for N minutes
-    full.py hadoop [--only NAME,..]                   the native half under sanitizers; the jobs that must come out the same, in all
-                                                      variants, with the JVM's checks of JNI and in a JVM with the address sanitizer;
-                                                      faults on a cluster (hadoop/tests/faults)
-    full.py observe [--only NAME,..]                  programs in the kernel by each clang that is here: compiled, loaded, tried; why, on all programs of known causes
-    full.py namenode [--only NAME,..]                 Hadoop's own tests with each plug-in and without, lock and queue under jcstress, the lock's model: hours
-    full.py web [--only NAME,..]                      100,000 random templates by stock Velocity and compiled, and 100,000 shrunk
+    full.py engine [--minutes N] [--only NAME,..]   tests under sanitizers, and with masked vector instructions; every
+                                                    file operation made to fail; random jobs and fuzz targets, N minutes
+                                                    each
+    full.py hadoop [--only NAME,..]                 the native half under sanitizers; conformance jobs in all variants,
+                                                    with JNI checks and in a JVM with the address sanitizer; faults on a
+                                                    cluster (hadoop/tests/faults)
+    full.py observe [--only NAME,..]                kernel programs by each installed clang: compiled, loaded, run; why,
+                                                    on all programs with known causes
+    full.py namenode [--only NAME,..]               Hadoop's tests with and without each plug-in; lock and queue under
+                                                    jcstress; the model of the lock; takes hours
+    full.py web [--only NAME,..]                    100,000 random templates by stock Velocity and compiled, and 100,000
+                                                    shrunk
 
-The compiler's unstable flags are reached through RUSTC_BOOTSTRAP=1. Each suite's last result is kept in tests/results/PART-full.md.
+RUSTC_BOOTSTRAP=1 enables the compiler's unstable flags. tests/results/PART-full.md keeps the last result of each suite.
 The last line is `N passed, N failed, N skipped`.
 """
 
@@ -30,76 +34,96 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import counts  # noqa: E402
 import run  # noqa: E402
 import skips  # noqa: E402
-from suites import BUILD, ROOT, YUNTI, Suite, no_clang, on_a_cluster  # noqa: E402
+from suites import BUILD, ROOT, YUNTI, Suite, no_clang, cluster_suite  # noqa: E402
 
-HOST = next(line.split()[1] for line in subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout.splitlines()
+HOST = next(line.split()[1]
+            for line in subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout.splitlines()
             if line.startswith("host:"))
-COVERAGE = ("-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters "
+COVERAGE = ("-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 "
+            "-Cllvm-args=-sanitizer-coverage-inline-8bit-counters "
             "-Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1")
 
 
 def sanitized(package, name, flags, environment, target_folder):
     # With --target, build scripts and macros are compiled without these flags.
-    env = {"RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": flags, "CARGO_TARGET_DIR": os.path.join(BUILD, target_folder)} | environment
-    command = ["cargo", "test", "--locked", "-p", package, "--lib", "--tests", "--target", HOST, "--no-fail-fast", "--", "--show-output"]
-    return Suite("full", name, [command], counts.of_cargo, env, minutes=90)
+    env = {"RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": flags,
+           "CARGO_TARGET_DIR": os.path.join(BUILD, target_folder)} | environment
+    command = ["cargo", "test", "--locked", "-p", package, "--lib", "--tests", "--target", HOST, "--no-fail-fast", "--",
+               "--show-output"]
+    return Suite("full", name, [command], counts.read_cargo, env, minutes=90)
 
 
 def fuzzing(target, minutes):
     folder = os.path.join(BUILD, "full-fuzz")
-    env = {"RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": f"--cfg fuzzing -Zsanitizer=address -Cdebug-assertions {COVERAGE}", "CARGO_TARGET_DIR": folder}
+    env = {"RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": f"--cfg fuzzing -Zsanitizer=address -Cdebug-assertions {COVERAGE}",
+           "CARGO_TARGET_DIR": folder}
     corpus, found = os.path.join(ROOT, "fuzz/corpus", target), os.path.join(BUILD, "fuzz-found", target)
     for path in (corpus, found):
         os.makedirs(path, exist_ok=True)
     program = os.path.join(folder, HOST, "release", target)
-    # New inputs go to the first folder; the committed corpus is read.
-    fuzz = [program, found, corpus, f"-max_total_time={int(minutes * 60)}", "-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1",
+    # libFuzzer writes new inputs to the first folder and only reads the committed corpus.
+    fuzz = [program, found, corpus, f"-max_total_time={int(minutes * 60)}", "-timeout=20", "-rss_limit_mb=2048",
+            "-print_final_stats=1",
             f"-artifact_prefix={found}/"]
     build = ["cargo", "build", "--release", "--manifest-path", "fuzz/Cargo.toml", "--bin", target, "--target", HOST]
-    return Suite("full", f"fuzz {target}", [build, fuzz], counts.of_exit, env, minutes=minutes + 30)
+    return Suite("full", f"fuzz {target}", [build, fuzz], counts.read_exit, env, minutes=minutes + 30)
 
 
 def twice_sanitized(package):
     return [
-        # C is instrumented too. What gcc 12 says of scopes is wrong where it has made a constant of a local array (zstd has one).
+        # C is instrumented too. gcc 12 reports a false use-after-scope for a local array that it made constant in zstd.
         sanitized(package, "address sanitizer", "-Zsanitizer=address",
-                  {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1", "CFLAGS": "-fno-sanitize-address-use-after-scope"}, "full-address"),
-        sanitized(package, "careful: debug assertions of the optimised build", "-Copt-level=3 -Cdebug-assertions -Coverflow-checks", {},
+                  {"ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1",
+                   "CFLAGS": "-fno-sanitize-address-use-after-scope"}, "full-address"),
+        sanitized(package, "debug assertions in the optimised build",
+                  "-Copt-level=3 -Cdebug-assertions -Coverflow-checks", {},
                   "full-careful"),
     ]
 
 
 def tested(name, test, env, minutes):
-    """One test program of the engine, told to do more than in `make test`."""
-    return Suite("full", name, [["cargo", "test", "--locked", "-p", "yunti-engine", "--test", test, "--", "--show-output"]], counts.of_cargo, env, minutes=minutes)
+    """Returns the suite of one test program of the engine, with more work than in `make test`."""
+    return Suite("full", name, [["cargo", "test", "--locked", "-p", "yunti-engine", "--test", test, "--",
+                                 "--show-output"]], counts.read_cargo, env, minutes=minutes)
 
 
 def examples_sanitized():
-    """The class libraries of examples/ with sanitizers, in the command as it is, which has their runtime before anything else."""
+    """Returns the suite of the class libraries of examples/ with sanitizers.
+
+    They run in the unchanged command, which preloads the runtimes of the sanitizers.
+    """
     folder = os.path.join(BUILD, "full-examples")
     flags = "-g -fsanitize=address,undefined -fno-sanitize-recover=all"
-    runtimes = [subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True).stdout.strip() for name in ("libasan.so", "libubsan.so")]
-    steps = [["cmake", "-S", "examples", "-B", folder, "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_BUILD_TYPE=Release", f"-DCMAKE_CXX_FLAGS={flags}"],
+    runtimes = [subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True).stdout.strip()
+                for name in ("libasan.so", "libubsan.so")]
+    steps = [["cmake", "-S", "examples", "-B", folder, "-DCMAKE_CXX_COMPILER=g++", "-DCMAKE_BUILD_TYPE=Release",
+              f"-DCMAKE_CXX_FLAGS={flags}"],
              ["cmake", "--build", folder, "--parallel", "2"],
              ["cargo", "build", "--release", "--locked", "-p", "yunti"],
-             ["env", f"LD_PRELOAD={':'.join(runtimes)}", "ASAN_OPTIONS=detect_leaks=0", sys.executable, "tests/examples/examples_test.py"]]
+             ["env", f"LD_PRELOAD={':'.join(runtimes)}", "ASAN_OPTIONS=detect_leaks=0", sys.executable,
+              "tests/examples/examples_test.py"]]
     env = {"YUNTI": os.path.join(ROOT, "target/release/yunti"), "YUNTI_EXAMPLES": os.path.join(folder, "lib")}
-    return Suite("full", "examples as jobs, address and undefined-behaviour sanitizers", steps, counts.of_unittest, env, minutes=30)
+    return Suite("full", "examples as jobs, address and undefined-behaviour sanitizers", steps, counts.read_unittest,
+                 env, minutes=30)
 
 
-def of_races(read):
-    """Counts as `read` does; what the thread sanitizer reports is a failure, whatever the tests say."""
+def read_with_races(read):
+    """Returns a reader that counts like `read` and also counts each report of the thread sanitizer as a failure."""
     def counted(text, code):
         found = read(text, code)
-        said = re.findall(r"^(?:SUMMARY|FATAL): ThreadSanitizer: .*$", text, re.M)
-        # Without the places of this machine: of this repository, of Rust's library, of a crate.
-        found.failures += sorted({re.sub(r"\S*/(?:rust/library|registry/src/[^/ ]+)/", "", line.replace(ROOT + "/", "")) for line in said})
+        reports = re.findall(r"^(?:SUMMARY|FATAL): ThreadSanitizer: .*$", text, re.M)
+        # Remove local prefixes of paths: of this repository, of Rust's library, of a crate.
+        found.failures += sorted({re.sub(r"\S*/(?:rust/library|registry/src/[^/ ]+)/", "", line.replace(ROOT + "/", ""))
+                                  for line in reports})
         return found
     return counted
 
 
 def compiler_with_source():
-    """The compiler that can compile its own library, as tools/setup leaves it: None is the one of this machine, "" is no one."""
+    """Returns the compiler that can compile its own library: None for the installed one, "" if there is none.
+
+    tools/setup unpacks one if the installed compiler has no source.
+    """
     sysroot = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True, check=True).stdout.strip()
     if os.path.exists(os.path.join(sysroot, "lib/rustlib/src/rust/library/Cargo.lock")):
         return None
@@ -111,12 +135,12 @@ def no_source():
     return skips.NO_SOURCE if compiler_with_source() == "" else None
 
 
-# A tenth of the speed: fewer random jobs.
+# The thread sanitizer slows tests by a factor of ten, so run fewer random jobs.
 RACES = {"TSAN_OPTIONS": "halt_on_error=0:second_deadlock_stack=1:history_size=4", "YUNTI_RANDOM_JOBS": "500"}
 
 
 def with_thread_sanitizer():
-    """Locks and fences in std must be seen too: it is compiled with the sanitizer like all else."""
+    """Returns the environment for the thread sanitizer. It also instruments std, to see its locks and fences."""
     compiler = compiler_with_source()
     env = {"RUSTC_BOOTSTRAP": "1", "RUSTFLAGS": "-Zsanitizer=thread --cfg thread_sanitizer",
            "CARGO_TARGET_DIR": os.path.join(BUILD, "full-thread")}
@@ -124,38 +148,49 @@ def with_thread_sanitizer():
 
 
 def races():
-    """The engine's tests, in threads that the sanitizer watches."""
-    command = ["cargo", "test", "--locked", "-p", "yunti-engine", "--lib", "--tests", "--target", HOST, "-Zbuild-std", "--no-fail-fast", "--", "--show-output"]
-    return Suite("full", "thread sanitizer", [command], of_races(counts.of_cargo), with_thread_sanitizer(), minutes=90, skip=no_source)
+    """Returns the suite of the engine's tests under the thread sanitizer."""
+    command = ["cargo", "test", "--locked", "-p", "yunti-engine", "--lib", "--tests", "--target", HOST, "-Zbuild-std",
+               "--no-fail-fast", "--", "--show-output"]
+    return Suite("full", "thread sanitizer", [command], read_with_races(counts.read_cargo), with_thread_sanitizer(),
+                 minutes=90, skip=no_source)
 
 
 def examples_in_threads():
-    """The class libraries of examples/ and the command that loads them, both with the thread sanitizer, whose runtime is the
-    command's: it lends its symbols to libraries. gcc's libraries would bring another."""
+    """Returns the suite of the class libraries of examples/ and the command, both with the thread sanitizer.
+
+    The command exports the symbols of its runtime to the libraries. Libraries by gcc would bring a second runtime.
+    """
     env = with_thread_sanitizer()
     libraries = os.path.join(BUILD, "full-examples-thread")
-    steps = [["cmake", "-S", "examples", "-B", libraries, "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++", "-DCMAKE_BUILD_TYPE=Release",
-              # cmake's own trials would be programs, and need clang's runtime.
+    steps = [["cmake", "-S", "examples", "-B", libraries, "-DCMAKE_C_COMPILER=clang", "-DCMAKE_CXX_COMPILER=clang++",
+              "-DCMAKE_BUILD_TYPE=Release",
+              # As programs, cmake's compiler checks would need clang's runtime.
               "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY", "-DCMAKE_CXX_FLAGS=-g -fsanitize=thread"],
              ["cmake", "--build", libraries, "--parallel", "2"],
-             ["cargo", "rustc", "--locked", "-p", "yunti", "--bin", "yunti", "--target", HOST, "-Zbuild-std", "--", "-Clink-arg=-Wl,--export-dynamic"],
+             ["cargo", "rustc", "--locked", "-p", "yunti", "--bin", "yunti", "--target", HOST, "-Zbuild-std", "--",
+              "-Clink-arg=-Wl,--export-dynamic"],
              [sys.executable, "-m", "unittest", "-v", "tests/examples/examples_test.py", "tests/races/races_test.py"]]
-    env |= {"YUNTI": os.path.join(env["CARGO_TARGET_DIR"], HOST, "debug/yunti"), "YUNTI_EXAMPLES": os.path.join(libraries, "lib")}
-    return Suite("full", "examples as jobs, thread sanitizer", steps, counts.of_unittest, env, minutes=60, skip=lambda: no_source() or no_clang())
+    env |= {"YUNTI": os.path.join(env["CARGO_TARGET_DIR"], HOST, "debug/yunti"),
+            "YUNTI_EXAMPLES": os.path.join(libraries, "lib")}
+    return Suite("full", "examples as jobs, thread sanitizer", steps, counts.read_unittest, env, minutes=60,
+                 skip=lambda: no_source() or no_clang())
 
 
 def masked(level):
-    """The tests of engine and command as on a machine with fewer vector instructions."""
-    command = ["cargo", "test", "--locked", "-p", "yunti-engine", "-p", "yunti", "--lib", "--bins", "--tests", "--no-fail-fast", "--", "--show-output"]
-    return Suite("full", f"masked: {level}", [command], counts.of_cargo, {"YUNTI_SIMD": level}, minutes=60)
+    """Returns the suite of engine and command with the vector instructions of an older processor."""
+    command = ["cargo", "test", "--locked", "-p", "yunti-engine", "-p", "yunti", "--lib", "--bins", "--tests",
+               "--no-fail-fast", "--", "--show-output"]
+    return Suite("full", f"vector instructions masked: {level}", [command], counts.read_cargo, {"YUNTI_SIMD": level},
+                 minutes=60)
 
 
-# Of observe; all others are the engine's.
+# Fuzz targets of observe; the engine has all others.
 OF_OBSERVE = ("ext4", "hs_err", "kernel_log")
 
 
 def fuzz_targets():
-    return sorted(os.path.basename(path)[:-3] for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/**/*.rs"), recursive=True))
+    return sorted(os.path.basename(path)[:-3]
+                  for path in glob.glob(os.path.join(ROOT, "fuzz/fuzz_targets/**/*.rs"), recursive=True))
 
 
 def engine(minutes):
@@ -165,41 +200,47 @@ def engine(minutes):
         examples_in_threads(),
         masked("avx2"),
         masked("plain"),
-        tested("every operation made to fail", "faults", {"YUNTI_SWEEP": "full"}, 60),
+        tested("every file operation made to fail", "faults", {"YUNTI_SWEEP": "full"}, 60),
         tested("random jobs", "random", {"YUNTI_RANDOM_SECONDS": str(int(minutes * 60))}, minutes + 20),
     ] + [fuzzing(target, minutes) for target in fuzz_targets() if target not in OF_OBSERVE]
 
 
-def of_checked_jobs(text, code):
-    """The conformance suite under -Xcheck:jni or a sanitizer: what these say is a failure, whatever the jobs give."""
-    found = counts.of_conformance(text, code)
-    said = re.findall(r"^(?:WARNING in native method|FATAL ERROR in native method|WARNING: JNI|.*ERROR: AddressSanitizer).*$", text, re.M)
-    found.failures += sorted(set(said))
+def read_checked_jobs(text, code):
+    """Reads the conformance suite under -Xcheck:jni or a sanitizer, and counts each of their reports as a failure."""
+    found = counts.read_conformance(text, code)
+    reports = re.findall(r"^(?:WARNING in native method|FATAL ERROR in native method|WARNING: JNI|.*ERROR: "
+                         r"AddressSanitizer).*$", text, re.M)
+    found.failures += sorted(set(reports))
     return found
 
 
 def jobs(name, variant, env, more=(), steps=()):
     command = ["hadoop/conformance/run", "--variant", variant, *more]
-    return Suite("full", name, [*steps, command], of_checked_jobs, env, minutes=60)
+    return Suite("full", name, [*steps, command], read_checked_jobs, env, minutes=60)
 
 
 def in_a_sanitized_jvm():
-    """The plug-in's library with the address sanitizer, whose runtime the JVM must have before anything else. The JVM uses
-    segmentation faults of its own, and frees little at its end."""
+    """Returns the suite of the plug-in's library with the address sanitizer; the JVM preloads its runtime.
+
+    The JVM uses segmentation faults itself and frees little at its end, so both checks are off.
+    """
     folder = os.path.join(BUILD, "full-address-jvm")
     runtime = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True).stdout.strip()
     library = os.path.join(folder, HOST, "release/libyunti_hadoop.so")
-    build = ["env", "RUSTC_BOOTSTRAP=1", "RUSTFLAGS=-Zsanitizer=address", f"CARGO_TARGET_DIR={folder}", "cargo", "build", "--release", "--locked",
+    build = ["env", "RUSTC_BOOTSTRAP=1", "RUSTFLAGS=-Zsanitizer=address", f"CARGO_TARGET_DIR={folder}", "cargo",
+             "build", "--release", "--locked",
              "-p", "yunti-hadoop", "--target", HOST]
     env = {"JAVA_OPTS": f"-Dyunti.hadoop.library={library}", "YUNTI_PRELOAD": runtime,
-           "ASAN_OPTIONS": "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:allow_user_segv_handler=1:detect_leaks=0:verify_asan_link_order=0"}
+           "ASAN_OPTIONS": "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:allow_user_segv_handler=1:detect_leaks=0:"
+                           "verify_asan_link_order=0"}
     themes = [word for theme in ("keys/", "combine/", "codecs/", "shape/") for word in ("--only", theme)]
     return jobs("jobs in a JVM with the address sanitizer", "shuffle", env, themes, [["make", "-s", "hadoop"], build])
 
 
 def faults(name, test):
-    """One file of hadoop/tests/faults; each has a cluster of its own, and what it measures is in its log."""
-    return Suite("full", name, [["make", "-s", "hadoop"], [sys.executable, f"hadoop/tests/faults/{test}_test.py"]], counts.of_unittest, minutes=60)
+    """Returns the suite of a file in hadoop/tests/faults. Each starts its own cluster and logs its measurements."""
+    return Suite("full", name, [["make", "-s", "hadoop"], [sys.executable, f"hadoop/tests/faults/{test}_test.py"]],
+                 counts.read_unittest, minutes=60)
 
 
 def hadoop(_):
@@ -210,11 +251,11 @@ def hadoop(_):
         jobs("collector and shuffle, JNI checked", "shuffle", checked),
         jobs("native tasks, JNI checked", "native", checked),
         in_a_sanitized_jvm(),
-        on_a_cluster("jobs of the conformance suite on a cluster, all variants", "conformance", part="full"),
-        on_a_cluster("jobs on a cluster, every test", "jobs", part="full"),
-        on_a_cluster("job files on a cluster, every test", "job_files", part="full"),
+        cluster_suite("conformance jobs on a cluster, all variants", "conformance", part="full"),
+        cluster_suite("jobs on a cluster, every test", "jobs", part="full"),
+        cluster_suite("job files on a cluster, every test", "job_files", part="full"),
         faults("faults: killed tasks and nodes", "killed"),
-        faults("faults: ShuffleHandlers that fail, map outputs that rot", "shuffle_server"),
+        faults("faults: failing ShuffleHandlers and corrupt map outputs", "shuffle_server"),
         faults("faults: a full disk", "full_disk"),
         faults("faults: TLS", "tls"),
         faults("faults: memory of containers", "container_memory"),
@@ -223,36 +264,44 @@ def hadoop(_):
 
 
 def web(_):
-    """Random templates, others in each run; their seed is in the log."""
+    """Returns suites of random templates, with a new seed in each run. The log contains the seed."""
     seed = str(int(time.time()))
     one_test = ["mvn", "-B", "-f", "web/pom.xml", "-am", "-Dsurefire.failIfNoSpecifiedTests=false", "test"]
     fuzz = [*one_test, "-pl", "oracle", "-Dtest=FuzzTest", "-Dyunti.fuzz.cases=100000", f"-Dyunti.fuzz.seed={seed}"]
     shrunk = [*one_test, "-pl", "shrink", "-Dtest=RandomTemplatesTest"]
     return [
-        Suite("full", "100,000 random templates", [fuzz], counts.of_surefire, minutes=120),
-        Suite("full", "100,000 random templates, shrunk", [shrunk], counts.of_surefire, {"YUNTI_WEB_CASES": "100000", "YUNTI_WEB_SEED": seed}, minutes=60),
+        Suite("full", "100,000 random templates", [fuzz], counts.read_surefire, minutes=120),
+        Suite("full", "100,000 random templates, shrunk", [shrunk], counts.read_surefire,
+              {"YUNTI_WEB_CASES": "100000", "YUNTI_WEB_SEED": seed}, minutes=60),
     ]
 
 
 def observe(minutes):
-    """What the kernel's verifier takes of one compiler it may refuse of another."""
-    return [Suite("full", "programs in the kernel, by each clang", [["make", "-s", "observe"], [sys.executable, "observe/tests/verifier_test.py"]],
-                  counts.of_unittest, minutes=60),
-            Suite("full", "why, on all programs of known causes", [["make", "-s", "observe"], [sys.executable, "observe/tests/why/all_test.py"]],
-                  counts.of_unittest, {"YUNTI": os.path.join(ROOT, "dist/bin/yunti")}, minutes=90),
-            Suite("full", "programs of known causes", [[sys.executable, "observe/tests/why/programs_test.py"]], counts.of_unittest, minutes=30),
+    """Returns suites with each clang, because the kernel's verifier may refuse the program of one compiler only."""
+    return [Suite("full", "kernel programs by each clang",
+                  [["make", "-s", "observe"], [sys.executable, "observe/tests/verifier_test.py"]],
+                  counts.read_unittest, minutes=60),
+            Suite("full", "why, on all programs with known causes",
+                  [["make", "-s", "observe"], [sys.executable, "observe/tests/why/all_test.py"]],
+                  counts.read_unittest, {"YUNTI": os.path.join(ROOT, "dist/bin/yunti")}, minutes=90),
+            Suite("full", "programs with known causes", [[sys.executable, "observe/tests/why/programs_test.py"]],
+                  counts.read_unittest, minutes=30),
             *(fuzzing(target, minutes) for target in OF_OBSERVE)]
 
 
 def namenode(_):
     stock = [sys.executable, "namenode/stock-tests/run.py"]
     made = ["make", "-s", "namenode"]
-    return [*(Suite("full", f"Hadoop's own tests: {variant}", [made, [*stock, "--variant", variant, "--jobs", "5", "--control", "needed", "--markdown", f"tests/results/hadoop-tests-{variant}.md"]], minutes=600)
+    return [*(Suite("full", f"Hadoop tests: {variant}",
+                    [made, [*stock, "--variant", variant, "--jobs", "5", "--control", "needed", "--markdown",
+                            f"tests/results/hadoop-tests-{variant}.md"]], minutes=600)
               for variant in ("lock", "throughput", "apart", "queue", "audit")),
             Suite("full", "lock and queue under jcstress", [made, ["namenode/jcstress/run"]], minutes=120),
-            Suite("full", "the lock's model, larger", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test", "-Dtest=PhasedLockModelTest", "-Dyunti.model=all"]],
-                  counts.of_surefire, minutes=60),
-            Suite("full", "advice for NameNodes", [made, [sys.executable, "namenode/tests/advise_test.py"]], counts.of_unittest, {"YUNTI": YUNTI})]
+            Suite("full", "model of the lock, larger", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test",
+                                                         "-Dtest=PhasedLockModelTest", "-Dyunti.model=all"]],
+                  counts.read_surefire, minutes=60),
+            Suite("full", "advice for NameNodes", [made, [sys.executable, "namenode/tests/advise_test.py"]],
+                  counts.read_unittest, {"YUNTI": YUNTI})]
 
 
 PARTS = {"engine": engine, "hadoop": hadoop, "namenode": namenode, "observe": observe, "web": web}
@@ -265,8 +314,8 @@ def git(*words):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=PARTS)
-    parser.add_argument("--minutes", type=float, default=10, help="minutes a fuzz target (default 10)")
-    parser.add_argument("--only", default="", help="suites whose names begin so, separated by commas")
+    parser.add_argument("--minutes", type=float, default=10, help="minutes per fuzz target (default 10)")
+    parser.add_argument("--only", default="", help="run suites whose names begin so, separated by commas")
     options = parser.parse_args()
     only = tuple(n for n in options.only.split(",") if n)
     total = counts.Counts()
@@ -280,20 +329,21 @@ def main():
         total.add(found)
         for failure in found.failures:
             print(f"  failed: {failure} ({suite.log})\n{run.tail(suite.log)}", flush=True)
-        # After each: a run that is stopped has told what it found.
+        # Written after each suite, so that an interrupted run keeps its results.
         keep(options.part, suite, found, f"{time.monotonic() - begin:.0f}", commit, [s.name for s in suites])
     print(f"{total.passed} passed, {len(total.failures)} failed, {len(total.skips)} skipped", flush=True)
     return 1 if total.failures else 0
 
 
 def state():
-    return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!tests/results") else "")
+    return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no", "--", ".",
+                                                             ":!tests/results") else "")
 
 
 def keep(part, *result):
-    """Puts one suite's result in the place of its last one; suites that were never run are named."""
+    """Replaces the last result of one suite in tests/results/. The page also lists suites that never ran."""
     os.makedirs(BUILD, exist_ok=True)
-    # Two of these programs may run, with other suites each.
+    # Two of these programs may run at once, with different suites.
     with open(os.path.join(BUILD, f"{part}-full.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         put(os.path.join(ROOT, f"tests/results/{part}-full.md"), part, *result)
@@ -305,17 +355,21 @@ def put(path, part, suite, found, seconds, commit, names):
         with open(path) as f:
             text = f.read()
         rows = {line.split(" | ")[0][2:]: line for line in text.splitlines() if re.match(r"\| .* \| [0-9]", line)}
-        failures = [line for line in text.splitlines() if line.startswith("* ") and not line.startswith(f"* {suite.name}: ")]
+        failures = [line for line in text.splitlines() if line.startswith("* ")
+                    and not line.startswith(f"* {suite.name}: ")]
     when = time.strftime("%Y-%m-%d %H:%M", time.gmtime())
-    rows[suite.name] = f"| {suite.name} | {found.passed} | {len(found.failures)} | {len(found.skips)} | {seconds} | {commit} | {when} |"
+    rows[suite.name] = (f"| {suite.name} | {found.passed} | {len(found.failures)} | {len(found.skips)} | {seconds} | "
+                        f"{commit} | {when} |")
     failures = [line for line in failures if line[2:].split(": failed")[0] in names and ": failed" in line]
     failures += [f"* {suite.name}: failed: {name}" for name in found.failures]
     numbers = [[int(n) for n in rows[name].split(" | ")[1:4]] for name in names if name in rows]
     passed, failed, skipped = (sum(column) for column in zip(*numbers))
     rustc = subprocess.run(["rustc", "--version"], capture_output=True, text=True).stdout.strip()
-    head = [f"# Long tests of the part {part}, last results", "", f"{platform.machine()}, {os.cpu_count()} cores, {rustc}. A commit with + had changes that were not committed.",
+    head = [f"# Long tests of the part {part}, last results", "",
+            f"{platform.machine()}, {os.cpu_count()} cores, {rustc}. A commit with + had uncommitted changes.",
             "", "| suite | passed | failed | skipped | seconds | commit | UTC |", "|---|---|---|---|---|---|---|"]
-    tail = ["", f"{passed} passed, {failed} failed, {skipped} skipped", *failures, *(f"* {name}: never run" for name in names if name not in rows)]
+    tail = ["", f"{passed} passed, {failed} failed, {skipped} skipped", *failures,
+            *(f"* {name}: never run" for name in names if name not in rows)]
     with open(path, "w") as f:
         f.write("\n".join(head + [rows[name] for name in names if name in rows] + tail) + "\n")
 

@@ -1,4 +1,4 @@
-"""The JDKs that are here, by version."""
+"""Installed JDKs by version."""
 
 import glob
 import os
@@ -6,12 +6,13 @@ import re
 
 
 def _homes():
-    named = [value for name, value in os.environ.items() if re.fullmatch(r"JAVA_?(\d+_)?HOME(_\d+\w*)?|JDK_?\d+(_HOME)?", name)]
+    named = [value for name,
+             value in os.environ.items() if re.fullmatch(r"JAVA_?(\d+_)?HOME(_\d+\w*)?|JDK_?\d+(_HOME)?", name)]
     return named + sorted(glob.glob("/usr/lib/jvm/*") + glob.glob(os.path.expanduser("~/.sdkman/candidates/java/*")))
 
 
 def find(versions):
-    """{version: (name, home)} of those that are here, in the order asked for. Temurin is taken where there are several."""
+    """Returns {version: (name, home)} of the installed JDKs among `versions`, in that order. Temurin is preferred."""
     found = {}
     for home in _homes():
         try:
@@ -21,7 +22,8 @@ def find(versions):
             continue
         version = facts.get("JAVA_VERSION", "").split(".")[0]
         if version in versions and os.access(os.path.join(home, "bin/java"), os.X_OK):
-            name = f"{facts.get('IMPLEMENTOR', '')} {facts.get('JAVA_RUNTIME_VERSION') or facts['JAVA_VERSION']}".strip()
+            build = facts.get("JAVA_RUNTIME_VERSION") or facts["JAVA_VERSION"]
+            name = f"{facts.get('IMPLEMENTOR', '')} {build}".strip()
             if version not in found or "Adoptium" in name and "Adoptium" not in found[version][0]:
                 found[version] = (name, home)
     return {v: found[v] for v in versions if v in found}

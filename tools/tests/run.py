@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the suites of the parts that are named (all without a name), prints a table, and ends with
+"""Runs the suites of the named parts (all parts without a name) and prints a table. The last line is
 
     N passed, N failed, N skipped
 
-alone on the last line. Exit code 1 when anything failed. Each suite's output is kept in build/test-logs/.
+The exit code is 1 if anything failed. build/test-logs/ keeps the output of each suite.
 """
 
 import os
@@ -21,23 +21,30 @@ import skips  # noqa: E402
 from suites import BUILD, PARTS, ROOT, SUITES, YUNTI, Suite  # noqa: E402
 
 LOGS = os.path.join(BUILD, "test-logs")
-# Where tools/setup puts what no package has.
+# tools/setup installs tools here that have no package.
 os.environ["PATH"] = os.path.join(BUILD, "tools/bin") + os.pathsep + os.environ["PATH"]
 
 
 def plain(text):
-    """Without terminal control sequences (ECMA-48): Maven ends each run with one, whatever it is told of colours, and a line behind
-    it would not begin where the readers of counts.py look."""
+    """Returns the text without terminal control sequences (ECMA-48).
+
+    Maven ends each run with one, even without colours. It would hide the start of the next line from the readers of
+    counts.py.
+    """
     return re.sub(r"\x1b\[[0-?]*[ -/]*[@-~]", "", text)
 
 
 def execute(arguments, env, seconds, log):
-    """(output, exit code) of one step, negative for a signal. Past its time, the step and all it started are ended."""
+    """Runs one step and returns (output, exit code); the code is negative for a signal.
+
+    After `seconds`, the step and all its processes are killed; the code is then 124.
+    """
     start = log.tell()
     log.write(("$ " + " ".join(arguments) + "\n").encode())
     log.flush()
     try:
-        process = subprocess.Popen(arguments, cwd=ROOT, env=os.environ | env, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+        process = subprocess.Popen(arguments, cwd=ROOT, env=os.environ | env, stdin=subprocess.DEVNULL, stdout=log,
+                                   stderr=subprocess.STDOUT,
                                    start_new_session=True)
     except OSError as error:
         log.write(f"{error}\n".encode())
@@ -58,7 +65,7 @@ def execute(arguments, env, seconds, log):
 
 
 def run(suite, logs=LOGS):
-    """The suite's counts, every skip judged."""
+    """Runs a suite and returns its counts. A skip without a valid reason counts as a failure."""
     path = os.path.join(logs, re.sub(r"\W+", "-", f"{suite.part} {suite.name}").strip("-") + ".log")
     suite.log = os.path.relpath(path, ROOT)
     why = suite.skip() if suite.skip else None
@@ -93,13 +100,13 @@ def tail(path, lines=25):
 def main(arguments):
     unknown = set(arguments) - set(PARTS)
     if unknown:
-        sys.exit(f"run.py: no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+        sys.exit(f"run.py: no such part: {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     parts = arguments or PARTS
     total, rows = counts.Counts(), []
     suites = [s for s in SUITES if s.part in parts]
     if set(parts) - {"engine", "web"}:
-        suites.insert(0, Suite("build", "dist/bin/yunti", [["make", "-s", "yunti"]], counts.of_exit))
-        # An older one must not be tested in place of one that does not build.
+        suites.insert(0, Suite("build", "dist/bin/yunti", [["make", "-s", "yunti"]], counts.read_exit))
+        # Remove the old binary, so that a failed build cannot leave it to the tests.
         if os.path.exists(YUNTI):
             os.remove(YUNTI)
     for number, suite in enumerate(suites):
@@ -109,14 +116,15 @@ def main(arguments):
         rows.append((suite, found, time.monotonic() - begin))
         total.add(found)
         if found.failures:
-            # Before the log's end: where an output is cut, the names are what must be seen.
+            # Names come before the end of the log, so that a truncated output still has them.
             print(f"  FAILED: {'; '.join(found.failures)}\n  {suite.log} ends with\n{tail(suite.log)}", flush=True)
 
     width = max(len(f"{s.part}: {s.name}") for s in suites)
     print(f"\n{'suite':{width}} {'passed':>7} {'failed':>7} {'skipped':>8} {'seconds':>8}  log")
     for suite, found, seconds in rows:
         name = f"{suite.part}: {suite.name}"
-        print(f"{name:{width}} {found.passed:>7} {len(found.failures):>7} {len(found.skips):>8} {seconds:>8.0f}  {suite.log}")
+        print(f"{name:{width}} {found.passed:>7} {len(found.failures):>7} {len(found.skips):>8} {seconds:>8.0f}  "
+              f"{suite.log}")
     for suite, found, _ in rows:
         for name in found.failures:
             print(f"failed: {suite.part}: {suite.name}: {name}")

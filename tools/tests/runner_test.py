@@ -1,4 +1,4 @@
-"""Tests of the counting: output as the programs print it, and small suites of shell commands."""
+"""Tests of the runner: readers on sample output, and small suites of shell commands."""
 
 import os
 import sys
@@ -76,63 +76,72 @@ class Readers(unittest.TestCase):
         self.assertEqual((found.passed, found.failures, [name for name, _ in found.skips]), (passed, failures, skipped))
 
     def test_cargo(self):
-        self.check(counts.of_cargo(CARGO, 101), 1, ["tests/jobs/main.rs crashed", "wrong"], ["cannot"])
+        self.check(counts.read_cargo(CARGO, 101), 1, ["tests/jobs/main.rs crashed", "wrong"], ["cannot"])
 
-    def test_cargo_that_does_not_compile(self):
-        self.check(counts.of_cargo("error[E0308]: mismatched types\n", 101), 0, ["no test was run"], [])
+    def test_cargo_compile_error_is_a_failure(self):
+        self.check(counts.read_cargo("error[E0308]: mismatched types\n", 101), 0, ["no test was run"], [])
 
-    def test_cargo_ignored(self):
-        text = "     Running unittests src/lib.rs (x)\ntest slow ... ignored\ntest result: ok. 0 passed; 0 failed; 1 ignored;\n"
-        self.check(counts.of_cargo(text, 0), 0, [], ["slow"])
+    def test_cargo_ignored_counts_as_skipped(self):
+        text = ("     Running unittests src/lib.rs (x)\ntest slow ... ignored\ntest result: ok. 0 passed; 0 failed; 1 "
+                "ignored;\n")
+        self.check(counts.read_cargo(text, 0), 0, [], ["slow"])
 
     def test_ctest(self):
-        self.check(counts.of_ctest(CTEST, 8), 1, ["host (Exception: SegFault)"], ["text_avx2"])
+        self.check(counts.read_ctest(CTEST, 8), 1, ["host (Exception: SegFault)"], ["text_avx2"])
 
-    def test_ctest_that_ends_early(self):
-        self.check(counts.of_ctest(CTEST.splitlines()[0] + "\n", 0), 1, ["ctest did not finish"], [])
+    def test_ctest_without_summary_is_a_failure(self):
+        self.check(counts.read_ctest(CTEST.splitlines()[0] + "\n", 0), 1, ["ctest did not finish"], [])
 
     def test_unittest(self):
-        self.check(counts.of_unittest(UNITTEST, 1), 1, ["test_c (examples_test.Jobs.test_c)"], ["test_b"])
+        self.check(counts.read_unittest(UNITTEST, 1), 1, ["test_c (examples_test.Jobs.test_c)"], ["test_b"])
 
-    def test_unittest_without_tests(self):
-        self.check(counts.of_unittest("Ran 0 tests in 0.000s\n\nOK\n", 0), 0, ["no test was run"], [])
-        self.check(counts.of_unittest("Segmentation fault\n", -11), 0, ["no test was run"], [])
+    def test_unittest_without_tests_is_a_failure(self):
+        self.check(counts.read_unittest("Ran 0 tests in 0.000s\n\nOK\n", 0), 0, ["no test was run"], [])
+        self.check(counts.read_unittest("Segmentation fault\n", -11), 0, ["no test was run"], [])
 
     def test_lines(self):
-        self.check(counts.of_lines("ok one\nok two: 3\n", 0), 2, [], [])
-        self.check(counts.of_lines("ok one\nFAILED two: why\n", 1), 1, ["two: why"], [])
-        self.check(counts.of_lines("", 0), 0, ["no test was run"], [])
+        self.check(counts.read_lines("ok one\nok two: 3\n", 0), 2, [], [])
+        self.check(counts.read_lines("ok one\nFAILED two: why\n", 1), 1, ["two: why"], [])
+        self.check(counts.read_lines("", 0), 0, ["no test was run"], [])
 
     def test_conformance(self):
-        text = "ok keys/int\nFAIL codecs/gzip: file out/part-r-00001 differs\nskip codecs/zstandard: not here\n1 passed, 1 failed, 1 skipped\n"
-        found = counts.of_conformance(text, 1)
-        self.assertEqual((found.passed, found.failures, found.skips), (1, ["codecs/gzip"], [("codecs/zstandard", "not here")]))
-        self.assertEqual(counts.of_conformance("ok keys/int\n2 passed, 0 failed, 0 skipped\n", 0).failures, ["the suite's lines and its summary differ"])
-        self.assertEqual(counts.of_conformance("ok keys/int\n", 134).failures, ["the suite crashed"])
+        text = ("ok keys/int\nFAIL codecs/gzip: file out/part-r-00001 differs\nskip codecs/zstandard: not here\n1 "
+                "passed, 1 failed, 1 skipped\n")
+        found = counts.read_conformance(text, 1)
+        self.assertEqual((found.passed, found.failures, found.skips),
+                         (1, ["codecs/gzip"], [("codecs/zstandard", "not here")]))
+        self.assertEqual(counts.read_conformance("ok keys/int\n2 passed, 0 failed, 0 skipped\n", 0).failures,
+                         ["the suite's lines and its summary differ"])
+        self.assertEqual(counts.read_conformance("ok keys/int\n", 134).failures, ["the suite crashed"])
 
     def test_surefire(self):
-        text = "[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s -- in A\n[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0\n"
-        self.check(counts.of_surefire(text, 0), 3, [], [])
-        self.check(counts.of_surefire("[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0\n" * 2, 0), 6, [], [])
+        text = ("[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 1 s -- in A\n[INFO] Tests "
+                "run: 3, Failures: 0, Errors: 0, Skipped: 0\n")
+        self.check(counts.read_surefire(text, 0), 3, [], [])
+        self.check(counts.read_surefire("[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 0\n" * 2, 0), 6, [], [])
         text = "[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n[ERROR]   ATest.fails:12 expected\n"
-        self.check(counts.of_surefire(text, 1), 1, ["ATest.fails"], [])
-        self.check(counts.of_surefire("[ERROR] COMPILATION ERROR\n", 1), 0, ["no test was run"], [])
+        self.check(counts.read_surefire(text, 1), 1, ["ATest.fails"], [])
+        self.check(counts.read_surefire("[ERROR] COMPILATION ERROR\n", 1), 0, ["no test was run"], [])
 
     def test_surefire_skips(self):
-        text = "[WARNING] Tests run: 3, Failures: 0, Errors: 0, Skipped: 2, Time elapsed: 1 s -- in org.a.BTest\n[WARNING] Tests run: 3, Failures: 0, Errors: 0, Skipped: 2\n"
+        text = ("[WARNING] Tests run: 3, Failures: 0, Errors: 0, Skipped: 2, Time elapsed: 1 s -- in org.a.BTest\n"
+                "[WARNING] Tests run: 3, Failures: 0, Errors: 0, Skipped: 2\n")
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "TEST-org.a.BTest.xml"), "w") as f:
-                f.write('<testsuite><testcase name="one"><skipped type="T"><![CDATA[T: Assumption failed: no browser\n at x]]></skipped></testcase>'
-                        '<testcase name="two"/><testcase name="three"><skipped message="not here"/></testcase></testsuite>')
-            found = counts.of_surefire(text, 0, folder)
-            self.assertEqual((found.passed, found.failures, found.skips), (1, [], [("BTest.one", "no browser"), ("BTest.three", "not here")]))
-        found = counts.of_surefire(text, 0, "/nonexistent")
+                f.write('<testsuite><testcase name="one"><skipped type="T"><![CDATA[T: Assumption failed: no '
+                        'browser\n at x]]></skipped></testcase>'
+                        '<testcase name="two"/><testcase name="three"><skipped message="not '
+                        'here"/></testcase></testsuite>')
+            found = counts.read_surefire(text, 0, folder)
+            self.assertEqual((found.passed, found.failures, found.skips),
+                             (1, [], [("BTest.one", "no browser"), ("BTest.three", "not here")]))
+        found = counts.read_surefire(text, 0, "/nonexistent")
         self.assertEqual(found.skips, [("a test of Maven's", "skipped without a reason")] * 2)
 
     def test_exit_code(self):
-        self.check(counts.of_exit("", 0), 1, [], [])
-        self.check(counts.of_exit("", -11), 0, ["ended with signal 11"], [])
-        self.check(counts.of_lines("ok one\n", 3), 1, ["ended with exit code 3"], [])
+        self.check(counts.read_exit("", 0), 1, [], [])
+        self.check(counts.read_exit("", -11), 0, ["ended with signal 11"], [])
+        self.check(counts.read_lines("ok one\n", 3), 1, ["ended with exit code 3"], [])
 
 
 class Suites(unittest.TestCase):
@@ -140,33 +149,35 @@ class Suites(unittest.TestCase):
         with tempfile.TemporaryDirectory() as logs:
             return run.run(Suite("engine", "s", [["sh", "-c", step] for step in steps], **fields), logs)
 
-    def test_a_step_that_fails_is_a_failure(self):
+    def test_a_failed_step_is_a_failure(self):
         self.assertEqual(self.run_suite("exit 3", "true").failures, ["sh -c exit 3 ..: exit code 3"])
         self.assertEqual(self.run_suite("true", "true").passed, 1)
 
-    def test_a_line_behind_terminal_control_sequences_counts(self):
-        # Maven ends so, and without a line end.
-        self.assertEqual(self.run_suite("printf '\\033[0m\\033[1;31mok one\\n'", read=counts.of_lines).passed, 1)
+    def test_a_line_after_control_sequences_counts(self):
+        # Maven ends with such a sequence and without a line end.
+        self.assertEqual(self.run_suite("printf '\\033[0m\\033[1;31mok one\\n'", read=counts.read_lines).passed, 1)
 
     def test_a_crash_is_a_failure(self):
-        self.assertEqual(self.run_suite("echo ok one; kill -SEGV $$", read=counts.of_lines).failures, ["ended with signal 11"])
+        self.assertEqual(self.run_suite("echo ok one; kill -SEGV $$", read=counts.read_lines).failures,
+                         ["ended with signal 11"])
 
-    def test_a_suite_that_hangs_is_ended(self):
+    def test_a_hanging_suite_is_killed(self):
         self.assertIn("out of time", self.run_suite("sleep 60 & sleep 60", minutes=0.01).failures)
 
-    def test_a_program_that_is_missing_is_a_failure(self):
+    def test_a_missing_program_is_a_failure(self):
         with tempfile.TemporaryDirectory() as logs:
-            self.assertEqual(run.run(Suite("engine", "s", [["/no/such/program"]]), logs).failures, ["ended with exit code 127"])
+            self.assertEqual(run.run(Suite("engine", "s", [["/no/such/program"]]), logs).failures,
+                             ["ended with exit code 127"])
 
-    def test_a_skip_is_judged(self):
+    def test_a_skip_needs_a_valid_reason(self):
         here, elsewhere = [("moon", lambda: True)], [("moon", lambda: False)]
         self.assertIsNone(skips.judge("t", "needs the moon", elsewhere))
         self.assertIn("can run here", skips.judge("t", "needs the moon", here))
-        self.assertIn("not known", skips.judge("t", "did not feel like it", here))
+        self.assertIn("unknown reason", skips.judge("t", "did not feel like it", here))
         found = self.run_suite("true", skip=lambda: "did not feel like it")
         self.assertEqual((found.passed, len(found.failures), found.skips), (0, 1, []))
 
-    def test_every_suite_has_a_part_and_a_name_of_its_own(self):
+    def test_every_suite_has_a_part_and_a_unique_name(self):
         self.assertTrue(all(s.part in PARTS for s in SUITES))
         self.assertEqual(len({(s.part, s.name) for s in SUITES}), len(SUITES))
 

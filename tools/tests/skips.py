@@ -1,4 +1,4 @@
-"""Why a test may be skipped, and how to see whether that is true here: a skip whose test could have run is a failure."""
+"""Valid reasons to skip a test, each with a check on this machine. A skipped test that can run here is a failure."""
 
 import os
 import re
@@ -21,13 +21,14 @@ NO_SOURCE = "no compiler with the source of Rust's own library, for the thread s
 
 
 def _has_source():
-    """Whether there is one: this machine's own, or the one that tools/setup has unpacked."""
+    """Returns true if a compiler with its library's source exists, installed or unpacked by tools/setup."""
     sysroot = subprocess.run(["rustc", "--print", "sysroot"], capture_output=True, text=True).stdout.strip()
     return any(os.path.exists(path) for path in (f"{sysroot}/lib/rustlib/src/rust/library/Cargo.lock",
-                                                 os.path.join(os.path.dirname(__file__), "../../build/tools/rust/bin/rustc")))
+                                                 os.path.join(os.path.dirname(__file__),
+                                                              "../../build/tools/rust/bin/rustc")))
 
 
-# (what the reason or the test's name contains, whether what the test needs is here)
+# (pattern in the reason of the skip, function that returns true if the test can run here)
 PRECONDITIONS = [
     (re.escape(NO_SOURCE), _has_source),
     (r"avx-?512", lambda: _cpu_has("avx512f") and _cpu_has("avx512vbmi2")),
@@ -36,32 +37,36 @@ PRECONDITIONS = [
     (r"clang", lambda: _has("clang", "clang++")),
     (r"chromium", lambda: _has("chromium") or _has("chromium-browser") or _has("google-chrome")),
     (r"pkg-config", lambda: _has("pkg-config")),
-    (r"\b(lintian|zsh|fish|groff|man|dpkg-deb) is not installed", lambda: _has("lintian", "zsh", "fish", "groff", "man", "dpkg-deb")),
+    (r"\b(lintian|zsh|fish|groff|man|dpkg-deb) is not installed",
+     lambda: _has("lintian", "zsh", "fish", "groff", "man", "dpkg-deb")),
     (r"programs in the kernel are not allowed", lambda: os.geteuid() == 0 and os.path.exists("/sys/kernel/btf/vmlinux")
         and os.readlink("/proc/self/ns/pid") == "pid:[4026531836]"),
     (r"only root can", lambda: os.geteuid() == 0 and _has("setpriv", "unshare")),
     (r"loop devices are made by root", lambda: os.geteuid() == 0 and os.path.exists("/dev/loop-control")),
     (r"tracepoints of page faults are x86's", lambda: os.uname().machine == "x86_64"),
     (r"this machine is so busy", lambda: os.getloadavg()[0] < 0.5),
-    # Of the machine's memory, kernel and file systems.
-    (r"huge pages are switched off|has no huge page to give|wants no notice of written pages|user namespaces are not allowed", lambda: False),
-    # Permissions stop nobody who is root.
+    # Properties of the machine's memory, kernel and file systems, which are not probed.
+    (r"huge pages are switched off|has no huge page to give|wants no notice of written pages|user namespaces are not "
+     r"allowed", lambda: False),
+    # File permissions do not restrict root.
     (r"not as root|root may", lambda: os.geteuid() != 0),
-    # No package of Maven's has Hadoop's own native library.
+    # No Maven package contains Hadoop's native library.
     (r"native zStandard library not available", lambda: False),
     (r"sequence files with GzipCodec by its native library alone", lambda: False),
-    # Of the JDK's own zlib, in stock Hadoop.
+    # Damage by the JDK's zlib in stock Hadoop.
     (r"-Xcheck:jni damages", lambda: False),
     (r"network namespace", lambda: os.geteuid() == 0),
     (r"cannot be mounted", lambda: os.geteuid() == 0),
-    (r"can be limited for all by control groups of the first version alone", lambda: os.access("/sys/fs/cgroup/blkio/blkio.throttle.read_iops_device", os.W_OK)),
-    (r"control group|cgroup", lambda: any(os.access(f"/sys/fs/cgroup/{folder}cgroup.procs", os.W_OK) for folder in ("", "cpu/"))),
+    (r"can be limited for all by control groups of the first version alone",
+     lambda: os.access("/sys/fs/cgroup/blkio/blkio.throttle.read_iops_device", os.W_OK)),
+    (r"control group|cgroup",
+     lambda: any(os.access(f"/sys/fs/cgroup/{folder}cgroup.procs", os.W_OK) for folder in ("", "cpu/"))),
 ]
 
 
 def judge(name, reason, preconditions=PRECONDITIONS):
-    """None for a good skip, else what is wrong with it."""
+    """Returns None for a valid skip, else the fault."""
     for pattern, holds in preconditions:
         if re.search(pattern, reason, re.I):
             return f"{name}: skipped ({reason}), but it can run here" if holds() else None
-    return f"{name}: skipped for a reason that is not known ({reason}); see tools/tests/skips.py"
+    return f"{name}: skipped for an unknown reason ({reason}); see tools/tests/skips.py"

@@ -1,6 +1,6 @@
-"""The suites of `make test`: what is run, in which part, and how its output is counted.
+"""Suites of `make test`: their parts, their commands, and the readers that count their output.
 
-A suite's steps run one after the other; all but the last prepare (a build), and the last one's output is counted.
+The steps of a suite run in order. All but the last prepare, for example with a build; the last one's output is counted.
 """
 
 import os
@@ -24,10 +24,10 @@ class Suite:
     part: str
     name: str
     steps: list  # argument lists
-    read: Callable = counts.of_exit
+    read: Callable = counts.read_exit
     env: dict = field(default_factory=dict)
     minutes: float = 20
-    skip: Optional[Callable] = None  # -> why it cannot run here, or None
+    skip: Optional[Callable] = None  # returns the reason why the suite cannot run on this machine, or None
 
 
 def no_clang():
@@ -44,7 +44,7 @@ def no_jdk_25():
 
 
 def on_jdk_25(*modules):
-    """Tests of web/, which JDK 17 compiles."""
+    """Returns the command for tests of web/ on JDK 25; JDK 17 compiles them."""
     home = jdks.find(["25"]).get("25", ("", ""))[1]
     return ["mvn", "-B", "-f", "web/pom.xml", *modules, f"-Djvm={home}/bin/java", "test"]
 
@@ -56,7 +56,8 @@ def cmake(source, build, compiler):
     else:
         options += ["-DCMAKE_C_COMPILER=gcc", "-DCMAKE_CXX_COMPILER=g++"]
     build = os.path.join(BUILD, build)
-    return [["cmake", "-S", source, "-B", build] + options, ["cmake", "--build", build, "--parallel", str(os.cpu_count())]]
+    return [["cmake", "-S", source, "-B", build] + options,
+            ["cmake", "--build", build, "--parallel", str(os.cpu_count())]]
 
 
 def unittest(folder):
@@ -66,101 +67,138 @@ def unittest(folder):
 def compiled_twice(compiler):
     skip = no_clang if compiler == "clang" else None
     build = f"test-api-{compiler}"
-    # With two compilers here, the build of the first need not start the second.
-    ctest = ["ctest", "--test-dir", os.path.join(BUILD, build), "--output-on-failure", "--parallel", str(os.cpu_count()), "-E", "with_clang"]
+    # The test `with_clang` builds with clang from within the build of gcc; the suite of clang does that already.
+    ctest = ["ctest", "--test-dir", os.path.join(BUILD, build), "--output-on-failure", "--parallel",
+             str(os.cpu_count()), "-E", "with_clang"]
     lib = f"test-examples-{compiler}"
     examples = {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, lib, "lib")}
     return [
-        Suite("api", f"C ABI and C++ API, {compiler}", cmake("api", build, compiler) + [ctest], counts.of_ctest, skip=skip),
-        Suite("api", f"examples as jobs, {compiler}", cmake("examples", lib, compiler) + [unittest("tests/examples")], counts.of_unittest, examples, skip=skip),
+        Suite("api", f"C ABI and C++ API, {compiler}", cmake("api", build, compiler) + [ctest], counts.read_ctest,
+              skip=skip),
+        Suite("api", f"examples as jobs, {compiler}", cmake("examples", lib, compiler) + [unittest("tests/examples")],
+              counts.read_unittest, examples, skip=skip),
     ]
 
 
-# A job on a cluster takes half a minute, most of it JVMs that start: one of each kind here, all of them in `make test-full-hadoop`.
-JOBS = ("an_unmodified_job_with_settings_alone", "the_fat_nodes_job_unchanged", "a_class_library", "side_files_and_compressed_output",
-        "a_reduce_task_that_is_killed_while_it_fetches", "the_cluster_is_checked", "a_report_needs_a_job")
-JOB_FILES = ("Sources.test_each_split_goes_through_its_mapper", "NamedOutputs.test_of_mappers_and_of_reducers", "Chains.test_each_job_feeds_the_next",
-             "Chains.test_a_failure_leaves_nothing", "KeyOrders.test_secondary_sort")
+# A job on a cluster takes half a minute, most of it to start JVMs. `make test` runs one job of each kind;
+# `make test-full-hadoop` runs all of them.
+JOBS = ("settings_alone_run_an_unmodified_job_natively", "a_job_of_one_machine_runs_unchanged",
+        "a_class_library_runs_on_the_cluster",
+        "side_files_and_compressed_output",
+        "a_reduce_task_killed_during_the_shuffle_is_retried", "check_reports_native_and_declined_parts",
+        "report_needs_a_job")
+JOB_FILES = ("Sources.test_each_source_uses_its_own_mapper",
+             "NamedOutputs.test_mappers_and_reducers_write_named_outputs",
+             "Chains.test_each_job_feeds_the_next",
+             "Chains.test_a_failed_chain_leaves_no_output", "KeyOrders.test_secondary_sort")
 
 
-def of_observe(name, test):
-    """A file of observe/tests, with what it tests built."""
-    return Suite("observe", name, [["make", "-s", "observe"], [PYTHON, f"observe/tests/{test}_test.py"]], counts.of_unittest, {"YUNTI": YUNTI})
+def observe_suite(name, test):
+    """Returns the suite of a file in observe/tests; it builds the tested programs first."""
+    return Suite("observe", name, [["make", "-s", "observe"], [PYTHON, f"observe/tests/{test}_test.py"]],
+                 counts.read_unittest, {"YUNTI": YUNTI})
 
 
-def of_machine(name, test):
-    """A file of machine/tests, which are also built by `make observe`."""
-    return Suite("machine", name, [["make", "-s", "observe"], [PYTHON, f"machine/tests/{test}_test.py"]], counts.of_unittest, {"YUNTI": YUNTI})
+def machine_suite(name, test):
+    """Returns the suite of a file in machine/tests; `make observe` builds the tested programs first."""
+    return Suite("machine", name, [["make", "-s", "observe"], [PYTHON, f"machine/tests/{test}_test.py"]],
+                 counts.read_unittest, {"YUNTI": YUNTI})
 
 
-def on_a_cluster(name, test, only=(), part="hadoop"):
-    """One file of hadoop/tests, which starts a cluster of its own."""
-    steps = [["make", "-s", "hadoop"], *cmake("examples", "examples", "gcc"), [PYTHON, f"hadoop/tests/{test}_test.py", *only]]
-    return Suite(part, name, steps, counts.of_unittest, {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib")}, minutes=40)
+def cluster_suite(name, test, only=(), part="hadoop"):
+    """Returns the suite of a file in hadoop/tests, which starts its own cluster."""
+    steps = [["make", "-s", "hadoop"], *cmake("examples", "examples", "gcc"),
+             [PYTHON, f"hadoop/tests/{test}_test.py", *only]]
+    return Suite(part, name, steps, counts.read_unittest,
+                 {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib")}, minutes=40)
 
 
 def engine_bench(name):
-    # Each bench has its own word for `tiny`; those that do not know the other pass it over.
-    return Suite("benches", f"engine/benches/{name}.rs", [["cargo", "bench", "--locked", "-p", "yunti-engine", "--bench", name, "--", "--tiny", "tiny"]])
+    # Benches spell the flag for tiny data as `--tiny` or `tiny`, and ignore the other spelling.
+    return Suite("benches", f"engine/benches/{name}.rs",
+                 [["cargo", "bench", "--locked", "-p", "yunti-engine", "--bench", name, "--", "--tiny", "tiny"]])
 
 
 SUITES = [
-    Suite("engine", "how tests are counted", [unittest("tools/tests")], counts.of_unittest),
+    Suite("engine", "counting of test results", [unittest("tools/tests")], counts.read_unittest),
     Suite("engine", "engine and command, tiny limits", [
         ["cargo", "build", "--all-targets", "--locked"],
         ["cargo", "test", "--locked", "--no-fail-fast", "--", "--show-output"],
-    ], counts.of_cargo, minutes=30),
-    Suite("engine", "licences, bans, sources of dependencies", [["cargo", "deny", "--locked", "check", "licenses", "bans", "sources"]]),
+    ], counts.read_cargo, minutes=30),
+    Suite("engine", "licences, bans and sources of dependencies",
+          [["cargo", "deny", "--locked", "check", "licenses", "bans", "sources"]]),
     *compiled_twice("gcc"),
     *compiled_twice("clang"),
-    Suite("conformance", "TeraGen and TeraChecksum of Hadoop", [["tests/conformance/teragen/check.sh", YUNTI]], counts.of_lines,
+    Suite("conformance", "TeraGen and TeraChecksum against Hadoop", [["tests/conformance/teragen/check.sh", YUNTI]],
+          counts.read_lines,
           {"YUNTI_TEST_CACHE": os.path.join(BUILD, "test-cache")}),
-    Suite("conformance", "Hadoop's examples and ours", cmake("examples", "examples", "gcc") + [[PYTHON, "tests/conformance/examples/examples_test.py"]],
-          counts.of_unittest, {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib"), "YUNTI_TEST_CACHE": os.path.join(BUILD, "test-cache")}),
+    Suite("conformance", "examples against Hadoop's examples",
+          cmake("examples", "examples", "gcc") + [[PYTHON, "tests/conformance/examples/examples_test.py"]],
+          counts.read_unittest, {"YUNTI": YUNTI, "YUNTI_EXAMPLES": os.path.join(BUILD, "examples/lib"),
+                               "YUNTI_TEST_CACHE": os.path.join(BUILD, "test-cache")}),
     *(engine_bench(name) for name in ("vsort", "fold", "merge")),
     Suite("benches", "limit programs", [["make", "-s", "-C", "benches/limits", "test"]], skip=no_avx512),
-    Suite("benches", "make bench, tiny", cmake("examples", "examples", "gcc") + [[PYTHON, "tools/tests/tiny_bench.py"]], counts.of_lines, skip=no_avx512),
-    Suite("benches", "make bench-observe, tiny", [["make", "-s", "bench-observe", "ARGS=--quick --no-save"]]),
-    Suite("hadoop", "the same as stock, by settings", [["make", "-s", "hadoop"], ["hadoop/conformance/run", "--variant", "shuffle"]],
-          counts.of_conformance),
-    Suite("hadoop", "the same as stock, in native tasks", [["make", "-s", "hadoop"], ["hadoop/conformance/run", "--variant", "native"]],
-          counts.of_conformance),
-    Suite("hadoop", "classes of the plug-in", [["mvn", "-B", "-f", "hadoop/plugin/pom.xml", "test"]], counts.of_surefire),
-    Suite("hadoop", "licences in the jar", [[PYTHON, "hadoop/tests/licences_test.py"]], counts.of_unittest),
-    on_a_cluster("jobs on a cluster", "jobs", [f"Jobs.test_{name}" for name in JOBS]),
-    on_a_cluster("job files on a cluster", "job_files", JOB_FILES),
-    Suite("hadoop", "the cluster itself", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]], counts.of_unittest),
-    Suite("observe", "units", [["cargo", "test", "--locked", "-p", "yunti-observe", "-p", "yunti-probe", "-p", "yunti-machine", "-p", "yunti-crash", "-p", "yunti-ext4", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
-    of_observe("flame graphs of known programs", "flame"),
-    of_observe("flame graphs of programs that wait and allocate", "flame_native"),
-    of_observe("calls of a known program", "trace"),
-    of_observe("locks of programs that measure their waits", "locks"),
-    of_observe("native calls of known programs", "native"),
-    of_observe("page faults of known programs", "faults"),
-    of_observe("slow requests of known causes", "slow"),
-    of_machine("ext4 file systems whose blocks are known", "ext4"),
-    of_machine("a guard of devices that fail", "guard"),
-    of_machine("a page cache in patterns whose hits and misses are known", "cache"),
-    of_machine("control groups whose use of the machine is known", "cgroup"),
-    of_machine("services and callers whose answers are counted", "net"),
-    of_machine("crashes that arrive once, whatever the network does", "crash"),
-    of_machine("logs, files and collectors that do not behave", "crash_hostile"),
-    of_machine("settings that are changed and undone", "settings"),
-    of_machine("settings of old, each measured once", "bench"),
-    of_observe("what bounds programs of known causes", "why"),
-    of_observe("what bounds programs by files and connections", "why_machine"),
-    Suite("namenode", "units", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--", "--show-output"]], counts.of_cargo),
-    Suite("namenode", "classes of the plug-in", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test"]], counts.of_surefire),
-    Suite("namenode", "plug-ins in a NameNode", [["make", "-s", "namenode"], [PYTHON, "namenode/tests/plugins_test.py"]], counts.of_unittest, {"YUNTI": YUNTI}),
-    Suite("namenode", "load on a stock NameNode", [["make", "-s", "namenode"], [PYTHON, "namenode/tests/load_test.py"]], counts.of_unittest, {"YUNTI": YUNTI}),
-    Suite("namenode", "DataNodes without disks", [["make", "-s", "namenode"], [PYTHON, "namenode/tests/datanodes_test.py"]], counts.of_unittest, {"YUNTI": YUNTI}),
-    Suite("namenode", "advice for a NameNode", [["make", "-s", "namenode"], [PYTHON, "namenode/tests/advise_test.py", "Advise.test_a_fair_lock", "Wrong"]],
-          counts.of_unittest, {"YUNTI": YUNTI}),
-    Suite("namenode", "what counts as worse than stock", [[PYTHON, "namenode/stock-tests/compare_test.py"]], counts.of_unittest),
-    Suite("namenode", "a dozen of Hadoop's own tests, with our lock", [["make", "-s", "namenode"], [PYTHON, "namenode/stock-tests/run.py", "--quick"]]),
-    Suite("web", "templates, by stock Velocity and compiled", [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "package"]], counts.of_surefire),
-    Suite("web", "the same on JDK 25", [on_jdk_25("-pl", "velocity,oracle", "-Dyunti.fuzz.seed=2")], counts.of_surefire, skip=no_jdk_25),
-    Suite("house", "commands of the guides", [unittest("tests/guides")], counts.of_unittest, {"YUNTI": YUNTI}),
-    Suite("house", "packages", [unittest("tests/packages")], counts.of_unittest),
-    Suite("house", "what a user is given", [unittest("tests/house")], counts.of_unittest, {"YUNTI": YUNTI}),
+    Suite("benches", "make bench, tiny data", cmake("examples", "examples", "gcc")
+          + [[PYTHON, "tools/tests/tiny_bench.py"]], counts.read_lines, skip=no_avx512),
+    Suite("benches", "make bench-observe, tiny data", [["make", "-s", "bench-observe", "ARGS=--quick --no-save"]]),
+    Suite("hadoop", "settings give the output of stock Hadoop",
+          [["make", "-s", "hadoop"], ["hadoop/conformance/run", "--variant", "shuffle"]],
+          counts.read_conformance),
+    Suite("hadoop", "native tasks give the output of stock Hadoop",
+          [["make", "-s", "hadoop"], ["hadoop/conformance/run", "--variant", "native"]],
+          counts.read_conformance),
+    Suite("hadoop", "unit tests of the plug-in", [["mvn", "-B", "-f", "hadoop/plugin/pom.xml", "test"]],
+          counts.read_surefire),
+    Suite("hadoop", "licences in the jar", [[PYTHON, "hadoop/tests/licences_test.py"]], counts.read_unittest),
+    cluster_suite("jobs on a cluster", "jobs", [f"Jobs.test_{name}" for name in JOBS]),
+    cluster_suite("job files on a cluster", "job_files", JOB_FILES),
+    Suite("hadoop", "life cycle of the cluster", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]],
+          counts.read_unittest),
+    Suite("observe", "unit tests",
+          [["cargo", "test", "--locked", "-p", "yunti-observe", "-p", "yunti-probe", "-p", "yunti-machine", "-p",
+            "yunti-crash", "-p", "yunti-ext4", "--no-fail-fast", "--", "--show-output"]], counts.read_cargo),
+    observe_suite("flame graphs of programs with known call stacks", "flame"),
+    observe_suite("flame graphs of programs that wait and allocate", "flame_native"),
+    observe_suite("call traces of a program with known calls", "trace"),
+    observe_suite("locks of programs that measure their waits", "locks"),
+    observe_suite("native calls of known programs", "native"),
+    observe_suite("page faults of known programs", "faults"),
+    observe_suite("slow requests with known causes", "slow"),
+    machine_suite("ext4 file systems with known blocks", "ext4"),
+    machine_suite("guard on failing devices", "guard"),
+    machine_suite("page cache with known hits and misses", "cache"),
+    machine_suite("control groups with known resource use", "cgroup"),
+    machine_suite("TCP between services and callers that count", "net"),
+    machine_suite("crash reports arrive once over faulty networks", "crash"),
+    machine_suite("crash reports with hostile logs, files and collectors", "crash_hostile"),
+    machine_suite("settings changed and restored", "settings"),
+    machine_suite("settings bench, each setting once", "bench"),
+    observe_suite("why, on programs with known causes", "why"),
+    observe_suite("why, on programs bound by files and connections", "why_machine"),
+    Suite("namenode", "unit tests", [["cargo", "test", "--locked", "-p", "yunti-namenode", "--no-fail-fast", "--",
+                                      "--show-output"]], counts.read_cargo),
+    Suite("namenode", "unit tests of the plug-in", [["mvn", "-B", "-f", "namenode/plugin/pom.xml", "test"]],
+          counts.read_surefire),
+    Suite("namenode", "plug-ins in a NameNode",
+          [["make", "-s", "namenode"], [PYTHON, "namenode/tests/plugins_test.py"]], counts.read_unittest,
+          {"YUNTI": YUNTI}),
+    Suite("namenode", "load on a stock NameNode", [["make", "-s", "namenode"], [PYTHON, "namenode/tests/load_test.py"]],
+          counts.read_unittest, {"YUNTI": YUNTI}),
+    Suite("namenode", "DataNodes without disks",
+          [["make", "-s", "namenode"], [PYTHON, "namenode/tests/datanodes_test.py"]], counts.read_unittest,
+          {"YUNTI": YUNTI}),
+    Suite("namenode", "advice for a NameNode",
+          [["make", "-s", "namenode"], [PYTHON, "namenode/tests/advise_test.py", "Advise.test_a_fair_lock", "Wrong"]],
+          counts.read_unittest, {"YUNTI": YUNTI}),
+    Suite("namenode", "comparison of results with stock", [[PYTHON, "namenode/stock-tests/compare_test.py"]],
+          counts.read_unittest),
+    Suite("namenode", "a dozen Hadoop tests with the lock plug-in",
+          [["make", "-s", "namenode"], [PYTHON, "namenode/stock-tests/run.py", "--quick"]]),
+    Suite("web", "templates: compiled against stock Velocity",
+          [["mvn", "-B", "-f", "web/pom.xml", "-Pbench", "package"]], counts.read_surefire),
+    Suite("web", "templates on JDK 25", [on_jdk_25("-pl", "velocity,oracle", "-Dyunti.fuzz.seed=2")],
+          counts.read_surefire, skip=no_jdk_25),
+    Suite("house", "commands of the guides", [unittest("tests/guides")], counts.read_unittest, {"YUNTI": YUNTI}),
+    Suite("house", "packages", [unittest("tests/packages")], counts.read_unittest),
+    Suite("house", "binary, dist layout and pages", [unittest("tests/house")], counts.read_unittest, {"YUNTI": YUNTI}),
 ]

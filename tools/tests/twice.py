@@ -1,13 +1,14 @@
-"""`unittest.main` for tests of figures of time, on a machine that is loaded by others too: what fails is tried once more. A defect fails twice.
+"""`unittest.main` with one retry, for timing tests on a shared machine. A defect fails both times.
 
-What failed once is told (`first try: FAIL: ..`), with its reason."""
+The output keeps the first failure with its reason, as `first try: FAIL: ..`.
+"""
 
 import io
 import re
 import sys
 import unittest
 
-# More than these are no chance.
+# Tests; more failures than this are not retried, because chance does not explain them.
 FAILURES_MAX = 3
 
 
@@ -16,8 +17,8 @@ def main():
     sys.exit(not program.result.wasSuccessful())
 
 
-class Held(io.StringIO):
-    """What is said of each test goes on at once; what is said at the end is held back."""
+class SummaryBuffer(io.StringIO):
+    """Stream that passes the lines of single tests on at once and holds the summary back."""
 
     def __init__(self, out):
         super().__init__()
@@ -48,7 +49,7 @@ class Runner(unittest.TextTestRunner):
 
     def held(self, run, test):
         out = self.stream
-        held = Held(out)
+        held = SummaryBuffer(out)
         self.stream = type(out)(held)
         try:
             result = run(test)
@@ -58,5 +59,5 @@ class Runner(unittest.TextTestRunner):
 
 
 def case_of(failure):
-    """That of a sub-test is the test."""
+    """Returns the failed test case; for a sub-test, the test that contains it."""
     return getattr(failure[0], "test_case", failure[0])

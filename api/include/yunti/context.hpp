@@ -1,7 +1,7 @@
-// What a class knows about the job: settings, counters, its task.
+// Context of a class: settings, side files, names of inputs, counters and status of its task.
 //
-// A class that wants it has a constructor `explicit T(yunti::Context& context)`. The Context may be copied and kept; it is
-// valid as long as the object itself.
+// A class that needs it has a constructor `explicit T(yunti::Context& context)`. The Context may be copied and kept; it
+// is valid as long as the object itself.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace yunti {
 
-// A counter of this task; the engine sums it over all tasks. Plain increments, free enough for each record.
+// Counter of this task; the engine sums it over all tasks. An increment is cheap enough for each record.
 class Counter {
  public:
   explicit Counter(uint64_t* slot) : slot_(slot) {}
@@ -24,21 +24,25 @@ class Counter {
   uint64_t* slot_;
 };
 
-// What a class is told of its task, in its constructor: settings, side files, names of inputs; and what it tells: counters, status, errors.
+// Access to the job: settings, side files, names of inputs and the task's number; counters, status and errors.
 class Context {
  public:
   explicit Context(const yt_context* raw) : raw_(raw) {}
 
-  // A setting of the job: -D key=value, or the job file's [settings]. The text lives as long as the context.
+  // Returns a setting of the job: -D key=value, or [settings] of the job file; nullopt if it is not set. The text is
+  // valid as long as the context.
   std::optional<std::string_view> config(std::string_view key) const {
     const yt_str value = raw_->config(raw_->engine, detail::str(key));
     if (value.p == nullptr) return std::nullopt;
     return detail::view(value);
   }
 
-  std::string_view config(std::string_view key, std::string_view otherwise) const { return config(key).value_or(otherwise); }
+  // Returns a setting of the job, or `otherwise` if it is not set.
+  std::string_view config(std::string_view key, std::string_view otherwise) const { return config(key)
+      .value_or(otherwise); }
 
-  // The content of a side file of the job, by its name without directories. It lives as long as the context.
+  // Returns the content of a side file, by its name without directories; nullopt if there is none. It is valid as long
+  // as the context.
   std::optional<std::string_view> side_file(std::string_view name) const {
     if (raw_->abi_minor < 3) return std::nullopt;
     const yt_str content = raw_->side_file(raw_->engine, detail::str(name));
@@ -46,26 +50,28 @@ class Context {
     return detail::view(content);
   }
 
-  // The name of a file of the input, by its index (Batch or Lines: file_index); empty where it is not known.
+  // Returns the name of an input file, by the file_index of a Span, Chunk or batch; empty if it is unknown.
   std::string_view input(uint32_t file_index) const {
     if (raw_->abi_minor < 3) return {};
     return detail::view(raw_->input(raw_->engine, file_index));
   }
 
-  // Look a counter up once, in the constructor, and keep it.
+  // Returns a counter. Call it once, in the constructor, and keep the counter. Throws std::bad_alloc without memory.
   Counter counter(std::string_view group, std::string_view name) const {
     uint64_t* slot = raw_->counter(raw_->engine, detail::str(group), detail::str(name));
     if (slot == nullptr) throw std::bad_alloc();
     return Counter(slot);
   }
 
-  // One line about what the task does now, for the progress display.
+  // Sets the line that the progress display shows for this task.
   void status(std::string_view message) const { raw_->status(raw_->engine, detail::str(message)); }
 
+  // Ends the job with this message, as yunti::fail.
   [[noreturn]] void fail(std::string_view message) const { yunti::fail(message); }
 
+  // The task: true for a reduce task; its number (split or partition); the number of partitions.
   bool is_reduce() const { return raw_->is_reduce != 0; }
-  uint32_t task() const { return raw_->task; }  // the number of the split, or of the partition
+  uint32_t task() const { return raw_->task; }
   uint32_t partitions() const { return raw_->partitions; }
   const yt_context* raw() const { return raw_; }
 
@@ -75,15 +81,16 @@ class Context {
 
 namespace detail {
 
-// yt_context.edges. It needs no context, so that words() and the like need none either.
+// Type of yt_context.edges. It needs no context, so words() and similar functions need none.
 using FindEdges = decltype(yt_context::edges);
 
 YUNTI_HIDDEN inline std::atomic<FindEdges> edges_of_engine{nullptr};
 
-// The engine's, once it has made an object of this library; null where it is older than that, and in programs without one.
+// Returns the engine's function once the engine has made an object of this library. Null for an older engine, and in
+// programs without an engine.
 YUNTI_INLINE FindEdges engine_edges() { return edges_of_engine.load(std::memory_order_relaxed); }
 
-// What `self` points to: the user's object with the context that its errors go to.
+// Target of `self`: the user's object, and the context that reports its errors.
 template <class T>
 struct YUNTI_HIDDEN Instance {
   const yt_context* context;
@@ -94,7 +101,8 @@ struct YUNTI_HIDDEN Instance {
     if constexpr (std::is_constructible_v<T, Context&>) {
       return T(context);
     } else {
-      static_assert(std::is_default_constructible_v<T>, "the class needs a constructor without arguments or from yunti::Context&");
+      static_assert(std::is_default_constructible_v<T>,
+          "the class needs a constructor without arguments or from yunti::Context&");
       return T();
     }
   }
@@ -111,7 +119,7 @@ struct YUNTI_HIDDEN Instance {
   static void destroy(void* self) noexcept { delete static_cast<Instance*>(self); }
 };
 
-// What the table entries of all kinds have; T: what `self` points to, in an Instance.
+// Common fields of the table entries of all kinds; T: the class inside the Instance.
 template <class T>
 constexpr yt_class class_entry(yt_kind kind, const char* name) {
   yt_class c{};
@@ -123,7 +131,7 @@ constexpr yt_class class_entry(yt_kind kind, const char* name) {
   return c;
 }
 
-// The same of a class that says what keys and values it gives, or takes where it gives none.
+// The same for a class that declares its Key and Value types.
 template <class T>
 constexpr yt_class typed_class_entry(yt_kind kind, const char* name) {
   yt_class c = class_entry<T>(kind, name);

@@ -1,7 +1,7 @@
-// Failing: exceptions inside a class library, a status and a message outside of it.
+// Errors: exceptions inside a class library, a status and a message outside of it.
 //
-// User code throws whatever it likes; at every entry from the engine the exception is caught, its text is given to the engine,
-// and the job ends with it. std::bad_alloc becomes YT_NOMEM. Nothing ever unwinds into the engine.
+// User code may throw any exception. Every entry from the engine catches it and reports its text, and the job ends with
+// that text. std::bad_alloc becomes YT_NOMEM. No exception unwinds into the engine.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <exception>
@@ -13,18 +13,18 @@
 
 namespace yunti {
 
-// What user code throws to end the job with a message; any other exception does too, without our words.
+// Exception that ends the job with its message, unchanged. Any other exception ends the job too.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Ends the job with this message: what is wrong, where, and what to do about it.
+// Ends the job with this message, which states the fault, its position and the remedy.
 [[noreturn]] YUNTI_COLD inline void fail(std::string_view message) { throw Error(std::string(message)); }
 
 namespace detail {
 
-// The engine said stop (a full block that it could not take, a job that is being cancelled). Not a std::exception, so that
-// a user's `catch (std::exception&)` lets it through.
+// Stop request of the engine: a full block that it could not take, or a cancelled job. Not a std::exception, so a
+// user's `catch (std::exception&)` does not stop it.
 struct Stopped {
   yt_status status;
 };
@@ -33,7 +33,7 @@ inline void report(const yt_context* context, std::string_view message) noexcept
   context->error(context->engine, str(message));
 }
 
-// Inside a catch block: the exception in flight as a status.
+// Returns the exception in flight as a status; call it inside a catch block.
 YUNTI_COLD inline yt_status caught(const yt_context* context) noexcept {
   try {
     throw;

@@ -1,6 +1,6 @@
-// Key orders: in which order keys come to reducers and to the output, and which of them are one group.
+// Key orders: the order in which keys reach reducers and the output, and the keys that form one group.
 //
-//   // Keys are `year TAB station`: by year, within it the largest number in the value first. One group a year.
+//   // Keys are `year TAB station`: by year, within it the largest number in the value first. One group per year.
 //   struct HottestFirst : yunti::KeyOrder<> {
 //     static constexpr bool groups = true;
 //     void arrange(std::string_view key, std::string_view value, yunti::OrderedKey& form) {
@@ -9,13 +9,13 @@
 //     }
 //   };
 //
-// Or arrange(key, form). A class says an order by a form of each key, made of parts; forms are compared part by part, and as bytes they
-// are sorted as fast as any key. Keys with equal forms are one group and keep the order in which they were emitted. With groups = true,
-// group() says that what stands in front of it is all that tells groups apart; a reducer then finds the key of each value in
-// Values::Iterator::key(), or takes it by add(key, value).
+// arrange(key, form) is enough if the value does not matter. A class defines an order by a form of each key, made of
+// parts. Forms compare part by part; the engine sorts them as bytes, as fast as any key. Keys with equal forms are one
+// group and stay in the order of emission. With groups = true, the parts before group() alone define the group. A
+// reducer then reads the key of each value from Values::Iterator::key(), or takes it by add(key, value).
 //
-// Composite keys: an OrderedKey is a good key by itself, which needs no class. A mapper emits key.bytes(), the engine sorts by it as it
-// is, and the reducer takes it apart by an OrderedKeyReader, which asks for the same parts.
+// Composite keys: an OrderedKey is also a key that needs no class. A mapper emits key.bytes(), the engine sorts by it,
+// and the reducer reads the same parts with an OrderedKeyReader.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
@@ -25,12 +25,12 @@
 
 namespace yunti {
 
-// Of a part of an ordered key.
+// Direction of a part of an ordered key.
 enum Direction : bool { ascending = false, descending = true };
 
 namespace detail {
 
-// The bits of a number as an unsigned one that orders as the number does.
+// Returns the bits of a number as an unsigned number with the same order.
 template <class T>
 auto ordered_bits(T number) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
@@ -50,16 +50,18 @@ T from_ordered_bits(Bits bits) {
 
 }  // namespace detail
 
-// Parts, one behind the other, as bytes that order as the parts do (byte by byte, unsigned). No key made of the same kinds of parts is
-// a prefix of another:
+// Parts of a key, encoded one after the other as bytes with the order of the parts (byte by byte, unsigned). No key is
+// a prefix of another key with the same kinds of parts:
 //
 //   text       its bytes, 00 as 00 ff, then 00 00
-//   number     big-endian, the sign bit turned; floating point by IEEE 754 totalOrder
-//   decimal    00 negative, 01 zero, 02 positive, then (turned, if negative): digits before the point u32 big-endian, digits, 00
+//   number     big-endian, the sign bit inverted; floating point by IEEE 754 totalOrder
+//   decimal    00 negative, 01 zero, 02 positive, then (inverted if negative): number of digits before the point as u32
+//              big-endian, digits, 00
 //
-// All bits of a descending part are turned.
+// All bits of a descending part are inverted.
 class OrderedKey {
  public:
+  // Appends text, ordered byte by byte.
   OrderedKey& text(std::string_view part, Direction direction = ascending) {
     const size_t start = bytes_.size();
     for (size_t nul; (nul = part.find('\0')) != part.npos; part.remove_prefix(nul + 1)) {
@@ -71,16 +73,18 @@ class OrderedKey {
     return turn(start, direction);
   }
 
+  // Appends a number: (u)int32_t, (u)int64_t, float or double.
   template <class T>
   OrderedKey& number(T part, Direction direction = ascending) {
     static_assert(is_number<T>, "a number is an (u)int32_t, (u)int64_t, float or double");
     const auto bits = detail::ordered_bits(part);
     const size_t start = bytes_.size();
-    for (int shift = 8 * (sizeof bits - 1); shift >= 0; shift -= 8) bytes_.push_back(static_cast<char>(bits >> shift & 0xff));
+    for (int shift = 8 * (sizeof bits - 1); shift >= 0; shift -= 8)
+      bytes_.push_back(static_cast<char>(bits >> shift & 0xff));
     return turn(start, direction);
   }
 
-  // The decimal number that a text begins with, behind blanks, of any length; a text without one is 0 (as sort -n).
+  // Appends the decimal number at the start of a text, after blanks, of any length; 0 if there is none (as sort -n).
   OrderedKey& decimal(std::string_view part, Direction direction = ascending) {
     const size_t start = bytes_.size();
     const auto digits = [&part] {
@@ -112,25 +116,27 @@ class OrderedKey {
     return turn(start, direction);
   }
 
-  // Bytes that are in order already: the last part, or one that ends itself.
+  // Appends bytes that are ordered already: the last part, or one that terminates itself.
   OrderedKey& raw(std::string_view part) {
     bytes_.append(part);
     return *this;
   }
 
-  // What stands here tells groups apart, and what follows does not.
+  // Ends the parts that define the group; later parts only order.
   OrderedKey& group() {
     group_ = static_cast<uint32_t>(bytes_.size());
     return *this;
   }
 
+  // Removes all parts.
   void clear() {
     bytes_.clear();
     group_ = UINT32_MAX;
   }
 
+  // Encoded parts; valid until the next change.
   std::string_view bytes() const { return bytes_; }
-  uint32_t group_bytes() const { return group_; }  // UINT32_MAX: all
+  uint32_t group_bytes() const { return group_; }  // number of bytes before group(); UINT32_MAX: all
 
  private:
   OrderedKey& turn(size_t from, Direction direction) {
@@ -143,17 +149,19 @@ class OrderedKey {
   uint32_t group_ = UINT32_MAX;
 };
 
-// Takes the parts of an OrderedKey out again, in their order, with the directions that they were put in with.
+// Reads the parts of an OrderedKey in their order. Each call must name the kind and the direction that wrote the part.
+// Throws Error if the key lacks that part.
 class OrderedKeyReader {
  public:
   explicit OrderedKeyReader(std::string_view key) : key_(key) {}
 
+  // Returns the next part, a text.
   std::string text(Direction direction = ascending) {
     const char turned = direction == descending ? '\xff' : '\0';
     std::string part;
     for (;;) {
       const size_t nul = key_.find(turned, at_);
-      if (nul == key_.npos || nul + 1 >= key_.size()) not_there();
+      if (nul == key_.npos || nul + 1 >= key_.size()) missing_part();
       for (size_t i = at_; i < nul; ++i) part.push_back(static_cast<char>(key_[i] ^ turned));
       at_ = nul + 2;
       if (key_[nul + 1] == turned) return part;
@@ -161,26 +169,31 @@ class OrderedKeyReader {
     }
   }
 
+  // Returns the next part, a number of type T.
   template <class T>
   T number(Direction direction = ascending) {
     decltype(detail::ordered_bits(T{})) bits = 0;
-    if (key_.size() - at_ < sizeof bits) not_there();
-    for (size_t i = 0; i < sizeof bits; ++i) bits = static_cast<decltype(bits)>(bits << 8 | static_cast<uint8_t>(key_[at_ + i]));
+    if (key_.size() - at_ < sizeof bits) missing_part();
+    for (size_t i = 0; i < sizeof bits; ++i)
+      bits = static_cast<decltype(bits)>(bits << 8 | static_cast<uint8_t>(key_[at_ + i]));
     at_ += sizeof bits;
     return detail::from_ordered_bits<T>(direction == descending ? static_cast<decltype(bits)>(~bits) : bits);
   }
 
-  // Bytes that were taken so far: of a form, what stands in front of group().
+  // Number of bytes read so far; in a form, the bytes before group().
   size_t position() const { return at_; }
 
  private:
-  [[noreturn]] static void not_there() { throw Error("a composite key has not the parts that are taken out of it"); }
+  [[noreturn]] static void missing_part() {
+    throw Error("a composite key lacks a part that is read from it: read the parts that were written, in the same "
+                "order");
+  }
 
   std::string_view key_;
   size_t at_ = 0;
 };
 
-// The base of a key order. groups: whether it calls group().
+// Base of a key order. groups: true if it calls group().
 template <class KeyType = Bytes>
 struct KeyOrder {
   using InKey = KeyType;
@@ -190,12 +203,14 @@ struct KeyOrder {
 namespace detail {
 
 YUNTI_DETECT(arranges_key, arrange(std::declval<const View<typename T::InKey>&>(), std::declval<OrderedKey&>()));
-YUNTI_DETECT(arranges_record, arrange(std::declval<const View<typename T::InKey>&>(), std::declval<std::string_view>(), std::declval<OrderedKey&>()));
+YUNTI_DETECT(arranges_record, arrange(std::declval<const View<typename T::InKey>&>(), std::declval<std::string_view>(),
+    std::declval<OrderedKey&>()));
 
 template <class O>
 struct YUNTI_HIDDEN KeyOrderEntry {
   static_assert(arranges_key<O> || arranges_record<O>,
-                "a key order needs void arrange(key, yunti::OrderedKey& form) or arrange(key, std::string_view value, yunti::OrderedKey& form)");
+                "a key order needs void arrange(key, yunti::OrderedKey& form) or "
+                "arrange(key, std::string_view value, yunti::OrderedKey& form)");
 
   static yt_status arrange(void* self, const yt_batch* batch, yt_out* raw, uint32_t* group) noexcept {
     auto& instance = Instance<O>::of(self);
@@ -205,7 +220,7 @@ struct YUNTI_HIDDEN KeyOrderEntry {
       for (uint32_t i = 0; i < batch->n; ++i) {
         View<typename O::InKey> key{};
         if (!decode<typename O::InKey>(batch->base + batch->koff[i], batch->klen[i], key))
-          throw Error("the key order's keys have another length than the mapper's");
+          throw Error("the key order's keys differ in length from the mapper's: declare the same key type in both");
         form.clear();
         if constexpr (arranges_record<O>) {
           instance.object.arrange(key, view(batch->base + batch->voff[i], batch->vlen[i]), form);
@@ -213,7 +228,8 @@ struct YUNTI_HIDDEN KeyOrderEntry {
           instance.object.arrange(key, form);
         }
         if (form.group_bytes() != UINT32_MAX) {
-          if (!O::groups) throw Error("a key order that calls group() declares static constexpr bool groups = true");
+          if (!O::groups)
+            throw Error("a key order that calls group() must declare static constexpr bool groups = true");
           group[i] = form.group_bytes();
         }
         out.emit(form.bytes());
@@ -225,7 +241,7 @@ struct YUNTI_HIDDEN KeyOrderEntry {
 
 }  // namespace detail
 
-// The table entry of a key order; name: "Library.Class".
+// Returns the table entry of a key order; name: "Library.Class".
 template <class O>
 constexpr yt_class key_order(const char* name) {
   yt_class c = detail::class_entry<O>(YT_KEY_ORDER, name);

@@ -1,10 +1,10 @@
-// The one exported symbol of a class library.
+// Exported symbol of a class library: the table of its classes.
 //
 //   YUNTI_LIBRARY("WordCount", "1.0",
 //                 yunti::mapper<Tokenizer>("WordCount.Tokenizer"),
 //                 yunti::reducer<SumReducer>("WordCount.SumReducer"))
 //
-// Once in a library, outside of any namespace. All tables are constants; names are checked by the compiler.
+// Use it once per library, outside of any namespace. All tables are constants; the compiler checks the names.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "mapper.hpp"
@@ -18,7 +18,8 @@ constexpr bool good_name(const char* library, const char* name) {
   if (*name++ != '.' || *name == 0) return false;
   for (; *name != 0; ++name) {
     const char c = *name;
-    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.')) return false;
+    if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.'))
+      return false;
   }
   return true;
 }
@@ -45,13 +46,15 @@ constexpr ClassList<N> list(const yt_class (&classes)[N]) {
 }  // namespace detail
 }  // namespace yunti
 
-// The table of a class library: its name, its version, its classes. Once in a library, outside of functions.
-#define YUNTI_LIBRARY(NAME, VERSION, ...)                                                                                         \
-  extern "C" const yt_library* yunti_library_v0(uint32_t engine_abi) {                                                            \
-    static constexpr yt_class classes[] = {__VA_ARGS__};                                                                          \
-    static_assert(yunti::detail::good_names(NAME, classes), "class names are \"" NAME ".Class\": letters, digits, '_' and '.'"); \
-    static constexpr auto list = yunti::detail::list(classes);                                                                    \
-    static constexpr yt_library library = {sizeof(yt_library), YT_ABI_MAJOR, YT_ABI_MINOR, sizeof(classes) / sizeof(classes[0]),  \
-                                           NAME, VERSION, list.p};                                                                \
-    return engine_abi >> 16 == YT_ABI_MAJOR ? &library : nullptr;                                                                 \
+// Defines the table of a class library: its name, its version, its classes. Use it once per library, outside of
+// functions and namespaces.
+#define YUNTI_LIBRARY(NAME, VERSION, ...)                                                                \
+  extern "C" const yt_library* yunti_library_v0(uint32_t engine_abi) {                                   \
+    static constexpr yt_class classes[] = {__VA_ARGS__};                                                 \
+    static_assert(yunti::detail::good_names(NAME, classes),                                              \
+                  "class names are \"" NAME ".Class\": letters, digits, '_' and '.'");                   \
+    static constexpr auto list = yunti::detail::list(classes);                                           \
+    static constexpr yt_library library = {sizeof(yt_library), YT_ABI_MAJOR, YT_ABI_MINOR,               \
+                                           sizeof(classes) / sizeof(classes[0]), NAME, VERSION, list.p}; \
+    return engine_abi >> 16 == YT_ABI_MAJOR ? &library : nullptr;                                        \
   }

@@ -1,6 +1,6 @@
-// Mappers: user code that makes records out of the input's.
+// Mappers: user code that makes records from the input's records.
 //
-//   struct Tokenizer : yunti::Mapper<yunti::Bytes, int64_t> {           // what it emits: key and value
+//   struct Tokenizer : yunti::Mapper<yunti::Bytes, int64_t> {           // output types: key and value
 //     static constexpr bool keys_are_slices = true;                     // promise: each key is a slice of the input
 //     static constexpr bool value_is_one = true;                        // promise: each value is 1
 //     template <class Out>
@@ -9,13 +9,15 @@
 //     }
 //   };
 //
-// It has one of these, or several; the first that fits the input is called, once a record (a span: once a batch), inlined:
+// A mapper has one or more of these functions. The engine calls the first that fits the input, inlined, once per record
+// (map_span: once per batch):
 //   map_span(const Span&, out)           whole lines of text with their ends, many at once: the fastest for text
 //   map(uint64_t position, value, out)   text: the line and its byte offset in the file
 //   map(key, value, out)                 input with stored keys
 //   map(value, out)                      any input
-// A mapper without promises may name its out type: `void map(std::string_view line, Out& out)`; with them it is compiled for several
-// ways of emitting, hence the template. Optional: begin_batch(const yt_batch&), and flush(Out&) at the end of the task.
+// A mapper without promises may name its out type: `void map(std::string_view line, Out& out)`. With promises it is
+// compiled once per form of output, so `out` must be a template parameter. Optional: begin_batch(const yt_batch&)
+// before each batch, and flush(Out&) at the end of the task.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "context.hpp"
@@ -23,7 +25,8 @@
 
 namespace yunti {
 
-// The base of a mapper: the types of what it emits, and what it promises of it.
+// Base of a mapper: the types of its output, and its promises about it. A broken promise ends the job if the engine
+// relies on it.
 template <class KeyType, class ValueType>
 struct Mapper {
   using Key = KeyType;
@@ -37,7 +40,7 @@ struct Mapper {
 struct Span {
   std::string_view text;
   uint64_t position;    // byte offset of the text in the (decompressed) file
-  uint32_t file_index;  // counts the files of the job's input
+  uint32_t file_index;  // index of the file in the job's input, from 0
   operator std::string_view() const { return text; }
 };
 
@@ -48,7 +51,7 @@ using MapOut = Out<typename M::Key, typename M::Value, Form, M::value_is_one>;
 template <class M>
 using FlushOut = Out<typename M::Key, typename M::Value>;
 
-// A mapper without promises sees yunti::Out<Key, Value> itself.
+// Output of a mapper without promises: yunti::Out<Key, Value>.
 template <class M>
 using CopyOut = MapOut<M, YT_FORM_COPY>;
 
@@ -60,7 +63,8 @@ using CopyOut = MapOut<M, YT_FORM_COPY>;
 
 YUNTI_DETECT(has_map_span, map_span(std::declval<const Span&>(), std::declval<CopyOut<T>&>()));
 YUNTI_DETECT(has_map_at, map(std::declval<uint64_t>(), std::declval<std::string_view>(), std::declval<CopyOut<T>&>()));
-YUNTI_DETECT(has_map_key, map(std::declval<std::string_view>(), std::declval<std::string_view>(), std::declval<CopyOut<T>&>()));
+YUNTI_DETECT(has_map_key, map(std::declval<std::string_view>(), std::declval<std::string_view>(),
+    std::declval<CopyOut<T>&>()));
 YUNTI_DETECT(has_map_value, map(std::declval<std::string_view>(), std::declval<CopyOut<T>&>()));
 YUNTI_DETECT(has_begin_batch, begin_batch(std::declval<const yt_batch&>()));
 YUNTI_DETECT(has_flush, flush(std::declval<FlushOut<T>&>()));
@@ -73,7 +77,7 @@ constexpr uint32_t mapper_flags() {
   return flags;
 }
 
-// flush() of any class that emits; null where it has none.
+// Entry of flush() for any class that emits; null without one.
 template <class T>
 struct YUNTI_HIDDEN Flush {
   static yt_status flush(void* self, yt_out* raw) noexcept {
@@ -100,9 +104,11 @@ struct YUNTI_HIDDEN MapEntry {
   static_assert(has_map_span<M> || has_map_at<M> || has_map_key<M> || has_map_value<M>,
                 "a mapper needs map_span(const yunti::Span&, out), map(uint64_t, std::string_view, out), "
                 "map(std::string_view, std::string_view, out) or map(std::string_view, out); "
-                "with keys_are_slices or value_is_one it is a template: template <class Out> void map(std::string_view value, Out& out)");
+                "with keys_are_slices or value_is_one it is a template: template <class Out> "
+                "void map(std::string_view value, Out& out)");
   static_assert(!M::keys_are_slices || std::is_same_v<typename M::Key, Bytes>, "keys that are slices are yunti::Bytes");
-  static_assert(!M::value_is_one || std::is_same_v<typename M::Value, int64_t> || std::is_same_v<typename M::Value, uint64_t>,
+  static_assert(!M::value_is_one || std::is_same_v<typename M::Value, int64_t> || std::is_same_v<typename M::Value,
+      uint64_t>,
                 "value_is_one needs a value type of int64_t or uint64_t");
 
   static yt_status map(void* self, const yt_batch* batch, yt_out* raw) noexcept {
@@ -113,12 +119,12 @@ struct YUNTI_HIDDEN MapEntry {
         if (raw->form == YT_FORM_ONE) return run<YT_FORM_ONE>(instance.object, *batch, raw);
       if constexpr ((flags & YT_EMITS_REFS) != 0)
         if (raw->form == YT_FORM_REF) return run<YT_FORM_REF>(instance.object, *batch, raw);
-      if (raw->form != YT_FORM_COPY) throw Error("the engine asks for a form of records that the mapper cannot emit");
+      if (raw->form != YT_FORM_COPY) throw Error("the engine requests a form of records that the mapper cannot emit");
       run<YT_FORM_COPY>(instance.object, *batch, raw);
     });
   }
 
-  // Each loop calls the user's function at one place, so that it is inlined and the cursor stays in registers.
+  // Each loop calls the user's function in one place, so the compiler inlines it and keeps the cursor in registers.
   template <yt_form Form>
   __attribute__((noinline)) YUNTI_FLATTEN static void run(M& mapper, const yt_batch& batch, yt_out* raw) {
     MapOut<M, Form> out(raw, Padded{batch.base, batch.bytes});
@@ -133,7 +139,7 @@ struct YUNTI_HIDDEN MapEntry {
         }
       }
     } else if (span) {
-      throw Error("the engine gave a span of text to a mapper of records");
+      throw Error("the engine passed a span of text to a mapper of records");
     } else if (has_map_key<M> && (stored || !(has_map_at<M> || has_map_value<M>))) {
       if constexpr (has_map_key<M>) {
         if (!stored) throw Error("the mapper takes a key and a value, but the input is text without keys");
@@ -156,7 +162,7 @@ struct YUNTI_HIDDEN MapEntry {
 
 }  // namespace detail
 
-// The table entry of a mapper; name: "Library.Class".
+// Returns the table entry of a mapper; name: "Library.Class".
 template <class M>
 constexpr yt_class mapper(const char* name) {
   yt_class c = detail::typed_class_entry<M>(YT_MAPPER, name);

@@ -1,13 +1,14 @@
-// Where user code puts records: an append cursor into a block of the engine, bumped inline.
+// Output cursor of user code: appends records to a block of the engine, bumped inline.
 //
-//   out.emit(key, value);      out.emit(key);      // the latter where the value type is None, or each value is one
+//   out.emit(key, value);
+//   out.emit(key);             // for the value type None, or if each value is one
 //
 //   YT_FORM_COPY  | u32 klen | u32 vlen | key ... | value ... | 0-7 bytes |  next record, 8-aligned
-//   YT_FORM_ONE   | u32 koff | u32 klen |                                    the key stays in the input batch, the value is 1
+//   YT_FORM_ONE   | u32 koff | u32 klen |                                    the key stays in the input batch, value 1
 //   YT_FORM_REF   | u32 koff | u32 klen | value: 8 bytes |                   the key stays in the input batch
 //
-// The form is a type parameter: the loop over the records is compiled for each one, and no record asks which it is. An Out
-// lives in registers for one call of the engine; `full` and `big` are the only calls, both out of line.
+// The form is a type parameter: each loop over records is compiled per form, and no record tests it at run time. An Out
+// lives in registers for one call of the engine; `full` and `big` are its only calls, both out of line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "error.hpp"
@@ -17,7 +18,8 @@
 
 namespace yunti {
 
-inline constexpr uint64_t kRecordBytesMax = 0x7FFFFFFF;  // key + value
+// Bytes of key + value that a record may have at most.
+inline constexpr uint64_t kRecordBytesMax = 0x7FFFFFFF;
 
 namespace detail {
 
@@ -25,7 +27,7 @@ struct Room {
   uint8_t *cur, *end;
 };
 
-// A block with at least `need` bytes free; throws where the engine has none.
+// Returns a block with at least `need` free bytes; throws Stopped if the engine has none.
 YUNTI_COLD inline Room next_block(yt_out* raw, uint8_t* cur, uint64_t need) {
   raw->cur = cur;
   const yt_status status = raw->full(raw, need);
@@ -36,7 +38,7 @@ YUNTI_COLD inline Room next_block(yt_out* raw, uint8_t* cur, uint64_t need) {
 YUNTI_COLD inline Room emit_big(yt_out* raw, uint8_t* cur, yt_str key, yt_str value) {
   if (key.n > kRecordBytesMax || value.n > kRecordBytesMax - key.n)
     throw Error("a record of " + std::to_string(key.n) + " + " + std::to_string(value.n) +
-                " bytes was emitted: key and value together may have 2147483647; emit smaller ones");
+                " bytes was emitted; key and value together have at most 2147483647: emit smaller records");
   raw->cur = cur;
   const yt_status status = raw->big(raw, key, value);
   if (status != YT_OK) throw Stopped{status};
@@ -44,16 +46,18 @@ YUNTI_COLD inline Room emit_big(yt_out* raw, uint8_t* cur, yt_str key, yt_str va
 }
 
 [[noreturn]] YUNTI_COLD inline void not_a_slice() {
-  throw Error("a mapper that declares keys_are_slices emitted a key that is no slice of its input");
+  throw Error("a mapper that declares keys_are_slices emitted a key that is no slice of its input: remove the "
+              "declaration");
 }
 
 [[noreturn]] YUNTI_COLD inline void not_one() {
-  throw Error("a mapper that declares value_is_one emitted another value than 1");
+  throw Error("a mapper that declares value_is_one emitted a value other than 1: remove the declaration");
 }
 
-// 16 bytes at a time: reads and writes up to 15 bytes too many, which both sides have as slack.
+// Copies 16 bytes at a time. It reads and writes up to 15 bytes too many, which are slack on both sides.
 YUNTI_INLINE void copy_over(uint8_t* to, const uint8_t* from, uint64_t n) {
-  asm("" : "+r"(from));  // no instruction: keeps gcc from warning of emitted literals, which it cannot see never come here
+  // no instruction: suppresses a gcc warning about emitted literals, which never reach this function
+  asm("" : "+r"(from));
   uint64_t i = 0;
   do {
 #if defined(__SSE2__)
@@ -65,7 +69,7 @@ YUNTI_INLINE void copy_over(uint8_t* to, const uint8_t* from, uint64_t n) {
   } while (YUNTI_UNLIKELY(i < n));
 }
 
-// Bytes that may be read beyond their end: a slice of a buffer that has slack.
+// Bytes that may be read beyond their end: a slice of a buffer with slack.
 struct Padded {
   const uint8_t* p = nullptr;
   uint64_t n = 0;
@@ -77,20 +81,22 @@ struct Padded {
 
 }  // namespace detail
 
-// The cursor that map, reduce, flush and read are given: emit(key, value), emit(key).
+// Output cursor of map, reduce, flush and read: emit(key, value), emit(key). Throws Error for a record of more than
+// kRecordBytesMax bytes.
 template <class Key, class Value, yt_form Form = YT_FORM_COPY, bool ValueIsOne = false>
 class Out {
  public:
   using KeyView = View<Key>;
   using ValueView = View<Value>;
 
-  // `input`: the batch that slices are taken from; keys and values that lie in it are copied without looking at their ends.
+  // `input`: the batch of the slices; keys and values inside it are copied in steps of 16 bytes.
   YUNTI_INLINE Out(yt_out* raw, detail::Padded input) : cur_(raw->cur), end_(raw->end), input_(input), raw_(raw) {
     if constexpr (Form != YT_FORM_COPY) base_ = raw->ref_base;
   }
   Out(const Out&) = delete;
   Out& operator=(const Out&) = delete;
 
+  // Appends a record. In the forms ONE and REF the key must be a slice of the input batch, or empty.
   YUNTI_INLINE void emit(const KeyView& key, const ValueView& value) {
     if constexpr (ValueIsOne)
       if (YUNTI_UNLIKELY(value != ValueView{1})) detail::not_one();
@@ -101,6 +107,7 @@ class Out {
     }
   }
 
+  // Appends a record without a value (None), or with the value 1 (value_is_one).
   YUNTI_INLINE void emit(const KeyView& key) {
     static_assert(ValueIsOne || std::is_same_v<Value, None>, "emit(key) needs Value = yunti::None, or value_is_one");
     if constexpr (ValueIsOne) {
@@ -110,12 +117,12 @@ class Out {
     }
   }
 
-  // Form ONE: throws where the text is not a slice of the input batch.
+  // Form ONE: throws Error if the text is not a slice of the input batch.
   YUNTI_INLINE void check_slice(std::string_view text) const {
     if (YUNTI_UNLIKELY(!input_.holds(detail::octets(text.data()), text.size()))) detail::not_a_slice();
   }
 
-  // Form ONE: emits n slices of a checked text, given as start, end, start, end .. from p on.
+  // Form ONE: emits n slices of a checked text, as pairs (start, end) of offsets from p.
   YUNTI_INLINE void emit_slices(const uint8_t* p, const uint32_t* edges, uint64_t n) {
     static_assert(Form == YT_FORM_ONE, "only keys that stay in the batch have offsets");
     const uint32_t offset = static_cast<uint32_t>(p - base_);
@@ -132,8 +139,9 @@ class Out {
     }
   }
 
-  // Gives the cursor back to the engine; the loops of this library do it.
+  // Returns the cursor to the engine. The loops of this library call it.
   YUNTI_INLINE void commit() { raw_->cur = cur_; }
+  // Sets the buffer of the slices that follow. The loops of this library call it.
   YUNTI_INLINE void set_input(detail::Padded input) { input_ = input; }
 
  private:

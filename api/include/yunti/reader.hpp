@@ -1,7 +1,7 @@
-// Readers: records in the bytes of files, where neither lines nor any other format of the engine is what stands in them.
+// Readers: user code that finds records in the bytes of files, for formats that the engine does not know.
 //
-//   struct Numbers : yunti::Reader<uint64_t, yunti::Bytes> {            // what it emits: key and value
-//     size_t read(const yunti::Chunk& chunk, Out& out) {                // here: records of a length byte and as many bytes
+//   struct Numbers : yunti::Reader<uint64_t, yunti::Bytes> {            // output types: key and value
+//     size_t read(const yunti::Chunk& chunk, Out& out) {                // records: a length byte and that many bytes
 //       size_t at = 0;
 //       while (at < chunk.owned() && at < chunk.text.size()) {
 //         const size_t n = 1 + static_cast<uint8_t>(chunk.text[at]);
@@ -13,36 +13,38 @@
 //     }
 //   };
 //
-// read() emits whole records that begin before owned(), and says how many bytes of the chunk it took, those between records too. Where it
-// takes nothing it is called again with more; at the end of a file (chunk.last) that is the error of a file that ends within a record.
-// Files that are not cut end with a call that has no bytes.
+// read() emits whole records that begin before owned(). It returns the number of bytes of the chunk that it took, bytes
+// between records included. If it takes nothing, the next call has more bytes. At the end of a file (chunk.last),
+// taking nothing is the error of a file that ends within a record. Files that are not cut end with a call that has no
+// bytes.
 //
-// Files are cut into splits where the class has
-//   size_t find(const yunti::Chunk& chunk)      where the first record at or behind chunk.cut begins; yunti::kMore: not seen yet
-//   static constexpr uint32_t look_back = 2;    how many bytes before the cut find() wants to see (fewer at the beginning of a file)
-// and find() must come to what read() would have come to. What exactly each side promises stands at yt_reader in yunti.h.
+// The engine cuts files into splits if the class has
+//   size_t find(const yunti::Chunk& chunk)      returns the position of the first record at or after chunk.cut;
+//                                               yunti::kMore: it needs more bytes
+//   static constexpr uint32_t look_back = 2;    bytes before the cut that find() sees (fewer at the start of a file)
+// find() must return the position that read() would reach. yt_reader in yunti.h defines the contract of both sides.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "mapper.hpp"
 
 namespace yunti {
 
-// A stretch of a file, valid until the call returns.
+// Range of bytes of a file, valid until the call returns.
 struct Chunk {
   std::string_view text;
-  uint64_t limit;       // a record that begins here or behind belongs to the next split; UINT64_MAX: there is none
+  uint64_t limit;       // records that begin here or later belong to the next split; UINT64_MAX: no limit
   uint64_t position;    // byte offset of the text in the (decompressed) file
-  uint32_t file_index;  // counts the files of the job's input
-  uint32_t cut;         // find: where the file was cut; else 0
-  bool first, last;     // it begins the file, it ends the file
-  // How much of the text records of this split may begin in.
+  uint32_t file_index;  // index of the file in the job's input, from 0
+  uint32_t cut;         // find: offset of the cut in the text; else 0
+  bool first, last;     // true if the text begins the file, ends the file
+  // Number of bytes in which records of this split may begin.
   size_t owned() const { return limit < text.size() ? static_cast<size_t>(limit) : text.size(); }
 };
 
-// From find: no record begins in what there is; more is asked for.
+// Result of find() without a position: no record begins in the chunk, and the next call has more bytes.
 inline constexpr size_t kMore = ~size_t{0};
 
-// The base of a reader: the types of what it emits.
+// Base of a reader: the types of its output.
 template <class KeyType, class ValueType>
 struct Reader {
   using Key = KeyType;
@@ -61,7 +63,8 @@ struct YUNTI_HIDDEN ReadEntry {
   static_assert(has_read<R>, "a reader needs size_t read(const yunti::Chunk&, Out&)");
 
   static Chunk chunk(const yt_chunk& raw) {
-    return {view(raw.base, raw.bytes), raw.limit, raw.position, raw.file_index, raw.before, (raw.flags & YT_CHUNK_FIRST) != 0, (raw.flags & YT_CHUNK_LAST) != 0};
+    return {view(raw.base, raw.bytes), raw.limit, raw.position, raw.file_index, raw.before,
+        (raw.flags & YT_CHUNK_FIRST) != 0, (raw.flags & YT_CHUNK_LAST) != 0};
   }
 
   static yt_status find(void* self, const yt_chunk* raw, uint64_t* start) noexcept {
@@ -85,7 +88,7 @@ struct YUNTI_HIDDEN ReadEntry {
 
 }  // namespace detail
 
-// The table entry of a reader; name: "Library.Class".
+// Returns the table entry of a reader; name: "Library.Class".
 template <class R>
 constexpr yt_class reader(const char* name) {
   yt_class c = detail::typed_class_entry<R>(YT_READER, name);

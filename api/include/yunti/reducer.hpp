@@ -1,6 +1,6 @@
-// Reducers and combiners: user code that sees each key with all of its values, in key order.
+// Reducers and combiners: user code that receives each key with all of its values, in key order.
 //
-//   struct SumReducer : yunti::Reducer<yunti::Bytes, int64_t> {        // what it emits: key, value; then what values come in
+//   struct SumReducer : yunti::Reducer<yunti::Bytes, int64_t> {        // output key and value; then the input types
 //     void reduce(std::string_view key, yunti::Values<int64_t>& values, Out& out) {
 //       int64_t sum = 0;
 //       for (int64_t v : values) sum += v;
@@ -8,18 +8,20 @@
 //     }
 //   };
 //
-// Two shapes; a class has one of them:
-//   reduce(key, values, out)               all values at once. A group that fits a batch (nearly every one) is read in place. A longer
-//                                          one is first collected in memory of this class, outside of the job's --memory:
-//                                          8 bytes a value plus the bytes of values that are no 8-byte numbers, at most 64 MiB
-//                                          (-D yunti.reduce.buffer.bytes=..), then the job fails with a message.
-//   begin(key); add(value) ..; end(key, out)   a group as it comes, in constant memory, however long. A key is valid for its call only.
-//                                          add(key, value), where groups have a part of the key in common (key_order.hpp)
-// A folder (folder.hpp) can be registered as a reducer and as a combiner: in constant memory, and the engine may fold instead of sort.
+// A class has one of two shapes:
+//   reduce(key, values, out)
+//       All values at once. A group that fits a batch (nearly every one) is read in place. A longer group is collected
+//       first, in memory of this class, outside of the job's --memory: 8 bytes per value plus the bytes of values that
+//       are no 8-byte numbers. Above 64 MiB (-D yunti.reduce.buffer.bytes=..) the job ends with an error.
+//   begin(key); add(value) ..; end(key, out)
+//       A group value by value, in constant memory, for any length. A key is valid during its call only. Use
+//       add(key, value) if groups share only a part of the key (key_order.hpp).
+// A folder (folder.hpp) can be registered as a reducer and as a combiner. It needs constant memory, and the engine may
+// fold instead of sort.
 //
-// Promises: `static constexpr bool pure = true`: what it emits for a group depends on that group alone (counters do not matter), so that
-// several instances may share a partition. `using Fold = yunti::Sum<int64_t>`: it does what this known fold does.
-// Optional: flush(Out&) at the end of the task.
+// Promises: `static constexpr bool pure = true`: the output for a group depends on that group alone (counters do not
+// count), so several instances may share a partition. `using Fold = yunti::Sum<int64_t>`: the class computes this known
+// fold. Optional: flush(Out&) at the end of the task.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "folder.hpp"
@@ -28,7 +30,7 @@
 
 namespace yunti {
 
-// The base of a reducer or combiner: the types of what it emits, and of what comes in.
+// Base of a reducer or combiner: the types of its output and of its input.
 template <class KeyType, class ValueType, class InValueType = ValueType, class InKeyType = KeyType>
 struct Reducer {
   using Key = KeyType;
@@ -41,7 +43,7 @@ struct Reducer {
 
 namespace detail {
 
-// A folder as a reducer of the second shape.
+// Reducer of the second shape around a folder.
 template <class F>
 struct FoldReducer {
   using Key = typename F::Key;
@@ -75,11 +77,11 @@ YUNTI_DETECT(has_end, end(std::declval<const InKeyView<T>&>(), std::declval<Redu
 YUNTI_DETECT(adds_with_key, add(std::declval<std::string_view>(), std::declval<const View<typename T::InValue>&>()));
 
 template <class T, class = void>
-inline constexpr bool says_fold = false;
+inline constexpr bool declares_fold = false;
 template <class T>
-inline constexpr bool says_fold<T, std::void_t<typename T::Fold>> = true;
+inline constexpr bool declares_fold<T, std::void_t<typename T::Fold>> = true;
 
-// A reducer with what it needs to see long groups whole.
+// A reducer and the buffer for groups that span batches.
 template <class R>
 struct YUNTI_HIDDEN Reducing {
   using Key = typename R::Key;
@@ -91,7 +93,8 @@ struct YUNTI_HIDDEN Reducing {
     const auto text = context.config("yunti.reduce.buffer.bytes");
     if (!text) return uint64_t{64} << 20;
     const auto bytes = parse_i64(*text);
-    if (!bytes || *bytes < 0) throw Error("yunti.reduce.buffer.bytes: a number of bytes is expected, not " + std::string(*text));
+    if (!bytes || *bytes < 0)
+      throw Error("yunti.reduce.buffer.bytes must be a number of bytes, not " + std::string(*text));
     return static_cast<uint64_t>(*bytes);
   }
 
@@ -112,7 +115,8 @@ F& folder_in(Reducing<FoldReducer<F>>& reducing) {
 template <class R>
 struct YUNTI_HIDDEN ReduceEntry {
   using InValue = typename R::InValue;
-  static_assert(has_reduce<R> || has_end<R>, "a reducer needs reduce(key, yunti::Values<InValue>&, Out&), or begin(key), add(value) and end(key, Out&)");
+  static_assert(has_reduce<R> || has_end<R>,
+      "a reducer needs reduce(key, yunti::Values<InValue>&, Out&), or begin(key), add(value) and end(key, Out&)");
 
   static yt_status reduce(void* self, const yt_groups* groups, yt_out* raw) noexcept {
     auto& instance = Instance<Reducing<R>>::of(self);
@@ -127,10 +131,12 @@ struct YUNTI_HIDDEN ReduceEntry {
     });
   }
 
-  YUNTI_INLINE static void one(Reducing<R>& r, const yt_groups& groups, uint32_t i, bool first_part, bool last_part, ReduceOut<R>& out) {
+  YUNTI_INLINE static void one(Reducing<R>& r, const yt_groups& groups, uint32_t i, bool first_part, bool last_part,
+      ReduceOut<R>& out) {
     const uint8_t* const key_bytes = groups.base + groups.koff[i];
     InKeyView<R> key{};
-    if (!decode<typename R::InKey>(key_bytes, groups.klen[i], key)) throw Error("the reducer's keys have another length than the mapper's");
+    if (!decode<typename R::InKey>(key_bytes, groups.klen[i], key))
+      throw Error("the reducer's keys differ in length from the mapper's: declare the same key type in both");
     out.set_input(Padded{key_bytes, groups.klen[i]});
     if constexpr (has_reduce<R>) {
       if (YUNTI_LIKELY(first_part && last_part)) {
@@ -165,8 +171,9 @@ constexpr yt_class reducing(const char* name, yt_kind kind) {
   c.in_value_type = Type<typename R::InValue>::id;
   c.reduce = ReduceEntry<R>::reduce;
   c.flush = Flush<Reducing<R>>::entry();
-  if constexpr (says_fold<R>) {
-    static_assert(R::Fold::known != YT_FOLD_USER, "Fold names a known fold; a folder of your own is registered itself as the reducer");
+  if constexpr (declares_fold<R>) {
+    static_assert(R::Fold::known != YT_FOLD_USER,
+        "Fold must name a known fold; register a folder of your own as the reducer");
     c.folder = &FoldEntry<typename R::Fold, typename R::Fold>::table;
   }
   return c;
@@ -178,7 +185,7 @@ constexpr yt_class reducing_or_folding(const char* name, yt_kind kind) {
     using R = FoldReducer<T>;
     yt_class c = reducing<R>(name, kind);
     c.folder = &FoldEntry<T, Reducing<R>>::table;
-    c.flags = has_flush<T> ? 0 : YT_PURE;  // what a folder emits for a key depends on the key's state alone
+    c.flags = has_flush<T> ? 0 : YT_PURE;  // the output of a folder for a key depends on the key's state alone
     return c;
   } else {
     return reducing<T>(name, kind);
@@ -187,18 +194,18 @@ constexpr yt_class reducing_or_folding(const char* name, yt_kind kind) {
 
 }  // namespace detail
 
-// The table entry of a reducer, made of a reducer or of a folder; name: "Library.Class".
+// Returns the table entry of a reducer, made from a reducer or a folder; name: "Library.Class".
 template <class T>
 constexpr yt_class reducer(const char* name) {
   return detail::reducing_or_folding<T>(name, YT_REDUCER);
 }
 
-// The same as a combiner: it must emit what it takes in.
+// Returns the table entry of a combiner, which must emit keys and values of its input types; name: "Library.Class".
 template <class T>
 constexpr yt_class combiner(const char* name) {
   static_assert(std::is_same_v<typename T::InValue, Any> || std::is_same_v<typename T::InValue, typename T::Value>,
-                "a combiner emits values of the type that it takes");
-  static_assert(std::is_same_v<typename T::InKey, typename T::Key>, "a combiner emits keys of the type that it takes");
+                "a combiner must emit values of its input type");
+  static_assert(std::is_same_v<typename T::InKey, typename T::Key>, "a combiner must emit keys of its input type");
   return detail::reducing_or_folding<T>(name, YT_COMBINER);
 }
 

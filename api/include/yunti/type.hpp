@@ -1,10 +1,10 @@
-// What a key or a value can be: C++ types and how they stand in a batch.
+// Types of keys and values: C++ types and their layout in a batch.
 //
-//   C++ type          yt_type   in memory                      what user code sees
+//   C++ type          yt_type   in memory                      in user code
 //   yunti::None       YT_NONE   nothing                        (no argument)
 //   yunti::Bytes      YT_BYTES  any bytes                      std::string_view
 //   int32_t .. double YT_I32 .. 4 or 8 bytes, little-endian    the number
-//   yunti::Any        YT_NONE   whatever comes in              std::string_view over its bytes
+//   yunti::Any        YT_NONE   bytes of any type              std::string_view
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -15,20 +15,20 @@
 #include "../yunti.h"
 
 #if !defined(__BYTE_ORDER__) || __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "Yunti's numbers are little-endian in memory; this machine's are not"
+#error "Yunti needs a little-endian machine"
 #endif
 
 namespace yunti {
 
-// As a value: none at all, and text output has no tab.
+// Type of a missing value; text output then has no tab.
 struct None {};
-// Bytes of any length, ordered byte by byte; a view is a std::string_view.
+// Bytes of any length, ordered byte by byte; user code sees a std::string_view.
 struct Bytes {};
-// As an input: values of any type, as bytes. As the key type of a reducer, combiner or folder: the keys' own type goes through.
+// Type of any input, as bytes. As the key type of a reducer, combiner or folder: the type of its input keys.
 struct Any {};
 
 template <class T>
-struct Type;  // an error here: this type can be no key or value; use Bytes, None, Any, (u)int32_t, (u)int64_t, float or double
+struct Type;  // error here: not a type of keys or values; use Bytes, None, Any, (u)int32/64_t, float, double
 
 template <>
 struct Type<None> {
@@ -40,7 +40,7 @@ template <>
 struct Type<Bytes> {
   using View = std::string_view;
   static constexpr yt_type id = YT_BYTES;
-  static constexpr uint32_t bytes = 0;  // 0: as long as it is
+  static constexpr uint32_t bytes = 0;  // 0: any length
 };
 template <>
 struct Type<Any> {
@@ -65,11 +65,11 @@ template <> struct Type<uint64_t> : detail::NumberType<uint64_t, YT_U64> {};
 template <> struct Type<float> : detail::NumberType<float, YT_F32> {};
 template <> struct Type<double> : detail::NumberType<double, YT_F64> {};
 
-// How user code sees a T: std::string_view or the number itself.
+// User code's view of a T: std::string_view, or the number itself.
 template <class T>
 using View = typename Type<T>::View;
 
-// Whether T is one of the numbers.
+// True if T is a number type.
 template <class T>
 inline constexpr bool is_number = Type<T>::bytes != 0;
 
@@ -93,7 +93,7 @@ inline void store(void* p, T v) {
   std::memcpy(p, &v, sizeof v);
 }
 
-// A view of a T from its bytes; false where a number has the wrong length.
+// Decodes a view of a T from its bytes; false if a number has the wrong length.
 template <class T>
 inline bool decode(const uint8_t* p, uint64_t n, View<T>& v) {
   if constexpr (is_number<T>) {
@@ -124,9 +124,10 @@ inline uint64_t encoded_bytes(const View<T>& v) {
 #define YUNTI_INLINE inline __attribute__((always_inline))
 #define YUNTI_COLD __attribute__((noinline, cold))
 #if defined(__clang__)
-#define YUNTI_FLATTEN __attribute__((flatten))  // the calls of this function; gcc's would be all calls below it, cold ones too
+// flattens this function's calls only; gcc would flatten all calls below, cold ones too
+#define YUNTI_FLATTEN __attribute__((flatten))
 #else
 #define YUNTI_FLATTEN
 #endif
-// Hidden: two libraries may both have a class Tokenizer; nothing that we make of it may be shared between them by the loader.
+// Hidden visibility: two libraries may both have a class Tokenizer, and the loader must not share their code.
 #define YUNTI_HIDDEN __attribute__((visibility("hidden")))

@@ -1,4 +1,4 @@
-// The values of one group, as a range: `for (int64_t v : values)`. Valid until the call that got it returns.
+// Values of one group, as a range: `for (int64_t v : values)`. Valid until the call returns.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <iterator>
@@ -11,14 +11,15 @@ namespace yunti {
 namespace detail {
 
 // An engine before minor 4 has a shorter struct.
-inline bool has_value_keys(const yt_groups& groups) { return groups.size >= sizeof(yt_groups) && groups.vkoff != nullptr; }
+inline bool has_value_keys(const yt_groups& groups) { return groups.size >= sizeof(yt_groups) &&
+    groups.vkoff != nullptr; }
 
 }  // namespace detail
 
-// The values of a group, once, in the order of (split, emission); a group may be larger than a batch.
+// Values of a group in the order (split, emission). They can be read once; a group may be larger than a batch.
 template <class T>
 class Values {
-  static_assert(!std::is_same_v<T, None>, "values of no type: take yunti::Any");
+  static_assert(!std::is_same_v<T, None>, "values of type None cannot be read: declare yunti::Any");
 
  public:
   class Iterator {
@@ -31,7 +32,7 @@ class Values {
 
     Iterator(const Values* values, uint32_t i) : values_(values), i_(i) {}
     YUNTI_INLINE value_type operator*() const { return (*values_)[i_]; }
-    // The value's own key, where groups have a part of the key in common (key_order.hpp); else empty: it is the group's.
+    // The value's own key, if groups share only a part of the key (key_order.hpp); else empty: it is the group's key.
     std::string_view key() const { return values_->key(i_); }
     YUNTI_INLINE Iterator& operator++() {
       ++i_;
@@ -46,7 +47,7 @@ class Values {
     uint32_t i_;
   };
 
-  // Values first .. last-1 of a batch of groups.
+  // Values first .. last-1 of a batch of groups. Throws Error if T has eight bytes and the values have another length.
   Values(const yt_groups& groups, uint32_t first, uint32_t last)
       : base_(groups.base), voff_(groups.voff), vlen_(groups.vlen), v8_(groups.v8), first_(first), last_(last) {
     if (detail::has_value_keys(groups)) {
@@ -54,11 +55,13 @@ class Values {
       vklen_ = groups.vklen;
     }
     if (Type<T>::bytes == 8 && v8_ == nullptr && first != last)
-      throw Error("values of eight bytes are expected, and the mapper emits others");
+      throw Error("the reducer expects values of eight bytes, but the mapper emits others: "
+                  "declare the same value type in both");
   }
 
   Iterator begin() const { return {this, first_}; }
   Iterator end() const { return {this, last_}; }
+  // Number of values, those of this batch if the group is longer.
   uint32_t size() const { return last_ - first_; }
   bool empty() const { return last_ == first_; }
 
@@ -69,7 +72,8 @@ class Values {
     } else if constexpr (is_number<T>) {
       View<T> v{};
       if (v8_ != nullptr || !detail::decode<T>(base_ + voff_[i], vlen_[i], v))
-        throw Error("values of " + std::to_string(sizeof(T)) + " bytes are expected, and the mapper emits others");
+        throw Error("the reducer expects values of " + std::to_string(sizeof(T)) +
+                    " bytes, but the mapper emits others: declare the same value type in both");
       return v;
     } else {
       if (v8_ != nullptr) return detail::view(reinterpret_cast<const uint8_t*>(v8_ + i), 8);
@@ -90,7 +94,7 @@ class Values {
 
 namespace detail {
 
-// Keeps the values of a group that goes over several batches, for reducers that want them all at once.
+// Values of a group that spans several batches, for reducers that need them all at once.
 class YUNTI_HIDDEN GroupBuffer {
  public:
   explicit GroupBuffer(uint64_t bytes_max) : bytes_max_(bytes_max) {}
@@ -128,7 +132,7 @@ class YUNTI_HIDDEN GroupBuffer {
   }
 
   void clear() {
-    if (held() > (1u << 20)) {  // one long group does not hold its memory to the end of the task
+    if (held() > (1u << 20)) {  // releases the memory of a long group before the task ends
       *this = GroupBuffer(bytes_max_);
       return;
     }
@@ -145,7 +149,7 @@ class YUNTI_HIDDEN GroupBuffer {
 
   [[noreturn]] YUNTI_COLD void too_long() const {
     throw Error("one key has more than " + std::to_string(bytes_max_) +
-                " bytes of values, and this reducer holds all of them: give it begin, add and end in place of reduce, "
+                " bytes of values, and this reducer holds all of them: use begin, add and end instead of reduce, "
                 "or raise yunti.reduce.buffer.bytes");
   }
 

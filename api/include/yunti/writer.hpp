@@ -1,15 +1,19 @@
-// Writers: the bytes of an output, where none of the engine's formats is what shall stand in it.
+// Writers: user code that makes the bytes of an output, for formats that the engine does not know.
 //
-//   struct List : yunti::Writer<yunti::Bytes, int64_t> {                       // what it takes; yunti::Any: whatever the job has
+//   struct List : yunti::Writer<yunti::Bytes, int64_t> {                       // input types; yunti::Any: any type
 //     static constexpr const char* extension = ".xml";                         // part-r-00000.xml
-//     void begin(yunti::Sink& out) { out.put("<list>\n"); }                    // the head of each part, if there is to be one
-//     void write(std::string_view key, int64_t value, yunti::Sink& out) { out.put("<item n='").number(value).put("'/>\n"); }
-//     void end(yunti::Sink& out) { out.put("</list>\n"); }                     // the foot
+//     void begin(yunti::Sink& out) { out.put("<list>\n"); }                    // optional: the head of each part
+//     void write(std::string_view key, int64_t value, yunti::Sink& out) {
+//       out.put("<item n='").number(value).put("'/>\n");
+//     }
+//     void end(yunti::Sink& out) { out.put("</list>\n"); }                     // optional: the foot of each part
 //   };
 //
-// Several instances write stretches of a part side by side, so what is written of a record depends on that record alone. With
+// Several instances write stretches of a part in parallel, so the bytes of a record must depend on that record alone.
+// With
 //   static constexpr bool whole_part = true;
-// one instance writes a part from begin to end in order, and may count, compare with the record before, or write an index.
+// one instance writes a part from begin to end in order. It may count, compare with the previous record, or write an
+// index. Call order: begin, write for each record, end.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <charconv>
@@ -18,13 +22,14 @@
 
 namespace yunti {
 
-// Where a writer puts bytes: in the end they stand in the part, compressed if that is wanted.
+// Byte output of a writer. The bytes go to the part, compressed if the job sets a codec.
 class Sink {
  public:
   explicit Sink(yt_out* raw) : cur_(raw->cur), end_(raw->end), raw_(raw) {}
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
 
+  // Appends bytes.
   YUNTI_INLINE Sink& put(std::string_view bytes) {
     if (YUNTI_UNLIKELY(bytes.size() > room())) {
       make_room(bytes);
@@ -35,29 +40,31 @@ class Sink {
     return *this;
   }
 
+  // Appends one byte.
   YUNTI_INLINE Sink& put(char byte) {
     if (YUNTI_UNLIKELY(room() == 0)) take(detail::next_block(raw_, cur_, 1));
     *cur_++ = static_cast<uint8_t>(byte);
     return *this;
   }
 
-  // In decimal.
+  // Appends an integer in decimal.
   template <class T>
   Sink& number(T value) {
-    static_assert(std::is_integral_v<T>, "a number of another kind is for std::to_chars, or std::snprintf");
+    static_assert(std::is_integral_v<T>,
+        "number() takes integers; format other numbers with std::to_chars or std::snprintf");
     char digits[24];
     const auto done = std::to_chars(digits, digits + sizeof digits, value);
     return put(std::string_view(digits, static_cast<size_t>(done.ptr - digits)));
   }
 
-  // The number as it is in memory: little-endian.
+  // Appends a value as it is in memory: numbers little-endian.
   template <class T>
   Sink& raw(T value) {
-    static_assert(std::is_trivially_copyable_v<T>, "only plain bytes can be put as they are");
+    static_assert(std::is_trivially_copyable_v<T>, "raw() takes trivially copyable types only");
     return put(std::string_view(reinterpret_cast<const char*>(&value), sizeof value));
   }
 
-  // Gives the cursor back to the engine; the loops of this library do it.
+  // Returns the cursor to the engine. The loops of this library call it.
   YUNTI_INLINE void commit() { raw_->cur = cur_; }
 
  private:
@@ -80,7 +87,7 @@ class Sink {
   yt_out* const raw_;
 };
 
-// The base of a writer: the types of what it writes.
+// Base of a writer: the types of its input.
 template <class KeyType, class ValueType>
 struct Writer {
   using Key = KeyType;
@@ -91,14 +98,16 @@ struct Writer {
 
 namespace detail {
 
-YUNTI_DETECT(writes_record, write(std::declval<const View<typename T::Key>&>(), std::declval<const View<typename T::Value>&>(), std::declval<Sink&>()));
+YUNTI_DETECT(writes_record, write(std::declval<const View<typename T::Key>&>(),
+    std::declval<const View<typename T::Value>&>(), std::declval<Sink&>()));
 YUNTI_DETECT(writes_key, write(std::declval<const View<typename T::Key>&>(), std::declval<Sink&>()));
 YUNTI_DETECT(has_begin_part, begin(std::declval<Sink&>()));
 YUNTI_DETECT(has_end_part, end(std::declval<Sink&>()));
 
 template <class W>
 struct YUNTI_HIDDEN WriteEntry {
-  static_assert(writes_record<W> || writes_key<W>, "a writer needs write(key, value, yunti::Sink&), or write(key, yunti::Sink&)");
+  static_assert(writes_record<W> || writes_key<W>,
+      "a writer needs write(key, value, yunti::Sink&), or write(key, yunti::Sink&)");
 
   template <class F>
   YUNTI_INLINE static yt_status with(void* self, yt_out* raw, F&& call) noexcept {
@@ -129,7 +138,7 @@ struct YUNTI_HIDDEN WriteEntry {
         View<typename W::Value> value{};
         if (YUNTI_UNLIKELY(!decode<typename W::Key>(batch->base + batch->koff[i], batch->klen[i], key) ||
                            !decode<typename W::Value>(batch->base + batch->voff[i], batch->vlen[i], value)))
-          throw Error("the writer's keys or values have another length than those of the job");
+          throw Error("the writer's keys or values differ in length from the job's: declare the job's types");
         if constexpr (writes_record<W>) {
           writer.write(key, value, out);
         } else {
@@ -139,13 +148,14 @@ struct YUNTI_HIDDEN WriteEntry {
     });
   }
 
-  static constexpr yt_writer table = {sizeof(yt_writer),                   W::whole_part ? YT_WHOLE_PART : 0, has_begin_part<W> ? begin : nullptr, write,
+  static constexpr yt_writer table = {sizeof(yt_writer),                   W::whole_part ? YT_WHOLE_PART
+      : 0, has_begin_part<W> ? begin : nullptr, write,
                                       has_end_part<W> ? end : nullptr, W::extension};
 };
 
 }  // namespace detail
 
-// The table entry of a writer; name: "Library.Class".
+// Returns the table entry of a writer; name: "Library.Class".
 template <class W>
 constexpr yt_class writer(const char* name) {
   yt_class c = detail::typed_class_entry<W>(YT_WRITER, name);

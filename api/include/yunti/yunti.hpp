@@ -1,4 +1,5 @@
-// Yunti's C++ API: mappers, reducers, combiners, folders, partitioners, key orders, readers and writers in a class library (.so).
+// C++ API of Yunti: mappers, reducers, combiners, folders, partitioners, key orders, readers and writers in a class
+// library (.so).
 // Header-only, C++17, gcc and clang.
 //
 //   #include <yunti/yunti.hpp>
@@ -18,13 +19,13 @@
 //   $ g++ -O2 -std=c++17 -fPIC -shared -fvisibility=hidden wc.cpp -o libwc.so
 //   $ yunti run --lib ./libwc.so --mapper WordCount.Tokenizer --folder WordCount.Count --input books/ --output counts/
 //
-// An object is made for one task and used by one thread at a time. Everything may throw. Where to read on:
-//   mapper.hpp  reducer.hpp  folder.hpp  partitioner.hpp     what to write
+// An object serves one task; one thread at a time uses it. Any user function may throw. Headers, in reading order:
+//   mapper.hpp  reducer.hpp  folder.hpp  partitioner.hpp     classes to write
 //   key_order.hpp                                            orders, groups and composite keys
-//   reader.hpp  writer.hpp                                   formats of one's own
-//   text/{words,lines,fields,numbers}.hpp                    fast cutting of text: never loop over the bytes yourself
-//   out.hpp  named_output.hpp  values.hpp  type.hpp          what goes out and comes in
-//   context.hpp  error.hpp  library.hpp                      settings, counters, failing, the table of classes
+//   reader.hpp  writer.hpp                                   custom formats
+//   text/{words,lines,fields,numbers}.hpp                    fast cutting of text: do not loop over the bytes yourself
+//   out.hpp  named_output.hpp  values.hpp  type.hpp          outputs, inputs and their types
+//   context.hpp  error.hpp  library.hpp                      settings, counters, errors, the table of classes
 //   ../yunti.h                                               the C ABI under all of it
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,4 @@
-//! How a command fails, and how that is told: one line on stderr, or one JSON document on stdout with `--json`.
+//! Failure of a command and its report: one line on stderr, or one JSON document on stdout with `--json`.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -7,14 +7,17 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use serde_json::{Value, json};
 use yunti_base::{Code, Error};
 
+/// Reason why a command ends without success.
 pub enum Failure {
+    /// Error to report; its code becomes the exit code.
     Error(Error),
-    /// The reader of our standard output has closed it.
+    /// Standard output closed by its reader. The exit code is 0.
     OutputClosed,
-    /// The command has said all there is to say; only the exit code is left.
-    Told(Code),
+    /// Failure that the command has reported itself. It only sets the exit code.
+    Reported(Code),
 }
 
+/// Result of a command or of a step of it.
 pub type Outcome<T = ()> = std::result::Result<T, Failure>;
 
 impl From<Error> for Failure {
@@ -23,21 +26,25 @@ impl From<Error> for Failure {
     }
 }
 
-/// Whether `--json` stands among the arguments; asked before they are parsed, since parsing may be what fails.
+/// Returns true if `--json` is among the arguments before `--`.
+///
+/// The first argument is the name of the program. The check precedes parsing, because parsing itself may fail.
 pub fn wants_json(arguments: &[OsString]) -> bool {
     arguments.iter().skip(1).take_while(|a| *a != "--").any(|a| a == "--json")
 }
 
-pub fn tell(error: &Error, json: bool) {
-    let said = if json {
+/// Prints an error: as one JSON document to stdout, or as one line to stderr. Failures of these writes are ignored.
+pub fn report(error: &Error, json: bool) {
+    let written = if json {
         writeln!(std::io::stdout(), "{}", json!({ "error": as_json(error) }))
     } else {
         writeln!(std::io::stderr(), "yunti: {error}")
     };
-    // There is no place left to complain to.
-    let _ = said;
+    // No stream is left to report a failed write to.
+    let _ = written;
 }
 
+/// Returns an error as JSON: `code`, `exit_code`, `message`, `path`, `offset`, `hint`.
 pub fn as_json(error: &Error) -> Value {
     json!({
         "code": error.code().name(),
@@ -49,7 +56,8 @@ pub fn as_json(error: &Error) -> Value {
     })
 }
 
-/// clap's paragraphs as our one line: what is wrong, what was meant, where to read more.
+/// Returns clap's message as an error of code [`Code::Usage`]: what is wrong, with a suggestion or `see --help` as the
+/// hint.
 pub fn of_clap(error: &clap::Error) -> Error {
     let text = error.render().to_string();
     let paragraph = text.strip_prefix("error: ").unwrap_or(&text).split("\n\n").next().unwrap_or("");
@@ -57,7 +65,7 @@ pub fn of_clap(error: &clap::Error) -> Error {
     if matches!(error.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand) {
         what = "a command is missing".into();
     }
-    // The last part is the hint of our own value parsers.
+    // The message of a value parser already ends with a hint.
     if error.kind() == ErrorKind::ValueValidation {
         return Error::new(Code::Usage, what);
     }

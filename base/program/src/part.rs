@@ -1,7 +1,7 @@
-//! Parts of Yunti that are programs of their own: `libexec/yunti-X` beside the directory of `yunti`.
+//! Parts of Yunti that are separate programs: `libexec/yunti-X` beside the directory of `yunti`.
 //!
-//! They have needs that the core does without: a JVM, programs in the kernel. A part that is not installed is named with the command
-//! that brings it.
+//! Parts have requirements that the core does not have: a JVM, or programs in the kernel. The error for a missing part
+//! names the command that installs it.
 
 use std::path::PathBuf;
 
@@ -10,11 +10,11 @@ use yunti_base::{Code, Error, Result};
 /// A part of Yunti.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The `X` of `yunti X`.
+    /// Name of the command: the `X` of `yunti X`.
     pub name: &'static str,
     /// One line for `yunti --help`.
     pub about: &'static str,
-    /// The target of `make` that builds it.
+    /// Target of `make` that builds the part.
     pub make: &'static str,
 }
 
@@ -32,19 +32,19 @@ impl Part {
         PARTS.into_iter().find(|part| part.name == name)
     }
 
-    /// Returns its program if it is installed.
+    /// Returns the path of its program if the program is installed.
     pub fn program(self) -> Option<PathBuf> {
         program(self.name)
     }
 
-    /// Returns its program, or an error of code `Usage` that says how to install it.
+    /// Returns the path of its program, or an error of code [`Code::Usage`] with the command that installs it.
     pub fn installed(self) -> Result<PathBuf> {
         self.program().ok_or_else(|| {
             Error::new(Code::Usage, format!("'yunti {}' is not installed", self.name)).hint(self.how_to_install())
         })
     }
 
-    /// What to do to have it.
+    /// Returns the instruction that installs the part.
     pub fn how_to_install(self) -> String {
         let dir = libexec().unwrap_or_default();
         format!("run 'make {}' in the sources, or install yunti-{} into {}", self.make, self.name, dir.display())
@@ -58,7 +58,7 @@ pub fn program(name: &str) -> Option<PathBuf> {
     (is_name && path.is_file()).then_some(path)
 }
 
-/// `../libexec` beside the directory of this program.
+/// Returns the directory `../libexec`, relative to the directory of this program.
 fn libexec() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     Some(program.parent()?.parent()?.join("libexec"))

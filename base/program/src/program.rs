@@ -1,4 +1,4 @@
-//! The frame of a program: arguments in, exit code out. Errors become exit codes here, in one place.
+//! Frame of a program: arguments in, exit code out. This is the one place that turns errors into exit codes.
 
 use std::ffi::OsString;
 use std::panic::{RefUnwindSafe, catch_unwind};
@@ -10,14 +10,16 @@ use yunti_base::error::of_panic;
 use crate::failure::{self, Failure, Outcome};
 use crate::terminal::{self, stdout};
 
-/// Parses the arguments of this process and acts on them. What went wrong is told in one line, or as JSON to those who ask for that.
+/// Parses the arguments of this process, calls `act` with them, and returns the exit code.
+///
+/// An error or a panic is reported in one line, or as JSON with `--json`.
 pub fn run<Flags: Parser>(act: impl Fn(Flags) -> Outcome + RefUnwindSafe) -> ExitCode {
     ExitCode::from(exit_code(act))
 }
 
-/// The same, for a program that has something to do before it ends.
+/// Does the same as [`run`], for a program that has something to do before it ends.
 pub fn exit_code<Flags: Parser>(act: impl Fn(Flags) -> Outcome + RefUnwindSafe) -> u8 {
-    // A panic is told in one line, below; its backtrace only to those who ask for one.
+    // A panic is reported in one line below. RUST_BACKTRACE brings back Rust's own report.
     if std::env::var_os("RUST_BACKTRACE").is_none() {
         std::panic::set_hook(Box::new(|_| {}));
     }
@@ -32,12 +34,12 @@ pub fn exit_code<Flags: Parser>(act: impl Fn(Flags) -> Outcome + RefUnwindSafe) 
     .unwrap_or_else(|panic| Err(of_panic(&*panic).into()));
     match result {
         Ok(()) => 0,
-        // Whoever read our output has seen enough, as `head` has: that is no error.
+        // A reader that closes standard output early, such as `head`, is no error.
         Err(Failure::OutputClosed) => 0,
         Err(Failure::Error(error)) => {
-            failure::tell(&error, json);
+            failure::report(&error, json);
             error.code() as u8
         }
-        Err(Failure::Told(code)) => code as u8,
+        Err(Failure::Reported(code)) => code as u8,
     }
 }

@@ -35,21 +35,21 @@ import org.apache.hadoop.util.QuickSort;
 import org.apache.hadoop.util.ReflectionUtils;
 
 /**
- * What native code could gain of a job whose keys are in an order of the user's own, a RawComparator without a normaliser: the figures
- * of docs/decisions/map-output-through-batches.md, where they stand.
+ * Possible gain of native code for a job whose keys have the user's own order: a RawComparator without a normaliser.
+ * The figures are in docs/decisions/map-output-through-batches.md.
  *
  * <pre>
  *   OwnOrder RECORDS ROUNDS bytes|objects      records of 100 bytes, a Text of 10 random letters as key
  *
- *   heap     the sort as Hadoop's collector does it: QuickSort over positions, compare() on one byte[] in the heap
- *   batches  merge sort of records outside the heap; the comparisons of many pairs of runs at a time are one call, for which the keys
- *            that moved on are copied into the heap, and their answers back
- *   map      a map task of stock Hadoop with that comparator; the same one with a sort that does nothing: what is not the sort; and one of
- *            the plug-in with Text's own order: what all but the sort would cost there
+ *   heap     the sort of Hadoop's collector: QuickSort over positions, compare() on one byte[] in the heap
+ *   batches  merge sort of records outside the heap. One call compares keys of many pairs of runs: advanced keys are
+ *            copied into the heap, and the results are copied back
+ *   map      a map task of stock Hadoop with this comparator; the same task with a sort that does nothing, for the cost
+ *            outside the sort; and a task of the plug-in with Text's own order, for its cost outside the sort
  * </pre>
  *
- * The comparator compares bytes, or makes objects of both keys and compares these, as one does that only has compareTo. Seconds of
- * processor time, the least of the rounds. Nothing of this is in the plug-in.
+ * The comparator compares bytes, or creates objects of both keys and compares these, like a comparator with only
+ * compareTo. The output is the minimum seconds of processor time over the rounds. The plug-in contains nothing of this.
  */
 public final class OwnOrder {
   private static final int RECORD_BYTES = 100;
@@ -70,7 +70,7 @@ public final class OwnOrder {
     byte[] heap = records(records);
     double heap_s = least(() -> new HeapSort(heap, records).run());
     ByteBuffer outside = ByteBuffer.allocateDirect(heap.length).put(heap);
-    // Lanes: comparisons in one call.
+    // Number of lanes, the comparisons in one call.
     for (int lanes : new int[] {64, 512}) {
       BatchSort once = new BatchSort(outside, records, lanes);
       once.run();
@@ -79,14 +79,16 @@ public final class OwnOrder {
       System.out.printf(Locale.ROOT, "batches of %d: %.3f s, %.1f comparisons a record%n", lanes, batch_s,
           (double) once.comparisons / records);
     }
-    System.out.printf(Locale.ROOT, "in the heap: %.3f s, %.1f comparisons a record%n", heap_s, (double) HeapSort.comparisons / records);
+    System.out.printf(Locale.ROOT, "in the heap: %.3f s, %.1f comparisons a record%n", heap_s,
+        (double) HeapSort.comparisons / records);
     double[] map_s = {1e9, 1e9, 1e9};
     for (int round = 0; round < rounds; round++) {
       map_s[0] = Math.min(map_s[0], mapTask(records, comparator, QuickSort.class, STOCK));
       map_s[1] = Math.min(map_s[1], mapTask(records, comparator, Unsorted.class, STOCK));
       map_s[2] = Math.min(map_s[2], mapTask(records, Text.Comparator.class, QuickSort.class, NATIVE));
     }
-    System.out.printf(Locale.ROOT, "map task of stock %.3f s, without its sort %.3f s; native, with an order that it knows, %.3f s%n", map_s[0],
+    System.out.printf(Locale.ROOT,
+        "map task of stock %.3f s, without its sort %.3f s; native, with an order that it knows, %.3f s%n", map_s[0],
         map_s[1], map_s[2]);
   }
 
@@ -115,7 +117,7 @@ public final class OwnOrder {
     return least / 1e9;
   }
 
-  /** The user's order: falling. */
+  /** The user's order: descending. */
   public static final class Falling extends WritableComparator {
     public Falling() {
       super(Text.class);
@@ -129,7 +131,7 @@ public final class OwnOrder {
     }
   }
 
-  /** The same, told as an order of objects. */
+  /** The same order, as a comparison of objects. */
   public static final class FallingObjects extends WritableComparator {
     public FallingObjects() {
       super(Text.class, true);
@@ -142,7 +144,7 @@ public final class OwnOrder {
     }
   }
 
-  /** As MapTask$MapOutputBuffer has it: 16 bytes of positions a record, which are swapped. */
+  /** Sort like MapTask$MapOutputBuffer: it swaps 16 bytes of positions per record. */
   private static final class HeapSort implements IndexedSortable, Runnable {
     static long comparisons;
 
@@ -178,7 +180,8 @@ public final class OwnOrder {
       if (meta[a + 3] != meta[b + 3]) {
         return meta[a + 3] - meta[b + 3];
       }
-      return comparator.compare(bytes, meta[a + 1], meta[a + 2] - meta[a + 1], bytes, meta[b + 1], meta[b + 2] - meta[b + 1]);
+      return comparator.compare(bytes, meta[a + 1], meta[a + 2] - meta[a + 1], bytes, meta[b + 1],
+          meta[b + 2] - meta[b + 1]);
     }
 
     @Override
@@ -192,7 +195,8 @@ public final class OwnOrder {
 
     void check(int[] order) {
       for (int i = 1; i < order.length; i++) {
-        if (comparator.compare(bytes, order[i - 1] * RECORD_BYTES, KEY_BYTES, bytes, order[i] * RECORD_BYTES, KEY_BYTES) > 0) {
+        int before = order[i - 1] * RECORD_BYTES;
+        if (comparator.compare(bytes, before, KEY_BYTES, bytes, order[i] * RECORD_BYTES, KEY_BYTES) > 0) {
           throw new IllegalStateException("out of order at " + i);
         }
       }
@@ -200,11 +204,11 @@ public final class OwnOrder {
   }
 
   /**
-   * Merge sort by rounds. Of each pair of runs that a round merges one comparison is asked at a time, so a call has as many as there
-   * are pairs; where there are fewer than lanes, each pair is cut into pieces that go on their own (at a place in the first run, and
-   * where that falls in the second, found by halving; those comparisons are counted, and are few). Keys move with their records'
-   * numbers, so that all but the first reading goes through memory in order: fetching them from the records each time took 1.3 s in
-   * place of what this takes.
+   * Merge sort by rounds. Each pair of runs in a round needs one comparison at a time, so a call has one per pair. With
+   * fewer pairs than lanes, each pair is cut into independent pieces: at a position in the first run, and at the
+   * matching position in the second, found by bisection. Those comparisons are counted and few. Keys move with the
+   * numbers of their records, so only the first read is not sequential in memory. Fetching keys from the records each
+   * time took 1.3 s instead of this sort's time.
    *
    * <pre>
    *   entry: | key: 11 | 0 | number of the record: u32 |
@@ -224,13 +228,13 @@ public final class OwnOrder {
     private final RawComparator<?> comparator = ReflectionUtils.newInstance(OwnOrder.comparator, null);
     private ByteBuffer from;
     private ByteBuffer to;
-    // Of each lane: where it is in both runs and where these end, and where it writes.
+    // Positions of each lane: in both runs, their ends, and the output.
     private final int[] a;
     private final int[] aEnd;
     private final int[] b;
     private final int[] bEnd;
     private final int[] out;
-    /** Both entries of each lane: outside the heap, and the copy of it that the comparator sees; the same for the answers. */
+    /** Both entries of each lane, outside the heap and as the comparator's copy in the heap; likewise the results. */
     private final ByteBuffer slots;
 
     private final byte[] slotsInHeap;
@@ -302,7 +306,7 @@ public final class OwnOrder {
       drain(active, 0);
     }
 
-    /** A new lane; one of a single run needs no comparisons and ends at once. */
+    /** Adds a lane. A lane of a single run needs no comparisons and ends at once. */
     private int enter(int lane, int atA, int endA, int atB, int endB, int at) {
       if (atA == endA || atB == endB) {
         rest(atA, endA, at);
@@ -328,7 +332,7 @@ public final class OwnOrder {
       to.put(at * ENTRY_BYTES, from, start * ENTRY_BYTES, (end - start) * ENTRY_BYTES);
     }
 
-    /** Goes on until no more than {@code left} lanes are. */
+    /** Merges until at most {@code left} lanes remain. */
     private int drain(int active, int left) {
       while (active > left) {
         slots.get(0, slotsInHeap, 0, active * SLOT_BYTES);
@@ -339,7 +343,7 @@ public final class OwnOrder {
       return active;
     }
 
-    /** The user's code: the call of native code would be this. */
+    /** Runs the user's code, in the place of a call from native code. */
     private void compare(int active) {
       comparisons += active;
       for (int lane = 0; lane < active; lane++) {
@@ -381,7 +385,7 @@ public final class OwnOrder {
       copy(slots, 2 * source + 1, slots, 2 * lane + 1);
     }
 
-    /** Where the entry at {@code at} would come in the run from {@code low} to {@code high}: before its equals there. */
+    /** Returns the position of the entry at {@code at} in the run [{@code low}, {@code high}), before its equals. */
     private int place(int at, int low, int high) {
       from.get(at * ENTRY_BYTES, one);
       while (low < high) {
@@ -400,9 +404,10 @@ public final class OwnOrder {
 
   // A map task of stock Hadoop.
 
-  /** Processor time of the map task's thread, in which its one spill is sorted and written too. */
+  /** Returns the processor time of the map task's thread, which also sorts and writes its single spill. */
   private static double mapTask(
-      int records, Class<? extends WritableComparator> comparator, Class<? extends IndexedSorter> sorter, String collector) throws Exception {
+      int records, Class<? extends WritableComparator> comparator, Class<? extends IndexedSorter> sorter,
+      String collector) throws Exception {
     System.gc();
     Configuration conf = new Configuration();
     conf.set("mapreduce.framework.name", "local");
@@ -427,7 +432,7 @@ public final class OwnOrder {
     return Measured.map_ns / 1e9;
   }
 
-  /** Leaves positions as they are. */
+  /** Sorter that changes nothing. */
   public static final class Unsorted implements IndexedSorter {
     @Override
     public void sort(IndexedSortable s, int l, int r) {}
@@ -436,7 +441,7 @@ public final class OwnOrder {
     public void sort(IndexedSortable s, int l, int r, Progressable progress) {}
   }
 
-  /** Takes no records, and reads the clock of the map's thread when that asks whether its task is to be committed, which is its end. */
+  /** Output that takes no records. The query for a commit ends the task, so it reads the clock of the map's thread. */
   public static final class Measured extends NullOutputFormat<Text, Value> {
     static volatile long map_ns;
 
@@ -466,11 +471,11 @@ public final class OwnOrder {
     }
   }
 
-  /** One split, of records that are drawn as they are read: dearer inputs make the sort a smaller part. */
+  /** Input of one split with generated records, because a costlier input would make the sort a smaller part. */
   public static final class Drawn extends InputFormat<Text, Value> {
     static final String RECORDS = "own.order.records";
 
-    /** Of no place. */
+    /** Split without a location. */
     public static final class Split extends InputSplit implements Writable {
       @Override
       public long getLength() {
@@ -509,7 +514,7 @@ public final class OwnOrder {
 
         @Override
         public boolean nextKeyValue() {
-          // Half of one key, half of another: as many different ones as there are records.
+          // Halves of two keys give as many different keys as records.
           int half = (KEY_BYTES - 1) / 2;
           int start = random.nextInt(1 << 16) * RECORD_BYTES + 1;
           key.set(bytes, start, 2 * half);
@@ -538,13 +543,13 @@ public final class OwnOrder {
     }
   }
 
-  /** Skips everything. */
+  /** Output that discards everything. */
   public static final class End extends Reducer<Text, Value, Text, Value> {
     @Override
     public void run(Context context) {}
   }
 
-  /** 89 bytes. */
+  /** Value of 89 bytes. */
   public static final class Value implements Writable {
     private final byte[] bytes = new byte[RECORD_BYTES - KEY_BYTES];
 

@@ -1,4 +1,4 @@
-"""What little memory costs: the job with an eighth of its data against the same job with the default, which holds all of it."""
+"""Cost of little memory: a job with an eighth of its data as memory against the default, which holds all data."""
 
 from .. import commands, data, measure, opponents, report
 

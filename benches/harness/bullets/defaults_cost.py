@@ -1,11 +1,11 @@
-"""What the defaults (checks, clocks, report) cost in CPU.
+"""CPU cost of the defaults: checks, clocks and the report.
 
-Nothing of them can be turned off, so no pair of commands shows it. Instead `perf` says which part of the CPU samples fell into their
-functions. Code inlined into others and the kernel's part of writing the report are not seen. The job has an eighth of its data as
-memory: blocks are checked when they are spilled. Faults are injected by tests that bring their own files; the command has none to pay
-for.
+They cannot be turned off, so no pair of commands shows their cost. Instead `perf` gives their share of the CPU samples.
+Code that is inlined into other functions and the kernel's part of writing the report are not counted. The job has an
+eighth of its data as memory, because blocks are checked when they are spilled. Fault injection costs nothing, because
+only tests provide files that fail.
 
-A share is taken within one run, so the spread of the same command against itself is told beside it and not added to the bound.
+A share comes from one run. So the spread of the same command against itself is reported and not added to the bound.
 """
 
 import collections
@@ -33,21 +33,22 @@ def measure_at(name, row, options):
     result = measure.pairs(program, program, row, folder, options.pairs, {})
     spread = statistics.median(abs(b["cpu"] / a["cpu"] - 1) for a, b in result["pairs"])
     result["cpu_spread"] = spread
-    told = f"A/A spread {spread * 100:.1f} %"
+    spread_text = f"A/A spread {spread * 100:.1f} %"
     if not _has_perf():
-        return report.judge_bullet(name, "itself", result | {"detail": told + "; no perf here to tell more"}, None, BOUND)
+        return report.judge_bullet(name, "itself", result | {"detail": spread_text + "; perf is not available"}, None,
+                                   BOUND)
     samples = collections.Counter()
     for _ in range(options.pairs):
         samples += _sampled(program)
     total = samples.total()
     shares = {part: samples[part] / total for part in PARTS}
     result |= {"samples": total, "shares": shares}
-    result["detail"] = ", ".join(f"{part} {share * 100:.1f} %" for part, share in shares.items()) + "; " + told
+    result["detail"] = ", ".join(f"{part} {share * 100:.1f} %" for part, share in shares.items()) + "; " + spread_text
     return report.judge_bullet(name, "without them", result, 1 / (1 - sum(shares.values())), BOUND)
 
 
 def _has_perf():
-    """Whether it is installed and this kernel lets it sample."""
+    """Returns True if perf is installed and the kernel lets it sample."""
     try:
         return subprocess.run(RECORD + ["-o", "/dev/null", "--", "true"], capture_output=True).returncode == 0
     except OSError:
@@ -55,13 +56,14 @@ def _has_perf():
 
 
 def _sampled(program):
-    """CPU samples of one run by part."""
+    """Returns the CPU samples of one run by part."""
     file = measure.WORK + "/perf.data"
-    measure.run(Program(program.name, lambda output: [*RECORD, "-o", file, "--", *program.command(output)], program.form))
+    measure.run(Program(program.name, lambda output: [*RECORD, "-o", file, "--", *program.command(output)],
+                        program.form))
     text = subprocess.run(["perf", "report", "-i", file, "--stdio", "-g", "none", "-t", "\t", "-F", "sample,dso,sym"],
                           capture_output=True, text=True, check=True).stdout
     if "yunti_engine::" not in text:
-        raise measure.Failed("perf finds no symbols in the binary: its parts are not to be told apart")
+        raise measure.Failed("perf finds no symbols in the binary: build it with symbols")
     samples = collections.Counter()
     for line in text.splitlines():
         number, _, symbol = line.partition("\t")

@@ -1,4 +1,4 @@
-"""Cost grows in proportion to the data: seconds a GB, less the empty job, are about the same at every size."""
+"""Cost in proportion to the data: seconds per GB, less the empty job, are about the same at every size."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from .. import data, measure, opponents, report
 from ..rows import BY_NAME, GB
 
 BOUND = 1.3
-# Where the processors rest more than this and the job's report names a disk, the disk is the limit and the size is only shown.
+# Share of idle processor time. Above it, if the report names a disk, the disk is the limit and the size is not judged.
 IDLE = 0.25
 
 
@@ -27,21 +27,23 @@ def _measure(sizes, folders, name, row, options):
     for folder in folders:
         measure.warm(folder, row.touch)
     bound_by = [_resource(measure.run(program)[1]) for program in programs]
-    # A size after the other in each round, so that all meet the same drift.
+    # Each round runs all sizes in turn, so that drift affects all of them.
     rounds = measure.in_turn(programs, options.pairs)
     start, *timed = [measure.summary(program, samples) for program, samples in zip(programs, zip(*rounds))]
     points = []
     for size, folder, seen, resource in zip(sizes, folders, timed, bound_by[1:]):
         idle = 1 - seen["cpu_median"] / (seen["median"] * os.cpu_count())
         points.append({
-            "gb": size, "seconds_a_gb": (seen["median"] - start["median"]) / data.bytes_of(folder) * GB, "bound_by": resource, "idle": idle,
+            "gb": size, "seconds_a_gb": (seen["median"] - start["median"]) / data.bytes_of(folder) * GB,
+            "bound_by": resource, "idle": idle,
             "disk": resource.startswith("disk") and idle > IDLE,
         } | seen)
     costs = [p["seconds_a_gb"] for p in points if not p["disk"]]
-    told = ", ".join(f"{p['gb']:g} GB {p['seconds_a_gb']:.3f}{' (disk)' if p['disk'] else ''}" for p in points)
-    result = {"empty": start, "points": points, "rounds": [[asdict(s) for s in samples] for samples in rounds], "a": timed[-1],
-              "detail": f"s/GB: {told}"}
-    # Tiny data can take no longer than the empty job.
+    costs_text = ", ".join(f"{p['gb']:g} GB {p['seconds_a_gb']:.3f}{' (disk)' if p['disk'] else ''}" for p in points)
+    result = {"empty": start, "points": points, "rounds": [[asdict(s) for s in samples] for samples in rounds],
+              "a": timed[-1],
+              "detail": f"s/GB: {costs_text}"}
+    # Tiny data may take no longer than the empty job.
     figure = max(costs) / min(costs) if len(costs) > 1 and min(costs) > 0 else None
     return report.judge_bullet(name, "the cheapest size", result, figure, BOUND)
 

@@ -1,4 +1,4 @@
-"""What a second thread brings, as a part of what it brings to the limit program: the machine's own share is in both."""
+"""Speed-up by a second thread, relative to the speed-up of the limit program. Both include the machine's limits."""
 
 import statistics
 from dataclasses import asdict
@@ -12,7 +12,8 @@ def measure_at(name, row, options):
     folder = data.of(row, options.size)
     programs = []
     for threads in (1, 2):
-        programs += [opponents.ours(row, folder, commands.THREADS, threads=threads), opponents.limit(row, folder, threads)]
+        programs += [opponents.ours(row, folder, commands.THREADS, threads=threads),
+                     opponents.limit(row, folder, threads)]
     measure.warm(folder, row.touch)
     measure.in_turn(programs, 1)  # not timed
     rounds = measure.in_turn(programs, options.pairs)

@@ -1,4 +1,4 @@
-// Keeps copies of byte strings until the program ends.
+// Arena that keeps copies of byte strings until the program ends.
 #pragma once
 #include <algorithm>
 #include <cstring>

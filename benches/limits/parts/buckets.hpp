@@ -1,4 +1,4 @@
-// One thread's entries by bucket: chains of small blocks out of one huge-page arena.
+// Entries of one thread by bucket: chains of small blocks from one huge-page arena.
 #pragma once
 #include <vector>
 
@@ -8,7 +8,7 @@ class Buckets {
   public:
     static constexpr size_t kBlock = 512;  // entries: 4 KB
 
-    // Room for `entries` in all.
+    // Reserves room for `entries` over all buckets.
     Buckets(size_t buckets, size_t entries) : at_(buckets, nullptr), blocks_(buckets) {
         arena_bytes_ = (entries + (buckets + 1) * kBlock) * 8;
         arena_ = next_ = (uint64_t*)map_memory(arena_bytes_);
@@ -29,7 +29,7 @@ class Buckets {
         auto& b = blocks_[bucket];
         return b.empty() ? 0 : (b.size() - 1) * kBlock + (at_[bucket] - b.back());
     }
-    // Copies the bucket's entries; the end of the copy.
+    // Copies the entries of a bucket and returns the end of the copy.
     uint64_t* copy(size_t bucket, uint64_t* to) const {
         size_t left = size(bucket);
         for (auto* block : blocks_[bucket]) {

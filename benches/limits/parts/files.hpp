@@ -1,5 +1,5 @@
-// Input files by name, whole reads at an offset, and an output directory that appears by one rename.
-// Every failure ends the program with one line: these are measuring sticks, not services.
+// Input files by name, complete reads at an offset, and an output directory that appears by one rename.
+// Every failure ends the program with one line, because these programs only measure.
 #pragma once
 #include <dirent.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ struct InputFile {
     int fd;
 };
 
-// One file, or the files of a directory in order of name, without hidden and `_` ones.
+// Returns one file, or the files of a directory in order of name, without hidden files and names with `_`.
 inline std::vector<InputFile> open_inputs(const std::string& path, int extra_flags = 0) {
     struct stat st;
     if (stat(path.c_str(), &st)) die(path);
@@ -51,7 +51,7 @@ inline std::vector<InputFile> open_inputs(const std::string& path, int extra_fla
     return files;
 }
 
-// Reads until `bytes` have come or the file ends; the number read.
+// Reads `bytes` or up to the end of the file, and returns the number of bytes read.
 inline size_t read_at(int fd, void* to, size_t bytes, uint64_t offset) {
     size_t done = 0;
     while (done < bytes) {
@@ -74,7 +74,7 @@ inline void write_at(int fd, const void* from, size_t bytes, uint64_t offset) {
     }
 }
 
-// OUT.tmp while it is written; commit() renames it to OUT.
+// Output directory, named OUT.tmp until commit() renames it to OUT.
 class OutputDir {
   public:
     explicit OutputDir(std::string final_path) : path_(std::move(final_path)) {
@@ -82,7 +82,7 @@ class OutputDir {
         if (!stat(path_.c_str(), &st)) { errno = EEXIST; die(path_); }
         if (mkdir((path_ + ".tmp").c_str(), 0777)) die(path_ + ".tmp");
     }
-    // Creates part-r-NNNNN; a known size is allocated at once.
+    // Creates part-r-NNNNN, and allocates a known size at once.
     int create_part(int number, uint64_t bytes = 0, int extra_flags = 0) {
         char name[32];
         snprintf(name, sizeof name, "/part-r-%05d", number);

@@ -1,9 +1,9 @@
-// An open-addressing table ordered by hash: slot = top bits of the hash, collisions go to the next slot, no wrap (slack at
-// the end instead). So growing is one sequential pass over old and new, and the entries of a hash range lie together, which
-// lets the tables of several threads be merged range by range inside the cache.
+// Open-addressing table ordered by hash. The top bits of the hash select the slot, and collisions go to the next slot.
+// Slack at the end replaces wrapping. So the table grows by one sequential pass, and the entries of a hash range are
+// adjacent. Tables of several threads are therefore merged range by range inside the cache.
 //
-// A Slot has: bool used() const (all zero bytes are unused), uint64_t hash() const, bool same(const Slot&) const about the key,
-// void fold(const Slot&), and bool commoner(const Slot&) const: much more often asked for, as far as it can tell.
+// A Slot has: bool used() const (zero bytes mean unused), uint64_t hash() const, bool same(const Slot&) const for equal
+// keys, void fold(const Slot&), and bool commoner(const Slot&) const for a key that is requested much more often.
 #pragma once
 #include <utility>
 
@@ -20,7 +20,7 @@ class FoldTable {
     Slot* begin() const { return slots_; }
     Slot* end() const { return end_; }
 
-    // Folds the slot into its entry; a new entry passes through keep() first.
+    // Folds the slot into its entry; keep() converts a new entry first.
     template <class Keep>
     void add(const Slot& slot, uint64_t hash, Keep keep) {
         Slot* first = home(hash);
@@ -28,7 +28,7 @@ class FoldTable {
         for (; s->used(); s++) {
             if (!s->same(slot)) continue;
             s->fold(slot);
-            // Common entries move to where their search begins: the caller's first look is then a well predicted branch.
+            // Frequent entries move to the start of their search, so the caller's first branch is well predicted.
             if (s->commoner(*first)) std::swap(*s, *first);
             return;
         }
@@ -37,7 +37,7 @@ class FoldTable {
         entries_++;
     }
 
-    // Calls use(slot, hash) for the entries with from <= hash <= last.
+    // Calls use(slot, hash) for each entry with from <= hash <= last.
     template <class Use>
     void each_between(uint64_t from, uint64_t last, Use use) const {
         const Slot* beyond = home(last) + 1;

@@ -1,4 +1,5 @@
-// 64-bit hashes of keys by rounds of AES: two or three cycles for 16 bytes, every output bit depends on every input bit.
+// 64-bit hashes of keys by rounds of AES. They take two or three cycles per 16 bytes, and every output bit depends on
+// every input bit.
 #pragma once
 #include <immintrin.h>
 

@@ -1,4 +1,4 @@
-// Zeroed anonymous memory backed by huge pages: fresh 4 KB pages alone would cost more than the sort.
+// Zeroed anonymous memory with huge pages, because fresh 4 KB pages would cost more than the sort.
 #pragma once
 #include <sys/mman.h>
 
@@ -11,7 +11,8 @@ constexpr size_t kHugePage = size_t(2) << 20;
 
 inline size_t round_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
 
-// From 1 MiB on: aligned to, and a multiple of, 2 MiB, advised huge. Below: plain pages.
+// Returns memory. From 1 MiB on it is aligned to 2 MiB, a multiple of 2 MiB, and advised huge; below, it has plain
+// pages.
 inline void* map_memory(size_t bytes) {
     bool huge = bytes >= kHugePage / 2;
     size_t want = round_up(bytes, huge ? kHugePage : 4096);

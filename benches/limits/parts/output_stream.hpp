@@ -1,5 +1,5 @@
-// Text lines to one file from several threads, in any order: each thread fills its own buffer and takes the next stretch
-// of the file when it is full.
+// Output of text lines from several threads to one file, in any order. Each thread fills a buffer and claims the next
+// range of the file when it is full.
 #pragma once
 #include <atomic>
 
@@ -8,17 +8,18 @@
 
 class OutputStream {
   public:
-    OutputStream(int fd, std::atomic<uint64_t>& file_end) : fd_(fd), file_end_(file_end), buffer_((char*)map_memory(kBytes + kSlack)), at_(buffer_) {}
+    OutputStream(int fd, std::atomic<uint64_t>& file_end)
+            : fd_(fd), file_end_(file_end), buffer_((char*)map_memory(kBytes + kSlack)), at_(buffer_) {}
     ~OutputStream() { flush(); }
 
-    // Room for n bytes (and 64 of over-copy); advance() after writing there.
+    // Returns room for n bytes and 64 bytes of over-copy. Call advance() after writing.
     char* room(size_t n) {
         if (at_ + n > buffer_ + kBytes) flush();
         if (n > kBytes) die("line too long for the output buffer");
         return at_;
     }
     void advance(char* to) { at_ = to; }
-    void write_alone(const void* data, size_t n) {  // a line of any length
+    void write_alone(const void* data, size_t n) {  // for a line of any length
         flush();
         write_at(fd_, data, n, file_end_.fetch_add(n));
     }

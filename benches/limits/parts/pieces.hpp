@@ -1,5 +1,6 @@
-// Gives threads the words or lines of files in pieces: ranges of a few MB are claimed by an atomic counter, read into a
-// reused buffer that stays in the L2 cache, and cut after a delimiter. What a cut leaves over is carried before the next piece.
+// Words or lines of files in pieces for threads. Threads claim ranges of a few MB by an atomic counter, read them into
+// a reused buffer in the L2 cache, and cut them after a delimiter. The rest after a cut is carried before the next
+// piece.
 //
 //   range:  [from .. to)   a token belongs to the range in which it begins
 //   buffer: | headroom ... carried | piece, page-aligned ... | slack |
@@ -14,7 +15,8 @@ class Ranges {
   public:
     Ranges(const std::vector<InputFile>& files, uint64_t range_bytes) {
         for (auto& f : files)
-            for (uint64_t at = 0; at < f.size; at += range_bytes) all_.push_back({f.fd, at, std::min(f.size, at + range_bytes), f.size});
+            for (uint64_t at = 0; at < f.size; at += range_bytes)
+                all_.push_back({f.fd, at, std::min(f.size, at + range_bytes), f.size});
     }
     struct Range { int fd; uint64_t from, to, file_size; };
     const Range* claim() {
@@ -33,21 +35,22 @@ class PieceReader {
     explicit PieceReader(IsDelimiter is_delimiter, size_t piece_bytes = 256 << 10)
         : delimits_(is_delimiter), piece_(piece_bytes), headroom_(64 << 10), buffer_((char*)map_memory(total())) {}
 
-    // Calls use(data, bytes) for spans that hold whole tokens and end with a delimiter (one is added at the end of a
-    // file that lacks it). 64 bytes beyond the span may be read and contain anything.
+    // Calls use(data, bytes) for spans of whole tokens that end with a delimiter, which is added at the end of a file
+    // if it is missing. The 64 bytes after the span are readable and have any content.
     template <class Use>
     void read(const Ranges::Range& range, Use use) {
         uint64_t at = range.from;
         size_t carried = 0;
-        bool skipping = false;  // the token that began in the range before
+        bool skipping = false;  // the token that began in the previous range
         if (at > 0) {
             char before;
             read_at(range.fd, &before, 1, at - 1);
             skipping = !delimits_(before);
         }
         while (at < range.file_size && (at < range.to || carried)) {
-            bool past = at >= range.to;  // only to finish the token in hand
-            size_t want = past ? std::min<uint64_t>(4096, range.file_size - at) : std::min<uint64_t>(piece_, range.to - at);
+            bool past = at >= range.to;  // only to finish the current token
+            size_t want =
+                past ? std::min<uint64_t>(4096, range.file_size - at) : std::min<uint64_t>(piece_, range.to - at);
             char* piece = buffer_ + headroom_;
             size_t n = read_at(range.fd, piece, want, at);
             if (n < want) die("input shrank");

@@ -1,6 +1,6 @@
-// Sorts 64-bit integers with AVX-512: quicksort whose partition compresses eight lanes at a time, networks below 65 elements.
-// The lower part is compacted in place (it never overtakes the reading), the upper part passes through a scratch array that
-// is in the same cache. Meant for arrays that fit the L2 cache.
+// Sort of 64-bit integers with AVX-512: quicksort with a partition that compresses eight lanes at once, and networks
+// for up to 64 elements. The lower part is compacted in place, because it never overtakes the reads. The upper part
+// goes through a scratch array in the same cache. The sort is for arrays that fit the L2 cache.
 #pragma once
 #include <immintrin.h>
 
@@ -23,7 +23,7 @@ inline __m512i exchange_within(__m512i v, __m512i partner) {
 
 inline __m512i reversed(__m512i v) { return _mm512_permutexvar_epi64(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), v); }
 
-// Ascending from a bitonic sequence of eight.
+// Sorts a bitonic sequence of eight in ascending order.
 inline __m512i merge_within(__m512i v) {
     v = exchange_within<0xf0>(v, _mm512_shuffle_i64x2(v, v, 0x4e));
     v = exchange_within<0xcc>(v, _mm512_permutex_epi64(v, 0x4e));
@@ -39,13 +39,13 @@ inline __m512i sort_within(__m512i v) {
     return exchange_within<0xaa>(v, _mm512_permutex_epi64(v, 0xb1));
 }
 
-// N sorted halves of N/2 vectors each become one ascending sequence.
+// Merges two sorted halves of N/2 vectors into one ascending sequence.
 template <int N>
 __attribute__((always_inline)) inline void merge_halves(__m512i* v) {
     for (int i = 0; i < N / 2; i++) {
         __m512i high = reversed(v[N - 1 - i]);
         exchange(v[i], high);
-        v[N - 1 - i] = high;  // its lanes are reversed, which a bitonic sequence may be
+        v[N - 1 - i] = high;  // its lanes are reversed, and the sequence is still bitonic
     }
     for (int step = N / 4; step; step /= 2)
         for (int i = 0; i < N; i += 2 * step)
@@ -57,7 +57,7 @@ template <int N>
 __attribute__((always_inline)) inline void sort_vectors(__m512i* v) {
     if constexpr (N == 1) {
         v[0] = sort_within(v[0]);
-    } else if constexpr (N == 8) {  // sort eight columns, then turn them into eight sorted rows
+    } else if constexpr (N == 8) {  // sort eight columns, then transpose them into eight sorted rows
         auto x = [v](int i, int j) { exchange(v[i], v[j]); };
         x(0, 2), x(1, 3), x(4, 6), x(5, 7), x(0, 4), x(1, 5), x(2, 6), x(3, 7), x(0, 1), x(2, 3);
         x(4, 5), x(6, 7), x(2, 4), x(3, 5), x(1, 4), x(3, 6), x(1, 2), x(3, 4), x(5, 6);
@@ -85,8 +85,9 @@ __attribute__((always_inline)) inline void sort_vectors(__m512i* v) {
     }
 }
 
+// Sorts up to 8 * N elements; 8 * (N - 1) or fewer need only a smaller N.
 template <int N>
-__attribute__((noinline)) inline void sort_up_to(uint64_t* a, size_t n) {  // 8 * (N - 1) or fewer need a smaller N, but are sorted as well
+__attribute__((noinline)) inline void sort_up_to(uint64_t* a, size_t n) {
     __m512i v[N];
     __mmask8 masks[N];
     for (int i = 0; i < N; i++) {
@@ -107,16 +108,17 @@ inline void sort_small(uint64_t* a, size_t n) {
     else sort_up_to<8>(a, n);
 }
 
-// An element near the median: the middle one of 8, 32 or 64 that are taken in runs of 8 at even distances.
+// Returns an element near the median: the middle of 8, 32 or 64 elements in evenly spaced runs of 8.
 inline uint64_t pivot(const uint64_t* a, size_t n) {
     alignas(64) uint64_t sample[64];
     int vectors = n < 512 ? 2 : n < 4096 ? 4 : 8;
-    for (int i = 0; i < vectors; i++) _mm512_store_si512(sample + i * 8, _mm512_loadu_si512(a + (n - 8) * (2 * i + 1) / (2 * vectors)));
+    for (int i = 0; i < vectors; i++)
+        _mm512_store_si512(sample + i * 8, _mm512_loadu_si512(a + (n - 8) * (2 * i + 1) / (2 * vectors)));
     sort_small(sample, vectors * 8);
     return sample[vectors * 4];
 }
 
-// Moves the elements below the pivot to the front; their number. Scratch: n + 16.
+// Moves the elements below the pivot to the front and returns their number. Scratch: n + 16 elements.
 inline size_t partition(uint64_t* a, size_t n, uint64_t by, uint64_t* scratch) {
     const __m512i bound = _mm512_set1_epi64(by);
     uint64_t *low = a, *high = scratch;
@@ -151,7 +153,7 @@ inline void sort(uint64_t* a, size_t n, uint64_t* scratch, int depth) {
         if (depth-- == 0) { std::sort(a, a + n); return; }
         uint64_t by = pivot(a, n);
         size_t low = partition(a, n, by, scratch);
-        if (low == 0) {  // the pivot is the least: set its equals aside
+        if (low == 0) {  // the pivot is the minimum: set its equals aside
             if (by == ~0ull) return;
             low = partition(a, n, by + 1, scratch);
         } else {
@@ -165,5 +167,7 @@ inline void sort(uint64_t* a, size_t n, uint64_t* scratch, int depth) {
 
 }  // namespace sort512
 
-// Scratch: room for n + 16, aligned to 64 bytes.
-inline void sort_u64(uint64_t* a, size_t n, uint64_t* scratch) { sort512::sort(a, n, scratch, 2 * (64 - __builtin_clzll(n | 1)) + 8); }
+// Sorts n elements. Scratch: n + 16 elements, aligned to 64 bytes.
+inline void sort_u64(uint64_t* a, size_t n, uint64_t* scratch) {
+    sort512::sort(a, n, scratch, 2 * (64 - __builtin_clzll(n | 1)) + 8);
+}

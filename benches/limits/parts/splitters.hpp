@@ -1,5 +1,5 @@
-// Key ranges from a sample: splitter i is the first 8-byte key prefix of bucket i. A table on the top 16 bits finds the
-// bucket of most prefixes with one load; only a cell with splitters inside needs a search.
+// Key ranges from a sample: splitter i is the first 8-byte key prefix of bucket i. A table over the top 16 bits gives
+// the bucket of most prefixes with one load. Only a cell that contains splitters needs a search.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -24,19 +24,21 @@ class Splitters {
         }
     }
     size_t buckets() const { return first_.size(); }
-    // The last bucket whose first prefix is not above this one.
+    // Returns the last bucket whose first prefix is not above this one.
     size_t bucket(uint64_t prefix) const {
         uint16_t c = cells_[prefix >> 48];
         return __builtin_expect(c & kSearch, 0) ? search(prefix) : c;
     }
-    // The leading 36 bits that differ inside the bucket: they order prefixes of one bucket, but may tie.
+    // Returns the first 36 bits that differ inside the bucket. They order the prefixes of a bucket but may tie.
     uint64_t key(size_t bucket, uint64_t prefix) const { return (prefix - first_[bucket]) >> shift_[bucket]; }
 
     static constexpr int kKeyBits = 36, kPositionBits = 28;
 
   private:
     static constexpr uint16_t kSearch = 0x8000;
-    size_t search(uint64_t prefix) const { return std::upper_bound(first_.begin() + 1, first_.end(), prefix) - first_.begin() - 1; }
+    size_t search(uint64_t prefix) const {
+        return std::upper_bound(first_.begin() + 1, first_.end(), prefix) - first_.begin() - 1;
+    }
     std::vector<uint64_t> first_;
     std::vector<uint8_t> shift_;
     std::vector<uint16_t> cells_;

@@ -1,5 +1,5 @@
-// Sorting 100-byte records with 10-byte keys in memory: 8-byte entries (36 key bits, 28 bits of record number), sorted a
-// bucket at a time in cache; only then are the records themselves touched again, once, to gather them into the output.
+// In-memory sort of 100-byte records with 10-byte keys. It sorts 8-byte entries (36 key bits, 28 bits of record number)
+// one bucket at a time in cache. Then it touches each record once, to gather it into the output.
 #pragma once
 #include <immintrin.h>
 
@@ -21,7 +21,7 @@ constexpr uint64_t kPositionMask = (1ull << Splitters::kPositionBits) - 1;
 inline uint64_t make_entry(uint64_t key, uint64_t position) { return key << Splitters::kPositionBits | position; }
 inline uint64_t position_of(uint64_t entry) { return entry & kPositionMask; }
 
-// Entries of one bucket into the order of their records; equal keys stay in the order of their positions.
+// Sorts the entries of one bucket into the order of their records. Equal keys keep the order of their positions.
 inline void sort_entries(uint64_t* entries, size_t n, const char* records, uint64_t* scratch) {
     sort_u64(entries, n, scratch);
     for (size_t i = 1; i < n;) {
@@ -35,7 +35,7 @@ inline void sort_entries(uint64_t* entries, size_t n, const char* records, uint6
     }
 }
 
-// Copies n records in the order of their entries, of which `known` may be looked at; the end of the copy.
+// Copies n records in the order of their entries and returns the end of the copy. `known` entries are readable.
 inline char* gather(const uint64_t* entries, size_t n, size_t known, const char* records, char* to) {
     constexpr size_t kAhead = 16;
     for (size_t i = 0; i < n; i++) {

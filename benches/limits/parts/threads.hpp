@@ -1,4 +1,4 @@
-// The same function on n threads, the caller being thread 0; returns when all are done.
+// Runs one function on n threads and returns when all are done. The caller is thread 0.
 #pragma once
 #include <thread>
 #include <vector>

@@ -86,7 +86,7 @@ pub fn validate(flags: &ValidateFlags) -> Outcome {
             document["error"] = failure::as_json(e);
         }
         stdout::print_json(&document)?;
-        return verdict.map_err(|e| Failure::Told(e.code()));
+        return verdict.map_err(|e| Failure::Reported(e.code()));
     }
     stdout::print(&format!(
         "records     {}, in {}\nduplicates  {}\nchecksum    {}\nsorted      {}\n",

@@ -53,7 +53,7 @@ pub fn watch<T>(env: Env, show: Show, job: impl FnOnce(Env) -> Outcome<T>) -> Ou
     state::job_done(match &outcome {
         Ok(_) | Err(Failure::OutputClosed) => 0,
         Err(Failure::Error(error)) => error.code() as u8,
-        Err(Failure::Told(code)) => *code as u8,
+        Err(Failure::Reported(code)) => *code as u8,
     });
     outcome
 }

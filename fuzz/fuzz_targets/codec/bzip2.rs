@@ -1,4 +1,4 @@
-//! Any bytes into the decoder of bzip2.
+//! Arbitrary bytes into the decoder of bzip2.
 #![no_main]
 
 #[path = "../../checks/decoders.rs"]

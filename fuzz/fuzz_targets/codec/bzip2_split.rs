@@ -1,4 +1,4 @@
-//! Any bytes as a bzip2 file that is read in splits.
+//! Arbitrary bytes as a bzip2 file that is read in splits.
 #![no_main]
 
 #[path = "../../checks/bzip2_split.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes into the decoder of deflate.
+//! Arbitrary bytes into the decoder of deflate.
 #![no_main]
 
 #[path = "../../checks/decoders.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes into the decoder of gzip.
+//! Arbitrary bytes into the decoder of gzip.
 #![no_main]
 
 #[path = "../../checks/decoders.rs"]

@@ -1,4 +1,4 @@
-//! Any bytes into the decoder of lz4.
+//! Arbitrary bytes into the decoder of lz4.
 #![no_main]
 
 #[path = "../../checks/decoders.rs"]

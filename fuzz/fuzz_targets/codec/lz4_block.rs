@@ -1,4 +1,4 @@
-//! Any bytes as an lz4 block.
+//! Arbitrary bytes as an lz4 block.
 #![no_main]
 
 #[path = "../../checks/lz4_block.rs"]

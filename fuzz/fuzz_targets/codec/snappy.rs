@@ -1,4 +1,4 @@
-//! Any bytes into the decoder of snappy.
+//! Arbitrary bytes into the decoder of snappy.
 #![no_main]
 
 #[path = "../../checks/decoders.rs"]

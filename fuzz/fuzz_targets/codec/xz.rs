@@ -1,4 +1,4 @@
-//! Any bytes into the decoder of xz.
+//! Arbitrary bytes into the decoder of xz.
 #![no_main]
 
 #[path = "../../checks/decoders.rs"]

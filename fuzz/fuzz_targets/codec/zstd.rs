@@ -1,4 +1,4 @@
-//! Any bytes into the decoder of zstd.
+//! Arbitrary bytes into the decoder of zstd.
 #![no_main]
 
 #[path = "../../checks/decoders.rs"]

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""The life of a cluster: up, a file, a job, a crash, down, up again with the data, down. In a folder of its own, so that a
-cluster that the user has up is not touched."""
+"""Tests the life cycle of a cluster: up, a file, a job, a crash, down, up again with the data, down.
+
+The cluster has its own folder, so that the tests do not touch a user's cluster.
+"""
 
 import collections
 import os
@@ -22,7 +24,7 @@ import layout  # noqa: E402
 import namespace  # noqa: E402
 
 CLUSTER = layout.Layout(os.path.join(layout.REPOSITORY, "build", "cluster-test"))
-# The words of a text with letters that take one, two and three bytes.
+# Text with letters of one, two and three bytes.
 TEXT = "".join(f"word{number % 97} Straße {'日本' * (number % 3)} {number % 7}\n" for number in range(5000))
 
 
@@ -47,27 +49,29 @@ def members():
 
 
 def listening(text):
-    """The ports of /proc/net/tcp or tcp6 that something listens on."""
+    """Returns the listening ports in the text of /proc/net/tcp or tcp6."""
     rows = [line.split() for line in text.splitlines()[1:]]
     return {int(row[1].rpartition(":")[2], 16) for row in rows if row[3] == "0A"}
 
 
 class Arguments(unittest.TestCase):
-    def test_wrong_ones_end_with_2_and_one_line(self):
-        for command, *arguments in (("up", "--nodes", "0"), ("up", "--nodes", "99"), ("up", "--nodes", "x"), ("up", "--set", "novalue"),
-                                    ("up", "--conf", "/nonexistent"), ("up", "--timeout", "0"), ("up", "--no-such"), ("up", "word"),
+    def test_wrong_arguments_exit_with_2_and_one_line(self):
+        for command, *arguments in (("up", "--nodes", "0"), ("up", "--nodes", "99"), ("up", "--nodes", "x"),
+                                    ("up", "--set", "novalue"),
+                                    ("up", "--conf", "/nonexistent"), ("up", "--timeout", "0"), ("up", "--no-such"),
+                                    ("up", "word"),
                                     ("down", "--no-such"), ("down", "word")):
             with self.subTest(command=[command, *arguments]):
                 done = run(os.path.join(SOURCE, command), *arguments)
                 self.assertEqual((2, "", 1), (done.returncode, done.stdout, done.stderr.count("\n")), done.stderr)
 
-    def test_a_folder_that_hadoop_cannot_work_in(self):
+    def test_refuses_a_folder_with_a_blank(self):
         done = run(os.path.join(SOURCE, "up"), "--dir", "/tmp/a b")
         self.assertEqual((1, 1), (done.returncode, done.stderr.count("\n")), done.stderr)
         self.assertFalse(os.path.exists("/tmp/a b"))
 
 
-class Life(unittest.TestCase):
+class LifeCycle(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         try:
@@ -85,13 +89,15 @@ class Life(unittest.TestCase):
         self.assertEqual(0, done.returncode, done.stdout + done.stderr)
         return done.stdout
 
-    def test_life(self):
-        for step in (self.fails_half_way, self.comes_up, self.comes_up_once, self.is_not_seen_outside, self.passes_all_through, self.keeps_a_file,
-                     self.runs_a_job, self.crashes, self.comes_up_with_its_data, self.goes_down):
+    def test_life_cycle(self):
+        for step in (self.up_fails_at_the_time_limit, self.up_starts_the_cluster, self.second_up_does_nothing,
+                     self.ports_are_unreachable_outside, self.in_cluster_passes_streams_and_signals, self.puts_a_file,
+                     self.runs_a_job, self.detects_a_dead_namenode, self.up_restores_kept_data,
+                     self.down_removes_everything):
             with self.subTest(step.__name__):
                 step()
 
-    def fails_half_way(self):
+    def up_fails_at_the_time_limit(self):
         done = up("--timeout", "1")
         self.assertEqual(1, done.returncode, done.stdout + done.stderr)
         self.assertIn("did not come up in time", done.stderr)
@@ -99,11 +105,11 @@ class Life(unittest.TestCase):
         done = tool("hadoop", "fs", "-ls", "/")
         self.assertEqual((1, "hadoop: the cluster is not running: make cluster-up\n"), (done.returncode, done.stderr))
 
-    def comes_up(self):
+    def up_starts_the_cluster(self):
         self.outside = self.ports_outside()
         self.assertIn("cluster: up in", self.good(up("--set", "dfs.namenode.fs-limits.min-block-size=4096")))
 
-    def comes_up_once(self):
+    def second_up_does_nothing(self):
         before = members()
         self.assertIn("up already", self.good(up()))
         self.assertEqual(before, members())
@@ -113,26 +119,29 @@ class Life(unittest.TestCase):
         with open("/proc/net/tcp", encoding="ascii") as four, open("/proc/net/tcp6", encoding="ascii") as six:
             return listening(four.read()) | listening(six.read())
 
-    def is_not_seen_outside(self):
+    def ports_are_unreachable_outside(self):
         inside = listening(self.good(tool("in-cluster", "cat", "/proc/net/tcp")))
         self.assertLessEqual({8020, 8030, 8032, 8088, 9866, 9870, 10020, 13562, 19888}, inside)
         for port in inside - self.outside:
             with self.subTest(port=port), self.assertRaises(ConnectionRefusedError):
                 socket.create_connection(("127.0.0.1", port), timeout=5)
         self.assertEqual("lo\n", self.good(tool("in-cluster", "ls", "/sys/class/net") if os.geteuid() else
-                                           tool("in-cluster", "sh", "-c", "sed 1,2d /proc/net/dev | cut -d: -f1 | tr -d ' '")))
+                                           tool("in-cluster", "sh", "-c",
+                                                "sed 1,2d /proc/net/dev | cut -d: -f1 | tr -d ' '")))
 
-    def passes_all_through(self):
-        done = tool("in-cluster", "sh", "-c", "pwd; cat; echo $ANSWER; exit 7", stdin="text\n", env=os.environ | {"ANSWER": "42"})
+    def in_cluster_passes_streams_and_signals(self):
+        done = tool("in-cluster", "sh", "-c", "pwd; cat; echo $ANSWER; exit 7", stdin="text\n",
+                    env=os.environ | {"ANSWER": "42"})
         self.assertEqual((7, f"{os.getcwd()}\ntext\n42\n"), (done.returncode, done.stdout))
-        # A signal to the launcher is one to the program.
+        # A signal to the launcher reaches the program.
         process = subprocess.Popen([os.path.join(CLUSTER.bin, "in-cluster"), "sleep", "60"])
         process.terminate()
         self.assertEqual(-signal.SIGTERM, process.wait(timeout=10))
         self.assertEqual(1, tool("hadoop", "NoSuchCommand").returncode)
-        self.assertIn("/mine.jar", self.good(tool("hadoop", "classpath", env=os.environ | {"HADOOP_CLASSPATH": "/mine.jar"})))
+        self.assertIn("/mine.jar",
+                      self.good(tool("hadoop", "classpath", env=os.environ | {"HADOOP_CLASSPATH": "/mine.jar"})))
 
-    def keeps_a_file(self):
+    def puts_a_file(self):
         self.good(tool("hadoop", "fs", "-Ddfs.blocksize=65536", "-put", "-", "words.txt", stdin=TEXT))
 
     def runs_a_job(self):
@@ -142,10 +151,10 @@ class Life(unittest.TestCase):
         lines = self.good(tool("hadoop", "fs", "-cat", "counts/part-r-*")).splitlines()
         counts = {word: int(count) for word, count in (line.split("\t") for line in lines)}
         self.assertEqual(collections.Counter(TEXT.split()), counts)
-        # The job ran in containers, not in the client.
+        # Containers ran the job, not the client.
         self.assertTrue(os.listdir(CLUSTER.container_logs(1)))
 
-    def crashes(self):
+    def detects_a_dead_namenode(self):
         with open(CLUSTER.pid("namenode"), encoding="ascii") as file:
             os.kill(int(file.read()), signal.SIGKILL)
         done = up()
@@ -154,11 +163,11 @@ class Life(unittest.TestCase):
         self.good(down("--keep"))
         self.assertEqual(set(), members())
 
-    def comes_up_with_its_data(self):
+    def up_restores_kept_data(self):
         self.good(up())
         self.assertEqual(TEXT, self.good(tool("hdfs", "dfs", "-cat", "words.txt")))
 
-    def goes_down(self):
+    def down_removes_everything(self):
         self.good(down())
         self.assertEqual(set(), members())
         self.assertFalse(os.path.exists(CLUSTER.data))

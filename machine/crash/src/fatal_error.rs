@@ -1,17 +1,19 @@
-//! What HotSpot leaves when it crashes, `hs_err_pidN.log`, to a report.
+//! Report from `hs_err_pidN.log`, the file that HotSpot writes when it crashes.
 //!
-//! The file has the environment, the command line, registers and pieces of memory too: of it only lines are taken whose form is known.
+//! The file also holds the environment, the command line, registers and parts of memory. Only lines of a known form
+//! are used.
 
 use std::time::SystemTime;
 
 use super::stack::{clean, without_numbers};
 use super::{Kind, Report};
 
+/// Frames of a report.
 const FRAMES_MAX: usize = 32;
-/// `SIGSTKFLT` is the longest.
+/// Bytes of the longest signal name, with room to spare: `SIGSTKFLT`.
 const SIGNAL_BYTES_MAX: usize = 12;
 
-/// None: it is no such file, or cut off before it says anything.
+/// Returns the report of an hs_err file. `None`: another file, or cut off before its cause.
 pub fn report(text: &str, time: SystemTime) -> Option<Report> {
     let mut lines = text.lines().map(str::trim_end);
     let head: Vec<&str> = lines
@@ -39,7 +41,7 @@ pub fn report(text: &str, time: SystemTime) -> Option<Report> {
         } else if line.starts_with("Native frames:") {
             part = Part::Native;
         } else if line.starts_with("Java frames:") {
-            // Told again, without those between: where there are native frames they are in them.
+            // Java frames repeat those of the native frames, so they are used only without native frames.
             part = if stack.is_empty() { Part::Java } else { Part::Other };
         } else if previous.starts_with("Current CompileTask:") {
             compiled = method_of_task(line).unwrap_or_default();
@@ -63,9 +65,9 @@ pub fn report(text: &str, time: SystemTime) -> Option<Report> {
         Some(top) if cause.is_signal => format!("{}: {top}", cause.text),
         _ => cause.text.clone(),
     };
-    let told_apart = if cause.is_signal { String::new() } else { without_numbers(&cause.text) };
+    let distinguishing = if cause.is_signal { String::new() } else { without_numbers(&cause.text) };
     Some(
-        Report::new(Kind::JvmFatal, class, title, time, stack, &[&told_apart])
+        Report::new(Kind::JvmFatal, class, title, time, stack, &[&distinguishing])
             .fact("pid", pid)
             .fact("jre", version)
             .fact("thread", thread)
@@ -73,14 +75,16 @@ pub fn report(text: &str, time: SystemTime) -> Option<Report> {
     )
 }
 
+/// Section of the file.
 enum Part {
     Native,
     Java,
     Other,
 }
 
+/// Cause of a crash.
 struct Cause {
-    /// `SIGSEGV`, `Internal Error: fatal error: ..`
+    /// Signal or message: `SIGSEGV`, `Internal Error: fatal error: ..`.
     text: String,
     is_signal: bool,
 }
@@ -95,15 +99,16 @@ fn cause(head: &[&str]) -> Option<Cause> {
         {
             return Some(Cause { text: signal.to_owned(), is_signal: true });
         }
-        // `Internal Error (src/hotspot/share/x.cpp:12), pid=1, tid=2`, and what it says below: an assertion, a word of the JVM's own.
+        // `Internal Error (src/hotspot/share/x.cpp:12), pid=1, tid=2`; the next line may hold an assertion or a
+        // message of the JVM.
         for name in ["Internal Error (", "Out of Memory Error ("] {
             let Some(rest) = line.strip_prefix(name) else { continue };
             let place = rest.split_once(')').map_or("", |(place, _)| place);
             let file = place.rsplit('/').next().unwrap_or_default();
-            let said = head.get(at + 1).filter(|next| says(next)).map(|next| format!(": {}", clean(next)));
+            let message = head.get(at + 1).filter(|next| is_jvm_message(next)).map(|next| format!(": {}", clean(next)));
             let name = name.trim_end_matches(" (");
             return Some(Cause {
-                text: format!("{name} at {}{}", clean(file), said.unwrap_or_default()),
+                text: format!("{name} at {}{}", clean(file), message.unwrap_or_default()),
                 is_signal: false,
             });
         }
@@ -115,8 +120,8 @@ fn cause(head: &[&str]) -> Option<Cause> {
     None
 }
 
-/// Texts that stand in the JVM's own source.
-fn says(line: &str) -> bool {
+/// Returns true for messages from the JVM's own source.
+fn is_jvm_message(line: &str) -> bool {
     ["assert(", "guarantee(", "fatal error: ", "Error: "].iter().any(|start| line.starts_with(start))
 }
 
@@ -150,14 +155,15 @@ fn class(cause: &Cause, thread: &str, stack: &[String]) -> String {
     }
 }
 
-/// `V  [libjvm.so+0xd3f1a0]  Unsafe_PutInt+0x120`: `[libjvm.so] Unsafe_PutInt`; `j  Crash.main([Ljava/lang/String;)V+9`: `Crash.main`.
+/// Name of a frame. `V  [libjvm.so+0xd3f1a0]  Unsafe_PutInt+0x120` gives `[libjvm.so] Unsafe_PutInt`; `j
+/// Crash.main([Ljava/lang/String;)V+9` gives `Crash.main`.
 fn frame(line: &str) -> Option<String> {
     let (kind, rest) = line.split_once(' ')?;
     let rest = rest.trim_start();
     match kind {
         "V" | "v" | "C" => {
             let Some(inside) = rest.strip_prefix('[') else {
-                // The JVM's own pieces of code: `v  ~StubRoutines::call_stub 0x..`
+                // Code stubs of the JVM: `v  ~StubRoutines::call_stub 0x..`
                 if kind != "v" {
                     return None;
                 }
@@ -177,15 +183,16 @@ fn frame(line: &str) -> Option<String> {
             // `J 1234% c2 com.Shop.find(I)V (10 bytes) @ 0x..`
             let words = rest.split(' ').skip_while(|word| !word.contains('('));
             let method = words.into_iter().next()?.split_once('(')?.0;
-            is_name(method).then(|| clean(&of_any_run(method)))
+            is_name(method).then(|| clean(&without_run_numbers(method)))
         }
         _ => None,
     }
 }
 
-/// Classes that the JVM makes while it runs are numbered as they come, or by their address: `Shop$$Lambda$14/0x0000000800c03000.run`,
-/// `Shop$$Lambda+0x00007f..`, `LambdaForm$MH.0x..`, `GeneratedMethodAccessor12`, `$Proxy7`. Without that they are the same in each run.
-fn of_any_run(method: &str) -> String {
+/// Method name without the numbers and addresses of classes that the JVM generates:
+/// `Shop$$Lambda$14/0x0000000800c03000.run`, `Shop$$Lambda+0x00007f..`, `LambdaForm$MH.0x..`,
+/// `GeneratedMethodAccessor12`, `$Proxy7`. The rest is the same in each run.
+fn without_run_numbers(method: &str) -> String {
     let mut out = String::with_capacity(method.len());
     let mut rest = method;
     while let Some(c) = rest.chars().next() {
@@ -210,17 +217,18 @@ fn of_any_run(method: &str) -> String {
     out
 }
 
-/// Of a library, a class with its method: what stands in no text of another kind.
+/// Returns true for the characters of a library name, or of a class with its method.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "._$/-+:<>~".contains(c))
 }
 
-/// Of C++: types and arguments too.
+/// Returns true for the characters of a C++ symbol, including types and arguments.
 fn is_symbol(text: &str) -> bool {
     text.chars().all(|c| c.is_alphanumeric() || "._$-+:<>~(),*& []@{}=".contains(c)) && !text.contains("= ")
 }
 
-/// `(0x00007f..):  JavaThread "main" [_thread_in_vm, id=1]`: its kind; the name is the program's own.
+/// Kind of the thread in `(0x00007f..):  JavaThread "main" [_thread_in_vm, id=1]`. The thread's name belongs to the
+/// program and is left out.
 fn kind_of_thread(rest: &str) -> &'static str {
     const KINDS: [(&str, &str); 8] = [
         ("CompilerThread", "CompilerThread"),
@@ -232,15 +240,15 @@ fn kind_of_thread(rest: &str) -> &'static str {
         ("WatcherThread", "WatcherThread"),
         ("JavaThread", "JavaThread"),
     ];
-    let told = rest.split_once("):").map_or(rest, |(_, kind)| kind.trim_start());
+    let kind = rest.split_once("):").map_or(rest, |(_, kind)| kind.trim_start());
     let compilers = ["C1 CompilerThread", "C2 CompilerThread", "JVMCI CompilerThread"];
-    if told.strip_prefix("JavaThread \"").is_some_and(|name| compilers.iter().any(|one| name.starts_with(one))) {
+    if kind.strip_prefix("JavaThread \"").is_some_and(|name| compilers.iter().any(|one| name.starts_with(one))) {
         return "CompilerThread";
     }
-    KINDS.iter().find(|(start, _)| told.starts_with(start)).map_or("", |(_, kind)| kind)
+    KINDS.iter().find(|(start, _)| kind.starts_with(start)).map_or("", |(_, name)| name)
 }
 
-/// `C2:1234  567 %  4  com.Shop::find @ 5 (10 bytes)`: `com.Shop::find`.
+/// Method of a compile task: `C2:1234  567 %  4  com.Shop::find @ 5 (10 bytes)` gives `com.Shop::find`.
 fn method_of_task(line: &str) -> Option<String> {
     let method = line.split_whitespace().find(|word| word.contains("::"))?;
     is_name(method).then(|| clean(method))
@@ -308,7 +316,7 @@ JAVA_TOOL_OPTIONS=-Dkey=hunter2
     }
 
     #[test]
-    fn what_is_told_is_names_alone() {
+    fn reports_names_only() {
         let report = read(SIGSEGV);
         assert_eq!(report.class, "SIGSEGV in the JVM");
         assert_eq!(report.title, "SIGSEGV: [libjvm.so] Unsafe_PutInt");
@@ -339,7 +347,7 @@ JAVA_TOOL_OPTIONS=-Dkey=hunter2
     }
 
     #[test]
-    fn classes() {
+    fn classifies_crashes() {
         let native =
             SIGSEGV.replace("V  [libjvm.so+0xe5df1a]  Unsafe_PutInt+0x9a", "C  [libshop.so+0x119]  Java_Shop_find+0x9");
         assert_eq!(read(&native).class, "SIGSEGV in libshop.so");
@@ -360,7 +368,7 @@ JAVA_TOOL_OPTIONS=-Dkey=hunter2
     }
 
     #[test]
-    fn classes_made_while_it_runs_are_the_same_in_each_run() {
+    fn generated_classes_have_the_same_name_in_each_run() {
         for (line, name) in [
             ("j  Shop$$Lambda$14/0x0000000800c03000.run()V+4", "Shop$$Lambda.run"),
             ("j  Shop$$Lambda$1.run()V+4", "Shop$$Lambda.run"),
@@ -384,51 +392,54 @@ JAVA_TOOL_OPTIONS=-Dkey=hunter2
         }
     }
 
-    /// A file that somebody has made to have something sent that cannot be.
+    /// A crafted file cannot make the report oversized.
     #[test]
-    fn a_signal_without_end_is_none() {
+    fn refuses_an_endless_signal_name() {
         let made = SIGSEGV.replace("SIGSEGV", &format!("SIG{}", "A".repeat(100_000)));
         assert_eq!(report(&made, SystemTime::UNIX_EPOCH), None);
     }
 
     #[test]
-    fn others_than_signals() {
-        let heap = "#\n# A fatal error has been detected by the Java Runtime Environment:\n#\n#  Internal Error (debug.cpp:362), pid=12, tid=13\n#  fatal error: OutOfMemory encountered: Java heap space\n#\n";
+    fn reports_causes_other_than_signals() {
+        let heap = "#\n# A fatal error has been detected by the Java Runtime Environment:\n#\n#  Internal Error \
+            (debug.cpp:362), pid=12, tid=13\n#  fatal error: OutOfMemory encountered: Java heap space\n#\n";
         let report = read(heap);
         assert_eq!(report.class, "no heap left");
         assert_eq!(
             report.title,
             "Internal Error at debug.cpp:362: fatal error: OutOfMemory encountered: Java heap space"
         );
-        let native = "#\n# There is insufficient memory for the Java Runtime Environment to continue.\n# Native memory allocation (mmap) failed to map 65536 bytes. Error detail: G1 virtual space\n# Possible reasons:\n#  Out of Memory Error (os_linux.cpp:2790), pid=1, tid=2\n";
+        let native = "#\n# There is insufficient memory for the Java Runtime Environment to continue.\n# Native \
+            memory allocation (mmap) failed to map 65536 bytes. Error detail: G1 virtual space\n# Possible \
+            reasons:\n#  Out of Memory Error (os_linux.cpp:2790), pid=1, tid=2\n";
         assert_eq!(read(native).class, "no native memory left");
     }
 
     #[test]
-    fn other_files_and_pieces_of_files() {
+    fn refuses_other_files_and_truncated_files() {
         for text in
             ["", "#\n#\n", "SECRET=hunter2", "# A fatal error has been detected by the Java Runtime Environment:\n#\n"]
         {
             assert_eq!(report(text, SystemTime::UNIX_EPOCH), None);
         }
         for cut in (0..SIGSEGV.len()).filter(|at| SIGSEGV.is_char_boundary(*at)) {
-            let told = format!(
+            let report = format!(
                 "{:?}{:?}",
                 report(&SIGSEGV[..cut], SystemTime::UNIX_EPOCH),
                 report(&SIGSEGV[cut..], SystemTime::UNIX_EPOCH)
             );
-            assert!(!told.contains("hunter2"));
+            assert!(!report.contains("hunter2"));
         }
     }
 
-    /// A file that somebody has made to have something sent.
+    /// A crafted file cannot make the report include other text.
     #[test]
-    fn what_only_looks_like_frames_is_left_out() {
+    fn leaves_out_lines_that_only_resemble_frames() {
         let made = SIGSEGV.replace(
             "j  Crash.main([Ljava/lang/String;)V+22\nv",
             "C  root:x:0:0:root /root\nj  SECRET=hunter2(\nV  [a b+0x1]  PASSWORD = hunter2\nv",
         );
-        let told = format!("{:?}", read(&made));
-        assert!(!told.contains("hunter2") && !told.contains("root"), "{told}");
+        let report = format!("{:?}", read(&made));
+        assert!(!report.contains("hunter2") && !report.contains("root"), "{report}");
     }
 }

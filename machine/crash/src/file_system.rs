@@ -1,18 +1,18 @@
-//! Lines of the kernel's log in which file systems say what is wrong with them, to reports: each by itself.
+//! Reports from lines of the kernel's log in which file systems report errors; each line is a report of its own.
 
 use std::time::SystemTime;
 
 use super::stack::{clean, without_numbers};
 use super::{Kind, Report};
 
-/// Without who came upon it, and without names of files: ` comm ls:`, ` path /a/b: ..`, `'name'`.
+/// Removes the name of the process (` comm ls:`) and names of files (` path /a/b: ..`, `'name'`).
 fn without_names(text: &str) -> String {
     let mut out = text.to_owned();
     if let Some(at) = out.find(" comm ") {
         let end = out[at..].find(": ").map_or(out.len(), |n| at + n + 1);
         out.replace_range(at..end, "");
     }
-    // Where a path ends cannot be told: names have blanks and colons too.
+    // File names may hold blanks and colons, so the end of a path is unknown and the rest is removed.
     if let Some(at) = out.find(" path ") {
         out.replace_range(at.., " ..");
     }
@@ -26,12 +26,12 @@ fn without_names(text: &str) -> String {
     out
 }
 
-/// What file systems say of themselves.
+/// Returns the report of a file system's error line, else `None`.
 pub fn report(text: &str, time: SystemTime) -> Option<Report> {
     let text = without_names(text);
     let text = text.as_str();
-    let report = |class: String, device: &str, title: &str, told_apart: &str| {
-        let report = Report::new(Kind::FileSystem, class, clean(title), time, Vec::new(), &[device, told_apart]);
+    let report = |class: String, device: &str, title: &str, distinguishing: &str| {
+        let report = Report::new(Kind::FileSystem, class, clean(title), time, Vec::new(), &[device, distinguishing]);
         Some(report.fact("device", clean(device)))
     };
     for name in ["EXT4", "EXT3", "EXT2", "F2FS", "FAT", "BTRFS", "exFAT", "NTFS3", "UDF"] {
@@ -46,7 +46,7 @@ pub fn report(text: &str, time: SystemTime) -> Option<Report> {
             let class = if is_function { format!("{system}: {function}") } else { format!("{system}: an error") };
             return report(class, device, text, &without_numbers(what));
         }
-        // EXT4-fs (sda1): what is done about it; FAT-fs (sdb1): error, ..
+        // EXT4-fs (sda1): the file system's reaction; FAT-fs (sdb1): error, ..
         let (device, what) = rest.strip_prefix(" (")?.split_once("): ")?;
         let is_error = what.starts_with("error")
             || what.contains("Remounting filesystem read-only")
@@ -75,12 +75,12 @@ pub fn report(text: &str, time: SystemTime) -> Option<Report> {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Option<Report> {
+    fn parse(text: &str) -> Option<Report> {
         report(text, SystemTime::UNIX_EPOCH)
     }
 
     #[test]
-    fn file_systems() {
+    fn reports_errors_of_file_systems() {
         for (text, class, device) in [
             (
                 "EXT4-fs error (device loop0): ext4_lookup:1858: inode #2: comm ls: deleted inode referenced: 12",
@@ -106,7 +106,7 @@ mod tests {
                 "sdb1",
             ),
         ] {
-            let report = told(text).unwrap();
+            let report = parse(text).unwrap();
             assert_eq!(
                 (report.kind, report.class.as_str(), report.facts[0].1.as_str()),
                 (Kind::FileSystem, class, device)
@@ -121,19 +121,20 @@ mod tests {
             "EXT4-fs error (device ",
             "XFS (",
         ] {
-            assert_eq!(told(text), None, "{text}");
+            assert_eq!(parse(text), None, "{text}");
         }
     }
 
     #[test]
-    fn names_of_files_and_of_who_came_upon_it_are_not_told() {
+    fn leaves_out_names_of_files_and_processes() {
         for (text, title) in [
             (
                 "EXT4-fs error (device sda1): ext4_lookup:1858: inode #2: comm ls: deleted inode referenced: 12",
                 "EXT4-fs error (device sda1): ext4_lookup:1858: inode #2: deleted inode referenced: 12",
             ),
             (
-                "EXT4-fs error (device sda1): htree_dirblock_to_tree:1083: inode #5: block 9: comm a: b: path /data/of: secret: bad entry",
+                "EXT4-fs error (device sda1): htree_dirblock_to_tree:1083: inode #5: block 9: comm a: b: path \
+                 /data/of: secret: bad entry",
                 "EXT4-fs error (device sda1): htree_dirblock_to_tree:1083: inode #5: block 9: b: ..",
             ),
             (
@@ -142,10 +143,10 @@ mod tests {
             ),
             ("EXT4-fs error (device sda1): f:1: comm x", "EXT4-fs error (device sda1): f:1:"),
         ] {
-            assert_eq!(told(text).unwrap().title, title);
+            assert_eq!(parse(text).unwrap().title, title);
         }
         let of = |comm: &str| {
-            told(&format!("EXT4-fs error (device sda1): f:1: inode #2: comm {comm}: bad")).unwrap().signature
+            parse(&format!("EXT4-fs error (device sda1): f:1: inode #2: comm {comm}: bad")).unwrap().signature
         };
         assert_eq!(of("ls"), of("find"));
     }

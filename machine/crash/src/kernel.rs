@@ -1,6 +1,8 @@
-//! Lines of the kernel's log, to reports. What a report begins with stands in `beginning`; of what follows only names of functions are taken, and who it was.
+//! Reports from lines of the kernel's log. `beginning` lists how a report begins; of the lines behind it, only
+//! function names and the process are used.
 //!
-//! Limits: an oops of one processor whose lines are mixed with those of another's is one report with the frames of both. Warnings (`WARNING:`) are none.
+//! Limits: oopses of two processors whose lines are mixed become one report with the frames of both. Warnings
+//! (`WARNING:`) make no report.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,13 +13,14 @@ use super::{Kind, Report};
 
 /// Frames of a report.
 const FRAMES_MAX: usize = 32;
-/// Lines of an oops, registers and modules with them; the list of tasks of an OOM kill is longer.
+/// Lines of an oops with registers and modules; the task list of an OOM kill is longer.
 const LINES_MAX: usize = 400;
-/// Lines of one report come together, and not for longer than that, even where each is written to a slow console.
+/// Longest gap between two lines of one report.
 const SILENCE: Duration = Duration::from_secs(2);
+/// Longest time from the first to the last line of a report, even on a slow console.
 const REPORT_TIME: Duration = Duration::from_secs(30);
-/// Those by which the kernel tells: who is told of stands behind them.
-const TELLING: [&str; 13] = [
+/// Functions of the kernel's own reporting; the reported function is behind them.
+const REPORTING: [&str; 13] = [
     "dump_stack",
     "dump_stack_lvl",
     "show_stack",
@@ -32,7 +35,7 @@ const TELLING: [&str; 13] = [
     "print_bad_pte",
     "__schedule_bug",
 ];
-/// How a frame is reached where a thread waits: what is above says for what.
+/// Functions through which a thread waits; the next frame shows what for.
 const WAITING: [&str; 8] = [
     "__schedule",
     "schedule",
@@ -44,15 +47,16 @@ const WAITING: [&str; 8] = [
     "bit_wait",
 ];
 
-/// What the lines so far have told.
+/// Collector that joins lines to reports.
 #[derive(Default)]
 pub struct KernelReports {
     open: Option<Episode>,
 }
 
+/// Report whose lines are still arriving.
 struct Episode {
     kind: Kind,
-    /// `null pointer`, `general protection fault`; of an OOM kill who had none left.
+    /// `null pointer`, `general protection fault`; for an OOM kill `memory`.
     cause: String,
     title: String,
     time: SystemTime,
@@ -69,29 +73,29 @@ impl Episode {
         Episode { kind, cause, title, time, last_line: time, process: None, cgroup: None, stack: Vec::new(), lines: 0 }
     }
 
-    /// Whether this line may still be of it.
+    /// Returns true if the line may belong to this report.
     fn has_more(&self, text: &str, time: SystemTime) -> bool {
         let since = |from: SystemTime| time.duration_since(from).unwrap_or_default();
         let is_another = text.starts_with("------------[ cut here") && !self.stack.is_empty();
         since(self.last_line) <= SILENCE && since(self.time) <= REPORT_TIME && !is_another
     }
 
-    /// Whether it ends with this line.
+    /// Adds a line, and returns true if it is the last one of the report.
     fn add(&mut self, text: &str) -> bool {
         self.lines += 1;
         if self.process.is_none() {
             self.process = process_of(text);
         }
         let frame = match text.strip_prefix("RIP: 0010:").or_else(|| text.strip_prefix("pc : ")) {
-            // Told again at the end: of the first alone, before the trace.
+            // A repetition at the end is skipped: only the first such line, before the trace, counts.
             Some(place) => kernel_frame(place).filter(|_| self.stack.is_empty()),
             None => kernel_frame(text),
         };
-        let is_told = |f: &String| {
-            let is_telling = TELLING.contains(&f.as_str()) || f.starts_with("__asan_");
-            self.stack.len() < FRAMES_MAX && self.stack.first() != Some(f) && !(self.stack.is_empty() && is_telling)
+        let is_kept = |f: &String| {
+            let is_reporting = REPORTING.contains(&f.as_str()) || f.starts_with("__asan_");
+            self.stack.len() < FRAMES_MAX && self.stack.first() != Some(f) && !(self.stack.is_empty() && is_reporting)
         };
-        if let Some(frame) = frame.filter(is_told) {
+        if let Some(frame) = frame.filter(is_kept) {
             self.stack.push(frame);
         }
         let is_end = text.starts_with("---[ end")
@@ -104,18 +108,18 @@ impl Episode {
             Kind::HungTask => waits_for(&self.stack).to_owned(),
             _ => format!("{} in {}", self.cause, module_of(&self.stack)),
         };
-        // Without a stack the text is all there is.
+        // Without a stack, only the text distinguishes reports.
         let text = without_numbers(&self.title);
-        let told_apart = if self.stack.is_empty() { vec![text.as_str()] } else { Vec::new() };
+        let distinguishing = if self.stack.is_empty() { vec![text.as_str()] } else { Vec::new() };
         let (process, pid) = self.process.unzip();
-        Report::new(self.kind, class, self.title, self.time, self.stack, &told_apart)
+        Report::new(self.kind, class, self.title, self.time, self.stack, &distinguishing)
             .fact("process", process.unwrap_or_default())
             .fact("pid", pid.map(|p| p.to_string()).unwrap_or_default())
     }
 }
 
 impl KernelReports {
-    /// The next line. What it ends, and what it is by itself.
+    /// Takes the next line. Returns the report that it ends, and the report of the line itself.
     pub fn take(&mut self, record: &Record, time: SystemTime) -> Vec<Report> {
         let text = record.text.trim_end();
         let mut done = Vec::new();
@@ -130,7 +134,7 @@ impl KernelReports {
         } else if let Some(report) = file_system::report(text, time) {
             done.push(report);
         } else if let Some((kind, cause)) = beginning(text) {
-            // An oops tells what it is in several ways before its first frame: the first says it best.
+            // An oops names its cause several times before the first frame; the first name is the most precise.
             let goes_on = self.open.as_ref().is_some_and(|open| {
                 open.kind == Kind::Oops && kind == Kind::Oops && open.stack.is_empty() && cause != "panic"
             });
@@ -142,10 +146,10 @@ impl KernelReports {
             }
         } else if let Some(open) = &mut self.open {
             let constraint = text.strip_prefix("oom-kill:");
-            if let Some(told) = constraint.filter(|_| open.kind == Kind::OomKill) {
-                // A group's name may have a comma.
+            if let Some(rest) = constraint.filter(|_| open.kind == Kind::OomKill) {
+                // A group's name may hold a comma.
                 let group =
-                    told.split_once(",task_memcg=").map(|(_, rest)| rest.split(",task=").next().unwrap_or(rest));
+                    rest.split_once(",task_memcg=").map(|(_, rest)| rest.split(",task=").next().unwrap_or(rest));
                 open.cgroup = group.map(clean);
             }
             if open.add(text) {
@@ -155,14 +159,14 @@ impl KernelReports {
         done
     }
 
-    /// Nothing has come for a while: what is open is all.
+    /// Ends the open report after a silence.
     pub fn end(&mut self) -> Option<Report> {
         let open = self.open.take()?;
-        // Nobody was killed: it is not known how it ended.
+        // Without a kill, the outcome is unknown.
         (open.kind != Kind::OomKill).then(|| open.report())
     }
 
-    /// `Memory cgroup out of memory: Killed process 77 (java) total-vm:9kB, anon-rss:8kB, ..`
+    /// Parses `Memory cgroup out of memory: Killed process 77 (java) total-vm:9kB, anon-rss:8kB, ..`
     fn killed(&mut self, text: &str, time: SystemTime) -> Option<Report> {
         let (head, tail) = text.split_once(": Killed process ")?;
         let of_group = match head {
@@ -172,10 +176,10 @@ impl KernelReports {
         };
         let (pid, rest) = tail.split_once(" (")?;
         let pid: u32 = pid.parse().ok()?;
-        // A name may have brackets.
+        // A process name may hold brackets.
         let (name, rest) = rest.rsplit_once(") ").or_else(|| rest.rsplit_once(')'))?;
         let field = |key: &str| rest.split([',', ' ']).find_map(|f| f.strip_prefix(key)).unwrap_or_default();
-        // Several processes of a group may go by one shortage.
+        // One shortage may kill several processes of a group.
         let (cgroup, stack) = match &self.open {
             Some(open) if open.kind == Kind::OomKill => (open.cgroup.clone(), open.stack.clone()),
             _ => (None, Vec::new()),
@@ -187,15 +191,15 @@ impl KernelReports {
         } else {
             format!("{name} was killed: {class}")
         };
-        // Who it was and where tells one from another; the stack is of whoever asked next.
-        let told_apart = [without_numbers(&name), without_numbers(&group)];
+        // Process and group distinguish reports. The stack belongs to the process that requested memory next.
+        let distinguishing = [without_numbers(&name), without_numbers(&group)];
         let mut report = Report::new(
             Kind::OomKill,
             class.into(),
             title,
             time,
             Vec::new(),
-            &told_apart.each_ref().map(String::as_str),
+            &distinguishing.each_ref().map(String::as_str),
         )
         .fact("process", name)
         .fact("pid", pid.to_string())
@@ -207,7 +211,7 @@ impl KernelReports {
     }
 }
 
-/// What a report begins with, and why.
+/// Returns kind and cause if the line begins a report.
 fn beginning(text: &str) -> Option<(Kind, &'static str)> {
     const OOPSES: [(&str, &str); 17] = [
         ("BUG: kernel NULL pointer dereference", "null pointer"),
@@ -246,7 +250,8 @@ fn beginning(text: &str) -> Option<(Kind, &'static str)> {
     found.map(|(_, cause)| (Kind::Oops, *cause))
 }
 
-/// `CPU: 1 UID: 0 PID: 77 Comm: java Tainted: G`, `INFO: task java:77 blocked ..`, `.. stuck for 26s! [java:77]`
+/// Parses name and pid from `CPU: 1 UID: 0 PID: 77 Comm: java Tainted: G`, `INFO: task java:77 blocked ..` or `..
+/// stuck for 26s! [java:77]`.
 fn process_of(text: &str) -> Option<(String, u32)> {
     let named = |name: &str, pid: &str| Some((clean(name), pid.parse().ok()?));
     if let Some((_, rest)) = text.split_once("PID: ") {
@@ -262,7 +267,7 @@ fn process_of(text: &str) -> Option<(String, u32)> {
     named(name, pid)
 }
 
-/// The module of the innermost frame that says one.
+/// Module of the innermost frame; its function if the frame names no module.
 fn module_of(stack: &[String]) -> &str {
     let module = |frame: &'_ String| Some((frame.find(" [")? + 2, frame.len().checked_sub(1)?));
     match stack.first() {
@@ -271,7 +276,7 @@ fn module_of(stack: &[String]) -> &str {
     }
 }
 
-/// For what a thread waits whose stack this is.
+/// Class of a hung task with this stack, by the resource that it waits for.
 fn waits_for(stack: &[String]) -> &'static str {
     const PLACES: [(&str, &str); 17] = [
         ("jbd2_", "waits for the journal of ext4"),
@@ -294,7 +299,7 @@ fn waits_for(stack: &[String]) -> &'static str {
     ];
     let is_io = stack.iter().any(|f| f.contains("io_schedule") || f.starts_with("bit_wait_io"));
     let mut outer = stack.iter().filter(|f| !WAITING.contains(&f.as_str()));
-    // The innermost that is known says it: a lock that is waited for within a file system is a lock.
+    // The innermost known function decides: a lock inside a file system counts as a lock.
     match outer.find_map(|f| {
         PLACES.iter().find(|(start, _)| f.trim_start_matches('_').starts_with(start.trim_start_matches('_')))
     }) {
@@ -355,7 +360,7 @@ RSP: 0018:ffffc900
 ";
 
     #[test]
-    fn an_oops_is_one_report_with_names_alone() {
+    fn joins_an_oops_to_one_report_of_names() {
         let report = one(OOPS);
         assert_eq!((report.kind, report.class.as_str()), (Kind::Oops, "null pointer in crasher"));
         assert_eq!(
@@ -364,25 +369,25 @@ RSP: 0018:ffffc900
         );
         assert_eq!((fact(&report, "process"), fact(&report, "pid")), (Some("java worker"), Some("4711")));
         assert!(!format!("{report:?}").contains("73656372"), "{report:?}");
-        // Elsewhere, at another address and by another process it is the same.
+        // The same crash has the same signature at another address and in another process.
         let again = OOPS.replace("4711", "99").replace("+0x5/0x10", "+0x7/0x1f").replace("0000000000000008", "0010");
         assert_eq!(one(&again).signature, report.signature);
         assert_ne!(one(&OOPS.replace("vfs_read", "vfs_write")).signature, report.signature);
     }
 
     #[test]
-    fn two_in_a_row_are_two() {
+    fn separates_two_oopses_in_a_row() {
         let both = format!("{OOPS}{}", OOPS.replace("crash_read", "crash_write"));
         let all = reports(&both);
         assert_eq!(all.len(), 2);
         assert_ne!(all[0].signature, all[1].signature);
-        // Cut off by the next.
+        // The second begins before the first ends.
         let cut = OOPS.lines().take(16).collect::<Vec<_>>().join("\n");
         assert_eq!(reports(&format!("{cut}\n{OOPS}")).len(), 2);
     }
 
     #[test]
-    fn a_hung_task() {
+    fn reports_a_hung_task() {
         let log = "\
 INFO: task kworker/u8:2:1234 blocked for more than 122 seconds.
       Not tainted 6.18.5 #1
@@ -415,7 +420,7 @@ Call Trace:
     }
 
     #[test]
-    fn kills_of_a_group_and_of_the_machine() {
+    fn reports_kills_of_a_group_and_of_the_machine() {
         let log = "\
 python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0
 CPU: 0 UID: 0 PID: 812 Comm: python3 Not tainted 6.18.5 #1
@@ -437,14 +442,14 @@ oom_reaper: reaped process 813 (py (x)), now anon-rss:0kB, file-rss:0kB, shmem-r
         assert_eq!(report.stack, ["dump_header", "try_charge_memcg"]);
         let machine = "Out of memory: Killed process 5 (java) total-vm:1kB, anon-rss:2kB, file-rss:0kB";
         assert_eq!(one(machine).class, "the machine has no memory left");
-        // Nobody was killed.
+        // No process was killed.
         assert_eq!(reports(&log.lines().take(9).collect::<Vec<_>>().join("\n")), []);
         assert_eq!(reports("someone wrote: Killed process 5 (java) x"), []);
     }
 
-    /// What is told of is not how it is told.
+    /// Frames of the kernel's own reporting are skipped.
     #[test]
-    fn reports_that_begin_with_how_they_are_told() {
+    fn skips_frames_of_the_reporting_code() {
         let report = one("\
 BUG: KASAN: slab-out-of-bounds in crash_write+0x1b/0x30 [crasher]
 Write of size 1 at addr ffff8880 by task sh/812
@@ -465,9 +470,9 @@ Call Trace:
         );
     }
 
-    /// Of a report without an end, what comes much later is no part; nor what begins anew.
+    /// A late line does not belong to an open report, and neither does a new beginning.
     #[test]
-    fn what_comes_later_is_another() {
+    fn late_lines_begin_another_report() {
         let open = "watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [java:77]\nRIP: 0010:spins+0x1/0x2";
         let mut kernel = KernelReports::default();
         let mut take = |text: &str, seconds: u64| {
@@ -476,24 +481,25 @@ Call Trace:
         };
         let lines: Vec<&str> = open.lines().collect();
         assert!(take(lines[0], 100).is_empty() && take(lines[1], 101).is_empty());
-        let told = take(" stranger+0x1/0x2", 4000);
-        assert_eq!((told.len(), &told[0].stack), (1, &vec!["spins".to_owned()]));
-        // Where each line comes soon after the one before, not for ever.
+        let reports = take(" stranger+0x1/0x2", 4000);
+        assert_eq!((reports.len(), &reports[0].stack), (1, &vec!["spins".to_owned()]));
+        // Lines that arrive in quick succession still end after `REPORT_TIME`.
         take(lines[0], 5000);
-        let told: Vec<Report> = (5001..5060).flat_map(|second| take("usb 1-1: noise", second)).collect();
-        assert_eq!(told.len(), 1);
+        let reports: Vec<Report> = (5001..5060).flat_map(|second| take("usb 1-1: noise", second)).collect();
+        assert_eq!(reports.len(), 1);
         let both = format!("{open}\n------------[ cut here ]------------\nWARNING: at x\n stranger+0x1/0x2");
         assert_eq!(one(&both).stack, ["spins"]);
     }
 
     #[test]
-    fn groups_with_odd_names() {
-        let log = "x invoked oom-killer: a\noom-kill:constraint=CONSTRAINT_MEMCG,oom_memcg=/a,task_memcg=/a,b/é c,task=j,a,pid=3,uid=0\nMemory cgroup out of memory: Killed process 3 (j,a) total-vm:1kB";
+    fn parses_groups_with_odd_names() {
+        let log = "x invoked oom-killer: a\noom-kill:constraint=CONSTRAINT_MEMCG,oom_memcg=/a,task_memcg=/a,b/é \
+            c,task=j,a,pid=3,uid=0\nMemory cgroup out of memory: Killed process 3 (j,a) total-vm:1kB";
         assert_eq!(fact(&one(log), "cgroup"), Some("/a,b/é c"));
     }
 
     #[test]
-    fn other_ways_to_crash() {
+    fn classifies_other_crashes() {
         for (text, class) in [
             (
                 "watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [java:77]",
@@ -510,13 +516,14 @@ Call Trace:
             let report = one(text);
             assert_eq!((report.kind, report.class.as_str()), (Kind::Oops, class));
         }
-        let ordinary = "usb 1-1: new device\nWARNING: CPU: 0 PID: 1 at x.c:1 f+0x1/0x2\nCall Trace:\n f+0x1/0x2\nINFO: lockdep is off\n";
+        let ordinary = "usb 1-1: new device\nWARNING: CPU: 0 PID: 1 at x.c:1 f+0x1/0x2\nCall Trace:\n \
+            f+0x1/0x2\nINFO: lockdep is off\n";
         assert_eq!(reports(ordinary), []);
     }
 
-    /// Whatever comes, in whatever order: no panic.
+    /// No input panics.
     #[test]
-    fn cut_anywhere() {
+    fn truncated_logs_never_panic() {
         for cut in 0..OOPS.len() {
             reports(&OOPS[..cut]);
             reports(&OOPS[cut..]);

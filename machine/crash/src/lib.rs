@@ -1,13 +1,15 @@
-//! Reports of what has crashed: oopses, OOM kills, hung tasks, errors of file systems, fatal errors of JVMs; out of what the kernel's log and hs_err files say.
+//! Crash reports from the kernel's log and from hs_err files: oopses, OOM kills, hung tasks, file system errors, fatal
+//! JVM errors.
 //!
 //! ```text
-//!   record.rs      a record of the kernel's log     kernel.rs      its lines, to reports
-//!   stack.rs       names of frames, signatures      fatal_error.rs hs_err files, to reports
-//!   syslog.rs      a report as a message            file_system.rs lines of file systems, to reports
+//!   record.rs      a record of the kernel's log     kernel.rs      reports from its lines
+//!   stack.rs       names of frames, signatures      fatal_error.rs reports from hs_err files
+//!   syslog.rs      a report as a message            file_system.rs reports from lines of file systems
 //! ```
-//! A report has only what is listed in docs/formats/crash-reports.md: names of functions and what is needed to tell one cause from another. No registers,
-//! no memory, no command lines, no environment. Whatever comes, nothing here panics, and a message is never longer than asked for; a crate of its own, so
-//! that this can be shown with any bytes (fuzz/fuzz_targets/crash). Nothing here opens a file or a connection: `machine/src/crash/` does.
+//! A report holds only the fields listed in docs/formats/crash-reports.md: function names, and what distinguishes one
+//! cause from another. It holds no registers, memory, command lines or environment. No input makes the crate panic,
+//! and a message never exceeds the requested length. The crate opens no file and no connection (`machine/src/crash/`
+//! does), so fuzz/fuzz_targets/crash can test it with any bytes.
 
 #![forbid(unsafe_code)]
 
@@ -20,6 +22,7 @@ pub mod syslog;
 
 use std::time::SystemTime;
 
+/// Kind of a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     Oops,
@@ -30,8 +33,10 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All kinds.
     pub const ALL: [Kind; 5] = [Kind::Oops, Kind::OomKill, Kind::HungTask, Kind::FileSystem, Kind::JvmFatal];
 
+    /// Returns the name in messages and options.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Oops => "oops",
@@ -43,40 +48,43 @@ impl Kind {
     }
 }
 
+/// Report of one crash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     pub kind: Kind,
-    /// What it belongs to: `null pointer in nvme`, `waits for the journal of ext4`, `SIGSEGV in libfoo.so`.
+    /// Group of similar crashes: `null pointer in nvme`, `waits for the journal of ext4`, `SIGSEGV in libfoo.so`.
     pub class: String,
-    /// One line for people.
+    /// Summary in one line.
     pub title: String,
+    /// Time of the crash.
     pub time: SystemTime,
-    /// What else is known: `process`, `pid`, `device`, `cgroup`, ..; the names are those of docs/formats/crash-reports.md.
+    /// Further fields: `process`, `pid`, `device`, `cgroup`, ..; docs/formats/crash-reports.md lists the names.
     pub facts: Vec<(&'static str, String)>,
-    /// Names, the innermost first.
+    /// Names of frames, innermost first.
     pub stack: Vec<String>,
-    /// The same for what has the same cause, as far as kind, class and stack tell.
+    /// Hash of kind, class and stack: equal for crashes with the same cause.
     pub signature: u64,
 }
 
 impl Report {
-    /// @param told_apart what else makes it another, where no stack does
+    /// Returns a report. `distinguishing`: further texts in the signature, for reports without a stack.
     pub fn new(
         kind: Kind,
         class: String,
         title: String,
         time: SystemTime,
         stack: Vec<String>,
-        told_apart: &[&str],
+        distinguishing: &[&str],
     ) -> Report {
         let (class, title) = (stack::one_line(&class), stack::one_line(&title));
         let signature = stack::signature(
-            [kind.name(), &class].into_iter().chain(told_apart.iter().copied()),
+            [kind.name(), &class].into_iter().chain(distinguishing.iter().copied()),
             stack.iter().map(String::as_str),
         );
         Report { kind, class, title, time, facts: Vec::new(), stack, signature }
     }
 
+    /// Adds a field, unless its value is empty.
     pub fn fact(mut self, name: &'static str, value: impl Into<String>) -> Report {
         let value = stack::clean(&value.into());
         if !value.is_empty() {

@@ -1,19 +1,22 @@
-//! A record of the kernel's log, as Documentation/ABI/testing/dev-kmsg has it.
+//! Record of the kernel's log, as Documentation/ABI/testing/dev-kmsg defines it.
 
-/// By the kernel itself: what programs write to the log has another facility, whatever they say.
+/// Facility of the kernel. Programs that write to the log have another facility.
 const BY_KERNEL: u32 = 0;
 
+/// Record of the kernel itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// 0 emergency to 7 debug.
+    /// Level, from 0 (emergency) to 7 (debug).
     pub level: u32,
-    /// Since the system's start.
+    /// Microseconds since boot.
     pub time_us: u64,
-    /// May have line breaks in it. They are left as they are: a name of a process may have one, and would make a line of its own.
+    /// Message. Line breaks in it stay as they are: a process name may hold one, which must not begin a line of its
+    /// own.
     pub text: String,
 }
 
-/// `6,339,5140900,-;text`, and lines of a dictionary behind it, which begin with a blank. None: it is not the kernel's own.
+/// Parses `6,339,5140900,-;text`; lines of a dictionary behind it begin with a blank and are skipped. `None`: not a
+/// record of the kernel itself.
 pub fn parse(bytes: &[u8]) -> Option<Record> {
     let at = bytes.iter().position(|b| *b == b';')?;
     let head = str::from_utf8(&bytes[..at]).ok()?;
@@ -27,7 +30,7 @@ pub fn parse(bytes: &[u8]) -> Option<Record> {
     Some(Record { level: priority & 7, time_us, text: String::from_utf8_lossy(&unescaped(line)).into_owned() })
 }
 
-/// Each byte that is not printing ASCII is written `\x1b`: those of UTF-8 too.
+/// Decodes `\x1b`, which stands for each byte that is not printable ASCII, UTF-8 included.
 fn unescaped(line: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(line.len());
     let mut rest = line;
@@ -51,14 +54,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records() {
+    fn parses_records() {
         let read = |text: &str| parse(text.as_bytes()).map(|r| (r.level, r.time_us, r.text));
         assert_eq!(read("6,339,5140900,-;NET: up\n"), Some((6, 5_140_900, "NET: up".to_owned())));
         assert_eq!(read("3,1,2,-,caller=T1;a;b\n SUBSYSTEM=x\n"), Some((3, 2, "a;b".to_owned())));
         assert_eq!(read("4,1,2,c;tab\\x09here, \\xzz \\x41"), Some((4, 2, "tab\there, \\xzz A".to_owned())));
         assert_eq!(read("4,1,2,c;(caf\\xc3\\xa9 \\x5cx41) \\x"), Some((4, 2, "(café \\x41) \\x".to_owned())));
         assert_eq!(read("4,1,2,c;\\xff\\xfe").unwrap().2, "\u{fffd}\u{fffd}");
-        // Of a program: 1 is user, 3 daemon.
+        // Records of programs: facility 1 is user, 3 daemon.
         for text in ["12,1,2,-;Out of memory: Killed process 1 (init)", "30,1,2,-;x", "", ";", "6,1;x", "x,1,2,-;y"] {
             assert_eq!(read(text), None, "{text}");
         }

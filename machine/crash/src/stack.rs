@@ -1,11 +1,12 @@
-//! Names of frames without what differs from one run to the next, and the signature of a stack.
+//! Names of frames without the parts that differ between runs, and the signature of a stack.
 
-/// Of a stack, the innermost: what is below is how it came there.
+/// Innermost frames in a signature; the outer ones show only how the code was reached.
 const SIGNED_FRAMES: usize = 12;
-/// Names are of C++ and Java too.
+/// Bytes of a name; names of C++ and Java are long.
 const NAME_BYTES_MAX: usize = 200;
 
-/// A frame of the kernel, `nvme_irq+0x1c/0x90 [nvme]`: `nvme_irq [nvme]`. Guesses of the unwinder (`? name+..`) are none.
+/// Name of a kernel frame: `nvme_irq+0x1c/0x90 [nvme]` gives `nvme_irq [nvme]`. Guesses of the unwinder (`? name+..`)
+/// give `None`.
 pub fn kernel_frame(text: &str) -> Option<String> {
     let text = text.trim();
     let (name, rest) = text.split_once("+0x")?;
@@ -23,7 +24,7 @@ pub fn kernel_frame(text: &str) -> Option<String> {
     })
 }
 
-/// `[nvme 0f3a..]` or `[nvme]`: `nvme`.
+/// Module name: `[nvme 0f3a..]` or `[nvme]` gives `nvme`.
 fn module_of(text: &str) -> Option<&str> {
     let inside = text.trim().strip_prefix('[')?.split_once(']')?.0;
     let name = inside.split(' ').next()?;
@@ -31,24 +32,24 @@ fn module_of(text: &str) -> Option<&str> {
     is_name.then_some(name)
 }
 
-/// Without what compilers add to a part of a function: `.isra.0`, `.constprop.1`, `.cold`, `.part.0`.
+/// Name without compiler suffixes for a part of a function: `.isra.0`, `.constprop.1`, `.cold`, `.part.0`.
 fn plain(name: &str) -> &str {
     name.split('.').next().filter(|n| !n.is_empty()).unwrap_or(name)
 }
 
-/// FNV-1a, 64 bits (draft-eastlake-fnv): the same on every machine and in every version.
+/// FNV-1a hash of 64 bits (draft-eastlake-fnv), the same on every machine and in every version.
 pub fn signature<'a>(words: impl Iterator<Item = &'a str>, frames: impl Iterator<Item = &'a str>) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |byte: u8| hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     for word in words.chain(frames.take(SIGNED_FRAMES)) {
         word.bytes().for_each(&mut add);
-        // A byte that is in no name.
+        // A byte that occurs in no name.
         add(0xff);
     }
     hash
 }
 
-/// Numbers are `#`, so that texts that differ in these alone are the same.
+/// Text with `#` for each number, so that texts that differ only in numbers are equal.
 pub fn without_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut was_number = false;
@@ -64,17 +65,17 @@ pub fn without_numbers(text: &str) -> String {
     out
 }
 
-/// What may be sent, in one line: no control characters.
+/// Text in one line: control characters become blanks.
 pub fn one_line(text: &str) -> String {
     text.replace(|c: char| c.is_control(), " ")
 }
 
-/// The same, and not too long.
+/// Text in one line of at most `NAME_BYTES_MAX` bytes and two points.
 pub fn clean(text: &str) -> String {
     cut(&one_line(&text.chars().take(NAME_BYTES_MAX + 1).collect::<String>()), NAME_BYTES_MAX)
 }
 
-/// At most so many bytes, and two points where there were more.
+/// First `bytes_max` bytes of the text, with two points if it was longer.
 pub fn cut(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text.to_owned();
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_of_the_kernel() {
+    fn parses_kernel_frames() {
         for (text, name) in [
             (" ext4_sync_file+0x1ab/0x3c0", Some("ext4_sync_file")),
             ("nvme_irq+0x1c/0x90 [nvme 0f3a99]", Some("nvme_irq [nvme]")),
@@ -105,19 +106,19 @@ mod tests {
     }
 
     #[test]
-    fn signatures_are_those_of_names_alone() {
+    fn signatures_depend_on_names_only() {
         let of = |words: &[&str], frames: &[&str]| signature(words.iter().copied(), frames.iter().copied());
         assert_eq!(of(&["a"], &["f", "g"]), of(&["a"], &["f", "g"]));
         assert_ne!(of(&["a"], &["f", "g"]), of(&["a"], &["g", "f"]));
         assert_ne!(of(&["ab"], &[]), of(&["a", "b"], &[]));
         let deep = |last| (0..30).map(|n| if n == 29 { last } else { "f" }).collect::<Vec<_>>();
         assert_eq!(of(&[], &deep("x")), of(&[], &deep("y")));
-        // Stays as it is: who collects keeps them.
+        // The value must not change, because collectors store it.
         assert_eq!(of(&["oops"], &["f"]), 0xb335_ca81_a514_14e0);
     }
 
     #[test]
-    fn texts() {
+    fn cleans_texts() {
         assert_eq!(without_numbers("inode #12: block 9000: comm a1"), "inode ##: block #: comm a#");
         assert_eq!(clean("a\nb\u{7}c"), "a b c");
         assert!(clean(&"ä".repeat(300)).len() <= NAME_BYTES_MAX + 2);

@@ -1,4 +1,4 @@
-//! A report as a message of RFC 5424: docs/formats/crash-reports.md.
+//! Report as a message of RFC 5424: docs/formats/crash-reports.md.
 
 use std::fmt::Write;
 
@@ -7,44 +7,49 @@ use jiff::Timestamp;
 use super::stack::cut;
 use super::{Kind, Report};
 
-/// Structured data need a number of an enterprise; this one is for documentation (RFC 5612), as we have none.
+/// Structured data needs an enterprise number. This one is reserved for documentation (RFC 5612), since Yunti has
+/// none.
 const DATA_ID: &str = "crash@32473";
 const HOST_BYTES_MAX: usize = 255;
 const BOM: &str = "\u{feff}";
-/// Of a value; those of which more are known are names that somebody has made up.
+/// Bytes of a value; a known value that is longer is an invented name.
 const VALUE_BYTES_MAX: usize = 220;
 
-/// A report on its way.
+/// Report that is being sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Of this host and this run: who gets it twice knows it by this.
+    /// Number of the report, unique in this run on this host; a collector recognises duplicates by it.
     pub id: u64,
+    /// The report.
     pub report: Report,
-    /// 1, or how often it came again.
+    /// Occurrences of this signature so far.
     pub count: u64,
+    /// True for a report of repeated occurrences.
     pub is_again: bool,
 }
 
-/// Who tells it.
+/// Sender of messages.
 #[derive(Clone, Debug)]
+/// Host name, as printable ASCII.
 pub struct Teller {
+    /// Process that sends.
     pub host: String,
     pub pid: u32,
-    /// `boot_id` of the kernel: numbers of processes and times since the start are of this.
+    /// `boot_id` of the kernel, the scope of process numbers and times since boot.
     pub boot: String,
-    /// When this run began, in milliseconds: with it an id is of one run.
+    /// Start of this run in milliseconds since 1970; it makes ids unique across runs.
     pub begun_ms: u128,
 }
 
 impl Teller {
-    /// @param host as the system calls itself
+    /// Returns a sender. `host`: the name that the system has for itself.
     pub fn new(host: &str, pid: u32, boot: &str, begun_ms: u128) -> Teller {
         Teller { host: header(host), pid, boot: boot.trim().to_owned(), begun_ms }
     }
 
-    /// @param untold reports before this one that there was no room for
-    /// @param bytes_max facts and frames that would make it longer are left out; at least 2048, as who collects must take
-    pub fn message(&self, outgoing: &Outgoing, untold: u64, bytes_max: usize) -> String {
+    /// Returns the message. `lost`: reports before this one that did not fit into the queue. `bytes_max`: facts and
+    /// frames above it are left out; at least 2048, which every collector must accept.
+    pub fn message(&self, outgoing: &Outgoing, lost: u64, bytes_max: usize) -> String {
         let report = &outgoing.report;
         let (facility, severity) = match report.kind {
             Kind::Oops => (0, 2),
@@ -60,7 +65,7 @@ impl Teller {
             self.pid,
             report.kind.name()
         );
-        // A quarter is left for what it says.
+        // A quarter is reserved for the text.
         let data_bytes_max = bytes_max / 4 * 3;
         let mut add = |name: &str, value: &str| {
             let value = escaped(&cut(value, VALUE_BYTES_MAX));
@@ -73,8 +78,8 @@ impl Teller {
         add("class", &report.class);
         add("count", &outgoing.count.to_string());
         add("boot", &self.boot);
-        if untold > 0 {
-            add("lost", &untold.to_string());
+        if lost > 0 {
+            add("lost", &lost.to_string());
         }
         report.facts.iter().for_each(|(name, value)| add(name, value));
         let _ = write!(text, "] {BOM}");
@@ -95,7 +100,7 @@ impl Teller {
     }
 }
 
-/// Of the head: printing characters of ASCII alone; `-` is nothing.
+/// Header field: printable ASCII only; an empty one is `-`.
 fn header(text: &str) -> String {
     let text: String = text.chars().filter(char::is_ascii_graphic).take(HOST_BYTES_MAX).collect();
     if text.is_empty() { "-".to_owned() } else { text }
@@ -111,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    fn message(frames: usize, untold: u64, bytes_max: usize) -> String {
+    fn message(frames: usize, lost: u64, bytes_max: usize) -> String {
         let teller = Teller { host: "node-7".into(), pid: 12, boot: "b-1".into(), begun_ms: 99 };
         let stack = (0..frames).map(|n| format!("frame_{n}")).collect();
         let time = SystemTime::UNIX_EPOCH + Duration::from_micros(1_795_213_539_123_456);
@@ -119,29 +124,31 @@ mod tests {
             .fact("process", "a\\b")
             .fact("pid", "");
         let signature = format!("{:016x}", report.signature);
-        let text = teller.message(&Outgoing { id: 3, report, count: 1, is_again: false }, untold, bytes_max);
+        let text = teller.message(&Outgoing { id: 3, report, count: 1, is_again: false }, lost, bytes_max);
         text.replace(&signature, "SIGNATURE")
     }
 
     #[test]
-    fn a_message() {
+    fn formats_a_message() {
         assert_eq!(
             message(2, 0, 2048),
-            "<3>1 2026-11-20T22:25:39.123456Z node-7 yunti-observe 12 oom-kill [crash@32473 id=\"99-3\" signature=\"SIGNATURE\" \
-             class=\"a \\\"class\\\" [x\\]\" count=\"1\" boot=\"b-1\" process=\"a\\\\b\"] \u{feff}it was killed: frame_0 < frame_1"
+            "<3>1 2026-11-20T22:25:39.123456Z node-7 yunti-observe 12 oom-kill [crash@32473 id=\"99-3\" \
+             signature=\"SIGNATURE\" \
+             class=\"a \\\"class\\\" [x\\]\" count=\"1\" boot=\"b-1\" process=\"a\\\\b\"] \u{feff}it was killed: \
+                 frame_0 < frame_1"
         );
         assert!(message(0, 4, 2048).contains(" lost=\"4\" process="));
     }
 
     #[test]
-    fn no_longer_than_asked_for() {
+    fn respects_the_requested_length() {
         let text = message(1000, 0, 480);
         assert!((460..=480).contains(&text.len()) && text.ends_with(" .."), "{text}");
     }
 
-    /// Whatever a report has in it: a datagram that is too long would never leave, and all behind it would wait.
+    /// A datagram that is too long could never be sent, and would block the queue.
     #[test]
-    fn no_longer_whatever_is_in_it() {
+    fn limits_the_length_of_any_report() {
         let teller = Teller::new(&"n".repeat(400), 12, "b-1", 99);
         let long = "\"é".repeat(5000);
         let mut report =
@@ -158,9 +165,9 @@ mod tests {
     }
 
     #[test]
-    fn heads() {
-        for (text, told) in [("node", "node"), ("a b\u{7}ä", "ab"), ("", "-")] {
-            assert_eq!(header(text), told);
+    fn cleans_host_names() {
+        for (text, expected) in [("node", "node"), ("a b\u{7}ä", "ab"), ("", "-")] {
+            assert_eq!(header(text), expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The committed corpora of the fuzz targets, and each of their files cut anywhere and with bytes that do not belong there.
+//! Replays the committed corpora of the fuzz targets: each file whole, cut, and with wrong bytes.
 
 #[path = "../../../fuzz/checks/crash.rs"]
 mod checks;

@@ -1,20 +1,20 @@
-//! The control groups of a process, version 1 and 2: the least of the limits on the way to the root.
+//! Limits and counters of a process's control groups, versions 1 and 2. The least limit on the way to the root holds.
 
 use std::path::{Path, PathBuf};
 
 use yunti_settings::System;
 
-/// Of proc.
+/// Name of the own process below `proc`.
 const OWN: &str = "self";
 
-/// The folders of the groups that a controller has a process in, the own one first; of version 2 first, where both are mounted.
-fn groups(system: &System, process: &str, controller: &str) -> Vec<PathBuf> {
+/// Folders of the groups that `controller` has `process` in, from its own group up to the root.
+fn folders(system: &System, process: &str, controller: &str) -> Vec<PathBuf> {
     let mut folders = Vec::new();
     for line in system.text(format!("proc/{process}/cgroup")).unwrap_or_default().lines() {
         let mut parts = line.splitn(3, ':').skip(1);
         let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
         let tops: Vec<PathBuf> = match controllers {
-            // Alone, or beside the controllers of version 1.
+            // Version 2 alone, or beside the controllers of version 1.
             "" => vec!["sys/fs/cgroup".into(), "sys/fs/cgroup/unified".into()],
             names if names.split(',').any(|name| name == controller) => {
                 let together = Path::new("sys/fs/cgroup").join(names);
@@ -35,11 +35,12 @@ fn groups(system: &System, process: &str, controller: &str) -> Vec<PathBuf> {
     folders
 }
 
-/// Processors' worth of time a second, if there is a limit.
+/// Returns this process's quota in processors (seconds of processor time a second), or `None` without one.
 pub fn processors(system: &System) -> Option<f64> {
     processors_of(system, OWN)
 }
 
+/// Returns the quota of process `process` in processors, or `None` without one.
 pub fn processors_of(system: &System, process: &str) -> Option<f64> {
     let version_2 = |folder: &Path| {
         let text = system.text(folder.join("cpu.max"))?;
@@ -50,7 +51,7 @@ pub fn processors_of(system: &System, process: &str) -> Option<f64> {
         let quota = system.number(folder.join("cpu.cfs_quota_us"))?;
         Some((quota as f64, system.number(folder.join("cpu.cfs_period_us"))? as f64))
     };
-    let limits = groups(system, process, "cpu")
+    let limits = folders(system, process, "cpu")
         .into_iter()
         .filter_map(|folder| version_2(&folder).or_else(|| version_1(&folder)));
     limits
@@ -59,49 +60,50 @@ pub fn processors_of(system: &System, process: &str) -> Option<f64> {
         .reduce(f64::min)
 }
 
-/// The least limit of the memory, if there is one.
+/// Returns this process's least memory limit in bytes, or `None` without one.
 pub fn memory_bytes(system: &System) -> Option<u64> {
     memory_bytes_of(system, OWN)
 }
 
+/// Returns the least memory limit of process `process` in bytes, or `None` without one.
 pub fn memory_bytes_of(system: &System, process: &str) -> Option<u64> {
     let limit = |folder: &PathBuf| {
         system.number(folder.join("memory.max")).or_else(|| system.number(folder.join("memory.limit_in_bytes")))
     };
-    // Version 1 says "none" by a number near 2^63.
-    groups(system, process, "memory").iter().filter_map(limit).filter(|&bytes| bytes < 1 << 60).min()
+    // Version 1 writes a number near 2^63 for "no limit".
+    folders(system, process, "memory").iter().filter_map(limit).filter(|&bytes| bytes < 1 << 60).min()
 }
 
-/// Periods in which the quota was used up, and all; of the group, or the next above it, that has a quota.
+/// Returns throttled periods and all periods of the nearest group of `process` that has a quota.
 pub fn throttled_of(system: &System, process: &str) -> Option<(u64, u64)> {
-    let mut counts = groups(system, process, "cpu").into_iter().filter_map(|folder| {
+    let mut counts = folders(system, process, "cpu").into_iter().filter_map(|folder| {
         let path = folder.join("cpu.stat");
         Some((listed(system, &path, "nr_throttled")?, listed(system, &path, "nr_periods")?))
     });
     counts.find(|(_, periods)| *periods > 0)
 }
 
-/// How often a process of the group was killed as there was no memory left in it.
+/// Returns how many processes of the group were killed because its memory was used up; `None` for zero.
 pub fn killed_of(system: &System, process: &str) -> Option<u64> {
     let count = |folder: &PathBuf| {
         listed(system, &folder.join("memory.events"), "oom_kill")
             .or_else(|| listed(system, &folder.join("memory.oom_control"), "oom_kill"))
     };
-    groups(system, process, "memory").iter().find_map(count).filter(|n| *n > 0)
+    folders(system, process, "memory").iter().find_map(count).filter(|n| *n > 0)
 }
 
-/// `name number`, a line each.
+/// Returns the number of the line `name number` in the file `path`.
 fn listed(system: &System, path: &Path, name: &str) -> Option<u64> {
     system.text(path)?.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
 }
 
-/// How many more processes and threads there may be.
+/// Returns how many more processes and threads this process's groups allow, or `None` without a limit.
 pub fn processes_left(system: &System) -> Option<u64> {
     let left = |folder: &PathBuf| {
         let most = system.number(folder.join("pids.max"))?;
         Some(most.saturating_sub(system.number(folder.join("pids.current")).unwrap_or(0)))
     };
-    groups(system, OWN, "pids").iter().filter_map(left).min()
+    folders(system, OWN, "pids").iter().filter_map(left).min()
 }
 
 #[cfg(test)]

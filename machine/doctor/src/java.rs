@@ -1,4 +1,5 @@
-//! JVMs: flags of those that run against the limits of their control groups, and whether they start from an archive of classes.
+//! JVMs: flags of running JVMs against the limits of their control groups, and the start time with and without a class
+//! archive.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -11,18 +12,22 @@ use super::finding::{Finding, Level};
 use yunti_program::text::numbers;
 
 const AREA: &str = "java";
-/// More are not told of one by one.
+/// JVMs with a finding of their own; the rest are left out.
 const JVMS_MAX: usize = 16;
+/// Environment variables that carry JVM options, in the order of their precedence.
 const OPTIONS: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
-/// What a JVM has beside its heap: code, metadata, stacks, buffers.
+/// Share of the group's memory. The rest is for code, metadata, stacks and buffers beside the heap.
 const HEAP_SHARE_MAX: f64 = 0.9;
-/// Below, or with one processor, a JVM takes itself for a client, and collects with one thread.
+/// Bytes. A JVM with less memory, or with one processor, chooses the serial collector.
 const SERVER_BYTES: u64 = 1792 << 20;
+/// Milliseconds; a slower start ends the measurement.
 const START_TIME_MAX: Duration = Duration::from_millis(700);
 
+/// Returns a finding for each JVM that does not fit its control group, or one `ok` finding if all fit.
 pub fn findings(system: &System, processors: usize) -> Vec<Finding> {
     let pids = system.names("proc").into_iter().filter(|name| name.parse::<u32>().is_ok());
-    let jvms: Vec<(String, Vec<String>)> = pids.filter_map(|pid| Some((pid.clone(), words(system, &pid)?))).collect();
+    let jvms: Vec<(String, Vec<String>)> =
+        pids.filter_map(|pid| Some((pid.clone(), arguments(system, &pid)?))).collect();
     let mut findings: Vec<Finding> =
         jvms.iter().filter_map(|(pid, words)| misfit(system, pid, words, processors)).take(JVMS_MAX).collect();
     if findings.is_empty() && !jvms.is_empty() {
@@ -37,29 +42,30 @@ pub fn findings(system: &System, processors: usize) -> Vec<Finding> {
     findings
 }
 
-/// What a JVM was told: in its environment first, which its command line overrules. None: it is no JVM, or not ours to look at.
-fn words(system: &System, pid: &str) -> Option<Vec<String>> {
+/// Options of a JVM: of its environment first, then of its command line, which overrides them. `None`: not a JVM, or
+/// not readable.
+fn arguments(system: &System, pid: &str) -> Option<Vec<String>> {
     let line = system.text(format!("proc/{pid}/cmdline"))?;
-    let mut told = line.split('\0').filter(|word| !word.is_empty()).map(str::to_owned);
-    let program = told.next()?;
+    let mut options = line.split('\0').filter(|word| !word.is_empty()).map(str::to_owned);
+    let program = options.next()?;
     if Path::new(&program).file_name()? != "java" {
         return None;
     }
     let environment = system.text(format!("proc/{pid}/environ")).unwrap_or_default();
-    let options = environment.split('\0').filter_map(|variable| {
+    let inherited = environment.split('\0').filter_map(|variable| {
         let (name, value) = variable.split_once('=')?;
         OPTIONS.contains(&name).then(|| value.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     });
-    Some(options.flatten().chain(told).collect())
+    Some(inherited.flatten().chain(options).collect())
 }
 
-/// The last one that begins so says it.
-fn told<'a>(words: &'a [String], start: &str) -> Option<&'a str> {
+/// Returns the rest of the last option that begins with `start`.
+fn option_value<'a>(words: &'a [String], start: &str) -> Option<&'a str> {
     words.iter().rev().find_map(|word| word.strip_prefix(start))
 }
 
-/// The last of `-XX:+Name` and `-XX:-Name`.
-fn switched(words: &[String], name: &str) -> Option<bool> {
+/// Returns the last of `-XX:+Name` and `-XX:-Name`.
+fn switch_value(words: &[String], name: &str) -> Option<bool> {
     words.iter().rev().find_map(|word| match word.strip_prefix("-XX:")?.split_at_checked(1)? {
         ("+", rest) if rest == name => Some(true),
         ("-", rest) if rest == name => Some(false),
@@ -67,6 +73,7 @@ fn switched(words: &[String], name: &str) -> Option<bool> {
     })
 }
 
+/// Parses a size in bytes with an optional unit, such as `512m`.
 fn size(text: &str) -> Option<u64> {
     let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let shift = match text[at..].to_ascii_lowercase().as_str() {
@@ -80,13 +87,14 @@ fn size(text: &str) -> Option<u64> {
     text[..at].parse::<u64>().ok()?.checked_shl(shift)
 }
 
+/// Returns the worst finding about a JVM's flags and its group's limits.
 fn misfit(system: &System, pid: &str, words: &[String], processors: usize) -> Option<Finding> {
     let memory = cgroup::memory_bytes_of(system, pid);
     let quota = cgroup::processors_of(system, pid);
-    let heap = told(words, "-Xmx").or_else(|| told(words, "-XX:MaxHeapSize=")).and_then(size);
-    let share = told(words, "-XX:MaxRAMPercentage=").and_then(|text| text.parse::<f64>().ok());
+    let heap = option_value(words, "-Xmx").or_else(|| option_value(words, "-XX:MaxHeapSize=")).and_then(size);
+    let share = option_value(words, "-XX:MaxRAMPercentage=").and_then(|text| text.parse::<f64>().ok());
     let finding = |level: Level, seen: String, why: &str, change: String| {
-        let seen = match counted(system, pid) {
+        let seen = match counters(system, pid) {
             Some(counted) => format!("{seen}; counted: {counted}"),
             None => seen,
         };
@@ -94,8 +102,8 @@ fn misfit(system: &System, pid: &str, words: &[String], processors: usize) -> Op
         let mut finding = Finding::new(AREA, "limits", seen, why)
             .level(level)
             .change(change)
-            .cost("it must be started anew; and memory that a larger heap or group takes from others")
-            .undo(format!("start it as it was: {}", if flags.is_empty() { "without a flag" } else { &flags }));
+            .cost("a restart of the JVM; a larger heap or group takes memory from other processes")
+            .undo(format!("restart it as before:{}", if flags.is_empty() { "without flags" } else { &flags }));
         finding.place = Some(format!("process {pid}"));
         Some(finding)
     };
@@ -106,9 +114,9 @@ fn misfit(system: &System, pid: &str, words: &[String], processors: usize) -> Op
             return finding(
                 Level::Warning,
                 format!("a heap of {}, in a control group of {limit_text}", numbers::memory(may_take)),
-                "the kernel kills it before the heap is full, and before it says that memory is short",
+                "the kernel kills the JVM before the heap is full, without an OutOfMemoryError",
                 format!(
-                    "-XX:MaxRAMPercentage=75 in place of -Xmx, or a limit above {}",
+                    "-XX:MaxRAMPercentage=75 instead of -Xmx, or a limit above {}",
                     numbers::memory(may_take + may_take / 4)
                 ),
             );
@@ -117,35 +125,36 @@ fn misfit(system: &System, pid: &str, words: &[String], processors: usize) -> Op
             return finding(
                 Level::Warning,
                 format!("-XX:-UseContainerSupport, in a control group of {limit_text}"),
-                "its heap is a part of the machine's memory, not of its group's",
-                "leave -XX:-UseContainerSupport out".to_owned(),
+                "the default heap is a share of the machine's memory, not of the group's",
+                "remove -XX:-UseContainerSupport".to_owned(),
             );
         }
         if may_take as f64 > limit as f64 * HEAP_SHARE_MAX {
             return finding(
                 Level::Note,
                 format!("a heap of {}, in a control group of {limit_text}", numbers::memory(may_take)),
-                "code, metadata, stacks and buffers take memory beside the heap, and are what it is killed for",
+                "code, metadata, stacks and buffers need memory beside the heap; with them the kernel may kill the JVM",
                 "-XX:MaxRAMPercentage=75, or a larger limit".to_owned(),
             );
         }
         if heap.is_none() && share.is_none() {
             return finding(
                 Level::Note,
-                format!("a quarter of its control group's {limit_text} for the heap: nobody has said more"),
-                "the rest is left to the page cache, and to nobody where no file is read",
+                format!("a quarter of its control group's {limit_text} for the heap, the default"),
+                "the page cache may use the rest; without file I/O it stays unused",
                 "-XX:MaxRAMPercentage=75".to_owned(),
             );
         }
     }
     let seen_processors = quota.map_or(processors as f64, |q| q.min(processors as f64));
-    let forced = told(words, "-XX:ActiveProcessorCount=").and_then(|text| text.parse::<u32>().ok());
+    let forced = option_value(words, "-XX:ActiveProcessorCount=").and_then(|text| text.parse::<u32>().ok());
     if let Some(count) = forced.filter(|count| f64::from(*count) > seen_processors.ceil()) {
         return finding(
             Level::Warning,
             format!("-XX:ActiveProcessorCount={count}, with {} to run on", numbers::three(seen_processors)),
-            "so many threads collect garbage and compile: together they use up the quota, and all stand until the next period",
-            "leave it out, or a larger quota".to_owned(),
+            "the JVM starts one garbage collection thread per processor it counts; they use up the quota, and all \
+             threads stop until the next period",
+            "remove it, or a larger quota".to_owned(),
         );
     }
     let chosen = words.iter().any(|word| word.starts_with("-XX:+Use") && word.ends_with("GC"));
@@ -161,53 +170,57 @@ fn misfit(system: &System, pid: &str, words: &[String], processors: usize) -> Op
     None
 }
 
-/// What its group has met of its limits.
-fn counted(system: &System, pid: &str) -> Option<String> {
+/// Throttled periods and kills that the group's counters show, as text.
+fn counters(system: &System, pid: &str) -> Option<String> {
     let (throttled, periods) = cgroup::throttled_of(system, pid).unwrap_or((0, 0));
     let killed = cgroup::killed_of(system, pid);
     let share = (periods > 0)
         .then(|| format!("throttled in {:.1} % of {periods} periods", throttled as f64 * 100.0 / periods as f64));
-    let killed = killed.map(|n| format!("{n} killed for want of memory"));
+    let killed = killed.map(|n| format!("{n} killed for lack of memory"));
     let all: Vec<String> = share.into_iter().chain(killed).collect();
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// How a JVM starts, with its archive of classes and without.
+/// Measures the start of the JVM at `java` with and without its class archive. `measures`: false checks only that the
+/// archive exists.
 pub fn start(java: &Path, measures: bool) -> Option<Finding> {
     let real = java.canonicalize().ok()?;
     let home = real.parent()?.parent()?;
     let archive =
         ["lib/server/classes.jsa", "lib/server/classes_nocoops.jsa"].iter().any(|file| home.join(file).exists());
-    let mut seen =
-        if archive { "an archive of the JDK's own classes" } else { "no archive of the JDK's classes" }.to_owned();
-    if measures && let Some((with, without)) = measured(&real) {
+    let mut seen = if archive { "a class archive of the JDK" } else { "no class archive of the JDK" }.to_owned();
+    if measures && let Some((with, without)) = measure_start(&real) {
         let ms = |time: Duration| numbers::milliseconds(time.as_secs_f64() * 1e3);
-        seen += &format!("; measured: it is up after {}, without archive after {}", ms(with), ms(without));
+        seen += &format!("; measured: starts in {}, without the archive in {}", ms(with), ms(without));
     }
-    let why = "short jobs and commands are mostly the start of their JVM. The same for an application's classes: -XX:ArchiveClassesAtExit=app.jsa once, then -XX:SharedArchiveFile=app.jsa; of JDK 24 and later -XX:AOTCacheOutput=app.aot, then -XX:AOTCache=app.aot";
+    let why = "short jobs and commands spend most of their time in the JVM's start. For an application's classes: \
+        -XX:ArchiveClassesAtExit=app.jsa once, then -XX:SharedArchiveFile=app.jsa; with JDK 24 and later \
+        -XX:AOTCacheOutput=app.aot, then -XX:AOTCache=app.aot";
     let finding = Finding::new(AREA, "start", seen, why).note_if(!archive);
     Some(
         finding
             .change(format!("sudo {} -Xshare:dump", real.display()))
-            .cost("some seconds once, and 13 MB on the disk")
+            .cost("a few seconds once, and 13 MB of disk space")
             .undo(format!("sudo rm {}/lib/server/classes.jsa", home.display())),
     )
 }
 
-/// The shorter of two starts each, in turn. None: it does not start, or takes too long.
-fn measured(java: &Path) -> Option<(Duration, Duration)> {
+/// Times of the fastest start with the archive and without, of two starts each. `None`: a start failed or took too
+/// long.
+fn measure_start(java: &Path) -> Option<(Duration, Duration)> {
     let (mut with, mut without) = (None, None);
     for _ in 0..2 {
-        with = Some(started(java, "-Xshare:auto")?.min(with.unwrap_or(Duration::MAX)));
-        without = Some(started(java, "-Xshare:off")?.min(without.unwrap_or(Duration::MAX)));
+        with = Some(time_start(java, "-Xshare:auto")?.min(with.unwrap_or(Duration::MAX)));
+        without = Some(time_start(java, "-Xshare:off")?.min(without.unwrap_or(Duration::MAX)));
     }
     with.zip(without)
 }
 
-fn started(java: &Path, share: &str) -> Option<Duration> {
+/// Time of one start, or `None` if it fails or takes longer than `START_TIME_MAX`.
+fn time_start(java: &Path, share: &str) -> Option<Duration> {
     let begin = Instant::now();
     let mut command = Command::new(java);
-    // What others have told all JVMs is not measured.
+    // Options that the environment passes to all JVMs would distort the measurement.
     for name in OPTIONS {
         command.env_remove(name);
     }
@@ -237,8 +250,8 @@ mod tests {
 
     use super::*;
 
-    /// A JVM of these words in a group of so much memory and so many processors.
-    fn found(words: &str, environment: &str, memory: Option<u64>, quota: Option<&str>) -> Vec<Finding> {
+    /// Findings of one JVM with these options, environment, memory limit and CPU quota.
+    fn findings_of(words: &str, environment: &str, memory: Option<u64>, quota: Option<&str>) -> Vec<Finding> {
         let (memory, quota) = (memory.map_or("max".to_owned(), |m| m.to_string()), quota.unwrap_or("max 100000"));
         let tree = Tree::of(&[
             ("proc/77/cmdline", &format!("/usr/bin/java {words} -jar x.jar ").replace(' ', "\0")),
@@ -257,7 +270,7 @@ mod tests {
     fn flags_against_limits() {
         use Level::{Note, Ok, Warning};
         let gib = 1u64 << 30;
-        for (words, environment, memory, quota, level, said) in [
+        for (words, environment, memory, quota, level, expected) in [
             ("-Xmx1g", "", None, None, Ok, "fits"),
             ("-Xmx4g", "", Some(8 * gib), None, Ok, "fits"),
             ("-Xmx9g", "", Some(8 * gib), None, Warning, "a heap of"),
@@ -282,9 +295,9 @@ mod tests {
             ("-Xmx500m -XX:+UseG1GC", "", Some(gib), None, Ok, "fits"),
             ("-Xmx500m", "", None, Some("50000 100000"), Note, "serial"),
         ] {
-            let found = found(words, environment, memory, quota);
+            let found = findings_of(words, environment, memory, quota);
             assert_eq!(found.len(), 1, "{words}: {found:?}");
-            assert!(found[0].level == level && found[0].seen.contains(said), "{words} {environment}: {found:?}");
+            assert!(found[0].level == level && found[0].seen.contains(expected), "{words} {environment}: {found:?}");
             if level != Ok {
                 assert!(found[0].seen.contains("throttled in 25.0 % of 40 periods, 2 killed"), "{found:?}");
                 assert!(found[0].cost.is_some() && found[0].undo.is_some(), "{found:?}");

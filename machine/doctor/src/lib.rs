@@ -1,13 +1,15 @@
-//! `yunti machine doctor`: whether this machine is set up well for a job. It looks and tells; it changes nothing.
+//! Checks whether a machine is set up well for a job: `yunti machine doctor`. It reads and measures; it changes
+//! nothing.
 //!
 //! ```text
-//!   finding    what was seen, why it matters, what to change      told      findings as a table or as JSON
+//!   finding    present state, effect, cure                       report    findings as a table or as JSON
 //!   cgroup     limits of control groups
-//!   settings   what `yunti machine` can change, with what is measured and counted about it; its rules are in yunti-settings, with `System`
-//!   scratch    scratch directories, what they can do, features of their file systems
+//!   settings   what `yunti machine` can change, with measurements and counters; yunti-settings has the rules
+//!   scratch    scratch directories: their file systems, features and speed
 //!   processor, memory, limits, overlays, pressure, java, parts: the rules, one file a concern
 //! ```
-//! A rule is a function of a `System`, so that each is tried on a small tree of files, where it holds and where it does not.
+//! A rule is a function of a `System`. Tests run each rule on small trees of files: one where it holds, one where it
+//! does not.
 
 mod cgroup;
 mod finding;
@@ -18,9 +20,9 @@ mod overlays;
 mod parts;
 mod pressure;
 mod processor;
+mod report;
 mod scratch;
 mod settings;
-mod told;
 
 use std::path::{Path, PathBuf};
 
@@ -35,38 +37,39 @@ use yunti_program::failure::{Failure, Outcome};
 use yunti_program::terminal::stdout;
 use yunti_settings::System;
 
-/// Say whether this machine is set up well for a job
+/// Check whether this machine is set up well for a job
 ///
-/// Processors, memory, limits, settings of disks and network, JVMs, scratch directories, and who else is busy: what was seen, why it matters, what to change
-/// and how to undo it. Nothing is changed. A warning is no failure, unless --strict says so.
+/// Checks processors, memory, limits, settings of disks and network, JVMs, scratch directories and load. Prints the
+/// state, its effect, the cure and how to undo it. Changes nothing. A warning is a failure only with --strict.
 #[derive(Debug, Args)]
 pub struct DoctorFlags {
-    /// A directory for spills to look at; may be repeated [default: the system's for temporary files]
+    /// Check this scratch directory; may be repeated [default: the system's temporary directory]
     #[arg(long, value_name = "DIR")]
     pub scratch: Vec<PathBuf>,
 
-    /// Measure nothing: write nothing to scratch directories, start no JVM
+    /// Skip measurements: write nothing to scratch directories, start no JVM
     #[arg(long)]
     pub quick: bool,
 
-    /// Exit with 1 if there is a warning
+    /// Exit with 1 on a warning
     #[arg(long)]
     pub strict: bool,
 
-    /// Print one JSON document in place of a table
+    /// Print one JSON document instead of a table
     #[arg(long)]
     pub json: bool,
 }
 
+/// Runs all checks and prints their findings. Fails with `Failure::Reported` if `--strict` is set and a check warns.
 pub fn doctor(flags: &DoctorFlags) -> Outcome {
     let env = Env::real();
     let system = System::at(Path::new("/"));
     let dirs = if flags.scratch.is_empty() { vec![env.temp_dir.clone()] } else { flags.scratch.clone() };
     let processors = env.threads.processors();
-    let mut findings = of_machine(&system, processors, simd::allowed(), !flags.quick);
+    let mut findings = check_machine(&system, processors, simd::allowed(), !flags.quick);
     for dir in &dirs {
         let trial = scratch::trial::attempt(&env, dir, flags.quick);
-        scratch::tell_of_scheduler(&system, dir, &trial, &mut findings);
+        scratch::add_to_scheduler(&system, dir, &trial, &mut findings);
         findings.extend(scratch::findings(&system, dir, &trial));
     }
     let path = std::env::var_os("PATH");
@@ -74,18 +77,19 @@ pub fn doctor(flags: &DoctorFlags) -> Outcome {
     findings.extend(parts::java(path.as_deref()).and_then(|java| java::start(&java, !flags.quick)));
     findings.extend(parts::findings(&env, path.as_deref()));
     if flags.json {
-        stdout::print_json(&told::document(&findings))?;
+        stdout::print_json(&report::document(&findings))?;
     } else {
-        stdout::print(&told::text(&findings))?;
+        stdout::print(&report::text(&findings))?;
     }
     if flags.strict && findings.iter().any(|f| f.level == Level::Warning) {
-        return Err(Failure::Told(Code::Internal));
+        return Err(Failure::Reported(Code::Internal));
     }
     Ok(())
 }
 
-/// What can be said without touching a disk. `workers`: how many threads a job has by default; `allowed`: what is not masked.
-fn of_machine(system: &System, workers: usize, allowed: simd::Level, measures: bool) -> Vec<Finding> {
+/// Findings of all checks that need no scratch directory. `workers`: threads of a job by default; `allowed`: the
+/// widest instruction set that is not masked.
+fn check_machine(system: &System, workers: usize, allowed: simd::Level, measures: bool) -> Vec<Finding> {
     let budget_bytes = default_budget_bytes_below(system.root());
     let mut findings = processor::findings(system, workers, allowed);
     findings.extend(memory::findings(system, budget_bytes));
@@ -102,7 +106,7 @@ mod tests {
     use super::*;
     use yunti_settings::tree::Tree;
 
-    /// A machine where everything is as a job likes it.
+    /// Files of a machine on which every check is `ok`.
     pub const GOOD: &[(&str, &str)] = &[
         (
             "proc/cpuinfo",
@@ -114,7 +118,8 @@ mod tests {
         ("proc/loadavg", "0.10 0.20 0.30 1/100 5\n"),
         (
             "proc/meminfo",
-            "MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\nCommitLimit: 8000000 kB\nCommitted_AS: 100000 kB\n",
+            "MemTotal: 16000000 kB\nMemAvailable: 12000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\nCommitLimit: 8000000 \
+             kB\nCommitted_AS: 100000 kB\n",
         ),
         ("proc/sys/vm/overcommit_memory", "0\n"),
         ("proc/sys/vm/swappiness", "60\n"),
@@ -151,22 +156,22 @@ mod tests {
         ("sys/dev/block/queue/read_ahead_kb", "128\n"),
     ];
 
-    /// The good machine with some files replaced; a text of `-` removes the file.
+    /// The good machine with some files replaced; the text `-` removes the file.
     pub fn machine(changes: &[(&str, &str)]) -> Tree {
         let unchanged = GOOD.iter().filter(|(path, _)| !changes.iter().any(|(changed, _)| changed == path));
         Tree::of(&unchanged.chain(changes.iter().filter(|(_, text)| *text != "-")).copied().collect::<Vec<_>>())
     }
 
-    /// The levels of all findings of that name.
+    /// Level of the only finding with this name.
     pub fn level_of(findings: &[Finding], name: &str) -> Level {
         let found: Vec<_> = findings.iter().filter(|f| f.name == name).collect();
         assert_eq!(found.len(), 1, "{name}: {findings:#?}");
         found[0].level
     }
 
-    /// Each rule both ways: on the good machine its finding is as it should be, with the change it is not.
+    /// Each rule is `ok` on the good machine, and has its level with the change.
     #[test]
-    fn each_rule_of_the_machine_holds_and_is_broken() {
+    fn each_rule_detects_its_problem() {
         use Level::{Note, Ok, Warning};
         let limits = GOOD.iter().find(|(path, _)| *path == "proc/self/limits").unwrap().1;
         let few_files = limits.replace("Max open files            20000", "Max open files            128  ");
@@ -245,47 +250,47 @@ mod tests {
             ),
         ];
         let good = machine(&[]);
-        let on_good = of_machine(&good.system(), 4, simd::Level::Avx512, false);
+        let on_good = check_machine(&good.system(), 4, simd::Level::Avx512, false);
         for (name, level, changes) in cases {
             assert_eq!(level_of(&on_good, name), Ok, "{name} of the good machine");
             let broken = machine(changes);
             assert_eq!(
-                level_of(&of_machine(&broken.system(), 4, simd::Level::Avx512, false), name),
+                level_of(&check_machine(&broken.system(), 4, simd::Level::Avx512, false), name),
                 *level,
                 "{name}: {changes:?}"
             );
         }
     }
 
-    /// What no setting says: huge pages that are none, or switched off for this process.
+    /// Huge pages that the kernel lacks, or that are switched off for this process.
     #[test]
-    fn huge_pages_of_this_process() {
+    fn reports_missing_huge_pages_of_this_process() {
         for (changes, level) in [
             (("sys/kernel/mm/transparent_hugepage/enabled", "-"), Level::Note),
             (("proc/self/status", "Cpus_allowed_list:\t0-3\nTHP_enabled:\t0\n"), Level::Warning),
         ] {
             let broken = machine(&[changes]);
-            assert_eq!(level_of(&of_machine(&broken.system(), 4, simd::Level::Avx512, false), "huge pages"), level);
+            assert_eq!(level_of(&check_machine(&broken.system(), 4, simd::Level::Avx512, false), "huge pages"), level);
         }
     }
 
     #[test]
-    fn a_machine_that_tells_nothing_has_findings_too() {
+    fn missing_files_are_notes_not_warnings() {
         let nothing = Tree::of(&[]);
-        let findings = of_machine(&nothing.system(), 1, simd::Level::Avx512, false);
+        let findings = check_machine(&nothing.system(), 1, simd::Level::Avx512, false);
         assert!(findings.len() > 5);
         assert!(findings.iter().all(|f| f.level != Level::Warning), "{findings:#?}");
-        // Bytes that are no numbers are no numbers.
+        // Bytes that are no numbers count as missing.
         let noise: Vec<_> = GOOD.iter().map(|(path, _)| (*path, "\u{fffd}:: - \n[ ::: max 9 0\n")).collect();
         assert!(
-            of_machine(&Tree::of(&noise).system(), 1, simd::Level::Avx512, false)
+            check_machine(&Tree::of(&noise).system(), 1, simd::Level::Avx512, false)
                 .iter()
                 .all(|f| f.level != Level::Warning)
         );
     }
 
     #[test]
-    fn what_is_masked_is_told() {
+    fn reports_masked_instructions() {
         let good = machine(&[]);
         let masked = processor::findings(&good.system(), 4, simd::Level::Avx2);
         let finding = masked.iter().find(|f| f.name == "instructions").unwrap();
@@ -293,19 +298,19 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_not_as_it_should_be_says_why() {
+    fn each_problem_has_a_reason_and_an_undo() {
         let poor = machine(&[
             ("proc/cpuinfo", "flags : sse2\n"),
             ("sys/fs/cgroup/cpu.max", "50000 100000\n"),
             ("proc/sys/vm/overcommit_memory", "2\n"),
             ("sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]\n"),
         ]);
-        for finding in of_machine(&poor.system(), 4, simd::Level::Avx512, false) {
+        for finding in check_machine(&poor.system(), 4, simd::Level::Avx512, false) {
             assert!(!finding.seen.is_empty() && !finding.why.is_empty(), "{finding:?}");
-            // Who changes a setting of the system is told how to undo it.
+            // A change that needs root has an undo.
             let sets = finding.change.as_deref().is_some_and(|c| c.contains("sudo"));
             assert!(!sets || finding.undo.is_some(), "{finding:?}");
-            // And, who changes one that `yunti machine` knows, what it costs.
+            // A change by `yunti machine apply` also has a cost.
             let applies = finding.change.as_deref().is_some_and(|c| c.contains("yunti machine apply"));
             assert!(!applies || finding.cost.as_deref().is_some_and(|c| !c.is_empty()), "{finding:?}");
         }

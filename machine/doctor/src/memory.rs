@@ -1,4 +1,4 @@
-//! Memory: what a job may take, and what happens when it takes it.
+//! Memory: available bytes, overcommit and swap against the default budget of a job.
 
 use super::cgroup;
 use super::finding::{Finding, Level};
@@ -6,20 +6,20 @@ use yunti_program::text::numbers;
 use yunti_settings::System;
 
 const AREA: &str = "memory";
-/// Below, jobs of more than a few hundred megabytes spill.
+/// Bytes. With a smaller budget, jobs of more than a few hundred megabytes spill.
 const SMALL_BYTES: u64 = 512 << 20;
-/// Less in the swap is what lay idle.
+/// Bytes. Less in the swap is memory of idle processes.
 const SWAPPED_BYTES: u64 = 256 << 20;
 
-/// `budget_bytes`: what `--memory` would be by default.
+/// Returns the findings about memory. `budget_bytes`: the default of `--memory`.
 pub fn findings(system: &System, budget_bytes: u64) -> Vec<Finding> {
     vec![available(system, budget_bytes), overcommit(system, budget_bytes), swap(system)]
 }
 
 fn available(system: &System, budget_bytes: u64) -> Finding {
-    let why = "a job that fits --memory reads and writes everything once; what does not fit is spilled";
+    let why = "a job that fits into --memory reads and writes each record once; the rest is spilled";
     let (Some(total), Some(available)) = (system.memory_bytes("MemTotal"), system.memory_bytes("MemAvailable")) else {
-        return Finding::new(AREA, "available", "not told by this system", why).level(Level::Note);
+        return Finding::new(AREA, "available", "not reported by this system", why).level(Level::Note);
     };
     let mut seen = format!("{} of {}", numbers::memory(available), numbers::memory(total));
     let limit = cgroup::memory_bytes(system).filter(|limit| *limit < total);
@@ -27,16 +27,16 @@ fn available(system: &System, budget_bytes: u64) -> Finding {
         seen += &format!("; the control group is limited to {}", numbers::memory(limit));
     }
     seen += &format!("; --memory is {} by default", numbers::memory(budget_bytes));
-    Finding::new(AREA, "available", seen, why)
-        .note_if(limit.is_some())
-        .warning_if(budget_bytes < SMALL_BYTES)
-        .change("free memory or raise the limit of the control group (docker --memory, MemoryMax=); else say --memory and --scratch")
+    Finding::new(AREA, "available", seen, why).note_if(limit.is_some()).warning_if(budget_bytes < SMALL_BYTES).change(
+        "free memory or raise the limit of the control group (docker --memory, MemoryMax=); else set --memory \
+            and --scratch",
+    )
 }
 
 fn overcommit(system: &System, budget_bytes: u64) -> Finding {
-    let why = "a job reserves its whole budget at its start and touches only what it needs";
+    let why = "a job reserves its whole budget at its start and touches only the pages it needs";
     let Some(mode) = system.number("proc/sys/vm/overcommit_memory") else {
-        return Finding::new(AREA, "overcommit", "not told by this system", why).level(Level::Note);
+        return Finding::new(AREA, "overcommit", "not reported by this system", why).level(Level::Note);
     };
     let left = system
         .memory_bytes("CommitLimit")
@@ -50,14 +50,14 @@ fn overcommit(system: &System, budget_bytes: u64) -> Finding {
     Finding::new(AREA, "overcommit", seen, why)
         .note_if(mode == 2)
         .warning_if(mode == 2 && left < budget_bytes)
-        .change(format!("say --memory below {}; or sudo sysctl vm.overcommit_memory=0", numbers::memory(left)))
+        .change(format!("set --memory below {}; or sudo sysctl vm.overcommit_memory=0", numbers::memory(left)))
         .undo("sudo sysctl vm.overcommit_memory=2")
 }
 
 fn swap(system: &System) -> Finding {
-    let why = "a budget that is swapped out is read back page by page, slower than any spill";
+    let why = "memory that is swapped out is read back page by page, slower than any spill";
     let Some(total) = system.memory_bytes("SwapTotal") else {
-        return Finding::new(AREA, "swap", "not told by this system", why).level(Level::Note);
+        return Finding::new(AREA, "swap", "not reported by this system", why).level(Level::Note);
     };
     let used = total.saturating_sub(system.memory_bytes("SwapFree").unwrap_or(total));
     let seen = match total {
@@ -66,5 +66,5 @@ fn swap(system: &System) -> Finding {
     };
     Finding::new(AREA, "swap", seen, why)
         .warning_if(used >= SWAPPED_BYTES)
-        .change("end what does not fit into memory, or say a smaller --memory")
+        .change("end programs that do not fit into memory, or set a smaller --memory")
 }

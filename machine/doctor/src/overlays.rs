@@ -1,4 +1,5 @@
-//! Overlay mounts: of files in a layer that several of them have, the page cache holds one copy; of equal files in different layers each has its own.
+//! Overlay mounts. A file in a layer that several mounts share is in the page cache once; equal files in different
+//! layers are cached once each.
 
 use std::collections::HashMap;
 
@@ -6,13 +7,15 @@ use yunti_settings::System;
 
 use super::finding::{Finding, Level};
 
-/// Fewer share little, whatever they do.
+/// Mounts. Fewer gain little from shared layers.
 const MANY: usize = 4;
 
+/// Returns the finding about shared layers of the mounted overlays.
 pub fn findings(system: &System) -> Vec<Finding> {
     let table = system.text("proc/self/mountinfo").unwrap_or_default();
     let mounts: Vec<Vec<&str>> = table.lines().filter_map(layers).collect();
-    let why = "a file below several overlays is in the page cache once, a copy in each layer once each: N containers of one image read its files once (yunti machine bench overlay)";
+    let why = "the page cache holds a file of a shared layer once, and copies in different layers once each: N \
+        containers of one image read its files once (yunti machine bench overlay)";
     let finding = |seen: String| Finding::new("disks", "overlay", seen, why);
     if mounts.is_empty() {
         return vec![finding("no overlay is mounted".to_owned())];
@@ -22,7 +25,7 @@ pub fn findings(system: &System) -> Vec<Finding> {
     let shared = users.values().filter(|n| **n > 1).count();
     let most = users.values().max().copied().unwrap_or(0);
     let seen = format!(
-        "counted: {} mounts with {} lower layers, {shared} of them below more than one, at most below {most}",
+        "counted: {} mounts with {} lower layers; {shared} of them shared, by at most {most} mounts",
         mounts.len(),
         users.len()
     );
@@ -30,20 +33,23 @@ pub fn findings(system: &System) -> Vec<Finding> {
     vec![
         finding(seen)
             .level(if alone { Level::Note } else { Level::Ok })
-            .change("build images on one base, the JDK and libraries in layers of their own below what differs; and no storage driver that copies (vfs)")
-            .cost("images are built anew; a base that changes changes all of them")
-            .undo("the images that were before"),
+            .change(
+                "build images on one base, with the JDK and libraries in layers of their own below the \
+                application; use no storage driver that copies (vfs)",
+            )
+            .cost("a rebuild of the images; each change of the base rebuilds all of them")
+            .undo("use the previous images"),
     ]
 }
 
-/// The lower layers of an overlay mount.
+/// Lower layers of an overlay mount, from its line of `mountinfo`.
 fn layers(line: &str) -> Option<Vec<&str>> {
     let mut source = line.split_once(" - ")?.1.split(' ');
     let (kind, options) = (source.next()?, source.nth(1)?);
     if kind != "overlay" {
         return None;
     }
-    // A blank in a path is written in octal digits: there is none in the options.
+    // A blank in a path is written in octal digits, so the options contain none.
     let lower = options
         .split(',')
         .filter_map(|option| option.strip_prefix("lowerdir").map(|rest| rest.trim_start_matches('+')));
@@ -62,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layers_that_are_shared_and_not() {
+    fn notes_mounts_that_share_no_layer() {
         let of = |lower: &[&str]| {
             let lines = lower.iter().enumerate().map(|(n, lower)| {
                 format!("2{n} 1 0:{n} / /m{n} rw shared:1 - overlay overlay rw,lowerdir={lower},upperdir=/u\n")
@@ -72,7 +78,7 @@ mod tests {
         };
         let shared = of(&["/a:/b", "/c:/b", "/d:/b", "/e:/b"]);
         assert!(
-            shared.level == Level::Ok && shared.seen.contains("4 mounts with 5 lower layers, 1 of them"),
+            shared.level == Level::Ok && shared.seen.contains("4 mounts with 5 lower layers; 1 of them"),
             "{shared:?}"
         );
         let alone = of(&["/a", "/b", "/c", "/d"]);

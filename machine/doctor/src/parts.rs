@@ -1,4 +1,4 @@
-//! What is installed beside: measurements that reports are held against, parts, a compiler for class libraries, Java.
+//! Installed programs: measured limits that reports compare with, parts of Yunti, a C++ compiler, Java.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -12,13 +12,14 @@ use yunti_program::text::numbers;
 
 const AREA: &str = "installed";
 
+/// Returns the findings about installed programs. `path`: the value of `PATH`.
 pub fn findings(env: &Env, path: Option<&OsStr>) -> Vec<Finding> {
-    let compiler = ["c++", "g++", "clang++"].iter().find_map(|name| found(path, name));
+    let compiler = ["c++", "g++", "clang++"].iter().find_map(|name| find_program(path, name));
     let java = java(path);
     let place = |program: &Option<PathBuf>| program.as_ref().map_or("none in PATH".into(), |p| p.display().to_string());
     vec![
-        measured(env),
-        Finding::new(AREA, "C++ compiler", place(&compiler), "class libraries of your own are built with one")
+        limits_measured(env),
+        Finding::new(AREA, "C++ compiler", place(&compiler), "needed to build class libraries of your own")
             .note_if(compiler.is_none())
             .change("only if you write classes: install g++ or clang"),
         Finding::new(AREA, "Java", place(&java), "Hadoop's client needs it; jobs on this machine do not")
@@ -28,18 +29,18 @@ pub fn findings(env: &Env, path: Option<&OsStr>) -> Vec<Finding> {
     ]
 }
 
-/// The JVM that would be started.
+/// Returns the `java` of `PATH`, else of `JAVA_HOME`.
 pub fn java(path: Option<&OsStr>) -> Option<PathBuf> {
-    found(path, "java").or_else(|| {
+    find_program(path, "java").or_else(|| {
         let home = PathBuf::from(std::env::var_os("JAVA_HOME")?).join("bin/java");
         home.is_file().then_some(home)
     })
 }
 
-fn measured(env: &Env) -> Finding {
+fn limits_measured(env: &Env) -> Finding {
     let path = env.cache_dir.as_ref().map(|dir| dir.join(limits::FILE_NAME));
     let limits = path.and_then(|path| Limits::load(&*env.files, &path));
-    let why = "reports hold the stages of a job against what the machine can do";
+    let why = "reports compare the stages of a job with these limits of the machine";
     let seen = match &limits {
         None => "never".to_string(),
         Some(limits) => {
@@ -54,13 +55,13 @@ fn measured(env: &Env) -> Finding {
 fn hadoop() -> Finding {
     let program = Part::named("hadoop").and_then(Part::program);
     let seen = program.as_ref().map_or_else(|| "not installed".to_string(), |path| path.display().to_string());
-    Finding::new(AREA, "hadoop", seen, "jobs on a cluster, and Java jobs with native tasks")
+    Finding::new(AREA, "hadoop", seen, "runs jobs on a cluster, and Java jobs with native tasks")
         .note_if(program.is_none())
-        .change("only for a cluster: make hadoop, or a package that has it")
+        .change("only for a cluster: make hadoop, or install the package with it")
 }
 
-/// A program of PATH.
-fn found(path: Option<&OsStr>, name: &str) -> Option<PathBuf> {
+/// Returns the program `name` in a folder of `path`.
+fn find_program(path: Option<&OsStr>, name: &str) -> Option<PathBuf> {
     std::env::split_paths(path?).map(|dir| dir.join(name)).find(|program| program.is_file())
 }
 
@@ -69,13 +70,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_are_found_in_the_path() {
+    fn finds_programs_in_the_path() {
         let dir = std::env::temp_dir().join(format!("yunti-doctor-path-{}", std::process::id()));
         std::fs::create_dir(&dir).unwrap();
         std::fs::write(dir.join("g++"), "").unwrap();
         let path = std::env::join_paths(["/nowhere".into(), dir.clone()]).unwrap();
-        assert_eq!(found(Some(&path), "g++"), Some(dir.join("g++")));
-        assert_eq!((found(Some(&path), "java"), found(None, "g++")), (None, None));
+        assert_eq!(find_program(Some(&path), "g++"), Some(dir.join("g++")));
+        assert_eq!((find_program(Some(&path), "java"), find_program(None, "g++")), (None, None));
         std::fs::remove_dir_all(&dir).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! Who else is busy right now: load, and how long processes wait (pressure stall information).
+//! Present load of the machine: load average, and time that processes wait (pressure stall information).
 
 use super::finding::Finding;
 use yunti_program::text::numbers::three;
@@ -6,6 +6,7 @@ use yunti_settings::System;
 
 const AREA: &str = "now";
 
+/// Returns the findings about load and pressure.
 pub fn findings(system: &System, workers: usize) -> Vec<Finding> {
     let waiting = [
         ("waiting for processors", "cpu", "some", 10.0, 40.0),
@@ -15,13 +16,13 @@ pub fn findings(system: &System, workers: usize) -> Vec<Finding> {
     let mut findings: Vec<Finding> = load(system, workers).into_iter().collect();
     findings.extend(waiting.into_iter().filter_map(|(name, resource, kind, note, warning)| {
         let share = share_of_10s(system, resource, kind)?;
-        let why = "what others use, a job lacks: times of now say little about the machine";
+        let why = "other programs take resources from a job; times measured now are not typical of this machine";
         let finding = Finding::new(AREA, name, format!("{} % of the last 10 s", three(share)), why);
         Some(
             finding
                 .note_if(share >= note)
                 .warning_if(share >= warning)
-                .change("see who it is (top, iotop), and wait or stop it"),
+                .change("find the other program (top, iotop); wait, or stop it"),
         )
     }));
     findings
@@ -30,18 +31,18 @@ pub fn findings(system: &System, workers: usize) -> Vec<Finding> {
 fn load(system: &System, workers: usize) -> Option<Finding> {
     let text = system.text("proc/loadavg")?;
     let load: f64 = text.split_whitespace().next()?.parse().ok().filter(|load: &f64| load.is_finite())?;
-    let why = "workers share the processors with whoever else runs";
+    let why = "workers share the processors with the other programs";
     let finding = Finding::new(AREA, "load", format!("{} on {workers} processors", three(load)), why);
     let busy = load / workers.max(1) as f64;
     Some(
         finding
             .note_if(busy >= 0.5)
             .warning_if(busy >= 1.0)
-            .change("see who it is (top), and wait or say fewer --threads"),
+            .change("find the other program (top); wait, or set fewer --threads"),
     )
 }
 
-/// Percent of the last ten seconds in which some, or all, waited.
+/// Percent of the last ten seconds in which some (`some`) or all (`full`) processes waited for the resource.
 fn share_of_10s(system: &System, resource: &str, kind: &str) -> Option<f64> {
     let text = system.text(format!("proc/pressure/{resource}"))?;
     let line = text.lines().find_map(|line| line.strip_prefix(kind)?.strip_prefix(' '))?;

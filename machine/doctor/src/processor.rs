@@ -1,4 +1,4 @@
-//! Processors: which instructions, how many, and how much of their time this process may have.
+//! Processors: their instruction sets, their number, and the CPU quota of this process.
 
 use yunti_engine::bytes::simd;
 
@@ -9,19 +9,20 @@ use yunti_settings::System;
 
 const AREA: &str = "processor";
 
-/// `workers`: threads of a job by default; `allowed`: the highest instruction set that is not masked.
+/// Returns the findings about processors. `workers`: threads of a job by default; `allowed`: the widest instruction
+/// set that is not masked.
 pub fn findings(system: &System, workers: usize, allowed: simd::Level) -> Vec<Finding> {
     vec![instructions(system, allowed), processors(system, workers)]
 }
 
 fn instructions(system: &System, allowed: simd::Level) -> Finding {
-    let why = "sorting, hashing and cutting text use the widest vectors that there are";
+    let why = "sorting, hashing and splitting text use the widest vectors of the processor";
     if cfg!(not(target_arch = "x86_64")) {
         let finding = Finding::new(AREA, "instructions", format!("{}, plain code", std::env::consts::ARCH), why);
         return finding.level(Level::Note);
     }
     let Some(flags) = system.field("proc/cpuinfo", "flags") else {
-        return Finding::new(AREA, "instructions", "not told by this system", why).level(Level::Note);
+        return Finding::new(AREA, "instructions", "not reported by this system", why).level(Level::Note);
     };
     let has = |names: &[&str]| names.iter().all(|name| flags.split_whitespace().any(|flag| flag == *name));
     let best = if has(&["avx512f", "avx512dq", "avx512bw", "avx512vl", "popcnt"]) {
@@ -50,7 +51,7 @@ fn instructions(system: &System, allowed: simd::Level) -> Finding {
     Finding::new(AREA, "instructions", seen, why)
         .note_if(used == simd::Level::Avx2)
         .warning_if(used == simd::Level::Plain)
-        .change("in a virtual machine, let it see the host's processor (of QEMU: -cpu host)")
+        .change("in a virtual machine, expose the host's processor (QEMU: -cpu host)")
 }
 
 fn processors(system: &System, workers: usize) -> Finding {
@@ -73,19 +74,19 @@ fn processors(system: &System, workers: usize) -> Finding {
         AREA,
         "processors",
         seen,
-        "a job has a worker for each processor; one that is stopped by its quota stops the others",
+        "a job has a worker for each processor; a throttled worker delays the others",
     )
     .note_if(fewer || limited)
     .warning_if(quota.is_some_and(|n| n < 1.0));
     let change = if quota.is_some() {
         "give the container or the unit more (docker --cpus, CPUQuota=)"
     } else {
-        "start it without taskset or with more of --cpuset-cpus"
+        "start it without taskset, or with more --cpuset-cpus"
     };
     finding.change(change)
 }
 
-/// How many there are in a list of the kernel's, `0-3,8`.
+/// Returns the number of members of a kernel list such as `0-3,8`.
 fn members(list: &str) -> Option<u64> {
     list.split(',')
         .map(|range| {
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_of_the_kernel_are_counted() {
+    fn counts_the_members_of_kernel_lists() {
         for (list, n) in [("0", Some(1)), ("0-3,8", Some(5)), ("3-0", None), ("", None), ("a", None)] {
             assert_eq!(members(list), n, "{list}");
         }

@@ -1,40 +1,44 @@
-//! Why an image could not be read.
+//! Errors of reading an image.
 
 use std::{fmt, io};
 
+/// Result of reading an image.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// Kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
+pub enum ErrorKind {
     /// The image could not be read.
     Io,
-    /// It is no ext2, ext3 or ext4.
+    /// The image is not ext2, ext3 or ext4.
     Foreign,
-    /// It has a feature that is not known here.
+    /// The image has a feature that is not supported.
     Unsupported,
-    /// What it says cannot be.
+    /// The image holds impossible values.
     Damaged,
 }
 
+/// Error of reading an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    pub trouble: Trouble,
-    /// In one line, with the place.
+    /// Kind of the error.
+    pub kind: ErrorKind,
+    /// Message in one line, with the place.
     pub what: String,
 }
 
 impl Error {
-    pub(crate) fn new(trouble: Trouble, what: impl Into<String>) -> Error {
-        Error { trouble, what: what.into() }
+    pub(crate) fn new(kind: ErrorKind, what: impl Into<String>) -> Error {
+        Error { kind, what: what.into() }
     }
 
     pub(crate) fn io(doing: &str, error: &io::Error) -> Error {
-        Error::new(Trouble::Io, format!("{doing}: {error}"))
+        Error::new(ErrorKind::Io, format!("{doing}: {error}"))
     }
 }
 
 pub(crate) fn damaged<T>(what: impl Into<String>) -> Result<T> {
-    Err(Error::new(Trouble::Damaged, what))
+    Err(Error::new(ErrorKind::Damaged, what))
 }
 
 impl fmt::Display for Error {

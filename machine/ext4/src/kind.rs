@@ -1,38 +1,40 @@
-//! What a block is used for.
+//! Use of a block.
 
+/// Use of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
-    /// The superblock and its copies; the block before it where blocks have 1 KiB.
+    /// Superblock and its copies; also the block before it with blocks of 1 KiB.
     SuperBlock,
     /// Group descriptors and their copies.
     Descriptors,
-    /// Kept free for descriptors, should the file system grow.
+    /// Blocks reserved for descriptors of a larger file system.
     ReservedDescriptors,
     BlockBitmap,
     InodeBitmap,
     InodeTable,
-    /// A node of an extent tree, below the inode.
+    /// Node of an extent tree below the inode.
     ExtentBlock,
-    /// Of files that are mapped as in ext2.
+    /// Pointer block of a file that is mapped as in ext2.
     IndirectBlock,
     Directory,
-    /// Extended attributes: blocks of them, and inodes that hold one value each.
+    /// Extended attributes: attribute blocks, and inodes that hold one value each.
     Xattr,
     Journal,
-    /// Of regular files.
+    /// Data of regular files.
     Data,
-    /// The targets of symbolic links that are too long for the inode.
+    /// Target of a symbolic link that is too long for the inode.
     Symlink,
     Quota,
-    /// Of `orphan_file`: which inodes are to be freed when it is mounted again.
+    /// Inodes to free at the next mount (feature `orphan_file`).
     OrphanFile,
     /// Multiple-mount protection.
     Mmp,
-    /// Found to be bad by `badblocks`, and so never used.
+    /// Bad block by `badblocks`, never used.
     Bad,
 }
 
+/// All kinds, in the order of their numbers.
 pub const KINDS: [Kind; 17] = [
     Kind::SuperBlock,
     Kind::Descriptors,
@@ -54,6 +56,7 @@ pub const KINDS: [Kind; 17] = [
 ];
 
 impl Kind {
+    /// Returns the name in tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Kind::SuperBlock => "super block",

@@ -1,17 +1,17 @@
-//! The structures of an ext4 file system (ext2 and ext3 too), read only: which block is what, and whose.
+//! Reader for the structures of an ext4 file system (ext2 and ext3 too): the use and the owner of each block.
 //!
 //! ```text
 //!   Source -> superblock -> group descriptors -> bitmaps, inode tables -> inode -> extents, or indirect blocks
 //!   (file, device, bytes)        |                                          |              |
-//!                                `-> layout: what lies where by rule        `-> name       `-> runs: blocks, kind, inode
+//!                                `-> layout: fixed positions                `-> name      `-> runs: block, kind, inode
 //! ```
 //!
-//! As the kernel's documentation has them (Documentation/filesystems/ext4), checksums too. Nothing is ever written, and no input makes it panic: what
-//! cannot be is [`Error`]s of kind [`Trouble::Damaged`]. Work and memory are bounded by the size of the image, whatever it says of itself: a block of a
-//! tree is read for one inode only.
+//! The structures and checksums follow the kernel's documentation (Documentation/filesystems/ext4). The crate writes
+//! nothing, and no input makes it panic: impossible values are [`Error`]s of kind [`ErrorKind::Damaged`]. Time and
+//! memory are bounded by the size of the image, not by its contents: a tree block is read for one inode only.
 //!
-//! Limits: journals are not replayed: of an image that was not unmounted it is what the structures say without it. Journals on devices of their own,
-//! images of journals, and features that do not exist in Linux are refused.
+//! Limits: journals are not replayed, so an image that was not unmounted is read without its journal. External journal
+//! devices, images of journals, and features that Linux lacks are refused.
 
 #![forbid(unsafe_code)]
 
@@ -29,11 +29,11 @@ pub use disk::group::Group;
 pub use disk::inode::{FileType, Inode};
 pub use disk::layout::Layout;
 pub use disk::superblock::{Feature, SuperBlock};
-pub use error::{Error, Result, Trouble};
+pub use error::{Error, ErrorKind, Result};
 pub use kind::{KINDS, Kind};
 pub use map::BlockMap;
 pub use names::Entry;
 pub use source::Source;
 pub use tree::{CLUSTER_BYTES, Run, Shape};
-pub use usage::{Clustered, Files, FreeSpace, Ownership, POWERS, Pieces, Usage};
-pub use walk::{Contents, FileFacts, FileSystem, Walked};
+pub use usage::{ClusterEstimate, Files, FreeSpace, Ownership, POWERS, Pieces, Usage};
+pub use walk::{Contents, FileFacts, FileSystem, WalkResult};

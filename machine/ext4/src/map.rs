@@ -1,30 +1,31 @@
-//! From a block to what it is, and whose.
+//! Map from a block to its use and its owner.
 
 use crate::tree::Run;
 
-/// Of one moment of a file system.
+/// Used blocks of a file system at one moment.
 #[derive(Clone, Debug, Default)]
 pub struct BlockMap {
-    /// In order of blocks.
+    /// Runs in order of blocks.
     runs: Vec<Run>,
 }
 
 impl BlockMap {
-    /// @param runs in order of blocks, as [`crate::Walked::runs`] gives them
+    /// Returns a map of `runs`, which are in order of blocks, as [`crate::WalkResult::runs`] returns them.
     pub fn new(runs: Vec<Run>) -> BlockMap {
         BlockMap { runs }
     }
 
+    /// Returns the runs, in order of blocks.
     pub fn runs(&self) -> &[Run] {
         &self.runs
     }
 
-    /// What these blocks are, in pieces that are alike; `None` where they are free.
+    /// Splits blocks into pieces of one run each: first block, number of blocks, and the run; `None` for free blocks.
     pub fn pieces(&self, start: u64, blocks: u64) -> Vec<(u64, u64, Option<Run>)> {
         let (end, mut at, mut pieces) = (start.saturating_add(blocks), start, Vec::new());
         let mut next = self.runs.partition_point(|run| run.end() <= start);
         while at < end {
-            // Where two have the same block, the first of them is told.
+            // If two runs share a block, the first one is returned.
             while self.runs.get(next).is_some_and(|run| run.end() <= at) {
                 next += 1;
             }
@@ -48,18 +49,18 @@ mod tests {
     use crate::kind::Kind;
 
     #[test]
-    fn pieces_of_runs_and_gaps() {
+    fn splits_blocks_at_runs_and_gaps() {
         let run = |start, blocks, kind| Run { start, blocks, kind, inode: 0 };
         let map =
             BlockMap::new(vec![run(2, 2, Kind::SuperBlock), run(4, 1, Kind::BlockBitmap), run(8, 10, Kind::Data)]);
-        let told = |start, blocks| {
+        let pieces = |start, blocks| {
             map.pieces(start, blocks)
                 .into_iter()
                 .map(|(at, blocks, run)| (at, blocks, run.map(|r| r.kind)))
                 .collect::<Vec<_>>()
         };
         assert_eq!(
-            told(0, 10),
+            pieces(0, 10),
             [
                 (0, 2, None),
                 (2, 2, Some(Kind::SuperBlock)),
@@ -68,7 +69,7 @@ mod tests {
                 (8, 2, Some(Kind::Data))
             ]
         );
-        assert_eq!(told(17, 3), [(17, 1, Some(Kind::Data)), (18, 2, None)]);
-        assert_eq!(told(30, 0), []);
+        assert_eq!(pieces(17, 3), [(17, 1, Some(Kind::Data)), (18, 2, None)]);
+        assert_eq!(pieces(30, 0), []);
     }
 }

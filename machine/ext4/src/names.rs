@@ -1,6 +1,7 @@
-//! Paths of inodes, by what directories say.
+//! Paths of inodes, from the entries of directories.
 //!
-//! Directories with an index (htree) are read as lists: to those who do not know the index its nodes look like empty entries, and so they do here.
+//! A directory with an index (htree) is read as a list. Its index nodes look like empty entries to readers that do not
+//! know them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,44 +16,49 @@ use crate::tree::{Run, Trees};
 use crate::walk::FileSystem;
 
 const HEAD: usize = 8;
-/// A deeper one is a circle.
+/// Folders above an inode; a deeper chain is a circle.
 const DEPTH_MAX: usize = 256;
-/// Of directories, for the names of one answer: some hundred million files have as much.
+/// Bytes of directories read for one request. Some hundred million files need this much.
 const NAMES_BYTES_MAX: u64 = 16 << 30;
 
-/// An entry of a directory; its name is as it is on the disk.
+/// Entry of a directory; its name has the bytes of the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     pub inode: u32,
     pub name: Vec<u8>,
 }
 
-/// Blocks of directories that may still be read: extents may say that a directory is longer than all there is, and each may say so.
-struct Left(u64);
+/// Blocks of directories that may still be read. Damaged extents can make each directory longer than the file system.
+struct BlockAllowance(u64);
 
-impl Left {
+impl BlockAllowance {
     fn take(&mut self, blocks: u64, directory: u32) -> Result<()> {
         match self.0.checked_sub(blocks) {
             Some(left) => self.0 = left,
-            None => return damaged(format!("inode {directory}: directories are longer than can be")),
+            None => return damaged(format!("inode {directory}: the directories are longer than the file system")),
         }
         Ok(())
     }
 }
 
 impl<S: Source + ?Sized> FileSystem<'_, S> {
-    /// The entries of a directory, with `.` and `..` where it has them on disk.
+    /// Returns the entries of a directory, with `.` and `..` if they are on the disk.
     pub fn entries(&self, directory: &Inode) -> Result<Vec<Entry>> {
         let mut entries = Vec::new();
-        self.look_through(directory, &mut Left(self.superblock.blocks), |inode, name| {
+        self.visit_entries(directory, &mut BlockAllowance(self.superblock.blocks), |inode, name| {
             entries.push(Entry { inode, name: name.to_vec() });
             true
         })?;
         Ok(entries)
     }
 
-    /// @param each is called for its entries in turn, as long as it returns true
-    fn look_through(&self, directory: &Inode, left: &mut Left, mut each: impl FnMut(u32, &[u8]) -> bool) -> Result<()> {
+    /// Calls `each` for the entries in turn, as long as it returns true.
+    fn visit_entries(
+        &self,
+        directory: &Inode,
+        left: &mut BlockAllowance,
+        mut each: impl FnMut(u32, &[u8]) -> bool,
+    ) -> Result<()> {
         if directory.is_inline() {
             let raw = self.inode_bytes(directory.number)?;
             let up = [(u32_at(&directory.map, 0), &b".."[..])];
@@ -65,19 +71,19 @@ impl<S: Source + ?Sized> FileSystem<'_, S> {
         let shape = Trees::new(&self.superblock, self.source()).follow(directory, Kind::Directory, &mut runs)?;
         left.take(shape.tree_blocks.into(), directory.number)?;
         for run in runs.iter().filter(|run| run.kind == Kind::Directory) {
-            if !self.look_through_blocks(run.start, run, left, &mut each)? {
+            if !self.visit_blocks(run.start, run, left, &mut each)? {
                 break;
             }
         }
         Ok(())
     }
 
-    /// Those of some of its blocks. Returns whether all were seen.
-    fn look_through_blocks(
+    /// Visits the entries of the run's blocks from `from` on. Returns false if `each` ended the visit.
+    fn visit_blocks(
         &self,
         from: u64,
         run: &Run,
-        left: &mut Left,
+        left: &mut BlockAllowance,
         each: &mut impl FnMut(u32, &[u8]) -> bool,
     ) -> Result<bool> {
         let size = self.superblock.block_bytes as usize;
@@ -92,11 +98,12 @@ impl<S: Source + ?Sized> FileSystem<'_, S> {
         Ok(true)
     }
 
-    /// What a directory of this one block would take in its inode: the parent's number, and the entries without `.` and `..`.
+    /// Bytes that a one-block directory would need in its inode: the parent's number, and all entries except `.` and
+    /// `..`.
     pub(crate) fn inline_size_of_directory(&self, block: u64) -> Result<u64> {
         let mut bytes = 4;
         let run = Run { start: block, blocks: 1, kind: Kind::Directory, inode: 0 };
-        self.look_through_blocks(block, &run, &mut Left(1), &mut |_, name| {
+        self.visit_blocks(block, &run, &mut BlockAllowance(1), &mut |_, name| {
             if !is_dots(name) {
                 bytes += (HEAD + name.len()).next_multiple_of(4) as u64;
             }
@@ -105,21 +112,21 @@ impl<S: Source + ?Sized> FileSystem<'_, S> {
         Ok(bytes)
     }
 
-    /// Paths from the root, of those inodes that have a name; of several names it is one. Parts that are no UTF-8 have replacement characters, and
-    /// names that are encrypted are `<encrypted>`.
+    /// Returns paths from the root for the `wanted` inodes that have a name; one path for an inode with several names.
+    /// Bytes that are not UTF-8 become replacement characters, and encrypted names are `<encrypted>`.
     ///
-    /// @param runs of the whole file system
+    /// `runs`: the runs of the whole file system, in order of blocks.
     pub fn paths(&self, runs: &[Run], wanted: &HashSet<u32>) -> HashMap<u32, String> {
         let mut found: HashMap<u32, (u32, Vec<u8>)> = HashMap::new();
-        let mut left = Left(NAMES_BYTES_MAX / u64::from(self.superblock.block_bytes));
-        // Runs are in order of blocks: one that two have is read once.
+        let mut left = BlockAllowance(NAMES_BYTES_MAX / u64::from(self.superblock.block_bytes));
+        // Runs are in order of blocks, so a block that two runs share is read once.
         let mut end = 0;
         for run in runs.iter().filter(|run| run.kind == Kind::Directory) {
             if found.len() == wanted.len() {
                 break;
             }
-            // Of what cannot be read, there are no names.
-            let _ = self.look_through_blocks(run.start.max(end), run, &mut left, &mut |inode, name| {
+            // Directories that cannot be read contribute no names.
+            let _ = self.visit_blocks(run.start.max(end), run, &mut left, &mut |inode, name| {
                 if wanted.contains(&inode) && !is_dots(name) {
                     found.insert(inode, (run.inode, name.to_vec()));
                 }
@@ -131,7 +138,7 @@ impl<S: Source + ?Sized> FileSystem<'_, S> {
         let mut paths = HashMap::new();
         for (inode, (parent, name)) in found {
             if let Some(folder) = self.folder(parent, &mut known, &mut left) {
-                paths.insert(inode, format!("{folder}/{}", self.say(parent, &name)));
+                paths.insert(inode, format!("{folder}/{}", self.display_name(parent, &name)));
             }
         }
         if wanted.contains(&ROOT) {
@@ -140,8 +147,8 @@ impl<S: Source + ?Sized> FileSystem<'_, S> {
         paths
     }
 
-    /// By the way up, and by what each directory there is called in the one above. The root's is empty.
-    fn folder(&self, number: u32, known: &mut HashMap<u32, String>, left: &mut Left) -> Option<String> {
+    /// Path of a folder: follows `..` up, and searches each parent for the name. The root's path is empty.
+    fn folder(&self, number: u32, known: &mut HashMap<u32, String>, left: &mut BlockAllowance) -> Option<String> {
         let mut below = Vec::new();
         let mut at = number;
         while !known.contains_key(&at) {
@@ -150,7 +157,7 @@ impl<S: Source + ?Sized> FileSystem<'_, S> {
             }
             let (parent, _) = self.first_entry(at, left, |_, name| name == b"..")?;
             let (_, name) = self.first_entry(parent, left, |inode, name| inode == at && !is_dots(name))?;
-            below.push((at, self.say(parent, &name)));
+            below.push((at, self.display_name(parent, &name)));
             at = parent;
         }
         let mut path = known[&at].clone();
@@ -161,10 +168,15 @@ impl<S: Source + ?Sized> FileSystem<'_, S> {
         Some(path)
     }
 
-    fn first_entry(&self, number: u32, left: &mut Left, is_it: impl Fn(u32, &[u8]) -> bool) -> Option<(u32, Vec<u8>)> {
+    fn first_entry(
+        &self,
+        number: u32,
+        left: &mut BlockAllowance,
+        is_it: impl Fn(u32, &[u8]) -> bool,
+    ) -> Option<(u32, Vec<u8>)> {
         let directory = self.inode(number).ok().filter(|inode| inode.file_type == FileType::Directory)?;
         let mut first = None;
-        let all = self.look_through(&directory, left, |inode, name| {
+        let all = self.visit_entries(&directory, left, |inode, name| {
             if is_it(inode, name) {
                 first = Some((inode, name.to_vec()));
             }
@@ -173,7 +185,7 @@ impl<S: Source + ?Sized> FileSystem<'_, S> {
         all.ok().and(first)
     }
 
-    fn say(&self, parent: u32, name: &[u8]) -> String {
+    fn display_name(&self, parent: u32, name: &[u8]) -> String {
         if self.inode(parent).is_ok_and(|inode| inode.is_encrypted()) {
             return "<encrypted>".to_owned();
         }
@@ -181,7 +193,7 @@ impl<S: Source + ?Sized> FileSystem<'_, S> {
     }
 }
 
-/// Of an inode that has no attributes.
+/// Bytes of data that fit into an inode without attributes.
 pub(crate) fn inline_max(s: &SuperBlock) -> u64 {
     const EXTRA_BYTES: u16 = 32;
     (MAP_BYTES + Xattrs::of(&vec![0; s.inode_bytes as usize], EXTRA_BYTES).room_for_inline()) as u64
@@ -191,7 +203,7 @@ fn is_dots(name: &[u8]) -> bool {
     name == b"." || name == b".."
 }
 
-/// Of a block, or of a part of an inode; up to where it makes sense.
+/// Iterator over the entries of a block, or of a part of an inode; ends at the first invalid entry.
 struct Entries<'b> {
     bytes: &'b [u8],
     at: usize,
@@ -210,12 +222,12 @@ impl<'b> Iterator for Entries<'b> {
         let Entries { bytes, at } = *self;
         let mut at = at;
         while at + HEAD <= bytes.len() {
-            let (inode, told, name_bytes) =
+            let (inode, stored, name_bytes) =
                 (u32_at(bytes, at), usize::from(u16_at(bytes, at + 4)), usize::from(bytes[at + 6]));
-            // Blocks of 64 KiB have no room for their own size.
-            let length = match told {
+            // A length of 64 KiB does not fit into 16 bits.
+            let length = match stored {
                 0 | 0xFFFF => bytes.len(),
-                _ => told & 0xFFFC | (told & 3) << 16,
+                _ => stored & 0xFFFC | (stored & 3) << 16,
             };
             let name = bytes.get(at + HEAD..at + HEAD + name_bytes).filter(|_| length >= HEAD + name_bytes);
             let Some(name) = name else { break };

@@ -1,20 +1,21 @@
-//! Where an image's bytes come from.
+//! Source of an image's bytes.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
-/// An image, a device, or bytes in memory. Only read.
+/// An image file, a device, or bytes in memory; read only.
 pub trait Source {
+    /// Size in bytes.
     fn size(&self) -> io::Result<u64>;
 
-    /// Fills the buffer, or fails.
+    /// Fills the buffer from byte `offset` on, or fails.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
 }
 
 impl Source for File {
     fn size(&self) -> io::Result<u64> {
-        // A device's metadata say nothing of its size.
+        // The metadata of a device does not include its size.
         (&mut &*self).seek(SeekFrom::End(0))
     }
 

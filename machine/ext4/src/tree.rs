@@ -1,8 +1,8 @@
-//! From an inode to its blocks: by its extents, or by ext2's indirect blocks.
+//! Blocks of an inode, by its extents or by ext2's indirect blocks.
 //!
 //! ```text
-//!   extents    header | 4 entries in the inode, each of a run of blocks, or of a block of further entries, five deep at most
-//!   indirect   12 blocks | a block of pointers | a block of pointers to those | and of those
+//!   extents    header | 4 entries in the inode: a run of blocks each, or a block of entries; at most five levels
+//!   indirect   12 blocks | a block of pointers | a block of pointers to pointer blocks | and one level more
 //! ```
 
 use std::collections::HashMap;
@@ -15,54 +15,59 @@ use crate::error::{Error, Result, damaged};
 use crate::kind::Kind;
 use crate::source::Source;
 
-/// Blocks that lie side by side, of one kind and inode.
+/// Adjacent blocks of one kind and one inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
+    /// First block.
     pub start: u64,
+    /// Number of blocks.
     pub blocks: u32,
     pub kind: Kind,
-    /// 0: of no inode.
+    /// Owner; 0 for metadata without an inode.
     pub inode: u32,
 }
 
 impl Run {
+    /// Returns the block behind the last one.
     pub fn end(&self) -> u64 {
         self.start + u64::from(self.blocks)
     }
 }
 
-/// Where the data of a file begin anew, in order of the file.
+/// Fragments and block counts of one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shape {
-    /// Pieces that lie apart from each other on the disk, though the file goes on.
+    /// Fragments: pieces that are not adjacent on the disk.
     pub fragments: u32,
+    /// Blocks of data.
     pub data_blocks: u64,
-    /// Of those, reserved and not written yet.
+    /// Data blocks that are reserved and not written yet.
     pub unwritten_blocks: u64,
-    /// Of those, behind the file's end.
+    /// Data blocks behind the end of the file.
     pub blocks_behind_end: u64,
+    /// Extent or pointer blocks.
     pub tree_blocks: u32,
-    /// Clusters of each of [`CLUSTER_BYTES`] that its data would lie in.
+    /// Clusters that the data would occupy, for each size of [`CLUSTER_BYTES`].
     pub clusters: [u64; CLUSTER_BYTES.len()],
 }
 
-/// What a `bigalloc` could have.
+/// Cluster sizes of `bigalloc` that are compared.
 pub const CLUSTER_BYTES: [u64; 4] = [16 << 10, 64 << 10, 256 << 10, 1 << 20];
 
 const MAGIC: u16 = 0xF30A;
 const HEADER: usize = 12;
 const ENTRY: usize = 12;
 const DEPTH_MAX: u16 = 5;
-/// A longer one was not written yet, and is shorter by this.
+/// Blocks. A longer extent is unwritten, and this much shorter.
 const WRITTEN_MAX: u16 = 0x8000;
 
 const DIRECT: usize = 12;
 
-/// Reads trees; knows whose each block of a tree is, so that none is read for two.
+/// Reader of trees. It records the owner of each tree block, so that no block is read for two inodes.
 pub struct Trees<'a, S: ?Sized> {
     s: &'a SuperBlock,
     source: &'a S,
-    /// By block: the group of the inode that it was read for.
+    /// By block: the group of the inode that the block was read for.
     nodes: HashMap<u64, u64>,
 }
 
@@ -71,10 +76,10 @@ struct Walk<'a> {
     kind: Kind,
     runs: &'a mut Vec<Run>,
     shape: Shape,
-    /// Of the last piece: the block and the place in the file that would go on with it.
+    /// Block and file position that would continue the last fragment.
     next: Option<(u64, u64)>,
     end_block: u64,
-    /// For each of [`CLUSTER_BYTES`], the first cluster of the file that nothing lies in yet.
+    /// For each of [`CLUSTER_BYTES`], the first cluster of the file without data so far.
     next_clusters: [u64; CLUSTER_BYTES.len()],
 }
 
@@ -83,12 +88,13 @@ impl<'a, S: Source + ?Sized> Trees<'a, S> {
         Trees { s, source, nodes: HashMap::new() }
     }
 
-    /// Before the inodes of a group are looked at again.
+    /// Forgets the tree blocks of a group, before its inodes are read again.
     pub fn forget(&mut self, group: u64) {
         self.nodes.retain(|_, of| *of != group);
     }
 
-    /// Adds its blocks to the runs.
+    /// Adds the blocks of `inode` to `runs`, and returns the shape of its data. Fails with `Damaged` on impossible
+    /// trees.
     pub fn follow(&mut self, inode: &Inode, kind: Kind, runs: &mut Vec<Run>) -> Result<Shape> {
         let end_block = inode.bytes.div_ceil(u64::from(self.s.block_bytes));
         let mut walk =
@@ -101,15 +107,15 @@ impl<'a, S: Source + ?Sized> Trees<'a, S> {
         Ok(walk.shape)
     }
 
-    /// A block of a tree, which belongs to nobody else.
+    /// Reads a tree block, and records it as the inode's. Fails if it has an owner already.
     fn node(&mut self, walk: &mut Walk, block: u64, kind: Kind) -> Result<Vec<u8>> {
         let number = walk.inode.number;
         if block < self.s.first_data_block || block >= self.s.blocks {
-            return damaged(format!("inode {number}: its {} {block} lies outside of the file system", kind.name()));
+            return damaged(format!("inode {number}: its {} {block} is outside the file system", kind.name()));
         }
         let group = u64::from(number - 1) / u64::from(self.s.inodes_per_group);
         if self.nodes.insert(block, group).is_some() {
-            return damaged(format!("inode {number}: its {} {block} is in use twice", kind.name()));
+            return damaged(format!("inode {number}: its {} {block} has two owners", kind.name()));
         }
         walk.shape.tree_blocks += 1;
         push(walk.runs, Run { start: block, blocks: 1, kind, inode: number });
@@ -131,12 +137,12 @@ impl<'a, S: Source + ?Sized> Trees<'a, S> {
         let (magic, entries, room, own_depth) =
             (u16_at(bytes, 0), u16_at(bytes, 2), u16_at(bytes, 4), u16_at(bytes, 6));
         if magic != MAGIC {
-            return damaged(format!("{}: the magic number is not there", place()));
+            return damaged(format!("{}: the magic number is missing", place()));
         }
         let fits = (bytes.len() - HEADER) / ENTRY;
         if usize::from(room) > fits || entries > room || depth.is_some_and(|d| d != own_depth) || own_depth > DEPTH_MAX
         {
-            return damaged(format!("{}: {entries} entries of {room}, depth {own_depth}: that cannot be", place()));
+            return damaged(format!("{}: damaged: {entries} entries of {room}, depth {own_depth}", place()));
         }
         if block != 0 && self.s.has(Feature::METADATA_CSUM) {
             let tail = HEADER + usize::from(room) * ENTRY;
@@ -149,8 +155,9 @@ impl<'a, S: Source + ?Sized> Trees<'a, S> {
         for n in 0..usize::from(entries) {
             let at = HEADER + n * ENTRY;
             if own_depth == 0 {
-                let told = u16_at(bytes, at + 4);
-                let (blocks, is_written) = if told <= WRITTEN_MAX { (told, true) } else { (told - WRITTEN_MAX, false) };
+                let stored = u16_at(bytes, at + 4);
+                let (blocks, is_written) =
+                    if stored <= WRITTEN_MAX { (stored, true) } else { (stored - WRITTEN_MAX, false) };
                 let start = u64_of(u32_at(bytes, at + 8), u32::from(u16_at(bytes, at + 6)));
                 self.data(walk, start, u32::from(blocks), u64::from(u32_at(bytes, at)), is_written)?;
             } else {
@@ -166,7 +173,9 @@ impl<'a, S: Source + ?Sized> Trees<'a, S> {
         let end = start.checked_add(u64::from(blocks));
         if blocks == 0 || start < self.s.first_data_block || end.is_none_or(|end| end > self.s.blocks) {
             let number = walk.inode.number;
-            return damaged(format!("inode {number}: {blocks} blocks from {start} on do not lie in the file system"));
+            return damaged(format!(
+                "inode {number}: {blocks} blocks from block {start} on are outside the file system"
+            ));
         }
         if walk.next != Some((start, place)) {
             walk.shape.fragments += 1;
@@ -201,7 +210,7 @@ impl<'a, S: Source + ?Sized> Trees<'a, S> {
         Ok(())
     }
 
-    /// @param depth how many blocks of pointers lie between this one and data
+    /// Follows a pointer. `depth`: levels of pointer blocks between it and data.
     fn pointer(&mut self, walk: &mut Walk, block: u64, depth: u32, place: &mut u64) -> Result<()> {
         let width = u64::from(self.s.block_bytes / 4);
         if block == 0 {
@@ -220,7 +229,7 @@ impl<'a, S: Source + ?Sized> Trees<'a, S> {
         Ok(())
     }
 
-    /// The one block of pointers that is the resize inode's own: those that it points to are known by the layout.
+    /// Reads the one pointer block that the resize inode owns; the layout gives the blocks that it points to.
     pub fn resize(&mut self, inode: &Inode, runs: &mut Vec<Run>) -> Result<()> {
         let block = u64::from(u32_at(&inode.map, (DIRECT + 1) * 4));
         if block != 0 {
@@ -239,7 +248,7 @@ impl<'a, S: Source + ?Sized> Trees<'a, S> {
     }
 }
 
-/// Beside the one before, where it goes on with it.
+/// Appends a run, joined with the last one if both are adjacent and of the same kind and inode.
 pub fn push(runs: &mut Vec<Run>, run: Run) {
     if let Some(last) = runs.last_mut() {
         let sum = last.blocks.checked_add(run.blocks);

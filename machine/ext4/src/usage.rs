@@ -1,4 +1,5 @@
-//! What a file system's blocks are used for, as sums: by kind, how files and free space are cut, and what it would take with other settings.
+//! Sums of a file system's blocks: by kind, the fragmentation of files and free space, and the size with other
+//! settings.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::AddAssign;
@@ -11,41 +12,47 @@ use crate::kind::{KINDS, Kind};
 use crate::names;
 use crate::source::Source;
 use crate::tree::{CLUSTER_BYTES, Run};
-use crate::walk::{FileFacts, FileSystem, Walked};
+use crate::walk::{FileFacts, FileSystem, WalkResult};
 
+/// Files listed with the most fragments.
 const WORST: usize = 20;
+/// Powers of two in the histogram of free runs.
 pub const POWERS: usize = 32;
 
-/// Of files, directories and links.
+/// Sums over files, directories and links.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     pub regular: u64,
     pub directories: u64,
     pub symlinks: u64,
     pub special: u64,
-    /// What lies in the inode.
+    /// Inodes whose data is in the inode.
     pub inline: u64,
-    /// Sizes of regular files, as `ls` tells them.
+    /// Bytes of regular files, as `ls` prints them.
     pub bytes: u64,
     /// Regular files that have blocks.
     pub with_blocks: u64,
-    /// Of those, in more than one piece.
+    /// Regular files with more than one fragment.
     pub fragmented: u64,
+    /// Fragments of all regular files.
     pub fragments: u64,
-    /// Regular files by how many pieces they have: 1, 2, 3-4, 5-8, ..
+    /// Regular files by number of fragments: 1, 2, 3-4, 5-8, ..
     pub by_fragments: Vec<u64>,
-    /// Of regular files: reserved, and not written yet.
+    /// Blocks of regular files that are reserved and not written yet.
     pub unwritten_blocks: u64,
+    /// Blocks of regular files behind the end of the file.
     pub blocks_behind_end: u64,
-    /// Inodes with the most pieces, these first.
+    /// Inodes with the most fragments, in descending order.
     pub worst: Vec<Pieces>,
-    /// Regular files that would lie in their inode with `inline_data`, and the blocks that they have now.
+    /// Regular files that would fit into their inode with `inline_data`.
     pub small: u64,
+    /// Blocks that these small files have now.
     pub small_blocks: u64,
-    /// Clusters of each of [`CLUSTER_BYTES`] that all inodes' blocks would be.
+    /// Clusters that the blocks of all inodes would occupy, for each size of [`CLUSTER_BYTES`].
     pub clusters: [u64; CLUSTER_BYTES.len()],
 }
 
+/// Fragments of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pieces {
     pub fragments: u32,
@@ -54,6 +61,7 @@ pub struct Pieces {
 }
 
 impl Files {
+    /// Adds one file.
     pub fn add(&mut self, file: &FileFacts) {
         let FileFacts { inode, kind, shape } = file;
         if inode.links > 0 || inode.is_xattr_value() {
@@ -138,13 +146,16 @@ impl AddAssign<&Files> for Files {
     }
 }
 
-/// Runs of free clusters, across groups.
+/// Free space as runs of free clusters, across groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FreeSpace {
+    /// Free blocks.
     pub blocks: u64,
+    /// Runs of free blocks.
     pub runs: u64,
+    /// Blocks of the largest run.
     pub largest_blocks: u64,
-    /// Free blocks that lie in runs of 1, 2-3, 4-7, .. blocks.
+    /// Free blocks in runs of 1, 2-3, 4-7, .. blocks.
     pub by_power: [u64; POWERS],
 }
 
@@ -159,94 +170,104 @@ impl FreeSpace {
     }
 }
 
-/// What bitmaps and inodes say of each other; nothing of it, where all is well.
+/// Disagreements between bitmaps and inodes; all zero if there are none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ownership {
-    /// In use by the bitmaps, and nobody has it.
+    /// Clusters that the bitmaps mark and no inode owns.
     pub lost_clusters: u64,
-    /// Somebody has it, and it is free by the bitmaps.
+    /// Clusters that an inode owns and the bitmaps do not mark.
     pub unmarked_clusters: u64,
-    /// Blocks that two have, beside those of `shared_blocks`.
+    /// Blocks with two owners, except with the feature `shared_blocks`.
     pub twice_blocks: u64,
-    /// Inodes, or 0, and the first block that they share.
+    /// Two inodes (or 0) and the first block that both own.
     pub first_twice: Option<(u32, u32, u64)>,
 }
 
 impl Ownership {
+    /// Returns true if bitmaps and inodes agree.
     pub fn is_whole(&self) -> bool {
         *self == Ownership::default()
     }
 }
 
-/// What clusters of this size would change.
+/// Estimate of the effect of a cluster size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clustered {
+pub struct ClusterEstimate {
+    /// Cluster size in bytes.
     pub cluster_bytes: u64,
-    /// More than now, since the end of each file, directory and tree fills a cluster.
+    /// Additional bytes, because the end of each file, directory and tree fills a cluster.
     pub slack_bytes: u64,
-    /// Bitmaps and descriptors that there would be no more.
+    /// Bytes of bitmaps and descriptors that are saved.
     pub metadata_bytes: u64,
 }
 
+/// Block usage of a whole file system.
 #[derive(Clone, Debug)]
 pub struct Usage {
-    /// Blocks, by [`KINDS`].
+    /// Blocks by kind, in the order of [`KINDS`].
     pub kinds: [u64; KINDS.len()],
+    /// Sums over files.
     pub files: Files,
+    /// Free space.
     pub free: FreeSpace,
+    /// Disagreements between bitmaps and inodes.
     pub ownership: Ownership,
+    /// Inodes in use.
     pub inodes_used: u64,
-    /// As the descriptors say.
-    pub free_blocks_told: u64,
-    /// Of `bigalloc`: in clusters that are used, and not filled.
+    /// Free blocks by the group descriptors.
+    pub free_blocks_recorded: u64,
+    /// Blocks of used clusters that hold no data (`bigalloc`).
     pub slack_blocks: u64,
-    /// One-block directories that would lie in their inode with `inline_data`.
+    /// One-block directories that would fit into their inode with `inline_data`.
     pub small_directories: u64,
-    pub clustered: Vec<Clustered>,
+    /// Estimates for larger clusters.
+    pub clustered: Vec<ClusterEstimate>,
 }
 
 impl Usage {
-    pub fn of<S: Source + ?Sized>(fs: &FileSystem<S>, walked: &Walked<Files>, runs: &[Run]) -> Usage {
+    /// Sums up a walk. `runs`: the result of [`WalkResult::runs`].
+    pub fn of<S: Source + ?Sized>(fs: &FileSystem<S>, walk: &WalkResult<Files>, runs: &[Run]) -> Usage {
         let s = &fs.superblock;
         let mut this = Usage {
             kinds: [0; KINDS.len()],
             files: Files::default(),
             free: FreeSpace::default(),
             ownership: Ownership::default(),
-            inodes_used: walked.groups.iter().map(|g| u64::from(g.inodes_used)).sum(),
-            free_blocks_told: walked.groups.iter().map(|g| u64::from(g.free_clusters_told)).sum::<u64>()
+            inodes_used: walk.groups.iter().map(|g| u64::from(g.inodes_used)).sum(),
+            free_blocks_recorded: walk.groups.iter().map(|g| u64::from(g.free_clusters_recorded)).sum::<u64>()
                 * u64::from(s.cluster_blocks),
             slack_blocks: 0,
             small_directories: small_directories(fs, runs),
             clustered: Vec::new(),
         };
-        for group in &walked.groups {
+        for group in &walk.groups {
             this.files += &group.gathered;
         }
         for run in runs {
             this.kinds[run.kind as usize] += u64::from(run.blocks);
         }
-        // One cluster each.
+        // An attribute block takes one cluster.
         let attributes: HashSet<u64> =
-            walked.groups.iter().flat_map(|g| &g.xattr_blocks).map(|(block, _)| *block).collect();
+            walk.groups.iter().flat_map(|g| &g.xattr_blocks).map(|(block, _)| *block).collect();
         for clusters in &mut this.files.clusters {
             *clusters += attributes.len() as u64;
         }
-        this.compare(s, walked, runs);
+        this.compare(s, walk, runs);
         this.clustered = this.with_clusters(s);
         this
     }
 
+    /// Returns the blocks of one kind.
     pub fn blocks(&self, kind: Kind) -> u64 {
         self.kinds[kind as usize]
     }
 
-    /// Bitmaps with what is known by the runs, group by group.
-    fn compare<T>(&mut self, s: &SuperBlock, walked: &Walked<T>, runs: &[Run]) {
+    /// Compares the bitmaps with the runs, group by group.
+    fn compare<T>(&mut self, s: &SuperBlock, walk: &WalkResult<T>, runs: &[Run]) {
         let ratio = u64::from(s.cluster_blocks);
         let mut end = (0, 0);
         let mut owned_blocks = 0;
-        // Each block once, however many have it.
+        // Each block once, even with several owners.
         let mut areas: Vec<(u64, u64)> = Vec::new();
         for run in runs {
             if run.start < end.0 && !s.has(Feature::SHARED_BLOCKS) {
@@ -266,11 +287,11 @@ impl Usage {
             }
         }
         let (mut from, mut free, mut used_clusters) = (0, 0, 0);
-        for (number, group) in walked.groups.iter().enumerate() {
+        for (number, group) in walk.groups.iter().enumerate() {
             let (start, blocks) = (s.group_start(number as u64), s.group_blocks(number as u64));
             let clusters = blocks.div_ceil(ratio) as usize;
             let mut owned = vec![0; clusters.div_ceil(8)];
-            // One may reach into the groups behind its own.
+            // A run may reach into the groups behind its own.
             while from < areas.len() && areas[from].1 <= start {
                 from += 1;
             }
@@ -298,7 +319,7 @@ impl Usage {
         }
     }
 
-    fn with_clusters(&self, s: &SuperBlock) -> Vec<Clustered> {
+    fn with_clusters(&self, s: &SuperBlock) -> Vec<ClusterEstimate> {
         let block = u64::from(s.block_bytes);
         let own: u64 = [
             Kind::ExtentBlock,
@@ -325,7 +346,7 @@ impl Usage {
         larger
             .map(|(bytes, clusters)| {
                 let ratio = bytes / (block * u64::from(s.cluster_blocks));
-                Clustered {
+                ClusterEstimate {
                     cluster_bytes: *bytes,
                     slack_bytes: (clusters * bytes).saturating_sub((own + self.blocks(Kind::Xattr)) * block),
                     metadata_bytes: of_groups.saturating_sub(blocks_of_groups(s, ratio)) * block,
@@ -335,15 +356,16 @@ impl Usage {
     }
 }
 
-/// What groups would take beside their inodes, if clusters were larger by this ratio: copies of the superblock, descriptors, bitmaps. Groups have as many
-/// clusters as a bitmap has bits, so there are fewer of them; and as many inodes at most. Inodes stay as many.
+/// Blocks of superblock copies, descriptors and bitmaps, if clusters were larger by `ratio`. A group has as many
+/// clusters as a bitmap has bits, so larger clusters mean fewer groups. The number of inodes stays, and a bitmap
+/// limits the inodes of a group.
 fn blocks_of_groups(s: &SuperBlock, ratio: u64) -> u64 {
     let (of_group, inodes_max) = (u64::from(s.blocks_per_group) * ratio, u64::from(s.block_bytes) * 8);
     let blocks = s.blocks - s.first_data_block;
     let groups = blocks.div_ceil(of_group).max(u64::from(s.inodes).div_ceil(inodes_max));
     let mut other = s.clone();
     other.blocks_per_group = u32::try_from(blocks.div_ceil(groups)).unwrap_or(u32::MAX);
-    // Room to grow is for as many blocks as before.
+    // The reserve for growth covers as many blocks as before.
     let descriptors = (s.descriptor_blocks() + u64::from(s.reserved_descriptor_blocks)) / ratio;
     let reserved = descriptors.saturating_sub(other.descriptor_blocks());
     other.reserved_descriptor_blocks = if s.has(Feature::RESIZE_INODE) { reserved as u32 } else { 0 };
@@ -352,7 +374,7 @@ fn blocks_of_groups(s: &SuperBlock, ratio: u64) -> u64 {
     by_rule + 2 * groups
 }
 
-/// Looks into each directory of one block.
+/// Counts one-block directories that would fit into their inode.
 fn small_directories<S: Source + ?Sized>(fs: &FileSystem<S>, runs: &[Run]) -> u64 {
     let mut sizes: HashMap<u32, (u64, u64)> = HashMap::new();
     for run in runs.iter().filter(|run| run.kind == Kind::Directory) {

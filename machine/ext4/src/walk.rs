@@ -1,8 +1,9 @@
-//! Reads a whole file system: what each block is used for, and what the bitmaps say of it.
+//! Walk over a whole file system: the use of each block, by inodes and by bitmaps.
 //!
-//! Of one that is written to meanwhile, each group is read, and then looked at once more: where nothing has changed in any of them between the two looks,
-//! all that was read was true at one moment (the double collect of snapshot algorithms: Afek and others, 1993). Groups that have changed are read again, a
-//! number of times; [`Walked::changing`] says for how many that was in vain.
+//! A mounted file system changes during the walk. Each group is therefore read twice: if no group differs between the
+//! two reads, the result was true at one moment (the double collect of snapshot algorithms: Afek and others, 1993).
+//! Changed groups are read again, up to a number of tries. [`WalkResult::changing`] counts the groups that still
+//! changed at the last try.
 
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -15,64 +16,77 @@ use crate::disk::group::Group;
 use crate::disk::inode::{FileType, Inode};
 use crate::disk::layout::Layout;
 use crate::disk::superblock::{Feature, SuperBlock};
-use crate::error::{Error, Result, Trouble, damaged};
+use crate::error::{Error, ErrorKind, Result, damaged};
 use crate::kind::Kind;
 use crate::source::Source;
 use crate::tree::{Run, Shape, Trees, push};
 
-/// After the first try, and that much more after each: what is being changed is whole again soon.
+/// Pause after the first failed try; it grows by as much with each try. A structure that is being written is soon
+/// consistent again.
 const PAUSE: Duration = Duration::from_micros(200);
 const PAUSES_MAX: u32 = 20;
 const SUPER_TRIES: u32 = 10;
 const GROUP_TRIES: u32 = 30;
-/// Of a table of inodes, as many blocks are read at once.
+/// Blocks of an inode table that are read at once.
 const TABLE_BLOCKS: u32 = 64;
 
+/// An opened file system.
 pub struct FileSystem<'a, S: ?Sized> {
+    /// Its superblock.
     pub superblock: SuperBlock,
     source: &'a S,
 }
 
-/// A file, directory or link, and the place that it takes.
+/// A file, directory or link, and the blocks that it occupies.
 #[derive(Clone, Debug)]
 pub struct FileFacts<'a> {
+    /// The inode.
     pub inode: &'a Inode,
+    /// Use of its blocks.
     pub kind: Kind,
+    /// Its fragments and block counts.
     pub shape: Shape,
 }
 
-/// Of one group: its own blocks, and those of the inodes whose table is there, wherever they lie.
+/// Contents of one group: its metadata, and the blocks of the inodes in its table, in any group.
 #[derive(Clone, Debug, Default)]
 pub struct Contents<T> {
+    /// Used blocks.
     pub runs: Vec<Run>,
-    /// Used, as the bitmap says, by cluster of the group; `None` where none was written.
+    /// Block bitmap, a bit a cluster of the group; `None` if it was never written.
     pub(crate) used: Option<Vec<u8>>,
-    pub free_clusters_told: u32,
+    /// Free clusters by the group descriptor.
+    pub free_clusters_recorded: u32,
+    /// Inodes in use by the inode bitmap.
     pub inodes_used: u32,
-    pub inodes_free_told: u32,
-    /// What the caller has gathered of the files.
+    /// Free inodes by the group descriptor.
+    pub inodes_free_recorded: u32,
+    /// Totals that the caller's function gathered.
     pub gathered: T,
-    /// Of inodes that say what cannot be; they are left out, whole.
+    /// Errors of damaged inodes, whose blocks are left out.
     pub damages: Vec<Error>,
     pub(crate) xattr_blocks: Vec<(u64, u32)>,
     print: u64,
 }
 
-/// All of a file system.
+/// Result of a walk over a whole file system.
 #[derive(Debug, Default)]
-pub struct Walked<T> {
+pub struct WalkResult<T> {
+    /// Contents by group.
     pub groups: Vec<Contents<T>>,
-    /// Groups that changed while they were read, at each try.
+    /// Groups that changed during the last try.
     pub changing: u64,
+    /// Tries that the walk took.
     pub tries: u32,
 }
 
 impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
+    /// Opens the file system of `source`. Errors as [`SuperBlock::read`].
     pub fn open(source: &'a S) -> Result<Self> {
         for try_ in 0..SUPER_TRIES {
             match SuperBlock::read(source) {
-                // It may be one that is written at this moment.
-                Err(e) if e.trouble == Trouble::Damaged => thread::sleep(PAUSE * try_),
+                // The superblock may be half written at this moment.
+                Err(e) if e.kind == ErrorKind::Damaged => thread::sleep(PAUSE * try_),
                 read => return Ok(FileSystem { superblock: read?, source }),
             }
         }
@@ -86,12 +100,13 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
         Ok(bytes)
     }
 
+    /// Reads the descriptor of a group.
     pub fn group(&self, number: u64) -> Result<Group> {
         let s = &self.superblock;
         let per_block = s.descriptors_per_block();
         let block = Layout(s).descriptor_block(number / per_block);
         if block >= s.blocks {
-            return damaged(format!("the descriptor of group {number} lies outside of the file system"));
+            return damaged(format!("the descriptor of group {number} is outside the file system"));
         }
         let mut bytes = vec![0; s.descriptor_bytes as usize];
         let at = block * u64::from(s.block_bytes) + number % per_block * u64::from(s.descriptor_bytes);
@@ -99,7 +114,7 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
         Group::parse(s, number, &bytes)
     }
 
-    /// One inode.
+    /// Reads one inode. Fails with `Damaged` if it does not exist or its checksum is wrong.
     pub fn inode(&self, number: u32) -> Result<Inode> {
         let s = &self.superblock;
         if number == 0 || number > s.inodes {
@@ -125,54 +140,56 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
         self.source
     }
 
-    /// Reads everything.
+    /// Reads all groups, inodes and trees.
     ///
-    /// @param is_changing it is mounted, and may be written to: groups that change are read again, up to `tries` times
-    /// @param gather is called for each inode in use, with what is gathered of its group; of a group that is read again, anew
+    /// `is_changing`: true if the file system is mounted; changed groups are then read again, up to `tries` times.
+    /// `gather` is called for each inode in use, with the totals of its group, which start anew when the group is read
+    /// again.
     pub fn walk<T: Default>(
         &self,
         is_changing: bool,
         tries: u32,
         mut gather: impl FnMut(&mut T, &FileFacts),
-    ) -> Result<Walked<T>> {
+    ) -> Result<WalkResult<T>> {
         let count = self.superblock.group_count();
         let mut trees = Trees::new(&self.superblock, self.source);
-        let mut walked = Walked { groups: Vec::new(), changing: 0, tries: 1 };
+        let mut walk = WalkResult { groups: Vec::new(), changing: 0, tries: 1 };
         for number in 0..count {
-            walked.groups.push(self.contents(number, &mut trees, &mut gather, is_changing)?);
+            walk.groups.push(self.contents(number, &mut trees, &mut gather, is_changing)?);
         }
         if is_changing {
-            self.look_again(&mut walked, &mut trees, &mut gather, tries)?;
+            self.read_changed_groups(&mut walk, &mut trees, &mut gather, tries)?;
         }
-        Ok(walked)
+        Ok(walk)
     }
 
-    fn look_again<T: Default>(
+    fn read_changed_groups<T: Default>(
         &self,
-        walked: &mut Walked<T>,
+        walk: &mut WalkResult<T>,
         trees: &mut Trees<S>,
         gather: &mut impl FnMut(&mut T, &FileFacts),
         tries: u32,
     ) -> Result<()> {
         loop {
-            walked.changing = 0;
-            for (number, known) in walked.groups.iter_mut().enumerate() {
+            walk.changing = 0;
+            for (number, known) in walk.groups.iter_mut().enumerate() {
                 let is_same = self.group_bytes(number as u64).is_ok_and(|read| read.print == known.print);
-                // Damage may be a tree that was rebuilt while it was read.
-                if !is_same || !known.damages.is_empty() && walked.tries < tries {
-                    walked.changing += u64::from(!is_same);
+                // A damaged tree may have been rebuilt during the read.
+                if !is_same || !known.damages.is_empty() && walk.tries < tries {
+                    walk.changing += u64::from(!is_same);
                     trees.forget(number as u64);
                     *known = self.contents(number as u64, trees, gather, true)?;
                 }
             }
-            if walked.changing == 0 || walked.tries >= tries {
+            if walk.changing == 0 || walk.tries >= tries {
                 return Ok(());
             }
-            walked.tries += 1;
+            walk.tries += 1;
         }
     }
 
-    /// Of a group that is written to at this moment, checksums may be of another moment than what they are of: it is read again.
+    /// Reads one group. During a change, a checksum may belong to another moment than its block; the group is then
+    /// read again.
     fn contents<T: Default>(
         &self,
         number: u64,
@@ -182,7 +199,7 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
     ) -> Result<Contents<T>> {
         for try_ in 1..if is_changing { GROUP_TRIES } else { 1 } {
             match self.group_bytes(number) {
-                Err(e) if e.trouble == Trouble::Damaged => thread::sleep(PAUSE * try_.min(PAUSES_MAX)),
+                Err(e) if e.kind == ErrorKind::Damaged => thread::sleep(PAUSE * try_.min(PAUSES_MAX)),
                 read => return Ok(self.gather_group(read?, trees, gather)),
             }
         }
@@ -215,7 +232,8 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
         Ok(GroupBytes { group, block_bitmap, inode_bitmap, inodes, print: hasher.finish() })
     }
 
-    /// Of the table, those in use; in pieces, since a table may be as large as the file system is, and empty.
+    /// Returns the inodes in use. The table is read in pieces, because it may be empty and as large as the file
+    /// system.
     fn inodes_of(&self, group: &Group, bitmap: &[u8], hasher: &mut DefaultHasher) -> Result<Vec<(u32, Box<[u8]>)>> {
         let s = &self.superblock;
         let per_block = s.block_bytes / s.inode_bytes;
@@ -227,7 +245,7 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
                 self.block(group.inode_table + u64::from(first / per_block), some.div_ceil(per_block).into())?;
             let bytes = &blocks[..some as usize * s.inode_bytes as usize];
             hasher.write(bytes);
-            // Those that the file system keeps for itself may never have been written.
+            // Inodes of the file system itself may never have been written.
             let is_written = |bytes: &[u8]| bytes.iter().any(|b| *b != 0);
             for (index, inode) in (first..).zip(bytes.chunks_exact(s.inode_bytes as usize)) {
                 if bit(bitmap, index as usize) && is_written(inode) {
@@ -250,9 +268,9 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
         let mut contents = Contents {
             runs: Layout(s).runs(group.number),
             used: None,
-            free_clusters_told: group.free_clusters,
+            free_clusters_recorded: group.free_clusters,
             inodes_used: 0,
-            inodes_free_told: group.free_inodes,
+            inodes_free_recorded: group.free_inodes,
             gathered: T::default(),
             damages: Vec::new(),
             xattr_blocks: Vec::new(),
@@ -284,7 +302,7 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
             }
         }
         contents.used = read.block_bitmap.map(|mut bitmap| {
-            // A group may have fewer clusters than its bitmap has room for.
+            // A group may have fewer clusters than its bitmap has bits.
             bitmap.truncate(s.clusters_per_group().div_ceil(8) as usize);
             bitmap.shrink_to_fit();
             bitmap
@@ -310,7 +328,7 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
         let followed = if inode.is_resize() {
             trees.resize(inode, &mut contents.runs)
         } else if inode.has_map(s) {
-            // Not joined with what another inode has: runs are of one inode each.
+            // Runs belong to one inode each, so runs of two inodes are never joined.
             trees.follow(inode, kind, &mut contents.runs).map(|found| shape = found)
         } else {
             Ok(())
@@ -322,7 +340,7 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
         if inode.xattr_block != 0 {
             if inode.xattr_block < s.first_data_block || inode.xattr_block >= s.blocks {
                 return damaged(format!(
-                    "inode {}: its attributes, in block {}, lie outside of the file system",
+                    "inode {}: its attribute block {} is outside the file system",
                     inode.number, inode.xattr_block
                 ));
             }
@@ -347,18 +365,20 @@ impl<'a, S: Source + ?Sized> FileSystem<'a, S> {
     }
 }
 
+/// Bytes of a group before they are parsed.
 struct GroupBytes {
     group: Group,
     block_bitmap: Option<Vec<u8>>,
-    /// Empty where it was never written.
+    /// Empty if it was never written.
     inode_bitmap: Vec<u8>,
-    /// By their places in the table.
+    /// Inodes in use, by index in the table.
     inodes: Vec<(u32, Box<[u8]>)>,
     print: u64,
 }
 
-impl<T> Walked<T> {
-    /// All that is in use, in order of blocks. Blocks of attributes that inodes share are there once, under the first of them.
+impl<T> WalkResult<T> {
+    /// Returns all used blocks, in order of blocks. An attribute block that inodes share appears once, under the first
+    /// of them.
     pub fn runs(&self) -> Vec<Run> {
         let mut seen = HashSet::new();
         let mut runs: Vec<Run> = self.groups.iter().flat_map(|g| &g.runs).copied().collect();
@@ -371,7 +391,7 @@ impl<T> Walked<T> {
         runs
     }
 
-    /// Whether the bitmaps say that a cluster is in use; `None`: nothing was written of it, and only what the layout has is in use.
+    /// Returns true if the bitmap marks the block as used; `None` without a bitmap, when only metadata is in use.
     pub fn is_used(&self, s: &SuperBlock, block: u64) -> Option<bool> {
         let index = block.checked_sub(s.first_data_block)?;
         let (group, within) = (index / u64::from(s.blocks_per_group), index % u64::from(s.blocks_per_group));
@@ -379,6 +399,7 @@ impl<T> Walked<T> {
         Some(bit(bitmap, (within / u64::from(s.cluster_blocks)) as usize))
     }
 
+    /// Returns the errors of damaged inodes.
     pub fn damages(&self) -> impl Iterator<Item = &Error> {
         self.groups.iter().flat_map(|g| &g.damages)
     }

@@ -1,4 +1,4 @@
-//! Each block of images that `mke2fs` and `debugfs` have made: what it is and whose, as `dumpe2fs` and `debugfs` say it.
+//! Compares the use and the owner of each block of images by `mke2fs` and `debugfs` with `dumpe2fs` and `debugfs`.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use yunti_ext4::{FileSystem, Files, Kind, Usage};
 
-/// Removed with what is in it.
+/// Temporary folder, removed with its contents.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -25,7 +25,7 @@ impl Drop for Folder {
     }
 }
 
-/// What `mke2fs` takes where nothing is said, whatever this machine has in /etc.
+/// Defaults of `mke2fs`, independent of this machine's /etc.
 const SETTINGS: &str = "[defaults]
   base_features = sparse_super,large_file,filetype,resize_inode,dir_index,ext_attr
   inode_size = 256
@@ -52,12 +52,12 @@ fn run(program: &str, arguments: &[&str]) -> String {
     String::from_utf8(out.stdout).unwrap()
 }
 
-/// A little of everything.
+/// Creates files, directories and links of many sizes.
 fn tree(root: &Path) {
     for (n, size) in [0, 1, 59, 100, 155, 4096, 70_000, 3_000_000].into_iter().enumerate() {
         fs::write(root.join(format!("file-{n}")), vec![n as u8 + 1; size]).unwrap();
     }
-    // So many pieces that they do not fit below the inode.
+    // The extents do not fit into the inode.
     let holes = File::create(root.join("holes")).unwrap();
     for n in 0..700 {
         holes.write_all_at(b"data", n * 200_000).unwrap();
@@ -77,7 +77,7 @@ fn make(folder: &Folder, options: &[&str], mib: u64) -> PathBuf {
     fs::create_dir(&root).unwrap();
     tree(&root);
     if options.contains(&"inline_data") {
-        // mke2fs 1.47 fills no directory that begins in an inode.
+        // mke2fs 1.47 does not fill directories that begin in an inode.
         fs::remove_dir_all(root.join("crowded")).unwrap();
     }
     File::create(&image).unwrap().set_len(mib << 20).unwrap();
@@ -92,7 +92,7 @@ fn debugfs(image: &Path, request: &str) -> String {
     run("debugfs", &["-w", "-R", request, image.to_str().unwrap()])
 }
 
-/// `3-5, 9` and what else numbers stand in, in the units of blocks
+/// Numbers of a list of ranges, such as `3-5, 9`.
 fn ranges(text: &str) -> impl Iterator<Item = u64> {
     text.split([',', ' '])
         .filter_map(|word| {
@@ -106,8 +106,8 @@ fn after<'a>(line: &'a str, key: &str) -> Option<&'a str> {
     line.split_once(key).map(|(_, rest)| rest)
 }
 
-/// Of the layout, and free, as `dumpe2fs` has it.
-fn told(image: &Path) -> (BTreeMap<u64, Kind>, BTreeSet<u64>) {
+/// Metadata blocks and free blocks, by `dumpe2fs`.
+fn dumpe2fs_blocks(image: &Path) -> (BTreeMap<u64, Kind>, BTreeSet<u64>) {
     let (mut kinds, mut free) = (BTreeMap::new(), BTreeSet::new());
     let text = run("dumpe2fs", &[image.to_str().unwrap()]);
     let groups = &text[text.find("\nGroup 0:").expect("groups")..];
@@ -133,7 +133,7 @@ fn told(image: &Path) -> (BTreeMap<u64, Kind>, BTreeSet<u64>) {
     (kinds, free)
 }
 
-/// Whose each of these blocks is.
+/// Owners of these blocks, by `debugfs`.
 fn owners(image: &Path, blocks: &[u64]) -> BTreeMap<u64, u32> {
     let mut found = BTreeMap::new();
     for some in blocks.chunks(10_000) {
@@ -147,7 +147,7 @@ fn owners(image: &Path, blocks: &[u64]) -> BTreeMap<u64, u32> {
     found
 }
 
-/// Nodes of its tree.
+/// Tree blocks of an inode, by `debugfs`.
 fn nodes(image: &Path, inode: u32) -> BTreeSet<u64> {
     let text = debugfs(image, &format!("stat <{inode}>"));
     let list = text.split_once("EXTENTS:").or(text.split_once("BLOCKS:")).map_or("", |(_, list)| list);
@@ -171,18 +171,18 @@ fn check(name: &str, options: &[&str], mib: u64, change: impl Fn(&Path)) -> Usag
     let opened = File::open(&image).unwrap();
     let fs = FileSystem::open(&opened).unwrap();
     let s = fs.superblock.clone();
-    let walked = fs.walk(false, 1, Files::add).unwrap();
-    assert_eq!(walked.damages().map(|e| e.what.as_str()).collect::<Vec<_>>(), [""; 0], "{name}");
+    let walk = fs.walk(false, 1, Files::add).unwrap();
+    assert_eq!(walk.damages().map(|e| e.what.as_str()).collect::<Vec<_>>(), [""; 0], "{name}");
 
     let mut ours: BTreeMap<u64, (Kind, u32)> = BTreeMap::new();
-    let runs = walked.runs();
+    let runs = walk.runs();
     for run in &runs {
         for block in run.start..run.end() {
             let before = ours.insert(block, (run.kind, run.inode));
-            assert_eq!(before, None, "{name}: block {block} is there twice: {run:?}");
+            assert_eq!(before, None, "{name}: block {block} has two runs: {run:?}");
         }
     }
-    let (layout, free) = told(&image);
+    let (layout, free) = dumpe2fs_blocks(&image);
     let layout_ours: BTreeMap<u64, Kind> = ours
         .iter()
         .filter(|(block, (kind, inode))| *inode == 0 && *kind != Kind::Mmp && (**block > 0 || s.block_bytes > 1024))
@@ -190,21 +190,22 @@ fn check(name: &str, options: &[&str], mib: u64, change: impl Fn(&Path)) -> Usag
         .collect();
     assert_eq!(layout_ours, layout, "{name}: the layout");
 
-    // A cluster is free as a whole.
+    // Clusters are free as a whole.
     let ratio = u64::from(s.cluster_blocks);
     let cluster = |block: u64| (block - s.first_data_block) / ratio;
     let used: BTreeSet<u64> = ours.keys().filter(|b| **b >= s.first_data_block).map(|b| cluster(*b)).collect();
     // dumpe2fs names a range by the first blocks of its first and of its last cluster.
     let free: BTreeSet<u64> = free.into_iter().map(cluster).collect();
-    let used_told: BTreeSet<u64> = (s.first_data_block..s.blocks).map(cluster).filter(|c| !free.contains(c)).collect();
+    let used_dumpe2fs: BTreeSet<u64> =
+        (s.first_data_block..s.blocks).map(cluster).filter(|c| !free.contains(c)).collect();
     let (missing, excess): (Vec<_>, Vec<_>) =
-        (used_told.difference(&used).collect(), used.difference(&used_told).collect());
+        (used_dumpe2fs.difference(&used).collect(), used.difference(&used_dumpe2fs).collect());
     assert!(
         missing.is_empty() && excess.is_empty(),
-        "{name}: used and of nobody {missing:?}; ours and free {excess:?}"
+        "{name}: used and without owner {missing:?}; owned and free {excess:?}"
     );
     for block in s.first_data_block..s.blocks {
-        if let Some(is_used) = walked.is_used(&s, block) {
+        if let Some(is_used) = walk.is_used(&s, block) {
             assert_eq!(is_used, !free.contains(&cluster(block)), "{name}: the bitmap at block {block}");
         }
     }
@@ -224,16 +225,16 @@ fn check(name: &str, options: &[&str], mib: u64, change: impl Fn(&Path)) -> Usag
         assert_eq!(nodes_ours, nodes(&image, inode), "{name}: the tree of inode {inode}");
     }
 
-    let usage = Usage::of(&fs, &walked, &runs);
+    let usage = Usage::of(&fs, &walk, &runs);
     assert!(usage.ownership.is_whole(), "{name}: {:?}", usage.ownership);
-    assert_eq!((usage.free.blocks, usage.free_blocks_told), (s.free_blocks, s.free_blocks), "{name}: free");
+    assert_eq!((usage.free.blocks, usage.free_blocks_recorded), (s.free_blocks, s.free_blocks), "{name}: free");
     assert_eq!(usage.inodes_used, u64::from(s.inodes - s.free_inodes), "{name}: inodes");
     let inodes: HashSet<u32> = ours.values().map(|(_, inode)| *inode).filter(|inode| *inode > 11).collect();
     assert_eq!(fs.paths(&runs, &inodes), names(&image, &inodes), "{name}: names");
     usage
 }
 
-/// Paths, as debugfs has them.
+/// Paths of the inodes, by `debugfs`.
 fn names(image: &Path, inodes: &HashSet<u32>) -> HashMap<u32, String> {
     let words: Vec<String> = inodes.iter().map(u32::to_string).collect();
     let text = debugfs(image, &format!("ncheck {}", words.join(" ")));
@@ -247,7 +248,7 @@ fn names(image: &Path, inodes: &HashSet<u32>) -> HashMap<u32, String> {
 fn nothing(_: &Path) {}
 
 #[test]
-fn as_it_is_made() {
+fn default_file_system() {
     let usage = check("plain", &["-t", "ext4"], 64, nothing);
     for kind in
         [Kind::Journal, Kind::ExtentBlock, Kind::Directory, Kind::Symlink, Kind::ReservedDescriptors, Kind::InodeTable]
@@ -279,7 +280,7 @@ fn layouts() {
         ("orphans", "orphan_file"),
         ("large", "large_dir,casefold,encrypt,verity,project,quota"),
     ] {
-        // Small blocks: many groups.
+        // Small blocks make many groups.
         check(name, &["-t", "ext4", "-b", "1024", "-O", features], 100, nothing);
     }
 }
@@ -324,14 +325,15 @@ fn attributes() {
             debugfs(image, &format!("ea_set -f {} {file} user.{name}", value.display()));
         }
     };
-    // Three blocks of attributes; or three inodes of which each has a block for one value.
+    // Three attribute blocks; or three inodes with a block for one value each.
     let usage = check("attributes", &["-t", "ext4", "-b", "4096"], 64, change);
     assert_eq!(usage.blocks(Kind::Xattr), 3);
     let usage = check("values", &["-t", "ext4", "-b", "4096", "-O", "ea_inode"], 64, change);
     assert_eq!(usage.blocks(Kind::Xattr), 3);
 }
 
-/// The kernel makes such directories only where it has keys, and Unicode: here `debugfs` marks one. Names of an encrypted one are nobody's business.
+/// Only a kernel with keys and Unicode creates such directories, so `debugfs` marks one here. Encrypted names are not
+/// shown.
 #[test]
 fn encrypted_and_casefolded_directories() {
     const ENCRYPTED: u32 = 0x800;
@@ -343,10 +345,10 @@ fn encrypted_and_casefolded_directories() {
         debugfs(&image, &format!("set_inode_field a/b flags {:#x}", flag | EXTENTS));
         let opened = File::open(&image).unwrap();
         let fs = FileSystem::open(&opened).unwrap();
-        let walked = fs.walk(false, 1, Files::add).unwrap();
-        let runs = walked.runs();
-        assert_eq!(walked.damages().count(), 0, "{name}");
-        assert!(Usage::of(&fs, &walked, &runs).ownership.is_whole(), "{name}");
+        let walk = fs.walk(false, 1, Files::add).unwrap();
+        let runs = walk.runs();
+        assert_eq!(walk.damages().count(), 0, "{name}");
+        assert!(Usage::of(&fs, &walk, &runs).ownership.is_whole(), "{name}");
         let all: HashSet<u32> = (12..fs.superblock.inodes).collect();
         let paths: HashSet<String> = fs.paths(&runs, &all).into_values().collect();
         let below = if flag == ENCRYPTED { "/a/b/<encrypted>" } else { "/a/b/c" };

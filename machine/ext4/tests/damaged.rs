@@ -1,13 +1,13 @@
-//! Images that are damaged at random, or made to harm: an error or an answer, in bounded time, and never a crash.
+//! Images with random damage, or made to do harm, give an error or a result in bounded time, and never a panic.
 
 use std::cell::Cell;
 use std::fs::{self, File};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use yunti_ext4::{FileSystem, Files, Source, Trouble, Usage};
+use yunti_ext4::{ErrorKind, FileSystem, Files, Source, Usage};
 
-/// Small, with a little of everything in it. Without checksums, which would stop most damage at its door.
+/// A small image with files of many kinds. It has no checksums, which would detect most damage at once.
 fn image(features: &str) -> Vec<u8> {
     image_of(features, 1024, 4)
 }
@@ -48,18 +48,18 @@ fn image_of(features: &str, block_bytes: u32, mib: u64) -> Vec<u8> {
     bytes
 }
 
-/// Everything that can be asked of it.
-fn read(bytes: &[u8], is_changing: bool) -> Result<bool, Trouble> {
-    let fs = FileSystem::open(bytes).map_err(|e| e.trouble)?;
-    let walked = fs.walk(is_changing, 3, Files::add).map_err(|e| e.trouble)?;
-    let runs = walked.runs();
-    let usage = Usage::of(&fs, &walked, &runs);
+/// Runs every query of the crate.
+fn read(bytes: &[u8], is_changing: bool) -> Result<bool, ErrorKind> {
+    let fs = FileSystem::open(bytes).map_err(|e| e.kind)?;
+    let walk = fs.walk(is_changing, 3, Files::add).map_err(|e| e.kind)?;
+    let runs = walk.runs();
+    let usage = Usage::of(&fs, &walk, &runs);
     let all = (1..=fs.superblock.inodes.min(1000)).collect();
     fs.paths(&runs, &all);
-    Ok(usage.ownership.is_whole() && walked.damages().next().is_none())
+    Ok(usage.ownership.is_whole() && walk.damages().next().is_none())
 }
 
-/// Xorshift: the same numbers each time.
+/// Xorshift generator: the same numbers in each run.
 struct Random(u64);
 
 impl Random {
@@ -72,7 +72,7 @@ impl Random {
 }
 
 #[test]
-fn nothing_makes_it_panic() {
+fn random_damage_never_panics() {
     let mut random = Random(20_261_123);
     for features in [
         "^metadata_csum,^64bit",
@@ -82,14 +82,14 @@ fn nothing_makes_it_panic() {
     ] {
         let good = image(features);
         assert_eq!(read(&good, false), Ok(true), "{features}");
-        // Where structures are: all that is not zero.
+        // Positions of structures: all bytes that are not zero.
         let places: Vec<usize> = (0..good.len()).filter(|at| good[*at] != 0).collect();
         let mut seen = [0; 3];
         for _ in 0..400 {
             let mut bytes = good.clone();
             for _ in 0..1 + random.below(8) {
                 let at = match random.below(4) {
-                    // The superblock, the descriptors and what comes next.
+                    // The superblock, the descriptors and the blocks behind them.
                     0 => 1024 + random.below(0x280),
                     1 => 2048 + random.below(120_000),
                     _ => places[random.below(places.len())],
@@ -108,16 +108,16 @@ fn nothing_makes_it_panic() {
 }
 
 #[test]
-fn a_part_of_an_image() {
+fn refuses_truncated_images() {
     let good = image("^metadata_csum");
     for length in [0, 1, 1023, 1024, 2047, 2048, 100_000, good.len() - 1] {
-        assert!(matches!(read(&good[..length], false), Err(Trouble::Foreign | Trouble::Damaged)), "{length}");
+        assert!(matches!(read(&good[..length], false), Err(ErrorKind::Foreign | ErrorKind::Damaged)), "{length}");
     }
-    assert_eq!(read(&[0; 8192], false), Err(Trouble::Foreign));
+    assert_eq!(read(&[0; 8192], false), Err(ErrorKind::Foreign));
 }
 
 #[test]
-fn a_checksum_that_is_wrong_is_seen() {
+fn detects_wrong_checksums() {
     let good = image("metadata_csum");
     let change = |at: usize| {
         let mut bytes = good.clone();
@@ -125,38 +125,38 @@ fn a_checksum_that_is_wrong_is_seen() {
         read(&bytes, false)
     };
     // The superblock, and the first descriptor.
-    assert_eq!(change(1024 + 0x78), Err(Trouble::Damaged));
-    assert_eq!(change(2048 + 0x30), Err(Trouble::Damaged));
+    assert_eq!(change(1024 + 0x78), Err(ErrorKind::Damaged));
+    assert_eq!(change(2048 + 0x30), Err(ErrorKind::Damaged));
     let table = u32::from_le_bytes(good[2048 + 8..2048 + 12].try_into().unwrap()) as usize * 1024;
-    // Of the root directory, only that inode is left out.
+    // Damage of the root directory's inode leaves out this inode only.
     assert_eq!(change(table + 256 + 8), Ok(false));
 }
 
 #[test]
-fn numbers_that_are_too_large_to_multiply() {
+fn refuses_numbers_that_overflow() {
     let mut bytes = image("^metadata_csum,64bit");
     bytes[1024 + 0x20..1024 + 0x24].copy_from_slice(&8u32.to_le_bytes());
     bytes[1024 + 0x150..1024 + 0x154].copy_from_slice(&u32::MAX.to_le_bytes());
-    assert_eq!(read(&bytes, false), Err(Trouble::Damaged));
+    assert_eq!(read(&bytes, false), Err(ErrorKind::Damaged));
 }
 
 #[test]
-fn descriptors_that_are_zero() {
+fn refuses_zeroed_descriptors() {
     let mut bytes = image_of("^metadata_csum", 4096, 16);
     assert_eq!(read(&bytes, false), Ok(true));
     bytes[4096..8192].fill(0);
-    assert_eq!(read(&bytes, false), Err(Trouble::Damaged));
-    assert_eq!(read(&bytes, true), Err(Trouble::Damaged));
+    assert_eq!(read(&bytes, false), Err(ErrorKind::Damaged));
+    assert_eq!(read(&bytes, true), Err(ErrorKind::Damaged));
 }
 
-/// Each of a directory's 28,224 extents names the same 32,767 blocks: a thousand million blocks of a file system that has 65,536.
+/// Each of the directory's 28,224 extents names the same 32,767 blocks: a billion blocks in a file system of 65,536.
 #[test]
-fn a_directory_that_is_longer_than_all_there_is() {
+fn bounds_a_directory_longer_than_the_file_system() {
     const LEAVES: u32 = 336;
     const FROM: u32 = 50_000;
     let mut bytes = image_of("^metadata_csum", 1024, 64);
     let table = u32::from_le_bytes(bytes[2048 + 8..2048 + 12].try_into().unwrap()) as usize * 1024;
-    // The root's, whose entries then stand in every answer.
+    // The root's inode, whose entries are part of every path.
     let map = table + 256 + 0x28;
     let first = u32::from_le_bytes(bytes[map + 12 + 8..map + 12 + 12].try_into().unwrap());
     let header = |entries: u16, room: u16, depth: u16| {
@@ -184,17 +184,17 @@ fn a_directory_that_is_longer_than_all_there_is() {
         }
     }
     let fs = FileSystem::open(&bytes[..]).unwrap();
-    let walked = fs.walk(false, 1, Files::add).unwrap();
-    assert_eq!(walked.damages().map(|e| e.what.as_str()).collect::<Vec<_>>(), [""; 0]);
+    let walk = fs.walk(false, 1, Files::add).unwrap();
+    assert_eq!(walk.damages().map(|e| e.what.as_str()).collect::<Vec<_>>(), [""; 0]);
     let begun = Instant::now();
     assert_eq!(read(&bytes, false), Ok(false));
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
 }
 
-/// Bytes that are asked for at once.
-struct Measured(File, Cell<usize>);
+/// Source that records the largest read.
+struct ReadSizes(File, Cell<usize>);
 
-impl Source for Measured {
+impl Source for ReadSizes {
     fn size(&self) -> std::io::Result<u64> {
         self.0.size()
     }
@@ -205,9 +205,9 @@ impl Source for Measured {
     }
 }
 
-/// An image with holes costs who made it nothing, however large it is.
+/// A sparse image of any size costs its author nothing.
 #[test]
-fn a_large_table_of_inodes_is_read_in_pieces() {
+fn reads_a_large_inode_table_in_pieces() {
     let path = std::env::temp_dir().join(format!("yunti-ext4-large-{}", std::process::id()));
     File::create(&path).unwrap().set_len(1 << 30).unwrap();
     let program = if fs::exists("/usr/sbin/mke2fs").unwrap() { "/usr/sbin/mke2fs" } else { "mke2fs" };
@@ -215,7 +215,7 @@ fn a_large_table_of_inodes_is_read_in_pieces() {
         ["-q", "-F", "-t", "ext4", "-b", "4096", "-I", "4096", "-N", "131072", "-O", "^has_journal,^metadata_csum"];
     let made = Command::new(program).args(words).arg(&path).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let source = Measured(File::open(&path).unwrap(), Cell::new(0));
+    let source = ReadSizes(File::open(&path).unwrap(), Cell::new(0));
     fs::remove_file(&path).unwrap();
     let fs = FileSystem::open(&source).unwrap();
     assert_eq!(fs.superblock.inode_table_blocks() >> 8, 64, "of 64 MiB");
@@ -223,9 +223,9 @@ fn a_large_table_of_inodes_is_read_in_pieces() {
     assert!(source.1.get() <= 1 << 20, "{}", source.1.get());
 }
 
-/// What the fuzzer begins with, and what it has found.
+/// Seeds of the fuzzer, and inputs that it found.
 #[test]
-fn the_corpus() {
+fn reads_the_fuzz_corpus() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/ext4");
     let mut whole = 0;
     for entry in fs::read_dir(folder).unwrap() {

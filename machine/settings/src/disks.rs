@@ -1,19 +1,21 @@
-//! Disks: who decides the order of requests, and how much is read ahead; and the clock of processors.
+//! Disks: I/O scheduler and read-ahead of each disk; and the clock governor of the processors.
 
-use crate::setting::{Advice, Setting, Takes};
+use crate::setting::{Advice, Setting, Values};
 use crate::system::System;
 
 const AREA: &str = "disks";
-/// What the kernel reads ahead unless it is told otherwise.
+/// KiB, the kernel's default.
 const READ_AHEAD_KIB: u64 = 128;
-/// What it is worth here is measured: `yunti machine bench read-ahead`.
+/// KiB. `yunti machine bench read-ahead` measures the gain on this machine.
 const READ_AHEAD_GOOD_KIB: u64 = 512;
+/// KiB, the largest value accepted.
 const READ_AHEAD_MAX_KIB: u64 = 64 << 10;
 
+/// Returns the settings of all disks, and of the clock governor.
 pub fn settings(system: &System) -> Vec<Setting> {
     let mut all = Vec::new();
     for disk in system.names("sys/block") {
-        // Memory, and what has no medium.
+        // RAM disks and drives without a medium have no requests to schedule.
         if ["ram", "zram", "fd", "sr"].iter().any(|kind| disk.starts_with(kind)) || is_empty(system, &disk) {
             continue;
         }
@@ -35,23 +37,25 @@ fn scheduler(system: &System, disk: &str) -> Option<Setting> {
         system.text(&path)?.split_whitespace().map(|w| w.trim_matches(['[', ']']).to_owned()).collect();
     let rotates = system.number(format!("sys/block/{disk}/queue/rotational")) == Some(1);
     let good = if rotates { "mq-deadline" } else { "none" };
-    // Of a virtual disk that says it rotates the host decides; of one that does not, a queue that sorts costs and gains nothing.
+    // The host schedules for a virtual disk that reports rotation. For one that does not, a sorting queue costs and
+    // gains nothing.
     let is_virtual = disk.starts_with("vd") || disk.starts_with("xvd") || disk.starts_with("loop");
     let is_worse = match &*chosen {
         "bfq" | "cfq" => true,
         "none" | "noop" => rotates && !is_virtual,
         _ => false,
     };
-    let takes = Takes::Word { paths: vec![path], words: words.clone() };
+    let values = Values::Word { paths: vec![path], words: words.clone() };
     let has = words.iter().any(|word| word == good);
     Some(
-        Setting::new(format!("io-scheduler:{disk}"), AREA, chosen, takes)
+        Setting::new(format!("io-scheduler:{disk}"), AREA, chosen, values)
             .why(if rotates {
-                "a disk that rotates wants its requests in order: each jump costs 5 to 10 ms"
+                "a disk that rotates needs its requests in order: each seek costs 5 to 10 ms"
             } else {
-                "a disk without moving parts is as fast in any order: who sorts and shares its requests (bfq) costs processor time and keeps it idle"
+                "a disk without moving parts is as fast in any order: a scheduler that sorts and shares requests \
+                 (bfq) costs processor time and leaves the disk idle"
             })
-            .better(is_worse && has, Advice::Consider, good, "processes are not given equal shares of the disk"),
+            .better(is_worse && has, Advice::Consider, good, "processes no longer get equal shares of the disk"),
     )
 }
 
@@ -63,19 +67,22 @@ fn read_ahead(system: &System, disk: &str) -> Option<Setting> {
             format!("read-ahead:{disk}"),
             AREA,
             format!("{kib} KiB"),
-            Takes::Number { path, min: 0, max: READ_AHEAD_MAX_KIB },
+            Values::Number { path, min: 0, max: READ_AHEAD_MAX_KIB },
         )
-        .why("a file that is read in order is read so far ahead: with less the disk waits for the reader; random reads are not concerned")
+        .why(
+            "bytes that the kernel reads ahead in a file read sequentially: with less the disk waits for the reader; \
+            random reads are not affected",
+        )
         .better(
             kib < READ_AHEAD_KIB,
             if kib < READ_AHEAD_KIB / 4 { Advice::Change } else { Advice::Consider },
             READ_AHEAD_GOOD_KIB.to_string(),
-            "page cache for files that are read in order and given up in their middle",
+            "more page cache for files that are not read to their end",
         ),
     )
 }
 
-/// Of all processors; what they have in common.
+/// The clock governor of all processors: the governor that all of them have.
 fn governor(system: &System) -> Option<Setting> {
     let folder = "sys/devices/system/cpu";
     let names = system.names(folder);
@@ -85,18 +92,18 @@ fn governor(system: &System) -> Option<Setting> {
     let chosen = system.text(paths.first()?)?;
     let available = system.text(paths.first()?.replace("scaling_governor", "scaling_available_governors"))?;
     let words: Vec<String> = available.split_whitespace().map(str::to_owned).collect();
-    // What drivers of the processor's own (intel_pstate, amd-pstate in active mode) call powersave raises the clock by itself.
+    // `powersave` of intel_pstate, or of amd-pstate in active mode, raises the clock by itself.
     let driver = system.text(paths.first()?.replace("scaling_governor", "scaling_driver")).unwrap_or_default();
     let by_itself = driver == "intel_pstate" || driver == "amd-pstate-epp";
     let has = words.iter().any(|word| word == "performance");
     Some(
-        Setting::new("cpu-governor", "processor", format!("{chosen} ({driver})"), Takes::Word { paths, words })
-            .why("a clock that stays low, or is raised late: short requests end before it is")
+        Setting::new("cpu-governor", "processor", format!("{chosen} ({driver})"), Values::Word { paths, words })
+            .why("a clock that stays low, or is raised late: short requests end before it rises")
             .better(
                 has && (chosen == "powersave" && !by_itself || chosen == "conservative"),
                 Advice::Change,
                 "performance",
-                "power, and heat",
+                "more power and heat",
             ),
     )
 }
@@ -104,19 +111,10 @@ fn governor(system: &System) -> Option<Setting> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::Tree;
-
-    fn advice(name: &str, files: &[(&str, &str)]) -> Option<(Advice, Option<String>)> {
-        let tree = Tree::of(files);
-        let setting = settings(&tree.system()).into_iter().find(|s| s.name == name)?;
-        if let Some(value) = &setting.recommended {
-            setting.wanted(&tree.system(), value).unwrap_or_else(|e| panic!("{name}: {e}"));
-        }
-        Some((setting.advice, setting.recommended))
-    }
+    use crate::tests::advice;
 
     #[test]
-    fn each_rule_holds_and_is_broken() {
+    fn each_rule_detects_its_problem() {
         let keep = Some((Advice::Keep, None));
         let is = |advice, value: &str| Some((advice, Some(value.to_owned())));
         let on = |disk: &str, chosen: &str, rotates: &str| {

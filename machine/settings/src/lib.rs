@@ -1,15 +1,19 @@
-//! Settings of the machine that matter to data jobs and JVMs: what each is now, what it should be on this machine, why, what that costs, and what has to be
-//! written for it and to have it back. Nothing here writes.
+//! Settings of the machine that matter to data jobs and JVMs: present value, better value, reason and cost, and the
+//! writes that change and restore it. This crate writes nothing.
 //!
 //! ```text
-//!   system.rs   proc and sys as text, below a root       tree.rs     such a root, for tests
-//!   setting.rs  one setting, and values that it takes
-//!   memory.rs   huge pages, swappiness, dirty limits, NUMA, mappings
-//!   disks.rs    scheduler and read-ahead of each disk, clock of processors
-//!   network.rs  TIME_WAIT, ports, queues of those that listen
+//!   system.rs       proc and sys as text, below a root       tree.rs     such a root, for tests
+//!   change.rs       a change: files to write, and how to restore them
+//!   dirty_limit.rs  the change of the dirty limits, four files that depend on each other
+//!   setting.rs      one setting, and the values that it accepts
+//!   memory.rs       huge pages, swappiness, dirty limits, NUMA, mappings
+//!   disks.rs        scheduler and read-ahead of each disk, clock of processors
+//!   network.rs      TIME_WAIT, ports, accept queues
 //! ```
-//! `yunti machine doctor` tells of them; `yunti machine apply` and `undo` change them, with a journal.
+//! `yunti machine doctor` prints the settings. `yunti machine apply` and `undo` change them, with a journal.
 
+mod change;
+mod dirty_limit;
 mod disks;
 mod memory;
 mod network;
@@ -18,11 +22,12 @@ mod system;
 #[doc(hidden)]
 pub mod tree;
 
+pub use change::{Change, Write, value_of};
 pub use memory::dirty_bytes_max;
-pub use setting::{Advice, Setting, Takes, Wanted, Write, value_of};
+pub use setting::{Advice, Setting, Values};
 pub use system::System;
 
-/// All that this machine has, in the order in which they are told.
+/// Returns all settings of this machine, in the order in which they are printed.
 pub fn all(system: &System) -> Vec<Setting> {
     let mut all = memory::settings(system);
     all.extend(disks::settings(system));
@@ -30,11 +35,29 @@ pub fn all(system: &System) -> Vec<Setting> {
     all
 }
 
-/// One by its name: `swappiness`, `read-ahead:sda`; of several disks, if there is one alone, `read-ahead`.
+/// Returns the setting with this name, such as `swappiness` or `read-ahead:sda`. `read-ahead` alone is enough on a
+/// machine with one disk.
 pub fn named(system: &System, name: &str) -> Option<Setting> {
     let mut found: Vec<Setting> = all(system)
         .into_iter()
         .filter(|s| s.name == name || s.name.split_once(':').is_some_and(|(kind, _)| kind == name))
         .collect();
     if found.len() == 1 { found.pop() } else { found.into_iter().find(|s| s.name == name) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+
+    /// Advice and recommended value of setting `name` on a machine of these files. Panics if the setting refuses the
+    /// value.
+    pub fn advice(name: &str, files: &[(&str, &str)]) -> Option<(Advice, Option<String>)> {
+        let tree = Tree::of(files);
+        let setting = all(&tree.system()).into_iter().find(|s| s.name == name)?;
+        if let Some(value) = &setting.recommended {
+            setting.change_to(&tree.system(), value).unwrap_or_else(|e| panic!("{name}: {e}"));
+        }
+        Some((setting.advice, setting.recommended))
+    }
 }

@@ -1,24 +1,25 @@
-//! Memory: huge pages, what is swapped, how much may be dirty, other nodes' memory, mappings.
+//! Memory: huge pages, swappiness, dirty limits, NUMA, mappings.
 
-use crate::setting::{Advice, Refusal, Setting, Takes, Wanted, Write, now};
+use crate::setting::{Advice, Setting, Values};
 use crate::system::System;
 
 const AREA: &str = "memory";
 const HUGE: &str = "sys/kernel/mm/transparent_hugepage";
 const VM: &str = "proc/sys/vm";
-/// More that is dirty takes long to write, and a crash loses it.
+/// Bytes. More dirty pages take long to write, and are lost in a crash.
 const DIRTY_BYTES_MAX: u64 = 4 << 30;
-/// A second or two of what a good disk writes.
+/// Bytes that a good disk writes in a second or two.
 const DIRTY_BYTES_GOOD: u64 = 1 << 30;
-/// The kernel takes no less than two pages; less than this helps nobody.
-const DIRTY_BYTES_LEAST: u64 = 1 << 20;
+/// Mappings a process, the kernel's default.
 const MAPPINGS: u64 = 65_530;
 
+/// Returns the memory settings of this machine.
 pub fn settings(system: &System) -> Vec<Setting> {
     let one_by_one = [huge_pages, compaction, swappiness, dirty_limits, zone_reclaim, numa_balancing, mappings];
     one_by_one.iter().filter_map(|setting| setting(system)).collect()
 }
 
+/// Returns the words that the file offers, without brackets.
 fn words(system: &System, path: &str) -> Option<Vec<String>> {
     Some(system.text(path)?.split_whitespace().map(|w| w.trim_matches(['[', ']']).to_owned()).collect())
 }
@@ -26,26 +27,38 @@ fn words(system: &System, path: &str) -> Option<Vec<String>> {
 fn huge_pages(system: &System) -> Option<Setting> {
     let path = format!("{HUGE}/enabled");
     let chosen = system.chosen(&path)?;
-    let takes = Takes::Word { words: words(system, &path)?, paths: vec![path] };
+    let values = Values::Word { words: words(system, &path)?, paths: vec![path] };
     Some(
-        Setting::new("huge-pages", AREA, chosen.clone(), takes)
-            .why("buffers and heaps that ask for pages of 2 MiB get them: fresh memory is then several times faster, and its addresses are found sooner; a JVM asks with -XX:+UseTransparentHugePages")
-            .better(chosen == "never", Advice::Change, "madvise", "memory in larger pieces for those that ask; nobody else is concerned"),
+        Setting::new("huge-pages", AREA, chosen.clone(), values)
+            .why(
+                "buffers and heaps get pages of 2 MiB on request: fresh memory is several times faster, with fewer \
+                TLB misses; a JVM requests them with -XX:+UseTransparentHugePages",
+            )
+            .better(
+                chosen == "never",
+                Advice::Change,
+                "madvise",
+                "memory in larger pieces for programs that request \
+                it; other programs are not affected",
+            ),
     )
 }
 
 fn compaction(system: &System) -> Option<Setting> {
     let path = format!("{HUGE}/defrag");
     let chosen = system.chosen(&path)?;
-    let takes = Takes::Word { words: words(system, &path)?, paths: vec![path] };
+    let values = Values::Word { words: words(system, &path)?, paths: vec![path] };
     Some(
-        Setting::new("huge-pages-defrag", AREA, chosen.clone(), takes)
-            .why("who asks for a huge page waits until there is one; else it gets small ones on a machine whose memory is in pieces")
+        Setting::new("huge-pages-defrag", AREA, chosen.clone(), values)
+            .why(
+                "a program that requests a huge page waits for compaction; else it gets small pages on a machine \
+                with fragmented memory",
+            )
             .better(
                 chosen == "never" || chosen == "defer",
                 Advice::Consider,
                 "madvise",
-                "those that ask wait for memory to be put together, some milliseconds at their start",
+                "programs that request huge pages wait some milliseconds for compaction at their start",
             ),
     )
 }
@@ -54,23 +67,32 @@ fn swappiness(system: &System) -> Option<Setting> {
     let path = format!("{VM}/swappiness");
     let value = system.number(&path)?;
     let swap = system.memory_bytes("SwapTotal").unwrap_or(0);
-    // In memory (zram) a page that is swapped is no read from a disk.
+    // A swapped page in memory (zram) needs no read from a disk.
     let in_memory = system.text("proc/swaps").is_some_and(|text| text.contains("/dev/zram"));
-    let now = if swap == 0 { format!("{value}; there is no swap") } else { value.to_string() };
+    let now = if swap == 0 { format!("{value}; no swap") } else { value.to_string() };
     Some(
-        Setting::new("swappiness", AREA, now, Takes::Number { path, min: 0, max: 200 })
-            .why("above 10, memory of heaps is swapped out to keep files in the page cache; a garbage collection then reads all of it back, a page at a time")
-            .better(swap > 0 && !in_memory && value > 10, Advice::Consider, "10", "less page cache when memory is short"),
+        Setting::new("swappiness", AREA, now, Values::Number { path, min: 0, max: 200 })
+            .why(
+                "above 10, the kernel swaps out heap memory to keep files in the page cache; a garbage collection \
+                then reads all of it back page by page",
+            )
+            .better(
+                swap > 0 && !in_memory && value > 10,
+                Advice::Consider,
+                "10",
+                "less page cache when memory is \
+                short",
+            ),
     )
 }
 
-/// What may be dirty before writers wait, in bytes; and whether it is said in bytes.
+/// Returns the bytes that may be dirty before writers wait, and true if the limit is set in bytes.
 pub fn dirty_bytes_max(system: &System) -> Option<(u64, bool)> {
     match system.number(format!("{VM}/dirty_bytes")) {
         Some(bytes) if bytes > 0 => Some((bytes, true)),
         _ => {
             let percent = system.number(format!("{VM}/dirty_ratio"))?;
-            // Of what can be had: free, and the page cache.
+            // The percentage applies to available memory: free pages and page cache.
             Some((system.memory_bytes("MemAvailable")? / 100 * percent.min(100), false))
         }
     }
@@ -81,43 +103,25 @@ fn dirty_limits(system: &System) -> Option<Setting> {
     let how = if in_bytes {
         "vm.dirty_bytes".to_owned()
     } else {
-        format!("{} % of what is available", system.number(format!("{VM}/dirty_ratio"))?)
+        format!("{} % of available memory", system.number(format!("{VM}/dirty_ratio"))?)
     };
     let now = format!("up to {} MiB ({how})", limit >> 20);
     Some(
-        Setting::new("dirty-limit", AREA, now, Takes::DirtyLimit)
-            .why("so much may be written before anybody waits for a disk; then all that write wait for it at once, and an fsync of a few bytes waits behind it")
+        Setting::new("dirty-limit", AREA, now, Values::DirtyLimit)
+            .why(
+                "bytes that programs may write before they wait for a disk; above it all writers wait at once, and \
+                an fsync of a few bytes waits behind them",
+            )
             .better(
                 limit > DIRTY_BYTES_MAX,
                 Advice::Consider,
                 format!("{}M", DIRTY_BYTES_GOOD >> 20),
-                "writers wait for the disk sooner, in small pieces; files that are deleted soon are written after all",
+                "writers wait for the disk sooner, for shorter times; short-lived files are written too",
             ),
     )
 }
 
-/// The kernel sets `.._ratio` to 0 when `.._bytes` is written, and the other way round.
-pub(crate) fn dirty_limit(system: &System, limit: u64) -> Result<Wanted, Refusal> {
-    let total = system.memory_bytes("MemTotal").unwrap_or(u64::MAX);
-    if limit < DIRTY_BYTES_LEAST || limit > total / 2 {
-        return Err(format!("{limit} bytes is no limit for this machine: from 1M to half of its memory"));
-    }
-    let path = |name: &str| format!("{VM}/{name}");
-    // The lower first: the kernel halves the one that begins where it were not below the limit.
-    let writes = vec![Write::new(path("dirty_background_bytes"), limit / 4), Write::new(path("dirty_bytes"), limit)];
-    let old = now(system, &writes)?;
-    let mut restore = Vec::new();
-    for (bytes, ratio) in [("dirty_bytes", "dirty_ratio"), ("dirty_background_bytes", "dirty_background_ratio")] {
-        let in_force = match system.number(path(bytes)) {
-            Some(1..) => path(bytes),
-            _ => path(ratio),
-        };
-        let value = system.number(&in_force).ok_or_else(|| format!("/{in_force} cannot be read"))?;
-        restore.push(Write::new(in_force, value));
-    }
-    Ok(Wanted { writes, old, restore })
-}
-
+/// Returns the number of NUMA nodes.
 fn nodes(system: &System) -> usize {
     let names = system.names("sys/devices/system/node");
     names.iter().filter(|name| name.strip_prefix("node").is_some_and(|n| n.parse::<u32>().is_ok())).count()
@@ -128,9 +132,27 @@ fn zone_reclaim(system: &System) -> Option<Setting> {
     let value = system.number(&path)?;
     let nodes = nodes(system);
     Some(
-        Setting::new("zone-reclaim", AREA, format!("{value}; {} memory", of_nodes(nodes)), Takes::Number { path, min: 0, max: 7 })
-            .why("where it is not 0, pages of the own node are dropped before memory of another node is used: the page cache is as large as one node, and who allocates waits")
-            .better(value != 0 && nodes > 1, Advice::Change, "0", "more memory of other nodes, which is 1.3 to 2 times as far"),
+        Setting::new(
+            "zone-reclaim",
+            AREA,
+            format!(
+                "{value}; {} \
+            memory",
+                of_nodes(nodes)
+            ),
+            Values::Number { path, min: 0, max: 7 },
+        )
+        .why(
+            "if not 0, the kernel drops pages of the own node before it uses another node's memory: the page \
+                cache is limited to one node, and allocations wait",
+        )
+        .better(
+            value != 0 && nodes > 1,
+            Advice::Change,
+            "0",
+            "more memory of other nodes, with 1.3 to 2 times \
+                the latency",
+        ),
     )
 }
 
@@ -142,11 +164,24 @@ fn numa_balancing(system: &System) -> Option<Setting> {
     let path = "proc/sys/kernel/numa_balancing".to_owned();
     let value = system.number(&path)?;
     let nodes = nodes(system);
-    // One heap for all nodes: what moves it moves it back.
+    // With one heap for all nodes, each page move is soon reversed.
     Some(
-        Setting::new("numa-balancing", AREA, format!("{value}; {} memory", of_nodes(nodes)), Takes::Number { path, min: 0, max: 3 })
-            .why("pages are unmapped now and then to see from where they are used, and moved there: that pays for programs that stay on a node, and costs faults where threads of all nodes use one heap (there: -XX:+UseNUMA)")
-            .better(false, Advice::Keep, "", ""),
+        Setting::new(
+            "numa-balancing",
+            AREA,
+            format!(
+                "{value}; {} \
+            memory",
+                of_nodes(nodes)
+            ),
+            Values::Number { path, min: 0, max: 3 },
+        )
+        .why(
+            "the kernel unmaps pages from time to time to find the node that uses them, and moves them there: a \
+                gain for programs that stay on a node; page faults without gain where threads of all nodes share a \
+                heap (use -XX:+UseNUMA)",
+        )
+        .better(false, Advice::Keep, "", ""),
     )
 }
 
@@ -154,29 +189,22 @@ fn mappings(system: &System) -> Option<Setting> {
     let path = format!("{VM}/max_map_count");
     let value = system.number(&path)?;
     Some(
-        Setting::new("max-map-count", AREA, value.to_string(), Takes::Number { path, min: 1024, max: 1 << 31 })
-            .why("mapped files and heaps of ZGC are many mappings; who has no more of them fails with `Cannot allocate memory` while there is enough")
-            .better(value < MAPPINGS, Advice::Change, "262144", "kernel memory for those that use them, 200 bytes each"),
+        Setting::new("max-map-count", AREA, value.to_string(), Values::Number { path, min: 1024, max: 1 << 31 })
+            .why(
+                "mapped files and ZGC heaps use many mappings; a process above the limit fails with `Cannot allocate \
+                memory` while memory is free",
+            )
+            .better(value < MAPPINGS, Advice::Change, "262144", "kernel memory, 200 bytes for each mapping in use"),
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::Tree;
-
-    fn advice(name: &str, files: &[(&str, &str)]) -> Option<(Advice, Option<String>)> {
-        let tree = Tree::of(files);
-        let setting = settings(&tree.system()).into_iter().find(|s| s.name == name)?;
-        // What is recommended can be asked for.
-        if let Some(value) = &setting.recommended {
-            setting.wanted(&tree.system(), value).unwrap_or_else(|e| panic!("{name}: {e}"));
-        }
-        Some((setting.advice, setting.recommended))
-    }
+    use crate::tests::advice;
 
     #[test]
-    fn each_rule_holds_and_is_broken() {
+    fn each_rule_detects_its_problem() {
         let keep = Some((Advice::Keep, None));
         let is = |advice, value: &str| Some((advice, Some(value.to_owned())));
         let (node0, node1) = (("sys/devices/system/node/node0/x", ""), ("sys/devices/system/node/node1/x", ""));
@@ -214,7 +242,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_may_be_dirty() {
+    fn large_dirty_limits_have_a_better_value() {
         assert_eq!(advice("dirty-limit", &RATIOS), Some((Advice::Consider, Some("1024M".to_owned()))));
         let small = [
             RATIOS[0],
@@ -224,15 +252,5 @@ mod tests {
             ("proc/meminfo", "MemTotal: 16000000 kB\nMemAvailable: 9000000 kB\n"),
         ];
         assert_eq!(advice("dirty-limit", &small), Some((Advice::Keep, None)));
-        let tree = Tree::of(&RATIOS);
-        let wanted = dirty_limit(&tree.system(), 1 << 30).unwrap();
-        let of = |name: &str, value: u64| Write::new(format!("proc/sys/vm/{name}"), value);
-        assert_eq!(wanted.writes, [of("dirty_background_bytes", 1 << 28), of("dirty_bytes", 1 << 30)]);
-        // The form that was in force comes back.
-        assert_eq!(wanted.restore, [of("dirty_ratio", 20), of("dirty_background_ratio", 10)]);
-        tree.write("proc/sys/vm/dirty_bytes", "5000000\n");
-        let wanted = dirty_limit(&tree.system(), 1 << 30).unwrap();
-        assert_eq!(wanted.restore, [of("dirty_bytes", 5_000_000), of("dirty_background_ratio", 10)]);
-        assert!(dirty_limit(&tree.system(), 1000).is_err() && dirty_limit(&tree.system(), 1 << 40).is_err());
     }
 }

@@ -1,32 +1,36 @@
-//! TCP: ports that wait after a connection, how many there are, and queues of those that listen. Of the network namespace of who reads it.
+//! TCP: reuse of ports in TIME_WAIT, ephemeral ports, and accept queues. Values are of the reader's network namespace.
 
-use crate::setting::{Advice, Setting, Takes};
+use crate::setting::{Advice, Setting, Values};
 use crate::system::System;
 
 const AREA: &str = "network";
 const IPV4: &str = "proc/sys/net/ipv4";
+/// Connections; a shorter accept queue overflows in a burst.
 const BACKLOG: u64 = 1024;
-/// From an odd to an even number or the other way round: the kernel gives out one half first, and asks for equal halves.
+/// Ports from an odd to an even number, or from even to odd: the kernel needs equally many of both, since it hands out
+/// one half first.
 const PORTS: &str = "15000-64999";
 
+/// Returns the network settings of this machine.
 pub fn settings(system: &System) -> Vec<Setting> {
     [reuse, ports, fin_timeout, backlog].iter().filter_map(|setting| setting(system)).collect()
 }
 
+/// Returns the first and the last ephemeral port.
 fn range(system: &System) -> Option<(u64, u64)> {
     let text = system.text(format!("{IPV4}/ip_local_port_range"))?;
     let mut ends = text.split_whitespace().map(str::parse);
     Some((ends.next()?.ok()?, ends.next()?.ok()?))
 }
 
-/// Connections that wait for their 60 s to be over.
+/// Connections in TIME_WAIT, which lasts 60 s.
 fn waiting(system: &System) -> u64 {
     let text = system.field("proc/net/sockstat", "TCP").unwrap_or_default();
     let mut words = text.split_whitespace();
     words.find(|word| *word == "tw").and_then(|_| words.next()?.parse().ok()).unwrap_or(0)
 }
 
-/// Whether half of the ports are taken by those that wait.
+/// Returns true if connections in TIME_WAIT hold half of the ephemeral ports.
 fn is_short(system: &System) -> bool {
     range(system).is_some_and(|(from, to)| waiting(system) > to.saturating_sub(from).div_ceil(2))
 }
@@ -37,9 +41,9 @@ fn reuse(system: &System) -> Option<Setting> {
     let what = match value {
         0 => "never",
         1 => "after a second",
-        _ => "after a second, on loopback alone",
+        _ => "after a second, on loopback only",
     };
-    // By their times new segments are told from old ones.
+    // Timestamps tell new segments from old ones.
     let has_times = system.number(format!("{IPV4}/tcp_timestamps")) != Some(0);
     let short = is_short(system);
     let recommended = if short { "1" } else { "2" };
@@ -48,14 +52,18 @@ fn reuse(system: &System) -> Option<Setting> {
             "tw-reuse",
             AREA,
             format!("{value}: {what}; {} connections in TIME_WAIT", waiting(system)),
-            Takes::Number { path, min: 0, max: 2 },
+            Values::Number { path, min: 0, max: 2 },
         )
-        .why("a port to the same service may be taken again while an old connection waits: each of them after a second, not after a minute, for who connects anew for each request (yunti machine bench time-wait)")
+        .why(
+            "a client that opens a connection for each request can reuse a port to the same service after a second \
+            of TIME_WAIT, not after a minute (yunti machine bench time-wait)",
+        )
         .better(
             has_times && (short && value != 1 || value == 0),
             if short { Advice::Change } else { Advice::Consider },
             recommended,
-            "none that is known where both sides send times (tcp_timestamps), as all do; connections that are kept open are better still",
+            "none known if both sides send timestamps (tcp_timestamps, the default); connections that are kept open \
+             are better still",
         ),
     )
 }
@@ -68,14 +76,18 @@ fn ports(system: &System) -> Option<Setting> {
             "local-ports",
             AREA,
             format!("{from} to {to}"),
-            Takes::Range { path: format!("{IPV4}/ip_local_port_range"), min: 1024, max: 65_535 },
+            Values::Range { path: format!("{IPV4}/ip_local_port_range"), min: 1024, max: 65_535 },
         )
-        .why("so many connections at a time to one port of one host, those that wait after their end with them: then `Cannot assign requested address`")
+        .why(
+            "ephemeral ports limit the connections to one port of one host, TIME_WAIT included; above the limit a \
+            client gets `Cannot assign requested address`",
+        )
         .better(
             few || is_short(system) && from > 20_000,
             if is_short(system) { Advice::Change } else { Advice::Consider },
             PORTS,
-            "services that listen within it may find their port taken when they start: ip_local_reserved_ports",
+            "services that listen within the range may find their port taken at their start; reserve it with \
+             ip_local_reserved_ports",
         ),
     )
 }
@@ -83,38 +95,38 @@ fn ports(system: &System) -> Option<Setting> {
 fn fin_timeout(system: &System) -> Option<Setting> {
     let path = format!("{IPV4}/tcp_fin_timeout");
     let value = system.number(&path)?;
-    Some(
-        Setting::new("fin-timeout", AREA, format!("{value} s"), Takes::Number { path, min: 1, max: 3600 })
-            .why("how long a connection that we have closed waits for the other side's end (FIN_WAIT_2). TIME_WAIT is 60 s whatever this is: lowering it, as is often advised, frees no port"),
-    )
+    Some(Setting::new("fin-timeout", AREA, format!("{value} s"), Values::Number { path, min: 1, max: 3600 }).why(
+        "seconds that a connection closed here waits for the peer's FIN (FIN_WAIT_2). TIME_WAIT is 60 s in \
+                any case: lowering this, as is often advised, frees no port",
+    ))
 }
 
 fn backlog(system: &System) -> Option<Setting> {
     let path = "proc/sys/net/core/somaxconn".to_owned();
     let value = system.number(&path)?;
     Some(
-        Setting::new("listen-backlog", AREA, value.to_string(), Takes::Number { path, min: 1, max: 1 << 20 })
-            .why("no queue of a service that listens is longer, whatever it asks for: what comes while it is full tries again after a second, then two (yunti machine net)")
-            .better(value < BACKLOG, Advice::Consider, "4096", "some kernel memory for connections that nobody has taken yet; services must ask for it too"),
+        Setting::new("listen-backlog", AREA, value.to_string(), Values::Number { path, min: 1, max: 1 << 20 })
+            .why(
+                "the longest accept queue that a service can have: a client that meets a full queue retries after a \
+                second, then after two (yunti machine net)",
+            )
+            .better(
+                value < BACKLOG,
+                Advice::Consider,
+                "4096",
+                "some kernel memory for connections that wait to be \
+                accepted; services must request the longer queue too",
+            ),
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::Tree;
-
-    fn advice(name: &str, files: &[(&str, &str)]) -> Option<(Advice, Option<String>)> {
-        let tree = Tree::of(files);
-        let setting = settings(&tree.system()).into_iter().find(|s| s.name == name)?;
-        if let Some(value) = &setting.recommended {
-            setting.wanted(&tree.system(), value).unwrap_or_else(|e| panic!("{name}: {e}"));
-        }
-        Some((setting.advice, setting.recommended))
-    }
+    use crate::tests::advice;
 
     #[test]
-    fn each_rule_holds_and_is_broken() {
+    fn each_rule_detects_its_problem() {
         let keep = Some((Advice::Keep, None));
         let is = |advice, value: &str| Some((advice, Some(value.to_owned())));
         let range = ("proc/sys/net/ipv4/ip_local_port_range", "32768\t60999\n");

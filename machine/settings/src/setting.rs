@@ -1,87 +1,59 @@
-//! One setting.
+//! One setting of the machine, and the values that it accepts.
 
 use crate::System;
+use crate::change::{Change, Refusal, Write, present};
+use crate::dirty_limit;
 
-/// What a file below proc or sys is to hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Write {
-    /// Below the root: `proc/sys/vm/swappiness`.
-    pub path: String,
-    pub value: String,
-}
-
-impl Write {
-    pub fn new(path: impl Into<String>, value: impl ToString) -> Write {
-        Write { path: path.into(), value: value.to_string() }
-    }
-}
-
+/// Recommendation for a setting on this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Advice {
-    /// As it should be here.
+    /// Keep the value.
     Keep,
-    /// Worth knowing; slower with it, a little or sometimes.
+    /// Consider another value: jobs are a little or sometimes slower with the present one.
     Consider,
-    /// Markedly slower with it.
+    /// Change the value: jobs are markedly slower with the present one.
     Change,
 }
 
-/// Which values may be written.
+/// Values that a setting accepts, and the files that they go to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Takes {
-    /// Told, and better not touched.
+pub enum Values {
+    /// No value: the setting is printed and not changed.
     Nothing,
-    Number {
-        path: String,
-        min: u64,
-        max: u64,
-    },
-    /// One of these words, to each of these files.
-    Word {
-        paths: Vec<String>,
-        words: Vec<String>,
-    },
-    /// `FROM-TO`, written with a blank between.
-    Range {
-        path: String,
-        min: u64,
-        max: u64,
-    },
-    /// `LIMIT` in bytes (`1G`, `512M`); where to begin is a quarter of it.
+    /// A number from `min` to `max`.
+    Number { path: String, min: u64, max: u64 },
+    /// One of `words`, written to each of `paths`.
+    Word { paths: Vec<String>, words: Vec<String> },
+    /// `FROM-TO`, written with a tab between both numbers.
+    Range { path: String, min: u64, max: u64 },
+    /// A size in bytes (`1G`, `512M`). Background writeback begins at a quarter of it.
     DirtyLimit,
 }
 
-/// What is to be written for a value, and what to have back what was.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
-    pub writes: Vec<Write>,
-    /// The same files, as they are now.
-    pub old: Vec<Write>,
-    /// What brings the old values back: often `old`, not where files of the kernel depend on each other.
-    pub restore: Vec<Write>,
-}
-
+/// A setting: present value, recommendation and its reason.
 #[derive(Clone, Debug)]
 pub struct Setting {
+    /// Name, as `apply` takes it; per disk with the disk behind a colon.
     pub name: String,
+    /// Part of the machine.
     pub area: &'static str,
-    /// As it is, for people.
+    /// Present value, as text for people.
     pub now: String,
+    /// Recommendation.
     pub advice: Advice,
-    /// What `apply NAME` takes; none: as it is.
+    /// Better value for `apply NAME`, or `None` to keep the present one.
     pub recommended: Option<String>,
-    /// What it means to jobs and JVMs, and why the recommended value is better here.
+    /// Effect on jobs and JVMs, and the reason for the recommended value.
     pub why: String,
-    /// What the recommended value costs.
+    /// Cost of the recommended value.
     pub cost: &'static str,
-    pub takes: Takes,
+    /// Values that the setting accepts.
+    pub values: Values,
 }
 
-/// Why a value cannot be.
-pub type Refusal = String;
-
 impl Setting {
-    pub(crate) fn new(name: impl Into<String>, area: &'static str, now: impl Into<String>, takes: Takes) -> Setting {
+    /// Returns a setting with the advice to keep its value.
+    pub(crate) fn new(name: impl Into<String>, area: &'static str, now: impl Into<String>, values: Values) -> Setting {
         Setting {
             name: name.into(),
             area,
@@ -90,16 +62,17 @@ impl Setting {
             recommended: None,
             why: String::new(),
             cost: "",
-            takes,
+            values,
         }
     }
 
+    /// Sets the reason.
     pub(crate) fn why(mut self, why: impl Into<String>) -> Setting {
         self.why = why.into();
         self
     }
 
-    /// Another value is better, if that holds.
+    /// Recommends `value` at the price of `cost` if `holds`.
     pub(crate) fn better(
         mut self,
         holds: bool,
@@ -113,62 +86,47 @@ impl Setting {
         self
     }
 
-    /// What has to be written for a value.
-    pub fn wanted(&self, system: &System, value: &str) -> Result<Wanted, Refusal> {
-        let writes = match &self.takes {
-            Takes::Nothing => return Err("this is better not changed".to_owned()),
-            Takes::Number { path, min, max } => {
+    /// Returns the change that sets the setting to `value`. Fails with a message if the value is not accepted or a
+    /// file cannot be read.
+    pub fn change_to(&self, system: &System, value: &str) -> Result<Change, Refusal> {
+        let writes = match &self.values {
+            Values::Nothing => return Err("this setting cannot be changed".to_owned()),
+            Values::Number { path, min, max } => {
                 let number = number_within(value, *min, *max)?;
                 vec![Write::new(path, number)]
             }
-            Takes::Word { paths, words } => {
+            Values::Word { paths, words } => {
                 if !words.iter().any(|word| word == value) {
-                    return Err(format!("'{value}' is none of {}", words.join(", ")));
+                    return Err(format!("'{value}' is not one of {}", words.join(", ")));
                 }
                 paths.iter().map(|path| Write::new(path, value)).collect()
             }
-            Takes::Range { path, min, max } => {
+            Values::Range { path, min, max } => {
                 let (from, to) = value
                     .split_once('-')
-                    .ok_or_else(|| format!("'{value}' is no range; give one such as {min}-{max}"))?;
+                    .ok_or_else(|| format!("'{value}' is not a range; give one such as {min}-{max}"))?;
                 let (from, to) = (number_within(from, *min, *max)?, number_within(to, *min, *max)?);
                 if from >= to {
-                    return Err(format!("'{value}' is empty"));
+                    return Err(format!("'{value}' is an empty range"));
                 }
                 vec![Write::new(path, format!("{from}\t{to}"))]
             }
-            Takes::DirtyLimit => return crate::memory::dirty_limit(system, bytes(value)?),
+            Values::DirtyLimit => return dirty_limit::change_to(system, bytes(value)?),
         };
-        let old = now(system, &writes)?;
-        // Words that are read in brackets are written without.
-        Ok(Wanted { restore: old.clone(), old, writes })
+        let old = present(system, &writes)?;
+        // A word that is read in brackets is written without them.
+        Ok(Change { restore: old.clone(), old, writes })
     }
-}
-
-/// The files of some writes, as they are.
-pub(crate) fn now(system: &System, writes: &[Write]) -> Result<Vec<Write>, Refusal> {
-    let one = |write: &Write| {
-        let value = value_of(system, &write.path).ok_or_else(|| format!("/{} cannot be read", write.path))?;
-        Ok(Write::new(&write.path, value))
-    };
-    writes.iter().map(one).collect()
-}
-
-/// What a file holds in the form in which it is written: of `always [madvise] never` the word in brackets; one blank between numbers.
-pub fn value_of(system: &System, path: &str) -> Option<String> {
-    let text = system.text(path)?;
-    let chosen = system.chosen(path);
-    Some(chosen.unwrap_or_else(|| text.split_whitespace().collect::<Vec<_>>().join("\t")))
 }
 
 fn number_within(text: &str, min: u64, max: u64) -> Result<u64, Refusal> {
     match text.parse() {
         Ok(number) if (min..=max).contains(&number) => Ok(number),
-        _ => Err(format!("'{text}' is no number from {min} to {max}")),
+        _ => Err(format!("'{text}' is not a number from {min} to {max}")),
     }
 }
 
-/// `512M`, `1G`, `1GiB`, `1073741824`.
+/// Parses a size with a unit of 1024, such as `512M`, `1G`, `1GiB` or `1073741824`.
 fn bytes(text: &str) -> Result<u64, Refusal> {
     let at = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let shift = match text[at..].trim_end_matches("iB").trim_end_matches('B') {
@@ -176,9 +134,9 @@ fn bytes(text: &str) -> Result<u64, Refusal> {
         "K" => 10,
         "M" => 20,
         "G" => 30,
-        _ => return Err(format!("'{text}' is no size; give one such as 512M or 1G")),
+        _ => return Err(format!("'{text}' is not a size; give one such as 512M or 1G")),
     };
-    let number: u64 = text[..at].parse().map_err(|_| format!("'{text}' is no size; give one such as 512M or 1G"))?;
+    let number: u64 = text[..at].parse().map_err(|_| format!("'{text}' is not a size; give one such as 512M or 1G"))?;
     number.checked_mul(1 << shift).ok_or_else(|| format!("'{text}' is too large"))
 }
 
@@ -188,31 +146,31 @@ mod tests {
     use crate::tree::Tree;
 
     #[test]
-    fn values_that_are_taken_and_refused() {
+    fn accepts_and_refuses_values() {
         let tree = Tree::of(&[("proc/n", "5\n"), ("sys/w", "a [b] c\n"), ("proc/r", "32768\t60999\n")]);
         let system = tree.system();
-        let with = |takes| Setting::new("x", "memory", "", takes);
-        let number = with(Takes::Number { path: "proc/n".into(), min: 1, max: 9 });
-        let wanted = number.wanted(&system, "7").unwrap();
-        assert_eq!((wanted.writes, wanted.old), (vec![Write::new("proc/n", 7)], vec![Write::new("proc/n", 5)]));
+        let with = |values| Setting::new("x", "memory", "", values);
+        let number = with(Values::Number { path: "proc/n".into(), min: 1, max: 9 });
+        let change = number.change_to(&system, "7").unwrap();
+        assert_eq!((change.writes, change.old), (vec![Write::new("proc/n", 7)], vec![Write::new("proc/n", 5)]));
         for wrong in ["", "0", "10", "x", "-1", "1.5", "7 "] {
-            assert!(number.wanted(&system, wrong).is_err(), "{wrong}");
+            assert!(number.change_to(&system, wrong).is_err(), "{wrong}");
         }
-        let word = with(Takes::Word { paths: vec!["sys/w".into()], words: vec!["a".into(), "b".into()] });
-        assert_eq!(word.wanted(&system, "a").unwrap().restore, [Write::new("sys/w", "b")]);
-        assert!(word.wanted(&system, "c").is_err());
-        let range = with(Takes::Range { path: "proc/r".into(), min: 1024, max: 65535 });
-        assert_eq!(range.wanted(&system, "2000-3000").unwrap().writes, [Write::new("proc/r", "2000\t3000")]);
+        let word = with(Values::Word { paths: vec!["sys/w".into()], words: vec!["a".into(), "b".into()] });
+        assert_eq!(word.change_to(&system, "a").unwrap().restore, [Write::new("sys/w", "b")]);
+        assert!(word.change_to(&system, "c").is_err());
+        let range = with(Values::Range { path: "proc/r".into(), min: 1024, max: 65535 });
+        assert_eq!(range.change_to(&system, "2000-3000").unwrap().writes, [Write::new("proc/r", "2000\t3000")]);
         for wrong in ["2000", "3000-2000", "5-2000", "a-b", "2000-99999"] {
-            assert!(range.wanted(&system, wrong).is_err(), "{wrong}");
+            assert!(range.change_to(&system, wrong).is_err(), "{wrong}");
         }
-        assert!(with(Takes::Nothing).wanted(&system, "1").is_err());
-        let gone = with(Takes::Number { path: "proc/none".into(), min: 1, max: 9 });
-        assert!(gone.wanted(&system, "2").unwrap_err().contains("/proc/none"));
+        assert!(with(Values::Nothing).change_to(&system, "1").is_err());
+        let gone = with(Values::Number { path: "proc/none".into(), min: 1, max: 9 });
+        assert!(gone.change_to(&system, "2").unwrap_err().contains("/proc/none"));
     }
 
     #[test]
-    fn sizes() {
+    fn parses_sizes() {
         for (text, size) in [("1", 1), ("2K", 2048), ("3MiB", 3 << 20), ("1G", 1 << 30), ("1GB", 1 << 30)] {
             assert_eq!(bytes(text), Ok(size), "{text}");
         }

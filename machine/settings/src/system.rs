@@ -1,38 +1,43 @@
-//! What the kernel tells of the machine and of this process: files of proc and sys below a root, as text.
+//! Files of proc and sys below a root, as text: the kernel's account of the machine and of this process.
 //!
-//! A file that is missing or may not be read (a container, an old kernel) is `None`; every rule goes on without it.
+//! A missing or unreadable file (a container, an old kernel) is `None`; every rule goes on without it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// A root folder with `proc` and `sys` below it.
 pub struct System {
     root: PathBuf,
 }
 
 impl System {
+    /// Returns the system below `root`: `/`, or a folder of a test.
     pub fn at(root: &Path) -> System {
         System { root: root.to_path_buf() }
     }
 
+    /// Returns the root.
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// The text of `proc/..` or `sys/..`, without the line end behind it.
+    /// Returns the text of `proc/..` or `sys/..`, without the trailing line end.
     pub fn text(&self, path: impl AsRef<Path>) -> Option<String> {
         let bytes = fs::read(self.root.join(path)).ok()?;
         Some(String::from_utf8_lossy(&bytes).trim_end().to_string())
     }
 
+    /// Returns the file's text as a number.
     pub fn number(&self, path: impl AsRef<Path>) -> Option<u64> {
         self.text(path)?.trim().parse().ok()
     }
 
+    /// Returns true if the path exists.
     pub fn has(&self, path: impl AsRef<Path>) -> bool {
         self.root.join(path).exists()
     }
 
-    /// Names in a folder, in order.
+    /// Returns the names in a folder, sorted.
     pub fn names(&self, folder: impl AsRef<Path>) -> Vec<String> {
         let entries = fs::read_dir(self.root.join(folder)).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
@@ -40,20 +45,20 @@ impl System {
         names
     }
 
-    /// What stands behind `name` and a colon, at the beginning of a line.
+    /// Returns the value behind `name` and a colon, of the first line that begins so.
     pub fn field(&self, path: impl AsRef<Path>, name: &str) -> Option<String> {
         let text = self.text(path)?;
         let found = text.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':'));
         found.map(|value| value.trim().to_string())
     }
 
-    /// A field of `proc/meminfo`, in bytes.
+    /// Returns a field of `proc/meminfo` in bytes.
     pub fn memory_bytes(&self, name: &str) -> Option<u64> {
         let kib: u64 = self.field("proc/meminfo", name)?.split_whitespace().next()?.parse().ok()?;
         kib.checked_mul(1024)
     }
 
-    /// The choice in brackets: `always [madvise] never`.
+    /// Returns the word in brackets: `madvise` of `always [madvise] never`.
     pub fn chosen(&self, path: &str) -> Option<String> {
         let text = self.text(path)?;
         let (_, rest) = text.split_once('[')?;
@@ -66,7 +71,7 @@ mod tests {
     use crate::tree::Tree;
 
     #[test]
-    fn files_are_read_by_their_shapes() {
+    fn reads_numbers_fields_and_choices() {
         let tree =
             Tree::of(&[("proc/meminfo", "MemTotal:  2 kB\nBad: x kB\n"), ("sys/a", "x [y] z\n"), ("sys/n", "12\n")]);
         let system = tree.system();

@@ -1,4 +1,4 @@
-//! Clusters of 64 KiB in place of blocks of 4 KiB, on an image that is large enough for bitmaps to matter.
+//! Clusters of 64 KiB compared with blocks of 4 KiB, on an image that is large enough for bitmaps to matter.
 
 use std::fs::File;
 
@@ -7,7 +7,7 @@ use yunti_base::Result;
 
 use super::comparison::Better::{Less, More};
 use super::comparison::{Metric, compare};
-use super::{Bench, Measured, Published, Subject, failed, files, seconds};
+use super::{Bench, Measurement, Published, Subject, failed, files, seconds};
 use crate::scratch::image::Image;
 use crate::scratch::tool;
 
@@ -24,18 +24,21 @@ pub const SUBJECT: Subject = Subject {
 };
 
 const METRICS: [Metric; 6] = [
-    Metric::timed("files of 4 KiB made", "/s", More),
-    Metric::timed("fallocate of 3/4 of it", "ms", Less).since("bitmaps of groups without a block in use are not read (uninit_bg), free space in trees by order and size (Linux 5.14)"),
-    Metric::timed("e2fsck -fn, cold", "ms", Less).since("groups that were never used are passed over; bitmaps are trees in memory (e2fsprogs 1.42)"),
+    Metric::timed("files of 4 KiB created", "/s", More),
+    Metric::timed("fallocate of 3/4 of the space", "ms", Less).since(
+        "bitmaps of unused groups are not read (uninit_bg); free space is kept in trees by order and size (Linux 5.14)",
+    ),
+    Metric::timed("e2fsck -fn, cold", "ms", Less)
+        .since("unused groups are skipped; bitmaps are trees in memory (e2fsprogs 1.42)"),
     Metric::counted("space of a file of 4 KiB", "KiB", Less),
-    Metric::counted("not for data, of the whole", "MiB", Less),
+    Metric::counted("space not available for data", "MiB", Less),
     Metric::counted("metadata read to free 3/4", "KiB", Less),
 ];
 
-fn measure(bench: &Bench) -> Result<Measured> {
+fn measure(bench: &Bench) -> Result<Measurement> {
     let at = bench.scratch.file("at");
     let bytes = bench.image_bytes;
-    // As many inodes in both, of which groups of bigalloc have few places.
+    // Both sides have the same number of inodes; groups of bigalloc have few.
     let inodes = (bytes >> 17).min(131_072);
     let count = bench.pick(20_000, 500).min(inodes as usize / 2);
     let number = inodes.to_string();
@@ -48,7 +51,7 @@ fn measure(bench: &Bench) -> Result<Measured> {
         let overhead = bytes - stat.f_blocks * stat.f_frsize;
         let free = mount.free_bytes()?;
         let create = seconds(|| files::create(bench, &at, count, 4096, false))?;
-        // Delayed allocation is over when all is written.
+        // Delayed allocation ends when all data is written.
         let root = File::open(&at).map_err(failed)?;
         rustix::fs::syncfs(&root).map_err(|e| failed(e.into()))?;
         drop(root);
@@ -80,11 +83,9 @@ fn measure(bench: &Bench) -> Result<Measured> {
         ])
     })?;
     let notes = vec![
-        format!(
-            "a sparse image of {} GiB; what is small in the figures is small because it was never written",
-            bytes >> 30
-        ),
-        "of a file system that was just mounted all metadata that are read stay in memory: so much it takes".to_owned(),
+        format!("a sparse image of {} GiB: parts that were never written keep some figures small", bytes >> 30),
+        "the file system was just mounted, and the metadata read stays in memory: the figure is also the memory needed"
+            .to_owned(),
     ];
-    Ok(Measured { comparisons, notes })
+    Ok(Measurement { comparisons, notes })
 }

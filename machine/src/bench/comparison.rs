@@ -1,4 +1,5 @@
-//! Two ways of doing a thing, measured by turns, and the first of them once more in each round: how much it differs from itself is the noise.
+//! Comparison of an old and a new way, measured in turns. Each round measures the old way twice: the difference is the
+//! noise.
 
 use std::time::Instant;
 
@@ -7,13 +8,14 @@ use serde::Serialize;
 use super::Bench;
 use yunti_base::Result;
 
-/// Below this no difference is believed, however quiet the machine.
+/// Ratio less one. A smaller difference counts as none, even on a quiet machine.
 const LEAST: f64 = 0.03;
-/// Where old differs from itself by more, a smaller difference is not known to be none.
+/// Ratio less one. With more noise, a smaller difference may still be real.
 const NOISE_MAX: f64 = 0.25;
-/// Of what is timed, fewer say nothing.
+/// Rounds; fewer give no verdict on a timed metric.
 const ROUNDS_MIN: usize = 3;
 
+/// Direction in which a metric improves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
@@ -21,33 +23,40 @@ pub enum Better {
     Less,
 }
 
+/// One measured figure.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
+    /// Name in the table.
     pub name: &'static str,
+    /// Unit in the table.
     pub unit: &'static str,
+    /// Direction in which it improves.
     pub better: Better,
-    /// A count that does not depend on time.
+    /// True for a count that does not depend on time.
     pub exact: bool,
-    /// What the kernel has done about it since; empty: nothing.
+    /// Change of the kernel that has solved the problem since; empty if none.
     pub since: &'static str,
 }
 
 impl Metric {
+    /// Returns a metric that depends on time.
     pub const fn timed(name: &'static str, unit: &'static str, better: Better) -> Metric {
         Metric { name, unit, better, exact: false, since: "" }
     }
 
+    /// Returns a metric that is a count.
     pub const fn counted(name: &'static str, unit: &'static str, better: Better) -> Metric {
         Metric { name, unit, better, exact: true, since: "" }
     }
 
+    /// Sets the change of the kernel that has solved the problem.
     pub const fn since(mut self, what: &'static str) -> Metric {
         self.since = what;
         self
     }
 }
 
-/// Which of the two, and in which of its two turns.
+/// Way that is measured, and its turn in the round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Old,
@@ -56,11 +65,13 @@ pub enum Side {
 }
 
 impl Side {
+    /// Returns true for the new way.
     pub fn is_new(self) -> bool {
         self == Side::New
     }
 }
 
+/// Verdict on a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Verdict {
     #[serde(rename = "worth it")]
@@ -78,6 +89,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Returns the name in tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::WorthIt => "worth it",
@@ -90,6 +102,7 @@ impl Verdict {
     }
 }
 
+/// Result of comparing one metric.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     pub metric: &'static str,
@@ -101,15 +114,15 @@ pub struct Comparison {
     pub old_values: Vec<f64>,
     pub old_again_values: Vec<f64>,
     pub new_values: Vec<f64>,
-    /// New by old, the median of the rounds.
+    /// New divided by old, the median of the rounds.
     pub ratio: f64,
-    /// The most that old differs from itself in a round: 0.1 is a tenth.
+    /// Largest difference of the old way from itself in a round; 0.1 is 10 %.
     pub noise: f64,
     pub verdict: Verdict,
     pub since: &'static str,
 }
 
-/// Measures both by turns. `run` gives a value for each metric, in their order.
+/// Measures both ways in turns. `run` returns a value for each metric, in the order of `metrics`.
 pub fn compare(
     bench: &Bench,
     (old, new): (&str, &str),
@@ -122,7 +135,7 @@ pub fn compare(
         if round > 0 && bench.is_late(begun, round, ROUNDS_MIN) {
             break;
         }
-        // Nobody is always the first.
+        // Each way is first in a third of the rounds.
         let mut turns = [Side::Old, Side::New, Side::OldAgain];
         turns.rotate_left(round % 3);
         for side in turns {
@@ -155,7 +168,7 @@ pub fn compare(
 }
 
 fn judge(metric: &Metric, old: &[f64], new: &[f64], again: &[f64]) -> (f64, f64, Verdict) {
-    // Nothing read at all is less than something.
+    // A value of zero is compared as a very small one.
     let log = |value: f64| value.max(1e-9).ln();
     let rounds = old.iter().zip(new).zip(again);
     let effect = median(&rounds.clone().map(|((a, b), c)| log(*b) - (log(*a) + log(*c)) / 2.0).collect::<Vec<_>>());
@@ -176,6 +189,7 @@ fn judge(metric: &Metric, old: &[f64], new: &[f64], again: &[f64]) -> (f64, f64,
     (effect.exp(), noise.exp_m1(), verdict)
 }
 
+/// Returns the median, or 0 without values.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -186,7 +200,7 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// A value of sorted ones.
+/// Returns the value below which `share` of the sorted values are.
 pub fn percentile(sorted: &[u64], share: f64) -> u64 {
     let at = (sorted.len() as f64 * share).ceil() as usize;
     sorted.get(at.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or(0)
@@ -202,17 +216,17 @@ mod tests {
     use crate::scratch::Scratch;
 
     #[test]
-    fn verdicts() {
+    fn judges_comparisons() {
         let speed = Metric::timed("speed", "MB/s", Better::More);
         let quiet = [100.0, 101.0, 99.0];
         let check = |metric: &Metric, new: [f64; 3], again: [f64; 3]| judge(metric, &quiet, &new, &again).2;
         assert_eq!(check(&speed, [120.0, 121.0, 119.0], quiet), Verdict::WorthIt);
         assert_eq!(check(&speed, [80.0, 81.0, 79.0], quiet), Verdict::Costs);
-        // The old way differs by half from itself: whether a fifth is something is not known, and nothing has solved it.
+        // The old way differs from itself by half, so a difference of a fifth is neither confirmed nor solved.
         assert_eq!(check(&speed, [120.0, 121.0, 119.0], [150.0, 101.0, 99.0]), Verdict::TooNoisy);
         assert_eq!(check(&speed.since("Linux 9"), [120.0, 121.0, 119.0], [150.0, 101.0, 99.0]), Verdict::TooNoisy);
         assert_eq!(check(&speed, [110.0, 111.0, 109.0], [115.0, 101.0, 99.0]), Verdict::Same);
-        // Twice as much is something nevertheless.
+        // A difference larger than the noise counts.
         assert_eq!(check(&speed, [220.0, 221.0, 219.0], [150.0, 101.0, 99.0]), Verdict::WorthIt);
         assert_eq!(check(&speed, quiet, quiet), Verdict::Same);
         assert_eq!(check(&speed.since("Linux 9"), quiet, quiet), Verdict::Solved);
@@ -221,9 +235,9 @@ mod tests {
         assert_eq!(judge(&speed, &[4.0], &[9.0], &[4.0]).2, Verdict::TooFew);
     }
 
-    /// One of several comparisons has its rounds, though those before it have used time; nobody has them for ever.
+    /// A later comparison gets its rounds although earlier ones used the time, but not without limit.
     #[test]
-    fn rounds_of_a_later_comparison() {
+    fn later_comparisons_get_their_rounds() {
         let now = Instant::now();
         let ago = |seconds| now.checked_sub(Duration::from_secs(seconds)).unwrap();
         let scratch = Scratch::new(&std::env::temp_dir()).unwrap();
@@ -243,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn medians_and_percentiles() {
+    fn computes_medians_and_percentiles() {
         assert_eq!((median(&[]), median(&[3.0, 1.0, 2.0]), median(&[1.0, 2.0])), (0.0, 2.0, 1.5));
         let hundred: Vec<u64> = (1..=100).collect();
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Files that are made, read and removed in a folder.
+//! Files that a benchmark creates, reads and removes.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use super::{Bench, MIB, failed};
 use yunti_base::Result;
 
+/// Creates `count` files of `bytes` bytes, each with fsync if `sync`.
 pub fn create(bench: &Bench, folder: &Path, count: usize, bytes: usize, sync: bool) -> Result<()> {
     let content = vec![b'y'; bytes];
     for i in 0..count {
@@ -26,10 +27,12 @@ pub fn create(bench: &Bench, folder: &Path, count: usize, bytes: usize, sync: bo
     Ok(())
 }
 
+/// Reads the first `count` files.
 pub fn read(bench: &Bench, folder: &Path, count: usize) -> Result<()> {
     each(bench, folder, count, |path| fs::read(path).map(drop))
 }
 
+/// Removes the first `count` files.
 pub fn remove(bench: &Bench, folder: &Path, count: usize) -> Result<()> {
     each(bench, folder, count, |path| fs::remove_file(path))
 }
@@ -44,12 +47,12 @@ fn each(bench: &Bench, folder: &Path, count: usize, act: impl Fn(&Path) -> std::
     Ok(())
 }
 
-/// A thousand a folder.
+/// Path of file `i`; each folder holds a thousand files.
 fn nth(folder: &Path, i: usize) -> PathBuf {
     folder.join(format!("d{}", i / 1000)).join(format!("f{i}"))
 }
 
-/// One file of bytes that no file system makes smaller, on the disk when this returns.
+/// Writes one file of incompressible bytes, and syncs it.
 pub fn write_large(bench: &Bench, path: &Path, bytes: u64) -> Result<()> {
     let mut random = fastrand::Rng::with_seed(9);
     let mut block = vec![0; MIB as usize];

@@ -1,32 +1,32 @@
-//! Small files in their inodes, or in a block each.
+//! Small files in their inodes compared with a block each.
 
 use yunti_base::Result;
 
 use super::comparison::Better::{Less, More};
 use super::comparison::{Metric, compare};
-use super::{Bench, MIB, Measured, Published, Subject, failed, files, seconds};
+use super::{Bench, MIB, Measurement, Published, Subject, failed, files, seconds};
 use crate::scratch::image::Image;
 
 pub const SUBJECT: Subject = Subject {
     name: "inline-data",
-    what: "files of 80 bytes within their inodes",
+    what: "files of 80 bytes in their inodes",
     needs_root: true,
     tools: &["mkfs.ext4", "losetup", "mount", "umount"],
     published: &[Published {
-        figure: "up to 156 to 160 bytes in an inode of 256; no figure of speed published that we know",
+        figure: "up to 156 to 160 bytes in an inode of 256; no published figure of speed is known",
         source: "Linux, Documentation/filesystems/ext4/inlinedata.rst; Tao Ma's commit f19d5870cbf7 (in 3.8)",
     }],
     measure,
 };
 
 const METRICS: [Metric; 4] = [
-    Metric::timed("files made, and written back", "/s", More),
+    Metric::timed("files created and written back", "/s", More),
     Metric::timed("files read, cold", "/s", More),
     Metric::counted("space of a file beside its inode", "KiB", Less),
     Metric::counted("read from the device for a file", "KiB", Less),
 ];
 
-fn measure(bench: &Bench) -> Result<Measured> {
+fn measure(bench: &Bench) -> Result<Measurement> {
     let count = bench.pick(20_000, 500);
     let bytes = bench.pick(1024 * MIB, 128 * MIB);
     let at = bench.scratch.file("at");
@@ -51,5 +51,5 @@ fn measure(bench: &Bench) -> Result<Measured> {
         std::fs::remove_file(&image.file).map_err(failed)?;
         Ok(vec![count as f64 / create, count as f64 / read, space / 1024.0, device / 1024.0])
     })?;
-    Ok(Measured { comparisons, notes: Vec::new() })
+    Ok(Measurement { comparisons, notes: Vec::new() })
 }

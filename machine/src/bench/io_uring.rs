@@ -1,4 +1,4 @@
-//! Buffered random reads by io_uring against a pool of threads: how many, how fast, and how many threads it takes.
+//! Buffered random reads by io_uring compared with a thread pool: rate, latency and number of threads.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -11,16 +11,16 @@ use yunti_base::{Code, Error, Result};
 use super::comparison::Better::{Less, More};
 use super::comparison::{Metric, compare, percentile};
 use super::ring::{BLOCK, Ring};
-use super::{Bench, MIB, Measured, Published, Subject, failed, files};
+use super::{Bench, MIB, Measurement, Published, Subject, failed, files};
 use crate::scratch::image::chill;
 
 pub const SUBJECT: Subject = Subject {
     name: "io-uring",
-    what: "buffered io_uring against a pool of threads, random reads of 4 KiB",
+    what: "buffered io_uring against a thread pool, random reads of 4 KiB",
     needs_root: false,
     tools: &[],
     published: &[Published {
-        figure: "no figure published that we know for 2.6.32: its io_submit waits for buffered reads",
+        figure: "no published figure for 2.6.32 is known: its io_submit waits for buffered reads",
         source: "io_submit(2); io_uring came with Linux 5.1, buffered reads without a worker with 5.9",
     }],
     measure,
@@ -36,7 +36,7 @@ fn metrics(cold: bool) -> [Metric; 4] {
     ]
 }
 
-fn measure(bench: &Bench) -> Result<Measured> {
+fn measure(bench: &Bench) -> Result<Measurement> {
     if let Err(e) = Ring::new(1) {
         let known = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled").unwrap_or_default();
         let error = Error::io(Code::Input, "io_uring cannot be used", &e);
@@ -50,9 +50,9 @@ fn measure(bench: &Bench) -> Result<Measured> {
     let path = bench.scratch.file("file");
     files::write_large(bench, &path, bytes)?;
     let file = File::open(&path).map_err(failed)?;
-    // Both read what they are told to, and nothing ahead.
+    // Neither side reads ahead.
     fadvise(&file, 0, None, Advice::Random).map_err(|e| failed(e.into()))?;
-    let mut measured = Measured::default();
+    let mut measured = Measurement::default();
     let mut seed = 0;
     for depth in bench.pick(vec![1, 8, 32, 64], vec![8]) {
         for cold in bench.pick(vec![true, false], vec![true]) {
@@ -81,19 +81,23 @@ fn measure(bench: &Bench) -> Result<Measured> {
             })?);
         }
     }
-    measured.notes.push(format!("a file of {} MiB on the file system of --dir; threads are those that read, workers of the kernel (iou-wrk) included", bytes / MIB));
+    measured.notes.push(format!(
+        "a file of {} MiB on the file system of --dir; threads counts the reading threads, \
+        kernel workers (iou-wrk) included",
+        bytes / MIB
+    ));
     Ok(measured)
 }
 
 fn by_ring(file: &File, places: &[u64], depth: usize) -> std::io::Result<(Vec<u64>, usize)> {
-    let (mut seen, mut calls) = (0, 0);
+    let (mut threads, mut calls) = (0, 0);
     let took = Ring::new(depth)?.read(file, places, || {
         calls += 1;
         if calls % 64 == 1 {
-            seen = seen.max(kernel_workers());
+            threads = threads.max(kernel_workers());
         }
     })?;
-    Ok((took, 1 + seen))
+    Ok((took, 1 + threads))
 }
 
 fn by_threads(file: &File, places: &[u64], depth: usize) -> std::io::Result<(Vec<u64>, usize)> {
@@ -120,7 +124,7 @@ fn by_threads(file: &File, places: &[u64], depth: usize) -> std::io::Result<(Vec
     })
 }
 
-/// Threads that the kernel has made for rings of this process.
+/// Kernel threads that serve the rings of this process.
 fn kernel_workers() -> usize {
     let threads = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     let names = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("comm")).ok());

@@ -4,7 +4,7 @@ use yunti_base::Result;
 
 use super::comparison::Better::More;
 use super::comparison::{Metric, compare};
-use super::{Bench, MIB, Measured, Published, Subject, failed, files, seconds};
+use super::{Bench, MIB, Measurement, Published, Subject, failed, files, seconds};
 use crate::scratch::image::Image;
 
 pub const SUBJECT: Subject = Subject {
@@ -13,26 +13,28 @@ pub const SUBJECT: Subject = Subject {
     needs_root: true,
     tools: &["mkfs.ext4", "losetup", "mount", "umount"],
     published: &[Published {
-        figure: "iozone, O_DIRECT: first writes 15.4 -> 15.7 MB/s, rewrites 15.6 -> 15.9, reads 16.9 -> 17.2, random writes 5.3 -> 5.4",
+        figure: "iozone, O_DIRECT: first writes 15.4 -> 15.7 MB/s, rewrites 15.6 -> 15.9, reads 16.9 -> 17.2, random \
+            writes 5.3 -> 5.4",
         source: "Linux, commit 0390131ba84f (Frank Mayhar, January 2009, in 2.6.29)",
     }],
     measure,
 };
 
 const METRICS: [Metric; 5] = [
-    Metric::timed("files made", "/s", More),
+    Metric::timed("files created", "/s", More),
     Metric::timed("files removed", "/s", More),
-    Metric::timed("files made where others were just removed", "/s", More),
-    Metric::timed("files made with fsync", "/s", More),
+    Metric::timed("files created after others were removed", "/s", More),
+    Metric::timed("files created with fsync", "/s", More),
     Metric::timed("one large file, with fsync", "MB/s", More),
 ];
 
-fn measure(bench: &Bench) -> Result<Measured> {
+fn measure(bench: &Bench) -> Result<Measurement> {
     let (synced, made, large) = bench.pick((1000, 10_000, 256 * MIB), (50, 300, 4 * MIB));
     let bytes = bench.pick(2048 * MIB, 256 * MIB);
     let at = bench.scratch.file("at");
     let comparisons = compare(bench, ("with a journal", "without"), &METRICS, |side| {
-        // Made anew each time: without a journal inodes of files that were just removed are passed over for some seconds, one by one.
+        // A new image for each turn: without a journal, inodes of recently removed files are skipped one by one for
+        // some seconds.
         let options: &[&str] = if side.is_new() { &["-O", "^has_journal"] } else { &[] };
         let image = Image::make(bench.scratch.file("image"), bytes, options)?;
         let mount = image.mount(&at)?;
@@ -52,11 +54,13 @@ fn measure(bench: &Bench) -> Result<Measured> {
             large as f64 / 1e6 / write,
         ])
     })?;
-    Ok(Measured {
+    Ok(Measurement {
         comparisons,
         notes: vec![
-            "without a journal no inode is taken again for some seconds after its file was removed, so that a crash mixes up no files: who then makes files there looks at each of them".to_owned(),
-            "after a crash a file system without a journal must be checked, or made again".to_owned(),
+            "without a journal, an inode is not reused for some seconds after its file was removed, so that a crash \
+             mixes up no files: creating files skips these inodes one by one"
+                .to_owned(),
+            "after a crash a file system without a journal must be checked or created again".to_owned(),
         ],
     })
 }

@@ -1,5 +1,5 @@
-//! Random writes to a mapped file: how long a write of one byte may take when the page under it must be dirtied, with the limits of the machine and with
-//! limits of the own device alone. `vm.dirty_*` are the whole machine's, and stay as they are.
+//! Random writes to a mapped file: latency of a one-byte write that dirties its page, under the machine's limits and
+//! under limits of its own device. `vm.dirty_*` apply to the whole machine and are not changed.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -10,17 +10,18 @@ use yunti_base::Result;
 use super::comparison::Better::{Less, More};
 use super::comparison::{Metric, compare, percentile};
 use super::mapped_file::MappedFile;
-use super::{Bench, MIB, Measured, Published, Subject, failed, files};
+use super::{Bench, MIB, Measurement, Published, Subject, failed, files};
 use crate::scratch::image::{Image, Mount};
 
 pub const SUBJECT: Subject = Subject {
     name: "mapped-writes",
-    what: "random writes to a mapped file, under limits of writeback",
+    what: "random writes to a mapped file, under writeback limits",
     needs_root: true,
     tools: &["mkfs.ext4", "losetup", "mount", "umount"],
     published: &[Published {
-        figure: "no figure published that we know",
-        source: "stable pages: LWN 442355 (2011), for all devices from Linux 3.0, for those that ask for them from 3.9 (commit 1d1d1a767206)",
+        figure: "no published figure is known",
+        source: "stable pages: LWN 442355 (2011), for all devices from Linux 3.0, for devices that need them from 3.9 \
+            (commit 1d1d1a767206)",
     }],
     measure,
 };
@@ -32,20 +33,20 @@ const METRICS: [Metric; 4] = [
     Metric::timed("longest write", "ms", Less),
 ];
 
-fn measure(bench: &Bench) -> Result<Measured> {
+fn measure(bench: &Bench) -> Result<Measurement> {
     let (bytes, time) = bench.pick((256 * MIB, Duration::from_secs(2)), (16 * MIB, Duration::from_millis(150)));
     let image = Image::make(bench.scratch.file("image"), bytes + 128 * MIB, &[])?;
     let mount = image.mount(&bench.scratch.file("at"))?;
     let path = mount.at.join("file");
     files::write_large(bench, &path, bytes)?;
-    let mut measured = Measured::default();
+    let mut measured = Measurement::default();
     let setting = |name: &str| bdi(&mount).join(name);
     let stable = fs::read_to_string(setting("stable_pages_required")).unwrap_or_default();
     measured.notes.push(format!(
         "this device needs stable pages: {}",
         if stable.trim() == "1" { "yes, a write waits for writeback of its page" } else { "no" }
     ));
-    // Limits of the device alone; both go with it.
+    // Limits of the device alone, which is removed at the end.
     let limit = if setting("max_bytes").exists() {
         ("max_bytes", (8 * MIB).to_string())
     } else {
@@ -53,7 +54,7 @@ fn measure(bench: &Bench) -> Result<Measured> {
     };
     let name = if limit.0 == "max_bytes" { "at most 8 MiB dirty" } else { "at most 1 % dirty" };
     measured.comparisons = compare(bench, ("limits of the machine", name), &METRICS, |side| {
-        // A ratio of 100 is the default, and undoes a limit in bytes.
+        // The default ratio of 100 also removes a limit in bytes.
         let (strict, name, value) =
             if side.is_new() { ("1", limit.0, limit.1.as_str()) } else { ("0", "max_ratio", "100") };
         fs::write(setting("strict_limit"), strict).map_err(failed)?;
@@ -66,7 +67,11 @@ fn measure(bench: &Bench) -> Result<Measured> {
         let at = |share| percentile(&took, share) as f64 / 1e3;
         Ok(vec![took.len() as f64 / time.as_secs_f64(), at(0.99), at(0.999), at(1.0) / 1e3])
     })?;
-    measured.notes.push("a limit below vm.dirty_background_* makes writers wait sooner, and keeps what a crash would lose small; vm.dirty_* were not touched".to_owned());
+    measured.notes.push(
+        "a limit below vm.dirty_background_* makes writers wait sooner, and limits the data that a \
+        crash would lose; vm.dirty_* were not changed"
+            .to_owned(),
+    );
     mount.end()?;
     Ok(measured)
 }

@@ -1,4 +1,5 @@
-//! What settings of file systems, page cache and TCP were worth on kernels of about 2010, and what they are worth on this one. A file a subject.
+//! Gain of old settings of file systems, page cache and TCP, on kernels of about 2010 and on this kernel. One file a
+//! subject.
 
 mod bigalloc;
 pub mod churn;
@@ -21,56 +22,76 @@ use yunti_base::{Cancel, Code, Error, Result};
 use crate::scratch::{Scratch, tool};
 use comparison::Comparison;
 
+/// Subject of a benchmark.
 pub struct Subject {
+    /// Name on the command line.
     pub name: &'static str,
+    /// Description in one line.
     pub what: &'static str,
+    /// True if it needs mounts, loop devices or namespaces.
     pub needs_root: bool,
+    /// Programs that it needs.
     pub tools: &'static [&'static str],
+    /// Figures that were published at the time.
     pub published: &'static [Published],
-    pub measure: fn(&Bench) -> Result<Measured>,
+    /// Function that measures it.
+    pub measure: fn(&Bench) -> Result<Measurement>,
 }
 
-/// A figure of that time, with where it stands.
+/// Published figure and its source.
 pub struct Published {
     pub figure: &'static str,
     pub source: &'static str,
 }
 
+/// Result of a subject.
 #[derive(Default)]
-pub struct Measured {
+pub struct Measurement {
+    /// Comparisons, in their order.
     pub comparisons: Vec<Comparison>,
-    /// What is to be known beside the figures.
+    /// Remarks about the figures.
     pub notes: Vec<String>,
 }
 
-/// What each subject is given.
+/// Environment of a subject's measurement.
 pub struct Bench<'a> {
+    /// Folder for images and files.
     pub scratch: &'a Scratch,
+    /// Rounds of each comparison.
     pub rounds: usize,
+    /// True for a short run that tests the subject only.
     pub quick: bool,
+    /// Size of the sparse image.
     pub image_bytes: u64,
+    /// Set when the user cancels.
     pub cancel: &'a Cancel,
+    /// Start of the subject.
     pub begun: Instant,
+    /// Time limit of the subject.
     pub time_max: Duration,
 }
 
 impl Bench<'_> {
-    pub fn go_on(&self) -> Result<()> {
+    /// Fails with `Cancelled` after the user has cancelled.
+    pub fn check_cancelled(&self) -> Result<()> {
         if self.cancel.is_set() { Err(Error::new(Code::Cancelled, "cancelled")) } else { Ok(()) }
     }
 
-    /// Another round like those that are done would be too long. Of what is timed fewer than `rounds_min` say nothing: these have twice the time.
+    /// Returns true if another round would exceed the time limit. Up to `rounds_min` rounds, the limit is twice as
+    /// long.
     pub fn is_late(&self, comparison_begun: Instant, rounds_done: usize, rounds_min: usize) -> bool {
         let next = comparison_begun.elapsed() / rounds_done.max(1) as u32;
         let time_max = if rounds_done < rounds_min { self.time_max * 2 } else { self.time_max };
         self.begun.elapsed() + next > time_max
     }
 
+    /// Returns the value for a full or for a quick run.
     pub fn pick<T>(&self, full: T, quick: T) -> T {
         if self.quick { quick } else { full }
     }
 }
 
+/// All subjects, in their order.
 pub const SUBJECTS: [Subject; 8] = [
     bigalloc::SUBJECT,
     journal::SUBJECT,
@@ -83,16 +104,16 @@ pub const SUBJECTS: [Subject; 8] = [
 ];
 
 impl Subject {
-    /// Why it cannot be measured here.
+    /// Returns the reason why the subject cannot be measured here, if there is one.
     pub fn missing(&self) -> Option<String> {
         if self.needs_root && !rustix::process::geteuid().is_root() {
-            return Some("it needs root, for mounts, loop devices or a network namespace".to_owned());
+            return Some("needs root for mounts, loop devices or a network namespace".to_owned());
         }
         self.tools.iter().find_map(|program| tool::missing(program))
     }
 }
 
-/// MiB, for sizes in the code.
+/// Bytes.
 const MIB: u64 = 1 << 20;
 
 fn seconds(what: impl FnOnce() -> Result<()>) -> Result<f64> {

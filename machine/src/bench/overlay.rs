@@ -1,5 +1,5 @@
-//! N overlay mounts of one file against N copies. What is read from the device is what page cache is filled with: a count of the kernel's own, which no
-//! other process disturbs.
+//! N overlay mounts of one file compared with N copies. The page cache filled is counted as bytes read from the
+//! device, which no other process affects.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use yunti_base::Result;
 
 use super::comparison::Better::{Less, More};
 use super::comparison::{Metric, compare};
-use super::{Bench, MIB, Measured, Published, Subject, failed, files, seconds};
+use super::{Bench, MIB, Measurement, Published, Subject, failed, files, seconds};
 use crate::scratch::image::{Image, chill, unmount};
 use crate::scratch::tool;
 
@@ -17,18 +17,18 @@ pub const SUBJECT: Subject = Subject {
     needs_root: true,
     tools: &["mkfs.ext4", "losetup", "mount", "umount"],
     published: &[Published {
-        figure: "no figure published that we know",
-        source: "overlayfs came with Linux 3.18; kernels of 2.6.32 had none but by patches",
+        figure: "no published figure is known",
+        source: "overlayfs came with Linux 3.18; kernel 2.6.32 needed patches for it",
     }],
     measure,
 };
 
 const METRICS: [Metric; 2] = [
-    Metric::timed("all of them read, cold", "MB/s", More),
+    Metric::timed("all paths read, cold", "MB/s", More),
     Metric::counted("page cache filled from the device", "MiB", Less),
 ];
 
-/// Unmounted when dropped.
+/// Mounted overlays, unmounted when dropped.
 struct Overlays(Vec<std::path::PathBuf>);
 
 impl Drop for Overlays {
@@ -39,7 +39,7 @@ impl Drop for Overlays {
     }
 }
 
-fn measure(bench: &Bench) -> Result<Measured> {
+fn measure(bench: &Bench) -> Result<Measurement> {
     let (count, bytes) = bench.pick((32, 16 * MIB), (8, 2 * MIB));
     let image = Image::make(bench.scratch.file("image"), (count as u64 + 4) * bytes + 128 * MIB, &[])?;
     let mount = image.mount(&bench.scratch.file("at"))?;
@@ -91,8 +91,8 @@ fn measure(bench: &Bench) -> Result<Measured> {
     })?;
     drop(overlays);
     mount.end()?;
-    Ok(Measured {
+    Ok(Measurement {
         comparisons,
-        notes: vec![format!("one file of {} MiB, read to its end by {count} paths", bytes / MIB)],
+        notes: vec![format!("one file of {} MiB, read completely through {count} paths", bytes / MIB)],
     })
 }

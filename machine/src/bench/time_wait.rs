@@ -1,37 +1,39 @@
-//! Settings about TIME_WAIT while connections come and go, with few ports, so that they run out within the measurement.
+//! TIME_WAIT settings under a high connection rate. Ports are few, so that they run out within the measurement.
 
 use yunti_base::{Code, Error, Result};
 
 use super::churn::Churned;
 use super::comparison::Better::{Less, More};
 use super::comparison::{Metric, compare};
-use super::{Bench, Measured, Published, Subject, failed};
+use super::{Bench, Measurement, Published, Subject, failed};
 use crate::scratch::tool;
 
 pub const SUBJECT: Subject = Subject {
     name: "time-wait",
-    what: "settings about TIME_WAIT while connections come and go",
+    what: "TIME_WAIT settings under a high connection rate",
     needs_root: true,
     tools: &["unshare", "ip"],
     published: &[Published {
-        figure: "60 s of TIME_WAIT, fixed (TCP_TIMEWAIT_LEN); no figure of connections published that we know",
-        source: "Linux, include/net/tcp.h; tcp_tw_recycle went with 4.12 (commit 4396e46187ca), tcp_tw_reuse is 2 from 4.19 (commit 79e9fed46038)",
+        figure: "60 s of TIME_WAIT, fixed (TCP_TIMEWAIT_LEN); no published figure of connections is known",
+        source: "Linux, include/net/tcp.h; tcp_tw_recycle went with 4.12 (commit 4396e46187ca), tcp_tw_reuse is 2 \
+            from 4.19 (commit 79e9fed46038)",
     }],
     measure,
 };
 
 const METRICS: [Metric; 2] =
-    [Metric::timed("connections", "/s", More), Metric::timed("of 100 tries, connected", "", More)];
-const LEFT: [Metric; 1] = [Metric::counted("of 100 that were closed, in TIME_WAIT after 2.5 s", "", Less)];
+    [Metric::timed("connections", "/s", More), Metric::timed("successful of 100 tries", "", More)];
+const REMAINING: [Metric; 1] = [Metric::counted("in TIME_WAIT after 2.5 s, of 100 closed", "", Less)];
 
+/// Settings of one run.
 struct Settings {
     reuse: u32,
     ports: u16,
     server_closes: bool,
 }
 
-fn measure(bench: &Bench) -> Result<Measured> {
-    let mut measured = Measured::default();
+fn measure(bench: &Bench) -> Result<Measurement> {
+    let mut measured = Measurement::default();
     let (ports, milliseconds) = bench.pick((2000, 3000), (200, 150));
     let usual = Settings { reuse: 0, ports, server_closes: false };
     let ways = [
@@ -44,30 +46,31 @@ fn measure(bench: &Bench) -> Result<Measured> {
     for (name, settings) in &ways {
         measured.comparisons.extend(compare(bench, (&names, name), &METRICS, |side| {
             let settings = if side.is_new() { settings } else { &usual };
-            let seen = run(settings, 60, milliseconds, 0, 0)?;
-            let tries = (seen.connections + seen.failures).max(1);
-            Ok(vec![seen.connections as f64 / seen.seconds, seen.connections as f64 * 100.0 / tries as f64])
+            let counts = run(settings, 60, milliseconds, 0, 0)?;
+            let tries = (counts.connections + counts.failures).max(1);
+            Ok(vec![counts.connections as f64 / counts.seconds, counts.connections as f64 * 100.0 / tries as f64])
         })?);
     }
     if !bench.quick {
         let once = Bench { rounds: 1, ..*bench };
-        measured.comparisons.extend(compare(&once, ("tcp_fin_timeout=60", "tcp_fin_timeout=1"), &LEFT, |side| {
-            let seen = run(&usual, if side.is_new() { 1 } else { 60 }, 10_000, 200, 2500)?;
-            Ok(vec![(seen.time_wait_after_wait as f64 * 100.0 / seen.connections.max(1) as f64).round()])
+        measured.comparisons.extend(compare(&once, ("tcp_fin_timeout=60", "tcp_fin_timeout=1"), &REMAINING, |side| {
+            let counts = run(&usual, if side.is_new() { 1 } else { 60 }, 10_000, 200, 2500)?;
+            Ok(vec![(counts.time_wait_after_wait as f64 * 100.0 / counts.connections.max(1) as f64).round()])
         })?);
     }
     measured.notes.push(format!(
-        "each runs for {:.1} s with few ports: with tcp_tw_reuse=1 each port comes again after a second, without after a minute, so that the longer it runs the larger the difference is",
+        "each runs for {:.1} s with few ports: with tcp_tw_reuse=1 a port is free again after a second, without it \
+         after a minute, so a longer run shows a larger difference",
         milliseconds as f64 / 1e3
     ));
     measured.notes.push(
-        "in a network namespace of its own; tcp_fin_timeout is about FIN_WAIT2, and changes nothing about TIME_WAIT"
+        "in a network namespace of its own; tcp_fin_timeout concerns FIN_WAIT2, and does not change TIME_WAIT"
             .to_owned(),
     );
     Ok(measured)
 }
 
-fn run(settings: &Settings, fin_timeout: u32, milliseconds: u64, connections: u64, wait: u64) -> Result<Churned> {
+fn run(settings: &Settings, fin_timeout: u32, milliseconds: u64, connections: u64, wait: u64) -> Result<ChurnCounts> {
     let me = std::env::current_exe().map_err(failed)?;
     let mut words = vec!["--net".to_owned(), me.to_string_lossy().into_owned(), "churn".to_owned()];
     let values: [(&str, u64); 6] = [
@@ -80,7 +83,7 @@ fn run(settings: &Settings, fin_timeout: u32, milliseconds: u64, connections: u6
     ];
     words.extend(values.iter().map(|(name, value)| format!("--{name}={value}")));
     words.extend(settings.server_closes.then(|| "--server-closes".to_owned()));
-    let said = tool::run("unshare", words)?;
-    serde_json::from_str(&said)
-        .map_err(|e| Error::new(Code::Internal, format!("what the connections said is not understood: {e}")))
+    let output = tool::run("unshare", words)?;
+    serde_json::from_str(&output)
+        .map_err(|e| Error::new(Code::Internal, format!("the output of yunti machine churn cannot be parsed: {e}")))
 }

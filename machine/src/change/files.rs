@@ -6,15 +6,18 @@ use std::path::{Path, PathBuf};
 
 use yunti_settings::{System, Write, value_of};
 
+/// Files below a root.
 pub struct Files {
     root: PathBuf,
+    /// Reader of the files.
     pub system: System,
-    /// Lets the n-th write and those after it fail, for tests.
+    /// Makes write number n and all later ones fail, for tests.
     #[cfg(test)]
     pub fails_from: std::cell::Cell<Option<usize>>,
 }
 
 impl Files {
+    /// Returns the files below `root`.
     pub fn below(root: &Path) -> Files {
         Files {
             root: root.to_path_buf(),
@@ -24,11 +27,12 @@ impl Files {
         }
     }
 
-    /// None: it cannot be read any more.
+    /// Returns the value of a file in the form in which it is written, or `None` if it cannot be read.
     pub fn value(&self, path: &str) -> Option<String> {
         value_of(&self.system, path)
     }
 
+    /// Writes a value. Fails if the file does not exist.
     pub fn write(&self, write: &Write) -> io::Result<()> {
         #[cfg(test)]
         if let Some(left) = self.fails_from.get() {
@@ -37,17 +41,17 @@ impl Files {
             }
             self.fails_from.set(Some(left - 1));
         }
-        // A file of the kernel is there, or it is none.
+        // A file of the kernel is never created.
         let mut file = fs::OpenOptions::new().write(true).truncate(true).open(self.root.join(&write.path))?;
         io::Write::write_all(&mut file, write.value.as_bytes())
     }
 
-    /// Whether each file holds what it says.
+    /// Returns true if each file holds its value.
     pub fn hold(&self, values: &[Write]) -> bool {
         values.iter().all(|w| self.value(&w.path).as_deref() == Some(&*w.value))
     }
 
-    /// Which kernel it is that runs: what is written below proc and sys ends with it.
+    /// Returns the id of the running kernel's boot; settings below proc and sys last until the next boot.
     pub fn boot(&self) -> String {
         self.system.text("proc/sys/kernel/random/boot_id").unwrap_or_default()
     }

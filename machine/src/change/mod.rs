@@ -1,8 +1,8 @@
-//! Changes of settings that can be undone: what is to be written is in the journal, on the disk, before it is written.
+//! Changes of settings that can be undone. The journal records a change on the disk before it is written.
 //!
 //! ```text
-//!   journal.rs  lines of what was intended, done and undone     files.rs   settings as files below a root
-//!   apply.rs    one change, all of its files or none            undo.rs    the way back
+//!   journal.rs  lines: intended, done, undone               files.rs   settings as files below a root
+//!   apply.rs    one change, all of its files or none        undo.rs    restoration of old values
 //! ```
 
 pub mod apply;

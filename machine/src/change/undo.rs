@@ -1,4 +1,4 @@
-//! The way back: of changes that are done, the last first; and of those that were cut off in their middle.
+//! Undo: completed changes, the last first; and changes of a process that was killed.
 
 use yunti_base::{Code, Error, Result};
 
@@ -6,113 +6,120 @@ use super::apply::put_back;
 use super::files::Files;
 use super::journal::{Change, Journal, State};
 
-/// What of the journal can be undone.
-pub enum Which<'a> {
+/// Selection of changes to undo.
+pub enum Selection<'a> {
+    /// The last completed change.
     Last,
+    /// The last completed change of this setting.
     Named(&'a str),
+    /// All completed changes.
     All,
 }
 
-/// Looks at changes of whose end nothing is known: whoever made them was killed, or the machine was started anew.
-///
-/// @return what was found, a sentence each
+/// Settles changes whose process was killed, or that ended with a reboot. Returns a sentence for each.
 pub fn settle(journal: &mut Journal, files: &Files) -> Result<Vec<String>> {
     let boot = files.boot();
-    let open = journal.changes.iter().filter(|c| matches!(c.state, State::Intended | State::Done | State::Undoing));
-    let mut told = Vec::new();
-    for change in open.cloned().collect::<Vec<_>>() {
-        let Change { id, name, wanted, state, .. } = &change;
-        if change.boot != boot {
-            journal.note(*id, State::Gone, Some("the machine was started anew"))?;
-            told.push(format!("{name}: the machine was started anew since {}, and it is as it was", change.time));
+    let open = journal.entries.iter().filter(|c| matches!(c.state, State::Intended | State::Done | State::Undoing));
+    let mut messages = Vec::new();
+    for entry in open.cloned().collect::<Vec<_>>() {
+        let Entry { id, name, change, state, .. } = &entry;
+        if entry.boot != boot {
+            journal.note(*id, State::Gone, Some("the machine was rebooted"))?;
+            messages
+                .push(format!("{name}: the machine was rebooted since {}, which restored the old value", entry.time));
             continue;
         }
         match state {
-            State::Intended | State::Done | State::Undoing if is_gone(files, &change) => {
-                journal.note(*id, State::Gone, Some("its files are not there any more"))?;
-                told.push(format!("{name}: what was changed is not there any more, and took the change with it"));
+            State::Intended | State::Done | State::Undoing if is_gone(files, &entry) => {
+                journal.note(*id, State::Gone, Some("its files no longer exist"))?;
+                messages.push(format!("{name}: its files no longer exist, so there is nothing to undo"));
             }
-            State::Intended if files.hold(&wanted.writes) => {
+            State::Intended if files.hold(&change.writes) => {
                 journal.note(*id, State::Done, Some("found so"))?;
-                told.push(format!("{name}: it was changed by one who did not end; it can be undone"));
+                messages.push(format!("{name}: an interrupted run had changed it; it can be undone"));
             }
-            State::Intended if files.hold(&wanted.old) => {
+            State::Intended if files.hold(&change.old) => {
                 journal.note(*id, State::Failed, Some("nothing was written"))?;
-                told.push(format!("{name}: one who did not end had changed nothing"));
+                messages.push(format!("{name}: an interrupted run had changed nothing"));
             }
-            // A value of somebody else's, or what the kernel has made of ours: whoever undoes it must want that.
-            State::Intended | State::Undoing if is_foreign(files, &change) => {
+            // The value comes from another program, or the kernel altered it: only a forced undo may overwrite it.
+            State::Intended | State::Undoing if is_foreign(files, &entry) => {
                 journal.note(*id, State::Done, Some("found with other values"))?;
-                told.push(format!("{name}: one who did not end was about to change it, and it has another value now: `yunti machine undo {name} --force` puts back what was before"));
+                messages.push(format!(
+                    "{name}: an interrupted run was about to change it, and it has another value \
+                    now: `yunti machine undo {name} --force` restores the old value"
+                ));
             }
-            // Some of its files.
-            State::Intended => match put_back(files, wanted) {
+            // Only some of its files were written.
+            State::Intended => match put_back(files, change) {
                 Ok(()) => {
-                    journal.note(*id, State::Failed, Some("a part was written, and is put back"))?;
-                    told.push(format!("{name}: one who did not end had changed a part of it, which is put back"));
+                    journal.note(*id, State::Failed, Some("a part was written, and is restored"))?;
+                    messages
+                        .push(format!("{name}: an interrupted run had changed a part of it, which is now restored"));
                 }
-                // Others can be changed and undone nevertheless.
-                Err(e) => told.push(format!(
-                    "{name}: one who did not end had changed a part of it, which could not be put back: {e}"
+                // Other changes can still be applied and undone.
+                Err(e) => messages.push(format!(
+                    "{name}: an interrupted run had changed a part of it, which could not be restored: {e}"
                 )),
             },
-            State::Undoing if files.hold(&wanted.old) => {
+            State::Undoing if files.hold(&change.old) => {
                 journal.note(*id, State::Undone, Some("found so"))?;
-                told.push(format!("{name}: it was undone by one who did not end"));
+                messages.push(format!("{name}: an interrupted run had undone it"));
             }
-            State::Undoing => match put_back(files, wanted) {
+            State::Undoing => match put_back(files, change) {
                 Ok(()) => {
                     journal.note(*id, State::Undone, None)?;
-                    told.push(format!("{name}: one who did not end had begun to undo it; now it is done"));
+                    messages.push(format!("{name}: an interrupted run had begun to undo it, which is now done"));
                 }
                 Err(e) => {
-                    told.push(format!("{name}: one who did not end had begun to undo it, which still fails: {e}"))
+                    messages.push(format!("{name}: an interrupted run had begun to undo it, which still fails: {e}"))
                 }
             },
             _ => {}
         }
     }
-    Ok(told)
+    Ok(messages)
 }
 
-/// None of its files can be read: a disk that was taken away.
-fn is_gone(files: &Files, change: &Change) -> bool {
-    change.wanted.writes.iter().all(|w| files.value(&w.path).is_none())
+/// Returns true if none of its files can be read, as after a disk was removed.
+fn is_gone(files: &Files, entry: &Entry) -> bool {
+    entry.change.writes.iter().all(|w| files.value(&w.path).is_none())
 }
 
-/// A file holds neither what was nor what was to be.
-fn is_foreign(files: &Files, change: &Change) -> bool {
-    let pairs = change.wanted.writes.iter().zip(&change.wanted.old);
+/// Returns true if a file holds neither the old nor the new value.
+fn is_foreign(files: &Files, entry: &Entry) -> bool {
+    let pairs = entry.change.writes.iter().zip(&entry.change.old);
     pairs.into_iter().any(|(new, old)| !files.value(&new.path).is_some_and(|v| v == new.value || v == old.value))
 }
 
-/// What would be undone, in this order.
-pub fn chosen(changes: &[Change], which: &Which) -> Vec<Change> {
-    let done = changes.iter().rev().filter(|change| change.state == State::Done);
-    match which {
-        Which::Last => done.take(1).cloned().collect(),
-        Which::Named(name) => done.filter(|change| change.name == *name).take(1).cloned().collect(),
-        Which::All => done.cloned().collect(),
+/// Returns the selected changes, in the order of their undo.
+pub fn select(entries: &[Entry], selection: &Selection) -> Vec<Entry> {
+    let done = entries.iter().rev().filter(|entry| entry.state == State::Done);
+    match selection {
+        Selection::Last => done.take(1).cloned().collect(),
+        Selection::Named(name) => done.filter(|entry| entry.name == *name).take(1).cloned().collect(),
+        Selection::All => done.cloned().collect(),
     }
 }
 
-/// Why it is not undone without being forced: somebody has set it since.
-pub fn changed_since(files: &Files, change: &Change) -> Option<String> {
-    let other = change.wanted.writes.iter().find(|w| files.value(&w.path).as_deref() != Some(&*w.value))?;
-    let value = files.value(&other.path).unwrap_or_else(|| "not there".to_owned());
-    Some(format!("/{} is {value} now, and was made {} by us", other.path, other.value))
+/// Returns the reason why an undo needs `--force`: another program has set the value since.
+pub fn changed_since(files: &Files, entry: &Entry) -> Option<String> {
+    let other = entry.change.writes.iter().find(|w| files.value(&w.path).as_deref() != Some(&*w.value))?;
+    let value = files.value(&other.path).unwrap_or_else(|| "missing".to_owned());
+    Some(format!("/{} is {value} now, and Yunti had set {}", other.path, other.value))
 }
 
-pub fn undo(journal: &mut Journal, files: &Files, change: &Change, is_forced: bool) -> Result<()> {
-    if let Some(why) = changed_since(files, change).filter(|_| !is_forced) {
-        return Err(Error::new(Code::Output, format!("{}: somebody has changed it since: {why}", change.name))
-            .hint("--force puts back what was before us"));
+/// Restores the old values of a change. Fails if another program has set a value since, unless `is_forced`.
+pub fn undo(journal: &mut Journal, files: &Files, entry: &Entry, is_forced: bool) -> Result<()> {
+    if let Some(why) = changed_since(files, entry).filter(|_| !is_forced) {
+        return Err(Error::new(Code::Output, format!("{}: another program has changed it since: {why}", entry.name))
+            .hint("--force restores the old value"));
     }
-    journal.note(change.id, State::Undoing, None)?;
-    if let Err(error) = put_back(files, &change.wanted) {
-        // As far as it could: it is tried again by the next.
-        journal.note(change.id, State::Done, Some(&error.to_string()))?;
+    journal.note(entry.id, State::Undoing, None)?;
+    if let Err(error) = put_back(files, &entry.change) {
+        // Partly restored; the next run tries again.
+        journal.note(entry.id, State::Done, Some(&error.to_string()))?;
         return Err(error);
     }
-    journal.note(change.id, State::Undone, None)
+    journal.note(entry.id, State::Undone, None)
 }

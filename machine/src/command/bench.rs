@@ -1,4 +1,4 @@
-//! `yunti machine bench`: what was worth doing on kernels of about 2010, and what still is.
+//! `yunti machine bench`: gain of old settings on kernels of about 2010 and on this kernel.
 
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -15,21 +15,22 @@ use yunti_program::page::markup::{note, section, table, tag};
 use yunti_program::terminal::{signals, stdout};
 
 use crate::bench::comparison::{Comparison, Verdict, median};
-use crate::bench::{Bench, Measured, SUBJECTS, Subject};
+use crate::bench::{Bench, Measurement, SUBJECTS, Subject};
 use crate::scratch::{self, Scratch, tool};
 
-/// Measures bigalloc, no journal, inline data, overlays, io_uring, writeback, read-ahead and TIME_WAIT here, beside what was published about them
+/// Measure old tuning advice on this kernel: bigalloc, no journal, inline data, overlays, io_uring, writeback,
+/// read-ahead, TIME_WAIT
 ///
-/// All of it in a folder that goes at the end, on images and in namespaces of its own: no setting of the machine is changed.
+/// Uses a temporary folder, with images and namespaces of its own. No setting of the machine is changed.
 #[derive(Debug, Args)]
 pub struct BenchFlags {
-    /// What to measure; all without any
+    /// Subjects to measure [default: all]
     #[arg(value_name = "SUBJECT")]
     subjects: Vec<String>,
-    /// Say what can be measured
+    /// List the subjects
     #[arg(long)]
     list: bool,
-    /// Where to make images and files
+    /// Folder for images and files [default: the system's temporary directory]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
     /// Size of the sparse image for bigalloc, in GiB
@@ -38,13 +39,13 @@ pub struct BenchFlags {
     /// Rounds of each comparison
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=99))]
     rounds: u32,
-    /// One short round: whether it works, not how fast
+    /// Run one short round, to test the benchmark only
     #[arg(long)]
     quick: bool,
-    /// The answer as one JSON document
+    /// Print one JSON document
     #[arg(long)]
     json: bool,
-    /// Also write it as a page
+    /// Also write the result as an HTML page
     #[arg(short, long, value_name = "FILE.html")]
     output: Option<PathBuf>,
 }
@@ -61,13 +62,15 @@ const COLUMNS: [(&str, bool); 7] = [
     ("verdict", false),
 ];
 
-struct Done {
+/// Result of one subject.
+struct SubjectResult {
     subject: &'static Subject,
-    result: Result<Measured, String>,
+    result: Result<Measurement, String>,
     is_skip: bool,
     seconds: f64,
 }
 
+/// Measures the selected subjects and prints the results.
 pub fn bench(flags: &BenchFlags) -> Outcome {
     if flags.list {
         return stdout::print(&SUBJECTS.iter().map(|s| format!("{:<14} {}\n", s.name, s.what)).collect::<String>());
@@ -75,15 +78,15 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
     for name in &flags.subjects {
         if !SUBJECTS.iter().any(|s| s.name == name) {
             let names = SUBJECTS.map(|s| s.name).join(", ");
-            return Err(Error::new(Code::Usage, format!("there is no subject '{name}'"))
-                .hint(format!("one of {names}"))
+            return Err(Error::new(Code::Usage, format!("unknown subject '{name}'"))
+                .hint(format!("use one of {names}"))
                 .into());
         }
     }
     if let Some(path) = &flags.output {
         whole_file::check(path, PAGE)?;
     }
-    with_own_mounts();
+    enter_mount_namespace();
     let cancel = Cancel::default();
     signals::cancel_on_signals(&cancel);
     let dir = flags.dir.clone().unwrap_or_else(std::env::temp_dir);
@@ -91,12 +94,12 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
         .canonicalize()
         .map_err(|e| Error::io(Code::Input, "cannot use this folder", &e).at_path(dir.to_string_lossy()))?;
     for left in scratch::clear_leftovers(&dir) {
-        eprintln!("cleared away what a run that was killed had left: {}", left.display());
+        eprintln!("removed files of an interrupted run: {}", left.display());
     }
     let in_memory = scratch::is_in_memory(&dir);
     if in_memory {
         eprintln!(
-            "{} is in memory: what is cold, and what a disk does, cannot be measured there; name another by --dir",
+            "{} is in memory: cold reads and disks cannot be measured there; set another folder with --dir",
             dir.display()
         );
     }
@@ -108,7 +111,7 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
     {
         if let Some(reason) = subject.missing() {
             eprintln!("SKIP {}: {reason}", subject.name);
-            all.push(Done { subject, result: Err(reason), is_skip: true, seconds: 0.0 });
+            all.push(SubjectResult { subject, result: Err(reason), is_skip: true, seconds: 0.0 });
             continue;
         }
         eprintln!("measuring {}", subject.name);
@@ -116,7 +119,7 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
         let begun = Instant::now();
         let rounds = if flags.quick { 1 } else { flags.rounds as usize };
         let time_max = Duration::from_secs(if flags.quick { 3 } else { 75 });
-        // Comparisons of one subject share its time.
+        // The comparisons of a subject share its time.
         let bench = Bench {
             scratch: &scratch,
             rounds,
@@ -129,13 +132,13 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
         let result = (subject.measure)(&bench);
         drop(scratch);
         if cancel.is_set() {
-            return Err(Error::new(Code::Cancelled, "cancelled; what was made for the measurements is gone").into());
+            return Err(Error::new(Code::Cancelled, "cancelled; temporary files are removed").into());
         }
         let result = result.map_err(|e| e.to_string());
         if let Err(why) = &result {
             eprintln!("FAILED {}: {why}", subject.name);
         }
-        all.push(Done { subject, result, is_skip: false, seconds: begun.elapsed().as_secs_f64() });
+        all.push(SubjectResult { subject, result, is_skip: false, seconds: begun.elapsed().as_secs_f64() });
     }
     if all.iter().all(|done| done.is_skip) {
         let reason = all.first().and_then(|done| done.result.as_ref().err()).cloned().unwrap_or_default();
@@ -149,11 +152,15 @@ pub fn bench(flags: &BenchFlags) -> Outcome {
     } else {
         stdout::print(&text(&all, &load, in_memory))?
     }
-    if all.iter().any(|done| done.result.is_err() && !done.is_skip) { Err(Failure::Told(Code::Output)) } else { Ok(()) }
+    if all.iter().any(|done| done.result.is_err() && !done.is_skip) {
+        Err(Failure::Reported(Code::Output))
+    } else {
+        Ok(())
+    }
 }
 
-/// Goes on in a mount namespace of its own: the kernel unmounts all in it when the process ends, however it ends. Where that cannot be, without.
-fn with_own_mounts() {
+/// Continues in a mount namespace of its own if possible: the kernel removes its mounts when the process ends.
+fn enter_mount_namespace() {
     let is_done = std::env::var_os(OWN_MOUNTS).is_some();
     if is_done
         || !rustix::process::geteuid().is_root()
@@ -164,7 +171,7 @@ fn with_own_mounts() {
     }
     let Ok(me) = std::env::current_exe() else { return };
     let words = std::env::args_os().skip(1);
-    // Returns only if it fails.
+    // `exec` returns only on failure.
     let _ = Command::new("unshare")
         .args(["--mount", "--propagation", "private"])
         .arg(me)
@@ -206,25 +213,21 @@ fn machine(load: &str) -> String {
     let uname = rustix::system::uname();
     let cpus = std::thread::available_parallelism().map_or(0, usize::from);
     format!(
-        "Linux {}, {cpus} processors, load {} at the beginning",
+        "Linux {}, {cpus} processors, load {} at the start",
         uname.release().to_string_lossy(),
         load.split(' ').next().unwrap_or("?")
     )
 }
 
-fn text(all: &[Done], load: &str, in_memory: bool) -> String {
-    let memory = if in_memory {
-        "\n--dir is in memory: what is cold, and what a disk does, cannot be measured there"
-    } else {
-        ""
-    };
+fn text(all: &[SubjectResult], load: &str, in_memory: bool) -> String {
+    let memory = if in_memory { "\n--dir is in memory: cold reads and disks cannot be measured there" } else { "" };
     let mut out = machine(load)
         + memory
-        + "\nold / new by turns; noise: the most that old differs from itself; medians (min-max)\n";
+        + "\nold and new in turns; noise: largest difference of old from itself; medians (min-max)\n";
     for done in all {
         out += &format!("\n{}: {}\n", done.subject.name, done.subject.what);
         for published in done.subject.published {
-            out += &format!("  then: {} [{}]\n", published.figure, published.source);
+            out += &format!("  published: {} [{}]\n", published.figure, published.source);
         }
         match &done.result {
             Err(why) => {
@@ -246,7 +249,7 @@ fn text(all: &[Done], load: &str, in_memory: bool) -> String {
     for verdict in
         [Verdict::WorthIt, Verdict::Solved, Verdict::Same, Verdict::Costs, Verdict::TooNoisy, Verdict::TooFew]
     {
-        let names: Vec<String> = said(all, verdict);
+        let names: Vec<String> = with_verdict(all, verdict);
         if !names.is_empty() {
             out += &format!("\n{}:\n  {}\n", verdict.name(), names.join("\n  "));
         }
@@ -254,7 +257,7 @@ fn text(all: &[Done], load: &str, in_memory: bool) -> String {
     out
 }
 
-fn said(all: &[Done], verdict: Verdict) -> Vec<String> {
+fn with_verdict(all: &[SubjectResult], verdict: Verdict) -> Vec<String> {
     let measured = all.iter().filter_map(|done| Some((done.subject, done.result.as_ref().ok()?)));
     let names = measured
         .flat_map(|(subject, m)| m.comparisons.iter().map(move |c| (subject, c)))
@@ -272,12 +275,13 @@ fn said(all: &[Done], verdict: Verdict) -> Vec<String> {
         .collect()
 }
 
-fn as_json(all: &[Done], load: &str, in_memory: bool) -> Value {
+fn as_json(all: &[SubjectResult], load: &str, in_memory: bool) -> Value {
     let subjects = all.iter().map(|done| {
         json!({
             "subject": done.subject.name,
             "what": done.subject.what,
-            "published": done.subject.published.iter().map(|p| json!({"figure": p.figure, "source": p.source})).collect::<Vec<_>>(),
+            "published": done.subject.published.iter().map(|p| json!({"figure": p.figure,
+            "source": p.source})).collect::<Vec<_>>(),
             "skipped": if done.is_skip { done.result.as_ref().err() } else { None },
             "failed": if done.is_skip { None } else { done.result.as_ref().err() },
             "comparisons": done.result.as_ref().ok().map(|m| &m.comparisons),
@@ -285,18 +289,18 @@ fn as_json(all: &[Done], load: &str, in_memory: bool) -> Value {
             "seconds": done.seconds,
         })
     });
-    json!({"command": "bench", "machine": machine(load), "load": load.trim(), "in_memory": in_memory, "subjects": subjects.collect::<Vec<_>>()})
+    json!({"command": "bench", "machine": machine(load), "load": load.trim(), "in_memory": in_memory,
+    "subjects": subjects.collect::<Vec<_>>()})
 }
 
-fn page(all: &[Done]) -> String {
-    let title = "What is still worth doing";
-    let page =
-        Page { title, style: "", script: None, foot: "Yunti. What the words mean stands in docs/guide/machine.md." };
+fn page(all: &[SubjectResult]) -> String {
+    let title = "Old tuning advice, measured on this kernel";
+    let page = Page { title, style: "", script: None, foot: "Yunti. docs/guide/machine.md explains the terms." };
     let head = tag("header").add(tag("p").class("eyebrow").say("yunti machine bench")).add(tag("h1").say(title));
     let sections = all.iter().map(|done| {
         let mut part = section(done.subject.name, done.subject.what);
         for p in done.subject.published {
-            part = part.add(note(format!("Then: {} ({})", p.figure, p.source)));
+            part = part.add(note(format!("Published: {} ({})", p.figure, p.source)));
         }
         match &done.result {
             Err(why) => part.add(note(format!("{} {why}", if done.is_skip { "SKIP" } else { "FAILED" }))),

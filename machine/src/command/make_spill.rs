@@ -1,4 +1,4 @@
-//! `yunti machine make-spill`: a file system for spill, which may be lost, with what wins when it is measured.
+//! `yunti machine make-spill`: a file system for spills, which may be lost, with the options that measured best.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -14,35 +14,38 @@ use yunti_program::terminal::{signals, stdout};
 use crate::scratch::image::{attach, unmount};
 use crate::scratch::tool;
 
-/// Makes an ext4 for spill: without a journal, for few large files; on a device, or in a file of a size. After a crash it is to be made again
+/// Make an ext4 file system for spills, without a journal, for few large files; on a device or in a file. Make it
+/// again after a crash
 #[derive(Debug, Args)]
 pub struct MakeSpillFlags {
-    /// A device (/dev/sdb1), or a size in KiB, MiB, GiB or TiB (20G)
+    /// Device (/dev/sdb1), or size in KiB, MiB, GiB or TiB (20G)
     #[arg(value_name = "DEVICE|SIZE")]
     on: String,
-    /// Where to mount it; of a SIZE without it: beside the image
+    /// Mount it here [default for a SIZE: beside the image]
     #[arg(long, value_name = "DIR")]
     at: Option<PathBuf>,
-    /// The image of a SIZE
+    /// Image file for a SIZE
     #[arg(long, value_name = "FILE", default_value = "/var/tmp/yunti-spill.img")]
     image: PathBuf,
-    /// Only say what would be done
+    /// Only print the commands
     #[arg(long)]
     dry_run: bool,
-    /// Yes, make it on this device
+    /// Confirm that the device may be overwritten
     #[arg(long)]
     yes: bool,
-    /// Though there is a file system or a table of partitions on the device: it is lost
+    /// Overwrite a file system or a partition table on the device
     #[arg(long)]
     overwrite: bool,
+    /// Print one JSON document
     #[arg(long)]
     json: bool,
 }
 
-/// Why each stands in docs/decisions/machine-bench.md.
+/// Options of mkfs.ext4; docs/decisions/machine-bench.md gives the reasons.
 const MAKE: [&str; 10] = ["-q", "-F", "-O", "^has_journal", "-T", "largefile", "-m", "0", "-E", "lazy_itable_init=1"];
 const MOUNT: &str = "noatime,nodev,nosuid,noinit_itable";
 
+/// Makes the file system, mounts it, and prints how to use and remove it.
 pub fn make_spill(flags: &MakeSpillFlags) -> Outcome {
     if !flags.on.contains('/') {
         let bytes = size(&flags.on).map_err(|what| Error::new(Code::Usage, what))?;
@@ -54,10 +57,10 @@ pub fn make_spill(flags: &MakeSpillFlags) -> Outcome {
     at.as_deref().map_or(Ok(()), check_place)?;
     let is_new = at.as_deref().is_some_and(|at| !at.exists());
     if flags.dry_run {
-        return tell(flags, &flags.on, at.as_deref(), is_new, None);
+        return report(flags, &flags.on, at.as_deref(), is_new, None);
     }
     if !flags.yes {
-        return Err(Error::new(Code::Usage, "all on this device would be lost")
+        return Err(Error::new(Code::Usage, "all data on this device would be lost")
             .at_path(&flags.on)
             .hint("add --yes, or --dry-run first")
             .into());
@@ -65,52 +68,53 @@ pub fn make_spill(flags: &MakeSpillFlags) -> Outcome {
     root_only()?;
     tool::run("mkfs.ext4", MAKE.iter().copied().chain([flags.on.as_str()]))?;
     if let Some(at) = &at {
-        mount(&flags.on, at).map_err(|e| e.hint("the file system is made: it can be mounted elsewhere"))?;
+        mount(&flags.on, at).map_err(|e| e.hint("the file system exists: mount it elsewhere"))?;
     }
-    tell(flags, &flags.on, at.as_deref(), is_new, None)
+    report(flags, &flags.on, at.as_deref(), is_new, None)
 }
 
 fn in_a_file(flags: &MakeSpillFlags, bytes: u64) -> Outcome {
     let image = &absolute(&flags.image)?;
     let at = absolute(&flags.at.clone().unwrap_or_else(|| image.with_extension("mounted")))?;
     if image.exists() {
-        return Err(Error::new(Code::Exists, "it is there already")
+        return Err(Error::new(Code::Exists, "the image exists already")
             .at_path(image.to_string_lossy())
-            .hint("name another by --image, or remove it")
+            .hint("set another --image, or remove it")
             .into());
     }
     check_place(&at)?;
     let is_new = !at.exists();
     check_room(image, bytes)?;
     if flags.dry_run {
-        return tell(flags, &image.to_string_lossy(), Some(&at), is_new, Some("loop"));
+        return report(flags, &image.to_string_lossy(), Some(&at), is_new, Some("loop"));
     }
     root_only()?;
     let failed =
         |e: std::io::Error| Error::io(Code::Output, "cannot make the image", &e).at_path(image.to_string_lossy());
     let cancel = Cancel::default();
     signals::cancel_on_signals(&cancel);
-    let go_on = || {
-        if cancel.is_set() { Err(Error::new(Code::Cancelled, "cancelled; the image is gone")) } else { Ok(()) }
+    let check_cancelled = || {
+        if cancel.is_set() { Err(Error::new(Code::Cancelled, "cancelled; the image is removed")) } else { Ok(()) }
     };
     let file = File::create_new(image).map_err(failed)?;
     let made = (|| {
         fs::set_permissions(image, fs::Permissions::from_mode(0o600)).map_err(failed)?;
         fallocate(&file, FallocateFlags::empty(), 0, bytes).map_err(|e| failed(e.into()))?;
         let path = image.to_string_lossy();
-        go_on()?;
-        // Who is asked to end is told so, not that a program has failed of it.
-        tool::run("mkfs.ext4", MAKE.iter().copied().chain([&*path])).map_err(|e| go_on().err().unwrap_or(e))?;
-        go_on()?;
+        check_cancelled()?;
+        // A cancelled run reports the cancellation, not the program that it killed.
+        tool::run("mkfs.ext4", MAKE.iter().copied().chain([&*path]))
+            .map_err(|e| check_cancelled().err().unwrap_or(e))?;
+        check_cancelled()?;
         let device = attach(image)?;
         let mounted = mount(&device, &at);
-        // The kernel detaches it when it is unmounted.
+        // The kernel detaches the loop device at the unmount.
         let detached = tool::run("losetup", ["-d", &device]).map(drop);
-        let done = mounted.and_then(|()| detached.and_then(|()| go_on()).inspect_err(|_| drop(unmount(&at))));
-        done.map_err(|e| go_on().err().unwrap_or(e))
+        let done = mounted.and_then(|()| detached.and_then(|()| check_cancelled()).inspect_err(|_| drop(unmount(&at))));
+        done.map_err(|e| check_cancelled().err().unwrap_or(e))
     })();
     match made {
-        Ok(()) => tell(flags, &image.to_string_lossy(), Some(&at), is_new, Some("loop")),
+        Ok(()) => report(flags, &image.to_string_lossy(), Some(&at), is_new, Some("loop")),
         Err(error) => {
             let _ = fs::remove_file(image);
             if is_new {
@@ -128,7 +132,7 @@ fn mount(device: &str, at: &Path) -> Result<()> {
         "mount",
         [std::ffi::OsStr::new("-t"), "ext4".as_ref(), "-o".as_ref(), MOUNT.as_ref(), device.as_ref(), at.as_os_str()],
     )?;
-    // As /tmp: whoever runs jobs.
+    // Writable for all users with the sticky bit, as /tmp.
     fs::set_permissions(at, fs::Permissions::from_mode(0o1777)).map_err(|e| {
         let _ = unmount(at);
         failed(e)
@@ -140,7 +144,7 @@ fn absolute(path: &Path) -> Result<PathBuf> {
         .map_err(|e| Error::io(Code::Input, "cannot use this path", &e).at_path(path.to_string_lossy()))
 }
 
-/// What is there already would be hidden as long as it is mounted.
+/// Fails if the mount point is in use: its files would be hidden.
 fn check_place(at: &Path) -> Result<()> {
     let is_taken = match fs::read_dir(at) {
         Ok(mut entries) => entries.next().is_some(),
@@ -149,12 +153,12 @@ fn check_place(at: &Path) -> Result<()> {
     if !is_taken {
         return Ok(());
     }
-    Err(Error::new(Code::Input, "this is no empty folder to mount it at")
+    Err(Error::new(Code::Input, "the mount point is not an empty folder")
         .at_path(at.to_string_lossy())
-        .hint("name another by --at"))
+        .hint("set another folder with --at"))
 }
 
-/// All of it is asked for at once: a disk is not filled to its end to find that out.
+/// Fails if the disk has too little space, before the image fills it.
 fn check_room(image: &Path, bytes: u64) -> Result<()> {
     let folder = image.parent().unwrap_or(Path::new("/"));
     let stat = rustix::fs::statvfs(folder)
@@ -163,18 +167,18 @@ fn check_room(image: &Path, bytes: u64) -> Result<()> {
     if bytes < free {
         return Ok(());
     }
-    Err(Error::new(Code::Output, format!("there is room for {} MiB alone", free >> 20))
+    Err(Error::new(Code::Output, format!("only {} MiB are free", free >> 20))
         .at_path(folder.to_string_lossy())
-        .hint("give a smaller size, or another --image"))
+        .hint("give a smaller size, or set another --image"))
 }
 
-/// As a shell reads it.
+/// Quotes a path for a shell.
 fn quoted(path: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%,".contains(c);
     if path.chars().all(is_plain) { path.to_owned() } else { format!("'{}'", path.replace('\'', "'\\''")) }
 }
 
-/// As fstab(5) has it.
+/// Escapes a path for fstab(5).
 fn in_fstab(path: &str) -> String {
     path.replace('\\', "\\134").replace(' ', "\\040").replace('\t', "\\011").replace('\n', "\\012")
 }
@@ -188,48 +192,51 @@ fn root_only() -> Result<()> {
     }
 }
 
-/// Refuses what is in use, or has something on it.
+/// Fails if the device is in use or holds data.
 fn check(device: &Path, overwrite: bool) -> Result<()> {
     let refuse =
         |what: String, hint: &str| Err(Error::new(Code::Input, what).at_path(device.to_string_lossy()).hint(hint));
-    let seen = fs::metadata(device)
-        .map_err(|e| Error::io(Code::Input, "cannot look at it", &e).at_path(device.to_string_lossy()))?;
-    if !seen.file_type().is_block_device() {
-        return refuse("this is no block device".to_owned(), "name a device, or a size such as 20G");
+    let metadata = fs::metadata(device)
+        .map_err(|e| Error::io(Code::Input, "cannot read this device", &e).at_path(device.to_string_lossy()))?;
+    if !metadata.file_type().is_block_device() {
+        return refuse("not a block device".to_owned(), "name a device, or a size such as 20G");
     }
-    let (major, minor) = (rustix::fs::major(seen.rdev()), rustix::fs::minor(seen.rdev()));
+    let (major, minor) = (rustix::fs::major(metadata.rdev()), rustix::fs::minor(metadata.rdev()));
     let number = format!("{major}:{minor}");
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
     if let Some(line) = mounts.lines().find(|line| line.split(' ').nth(2) == Some(&number)) {
         return refuse(
-            format!("it is mounted at {}", line.split(' ').nth(4).unwrap_or("?")),
-            "unmount it first, if it is the right one",
+            format!("mounted at {}", line.split(' ').nth(4).unwrap_or("?")),
+            "unmount it first, if it is the right device",
         );
     }
     let parts = fs::read_dir(format!("/sys/dev/block/{number}")).into_iter().flatten().flatten();
     if parts.into_iter().any(|part| part.path().join("partition").exists()) {
-        return refuse("it has partitions".to_owned(), "name one of them");
+        return refuse("the device has partitions".to_owned(), "name one of them");
     }
-    // Refused by the kernel for what swap, md, dm or a mount elsewhere uses.
+    // The kernel refuses exclusive access to devices used by swap, md, dm or mounts elsewhere.
     if let Err(e) = open(device, OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC, Mode::empty()) {
         return refuse(
-            format!("it cannot be had alone: {}", std::io::Error::from(e)),
-            "something uses it, or only root may",
+            format!("exclusive access failed: {}", std::io::Error::from(e)),
+            "stop its user, or run as root",
         );
     }
     let is_empty = std::process::Command::new("blkid").args(["-p", "-o", "export"]).arg(device).output();
     let found = is_empty.map_err(|e| {
         Error::io(Code::Input, "cannot run blkid", &e).hint("install util-linux, or add /usr/sbin to PATH")
     })?;
-    // 2: there is nothing on it.
+    // Exit code 2: the device holds nothing.
     if found.status.code() != Some(2) && !overwrite {
-        let said = String::from_utf8_lossy(&found.stdout);
-        let what = said
+        let output = String::from_utf8_lossy(&found.stdout);
+        let what = output
             .lines()
             .find_map(|l| l.strip_prefix("TYPE=").or(l.strip_prefix("PTTYPE=")))
             .unwrap_or("something")
             .to_owned();
-        return refuse(format!("there is {what} on it"), "name another, or add --overwrite if it may be lost");
+        return refuse(
+            format!("the device holds {what}"),
+            "name another device, or add --overwrite if its data may be lost",
+        );
     }
     Ok(())
 }
@@ -245,28 +252,30 @@ fn size(text: &str) -> std::result::Result<u64, String> {
         _ => return Err(wrong()),
     };
     let bytes = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(1 << shift)).ok_or_else(wrong)?;
-    if bytes < 16 << 20 { Err(format!("{text} is too small; give 16M or more")) } else { Ok(bytes) }
+    if bytes < 16 << 20 { Err(format!("'{text}' is too small; give 16M or more")) } else { Ok(bytes) }
 }
 
-fn tell(flags: &MakeSpillFlags, source: &str, at: Option<&Path>, is_new: bool, loop_option: Option<&str>) -> Outcome {
+fn report(flags: &MakeSpillFlags, source: &str, at: Option<&Path>, is_new: bool, loop_option: Option<&str>) -> Outcome {
     let place = at.map_or("DIR".to_owned(), |at| at.to_string_lossy().into_owned());
     let options = loop_option.map_or(MOUNT.to_owned(), |l| format!("{l},{MOUNT}"));
     let fstab = format!("{} {} ext4 {options},nofail 0 0", in_fstab(source), in_fstab(&place));
     let (source_word, place) = (quoted(source), quoted(&place));
-    // A folder that was there before stays.
+    // An existing folder is kept.
     let no_folder = if is_new { format!(" && rmdir {place}") } else { String::new() };
     let no_image = if loop_option.is_some() { format!(" && rm {source_word}") } else { String::new() };
     let undo = format!("umount {place}{no_folder}{no_image}");
     let make = format!("mkfs.ext4 {} {source_word}", MAKE.join(" "));
     if flags.json {
         return stdout::print_json(
-            &json!({"command": "make-spill", "done": !flags.dry_run, "on": source, "at": at, "make": make, "mount_options": options, "fstab": fstab, "undo": undo}),
+            &json!({"command": "make-spill", "done": !flags.dry_run, "on": source, "at": at, "make": make,
+            "mount_options": options, "fstab": fstab, "undo": undo}),
         );
     }
     let done = if flags.dry_run { "would be made" } else { "is made" };
     stdout::print(&format!(
-        "A file system for spill {done}: {source}\n  made by    {make}\n  /etc/fstab {fstab}\n  use it     yunti run --scratch {place} ..\n  undo       {undo}\n\
-         It has no journal: after a crash nothing in it can be trusted, and it is to be made again.\n"
+        "A file system for spill {done}: {source}\n  made by    {make}\n  /etc/fstab {fstab}\n  use it     yunti run \
+         --scratch {place} ..\n  undo       {undo}\n\
+         It has no journal: after a crash its contents are unreliable; make it again.\n"
     ))
 }
 
@@ -275,13 +284,13 @@ mod tests {
     use super::{in_fstab, quoted, size};
 
     #[test]
-    fn names_with_blanks() {
+    fn quotes_names_with_blanks() {
         assert_eq!((quoted("/a/b-1.img"), quoted("/a b'c")), ("/a/b-1.img".to_owned(), "'/a b'\\''c'".to_owned()));
         assert_eq!(in_fstab("/a b\\c"), "/a\\040b\\134c");
     }
 
     #[test]
-    fn sizes() {
+    fn parses_sizes() {
         assert_eq!((size("20G"), size("16MiB")), (Ok(20 << 30), Ok(16 << 20)));
         for wrong in ["", "G", "20", "1M", "x", "99999999999T", "-1G"] {
             assert!(size(wrong).is_err(), "{wrong}");

@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! Commands, one file or folder each.
 
 mod bench;
 mod cache;
@@ -17,12 +17,13 @@ use yunti_program::failure::Outcome;
 
 /// The machine under a process: settings, page cache, control groups, TCP, file systems, crashes.
 ///
-/// Prints `SKIP feature: reason` for each part that this machine or your permissions do not allow. `apply`, `undo`, `make-spill`,
-/// `ext4 guard` and `bench` act; every other command only reads.
+/// Prints `SKIP feature: reason` for each part that this machine or your permissions do not allow. `apply`, `undo`,
+/// `make-spill`, `ext4 guard` and `bench` act; every other command only reads.
 #[derive(Debug, Parser)]
 #[command(name = "yunti machine", version, about, long_about, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "Exit codes: 0 done, 2 usage, 3 no such process, setting or device, 5 output, 8 it is there already, 130 cancelled, 1 a bug."
+    after_help = "Exit codes: 0 done, 2 usage, 3 no such process, setting or device, 5 output, 8 it is there already, \
+        130 cancelled, 1 a bug."
 )]
 pub struct Flags {
     #[command(subcommand)]
@@ -43,7 +44,7 @@ enum Command {
     Net(net::NetFlags),
     Settings(settings::SettingsFlags),
     Undo(settings::UndoFlags),
-    /// Connections in a network namespace of their own, for `bench time-wait`.
+    /// Open and close connections in a network namespace of its own, for `bench time-wait`
     #[command(hide = true)]
     Churn(crate::bench::churn::ChurnFlags),
 }
@@ -61,8 +62,9 @@ impl Command {
     }
 }
 
+/// Runs the command.
 pub fn act(flags: Flags) -> Outcome {
-    // A page that cannot be written fails before the measurement, not after it.
+    // An unwritable page fails before the measurement.
     if let Some(path) = flags.command.answer().and_then(|answer| answer.output.as_deref()) {
         whole_file::check(path, PAGE)?;
     }

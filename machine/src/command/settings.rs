@@ -1,4 +1,4 @@
-//! `yunti machine settings`, `apply`, `undo` and `journal`: changes that are asked for one by one, and can be undone.
+//! `yunti machine settings`, `apply`, `undo` and `journal`: single changes that can be undone.
 
 use std::path::{Path, PathBuf};
 
@@ -7,71 +7,76 @@ use serde_json::{Value, json};
 use yunti_base::{Code, Error, Result};
 use yunti_program::failure::Outcome;
 use yunti_program::terminal::stdout;
-use yunti_settings::{Advice, Setting, System, Takes, Wanted, Write};
+use yunti_settings::{Advice, Change, Setting, System, Values, Write};
 
 use crate::change::apply::apply;
 use crate::change::files::Files;
-use crate::change::journal::{self, Change, Journal, State};
-use crate::change::undo::{Which, changed_since, chosen, settle, undo};
+use crate::change::journal::{self, Entry, Journal, State};
+use crate::change::undo::{Selection, changed_since, select, settle, undo};
 
-/// Says what is set, and what should be here; `yunti machine doctor` measures what it can of it
+/// List the settings and better values for this machine; `yunti machine doctor` also measures
 #[derive(Debug, Args)]
 pub struct SettingsFlags {
+    /// Print one JSON document
     #[arg(long)]
     json: bool,
     #[command(flatten)]
     machine: MachineFlags,
 }
 
-/// Changes one setting until the machine is started anew, or `yunti machine undo`
+/// Change one setting until the next boot, or until `yunti machine undo`
 #[derive(Debug, Args)]
 pub struct ApplyFlags {
-    /// Which, of `yunti machine settings`; with =VALUE another one than is recommended
+    /// Setting, as `yunti machine settings` lists it; with =VALUE another value than the recommended one
     #[arg(value_name = "NAME[=VALUE]")]
     what: String,
     #[command(flatten)]
     how: HowFlags,
 }
 
-/// Brings back what was before the last change, or the last one of a setting, or before all
+/// Restore the value from before the last change, of one setting, or of all
 #[derive(Debug, Args)]
 pub struct UndoFlags {
+    /// Restore this setting
     #[arg(value_name = "NAME", conflicts_with = "all")]
     name: Option<String>,
-    /// All that the journal has, the last first
+    /// Restore all changes in the journal, the last first
     #[arg(long)]
     all: bool,
-    /// Though somebody else has changed it since
+    /// Restore even if another program has changed the value since
     #[arg(long)]
     force: bool,
     #[command(flatten)]
     how: HowFlags,
 }
 
-/// Says what was changed and undone
+/// List the changes and their state
 #[derive(Debug, Args)]
 pub struct JournalFlags {
-    #[arg(long, value_name = "FILE", default_value = journal::USUAL)]
+    /// Journal of changes
+    #[arg(long, value_name = "FILE", default_value = journal::DEFAULT_PATH)]
     journal: PathBuf,
+    /// Print one JSON document
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Args)]
 struct MachineFlags {
-    /// Where proc and sys are
+    /// Folder with proc and sys
     #[arg(long, value_name = "DIR", hide = true, default_value = "/")]
     root: PathBuf,
 }
 
 #[derive(Debug, Args)]
 struct HowFlags {
-    /// Only say what would be done
+    /// Only print the writes
     #[arg(long)]
     dry_run: bool,
-    /// Where changes are written down
-    #[arg(long, value_name = "FILE", default_value = journal::USUAL)]
+    /// Journal of changes
+    #[arg(long, value_name = "FILE", default_value = journal::DEFAULT_PATH)]
     journal: PathBuf,
+    /// Print one JSON document
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -88,6 +93,7 @@ impl HowFlags {
     }
 }
 
+/// Prints the settings.
 pub fn settings(flags: &SettingsFlags) -> Outcome {
     let all = yunti_settings::all(&System::at(&flags.machine.root));
     if flags.json {
@@ -117,33 +123,37 @@ fn level(advice: Advice) -> &'static str {
 fn document(setting: &Setting) -> Value {
     json!({
         "name": setting.name, "area": setting.area, "now": setting.now, "level": level(setting.advice).to_lowercase(),
-        "recommended": setting.recommended, "why": setting.why, "cost": setting.cost, "can_be_changed": setting.takes != Takes::Nothing,
+        "recommended": setting.recommended, "why": setting.why, "cost": setting.cost,
+        "can_be_changed": setting.values != Values::Nothing,
     })
 }
 
-/// What a request comes to, as things are now.
+/// Plan for a requested change in the present state.
 enum Plan {
-    Change(Setting, Wanted),
+    Change(Setting, Change),
     Nothing(Setting, String),
 }
 
 fn plan(files: &Files, name: &str, value: Option<&str>) -> Result<Plan> {
     let setting = yunti_settings::named(&files.system, name).ok_or_else(|| unknown(&files.system, name))?;
     let Some(value) = value.or(setting.recommended.as_deref()) else {
-        let nothing =
-            format!("{}: {}: nothing is to be changed here; NAME=VALUE sets another one.", setting.name, setting.now);
+        let nothing = format!(
+            "{}: {}: no better value for this machine; NAME=VALUE sets another one.",
+            setting.name, setting.now
+        );
         return Ok(Plan::Nothing(setting, nothing));
     };
-    let wanted = setting
-        .wanted(&files.system, value)
+    let change = setting
+        .change_to(&files.system, value)
         .map_err(|why| Error::new(Code::Usage, format!("{}: {why}", setting.name)))?;
-    if files.hold(&wanted.writes) {
-        let nothing = format!("{}: it is {value} already.", setting.name);
+    if files.hold(&change.writes) {
+        let nothing = format!("{}: already {value}.", setting.name);
         return Ok(Plan::Nothing(setting, nothing));
     }
-    Ok(Plan::Change(setting, wanted))
+    Ok(Plan::Change(setting, change))
 }
 
+/// Applies one change, and prints it.
 pub fn apply_one(flags: &ApplyFlags) -> Outcome {
     let files = Files::below(&flags.how.machine.root);
     let (name, value) = flags.what.split_once('=').map_or((&*flags.what, None), |(n, v)| (n, Some(v)));
@@ -151,36 +161,37 @@ pub fn apply_one(flags: &ApplyFlags) -> Outcome {
     let mut journal = None;
     if !flags.how.dry_run && matches!(planned, Plan::Change(..)) {
         flags.how.may_change()?;
-        journal = Some(opened(&flags.how, &files)?);
-        // While we waited for the journal somebody may have changed it: what is there now is what comes back.
+        journal = Some(open_journal(&flags.how, &files)?);
+        // Another process may have changed it while this one waited for the journal: the value of now is the one to
+        // restore.
         planned = plan(&files, name, value)?;
     }
-    let (setting, wanted) = match planned {
-        Plan::Change(setting, wanted) => (setting, wanted),
-        Plan::Nothing(setting, why) => return tell(flags.how.json, "nothing", &why, &setting.name, None, None),
+    let (setting, change) = match planned {
+        Plan::Change(setting, change) => (setting, change),
+        Plan::Nothing(setting, why) => return report(flags.how.json, "nothing", &why, &setting.name, None, None),
     };
     let Some(mut journal) = journal else {
-        let would = format!("{}: would be changed:\n{}", setting.name, lines(&wanted.old, &wanted.writes));
-        return tell(flags.how.json, "dry run", &would, &setting.name, Some(&wanted), None);
+        let would = format!("{}: would be changed:\n{}", setting.name, lines(&change.old, &change.writes));
+        return report(flags.how.json, "dry run", &would, &setting.name, Some(&change), None);
     };
-    let id = apply(&mut journal, &files, &setting.name, &wanted)?;
+    let id = apply(&mut journal, &files, &setting.name, &change)?;
     let text = format!(
-        "{}: changed, until the machine is started anew or `yunti machine undo {}`:\n{}{}",
+        "{}: changed until the next boot or `yunti machine undo {}`:\n{}{}",
         setting.name,
         setting.name,
-        lines(&wanted.old, &wanted.writes),
-        kept(&wanted.writes)
+        lines(&change.old, &change.writes),
+        kept(&change.writes)
     );
-    tell(flags.how.json, "changed", &text, &setting.name, Some(&wanted), Some(id))
+    report(flags.how.json, "changed", &text, &setting.name, Some(&change), Some(id))
 }
 
 fn unknown(system: &System, name: &str) -> Error {
     let all = yunti_settings::all(system);
     let several: Vec<&str> = all.iter().map(|s| &*s.name).filter(|n| n.split(':').next() == Some(name)).collect();
-    let error = Error::new(Code::Input, format!("there is no setting '{name}' here"));
+    let error = Error::new(Code::Input, format!("unknown setting '{name}'"));
     match several.len() {
         0 => error.hint("yunti machine settings lists them"),
-        _ => error.hint(format!("say which: {}", several.join(", "))),
+        _ => error.hint(format!("use one of {}", several.join(", "))),
     }
 }
 
@@ -192,30 +203,30 @@ fn lines(before: &[Write], after: &[Write]) -> String {
     pairs.collect()
 }
 
-/// What would keep it after a start of the machine: of sysctl(8) alone there is one way on all systems.
+/// Text on how to keep a change after a reboot. Only sysctl(8) has one way on all systems.
 fn kept(writes: &[Write]) -> String {
     let sysctl = |w: &Write| {
         let name = w.path.strip_prefix("proc/sys/")?.replace('/', ".");
         Some(format!("  {name} = {}\n", w.value.replace('\t', " ")))
     };
     match writes.iter().map(sysctl).collect::<Option<String>>() {
-        Some(text) => format!("To keep it: into a file of /etc/sysctl.d\n{text}"),
+        Some(text) => format!("To keep it after a reboot, add this to a file of /etc/sysctl.d:\n{text}"),
         None => {
-            "To keep it: a rule of udev, or a unit that runs this command after the start of the machine.\n".to_owned()
+            "To keep it after a reboot, use a udev rule, or a systemd unit that runs this command at boot.\n".to_owned()
         }
     }
 }
 
-fn opened(how: &HowFlags, files: &Files) -> Result<Journal> {
+fn open_journal(how: &HowFlags, files: &Files) -> Result<Journal> {
     let mut journal = Journal::open(&how.journal)?;
     if journal.torn > 0 {
-        eprintln!("{} lines of the journal are cut off, and passed over", journal.torn);
+        eprintln!("{} lines of the journal are cut off, and were skipped", journal.torn);
     }
-    settle(&mut journal, files)?.iter().for_each(|told| eprintln!("{told}"));
+    settle(&mut journal, files)?.iter().for_each(|message| eprintln!("{message}"));
     Ok(journal)
 }
 
-fn tell(as_json: bool, state: &str, text: &str, name: &str, wanted: Option<&Wanted>, id: Option<u64>) -> Outcome {
+fn report(as_json: bool, state: &str, text: &str, name: &str, change: Option<&Change>, id: Option<u64>) -> Outcome {
     if !as_json {
         return stdout::print(&format!("{}\n", text.trim_end()));
     }
@@ -223,42 +234,44 @@ fn tell(as_json: bool, state: &str, text: &str, name: &str, wanted: Option<&Want
         writes.iter().map(|w| json!({"file": format!("/{}", w.path), "value": w.value})).collect()
     };
     stdout::print_json(&json!({
-        "state": state, "name": name, "id": id, "old": wanted.map(|w| list(&w.old)), "new": wanted.map(|w| list(&w.writes)),
+        "state": state, "name": name, "id": id, "old": change.map(|w| list(&w.old)),
+        "new": change.map(|w| list(&w.writes)),
     }))
 }
 
+/// Undoes the selected changes, and prints them.
 pub fn undo_some(flags: &UndoFlags) -> Outcome {
     let files = Files::below(&flags.how.machine.root);
-    let which = match &flags.name {
-        Some(name) => Which::Named(name),
-        None if flags.all => Which::All,
-        None => Which::Last,
+    let selection = match &flags.name {
+        Some(name) => Selection::Named(name),
+        None if flags.all => Selection::All,
+        None => Selection::Last,
     };
-    let (mut undone, mut refused): (Vec<Change>, Vec<(String, Error)>) = (Vec::new(), Vec::new());
+    let (mut undone, mut refused): (Vec<Entry>, Vec<(String, Error)>) = (Vec::new(), Vec::new());
     if flags.how.dry_run {
-        let (changes, _) = Journal::look(&flags.how.journal)?;
-        let here: Vec<Change> = changes.into_iter().filter(|change| change.boot == files.boot()).collect();
-        undone = chosen(&here, &which);
-        for change in &undone {
-            changed_since(&files, change)
+        let (entries, _) = Journal::read_entries(&flags.how.journal)?;
+        let here: Vec<Entry> = entries.into_iter().filter(|entry| entry.boot == files.boot()).collect();
+        undone = select(&here, &selection);
+        for entry in &undone {
+            changed_since(&files, entry)
                 .iter()
-                .for_each(|why| eprintln!("{}: somebody has changed it since: {why}", change.name));
+                .for_each(|why| eprintln!("{}: another program has changed it since: {why}", entry.name));
         }
     } else {
         flags.how.may_change()?;
-        let mut journal = opened(&flags.how, &files)?;
-        for change in chosen(&journal.changes, &which) {
-            // One that cannot be undone keeps what was before it; other settings do not wait for it.
-            if refused.iter().any(|(name, _)| *name == change.name) {
+        let mut journal = open_journal(&flags.how, &files)?;
+        for entry in select(&journal.entries, &selection) {
+            // A change that cannot be undone keeps the earlier ones of its setting; other settings go on.
+            if refused.iter().any(|(name, _)| *name == entry.name) {
                 continue;
             }
-            match undo(&mut journal, &files, &change, flags.force) {
-                Ok(()) => undone.push(change),
-                Err(error) => refused.push((change.name, error)),
+            match undo(&mut journal, &files, &entry, flags.force) {
+                Ok(()) => undone.push(entry),
+                Err(error) => refused.push((entry.name, error)),
             }
         }
     }
-    tell_undone(flags, &undone, !refused.is_empty())?;
+    report_undone(flags, &undone, !refused.is_empty())?;
     let mut refused = refused.into_iter().map(|(_, error)| error);
     match refused.next() {
         None => Ok(()),
@@ -269,7 +282,7 @@ pub fn undo_some(flags: &UndoFlags) -> Outcome {
     }
 }
 
-fn tell_undone(flags: &UndoFlags, undone: &[Change], is_refused: bool) -> Outcome {
+fn report_undone(flags: &UndoFlags, undone: &[Entry], is_refused: bool) -> Outcome {
     if flags.how.json {
         let names = undone.iter().map(|c| json!({"id": c.id, "name": c.name})).collect::<Vec<_>>();
         return stdout::print_json(
@@ -277,27 +290,28 @@ fn tell_undone(flags: &UndoFlags, undone: &[Change], is_refused: bool) -> Outcom
         );
     }
     if undone.is_empty() {
-        return if is_refused { Ok(()) } else { stdout::print("nothing is to be undone.\n") };
+        return if is_refused { Ok(()) } else { stdout::print("nothing to undo.\n") };
     }
     let word = if flags.how.dry_run { "would be undone" } else { "undone" };
-    let told = undone
+    let changes = undone
         .iter()
-        .map(|change| format!("{}: {word}:\n{}", change.name, lines(&change.wanted.writes, &change.wanted.old)));
-    stdout::print(&told.collect::<String>())
+        .map(|entry| format!("{}: {word}:\n{}", entry.name, lines(&entry.change.writes, &entry.change.old)));
+    stdout::print(&changes.collect::<String>())
 }
 
+/// Prints the changes in the journal.
 pub fn show_journal(flags: &JournalFlags) -> Outcome {
-    let (changes, torn) = Journal::look(&flags.journal)?;
+    let (entries, torn) = Journal::read_entries(&flags.journal)?;
     if flags.json {
-        let list = changes
+        let list = entries
             .iter()
             .map(|c| json!({"id": c.id, "name": c.name, "time": c.time, "boot": c.boot, "state": c.state.name()}));
         return stdout::print_json(&json!({"changes": list.collect::<Vec<_>>(), "lines_cut_off": torn}));
     }
-    let told = changes.iter().map(|c| {
+    let lines = entries.iter().map(|c| {
         let head = format!("{:>4}  {}  {:<8}  {}\n", c.id, c.time, c.state.name(), c.name);
-        if c.state == State::Done { head + &lines(&c.wanted.old, &c.wanted.writes) } else { head }
+        if c.state == State::Done { head + &lines(&c.change.old, &c.change.writes) } else { head }
     });
-    let text: String = told.collect();
-    stdout::print(if text.is_empty() { "nothing was changed.\n" } else { &text })
+    let text: String = lines.collect();
+    stdout::print(if text.is_empty() { "no changes.\n" } else { &text })
 }

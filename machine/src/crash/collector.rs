@@ -1,4 +1,4 @@
-//! Where reports go: syslog over UDP (RFC 5426) or over TLS (RFC 5425), and one connection to there.
+//! Collector of reports: syslog over UDP (RFC 5426) or TLS (RFC 5425), and a connection to it.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
@@ -15,20 +15,21 @@ use yunti_base::{Code, Error, Result};
 
 use super::unacknowledged::unacknowledged_bytes;
 
-/// What each transport must take, or should: RFC 5426 section 3.2, RFC 5425 section 4.3.1.
+/// Message sizes that each transport must or should accept: RFC 5426 section 3.2, RFC 5425 section 4.3.1.
 const UDP_BYTES_MAX: usize = 2048;
 const TLS_BYTES_MAX: usize = 8192;
 const CONNECT_TIME: Duration = Duration::from_secs(5);
-/// How long the kernel tries to bring over what was written before it says that there is nobody.
+/// Milliseconds that the kernel tries to deliver written data before the connection fails.
 const UNACKNOWLEDGED_TIME_MS: u32 = 60_000;
-/// A host that refuses a datagram says so at once, or after its way back.
+/// A host refuses a datagram at once, or after one round trip.
 const REFUSED_WITHIN: Duration = Duration::from_millis(100);
-/// Of what a collector says, at a time.
+/// Reads of a collector's data, at a time.
 const READS_MAX: usize = 64;
-/// What whoever connects is believed by, where nothing is said.
+/// Certificates of authorities by distribution.
 const SYSTEM_ROOTS: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
 
+/// Address of a collector, and its TLS configuration.
 #[derive(Clone)]
 pub struct Collector {
     host: String,
@@ -39,16 +40,20 @@ pub struct Collector {
 /// Files for TLS, in PEM.
 #[derive(Clone, Debug, Default)]
 pub struct Credentials {
+    /// Trusted certificates; by default the system's.
     pub roots: Option<PathBuf>,
+    /// Client certificate.
     pub certificate: Option<PathBuf>,
+    /// Private key of the client certificate.
     pub key: Option<PathBuf>,
 }
 
 impl Collector {
-    /// `udp://host`, `udp://host:514`, `tls://host:6514`, `tls://[::1]:6514`
+    /// Parses `udp://host`, `udp://host:514`, `tls://host:6514` or `tls://[::1]:6514`. Fails on other names and on
+    /// unusable files.
     pub fn new(name: &str, credentials: &Credentials) -> Result<Collector> {
         let wrong = || {
-            Error::new(Code::Usage, format!("'{name}' is no collector"))
+            Error::new(Code::Usage, format!("'{name}' is not a collector"))
                 .hint("give one such as udp://host:514 or tls://host:6514")
         };
         let (scheme, rest) = name.split_once("://").ok_or_else(wrong)?;
@@ -60,31 +65,32 @@ impl Collector {
         let (host, port) = host_and_port(rest, usual_port).ok_or_else(wrong)?;
         let are_for_tls = credentials.roots.is_some() || credentials.certificate.is_some() || credentials.key.is_some();
         if !is_tls && are_for_tls {
-            return Err(
-                Error::new(Code::Usage, "certificates are for tls:// alone").hint("leave them out, or use tls://")
-            );
+            return Err(Error::new(Code::Usage, "certificates need tls://").hint("omit them, or use tls://"));
         }
         let tls = if is_tls { Some(config(&host, credentials)?) } else { None };
         Ok(Collector { host, port, tls })
     }
 
+    /// Returns the largest message in bytes.
     pub fn bytes_max(&self) -> usize {
         if self.tls.is_some() { TLS_BYTES_MAX } else { UDP_BYTES_MAX }
     }
 
-    /// How long after a message has arrived, as far as can be seen, it may turn out that it has not.
+    /// Returns the time after an apparent arrival within which a loss may still be detected.
     pub fn doubt(&self) -> Duration {
-        // Of TCP: who ends without having read says so (RST). Of UDP: a host that is not there is given up after three seconds.
+        // With TCP, a peer that closes without reading sends RST. With UDP, an absent host is given up after three
+        // seconds.
         if self.tls.is_some() { Duration::from_secs(2) } else { Duration::from_secs(4) }
     }
 
-    /// Whether what was sent shortly before may not have arrived either. A datagram that cannot leave says nothing of those before it.
+    /// Returns true if recent messages may be lost too. A datagram that cannot be sent affects no earlier one.
     pub fn concerns_earlier(&self, error: &io::Error) -> bool {
         self.tls.is_some() || matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::HostUnreachable)
     }
 
+    /// Connects to the first address that accepts.
     pub fn connect(&self) -> io::Result<Connection> {
-        let mut last = io::Error::new(ErrorKind::NotFound, "it has no address");
+        let mut last = io::Error::new(ErrorKind::NotFound, "the host has no address");
         for address in (self.host.as_str(), self.port).to_socket_addrs()? {
             match self.connect_to(address) {
                 Ok(connection) => return Ok(connection),
@@ -103,48 +109,48 @@ impl Collector {
         let stream = TcpStream::connect_timeout(&address, CONNECT_TIME)?;
         stream.set_nodelay(true)?;
         sockopt::set_tcp_user_timeout(&stream, UNACKNOWLEDGED_TIME_MS)?;
-        // A collector that is gone without a word is found when nothing is to be sent, too.
+        // Keepalive detects a silent loss of the collector while nothing is sent.
         sockopt::set_socket_keepalive(&stream, true)?;
         let name = ServerName::try_from(self.host.clone()).map_err(io::Error::other)?;
         let mut session = ClientConnection::new(config.clone(), name).map_err(io::Error::other)?;
-        let mut within = Within { stream: &stream, end: Instant::now() + CONNECT_TIME };
+        let mut stream_until = DeadlineStream { stream: &stream, end: Instant::now() + CONNECT_TIME };
         while session.is_handshaking() {
-            session.complete_io(&mut within)?;
+            session.complete_io(&mut stream_until)?;
         }
         stream.set_nonblocking(true)?;
         Ok(Connection::Tls(Box::new(Session { stream, session })))
     }
 }
 
-/// A connection for so long, however slowly the other side speaks.
-struct Within<'a> {
+/// Stream with a deadline, however slowly the peer sends.
+struct DeadlineStream<'a> {
     stream: &'a TcpStream,
     end: Instant,
 }
 
-impl Within<'_> {
+impl DeadlineStream<'_> {
     fn left(&self) -> io::Result<Option<Duration>> {
         let left = self.end.saturating_duration_since(Instant::now());
         if left.is_zero() { Err(ErrorKind::TimedOut.into()) } else { Ok(Some(left)) }
     }
 }
 
-/// What the system says of a time that is over, for people.
-fn of_time(error: io::Error) -> io::Error {
+/// Turns the system's error of an expired timeout into `TimedOut`.
+fn as_timeout(error: io::Error) -> io::Error {
     if error.kind() == ErrorKind::WouldBlock { ErrorKind::TimedOut.into() } else { error }
 }
 
-impl Read for Within<'_> {
+impl Read for DeadlineStream<'_> {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         self.stream.set_read_timeout(self.left()?)?;
-        self.stream.read(bytes).map_err(of_time)
+        self.stream.read(bytes).map_err(as_timeout)
     }
 }
 
-impl Write for Within<'_> {
+impl Write for DeadlineStream<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.stream.set_write_timeout(self.left()?)?;
-        self.stream.write(bytes).map_err(of_time)
+        self.stream.write(bytes).map_err(as_timeout)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -164,31 +170,32 @@ fn host_and_port(text: &str, usual_port: u16) -> Option<(String, u16)> {
     let is_host = !host.is_empty() && host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._:".contains(&b));
     let port = match port? {
         "" => usual_port,
-        said => said.parse().ok().filter(|p| *p > 0)?,
+        text => text.parse().ok().filter(|p| *p > 0)?,
     };
     is_host.then(|| (host.to_owned(), port))
 }
 
 fn config(host: &str, credentials: &Credentials) -> Result<Arc<ClientConfig>> {
     let failed = |path: &Path, e: &dyn std::fmt::Display| {
-        Error::new(Code::Input, format!("{e}")).at_path(path.to_string_lossy()).within("what TLS needs")
+        Error::new(Code::Input, format!("{e}")).at_path(path.to_string_lossy()).within("the TLS configuration")
     };
     ServerName::try_from(host).map_err(|e| Error::new(Code::Usage, format!("'{host}': {e}")))?;
     let system = || SYSTEM_ROOTS.iter().map(PathBuf::from).find(|path| path.exists());
     let path = credentials.roots.clone().or_else(system).ok_or_else(|| {
-        Error::new(Code::Input, "this system has no certificates of authorities").hint("name a file of them by --ca")
+        Error::new(Code::Input, "this system has no certificates of authorities")
+            .hint("set a file of certificates with --ca")
     })?;
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(&path).map_err(|e| failed(&path, &e))? {
         let certificate = certificate.map_err(|e| failed(&path, &e))?;
         let added = roots.add(certificate);
-        // Some of a system's are old, and refused; of one's own each counts.
+        // Some certificates of a system are outdated and refused; in a file of the user each must be valid.
         if credentials.roots.is_some() {
             added.map_err(|e| failed(&path, &e))?;
         }
     }
     if roots.is_empty() {
-        return Err(failed(&path, &"there is no certificate in it"));
+        return Err(failed(&path, &"the file holds no certificate"));
     }
     let config = ClientConfig::builder().with_root_certificates(roots);
     let config = match (&credentials.certificate, &credentials.key) {
@@ -203,28 +210,31 @@ fn config(host: &str, credentials: &Credentials) -> Result<Arc<ClientConfig>> {
     Ok(Arc::new(config))
 }
 
-/// What has become of a connection.
+/// State of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
+    /// Open.
     Alive,
-    /// The other side has ended it, and had read what was there.
+    /// Closed by the peer after it had read all data.
     Ended,
-    /// What was sent last may not have been read.
+    /// Failed; the last data may be unread.
     Broken,
 }
 
+/// Connection to a collector.
 pub enum Connection {
     Udp(UdpSocket),
     Tls(Box<Session>),
 }
 
+/// TLS session over TCP.
 pub struct Session {
     stream: TcpStream,
     session: ClientConnection,
 }
 
 impl Connection {
-    /// Hands a message to the system, framed as the transport has it.
+    /// Hands a message to the system, framed for the transport.
     pub fn send(&mut self, message: &str) -> io::Result<()> {
         match self {
             Connection::Udp(socket) => socket.send(message.as_bytes()).map(drop),
@@ -236,7 +246,8 @@ impl Connection {
         }
     }
 
-    /// Whether all that was sent is there, as far as can be known: with UDP that nobody has refused it.
+    /// Returns true if all data has arrived as far as is known; with UDP, if no host has refused it. Fails if the
+    /// connection is broken.
     pub fn has_arrived(&mut self) -> io::Result<bool> {
         match self {
             Connection::Udp(socket) => {
@@ -249,7 +260,7 @@ impl Connection {
                 let is_sent = !tls.session.wants_write() && unacknowledged_bytes(&tls.stream)? == 0;
                 match tls.state() {
                     State::Alive => Ok(is_sent),
-                    // It was there before the other side ended.
+                    // The data had arrived before the peer closed.
                     State::Ended if is_sent => Ok(true),
                     _ => {
                         Err(tls.stream.take_error().ok().flatten().unwrap_or_else(|| ErrorKind::ConnectionReset.into()))
@@ -259,6 +270,7 @@ impl Connection {
         }
     }
 
+    /// Returns the state of the connection.
     pub fn state(&mut self) -> State {
         match self {
             Connection::Udp(socket) => match socket.take_error() {
@@ -282,15 +294,15 @@ impl Session {
         Ok(())
     }
 
-    /// Reads what the other side says: tickets, its end.
+    /// Reads the peer's data: session tickets, and its close.
     fn state(&mut self) -> State {
-        // Whoever speaks without end is alive.
+        // A peer that sends without end is alive.
         for _ in 0..READS_MAX {
             match self.session.read_tls(&mut self.stream) {
                 Ok(0) => return State::Ended,
                 Ok(_) => match self.session.process_new_packets() {
                     Ok(state) if state.peer_has_closed() => return State::Ended,
-                    // Whatever it says is for nobody.
+                    // The peer's data is ignored.
                     Ok(_) => while matches!(self.session.reader().read(&mut [0; 4096]), Ok(1..)) {},
                     Err(_) => return State::Broken,
                 },
@@ -315,7 +327,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses() {
+    fn parses_addresses() {
         let parse = |text| host_and_port(text, 514);
         for (text, host, port) in [
             ("logs", "logs", 514),
@@ -332,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_collector() {
+    fn refuses_wrong_collectors() {
         for wrong in ["", "logs", "tcp://logs", "http://logs:1", "udp://", "udp://a:b"] {
             let error = Collector::new(wrong, &Credentials::default()).err().expect(wrong);
             assert_eq!(error.code(), Code::Usage, "{error}");
@@ -341,7 +353,7 @@ mod tests {
         assert_eq!(Collector::new("udp://a", &roots).err().unwrap().code(), Code::Usage);
         let error = Collector::new("tls://a", &roots).err().unwrap();
         assert!(error.code() == Code::Input && error.to_string().contains("/nowhere/ca.pem"), "{error}");
-        // A key is no certificate.
+        // A text file is not a certificate.
         let file = std::env::temp_dir().join(format!("yunti-no-ca-{}", std::process::id()));
         std::fs::write(&file, "text").unwrap();
         let empty = Credentials { roots: Some(file.clone()), ..Credentials::default() };

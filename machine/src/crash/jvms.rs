@@ -1,7 +1,7 @@
-//! Folders where JVMs leave what they say when they crash: where each was started, or what `-XX:ErrorFile` says, or /tmp.
+//! Folders in which JVMs write hs_err files: their working directories, the folders of `-XX:ErrorFile`, and /tmp.
 //!
-//! A folder is held open and watched (inotify), so that what is left there is found when its JVM is gone, in whichever container that was. A container's
-//! links lead within that container.
+//! A folder is held open and watched (inotify), so that its files are found after the JVM has ended, in any container.
+//! Links in a container are resolved within it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
@@ -22,56 +22,64 @@ use super::{Report, fatal_error};
 use yunti_probe::kernel::system::Starts;
 use yunti_probe::target::{Process, arguments, processes};
 
+/// Bytes read of a file.
 const FILE_BYTES_MAX: u64 = 1 << 20;
-/// How often all processes are looked at.
+/// Interval of checking all processes.
 const ALL_PULSE: Duration = Duration::from_millis(500);
-/// What another launcher than `java` has loaded by then says what it is.
+/// Time after which a launcher other than `java` has loaded the JVM library.
 const LOADED_AFTER: Duration = Duration::from_millis(700);
-/// A folder is watched for so long after its last JVM.
+/// Time that a folder is watched after its last JVM.
 const KEPT: Duration = Duration::from_secs(60);
+/// Folders watched at a time.
 const FOLDERS_MAX: usize = 4096;
-/// Files that were told are known for as long as so many others have not been.
-const TOLD_MAX: usize = 4096;
-const USUAL: (&str, &str) = ("hs_err_pid", ".log");
+/// Files that are remembered as reported.
+const REPORTED_MAX: usize = 4096;
+/// Default name: before and behind the process number.
+const DEFAULT: (&str, &str) = ("hs_err_pid", ".log");
+/// Environment variables with options of JVMs.
 const OPTIONS_OF_ALL: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"];
 
-/// What files are called: before the number of the process and behind it.
+/// Name of a file: the parts before and behind the process number.
 type Pattern = (String, String);
 
+/// Folder that is watched.
 struct Folder {
     fd: OwnedFd,
     patterns: HashSet<Pattern>,
     users: HashSet<u32>,
-    /// Asked for by name.
+    /// True for a folder that the user named.
     is_kept: bool,
     last_used: Instant,
 }
 
+/// State of a known process.
 enum Known {
-    /// It may be one that another program starts.
+    /// It may start another program.
     Unclear(Instant),
-    Looked,
+    /// It is a JVM that is watched, or no JVM.
+    Checked,
 }
 
+/// Watch of the folders of all JVMs.
 pub struct Jvms {
     inotify: OwnedFd,
     folders: HashMap<i32, Folder>,
     known: HashMap<u32, (u64, Known)>,
     starts: Option<Starts>,
-    looked: Option<Instant>,
-    /// By device and inode, with a hash of what was in it: whoever writes to a file once more, or only touches it, has not crashed again.
-    told: VecDeque<((u64, u64), u64)>,
-    /// Folders that there was no room for.
+    last_check: Option<Instant>,
+    /// Device, inode and content hash of reported files: a file that is touched or written again is not a new crash.
+    reported: VecDeque<((u64, u64), u64)>,
+    /// Folders above the limit of watches.
     pub left_out: u64,
-    /// Times that more happened in folders than could be taken.
+    /// Overflows of the event queue.
     pub overrun: u64,
 }
 
 impl Jvms {
-    /// @param folders watched as well
+    /// Starts the watch. `folders`: further folders of the user.
     pub fn watch(folders: &[PathBuf], skips: &mut Vec<String>) -> Result<Jvms> {
         let inotify = inotify::init(inotify::CreateFlags::NONBLOCK | inotify::CreateFlags::CLOEXEC)
-            .map_err(|e| Error::io(Code::Input, "folders cannot be watched", &e.into()))?;
+            .map_err(|e| Error::io(Code::Input, "cannot watch folders", &e.into()))?;
         let starts = Starts::start().map_err(|e| skips.push(format!("JVMs that end within half a second: {e}"))).ok();
         let (known, folders_of) = (HashMap::new(), HashMap::new());
         let mut jvms = Jvms {
@@ -79,39 +87,40 @@ impl Jvms {
             folders: folders_of,
             known,
             starts,
-            looked: None,
-            told: VecDeque::new(),
+            last_check: None,
+            reported: VecDeque::new(),
             left_out: 0,
             overrun: 0,
         };
         for path in folders {
             let fd = open(path, FOLDER, Mode::empty());
-            let added = fd.and_then(|fd| jvms.add(fd, usual(), None));
+            let added = fd.and_then(|fd| jvms.add(fd, default_pattern(), None));
             added.map_err(|e| {
-                Error::io(Code::Input, "this folder cannot be watched", &e.into()).at_path(path.to_string_lossy())
+                Error::io(Code::Input, "cannot watch this folder", &e.into()).at_path(path.to_string_lossy())
             })?;
         }
         if let Ok(fd) = open("/tmp", FOLDER, Mode::empty()) {
-            jvms.try_to_add(fd, usual(), None);
+            jvms.try_to_add(fd, default_pattern(), None);
         }
-        jvms.look_at_all();
+        jvms.check_all();
         Ok(jvms)
     }
 
-    /// JVMs that are watched, and folders.
+    /// Returns the numbers of watched JVMs and folders.
     pub fn counts(&self) -> (usize, usize) {
         let users: HashSet<u32> = self.folders.values().flat_map(|f| f.users.iter().copied()).collect();
         (users.len(), self.folders.len())
     }
 
+    /// Calls `each` for the reports since the last call.
     pub fn collect(&mut self, mut each: impl FnMut(Report)) {
         for pid in self.starts.as_mut().map(Starts::collect).unwrap_or_default() {
-            // Another program in the same process.
+            // The process runs another program now.
             self.known.remove(&pid);
-            self.look_at(pid);
+            self.check_process(pid);
         }
-        if self.looked.is_none_or(|at| at.elapsed() >= ALL_PULSE) {
-            self.look_at_all();
+        if self.last_check.is_none_or(|at| at.elapsed() >= ALL_PULSE) {
+            self.check_all();
         }
         let mut room = [MaybeUninit::uninit(); 8192];
         let mut events = inotify::Reader::new(self.inotify.as_fd(), &mut room);
@@ -124,16 +133,16 @@ impl Jvms {
             let is_one = folder.patterns.iter().any(|(before, behind)| {
                 text.len() >= before.len() + behind.len() && text.starts_with(before) && text.ends_with(behind)
             });
-            if let Some(report) = is_one.then(|| read(folder, name, &mut self.told)).flatten() {
+            if let Some(report) = is_one.then(|| read(folder, name, &mut self.reported)).flatten() {
                 each(report);
             }
         }
     }
 
-    fn look_at_all(&mut self) {
+    fn check_all(&mut self) {
         let there: HashSet<u32> = processes().collect();
         self.known.retain(|pid, _| there.contains(pid));
-        there.iter().for_each(|pid| self.look_at(*pid));
+        there.iter().for_each(|pid| self.check_process(*pid));
         for folder in self.folders.values_mut() {
             folder.users.retain(|pid| there.contains(pid));
             if !folder.users.is_empty() {
@@ -145,20 +154,20 @@ impl Jvms {
             let _ = inotify::remove_watch(&self.inotify, wd);
             self.folders.remove(&wd);
         }
-        self.looked = Some(Instant::now());
+        self.last_check = Some(Instant::now());
     }
 
-    fn look_at(&mut self, pid: u32) {
+    fn check_process(&mut self, pid: u32) {
         let unclear_since = match self.known.get(&pid) {
-            Some((_, Known::Looked)) => return,
+            Some((_, Known::Checked)) => return,
             Some((_, Known::Unclear(since))) if since.elapsed() < LOADED_AFTER => return,
             Some((started, Known::Unclear(since))) => Some((*started, *since)),
             None => None,
         };
-        // Gone, or of the kernel.
+        // Ended, or a kernel thread.
         let Ok(process) = Process::of(pid) else { return };
         let Some(program) = process.executable() else {
-            self.known.insert(pid, (process.started(), Known::Looked));
+            self.known.insert(pid, (process.started(), Known::Checked));
             return;
         };
         let is_launcher = program.file_name().is_some_and(|name| name == "java");
@@ -167,26 +176,26 @@ impl Jvms {
             self.known.insert(pid, (process.started(), Known::Unclear(Instant::now())));
             return;
         }
-        self.known.insert(pid, (process.started(), Known::Looked));
+        self.known.insert(pid, (process.started(), Known::Checked));
         if !is_jvm {
             return;
         }
         let own = PathBuf::from(format!("/proc/{pid}"));
         let Ok(root) = open(own.join("root"), FOLDER, Mode::empty()) else { return };
         let cwd = open(own.join("cwd"), FOLDER, Mode::empty());
-        // Where that cannot be written.
+        // /tmp is used if the working directory is not writable.
         let folders = [cwd, inside(&root, "/tmp")];
-        folders.into_iter().flatten().for_each(|fd| self.try_to_add(fd, usual(), Some(pid)));
-        for told in error_files(pid) {
-            let (folder, name) = told.rsplit_once('/').unwrap_or(("", &told));
-            // Its own number, as it sees it.
+        folders.into_iter().flatten().for_each(|fd| self.try_to_add(fd, default_pattern(), Some(pid)));
+        for file in error_files(pid) {
+            let (folder, name) = file.rsplit_once('/').unwrap_or(("", &file));
+            // `%p` is the process number in its own namespace.
             let folder = folder.replace("%p", &process.pid_inside.to_string()).replace("%%", "%");
-            let fd = match told.starts_with('/') {
+            let fd = match file.starts_with('/') {
                 true => inside(&root, &format!("/{folder}")),
                 false => open(own.join("cwd").join(folder), FOLDER, Mode::empty()),
             };
             let Ok(fd) = fd else { continue };
-            // `/dev/null`: whatever is written there by all that run is of no concern.
+            // A special file such as `/dev/null` is not watched, because all processes write to it.
             let there = statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW).ok();
             if there.is_none_or(|stat| is_file(&stat)) {
                 self.try_to_add(fd, pattern(name), Some(pid));
@@ -194,13 +203,13 @@ impl Jvms {
         }
     }
 
-    /// What cannot be watched is counted.
+    /// Adds a folder; failures are counted.
     fn try_to_add(&mut self, fd: OwnedFd, pattern: Pattern, user: Option<u32>) {
         self.left_out += u64::from(self.add(fd, pattern, user).is_err());
     }
 
     fn add(&mut self, fd: OwnedFd, pattern: Pattern, user: Option<u32>) -> rustix::io::Result<()> {
-        // By its number here: whatever becomes of the process by which it was found. The same folder has the same watch.
+        // The descriptor of this process outlives the process that led to it. The same folder gets the same watch.
         let here = format!("/proc/self/fd/{}", fd.as_raw_fd());
         let wd = inotify::add_watch(&self.inotify, here, inotify::WatchFlags::CLOSE_WRITE)?;
         if self.folders.len() >= FOLDERS_MAX && !self.folders.contains_key(&wd) {
@@ -223,11 +232,11 @@ impl Jvms {
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-fn usual() -> Pattern {
-    (USUAL.0.to_owned(), USUAL.1.to_owned())
+fn default_pattern() -> Pattern {
+    (DEFAULT.0.to_owned(), DEFAULT.1.to_owned())
 }
 
-/// A folder as a process with that root sees it: links that begin at `/` lead within it, too.
+/// Opens a folder as a process with this root sees it: links that begin at `/` stay within the root.
 fn inside(root: &OwnedFd, path: &str) -> rustix::io::Result<OwnedFd> {
     openat2(root, path, FOLDER, Mode::empty(), ResolveFlags::IN_ROOT)
 }
@@ -236,7 +245,7 @@ fn has_loaded_a_jvm(pid: u32) -> bool {
     fs::read_to_string(format!("/proc/{pid}/maps")).is_ok_and(|maps| maps.contains("/libjvm.so"))
 }
 
-/// What `-XX:ErrorFile` says, in the command line and in the environment.
+/// Values of `-XX:ErrorFile` in the command line and in the environment.
 fn error_files(pid: u32) -> Vec<String> {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let options = environment.split(|b| *b == 0).filter_map(|variable| {
@@ -248,7 +257,7 @@ fn error_files(pid: u32) -> Vec<String> {
     words.filter_map(|word| word.strip_prefix("-XX:ErrorFile=").map(str::to_owned)).filter(|f| !f.is_empty()).collect()
 }
 
-/// `crash_%p.log`: of which %p is the number of the process; %% is one.
+/// Pattern of a name such as `crash_%p.log`: %p is the process number, %% a percent sign.
 fn pattern(name: &str) -> Pattern {
     let plain = |text: &str| text.replace("%%", "%");
     match (name.split_once("%p"), name.rsplit_once("%p")) {
@@ -261,8 +270,9 @@ fn is_file(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
 }
 
-/// No link is followed, and only a file is read: whoever may write there may write a name too.
-fn read(folder: &Folder, name: &OsStr, told: &mut VecDeque<((u64, u64), u64)>) -> Option<Report> {
+/// Reads a file, and returns its report. Links are not followed and special files not read, because any user may
+/// create names there.
+fn read(folder: &Folder, name: &OsStr, reported: &mut VecDeque<((u64, u64), u64)>) -> Option<Report> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(openat(&folder.fd, name, flags, Mode::empty()).ok()?);
     let stat = fstat(&file).ok().filter(is_file)?;
@@ -272,13 +282,13 @@ fn read(folder: &Folder, name: &OsStr, told: &mut VecDeque<((u64, u64), u64)>) -
     let mut hasher = DefaultHasher::new();
     bytes.hash(&mut hasher);
     let known = ((stat.st_dev, stat.st_ino), hasher.finish());
-    if told.contains(&known) {
+    if reported.contains(&known) {
         return None;
     }
-    if told.len() >= TOLD_MAX {
-        told.pop_front();
+    if reported.len() >= REPORTED_MAX {
+        reported.pop_front();
     }
-    told.push_back(known);
+    reported.push_back(known);
     Some(report)
 }
 
@@ -287,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_files() {
+    fn parses_names_of_files() {
         let own = |a: &str, b: &str| (a.to_owned(), b.to_owned());
         assert_eq!(pattern("crash_%p.log"), own("crash_", ".log"));
         assert_eq!(pattern("fixed.log"), own("fixed.log", ""));

@@ -1,4 +1,4 @@
-//! The kernel's log, record by record: /dev/kmsg, as Documentation/ABI/testing/dev-kmsg has it.
+//! The kernel's log, record by record: /dev/kmsg, as Documentation/ABI/testing/dev-kmsg defines it.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -9,24 +9,26 @@ use rustix::fs::{Mode, OFlags, SeekFrom, open, seek};
 use yunti_base::{Code, Error, Result};
 use yunti_crash::record::{Record, parse};
 
+/// Device of the kernel's log.
 pub const DEVICE: &str = "/dev/kmsg";
-/// A record is at most so long, with its head and its dictionary.
+/// Bytes of a record, with its head and dictionary.
 const RECORD_BYTES_MAX: usize = 16 << 10;
-/// Read at a time: a log that is written to without end leaves time for all else.
+/// Reads at a time, so that an endless log leaves time for other work.
 const READS_MAX: usize = 2000;
 
+/// Open log.
 pub struct KernelLog {
     file: File,
-    /// Of a file in its place: records are lines, which may come in pieces.
+    /// Incomplete line of a file that replaces the device: its records are lines.
     piece: Option<Vec<u8>>,
-    /// Times that records were overwritten before they were read.
+    /// Overwrites of unread records.
     pub overwritten: u64,
     started: SystemTime,
 }
 
 impl KernelLog {
-    /// @param since_start also what was told since the system's start, as far as the log still has it
-    /// @param path the device; or a pipe or file of its records, a line each
+    /// Opens the log at `path`: the device, or a pipe or file with a record a line. `since_start`: begins with the
+    /// oldest record since boot.
     pub fn open(path: &Path, since_start: bool) -> Result<KernelLog> {
         let failed = |e: std::io::Error| {
             Error::io(Code::Input, "the kernel's log cannot be read", &e).at_path(path.to_string_lossy())
@@ -43,11 +45,12 @@ impl KernelLog {
         Ok(KernelLog { file, piece: (!is_device).then(Vec::new), overwritten: 0, started })
     }
 
+    /// Returns the time of a record.
     pub fn time_of(&self, record: &Record) -> SystemTime {
         self.started + Duration::from_micros(record.time_us)
     }
 
-    /// What has come since the last time, or the first of it.
+    /// Calls `each` for the records since the last call, up to `READS_MAX` reads.
     pub fn collect(&mut self, mut each: impl FnMut(Record)) {
         let mut bytes = vec![0; RECORD_BYTES_MAX];
         for _ in 0..READS_MAX {
@@ -65,7 +68,7 @@ impl KernelLog {
                         piece.truncate(RECORD_BYTES_MAX);
                     }
                 },
-                // Overwritten: the next read is of the oldest that there is.
+                // Overwritten; the next read returns the oldest record.
                 Err(e) if e.kind() == ErrorKind::BrokenPipe => self.overwritten += 1,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(_) => return,

@@ -1,10 +1,10 @@
-//! How reports of crashes are found, and the way that they go to who collects them. What a report is, is `machine/crash/`'s.
+//! Detection of crashes, and delivery of their reports to a collector. `machine/crash/` defines the reports.
 //!
 //! ```text
-//!   kernel_log.rs  /dev/kmsg, record by record      jvms.rs        folders where JVMs leave their hs_err files
-//!   repeats.rs     the same again is counted        queue.rs       what waits to be sent, and how fast it may
-//!   delivery.rs    the thread that brings them      collector.rs   where they go, over UDP or TLS
-//!   unacknowledged.rs  bytes that the other side has not confirmed
+//!   kernel_log.rs  /dev/kmsg, record by record      jvms.rs        folders in which JVMs write hs_err files
+//!   repeats.rs     repeats are counted              queue.rs       queue and rate limit of reports
+//!   delivery.rs    thread that delivers them        collector.rs   collector, over UDP or TLS
+//!   unacknowledged.rs  bytes that the peer has not acknowledged
 //! ```
 
 pub mod collector;

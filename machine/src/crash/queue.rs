@@ -1,4 +1,4 @@
-//! What waits to be sent: so many reports at most, and so many a minute at most. Nothing is taken out before it has arrived.
+//! Queue of reports with a maximum length and a rate limit. A report stays in the queue until it has arrived.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -7,41 +7,47 @@ use super::syslog::Outgoing;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What is to be done next.
+/// Next step of the delivery.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Next {
+    /// Send this report.
     Send(Box<Outgoing>),
+    /// Wait for the rate limit.
     Wait(Duration),
+    /// The queue is empty.
     Nothing,
 }
 
+/// Queue of reports.
 pub struct Queue {
     waiting: VecDeque<Outgoing>,
     waiting_max: usize,
     a_minute_max: usize,
     sent: VecDeque<Instant>,
-    /// Reports that there was no room for, and that nobody has been told of yet.
-    pub untold: u64,
-    /// The same, all.
+    /// Reports that did not fit, and whose number is not sent yet.
+    pub unreported: u64,
+    /// All reports that did not fit.
     pub not_taken: u64,
 }
 
 impl Queue {
+    /// Returns a queue for `waiting_max` reports and `a_minute_max` sends a minute.
     pub fn new(waiting_max: usize, a_minute_max: usize) -> Queue {
         let (waiting, sent) = (VecDeque::new(), VecDeque::new());
-        Queue { waiting, waiting_max, a_minute_max, sent, untold: 0, not_taken: 0 }
+        Queue { waiting, waiting_max, a_minute_max, sent, unreported: 0, not_taken: 0 }
     }
 
-    /// Where there is no room the new one is left out: what came first is nearer to the cause.
+    /// Adds a report. A full queue drops the new one, because earlier reports are nearer to the cause.
     pub fn put(&mut self, outgoing: Outgoing) {
         if self.waiting.len() < self.waiting_max {
             self.waiting.push_back(outgoing);
         } else {
-            self.untold += 1;
+            self.unreported += 1;
             self.not_taken += 1;
         }
     }
 
+    /// Returns the next step.
     pub fn next(&mut self, now: Instant) -> Next {
         while self.sent.front().is_some_and(|at| now.saturating_duration_since(*at) >= MINUTE) {
             self.sent.pop_front();
@@ -55,22 +61,23 @@ impl Queue {
         }
     }
 
-    /// The first has arrived, and with it how many there was no room for.
-    pub fn arrived(&mut self, told_untold: u64, now: Instant) {
+    /// Removes the first report, which has arrived. `reported`: dropped reports that its message counted.
+    pub fn arrived(&mut self, reported: u64, now: Instant) {
         self.waiting.pop_front();
-        self.untold -= told_untold.min(self.untold);
+        self.unreported -= reported.min(self.unreported);
         self.sent.push_back(now);
     }
 
-    /// These have not arrived after all, nor what they told of others.
+    /// Puts reports back that have not arrived after all, with the dropped reports that they counted.
     pub fn put_back(&mut self, outgoing: Vec<(Outgoing, u64)>) {
-        for (one, told_untold) in outgoing.into_iter().rev() {
+        for (one, reported) in outgoing.into_iter().rev() {
             self.sent.pop_back();
             self.waiting.push_front(one);
-            self.untold += told_untold;
+            self.unreported += reported;
         }
     }
 
+    /// Returns the number of waiting reports.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
@@ -96,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn in_order_and_nothing_before_it_has_arrived() {
+    fn keeps_order_and_reports_until_arrival() {
         let (mut queue, now) = (Queue::new(10, 100), Instant::now());
         (1..=3).for_each(|id| queue.put(outgoing(id)));
         assert_eq!((next_id(&mut queue, now), next_id(&mut queue, now)), (Some(1), Some(1)));
@@ -104,20 +111,20 @@ mod tests {
         queue.arrived(0, now);
         assert_eq!(next_id(&mut queue, now), Some(3));
         queue.put_back(vec![(outgoing(1), 0), (outgoing(2), 4)]);
-        assert_eq!((next_id(&mut queue, now), queue.waiting(), queue.untold), (Some(1), 3, 4));
+        assert_eq!((next_id(&mut queue, now), queue.waiting(), queue.unreported), (Some(1), 3, 4));
     }
 
     #[test]
-    fn no_more_than_there_is_room_for() {
+    fn drops_reports_when_full() {
         let (mut queue, now) = (Queue::new(2, 100), Instant::now());
         (1..=5).for_each(|id| queue.put(outgoing(id)));
-        assert_eq!((queue.waiting(), queue.untold), (2, 3));
+        assert_eq!((queue.waiting(), queue.unreported), (2, 3));
         queue.arrived(3, now);
-        assert_eq!((queue.untold, queue.not_taken, next_id(&mut queue, now)), (0, 3, Some(2)));
+        assert_eq!((queue.unreported, queue.not_taken, next_id(&mut queue, now)), (0, 3, Some(2)));
     }
 
     #[test]
-    fn so_many_a_minute() {
+    fn limits_reports_a_minute() {
         let (mut queue, begin) = (Queue::new(100, 3), Instant::now());
         (1..=5).for_each(|id| queue.put(outgoing(id)));
         for second in 0..3 {

@@ -1,30 +1,34 @@
-//! The same again: the first is told at once, those after it are counted, and told as one when the window is over.
+//! Repeated crashes: the first is reported at once; the following ones are counted, and reported as one when the
+//! window ends.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::Report;
 
-/// More causes at a time are told each.
+/// Causes counted at a time; crashes of further causes are reported each.
 const CAUSES_MAX: usize = 4096;
 
+/// Cause within its window.
 struct Cause {
     first: Instant,
     again: u64,
     last: Report,
 }
 
+/// Causes by signature.
 pub struct Repeats {
     window: Duration,
     causes: HashMap<u64, Cause>,
 }
 
 impl Repeats {
+    /// Returns no causes, with windows of this length.
     pub fn new(window: Duration) -> Repeats {
         Repeats { window, causes: HashMap::new() }
     }
 
-    /// The report, if it is to be told now.
+    /// Returns the report if it is to be sent now; a repeat is counted.
     pub fn take(&mut self, report: Report, now: Instant) -> Option<Report> {
         if let Some(cause) = self.causes.get_mut(&report.signature) {
             cause.again += 1;
@@ -38,7 +42,7 @@ impl Repeats {
         Some(report)
     }
 
-    /// What came again within windows that are over: the last of each, and how often it came.
+    /// Returns the last repeat and the number of repeats for each window that has ended.
     pub fn due(&mut self, now: Instant) -> Vec<(Report, u64)> {
         let window = self.window;
         let mut due = Vec::new();
@@ -50,7 +54,7 @@ impl Repeats {
                 return false;
             }
             due.push((cause.last.clone(), cause.again));
-            // It goes on: the next window.
+            // The next window begins.
             (cause.first, cause.again) = (now, 0);
             true
         });
@@ -58,7 +62,7 @@ impl Repeats {
         due
     }
 
-    /// Whatever is counted.
+    /// Returns all repeats that are counted.
     pub fn end(&mut self) -> Vec<(Report, u64)> {
         let mut due: Vec<_> = self.causes.drain().map(|(_, c)| (c.last, c.again)).filter(|(_, n)| *n > 0).collect();
         due.sort_by_key(|(report, _)| report.time);
@@ -78,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn each_cause_once_a_window_and_nothing_is_forgotten() {
+    fn reports_each_cause_once_a_window() {
         let mut repeats = Repeats::new(Duration::from_secs(10));
         let begin = Instant::now();
         let at = |seconds| begin + Duration::from_secs(seconds);
@@ -87,7 +91,7 @@ mod tests {
         assert!((2..5).all(|s| repeats.take(report("a"), at(s)).is_none()));
         assert_eq!(repeats.due(at(9)), []);
         assert_eq!(repeats.due(at(10)), [(report("a"), 3)]);
-        // b came once and is forgotten; a goes on.
+        // b came once and is removed; a continues.
         assert_eq!(repeats.due(at(11)), []);
         assert!(repeats.take(report("b"), at(12)).is_some());
         assert!(repeats.take(report("a"), at(13)).is_none());
@@ -96,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn more_causes_than_can_be_kept_are_told_each() {
+    fn reports_each_crash_above_the_limit_of_causes() {
         let mut repeats = Repeats::new(Duration::from_secs(10));
         let now = Instant::now();
         assert!((0..CAUSES_MAX + 10).all(|n| repeats.take(report(&n.to_string()), now).is_some()));

@@ -1,8 +1,8 @@
-//! A folder for measurements, with images and mounts in it: all of it goes when it is dropped, by an error or ctrl-C too. If a run was killed, the
-//! next one finds its folder by the name, `yunti-host-bench-TOKEN`, and clears it away.
+//! Folder for measurements with images and mounts, removed when dropped, also on errors and ctrl-C. The next run finds
+//! the folder of a killed run by its name, `yunti-host-bench-TOKEN`, and removes it.
 //!
-//! A run holds a lock (`flock`) on its folder, which the kernel frees when the process ends. A process id does not show if a run lives: in
-//! another container it is another process, or none. A folder that cannot be locked at all (some network file systems) is left alone.
+//! A run holds a lock (`flock`) on its folder; the kernel frees the lock when the process ends. A process id does not show if a
+//! run is alive: in another container it is another process, or none. A folder that cannot be locked (some network file systems) stays.
 
 pub mod image;
 pub mod tool;
@@ -17,6 +17,7 @@ use yunti_base::{Code, Error, Result};
 
 const NAME: &str = "yunti-host-bench-";
 
+/// Folder for measurements.
 pub struct Scratch {
     path: PathBuf,
     /// Keeps the lock.
@@ -24,6 +25,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// Creates the folder in `dir`.
     pub fn new(dir: &Path) -> Result<Scratch> {
         let mut tries = 0;
         loop {
@@ -31,19 +33,20 @@ impl Scratch {
             let path = dir.join(format!("{NAME}{}", unique_token()));
             match fs::create_dir(&path).and_then(|()| locked(&path)) {
                 Ok(folder) => return Ok(Scratch { path, _folder: folder }),
-                // Another run took it for one that a killed run had left.
+                // Another run mistook it for the folder of a killed run.
                 Err(e)
                     if tries < 10
                         && matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::WouldBlock)
                         && dir.is_dir() => {}
                 Err(e) => {
-                    let error = Error::io(Code::Output, "cannot make a folder for the measurements", &e);
+                    let error = Error::io(Code::Output, "cannot create a folder for the measurements", &e);
                     return Err(error.at_path(path.to_string_lossy()));
                 }
             }
         }
     }
 
+    /// Returns the path of a file in the folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
@@ -55,13 +58,13 @@ impl Drop for Scratch {
     }
 }
 
-/// Its files are pages of memory (tmpfs, ramfs), which nothing brings out of the page cache.
+/// Returns true if files in `dir` are memory pages (tmpfs, ramfs), which cannot leave the page cache.
 pub fn is_in_memory(dir: &Path) -> bool {
     const IN_MEMORY: [i128; 2] = [0x0102_1994, 0x8584_58f6];
     rustix::fs::statfs(dir).is_ok_and(|stat| IN_MEMORY.contains(&(stat.f_type as i128)))
 }
 
-/// Clears away what runs that were killed have left in `dir`. Returns the folders.
+/// Removes the folders of killed runs in `dir`, and returns them.
 pub fn clear_leftovers(dir: &Path) -> Vec<PathBuf> {
     let own = rustix::process::geteuid().as_raw();
     let found = fs::read_dir(dir).into_iter().flatten().flatten();
@@ -81,7 +84,7 @@ pub fn clear_leftovers(dir: &Path) -> Vec<PathBuf> {
     left
 }
 
-/// Locks a folder that was just made; `NotFound` or `WouldBlock` if another run was faster and clears it away.
+/// Locks a folder that was just created. Returns `NotFound` or `WouldBlock` if another run was faster and removes it.
 fn locked(path: &Path) -> io::Result<File> {
     let folder = File::open(path)?;
     if let Err(TryLockError::WouldBlock) = folder.try_lock() {
@@ -95,7 +98,7 @@ fn locked(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Unmounts what is mounted in the folder, the innermost first, detaches loop devices of its files, and removes it.
+/// Unmounts all mounts in the folder, innermost first, detaches loop devices of its files, and removes it.
 fn clear(folder: &Path) {
     for at in mounts_below(folder).into_iter().rev() {
         let _ = tool::run("umount", [&at]);
@@ -105,7 +108,7 @@ fn clear(folder: &Path) {
             let _ = tool::run("losetup", ["-d", &device]);
         }
     }
-    // What is still mounted must not be emptied.
+    // A folder with mounts must not be emptied.
     if mounts_below(folder).is_empty() {
         let _ = fs::remove_dir_all(folder);
     }
@@ -117,7 +120,7 @@ fn mounts_below(folder: &Path) -> Vec<PathBuf> {
     places.filter(|at| at.starts_with(folder)).collect()
 }
 
-/// `\040` is a blank, as the kernel writes it.
+/// Replaces the kernel's octal escapes, such as `\040` for a blank.
 fn unescaped(text: &str) -> String {
     [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")]
         .iter()
@@ -129,13 +132,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn goes_and_clears() {
+    fn removes_folders_of_killed_runs() {
         let dir = std::env::temp_dir().join(format!("yunti-scratch-test-{}", std::process::id()));
         fs::create_dir(&dir).unwrap();
         let scratch = Scratch::new(&dir).unwrap();
         let path = scratch.file("");
         fs::write(scratch.file("x"), "x").unwrap();
-        // Its own run lives: that is no leftover. This name has a process id of another container, where it means another process.
+        // The folder of a running process is not a leftover. This name has a process id of another container.
         let dead = dir.join(format!("{NAME}1"));
         fs::create_dir(&dead).unwrap();
         assert_eq!(clear_leftovers(&dir), [dead]);

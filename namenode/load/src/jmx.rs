@@ -1,4 +1,4 @@
-//! What a NameNode tells of itself on its web server: `/jmx`.
+//! Metrics of a NameNode from its web server: `/jmx`.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -7,24 +7,27 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use yunti_base::{Code, Error, Result};
 
-/// A NameNode's document has some hundred kilobytes.
+/// Bytes of a response, at most; a NameNode's `/jmx` has a few hundred kilobytes.
 const BYTES_MAX: usize = 64 << 20;
 
-/// Of the time that is given for a word: what there is for a whole page.
+/// Time for a whole page, as a multiple of the time for one read or write.
 const PAGE_TIMES: u32 = 2;
 
-/// The body of a page, by HTTP/1.0.
+/// Returns the body of a page, by HTTP/1.0.
 ///
 /// # Errors
-/// Nobody answers, or not with a page, or not in time: the line says which.
+/// No response, no HTTP response, a status other than 200, or a response that is not complete in time.
 pub fn get(address: &str, path: &str, timeout: Duration) -> Result<String> {
     let failed = |what: String| Error::new(Code::Input, what).at_path(format!("http://{address}{path}"));
     let late = |time: Duration| {
-        failed(format!("the NameNode's web server does not answer: nothing whole came in {} s", time.as_secs_f64()))
+        failed(format!(
+            "the NameNode's web server does not respond: no complete response within {} s",
+            time.as_secs_f64()
+        ))
     };
     let io = |e: std::io::Error| match e.kind() {
         ErrorKind::WouldBlock | ErrorKind::TimedOut => late(timeout),
-        _ => failed(format!("the NameNode's web server does not answer: {e}")),
+        _ => failed(format!("the NameNode's web server does not respond: {e}")),
     };
     let end = Instant::now() + timeout * PAGE_TIMES;
     let mut stream = connect(address, timeout).map_err(io)?;
@@ -36,7 +39,7 @@ pub fn get(address: &str, path: &str, timeout: Duration) -> Result<String> {
     let mut bytes = Vec::new();
     let mut some = vec![0; 64 << 10];
     loop {
-        // Who sends a byte now and then would never be late for the next.
+        // A server that sends single bytes never exceeds the read timeout.
         let left = end.saturating_duration_since(Instant::now());
         if left.is_zero() || bytes.len() > BYTES_MAX {
             return Err(late(timeout * PAGE_TIMES));
@@ -54,18 +57,18 @@ pub fn get(address: &str, path: &str, timeout: Duration) -> Result<String> {
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
     match head.split_whitespace().nth(1).unwrap_or_default() {
         _ if !head.starts_with("HTTP/") => {
-            Err(failed("this is no web server".to_owned()).hint("give dfs.namenode.http-address"))
+            Err(failed("this is not a web server".to_owned()).hint("give dfs.namenode.http-address"))
         }
         "200" => Ok(body.to_owned()),
-        "401" | "403" => Err(failed("the web server wants to know who asks (Kerberos)".to_owned())
-            .hint("hadoop.http.authentication.type=simple lets others in")),
-        status => Err(failed(format!("the web server answers with status {status}"))),
+        "401" | "403" => Err(failed("the web server requires authentication (Kerberos)".to_owned())
+            .hint("hadoop.http.authentication.type=simple admits clients without Kerberos")),
+        status => Err(failed(format!("the web server responds with status {status}"))),
     }
 }
 
-/// The first of a name's addresses that answers: a server that listens on one of them is often found by a name of several.
+/// Connects to the first address of a name that accepts; a name often has more addresses than the server uses.
 fn connect(address: &str, timeout: Duration) -> std::io::Result<TcpStream> {
-    let mut failure = std::io::Error::new(ErrorKind::NotFound, "there is no such host");
+    let mut failure = std::io::Error::new(ErrorKind::NotFound, "no such host");
     for socket in address.to_socket_addrs()? {
         match TcpStream::connect_timeout(&socket, timeout) {
             Ok(stream) => return Ok(stream),
@@ -79,13 +82,18 @@ fn connect(address: &str, timeout: Duration) -> std::io::Result<TcpStream> {
 pub struct Beans(Vec<Value>);
 
 impl Beans {
-    pub fn ask(address: &str, query: &str, timeout: Duration) -> Result<Beans> {
+    /// Fetches `/jmx`, or the beans that match a query.
+    ///
+    /// # Errors
+    /// As of [`get`], or the page is not a `/jmx` document.
+    pub fn fetch(address: &str, query: &str, timeout: Duration) -> Result<Beans> {
         let path = if query.is_empty() { "/jmx".to_owned() } else { format!("/jmx?qry={query}") };
         Beans::read(&get(address, &path, timeout)?)
     }
 
+    /// Parses a `/jmx` document.
     pub fn read(text: &str) -> Result<Beans> {
-        let no_jmx = || Error::new(Code::Input, "this is no NameNode's /jmx".to_owned());
+        let no_jmx = || Error::new(Code::Input, "this is not a NameNode's /jmx".to_owned());
         let mut document: Value = serde_json::from_str(text).map_err(|_| no_jmx())?;
         match document["beans"].take() {
             Value::Array(beans) => Ok(Beans(beans)),
@@ -93,11 +101,12 @@ impl Beans {
         }
     }
 
-    /// Those whose names begin so: `Hadoop:service=NameNode,name=RpcActivityForPort`.
+    /// Returns the beans whose names have this prefix, such as `Hadoop:service=NameNode,name=RpcActivityForPort`.
     pub fn named<'a>(&'a self, begin: &'a str) -> impl Iterator<Item = &'a Value> {
         self.0.iter().filter(move |bean| bean["name"].as_str().is_some_and(|name| name.starts_with(begin)))
     }
 
+    /// Returns the attribute of the first bean with this prefix that has it as a number.
     pub fn number(&self, bean: &str, attribute: &str) -> Option<f64> {
         self.named(bean).find_map(|bean| bean[attribute].as_f64())
     }
@@ -107,34 +116,34 @@ impl Beans {
 mod tests {
     use super::*;
 
-    fn served(answer: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + 'static) -> String {
+    fn served(respond: impl Fn(&mut TcpStream) -> std::io::Result<()> + Send + 'static) -> String {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         std::thread::spawn(move || {
             let mut stream = listener.accept().unwrap().0;
-            // Who closes with something unread resets the connection.
+            // A close with unread bytes resets the connection.
             let mut request = Vec::new();
             while !request.ends_with(b"\r\n\r\n") {
                 let mut byte = [0];
                 stream.read_exact(&mut byte)?;
                 request.push(byte[0]);
             }
-            answer(&mut stream)
+            respond(&mut stream)
         });
         address
     }
 
     #[test]
-    fn pages_in_time() {
+    fn reports_a_page_that_is_late() {
         let page = served(|stream| stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n{}"));
         assert_eq!(get(&page, "/jmx", Duration::from_secs(5)).unwrap(), "{}");
         let silent = served(|_| {
             std::thread::sleep(Duration::from_secs(3));
             Ok(())
         });
-        let said = get(&silent, "/jmx", Duration::from_millis(200)).unwrap_err().to_string();
-        assert!(said.contains("nothing whole came in 0.2 s"), "{said}");
-        // A byte now and then, and no end.
+        let error = get(&silent, "/jmx", Duration::from_millis(200)).unwrap_err().to_string();
+        assert!(error.contains("no complete response within 0.2 s"), "{error}");
+        // Single bytes, without an end.
         let dripping = served(|stream| {
             stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n{")?;
             loop {
@@ -143,21 +152,21 @@ mod tests {
             }
         });
         let begin = Instant::now();
-        let said = get(&dripping, "/jmx", Duration::from_millis(500)).unwrap_err().to_string();
-        assert!(said.contains("nothing whole came in 1 s"), "{said}");
+        let error = get(&dripping, "/jmx", Duration::from_millis(500)).unwrap_err().to_string();
+        assert!(error.contains("no complete response within 1 s"), "{error}");
         assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
     }
 
-    /// `localhost` is ::1 too, where nobody listens here.
+    /// `localhost` is also ::1, where no server listens.
     #[test]
-    fn a_name_of_several_addresses() {
+    fn tries_all_addresses_of_a_name() {
         let page = served(|stream| stream.write_all(b"HTTP/1.0 200 OK\r\n\r\n{}"));
         let address = page.replace("127.0.0.1", "localhost");
         assert_eq!(get(&address, "/jmx", Duration::from_secs(5)).unwrap(), "{}");
     }
 
     #[test]
-    fn beans() {
+    fn reads_beans() {
         let beans =
             Beans::read(r#"{"beans":[{"name":"Hadoop:service=NameNode,name=FSNamesystem","FilesTotal":7}]}"#).unwrap();
         assert_eq!(beans.number("Hadoop:service=NameNode,name=FSNamesystem", "FilesTotal"), Some(7.0));

@@ -1,13 +1,14 @@
-//! `yunti nn`: the load that a NameNode takes, and what would make it take more.
+//! `yunti nn`: loads an HDFS NameNode, advises changes to its settings, and compares variants of it.
 //!
 //! ```text
-//!   flags -> command/  what is asked for
-//!              |-> load/  operations, when they are due, the loop over all connections, how long they took
+//!   flags -> command/  flags, output and the run of each command
+//!              |-> load/      operations, their arrivals, the loop over all connections, latencies
 //!              |-> datanode/  DataNodes without disks
-//!              |-> rpc/   Hadoop RPC on the wire
-//!              |-> advise/  what to change, by what the NameNode tells
-//!              |-> jmx.rs     what the NameNode tells of itself
-//!              `-> server.rs  what its process uses
+//!              |-> rpc/       Hadoop RPC on the wire
+//!              |-> bench/     NameNodes of this machine, started in several ways
+//!              |-> advise/    rules that turn metrics and settings into advice
+//!              |-> jmx.rs     metrics from the NameNode's web server
+//!              `-> server.rs  processor time and context switches of its process
 //! ```
 
 mod advise;

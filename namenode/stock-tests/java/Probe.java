@@ -5,8 +5,9 @@ import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.apache.hadoop.hdfs.MiniDFSCluster;
 
 /**
- * Which objects a NameNode that a test starts has in fact: a line each, {@code yunti.lock CLASS}, {@code yunti.queue CLASS}, {@code yunti.audit CLASS ..}. It
- * looks at fields, since nothing that is public tells.
+ * Prints the classes of the plug-ins in a NameNode that a test starts, a line each: {@code yunti.lock CLASS},
+ * {@code yunti.queue CLASS}, {@code yunti.audit CLASS ..}. It reads private fields, since no public method returns
+ * them.
  */
 public final class Probe {
   private Probe() {

@@ -18,15 +18,16 @@ import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 
 /**
- * Writes a line of JSON for each method as soon as it has ended, to the file that the property {@code yunti.results} names: JUnit's own reports are written at
- * the end, and a JVM that is killed at its time limit has none.
+ * Listener that writes a line of JSON for each method as soon as it has ended, to the file in the property
+ * {@code yunti.results}. JUnit writes its own reports at the end, so a JVM killed at its time limit has none.
  *
  * <pre>
  *   {"method": "testRename(java.lang.String)#2", "result": "passed", "ms": 812, "why": ""}
  *   {"reached": "org.yunti.namenode.lock.PhasedLock"}
  * </pre>
  *
- * The second says that the JVM has loaded this class of {@code yunti.plugins}; JVMs load what is used, so the plug-in has been at work.
+ * <p>The second line means that the JVM has loaded this class of {@code yunti.plugins}. JVMs load a class at its first
+ * use, so the plug-in was active.
  */
 public final class Recorder implements TestExecutionListener {
   private static final int WHY_CHARS_MAX = 3000;
@@ -42,7 +43,7 @@ public final class Recorder implements TestExecutionListener {
 
   @Override
   public void executionSkipped(TestIdentifier test, String reason) {
-    tell(test, "skipped", reason);
+    record(test, "skipped", reason);
   }
 
   @Override
@@ -52,11 +53,11 @@ public final class Recorder implements TestExecutionListener {
       case ABORTED -> "skipped";
       case FAILED -> "failed";
     };
-    // A class has no result of its own, but where what comes before or after its methods fails.
+    // A class has a result only if its setup or teardown fails.
     if (test.isTest() || !outcome.equals("passed")) {
-      tell(test, outcome, result.getThrowable().map(Recorder::trace).orElse(""));
+      record(test, outcome, result.getThrowable().map(Recorder::trace).orElse(""));
     }
-    plugins.removeIf(this::tellIfReached);
+    plugins.removeIf(this::recordIfReached);
   }
 
   private static String trace(Throwable thrown) {
@@ -65,20 +66,26 @@ public final class Recorder implements TestExecutionListener {
     return text.toString();
   }
 
-  private void tell(TestIdentifier test, String result, String why) {
+  private void record(TestIdentifier test, String result, String why) {
     long now = System.nanoTime();
     long millis = (now - begun.getOrDefault(test.getUniqueId(), now)) / 1_000_000;
     String cut = why.length() > WHY_CHARS_MAX ? why.substring(0, WHY_CHARS_MAX) : why;
-    write("{\"method\": " + quoted(name(test)) + ", \"result\": \"" + result + "\", \"ms\": " + millis + ", \"why\": " + quoted(cut) + "}");
+    write("{\"method\": " + quoted(name(test)) + ", \"result\": \"" + result + "\", \"ms\": " + millis
+        + ", \"why\": " + quoted(cut) + "}");
   }
 
-  /** Without engine and class; what is displayed may have numbers in it that are others each time. */
+  /** Returns a method's name from its id, without engine and class; display names may contain numbers that vary. */
   private static String name(TestIdentifier test) {
-    String name = test.getUniqueIdObject().getSegments().stream().skip(2).map(UniqueId.Segment::getValue).collect(Collectors.joining(" "));
+    String name = test.getUniqueIdObject()
+                      .getSegments()
+                      .stream()
+                      .skip(2)
+                      .map(UniqueId.Segment::getValue)
+                      .collect(Collectors.joining(" "));
     return name.isEmpty() ? "(class)" : name;
   }
 
-  private boolean tellIfReached(String plugin) {
+  private boolean recordIfReached(String plugin) {
     try {
       Method find = ClassLoader.class.getDeclaredMethod("findLoadedClass", String.class);
       find.setAccessible(true);
@@ -86,7 +93,7 @@ public final class Recorder implements TestExecutionListener {
         return plugin.isEmpty();
       }
     } catch (ReflectiveOperationException e) {
-      throw new IllegalStateException("loaded classes cannot be asked for", e);
+      throw new IllegalStateException("cannot read the loaded classes", e);
     }
     write("{\"reached\": " + quoted(plugin) + "}");
     return true;

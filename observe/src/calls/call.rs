@@ -1,16 +1,17 @@
-//! A call with the traced calls that it has made, put together from records that come callees first.
+//! A call with its traced callees, assembled from records. The agent sends callees before their callers.
 
 use std::collections::HashMap;
 
 use crate::jvm::{Chunk, Record};
 
+/// One call of a traced method, with the traced calls within it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Call {
     pub method: u32,
     pub begin_ns: i64,
     pub nanos: u64,
     pub has_thrown: bool,
-    /// When the look ended; its time is what it had taken until then.
+    /// True if the call had not returned when the trace ended. `nanos` then counts up to that moment.
     pub is_running: bool,
     /// Arguments, and the result or the exception.
     pub texts: Option<(String, String)>,
@@ -23,34 +24,35 @@ impl Call {
         Call { method, begin_ns, nanos, has_thrown, is_running, texts, calls }
     }
 
-    /// Time that is not in traced calls of its own.
+    /// Returns the nanoseconds spent outside its own traced callees.
     pub fn own_nanos(&self) -> u64 {
         self.nanos.saturating_sub(self.calls.iter().map(|call| call.nanos).sum())
     }
 
-    /// With all within it.
+    /// Returns the number of calls in this tree, itself included.
     pub fn count(&self) -> usize {
         1 + self.calls.iter().map(Call::count).sum::<usize>()
     }
 }
 
-/// Calls whose callers have not ended.
+/// Calls of one thread whose callers have not ended.
 #[derive(Debug, Default)]
 struct Pending {
     name: Option<String>,
     calls: Vec<(u16, Call)>,
 }
 
-/// More is not kept for a caller that runs on and on.
+/// Calls kept for a caller that does not return. Beyond this the calls become outermost calls of their own.
 const PENDING_MAX: usize = 1_000_000;
 
+/// Pending calls of all threads, by the agent's thread number.
 #[derive(Debug, Default)]
 pub struct Threads {
     threads: HashMap<u64, Pending>,
 }
 
 impl Threads {
-    /// Calls that have ended, and that nobody who is traced has made.
+    /// Adds a thread's records. Passes each outermost call that has ended to `outermost`, with its thread's name.
     pub fn add(&mut self, chunk: Chunk, mut outermost: impl FnMut(&str, Call)) {
         let thread = self.threads.entry(chunk.thread).or_default();
         if chunk.name.is_some() {
@@ -59,7 +61,7 @@ impl Threads {
         let name = thread.name.clone().unwrap_or_else(|| format!("thread {}", chunk.thread));
         for record in chunk.records {
             let depth = record.depth;
-            // What began before it is of a caller that is lost.
+            // A call that began earlier belongs to a caller whose record is lost.
             let is_within = |(deep, call): &(u16, Call)| *deep > depth && call.begin_ns >= record.begin_ns;
             let from = thread.calls.iter().rposition(|it| !is_within(it)).map_or(0, |at| at + 1);
             let calls = thread.calls.drain(from..).map(|(_, call)| call).collect();
@@ -68,13 +70,13 @@ impl Threads {
                 thread.calls.drain(..).for_each(|(_, call)| outermost(&name, call));
             }
         }
-        // Virtual threads come by the million.
+        // Programs start virtual threads by the million.
         if chunk.is_virtual && thread.calls.is_empty() {
             self.threads.remove(&chunk.thread);
         }
     }
 
-    /// Calls whose callers will not come any more.
+    /// Passes the remaining calls, whose callers never arrived, to `outermost`.
     pub fn finish(&mut self, mut outermost: impl FnMut(&str, Call)) {
         for (number, thread) in self.threads.drain() {
             let name = thread.name.unwrap_or_else(|| format!("thread {number}"));
@@ -97,21 +99,21 @@ mod tests {
     }
 
     fn check(records: Vec<Record>, expected: &[&str]) {
-        let (mut threads, mut seen) = (Threads::default(), Vec::new());
-        // In one chunk and in many.
+        let (mut threads, mut shapes) = (Threads::default(), Vec::new());
+        // In one chunk, and in many.
         for piece in [1, records.len()] {
-            seen.clear();
+            shapes.clear();
             for part in records.chunks(piece) {
                 let chunk = Chunk { thread: 1, records: part.to_vec(), ..Chunk::default() };
-                threads.add(chunk, |_, call| seen.push(shape(&call)));
+                threads.add(chunk, |_, call| shapes.push(shape(&call)));
             }
-            threads.finish(|_, call| seen.push(shape(&call)));
-            assert_eq!(seen, expected);
+            threads.finish(|_, call| shapes.push(shape(&call)));
+            assert_eq!(shapes, expected);
         }
     }
 
     #[test]
-    fn callers_take_what_is_within_them() {
+    fn callers_contain_their_callees() {
         check(
             vec![
                 record(3, 2, 12, 1),
@@ -125,16 +127,16 @@ mod tests {
         // The caller of 3 is lost.
         check(vec![record(3, 2, 12, 1), record(1, 0, 10, 50)], &["1(3)"]);
         check(vec![record(3, 1, 12, 1), record(1, 0, 20, 50)], &["3", "1"]);
-        // Its own caller has not ended.
+        // Its caller has not ended.
         check(vec![record(3, 1, 12, 1)], &["3"]);
     }
 
     #[test]
     fn own_time() {
-        let mut seen = Vec::new();
+        let mut found = Vec::new();
         let records = vec![record(2, 1, 11, 5), record(2, 1, 20, 7), record(1, 0, 10, 50)];
         let chunk = Chunk { thread: 7, records, ..Chunk::default() };
-        Threads::default().add(chunk, |name, call| seen.push((name.to_owned(), call.own_nanos(), call.count())));
-        assert_eq!(seen, [("thread 7".to_owned(), 38, 3)]);
+        Threads::default().add(chunk, |name, call| found.push((name.to_owned(), call.own_nanos(), call.count())));
+        assert_eq!(found, [("thread 7".to_owned(), 38, 3)]);
     }
 }

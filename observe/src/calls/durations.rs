@@ -1,10 +1,11 @@
-//! Many durations in little room: counted in buckets that are a 64th of their value wide, as in HdrHistogram.
+//! A log-linear histogram of durations. Each bucket is a 64th of its value wide, as in HdrHistogram.
 
 use std::collections::BTreeMap;
 
 const SUB_BITS: u32 = 6;
 const SUBS: u64 = 1 << SUB_BITS;
 
+/// Durations in nanoseconds: exact count, sum and maximum, and a histogram for percentiles.
 #[derive(Clone, Debug, Default)]
 pub struct Durations {
     buckets: BTreeMap<u16, u64>,
@@ -25,7 +26,7 @@ impl Durations {
         self.sum / self.count.max(1)
     }
 
-    /// What so many percent of all are not longer than, within a 64th; 0: there are none.
+    /// Returns a percentile in nanoseconds, within a 64th of its value; 0 without durations.
     pub fn percentile(&self, percent: u64) -> u64 {
         let rank = (self.count * percent).div_ceil(100).max(1);
         let mut below = 0;
@@ -60,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_are_narrow_and_in_order() {
+    fn buckets_are_narrow_and_ordered() {
         let mut last = 0;
         for shift in 0..63 {
             for nanos in [1u64 << shift, (1 << shift) + (1 << shift) / 3, (2 << shift) - 1] {

@@ -1,9 +1,9 @@
-//! Calls of traced methods: put together thread by thread, and summed up by who called whom.
+//! Calls of traced methods: assembled per thread, and aggregated by call path.
 //!
 //! ```text
-//!   records -> call.rs   what a thread called, as trees
-//!              table.rs  the same of all threads and times: one row a way of calls
-//!              durations.rs  how long they took: p50, p99, max
+//!   records -> call.rs       call trees of each thread
+//!              table.rs      one row per call path, over all threads
+//!              durations.rs  percentiles of call durations
 //! ```
 
 mod call;

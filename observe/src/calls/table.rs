@@ -1,20 +1,21 @@
-//! All calls summed up: a row is a method as it was called on one way from an outermost method. A method that calls itself, by whatever way, is
-//! one row, so that there are no more levels than methods.
+//! A table of all calls, with one row per call path: a method below its callers, from an outermost method on.
+//! A recursive method has one row on its path, so there are at most as many levels as methods.
 
 use super::{Call, Durations};
 
+/// All calls of one method on one call path.
 #[derive(Clone, Debug)]
 pub struct Row {
     pub method: u32,
-    /// Of those that have ended.
+    /// Durations of the calls that have ended.
     pub durations: Durations,
-    /// Time within it; calls within itself not counted again.
+    /// Nanoseconds in the method and its callees. Recursive calls count once.
     pub total: u64,
-    /// Of it, what was not in other traced calls.
+    /// Nanoseconds outside other traced calls.
     pub own: u64,
     pub thrown: u64,
     pub running: u64,
-    /// The dearest first, once the table is sorted.
+    /// Rows of its callees; by descending total after [`Table::sort`].
     pub callees: Vec<Row>,
 }
 
@@ -24,6 +25,7 @@ impl Row {
     }
 }
 
+/// The outermost rows. Each row holds its callees.
 #[derive(Debug, Default)]
 pub struct Table {
     pub rows: Vec<Row>,
@@ -34,7 +36,9 @@ impl Table {
         self.put(call, &mut Vec::new());
     }
 
-    /// @param path where the caller's row is: indices from the outermost on
+    /// Adds a call and its callees.
+    ///
+    /// @param path indices of the rows from the outermost to the caller
     fn put(&mut self, call: &Call, path: &mut Vec<usize>) {
         let known = self.within(path, call.method);
         let depth = path.len();
@@ -68,7 +72,7 @@ impl Table {
         path.truncate(depth);
     }
 
-    /// How many rows above the last of a path the method is.
+    /// Returns the position of the method's row on a path, or `None` if no row on the path is of this method.
     fn within(&self, path: &[usize], method: u32) -> Option<usize> {
         let mut rows = &self.rows;
         path.iter().position(|at| {
@@ -95,7 +99,7 @@ impl Table {
         sort(&mut self.rows);
     }
 
-    /// Each row with its level, callers before callees.
+    /// Visits each row with its level, callers before callees.
     pub fn each(&self, mut visit: impl FnMut(usize, &Row)) {
         fn walk(rows: &[Row], level: usize, visit: &mut impl FnMut(usize, &Row)) {
             for row in rows {
@@ -123,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_of_calls() {
+    fn one_row_per_call_path() {
         let mut table = Table::default();
         table.add(&call(1, 100, vec![call(2, 30, vec![]), call(2, 40, vec![call(3, 5, vec![])])]));
         table.add(&call(2, 7, vec![]));
@@ -140,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_is_no_call_yet() {
+    fn running_calls_are_counted_apart() {
         let mut table = Table::default();
         table.add(&Call { is_running: true, ..call(1, 100, vec![call(2, 30, vec![])]) });
         assert_eq!(rows(&mut table), [(0, 1, 0, 100, 70), (1, 2, 1, 30, 30)]);

@@ -1,4 +1,4 @@
-//! `yunti observe flame`: where the time goes, as one graph from Java method to kernel.
+//! `yunti observe flame`: one flame graph from Java methods to the kernel.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use yunti_base::{Code, Error, Result};
 use yunti_program::failure::Outcome;
 
-use super::{Look, locks};
+use super::{Measurement, locks};
 use crate::jvm::HELD;
 use crate::jvm::{self, Event, Profiler, Sampling};
 use yunti_probe::answer::{self, Answer, Graph, Table};
@@ -21,82 +21,86 @@ use yunti_probe::stack::{Frame, Kind, Tree};
 use yunti_probe::stopping::{PULSE, Stopping, Watched};
 use yunti_probe::target::{Process, Target};
 
-/// Where the time goes: one graph of Java, the JVM's own code, native libraries and the kernel
+/// Draw one flame graph of Java, the JVM's own code, native libraries and the kernel
 ///
-/// Samples what runs (or waits, allocates, or is held up by locks), and puts the stacks together. A page of it can be searched and
-/// zoomed into.
+/// Samples stacks of threads that run, wait, allocate, or wait for locks. The HTML page can be searched and zoomed.
 #[derive(Debug, Args)]
 pub struct FlameFlags {
     #[command(flatten)]
     target: TargetFlags,
     #[command(flatten)]
     pub output: OutputFlags,
-    /// What is sampled
+    /// Sample this event
     #[arg(short, long, value_enum, default_value = "cpu")]
     event: Event,
-    /// Samples a second of each thread, of cpu and wall
+    /// Take HZ samples per second of each thread, for cpu and wall
     #[arg(long, value_name = "HZ", default_value = "99", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rate: u32,
-    /// A graph of each thread
+    /// Draw a graph per thread
     #[arg(long)]
     threads: bool,
-    /// A graph of each state: running, sleeping; of a process that is no JVM, waiting for a processor too
+    /// Draw a graph per state: running, sleeping; outside a JVM also waiting for a processor
     #[arg(long)]
     states: bool,
-    /// Compare with an earlier answer, which --json has given
+    /// Compare with an earlier output of --json
     #[arg(long, value_name = "OLD.json")]
     diff: Option<PathBuf>,
 }
 
-/// Of a period.
+/// Fraction of the sampling period between two samples of waiting threads, chosen not to beat with the perf clock.
 const OUT_OF_STEP: f64 = 0.73;
-/// Frames that are told on the terminal.
+/// Frames shown on a terminal.
 const HOTTEST: usize = 20;
 
 pub fn flame(flags: &FlameFlags) -> Outcome {
     let mut stopping = Stopping::new()?;
-    // Before anything is looked at: what cannot be compared is said at once.
+    // First, so that a wrong file fails before the measurement.
     let old = flags.diff.as_deref().map(earlier).transpose()?;
     let target = flags.target.find(HELD)?;
     let mut answer = Answer::new("flame", &target.process);
-    let seen = if jvm::recognise(&target)? {
-        look_into_jvm(flags, &target.process, &mut stopping, &mut answer)?
+    let results = if jvm::recognise(&target)? {
+        sample_jvm(flags, &target.process, &mut stopping, &mut answer)?
     } else {
-        look_at_any(flags, &target, &mut stopping, &mut answer)?
+        sample_native(flags, &target, &mut stopping, &mut answer)?
     };
-    answer.watched(&seen.watched);
-    tell(flags, &mut answer, seen.tree, old, seen.samples);
+    answer.watched(&results.watched);
+    render(flags, &mut answer, results.tree, old, results.samples);
     let facts = json!({
         "event": flags.event.to_possible_value().map(|value| value.get_name().to_owned()),
         "rate_hz": flags.rate,
-        "samples": seen.samples,
-        "calls": seen.asked.map(|(calls, _)| calls),
-        "bytes": seen.asked.map(|(_, bytes)| bytes),
+        "samples": results.samples,
+        "calls": results.allocated.map(|(calls, _)| calls),
+        "bytes": results.allocated.map(|(_, bytes)| bytes),
     });
-    answer.give(&flags.output.answer, seen.watched.end, facts)
+    answer.give(&flags.output.answer, results.watched.end, facts)
 }
 
-struct Seen {
+struct FlameResults {
     watched: Watched,
     tree: Tree,
     samples: usize,
-    /// Calls of malloc and bytes, all of them.
-    asked: Option<(u64, u64)>,
+    /// Calls of malloc and their bytes, sampled or not.
+    allocated: Option<(u64, u64)>,
 }
 
 fn earlier(path: &Path) -> Result<Tree> {
     let failed = |what: &str| {
         Error::new(Code::Input, what.to_owned())
             .at_path(path.to_string_lossy())
-            .hint("give what `yunti observe flame --json` has printed")
+            .hint("give a file that `yunti observe flame --json` printed")
     };
     let text = fs::read_to_string(path)
-        .map_err(|e| Error::io(Code::Input, "cannot read what to compare with", &e).at_path(path.to_string_lossy()))?;
-    let json: Value = serde_json::from_str(&text).map_err(|e| failed(&format!("no JSON: {e}")))?;
-    Tree::from_json(&json["tree"]).ok_or_else(|| failed("no flame graph"))
+        .map_err(|e| Error::io(Code::Input, "cannot read the earlier output", &e).at_path(path.to_string_lossy()))?;
+    let json: Value = serde_json::from_str(&text).map_err(|e| failed(&format!("not JSON: {e}")))?;
+    Tree::from_json(&json["tree"]).ok_or_else(|| failed("has no flame graph"))
 }
 
-fn look_into_jvm(flags: &FlameFlags, process: &Process, stopping: &mut Stopping, answer: &mut Answer) -> Result<Seen> {
+fn sample_jvm(
+    flags: &FlameFlags,
+    process: &Process,
+    stopping: &mut Stopping,
+    answer: &mut Answer,
+) -> Result<FlameResults> {
     let interval = Duration::from_secs(1) / flags.rate;
     let profiler = Profiler::start(process, Sampling::Every(flags.event, interval), flags.output.seconds)?;
     let watched = stopping.wait(process, flags.output.seconds, flags.output.seconds, || true);
@@ -107,19 +111,29 @@ fn look_into_jvm(flags: &FlameFlags, process: &Process, stopping: &mut Stopping,
         let groups = groups(flags, &sample.thread, &sample.state);
         tree.add(groups.iter().chain(sample.frames.iter()), sample.value);
     }
-    Ok(Seen { watched, tree, samples: recording.samples.len(), asked: None })
+    Ok(FlameResults { watched, tree, samples: recording.samples.len(), allocated: None })
 }
 
-fn look_at_any(flags: &FlameFlags, target: &Target, stopping: &mut Stopping, answer: &mut Answer) -> Result<Seen> {
+fn sample_native(
+    flags: &FlameFlags,
+    target: &Target,
+    stopping: &mut Stopping,
+    answer: &mut Answer,
+) -> Result<FlameResults> {
     match flags.event {
-        Event::Cpu | Event::Wall => look_at_time(flags, target, stopping, answer),
-        Event::Lock => look_at_futexes(flags, target, stopping, answer),
-        Event::Alloc => look_at_allocations(flags, target, stopping, answer),
+        Event::Cpu | Event::Wall => sample_time(flags, target, stopping, answer),
+        Event::Lock => sample_futexes(flags, target, stopping, answer),
+        Event::Alloc => sample_allocations(flags, target, stopping, answer),
     }
 }
 
-/// Threads that run, by a clock that interrupts them; and for wall those that do not, by looking at them as often.
-fn look_at_time(flags: &FlameFlags, target: &Target, stopping: &mut Stopping, answer: &mut Answer) -> Result<Seen> {
+/// Samples running threads by a perf clock. For `wall`, also samples waiting threads at the same rate.
+fn sample_time(
+    flags: &FlameFlags,
+    target: &Target,
+    stopping: &mut Stopping,
+    answer: &mut Answer,
+) -> Result<FlameResults> {
     let process = &target.process;
     let (mut tree, mut values) = (Tree::default(), 0);
     let mut add = |waited: Waited| {
@@ -130,7 +144,7 @@ fn look_at_time(flags: &FlameFlags, target: &Target, stopping: &mut Stopping, an
     let mut waiting = (flags.event == Event::Wall).then(|| Waiting::of(process, flags.rate)).transpose()?;
     let mut native = Native::start(process, flags.rate)?;
     target.go()?;
-    // Not in the rhythm of the clock that interrupts those that run: while we look, it would always interrupt us.
+    // Out of step with the perf clock, which would otherwise always interrupt this sampling.
     let pulse = if waiting.is_some() { (Duration::from_secs(1) / flags.rate).mul_f64(OUT_OF_STEP) } else { PULSE };
     let watched = stopping.wait(process, flags.output.seconds, pulse, || {
         native.collect();
@@ -138,81 +152,86 @@ fn look_at_time(flags: &FlameFlags, target: &Target, stopping: &mut Stopping, an
         true
     });
     if waiting.as_ref().is_some_and(|waiting| !waiting.sees_registers()) {
-        answer.skips.push("callers of some threads that wait: their registers are root's to see".to_owned());
+        answer.skips.push("callers of some waiting threads: only root can read their registers".to_owned());
     }
     waiting.into_iter().for_each(|waiting| waiting.finish(&mut add));
     if !native.sees_kernel() {
         answer.skips.push(
-            "frames of the kernel: not allowed; run as root, or with /proc/sys/kernel/perf_event_paranoid at 1"
+            "frames of the kernel: not allowed; run as root, or set /proc/sys/kernel/perf_event_paranoid to 1"
                 .to_owned(),
         );
     }
-    answer.missing(native.lost(), |n| format!("{n} samples, for which there was no room: take a lower --rate"));
+    answer.missing(native.lost(), |n| format!("{n} samples: the buffer was full; take a lower --rate"));
     let samples = native.finish();
     for sample in &samples {
         let groups = groups(flags, &sample.thread, "running");
         tree.add(groups.iter().chain(&sample.frames), 1);
     }
-    Ok(Seen { watched, tree, samples: samples.len() + values as usize, asked: None })
+    Ok(FlameResults { watched, tree, samples: samples.len() + values as usize, allocated: None })
 }
 
-/// Stacks that ask for memory, by bytes.
-fn look_at_allocations(
+/// Records stacks of malloc calls, weighted by bytes.
+fn sample_allocations(
     flags: &FlameFlags,
     target: &Target,
     stopping: &mut Stopping,
     answer: &mut Answer,
-) -> Result<Seen> {
+) -> Result<FlameResults> {
     let process = &target.process;
     let mut stacks = StackEvents::of(process)?;
-    let mut at_work = Allocations::start(process, &stacks)?;
-    eprintln!("WARNING each call of malloc costs the process some microseconds while it is looked at");
+    let mut program = Allocations::start(process, &stacks)?;
+    eprintln!("WARNING each call of malloc costs the process some microseconds during the measurement");
     target.go()?;
     let begun = Instant::now();
-    let (mut seen, mut threads) = (Vec::new(), HashMap::new());
+    let (mut allocations, mut threads) = (Vec::new(), HashMap::new());
     let mut failed = Ok(());
-    let mut take = |at_work: &mut Allocations, stacks: &mut StackEvents| {
-        for allocation in at_work.collect() {
+    let mut collect = |program: &mut Allocations, stacks: &mut StackEvents| {
+        for allocation in program.collect() {
             threads.entry(allocation.tid).or_insert_with(|| stacks.thread(allocation.tid));
-            seen.push(allocation);
+            allocations.push(allocation);
         }
         stacks.collect();
-        failed = at_work.keep_up(begun.elapsed().as_secs_f64());
+        failed = program.keep_up(begun.elapsed().as_secs_f64());
         failed.is_ok()
     };
-    let watched = stopping.wait(process, flags.output.seconds, PULSE, || take(&mut at_work, &mut stacks));
-    at_work.detach();
-    take(&mut at_work, &mut stacks);
+    let watched = stopping.wait(process, flags.output.seconds, PULSE, || collect(&mut program, &mut stacks));
+    program.detach();
+    collect(&mut program, &mut stacks);
     failed?;
-    let (calls, bytes) = at_work.totals();
-    answer.notes.push(format!("In all {calls} calls have asked for {}.", answer::bytes(bytes)));
-    let lost = at_work.account().lost + stacks.lost();
-    answer.missing(lost, |n| format!("{n} allocations, for which there was no room"));
+    let (calls, bytes) = program.totals();
+    answer.notes.push(format!("{calls} calls allocated {} in all.", answer::bytes(bytes)));
+    let lost = program.account().lost + stacks.lost();
+    answer.missing(lost, |n| format!("{n} allocations: the buffer was full"));
     let stacks = stacks.stacks();
     let (mut tree, mut samples) = (Tree::default(), 0);
-    for allocation in &seen {
+    for allocation in &allocations {
         let Some(frames) = stacks.get(&(allocation.tid, allocation.stack)) else { continue };
         let thread = threads.get(&allocation.tid).map_or("", |thread| thread);
         tree.add(groups(flags, thread, "").iter().chain(&**frames), allocation.bytes);
         samples += 1;
     }
-    Ok(Seen { watched, tree, samples, asked: Some((calls, bytes)) })
+    Ok(FlameResults { watched, tree, samples, allocated: Some((calls, bytes)) })
 }
 
-/// Stacks that wait for locks, by nanoseconds.
-fn look_at_futexes(flags: &FlameFlags, target: &Target, stopping: &mut Stopping, answer: &mut Answer) -> Result<Seen> {
+/// Records stacks of waits for futexes, weighted by nanoseconds.
+fn sample_futexes(
+    flags: &FlameFlags,
+    target: &Target,
+    stopping: &mut Stopping,
+    answer: &mut Answer,
+) -> Result<FlameResults> {
     target.go()?;
-    let look = Look { process: &target.process, is_jvm: false, time: flags.output.seconds };
-    let (locks, watched) = locks::look(look, stopping, answer)?;
+    let measurement = Measurement { process: &target.process, is_jvm: false, time: flags.output.seconds };
+    let (locks, watched) = locks::measure(measurement, stopping, answer)?;
     let (mut tree, mut samples) = (Tree::default(), 0);
     for lock in locks.iter().filter(|lock| lock.kind.is_contention()) {
         samples += lock.contentions as usize;
         tree.join(&[], &lock.waiting);
     }
-    Ok(Seen { watched, tree, samples, asked: None })
+    Ok(FlameResults { watched, tree, samples, allocated: None })
 }
 
-/// What stands above the frames of a sample.
+/// Returns the group frames above the frames of a sample: thread and state, as the flags request.
 fn groups(flags: &FlameFlags, thread: &str, state: &str) -> Vec<Frame> {
     let group = |name: &str| Frame { name: name.into(), kind: Kind::Group };
     let thread = flags.threads.then(|| group(thread));
@@ -220,17 +239,17 @@ fn groups(flags: &FlameFlags, thread: &str, state: &str) -> Vec<Frame> {
     thread.into_iter().chain(state).collect()
 }
 
-/// What is measured.
-fn measure(event: Event) -> &'static str {
+/// Returns the name of the measured quantity.
+fn quantity(event: Event) -> &'static str {
     match event {
         Event::Cpu => "processor time",
         Event::Wall => "time of all threads",
         Event::Alloc => "bytes allocated",
-        Event::Lock => "time of waiting for locks",
+        Event::Lock => "time waiting for locks",
     }
 }
 
-/// A value in its unit.
+/// Formats a value in its unit.
 fn amount(flags: &FlameFlags, value: u64) -> String {
     match flags.event {
         Event::Cpu | Event::Wall => format!("{:.2} s", value as f64 / f64::from(flags.rate)),
@@ -239,7 +258,7 @@ fn amount(flags: &FlameFlags, value: u64) -> String {
     }
 }
 
-/// What a second is in values; 0: they are no times.
+/// Returns the values per second; 0 if the values are not times.
 fn per_second(flags: &FlameFlags) -> f64 {
     match flags.event {
         Event::Cpu | Event::Wall => f64::from(flags.rate),
@@ -248,10 +267,10 @@ fn per_second(flags: &FlameFlags) -> f64 {
     }
 }
 
-fn tell(flags: &FlameFlags, answer: &mut Answer, tree: Tree, old: Option<Tree>, samples: usize) {
-    answer.lead = format!("{}: {} by {samples} samples", measure(flags.event), amount(flags, tree.total()));
+fn render(flags: &FlameFlags, answer: &mut Answer, tree: Tree, old: Option<Tree>, samples: usize) {
+    answer.lead = format!("{}: {} in {samples} samples", quantity(flags.event), amount(flags, tree.total()));
     if samples == 0 {
-        answer.notes.push("Nothing was seen: nothing of the kind has happened in this time.".to_owned());
+        answer.notes.push("No such event occurred in this time.".to_owned());
     }
     if let Some(old) = &old {
         let share = |share: f64| format!("{:.1} %", share * 100.0);
@@ -260,7 +279,7 @@ fn tell(flags: &FlameFlags, answer: &mut Answer, tree: Tree, old: Option<Tree>, 
             vec![share(change.then), share(change.now), points, change.name.to_string()]
         });
         answer.tables.push(Table {
-            title: "What has changed: own shares of all".to_owned(),
+            title: "Changes of own shares".to_owned(),
             columns: vec![("then", true), ("now", true), ("points", true), ("frame", false)],
             rows: rows.collect(),
             shown: HOTTEST,
@@ -272,10 +291,10 @@ fn tell(flags: &FlameFlags, answer: &mut Answer, tree: Tree, old: Option<Tree>, 
         vec![share(hot.own), share(hot.total), amount(flags, hot.own), kind, hot.frame.name.to_string()]
     });
     answer.tables.push(Table {
-        title: "The dearest frames, by what was spent in themselves".to_owned(),
+        title: "Hottest frames, by own share".to_owned(),
         columns: vec![("own", true), ("total", true), ("own", true), ("kind", false), ("frame", false)],
         rows: rows.collect(),
         shown: if old.is_some() { 0 } else { HOTTEST },
     });
-    answer.graph = Some(Graph { title: "Who called whom".to_owned(), tree, old, per_second: per_second(flags) });
+    answer.graph = Some(Graph { title: "Call graph".to_owned(), tree, old, per_second: per_second(flags) });
 }

@@ -1,4 +1,4 @@
-//! Calls on the terminal while they come: each as a tree, as many lines a second as can be read.
+//! Live output of traced calls: each as a tree, limited to as many lines per second as people can read.
 
 use std::time::{Duration, Instant};
 
@@ -9,18 +9,20 @@ use yunti_program::terminal::stdout;
 use crate::calls::Call;
 use yunti_probe::answer;
 
-const LINES_A_SECOND: usize = 40;
-const LINES_A_CALL: usize = 20;
+/// Lines per second after which further calls are only counted.
+const LINES_PER_SECOND: usize = 40;
+/// Lines per outermost call.
+const LINES_PER_CALL: usize = 20;
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Nobody wants to see anything: all is passed over.
+/// Live output on the terminal. If it is not wanted, calls are ignored.
 pub struct Live {
     is_wanted: bool,
     paint: Paint,
     since: Instant,
     lines: usize,
     not_shown: usize,
-    /// The reader has gone.
+    /// An error once the reader of the output has gone.
     pub outcome: Outcome,
 }
 
@@ -29,13 +31,15 @@ impl Live {
         Live { is_wanted, paint: paint::for_stdout(), since: Instant::now(), lines: 0, not_shown: 0, outcome: Ok(()) }
     }
 
-    /// @param name of a method by its number
+    /// Prints a call, unless this second has its lines already.
+    ///
+    /// @param name returns a method's name by its number
     pub fn show<'a>(&mut self, thread: &str, call: &Call, name: impl Fn(u32) -> &'a str) {
         if !self.is_wanted || self.outcome.is_err() {
             return;
         }
         self.pass();
-        if self.lines >= LINES_A_SECOND {
+        if self.lines >= LINES_PER_SECOND {
             self.not_shown += 1;
             return;
         }
@@ -50,7 +54,7 @@ impl Live {
         self.print(&(lines.join("\n") + "\n"));
     }
 
-    /// A second may be over.
+    /// Starts a new second if one is over.
     pub fn pass(&mut self) {
         if self.since.elapsed() >= SECOND {
             self.end();
@@ -72,19 +76,19 @@ impl Live {
     }
 }
 
-/// Lines of a call and of those within it, the longest lists cut.
+/// Appends the lines of a call and its callees, up to [`LINES_PER_CALL`].
 pub fn tree<'a>(call: &Call, level: usize, name: &impl Fn(u32) -> &'a str, lines: &mut Vec<String>) {
-    if lines.len() >= LINES_A_CALL {
+    if lines.len() >= LINES_PER_CALL {
         return;
     }
-    lines.push(format!("{:>9}  {:indent$}{}", answer::time(call.nanos), "", said(call, name), indent = level * 2));
+    lines.push(format!("{:>9}  {:indent$}{}", answer::time(call.nanos), "", call_text(call, name), indent = level * 2));
     for callee in &call.calls {
         tree(callee, level + 1, name, lines);
     }
 }
 
-/// A call as a line of code: `Cart.total(7) = 21`.
-pub fn said<'a>(call: &Call, name: &impl Fn(u32) -> &'a str) -> String {
+/// Formats a call as a line of code: `Cart.total(7) = 21`.
+pub fn call_text<'a>(call: &Call, name: &impl Fn(u32) -> &'a str) -> String {
     let name = name(call.method);
     let mut text = match &call.texts {
         Some((arguments, result)) if call.has_thrown => format!("{name}({arguments}) throws {result}"),
@@ -96,6 +100,6 @@ pub fn said<'a>(call: &Call, name: &impl Fn(u32) -> &'a str) -> String {
     if call.is_running {
         text += ", still running";
     }
-    // Texts of the target are no commands to a terminal.
+    // The target's text must not control the terminal.
     text.replace(|c: char| c.is_control(), " ")
 }

@@ -1,4 +1,4 @@
-//! The commands, one file each, and what they have in common.
+//! The subcommands, one file each, and the type that they share.
 
 pub mod faults;
 pub mod flame;
@@ -17,18 +17,18 @@ use yunti_base::whole_file;
 use yunti_probe::options::AnswerFlags;
 use yunti_program::failure::Outcome;
 
-use crate::jvm::release::{self, Left};
+use crate::jvm::release::{self, Cleanup};
 use yunti_probe::answer::PAGE;
 use yunti_probe::target::Process;
 
-/// Why a process is slow, from Java method to kernel.
+/// Show why a process is slow, from Java method to kernel.
 ///
-/// Looks at a process for some seconds, from outside, and says where its time goes. What this machine or these rights do not
-/// allow is told as `SKIP feature: reason`, and the rest is done without it.
+/// Measures a process for some seconds from outside, and shows where its time goes. A feature that this machine or
+/// these privileges do not allow is reported as `SKIP feature: reason`; the rest works without it.
 #[derive(Debug, Parser)]
 #[command(name = "yunti observe", version, about, long_about, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "Exit codes: 0 done, 2 usage, 3 no such process or method, or not ours to look at, 5 output, 130 cancelled, 1 a bug."
+    after_help = "Exit codes: 0 done, 2 usage, 3 no such process or method, or no permission to observe it, 5 output, 130 cancelled, 1 a bug."
 )]
 pub struct Flags {
     #[command(subcommand)]
@@ -44,9 +44,9 @@ enum Command {
     Slow(slow::SlowFlags),
     Trace(trace::TraceFlags),
     Why(why::WhyFlags),
-    /// What an agent leaves in a process is taken away, whatever becomes of the one who started it.
+    /// Stop an agent in a process and remove its files if the observer ends without doing so
     #[command(hide = true)]
-    Release(Left),
+    Release(Cleanup),
 }
 
 impl Command {
@@ -64,16 +64,16 @@ impl Command {
     }
 }
 
-/// What is looked at, and how long.
+/// A measurement: of which process, and how long.
 #[derive(Clone, Copy)]
-pub struct Look<'a> {
+pub struct Measurement<'a> {
     pub process: &'a Process,
     pub is_jvm: bool,
     pub time: Duration,
 }
 
 pub fn act(flags: Flags) -> Outcome {
-    // Before anything is looked at: a page that cannot be written is said at once.
+    // First, so that a page that cannot be written fails before the measurement.
     if let Some(path) = flags.command.answer().and_then(|answer| answer.output.as_deref()) {
         whole_file::check(path, PAGE)?;
     }
@@ -85,6 +85,6 @@ pub fn act(flags: Flags) -> Outcome {
         Command::Slow(flags) => slow::slow(&flags),
         Command::Trace(flags) => trace::trace(&flags),
         Command::Why(flags) => why::why(&flags),
-        Command::Release(left) => release::wait_and_release(&left),
+        Command::Release(cleanup) => release::wait_and_release(&cleanup),
     }
 }

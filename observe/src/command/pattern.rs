@@ -1,27 +1,27 @@
-//! Methods as users write them: `com.shop.Cart.total`, `Cart.total`, `Cart.<init>`, `com.shop.Cart.*`, `com.shop.**`. What they fit is decided in the
-//! JVM; here is what can be said without one.
+//! Method patterns of the command line: `com.shop.Cart.total`, `Cart.total`, `Cart.<init>`, `com.shop.Cart.*`,
+//! `com.shop.**`. The agent matches them to methods; this file checks them without a JVM.
 
-/// What is wrong with it is told with what would be right.
+/// Checks a pattern. An error names the fault and the right form.
 pub fn pattern(text: &str) -> Result<String, String> {
     let wrong = |why: &str| Err(format!("'{text}' {why}"));
     if let Some(c) = text.chars().find(|c| !(c.is_alphanumeric() || ".$_*<>-".contains(*c))) {
         return wrong(&match c {
-            '(' => "has a bracket: overloads are traced together, so write Class.method alone".to_owned(),
+            '(' => "has a bracket: overloads are traced together, so write Class.method only".to_owned(),
             '#' | ':' | '/' => format!("has '{c}': write package.Class.method"),
-            c => format!("has '{c}', which no method's name has"),
+            c => format!("has '{c}', which no method name contains"),
         });
     }
     let Some((class, method)) = text.rsplit_once('.') else {
-        return wrong("names no class: write Class.method, or package.** for all in a package");
+        return wrong("names no class: write Class.method, or package.** for a whole package");
     };
     if class.is_empty() || method.is_empty() || text.split('.').any(str::is_empty) {
-        return wrong("has a point too many: write package.Class.method");
+        return wrong("has a dot too many: write package.Class.method");
     }
     if class.contains(['<', '>']) || method.contains(['<', '>']) && method != "<init>" && method != "<clinit>" {
-        return wrong("has '<' or '>': only the constructor, Class.<init>, does");
+        return wrong("has '<' or '>': only the constructor, Class.<init>, has them");
     }
     if class.chars().all(|c| c == '*' || c == '.') {
-        return wrong("fits classes of any name: name a package or a class");
+        return wrong("matches every class: name a package or a class");
     }
     Ok(text.to_owned())
 }
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_method_is_told() {
+    fn rejects_what_is_not_a_method() {
         for right in [
             "com.shop.Cart.total",
             "Cart.total",
@@ -50,19 +50,19 @@ mod tests {
             ("Cart.total(int)", "bracket"),
             ("Cart#total", "package.Class.method"),
             ("Cart::total", "package.Class.method"),
-            ("Cart..total", "point"),
-            (".total", "point"),
-            ("Cart.", "point"),
+            ("Cart..total", "dot"),
+            (".total", "dot"),
+            ("Cart.", "dot"),
             ("Cart.<x>", "constructor"),
             ("<init>.x", "constructor"),
-            ("**.total", "any name"),
+            ("**.total", "every class"),
             ("**", "no class"),
-            ("*.*", "any name"),
-            ("a b.c", "no method's name"),
+            ("*.*", "every class"),
+            ("a b.c", "no method name"),
             ("", "no class"),
         ] {
-            let said = pattern(wrong).unwrap_err();
-            assert!(said.contains(why), "{wrong}: {said}");
+            let message = pattern(wrong).unwrap_err();
+            assert!(message.contains(why), "{wrong}: {message}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `yunti observe why`: what bounds a process, in one sentence.
+//! `yunti observe why`: the cause that bounds a process, in one sentence.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -6,16 +6,17 @@ use yunti_program::failure::Outcome;
 
 use crate::jvm;
 use crate::jvm::HELD;
-use crate::why::{Facts, Finding, Waiting, findings, look_deeper, points_deeper, watch};
+use crate::why::{Facts, Finding, Waiting, findings, measure_details, needs_details, watch};
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stack::Tree;
 use yunti_probe::stopping::{End, Stopping};
 use yunti_probe::target::DISK_WAITS;
 
-/// What bounds its throughput, in one sentence: the resource, what holds it, where, and the change that would help; or that nothing is wrong
+/// Name what bounds a process in one sentence: the resource, its holder, the place, and the change that would help
 ///
-/// Looks at many cheap things side by side, then closer at what they point to: three seconds more for each.
+/// Prints `nothing is wrong` if no resource holds the process back. Many cheap measurements run at the same time first.
+/// A closer measurement of three seconds follows for each suspected cause.
 #[derive(Debug, Args)]
 pub struct WhyFlags {
     #[command(flatten)]
@@ -25,7 +26,7 @@ pub struct WhyFlags {
 }
 
 const METHODS_SHOWN: usize = 8;
-/// Of less than that nothing can be said.
+/// Seconds of measurement below which no cause is reported.
 const SECONDS_MIN: f64 = 0.3;
 
 pub fn why(flags: &WhyFlags) -> Outcome {
@@ -36,23 +37,23 @@ pub fn why(flags: &WhyFlags) -> Outcome {
     let mut answer = Answer::new("why", process);
     let (mut facts, watched) = watch(&target, is_jvm, flags.output.seconds, &mut stopping, &mut answer.skips)?;
     match watched.end {
-        End::TimeOver => facts.deeper = look_deeper(process, &facts, &mut stopping, &mut answer),
-        End::TargetGone if points_deeper(&facts) => answer.notes.push(
-            "It ended before what was seen could be looked at closer: with a shorter time (-s), less than half of what it runs for, that is done."
+        End::TimeOver => facts.details = measure_details(process, &facts, &mut stopping, &mut answer),
+        End::TargetGone if needs_details(&facts) => answer.notes.push(
+            "The process ended before the closer measurement. Choose a time (-s) of less than half its running time."
                 .to_owned(),
         ),
         _ => {}
     }
     answer.watched(&watched);
     let found = findings(&facts);
-    tell(&facts, &found, &mut answer);
-    answer.give(&flags.output.answer, watched.end, json_of(&facts, &found))
+    render(&facts, &found, &mut answer);
+    answer.give(&flags.output.answer, watched.end, to_json(&facts, &found))
 }
 
-fn tell(facts: &Facts, found: &[Finding], answer: &mut Answer) {
+fn render(facts: &Facts, found: &[Finding], answer: &mut Answer) {
     answer.lead = match found.first() {
         None if facts.seconds < SECONDS_MIN => {
-            format!("it was there for {:.1} s, which is too short to say what bounds it.", facts.seconds)
+            format!("it ran for {:.1} s, which is too short to find what bounds it.", facts.seconds)
         }
         None => "nothing is wrong.".to_owned(),
         Some(first) => first.sentence.clone(),
@@ -65,7 +66,7 @@ fn tell(facts: &Facts, found: &[Finding], answer: &mut Answer) {
         let rows = finding.evidence.iter().filter(|line| !line.is_empty()).map(|line| vec![line.clone()]);
         answer.tables.push(Table {
             title: format!("{}: some {:.0} % of the time", finding.cause, finding.cost * 100.0),
-            columns: vec![("seen", false)],
+            columns: vec![("evidence", false)],
             rows: rows.collect(),
             shown: 20,
         });
@@ -76,12 +77,12 @@ fn tell(facts: &Facts, found: &[Finding], answer: &mut Answer) {
     let mut rows = vec![
         row("processors used", format!("{used:.2} of {:.2}", facts.processors)),
         row(
-            "ready, and without a processor",
+            "ready, waiting for a processor",
             format!("{:.2} threads", facts.queued_seconds / facts.seconds.max(0.001)),
         ),
-        row("page faults", format!("{:.0} a second", per_second(facts.faults))),
-        row("page faults that read a disk", format!("{:.0} a second", per_second(facts.faults_with_io))),
-        row("context switches", format!("{:.0} a second", per_second(facts.switches))),
+        row("page faults", format!("{:.0} per second", per_second(facts.faults))),
+        row("page faults that read a disk", format!("{:.0} per second", per_second(facts.faults_with_io))),
+        row("context switches", format!("{:.0} per second", per_second(facts.switches))),
     ];
     for (waiting, name) in WAITS {
         let threads = facts.threads_waiting(waiting);
@@ -93,18 +94,18 @@ fn tell(facts: &Facts, found: &[Finding], answer: &mut Answer) {
     for (wait, name) in DISK_WAITS {
         let threads = facts.disk_threads(&[wait]);
         if threads > 0.005 {
-            rows.push(row(&format!("of those in the kernel, {name}"), format!("{threads:.2} threads")));
+            rows.push(row(&format!("in the kernel: {name}"), format!("{threads:.2} threads")));
         }
     }
     if let Some(heap) = &facts.heap {
         let rate = heap.young_collections / facts.seconds.max(0.001);
         rows.push(row(
             "garbage collection",
-            format!("{:.1} % of the time in pauses, {rate:.1} a second", heap.pause_share * 100.0),
+            format!("{:.1} % of the time in pauses, {rate:.1} per second", heap.pause_share * 100.0),
         ));
     }
     answer.tables.push(Table {
-        title: "What was seen, on average".to_owned(),
+        title: "Averages".to_owned(),
         columns: vec![("", false), ("", false)],
         rows,
         shown: 30,
@@ -142,7 +143,7 @@ const WAITS: [(Waiting, &str); 10] = [
     (Waiting::Unknown, "waiting for something else"),
 ];
 
-fn json_of(facts: &Facts, found: &[Finding]) -> Value {
+fn to_json(facts: &Facts, found: &[Finding]) -> Value {
     json!({
         "causes": found.iter().map(|finding| json!({
             "cause": finding.cause,

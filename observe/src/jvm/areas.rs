@@ -1,18 +1,18 @@
-//! What a JVM has put where: its heap and its code cache, as it says itself.
+//! Address ranges of a JVM's heap and code cache, from its diagnostic commands.
 
 use yunti_base::Result;
 
 use super::attach::diagnose;
 use yunti_probe::target::Process;
 
-/// Ranges of addresses, and what they are.
+/// Returns the ranges: first address, end, name.
 pub fn areas(process: &Process) -> Result<Vec<(u64, u64, &'static str)>> {
     let heap = diagnose(process, "GC.heap_info")?;
     let code = diagnose(process, "Compiler.codecache")?;
     Ok(ranges(&heap, "Java heap").into_iter().chain(ranges(&code, "code cache")).collect())
 }
 
-/// From `[0x.., 0x.., 0x..)` of each line the first and the last address: begin, end of what is used, end.
+/// Returns the first and the last address of `[0x.., 0x.., 0x..)` in each line: begin, end of the used part, end.
 fn ranges(text: &str, what: &'static str) -> Vec<(u64, u64, &'static str)> {
     let range = |line: &str| {
         let inside = line.split_once('[')?.1.split([')', ']']).next()?;
@@ -30,7 +30,7 @@ mod tests {
     use super::ranges;
 
     #[test]
-    fn what_collectors_say() {
+    fn ranges_of_each_collector() {
         let check = |text: &str, expected: &[(u64, u64)]| {
             let found: Vec<_> = ranges(text, "x").into_iter().map(|(a, b, _)| (a, b)).collect();
             assert_eq!(found, expected, "{text}");

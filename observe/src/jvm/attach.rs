@@ -1,16 +1,16 @@
-//! HotSpot's attach mechanism: a socket in the target's /tmp that it opens when it is asked to by a file and SIGQUIT.
+//! HotSpot's attach mechanism: the JVM opens a socket in its /tmp when it finds a trigger file and gets SIGQUIT.
 //!
 //! ```text
-//!   we                                          the JVM
-//!   .attach_pid7 into its working directory
-//!   SIGQUIT                                 ->  sees the file, opens /tmp/.java_pid7
+//!   observer                                    JVM
+//!   .attach_pid7 in its working directory
+//!   SIGQUIT                                 ->  finds the file, opens /tmp/.java_pid7
 //!   "1\0load\0path\0true\0options\0"        ->  loads the library, calls its Agent_OnAttach
-//!                                           <-  "0\n" and what the command says
+//!                                           <-  "0\n" and the command's output
 //! ```
 //!
-//! SIGQUIT ends a process that has no handler for it, as a JVM has none before it is up or with -Xrs (which opens its socket at once): without
-//! one it is never sent.
-//! In a container both files are reached through /proc/PID/root, under the number that the JVM has there.
+//! SIGQUIT ends a process without a handler for it. A JVM has none before it is up, or with -Xrs, which opens the
+//! socket at once. So SIGQUIT is only sent to a process with a handler.
+//! In a container, both files are reached through /proc/PID/root, under the JVM's PID inside.
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -29,12 +29,12 @@ const OPEN_TIME_MAX: Duration = Duration::from_secs(10);
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(20);
 
-/// Has the JVM load a library, or call it again, with options. The library's own return code is 0, or the error.
+/// Makes the JVM load a library with options, or call it again. Returns an error unless its return code is 0.
 pub fn load_library(process: &Process, library: &str, options: &str) -> Result<()> {
     load(process, library, &["load", library, "true", options])
 }
 
-/// The same, where the library's return code has a meaning.
+/// Makes the JVM load a library, or call it again. Returns the library's return code.
 pub fn call_library(process: &Process, library: &str, options: &str) -> Result<u32> {
     let answer = command_when_up(process, &["load", library, "true", options])?;
     match returned(&answer) {
@@ -44,7 +44,7 @@ pub fn call_library(process: &Process, library: &str, options: &str) -> Result<u
     }
 }
 
-/// Has the JVM load a jar with an agent in Java, or call its agent again.
+/// Makes the JVM load a jar with a Java agent, or call its agent again.
 pub fn load_jar(process: &Process, jar: &str, options: &str) -> Result<()> {
     load(process, jar, &["load", "instrument", "false", &format!("{jar}={options}")])
 }
@@ -57,42 +57,42 @@ fn load(process: &Process, agent: &str, words: &[&str]) -> Result<()> {
     }
 }
 
-/// The attach mechanism's status, and what the agent has returned: "return code: 0", on old JVMs "0".
+/// Returns the attach status and the agent's return code. JVMs print "return code: 0", old ones "0".
 fn returned(answer: &str) -> (&str, &str) {
-    let (status, said) = parts(answer);
-    (status, said.rsplit(' ').next().unwrap_or_default())
+    let (status, text) = parts(answer);
+    (status, text.rsplit(' ').next().unwrap_or_default())
 }
 
-/// The first line, and the first behind it that says something.
+/// Returns the first line, and the first non-empty line after it.
 fn parts(answer: &str) -> (&str, &str) {
     let mut lines = answer.lines().map(str::trim);
     (lines.next().unwrap_or_default(), lines.find(|line| !line.is_empty()).unwrap_or_default())
 }
 
 fn refuses(process: &Process, agent: &str, answer: &str) -> Error {
-    let (status, said) = parts(answer);
-    Error::new(Code::Input, format!("the JVM {} refuses {agent}: {status} {said}", process.pid).trim().to_owned())
+    let (status, text) = parts(answer);
+    Error::new(Code::Input, format!("the JVM {} refuses {agent}: {status} {text}", process.pid).trim().to_owned())
 }
 
-/// What `jcmd` would print, of one of its commands: `GC.heap_info`.
+/// Runs a diagnostic command, such as `GC.heap_info`, and returns the text that `jcmd` would print.
 pub fn diagnose(process: &Process, diagnostic: &str) -> Result<String> {
     let answer = command(process, &["jcmd", diagnostic])?;
     match answer.split_once('\n') {
         Some(("0", text)) => Ok(text.to_owned()),
         _ => {
-            let said = answer.lines().nth(1).unwrap_or_default();
-            Err(Error::new(Code::Input, format!("the JVM {} refuses {diagnostic}: {said}", process.pid)))
+            let text = answer.lines().nth(1).unwrap_or_default();
+            Err(Error::new(Code::Input, format!("the JVM {} refuses {diagnostic}: {text}", process.pid)))
         }
     }
 }
 
-/// Waits until a JVM that is starting takes agents. One in Java must not be asked for earlier: its module would be looked for before there are modules.
-/// What is asked for here there is not, and a JVM that is up says so.
+/// Waits until a starting JVM accepts agents. A Java agent must not be loaded earlier, because its module would be
+/// resolved before the module system is up. The library named here does not exist; a JVM that is up reports that.
 pub fn wait_until_up(process: &Process) -> Result<()> {
     command_when_up(process, &["load", "no-such-agent-of-yunti", "true", ""]).map(drop)
 }
 
-/// The release of Java that a JVM is of; None: it does not say so.
+/// Returns the JVM's Java release; `None` if the JVM does not report it.
 pub fn java_release(process: &Process) -> Result<Option<u32>> {
     let answer = command_when_up(process, &["jcmd", "VM.version"])?;
     // 0, a line with the version of the JVM, and `JDK 17.0.15`; before Java 9 `JDK 8.0_402`.
@@ -100,7 +100,7 @@ pub fn java_release(process: &Process) -> Result<Option<u32>> {
     Ok(version.and_then(|v| v.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()))
 }
 
-/// A JVM that is still starting is given the time to be up.
+/// Sends a command, again and again until a starting JVM is up.
 fn command_when_up(process: &Process, words: &[&str]) -> Result<String> {
     let end = Instant::now() + OPEN_TIME_MAX;
     loop {
@@ -141,13 +141,12 @@ fn connect(process: &Process) -> Result<UnixStream> {
             Code::Input,
             format!("the JVM {} cannot be attached to: it has no handler for SIGQUIT", process.pid),
         );
-        return Err(
-            error.hint("it is still starting, which passes; or it runs with -Xrs and -XX:+DisableAttachMechanism")
-        );
+        return Err(error
+            .hint("try again if it is still starting; remove -Xrs or -XX:+DisableAttachMechanism from its options"));
     }
-    let _asking = Trigger::place(process)?;
+    let _trigger = Trigger::place(process)?;
     let gone = || Error::new(Code::Input, format!("process {} has ended", process.pid));
-    // The number may be another's by now, who may have no handler.
+    // Another process, without a handler, may have this PID by now.
     if !process.is_alive() {
         return Err(gone());
     }
@@ -162,9 +161,9 @@ fn connect(process: &Process) -> Result<UnixStream> {
             Err(_) => std::thread::sleep(POLL),
         }
     }
-    let error = Error::new(Code::Input, format!("the JVM {} opens no socket to be attached to", process.pid))
+    let error = Error::new(Code::Input, format!("the JVM {} opens no attach socket", process.pid))
         .at_path(socket.to_string_lossy());
-    Err(error.hint("it was started with -XX:+DisableAttachMechanism, is stopped, or is in a long pause"))
+    Err(error.hint("it runs with -XX:+DisableAttachMechanism, is stopped, or is in a long pause"))
 }
 
 fn refused(process: &Process, error: &std::io::Error) -> Error {
@@ -172,7 +171,7 @@ fn refused(process: &Process, error: &std::io::Error) -> Error {
         .hint("run as its owner, or as root")
 }
 
-/// The file that tells the JVM that SIGQUIT is no wish for a list of threads.
+/// The trigger file. With it the JVM takes SIGQUIT as a request to attach, not for a thread dump.
 struct Trigger {
     folder: Folder,
     name: String,
@@ -184,7 +183,7 @@ impl Trigger {
         for path in [PathBuf::from(format!("/proc/{}/cwd", process.pid)), process.path("/tmp")] {
             let Ok(folder) = Folder::open(&path) else { continue };
             if let Ok(file) = File::create(folder.path(&name)) {
-                // A JVM that is not root's wants a file of its own user.
+                // A JVM accepts only a file of its own user.
                 if let Some((user, group)) = process.owner() {
                     let _ = rustix::fs::fchown(
                         &file,
@@ -195,8 +194,11 @@ impl Trigger {
                 return Ok(Trigger { folder, name });
             }
         }
-        let error = Error::new(Code::Input, format!("the JVM {} cannot be asked to be attached to", process.pid));
-        Err(error.hint("its working directory and its /tmp cannot be written; run as its owner, or as root"))
+        let error = Error::new(
+            Code::Input,
+            format!("the JVM {} cannot be attached to: no place for the trigger file", process.pid),
+        );
+        Err(error.hint("its working directory and its /tmp are not writable; run as its owner, or as root"))
     }
 }
 

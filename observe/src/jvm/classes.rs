@@ -1,11 +1,11 @@
-//! Classes that a JVM has loaded, by name.
+//! Names of the classes that a JVM has loaded.
 
 use yunti_base::Result;
 
 use super::attach::diagnose;
 use yunti_probe::target::Process;
 
-/// Without interfaces. Each once, whatever class loaders have it.
+/// Returns the sorted names, without interfaces. A class of several class loaders appears once.
 pub fn loaded_classes(process: &Process) -> Result<Vec<String>> {
     let mut classes: Vec<String> = diagnose(process, "VM.class_hierarchy")?.lines().filter_map(class).collect();
     classes.sort();
@@ -13,7 +13,7 @@ pub fn loaded_classes(process: &Process) -> Result<Vec<String>> {
     Ok(classes)
 }
 
-/// `|  |--java.io.BufferedOutputStream/null`: behind the slash the class loader.
+/// Parses `|  |--java.io.BufferedOutputStream/null`. The class loader follows the slash.
 fn class(line: &str) -> Option<String> {
     let name = line.trim_start_matches(['|', '-', ' ']);
     Some(name.split_once('/')?.0.to_owned())

@@ -1,5 +1,5 @@
-//! A folder of the target, its /tmp most of the time, where it and we both can lay files: opened once, so that it stays in reach when the target has
-//! ended.
+//! A folder that the target and the observer share, usually the target's /tmp. It is opened once, so it stays
+//! reachable after the target has ended.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -10,6 +10,7 @@ use yunti_base::{Code, Error, Result};
 
 use yunti_probe::target::Process;
 
+/// An open folder.
 #[derive(Debug)]
 pub struct Folder {
     fd: OwnedFd,
@@ -30,12 +31,12 @@ impl Folder {
         Ok(Folder { fd })
     }
 
-    /// A file in it as we reach it.
+    /// Returns a file's path for the observer.
     pub fn path(&self, name: &str) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}/{name}", self.fd.as_raw_fd()))
     }
 
-    /// The same as the target does.
+    /// Returns a file's path for the target.
     pub fn inside(name: &str) -> String {
         format!("/tmp/{name}")
     }

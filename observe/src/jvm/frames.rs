@@ -1,28 +1,29 @@
-//! What our agent in a JVM tells, frame by frame; its own `Wire.java` has the layout, `ThreadCalls.java` the one of calls.
+//! Messages of the tracing agent, one per frame. `Wire.java` defines the frames, `ThreadCalls.java` the call records.
 
 use std::collections::VecDeque;
 
 use yunti_base::{Code, Error, Result};
 
+/// A message of the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
-    /// A method that is traced has this number.
+pub enum Message {
+    /// Number and name of a traced method.
     Method(u32, String),
-    /// What is not traced, and why.
+    /// Something that is not traced, and the reason.
     Skip(String),
-    /// From here on calls are seen.
+    /// Calls are recorded from now on.
     Ready,
     Calls(Chunk),
-    /// Calls that are not told, so far.
+    /// Number of calls lost so far.
     Lost(u64),
     NoSuchMethod {
         pattern: String,
         hint: String,
     },
-    /// Another trace is at work.
+    /// Another trace is running.
     Busy,
     Failed(String),
-    /// All is as it was before.
+    /// All methods are restored.
     End,
 }
 
@@ -31,18 +32,18 @@ pub enum Told {
 pub struct Chunk {
     pub thread: u64,
     pub is_virtual: bool,
-    /// Told once.
+    /// Name of the thread, in its first chunk only.
     pub name: Option<String>,
     pub records: Vec<Record>,
 }
 
-/// A call that has ended, or that runs when the look ends.
+/// A call that has ended, or that is still running when the trace ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
     pub method: u32,
-    /// How many traced calls it is within.
+    /// Number of traced calls around it.
     pub depth: u16,
-    /// By the clock of the JVM.
+    /// System.nanoTime of the JVM.
     pub begin_ns: i64,
     pub nanos: u64,
     pub has_thrown: bool,
@@ -56,7 +57,7 @@ const IS_RUNNING: u64 = 2;
 const HAS_TEXTS: u64 = 4;
 const HEAD_BYTES: usize = 5;
 
-/// Bytes come in, frames go out.
+/// Decoder of frames.
 #[derive(Default)]
 pub struct Frames {
     bytes: VecDeque<u8>,
@@ -67,8 +68,8 @@ impl Frames {
         self.bytes.extend(bytes);
     }
 
-    /// The next one that is whole.
-    pub fn next(&mut self) -> Result<Option<Told>> {
+    /// Returns the next message; `None` until its frame is complete.
+    pub fn next(&mut self) -> Result<Option<Message>> {
         if self.bytes.len() < HEAD_BYTES {
             return Ok(None);
         }
@@ -78,33 +79,32 @@ impl Frames {
             return Ok(None);
         }
         let body: Vec<u8> = self.bytes.drain(..HEAD_BYTES + length).skip(HEAD_BYTES).collect();
-        let wrong =
-            || Error::new(Code::Internal, format!("the agent in the JVM says what is not understood: {}", head[0]));
+        let wrong = || Error::new(Code::Internal, format!("unknown message {} of the agent in the JVM", head[0]));
         decode(head[0], &body).map(Some).ok_or_else(wrong)
     }
 }
 
-fn decode(kind: u8, body: &[u8]) -> Option<Told> {
+fn decode(kind: u8, body: &[u8]) -> Option<Message> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Some(match kind {
-        b'M' => Told::Method(u32::from_be_bytes(body.get(..4)?.try_into().ok()?), text(&body[4..])),
-        b'S' => Told::Skip(text(body)),
-        b'R' => Told::Ready,
-        b'C' => Told::Calls(chunk(body)?),
-        b'L' => Told::Lost(u64::from_be_bytes(body.try_into().ok()?)),
+        b'M' => Message::Method(u32::from_be_bytes(body.get(..4)?.try_into().ok()?), text(&body[4..])),
+        b'S' => Message::Skip(text(body)),
+        b'R' => Message::Ready,
+        b'C' => Message::Calls(chunk(body)?),
+        b'L' => Message::Lost(u64::from_be_bytes(body.try_into().ok()?)),
         b'N' => {
-            let said = text(body);
-            let (pattern, hint) = said.split_once('\0')?;
-            Told::NoSuchMethod { pattern: pattern.to_owned(), hint: hint.to_owned() }
+            let text = text(body);
+            let (pattern, hint) = text.split_once('\0')?;
+            Message::NoSuchMethod { pattern: pattern.to_owned(), hint: hint.to_owned() }
         }
-        b'B' => Told::Busy,
-        b'F' => Told::Failed(text(body)),
-        b'Z' => Told::End,
+        b'B' => Message::Busy,
+        b'F' => Message::Failed(text(body)),
+        b'Z' => Message::End,
         _ => return None,
     })
 }
 
-/// Bytes as words, taken from the front.
+/// Big-endian words, taken from the front.
 struct Words<'a>(&'a [u8]);
 
 impl Words<'_> {
@@ -114,7 +114,7 @@ impl Words<'_> {
         Some(u64::from_be_bytes(*word))
     }
 
-    /// Texts of so many bytes one behind the other, which fill whole words.
+    /// Takes consecutive texts of the given byte lengths. Together they are padded to whole words.
     fn texts<const N: usize>(&mut self, lengths: [usize; N]) -> Option<[String; N]> {
         let all: usize = lengths.iter().sum();
         let (bytes, rest) = self.0.split_at_checked(all.next_multiple_of(8))?;
@@ -175,15 +175,15 @@ mod tests {
             [frame(b'M', b"\0\0\0\x07a.B.c"), frame(b'R', b""), frame(b'N', b"x.y\0hint"), frame(b'Z', b"")].concat();
         for piece in [1, 3, bytes.len()] {
             let mut frames = Frames::default();
-            let mut told = Vec::new();
+            let mut messages = Vec::new();
             for part in bytes.chunks(piece) {
                 frames.add(part);
                 while let Some(next) = frames.next().unwrap() {
-                    told.push(next);
+                    messages.push(next);
                 }
             }
-            let none = Told::NoSuchMethod { pattern: "x.y".into(), hint: "hint".into() };
-            assert_eq!(told, [Told::Method(7, "a.B.c".into()), Told::Ready, none, Told::End]);
+            let none = Message::NoSuchMethod { pattern: "x.y".into(), hint: "hint".into() };
+            assert_eq!(messages, [Message::Method(7, "a.B.c".into()), Message::Ready, none, Message::End]);
         }
     }
 
@@ -205,7 +205,7 @@ mod tests {
         ]);
         let mut frames = Frames::default();
         frames.add(&frame(b'C', &body));
-        let Some(Told::Calls(chunk)) = frames.next().unwrap() else { panic!() };
+        let Some(Message::Calls(chunk)) = frames.next().unwrap() else { panic!() };
         assert_eq!((chunk.thread, chunk.name.as_deref(), chunk.records.len()), (5, Some("main"), 2));
         let [inner, outer] = &chunk.records[..] else { panic!() };
         assert_eq!((inner.method, inner.depth, inner.nanos), (3, 1, 7));
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken() {
+    fn rejects_broken_frames() {
         for (kind, body) in
             [(b'?', vec![]), (b'L', vec![1]), (b'N', b"x".to_vec()), (b'C', vec![0; 12]), (b'C', words(&[99 << 32, 1]))]
         {

@@ -1,19 +1,19 @@
-//! A JVM as a target: an agent is brought into it, looks, and is stopped and taken away.
+//! A JVM as a target: agents are loaded into it, measure, are stopped and removed.
 //!
 //! ```text
-//!   areas.rs      where its heap and its code lie
-//!   attach.rs     words with the JVM over its socket
-//!   classes.rs    what it has loaded
-//!   folder.rs     where files lie that both see
-//!   installed.rs  where the agents lie
-//!   perf_data.rs  what a JVM counts of itself
-//!   release.rs    how they are taken away, by a process of its own should we be killed
+//!   areas.rs      address ranges of its heap and code cache
+//!   attach.rs     commands over its attach socket
+//!   classes.rs    its loaded classes
+//!   folder.rs     a folder that both processes reach
+//!   installed.rs  paths of the agents
+//!   perf_data.rs  the JVM's own counters
+//!   release.rs    removal of agents, by a guard process if the observer is killed
 //!   profiler.rs   async-profiler, from start to stop
-//!   recording.rs  what it recorded: a file of JFR
-//!   locks/        our own, which writes down waits for locks, from start to stop
-//!   log/          its own log: when all of it stood still; silent about what we change
-//!   tracer.rs     our own, which tells of calls of methods, from start to end
-//!   frames.rs     what it tells
+//!   recording.rs  its recording: a JFR file
+//!   locks/        the lock agent, from start to stop
+//!   log/          the JVM's own log: pauses, and a silenced warning
+//!   tracer.rs     the tracing agent, from start to end
+//!   frames.rs     its messages
 //! ```
 
 mod areas;
@@ -37,7 +37,7 @@ use yunti_base::Result;
 pub use areas::areas;
 pub use attach::diagnose;
 pub use classes::loaded_classes;
-pub use frames::{Chunk, Record, Told};
+pub use frames::{Chunk, Message, Record};
 pub use locks::{IS_VIRTUAL, LockAgent, Wait, WaitKind};
 pub use log::{Pause, PauseLog};
 pub use perf_data::{PerfData, perf_data, perf_data_file};
@@ -48,24 +48,24 @@ pub use tracer::{Request, Tracer};
 use yunti_probe::target::{Process, Start, Target};
 
 const SIGQUIT: u32 = 3;
-/// Until a program that has been started has its libraries.
+/// Time for a program that was started to load its libraries.
 const EXEC_TIME_MAX: Duration = Duration::from_millis(15);
-/// Until a JVM is up.
+/// Time for a JVM to be up.
 const START_TIME_MAX: Duration = Duration::from_secs(5);
-/// The last thread that HotSpot starts before `main`, behind the moment in which agents may be loaded; some settings leave it away.
+/// Name of the last thread that HotSpot starts before `main`, when agents may be loaded. Some settings leave it out.
 const LAST_THREAD: &str = "VM Periodic Tas";
 
 fn has_thread(process: &Process, name: &str) -> bool {
     process.threads().into_iter().any(|tid| process.thread_name(tid).as_deref() == Some(name))
 }
 
-/// Whether a process is `java` before it has become a JVM.
+/// Returns true if a process runs the `java` launcher.
 pub fn is_launcher(process: &Process) -> bool {
     process.mapped_files().is_ok_and(|files| files.iter().any(|file| file.ends_with("/libjli.so")))
 }
 
-/// Whether a process is a HotSpot JVM: it has libjvm in it. One that has just been started, and runs, is given the time to become one that
-/// can be attached to.
+/// Returns true if a process is a HotSpot JVM, which maps libjvm. Waits for a process that was just started, until
+/// the JVM can be attached to.
 pub fn recognise(target: &Target) -> Result<bool> {
     let (process, is_fresh) = (&target.process, target.is_ours() && !target.is_held());
     let begin = Instant::now();
@@ -74,8 +74,8 @@ pub fn recognise(target: &Target) -> Result<bool> {
         let has = |library: &str| files.iter().any(|file| file.ends_with(library));
         let waited = begin.elapsed();
         let is_up = !is_fresh || waited > START_TIME_MAX || has_thread(process, LAST_THREAD);
-        // The launcher `java` is linked to libjli, which loads libjvm; before that, a new process has but its own file.
-        // Where the disk is slow even that takes its time, but the program's name is known at once.
+        // The launcher `java` links libjli, which loads libjvm. Before that a new process maps only its own file.
+        // A slow disk delays even this, but the program's name is known at once.
         let is_launcher = || has("/libjli.so") || process.executable().is_some_and(|path| path.ends_with("java"));
         let may_become_one =
             is_fresh && process.is_alive() && (waited < EXEC_TIME_MAX || is_launcher() && waited < START_TIME_MAX);
@@ -87,5 +87,6 @@ pub fn recognise(target: &Target) -> Result<bool> {
     }
 }
 
-/// A command is seen from its first instruction on. A JVM is looked at when it is up: before that it has nobody to ask for stacks.
+/// Start mode of commands: held until the measurement begins, to record them from the first instruction. A JVM is not
+/// held, because agents need a JVM that is up.
 pub const HELD: Start = Start::Held(|process| !is_launcher(process));

@@ -1,4 +1,5 @@
-//! What a JVM counts of itself, in a file that it maps: /tmp/hsperfdata_USER/PID, which jstat reads too. To read it costs the JVM nothing.
+//! The JVM's own counters, from the file that it maps: /tmp/hsperfdata_USER/PID. jstat reads the same file. Reading it
+//! costs the JVM nothing.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,7 +9,7 @@ use yunti_probe::target::Process;
 
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 
-/// Numbers by name, as `jcmd PerfCounter.print` has them.
+/// Counters by name, as in `jcmd PerfCounter.print`.
 #[derive(Clone, Debug, Default)]
 pub struct PerfData {
     counters: HashMap<String, i64>,
@@ -19,14 +20,14 @@ impl PerfData {
         self.counters.get(name).map(|n| *n as f64)
     }
 
-    /// A counter of ticks, in seconds.
+    /// Returns a counter of ticks in seconds.
     pub fn seconds(&self, name: &str) -> Option<f64> {
         Some(self.get(name)? / self.get("sun.os.hrt.frequency")?)
     }
 
     fn parse(bytes: &[u8]) -> Option<PerfData> {
         if bytes.get(..4)? != MAGIC || *bytes.get(4)? != 1 {
-            return None; // 1: little-endian, as all machines that we know
+            return None; // 1: little-endian
         }
         let int = |at: usize| bytes.get(at..at + 4).and_then(|b| b.try_into().ok()).map(i32::from_le_bytes);
         let size = |at: usize| int(at).and_then(|n| usize::try_from(n).ok());
@@ -46,7 +47,7 @@ impl PerfData {
     }
 }
 
-/// The file of a process; None: it has none (-XX:-UsePerfData), or is no JVM.
+/// Returns a process's file; `None` if it has none (-XX:-UsePerfData) or is not a JVM.
 pub fn perf_data_file(process: &Process) -> Option<PathBuf> {
     let folders = fs::read_dir(process.path("/tmp")).ok()?.flatten();
     let of_users = folders.filter(|entry| entry.file_name().to_string_lossy().starts_with("hsperfdata_"));
@@ -62,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_such_file() {
+    fn rejects_other_files() {
         let mut whole = MAGIC.to_vec();
         whole.extend([1; 28]);
         for bytes in [&b""[..], b"\xca\xfe\xc0\xc0", &whole, &[0; 64]] {
@@ -71,13 +72,13 @@ mod tests {
     }
 
     #[test]
-    fn a_counter() {
+    fn reads_a_counter() {
         let mut bytes = MAGIC.to_vec();
         bytes.extend([1, 2, 0, 1]);
         bytes.extend([0; 16]);
         bytes.extend(32i32.to_le_bytes());
         bytes.extend(1i32.to_le_bytes());
-        bytes.extend(40i32.to_le_bytes()); // its length, then where its name and its value lie
+        bytes.extend(40i32.to_le_bytes()); // length of the entry, then offsets of name and value
         bytes.extend(20i32.to_le_bytes());
         bytes.extend(0i32.to_le_bytes());
         bytes.extend([b'J', 0, 0, 0]);

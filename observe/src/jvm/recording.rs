@@ -1,4 +1,4 @@
-//! What async-profiler recorded: a file of JFR, read with `jfrs`, as samples.
+//! The recording of async-profiler: samples from a JFR file, read with `jfrs`.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -13,55 +13,57 @@ use yunti_base::{Code, Error, Result};
 
 use yunti_probe::stack::{Frame, Kind};
 
-/// One sample, or one event that lasted.
+/// A sample, or an event with a duration.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// The outermost first.
+    /// Frames, the outermost first.
     pub frames: Rc<[Frame]>,
     pub thread: Rc<str>,
-    /// As the JVM's own system calls it: in a container, not our number.
+    /// Thread ID in the JVM's PID namespace.
     pub tid: u32,
-    /// When it was taken or began, in the clock that was asked for, in ticks of the recording.
+    /// Time of the sample or the event's begin, in ticks of the recording's clock.
     pub time: u64,
-    /// RUNNABLE, SLEEPING ..; "" where the event has none.
+    /// State: RUNNABLE, SLEEPING ..; empty if the event has none.
     pub state: Rc<str>,
-    /// Of the wall clock, and not of processor time.
+    /// True for a wall-clock sample, false for a processor-time sample.
     pub is_wall: bool,
-    /// Samples that this one stands for, bytes, or nanoseconds.
+    /// Samples that this one represents, or bytes, or nanoseconds.
     pub value: u64,
 }
 
-/// A call of a method that is traced.
+/// A call of a traced method.
 #[derive(Clone, Debug)]
 pub struct Call {
     pub thread: Rc<str>,
-    /// As of a [`Sample`].
+    /// Thread ID in the JVM's PID namespace.
     pub tid: u32,
     pub begin_ns: u64,
     pub end_ns: u64,
-    /// The outermost first.
+    /// Frames, the outermost first.
     pub frames: Rc<[Frame]>,
 }
 
-/// More are left away.
+/// Samples kept; further ones are dropped.
 const SAMPLES_MAX: usize = 4_000_000;
+/// Calls kept; further ones are dropped.
 const CALLS_MAX: usize = 2_000_000;
 
+/// Samples and calls of a recording.
 #[derive(Default, Debug)]
 pub struct Recording {
     pub samples: Vec<Sample>,
     pub calls: Vec<Call>,
-    /// Samples and calls that there was no room for.
-    pub left_away: u64,
-    /// What could not be read of it, and why.
+    /// Samples and calls beyond the limits.
+    pub dropped: u64,
+    /// Part that could not be read, and the reason.
     pub broken: Option<String>,
 }
 
 impl Recording {
-    /// A JVM that was killed leaves chunks that are whole, and one that is not.
+    /// Reads a recording. A JVM that was killed leaves complete chunks and a broken last one.
     pub fn read(path: &Path) -> Result<Recording> {
         let file = File::open(path).map_err(|e| {
-            Error::io(Code::Input, "the profiler has left no recording", &e).at_path(path.to_string_lossy())
+            Error::io(Code::Input, "the profiler left no recording", &e).at_path(path.to_string_lossy())
         })?;
         let mut recording = Recording::default();
         let mut reader = JfrReader::new(BufReader::new(file));
@@ -91,14 +93,14 @@ impl Recording {
         let is_full =
             if event == "jdk.MethodTrace" { self.calls.len() >= CALLS_MAX } else { self.samples.len() >= SAMPLES_MAX };
         match event {
-            _ if is_full => self.left_away += 1,
+            _ if is_full => self.dropped += 1,
             "jdk.MethodTrace" => self.calls.extend(names.call(value)),
             _ => self.samples.extend(names.sample(event, value)),
         }
     }
 }
 
-/// What a chunk's constants are called: most samples have a stack that another had.
+/// Names of a chunk's constants, cached because most samples share stacks.
 struct Names<'a> {
     chunk: &'a Chunk,
     stacks: HashMap<i64, Rc<[Frame]>>,
@@ -198,7 +200,7 @@ impl Names<'_> {
     }
 }
 
-/// Texts of symbols are a constant within a constant.
+/// Returns the text of a symbol, which is a constant within a constant.
 fn symbol<'a>(value: &Accessor<'a>, field: &str) -> Option<&'a str> {
     text(&value.get_field(field)?, "string")
 }

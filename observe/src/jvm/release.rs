@@ -1,5 +1,5 @@
-//! Nothing of ours stays in a JVM, whatever becomes of us: a small process of our own waits at the end of a pipe, and when the pipe breaks
-//! without a word it does what we have not done.
+//! Removal of agents and files from a JVM, even if the observer is killed. A small guard process reads from a pipe;
+//! if the pipe closes without a message, the guard cleans up.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -13,26 +13,29 @@ use yunti_program::failure::Outcome;
 use super::attach::{diagnose, load_library};
 use super::folder::Folder;
 use super::installed::place;
-use super::log::{Quiet, warn_again};
+use super::log::{SilencedWarnings, restore_warnings};
 use yunti_probe::target::Process;
 
+/// Message of the observer to the guard: everything is cleaned up.
 const DONE: u8 = b'.';
 
-/// What is brought into a JVM.
+/// Kind of agent in a JVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Agent {
-    /// async-profiler, which is told to stop.
+    /// async-profiler, which is stopped by a command.
     Profiler,
-    /// Ours that traces methods: it stops when the socket to its observer is closed, as the system does with those of the dead.
+    /// The tracing agent. It stops when its socket closes, which the kernel does when the observer ends.
     Tracer,
-    /// Ours that writes down waits for locks, which is told to stop.
+    /// The lock agent, which is stopped by a command.
     Locks,
-    /// None, but the JVM's own log of safepoints, which is turned off.
+    /// No agent: the JVM's own log of safepoints, which is turned off.
     Pauses,
 }
 
 impl Agent {
-    /// Of it, for a target that does not see ours; `name` is that of the look.
+    /// Returns the name of the copy of its file, for a target that cannot see the installation.
+    ///
+    /// @param name the measurement's unique name
     pub fn copy(self, name: &str) -> String {
         match self {
             Agent::Profiler => format!("{name}.so"),
@@ -43,19 +46,20 @@ impl Agent {
     }
 }
 
-/// What has to be taken away: an agent, and the files that carry the name of this look at the target, in its [`Folder`].
+/// An agent to stop and files to remove. The files are in the target's
+/// [`Folder`] and begin with the measurement's name.
 #[derive(Clone, Debug, Args)]
-pub struct Left {
+pub struct Cleanup {
     pub pid: u32,
     pub started: u64,
     #[arg(value_enum)]
     pub agent: Agent,
-    /// The agent's file, as the JVM calls it.
+    /// Path of the agent's file for the JVM
     pub library: String,
     pub name: String,
 }
 
-impl Left {
+impl Cleanup {
     pub fn recording(&self) -> String {
         format!("{}.jfr", self.name)
     }
@@ -74,14 +78,14 @@ impl Left {
 
     pub fn stop(&self) -> Result<()> {
         match self.agent {
-            // What it says would go to the standard output of the JVM.
+            // Otherwise its output would go to the JVM's standard output.
             Agent::Profiler => {
                 let options = format!("stop,file={}", Folder::inside(&self.log()));
                 load_library(&Process::of(self.pid)?, &self.library, &options)
             }
             Agent::Locks => {
                 let process = Process::of(self.pid)?;
-                let _quiet = Quiet::of(&process);
+                let _silenced = SilencedWarnings::of(&process);
                 load_library(&process, &self.library, &format!("stop,{}", self.name))
             }
             Agent::Pauses => {
@@ -104,67 +108,73 @@ impl Left {
     }
 }
 
-/// What is in a JVM, and goes when this is dropped.
-pub struct Guest<'a> {
+/// An agent in a JVM. Dropping it stops the agent and removes its files.
+pub struct LoadedAgent<'a> {
     process: &'a Process,
     pub folder: Folder,
-    pub left: Left,
+    pub cleanup: Cleanup,
     guard: Option<Guard>,
-    /// For who starts it to say. What does not run, or is somebody else's, is not stopped.
+    /// Set by the starter. An agent that does not run, or belongs to another observer, is not stopped.
     pub is_running: bool,
 }
 
-impl<'a> Guest<'a> {
-    /// Before it starts, its guard is there: there is no moment in which it could be forgotten.
+impl<'a> LoadedAgent<'a> {
+    /// Starts the guard and prepares the files. The guard starts before the agent, so no agent is left behind.
     ///
-    /// @param file what is installed, and loaded into the JVM; None: nothing is
-    pub fn of(process: &'a Process, agent: Agent, file: Option<&str>) -> Result<Guest<'a>> {
+    /// @param file installed file that is loaded into the JVM; `None` for no file
+    pub fn of(process: &'a Process, agent: Agent, file: Option<&str>) -> Result<LoadedAgent<'a>> {
         let folder = Folder::of(process)?;
         let name = format!(".yunti-observe-{}-{}", process.pid, std::process::id());
         let library = match file {
             Some(file) => place(process, &folder, file, &agent.copy(&name))?,
             None => "-".to_owned(),
         };
-        let left = Left { pid: process.pid, started: process.started(), agent, library, name };
-        let guard = Some(Guard::start(&left)?);
-        Ok(Guest { process, folder, left, guard, is_running: false })
+        let cleanup = Cleanup { pid: process.pid, started: process.started(), agent, library, name };
+        let guard = Some(Guard::start(&cleanup)?);
+        Ok(LoadedAgent { process, folder, cleanup, guard, is_running: false })
     }
 
-    /// Once, however often it is called. A JVM that ends at this moment has written what it had.
+    /// Stops the agent once; further calls do nothing. A JVM that ends at this moment has written its recording.
     pub fn stop(&mut self) -> Result<()> {
         let is_running = std::mem::take(&mut self.is_running) && self.process.is_alive();
-        match if is_running { self.left.stop() } else { Ok(()) } {
+        match if is_running { self.cleanup.stop() } else { Ok(()) } {
             Err(e) if self.process.is_alive() => Err(e),
             _ => Ok(()),
         }
     }
 }
 
-impl Drop for Guest<'_> {
+impl Drop for LoadedAgent<'_> {
     fn drop(&mut self) {
         let _ = self.stop();
-        self.left.remove_files(&self.folder);
+        self.cleanup.remove_files(&self.folder);
         if let Some(guard) = self.guard.take() {
             guard.dismiss();
         }
     }
 }
 
-/// The process that waits.
+/// The guard process.
 pub struct Guard {
     child: Child,
 }
 
 impl Guard {
-    pub fn start(left: &Left) -> Result<Guard> {
-        let failed =
-            |e: std::io::Error| Error::io(Code::Internal, "the process that cleans up after us cannot be started", &e);
+    pub fn start(cleanup: &Cleanup) -> Result<Guard> {
+        let failed = |e: std::io::Error| Error::io(Code::Internal, "cannot start the process that cleans up", &e);
         let program = std::env::current_exe().map_err(failed)?;
         let agent =
-            clap::ValueEnum::to_possible_value(&left.agent).map_or_else(String::new, |v| v.get_name().to_owned());
+            clap::ValueEnum::to_possible_value(&cleanup.agent).map_or_else(String::new, |v| v.get_name().to_owned());
         let child = Command::new(program)
-            .args(["release", &left.pid.to_string(), &left.started.to_string(), &agent, &left.library, &left.name])
-            // ctrl-C is for us, not for it.
+            .args([
+                "release",
+                &cleanup.pid.to_string(),
+                &cleanup.started.to_string(),
+                &agent,
+                &cleanup.library,
+                &cleanup.name,
+            ])
+            // ctrl-C must not reach the guard.
             .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -174,7 +184,7 @@ impl Guard {
         Ok(Guard { child })
     }
 
-    /// All is taken away already.
+    /// Ends the guard, because everything is cleaned up.
     pub fn dismiss(mut self) {
         if let Some(mut pipe) = self.child.stdin.take() {
             let _ = pipe.write_all(&[DONE]);
@@ -183,20 +193,20 @@ impl Guard {
     }
 }
 
-/// The command of the process that waits.
-pub fn wait_and_release(left: &Left) -> Outcome {
-    let process = Process::of(left.pid)?;
-    // Opened while the target lives.
+/// Runs the guard: waits for the end of the pipe, and cleans up unless the observer has done so.
+pub fn wait_and_release(cleanup: &Cleanup) -> Outcome {
+    let process = Process::of(cleanup.pid)?;
+    // Open it while the target lives.
     let folder = Folder::of(&process)?;
-    let mut said = Vec::new();
-    let _ = std::io::stdin().read_to_end(&mut said);
-    if said.contains(&DONE) {
+    let mut message = Vec::new();
+    let _ = std::io::stdin().read_to_end(&mut message);
+    if message.contains(&DONE) {
         return Ok(());
     }
-    let stopped = if process.is_same(left.started) { left.stop() } else { Ok(()) };
-    if left.agent == Agent::Locks && process.is_same(left.started) {
-        warn_again(&process);
+    let stopped = if process.is_same(cleanup.started) { cleanup.stop() } else { Ok(()) };
+    if cleanup.agent == Agent::Locks && process.is_same(cleanup.started) {
+        restore_warnings(&process);
     }
-    left.remove_files(&folder);
+    cleanup.remove_files(&folder);
     Ok(stopped?)
 }

@@ -1,12 +1,12 @@
-//! Our agent in a JVM, which changes methods so that they tell of their calls, from start to end.
+//! The tracing agent, from start to end. It changes methods so that they report their calls.
 //!
 //! ```text
-//!   we                                              the JVM
-//!   listen at a socket in its /tmp
+//!   observer                                        JVM
+//!   listen on a socket in its /tmp
 //!   load yunti-trace.jar, with the socket's name ->  a thread of the agent
 //!                                               <-  connects
 //!   remove the socket's name
-//!   what is wanted                              ->  changes methods
+//!   request                                     ->  changes methods
 //!                                               <-  frames: methods, calls
 //!   '.', or the end of the socket               ->  changes them back, ends
 //! ```
@@ -21,21 +21,21 @@ use yunti_base::{Code, Error, Result};
 
 use super::attach::{java_release, load_jar, wait_until_up};
 use super::folder::Folder;
-use super::frames::{Frames, Told};
-use super::release::{Agent, Guest};
+use super::frames::{Frames, Message};
+use super::release::{Agent, LoadedAgent};
 use yunti_probe::target::Process;
 
 const JAR: &str = "yunti-trace.jar";
-/// Java before it has no sockets by name.
+/// Oldest Java release with Unix domain sockets.
 const JAVA_MIN: u32 = 17;
-/// Beyond the time that is asked for: it ends by itself, if nobody else has ended it.
+/// Time after the end of the trace at which the agent ends by itself.
 const GRACE: Duration = Duration::from_secs(30);
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
-/// Until the methods are changed, or changed back: thousands of classes take their time.
+/// Time to change the methods, or to change them back. Thousands of classes take long.
 const CHANGE_TIME_MAX: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(5);
 
-/// What is wanted.
+/// Request to the agent.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub methods: Vec<String>,
@@ -43,7 +43,7 @@ pub struct Request {
     pub over: Duration,
     pub calls_max: u64,
     pub time: Duration,
-    /// Methods may be of classes that have yet to come.
+    /// True if the classes may be loaded later.
     pub waits: bool,
 }
 
@@ -64,12 +64,13 @@ impl Request {
     }
 }
 
+/// A running trace.
 pub struct Tracer<'a> {
     process: &'a Process,
-    // Before the guest: its end is what the agent waits for.
+    // Dropped before the agent's files, because the agent ends when the stream closes.
     stream: Option<UnixStream>,
     frames: Frames,
-    guest: Guest<'a>,
+    loaded: LoadedAgent<'a>,
 }
 
 impl<'a> Tracer<'a> {
@@ -78,11 +79,11 @@ impl<'a> Tracer<'a> {
             wait_until_up(process)?;
         }
         if let Some(old) = java_release(process)?.filter(|release| *release < JAVA_MIN) {
-            let error = Error::new(Code::Input, format!("the JVM {} is of Java {old}", process.pid));
-            return Err(error.hint(format!("methods are traced from Java {JAVA_MIN} on")));
+            let error = Error::new(Code::Input, format!("the JVM {} runs Java {old}", process.pid));
+            return Err(error.hint(format!("tracing needs Java {JAVA_MIN} or newer")));
         }
-        let guest = Guest::of(process, Agent::Tracer, Some(JAR))?;
-        let mut tracer = Tracer { process, stream: None, frames: Frames::default(), guest };
+        let loaded = LoadedAgent::of(process, Agent::Tracer, Some(JAR))?;
+        let mut tracer = Tracer { process, stream: None, frames: Frames::default(), loaded };
         let mut stream = tracer.connect()?;
         stream.write_all(request.as_text().as_bytes()).map_err(|e| tracer.broken(&e))?;
         stream.set_nonblocking(true).map_err(|e| tracer.broken(&e))?;
@@ -91,14 +92,14 @@ impl<'a> Tracer<'a> {
     }
 
     fn connect(&self) -> Result<UnixStream> {
-        let path = self.guest.folder.path(&self.guest.left.socket());
+        let path = self.loaded.folder.path(&self.loaded.cleanup.socket());
         let failed = |e: std::io::Error| {
-            Error::io(Code::Input, &format!("the JVM {} cannot be given a socket", self.process.pid), &e)
-                .at_path(self.process.path(&Folder::inside(&self.guest.left.socket())).to_string_lossy())
+            Error::io(Code::Input, &format!("cannot create a socket for the JVM {}", self.process.pid), &e)
+                .at_path(self.process.path(&Folder::inside(&self.loaded.cleanup.socket())).to_string_lossy())
                 .hint("run as its owner, or as root")
         };
         let listener = UnixListener::bind(&path).map_err(failed)?;
-        // For the JVM alone: arguments of methods are nobody else's business.
+        // Only the JVM may connect, because arguments of methods are private.
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
         if let Some((user, group)) = self.process.owner() {
             std::os::unix::fs::chown(&path, Some(user), Some(group)).map_err(failed)?;
@@ -106,8 +107,8 @@ impl<'a> Tracer<'a> {
         listener.set_nonblocking(true).map_err(failed)?;
         load_jar(
             self.process,
-            &self.guest.left.library,
-            &format!("{}|{}", Folder::inside(&self.guest.left.socket()), self.guest.left.library),
+            &self.loaded.cleanup.library,
+            &format!("{}|{}", Folder::inside(&self.loaded.cleanup.socket()), self.loaded.cleanup.library),
         )?;
         let end = Instant::now() + CONNECT_TIME_MAX;
         let stream = loop {
@@ -123,24 +124,24 @@ impl<'a> Tracer<'a> {
                 Err(_) => std::thread::sleep(POLL),
             }
         };
-        // Nobody else needs its name.
+        // No other process needs its name.
         let _ = fs::remove_file(&path);
         stream.set_nonblocking(false).map_err(failed)?;
         Ok(stream)
     }
 
     fn broken(&self, error: &std::io::Error) -> Error {
-        Error::io(Code::Input, &format!("the agent in the JVM {} is not heard any more", self.process.pid), error)
+        Error::io(Code::Input, &format!("lost the connection to the agent in the JVM {}", self.process.pid), error)
     }
 
-    /// Waits until calls are seen.
-    pub fn wait_until_ready(&mut self, mut each: impl FnMut(Told)) -> Result<()> {
+    /// Waits until calls are recorded.
+    pub fn wait_until_ready(&mut self, mut each: impl FnMut(Message)) -> Result<()> {
         let end = Instant::now() + CHANGE_TIME_MAX;
         loop {
             let mut is_ready = false;
-            let is_open = self.read(|told| {
-                is_ready |= told == Told::Ready;
-                each(told);
+            let is_open = self.read(|message| {
+                is_ready |= message == Message::Ready;
+                each(message);
             })?;
             if is_ready {
                 return Ok(());
@@ -158,8 +159,8 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// What has been told since the last time; false: the agent has ended.
-    pub fn read(&mut self, mut each: impl FnMut(Told)) -> Result<bool> {
+    /// Passes the messages since the last call to `each`. Returns false if the agent has ended.
+    pub fn read(&mut self, mut each: impl FnMut(Message)) -> Result<bool> {
         let mut buffer = vec![0; 1 << 16];
         let mut is_open = true;
         while let Some(stream) = self.stream.as_mut() {
@@ -167,34 +168,34 @@ impl<'a> Tracer<'a> {
                 Ok(n @ 1..) => self.frames.add(&buffer[..n]),
                 Err(e) if e.kind() == ErrorKind::WouldBlock => break,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                // As the system closes it when the JVM has ended.
+                // The kernel closes the socket when the JVM ends.
                 Ok(_) | Err(_) => {
                     is_open = false;
                     break;
                 }
             }
         }
-        while let Some(told) = self.frames.next()? {
-            match told {
-                Told::NoSuchMethod { pattern, hint } => {
-                    return Err(Error::new(Code::Input, format!("no method is called '{pattern}'")).hint(hint));
+        while let Some(message) = self.frames.next()? {
+            match message {
+                Message::NoSuchMethod { pattern, hint } => {
+                    return Err(Error::new(Code::Input, format!("no method matches '{pattern}'")).hint(hint));
                 }
-                Told::Busy => {
-                    let what = format!("another trace is at work in the JVM {}", self.process.pid);
+                Message::Busy => {
+                    let what = format!("another trace is running in the JVM {}", self.process.pid);
                     return Err(Error::new(Code::Input, what).hint("wait until it has ended"));
                 }
-                Told::Failed(reason) => {
+                Message::Failed(reason) => {
                     let what = format!("the agent fails in the JVM {}: {reason}", self.process.pid);
                     return Err(Error::new(Code::Input, what));
                 }
-                told => each(told),
+                message => each(message),
             }
         }
         Ok(is_open)
     }
 
-    /// The agent changes all back, and tells the rest.
-    pub fn stop(mut self, mut each: impl FnMut(Told)) -> Result<()> {
+    /// Ends the trace. The agent restores the methods and sends the remaining messages.
+    pub fn stop(mut self, mut each: impl FnMut(Message)) -> Result<()> {
         if let Some(stream) = self.stream.as_mut() {
             let _ = stream.write_all(b".");
         }

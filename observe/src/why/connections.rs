@@ -1,42 +1,43 @@
-//! Causes in how connections are made: a queue that is full before they are accepted, ports that are all taken.
+//! Causes in connections: a full accept queue, and exhausted ephemeral ports.
 
 use super::facts::Facts;
 use super::listening::Queue;
 use super::rules::{Finding, percent};
 
-/// In the time that was looked at; a single one may be chance.
+/// Overflows of the accept queue in the measurement from which on they count. A single one may be chance.
 const OVERFLOWS_MIN: u64 = 5;
-/// Who was turned away tries again after a second, and after three: each counts for more than one that came in.
-const WEIGHT_OF_TURNED_AWAY: f64 = 10.0;
+/// Accepted connections that one dropped connection weighs as much as. Its
+/// client retries after one second, then after three.
+const WEIGHT_OF_DROPPED: f64 = 10.0;
 
 pub fn listen_overflow(facts: &Facts) -> Option<Finding> {
-    let of = |queue: &Queue| queue.turned_away.unwrap_or(0);
+    let of = |queue: &Queue| queue.dropped.unwrap_or(0);
     let fullest = facts.listeners.iter().max_by_key(|queue| (of(queue), queue.longest))?;
-    let turned_away = match fullest.turned_away {
+    let dropped = match fullest.dropped {
         Some(_) => facts.listeners.iter().map(of).sum(),
-        // Of all that listen in its namespace, one of its own has a queue.
+        // The count is of the whole network namespace, but one of the process's own queues was not empty.
         None if fullest.longest > 0 => facts.connections.overflows,
         None => 0,
     };
-    let heavy = turned_away as f64 * WEIGHT_OF_TURNED_AWAY;
-    (turned_away >= OVERFLOWS_MIN).then(|| Finding {
+    let heavy = dropped as f64 * WEIGHT_OF_DROPPED;
+    (dropped >= OVERFLOWS_MIN).then(|| Finding {
         cause: "listen-overflow",
         cost: heavy / (heavy + facts.connections.accepted as f64),
         sentence: format!(
-            "Connections are turned away: the queue of port {} was full {turned_away} times, {:.0} times a second; who is turned away tries again after a second or more.",
+            "Connections are dropped: the accept queue of port {} was full {dropped} times, {:.0} times per second; a dropped client retries after a second or more.",
             fullest.port,
-            turned_away as f64 / facts.seconds.max(0.001)
+            dropped as f64 / facts.seconds.max(0.001)
         ),
         evidence: vec![
-            format!("{} connections were accepted meanwhile", facts.connections.accepted),
-            format!("{} at most stood in the queue of port {} when it was looked at", fullest.longest, fullest.port),
+            format!("{} connections were accepted during this time", facts.connections.accepted),
+            format!("the queue of port {1} held at most {0} connections when it was sampled", fullest.longest, fullest.port),
             "`yunti machine net` shows it by port and peer".to_owned(),
         ],
-        cure: "accept faster (a thread that does nothing else), a longer queue (listen(), and net.core.somaxconn, which bounds it), connections that are kept open".to_owned(),
+        cure: "accept faster (in a thread of its own), lengthen the queue (listen(), and net.core.somaxconn, which bounds it), or keep connections open".to_owned(),
     })
 }
 
-/// Of the ports that there are for one peer.
+/// Share of the ephemeral ports for one peer from which on they count as exhausted.
 const TAKEN_MIN: f64 = 0.9;
 
 pub fn ports(facts: &Facts) -> Option<Finding> {
@@ -46,19 +47,19 @@ pub fn ports(facts: &Facts) -> Option<Finding> {
         cause: "time-wait-exhaustion",
         cost: share.min(1.0),
         sentence: format!(
-            "It runs out of ports: of {} for connections to {} {} are taken, {} of them by connections that are closed and wait for 60 s (TIME_WAIT).",
+            "Ephemeral ports run out: of {} for connections to {}, {} are in use, {} of them by closed connections in TIME_WAIT (60 s).",
             taken.range,
             taken.peer,
             percent(share.min(1.0)),
             taken.time_wait
         ),
         evidence: vec![format!(
-            "{:.0} connections a second were made; {} ports and 60 s allow {:.0}",
+            "{:.0} connections per second were opened; {} ports and 60 s allow {:.0}",
             facts.connections.called as f64 / facts.seconds.max(0.001),
             taken.range,
             taken.range as f64 / 60.0
         )],
-        cure: "connections that are kept open and used again; net.ipv4.tcp_tw_reuse=1 where both sides have timestamps; more ports (net.ipv4.ip_local_port_range), more addresses".to_owned(),
+        cure: "keep connections open and reuse them; net.ipv4.tcp_tw_reuse=1 if both sides have timestamps; more ports (net.ipv4.ip_local_port_range), more addresses".to_owned(),
     })
 }
 
@@ -67,18 +68,18 @@ mod tests {
     use super::*;
     use yunti_probe::target::ports::Connections;
 
-    fn facts(turned_away: Option<u64>, longest: u64) -> Facts {
+    fn facts(dropped: Option<u64>, longest: u64) -> Facts {
         Facts {
             seconds: 10.0,
             connections: Connections { overflows: 100, accepted: 50, called: 0 },
-            listeners: vec![Queue { port: 80, longest, turned_away }],
+            listeners: vec![Queue { port: 80, longest, dropped }],
             ..Facts::default()
         }
     }
 
     #[test]
-    fn who_turns_away_is_told_by_its_own_sockets() {
-        // A burst that no look has seen; others of the namespace who overflow; and where the kernel does not tell.
+    fn overflows_count_by_the_process_own_sockets() {
+        // A burst that no sample hit; overflows of other processes in the namespace; and no counts from the kernel.
         assert!(listen_overflow(&facts(Some(100), 0)).is_some());
         assert!(listen_overflow(&facts(Some(0), 5)).is_none());
         assert!(listen_overflow(&facts(None, 5)).is_some());

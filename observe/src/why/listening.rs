@@ -1,4 +1,4 @@
-//! Queues of connections that a process has not accepted yet: how long they became while it was looked at, and how often somebody was turned away.
+//! Accept queues of a process: their greatest length during the measurement, and their overflows.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -9,35 +9,36 @@ use yunti_probe::target::ports::{in_network_of, queues};
 
 const EVERY: Duration = Duration::from_millis(500);
 
-/// Of all sockets of the process that listen at a port.
+/// Accept queues of all sockets of the process that listen on a port.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     pub port: u16,
-    /// The longest that was seen; one that is full in bursts may never be seen so.
+    /// Greatest sampled length. Samples may miss short bursts.
     pub longest: u64,
-    /// Counted by the kernel; `None`: it does not tell us.
-    pub turned_away: Option<u64>,
+    /// Dropped connections, counted by the kernel; `None` if it reports no count.
+    pub dropped: Option<u64>,
 }
 
+/// Sampler of accept queues.
 #[derive(Default)]
-pub struct Listening {
-    looked: Option<Instant>,
-    /// By inode: the port, and what has been dropped: before, and until now.
-    dropped: HashMap<u64, (u16, u32, u32)>,
+pub struct QueueSampler {
+    sampled_at: Option<Instant>,
+    /// Inode -> port, and drops: before the measurement, and until now.
+    drops: HashMap<u64, (u16, u32, u32)>,
     longest: HashMap<u16, u64>,
 }
 
-impl Listening {
+impl QueueSampler {
     pub fn keep_up(&mut self, process: &Process) {
-        if self.looked.is_some_and(|at| at.elapsed() < EVERY) {
+        if self.sampled_at.is_some_and(|at| at.elapsed() < EVERY) {
             return;
         }
-        self.look(process);
+        self.sample(process);
     }
 
-    fn look(&mut self, process: &Process) {
-        let is_first = self.looked.is_none();
-        self.looked = Some(Instant::now());
+    fn sample(&mut self, process: &Process) {
+        let is_first = self.sampled_at.is_none();
+        self.sampled_at = Some(Instant::now());
         let own = queues(process);
         if own.is_empty() {
             return;
@@ -51,17 +52,17 @@ impl Listening {
             let inode = u64::from(socket.inode);
             if own.iter().any(|listener| listener.inode == inode) {
                 let before = if is_first { socket.drops } else { 0 };
-                self.dropped.entry(inode).or_insert((socket.local.1, before, 0)).2 = socket.drops;
+                self.drops.entry(inode).or_insert((socket.local.1, before, 0)).2 = socket.drops;
             }
         }
     }
 
     pub fn queues(mut self, process: &Process) -> Vec<Queue> {
-        self.look(process);
+        self.sample(process);
         let of = |(port, longest): (&u16, &u64)| {
-            let dropped: Vec<_> = self.dropped.values().filter(|(at, ..)| at == port).collect();
-            let turned_away = dropped.iter().map(|(_, before, now)| u64::from(now.wrapping_sub(*before))).sum();
-            Queue { port: *port, longest: *longest, turned_away: (!dropped.is_empty()).then_some(turned_away) }
+            let drops: Vec<_> = self.drops.values().filter(|(at, ..)| at == port).collect();
+            let dropped = drops.iter().map(|(_, before, now)| u64::from(now.wrapping_sub(*before))).sum();
+            Queue { port: *port, longest: *longest, dropped: (!drops.is_empty()).then_some(dropped) }
         };
         self.longest.iter().map(of).collect()
     }

@@ -1,15 +1,15 @@
-//! Who holds memory that cannot be dropped, where memory is short: in the control group of a process that has a limit, else on the machine.
+//! The largest holder of anonymous memory: in the control group of a process with a limit, else on the machine.
 
 use std::fs;
 use std::path::Path;
 
 use yunti_probe::target::{Process, cgroup, label};
 
-/// Of others than the process, who holds most: its name, bytes, and how much memory there is for all of them.
+/// Returns the other process with the most anonymous memory: its name, its bytes, and the bytes for all processes.
 pub fn holder(process: &Process) -> Option<(String, f64, f64)> {
     let (pids, all) = match cgroup::memory_limit(process) {
         Some((folder, limit)) => (members(&folder), limit),
-        None => (every(), machine_bytes()?),
+        None => (all_pids(), machine_bytes()?),
     };
     let others = pids.into_iter().filter(|pid| *pid != process.pid);
     let (pid, held) = others.map(|pid| (pid, held_by(pid))).max_by_key(|(_, held)| *held)?;
@@ -17,7 +17,7 @@ pub fn holder(process: &Process) -> Option<(String, f64, f64)> {
     (held > 0).then_some((name, held as f64, all as f64))
 }
 
-/// Of a group and those below it.
+/// Returns the process IDs of a group and the groups below it.
 fn members(folder: &Path) -> Vec<u32> {
     let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
     let mut pids: Vec<u32> = text.lines().filter_map(|line| line.parse().ok()).collect();
@@ -26,7 +26,7 @@ fn members(folder: &Path) -> Vec<u32> {
     pids
 }
 
-fn every() -> Vec<u32> {
+fn all_pids() -> Vec<u32> {
     fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|e| e.file_name().to_str()?.parse().ok()).collect()
 }
 

@@ -1,18 +1,18 @@
-//! What bounds a process: many cheap things are looked at side by side, what they point to is looked at closer, and rules say what it is.
+//! The cause that bounds a process: cheap measurements side by side, then details where they suggest it, then rules.
 //!
 //! ```text
-//!   watch.rs    the first look: processor time, waits, collections, page faults, neighbours
-//!   waiting.rs  what a thread waits for, by its stack
-//!   facts.rs    what is known then
-//!   listening.rs connections that wait to be accepted, and who was turned away
-//!   deeper.rs   the second look: which lock, which pages, which queue
-//!   reads.rs    of that: what is brought into the page cache, and how
-//!   memory.rs   who holds memory, where it is short
-//!   rules.rs    causes, each with what it costs, the evidence, the cure; storage.rs and connections.rs have those of their kind
+//!   watch.rs      first measurement: processor time, waits, collections, page faults, neighbours
+//!   waiting.rs    kind of a thread's wait, by its stack
+//!   facts.rs      results of both measurements
+//!   listening.rs  accept queues and their overflows
+//!   details.rs    second measurement: locks, pages, queues
+//!   reads.rs      reads into the page cache, and requests to the device
+//!   memory.rs     the largest holder of memory
+//!   rules.rs      causes, each with cost, evidence and cure; more in storage.rs and connections.rs
 //! ```
 
 mod connections;
-mod deeper;
+mod details;
 mod facts;
 mod listening;
 mod memory;
@@ -22,8 +22,8 @@ mod storage;
 mod waiting;
 mod watch;
 
-pub use deeper::{look as look_deeper, points_deeper};
-pub use facts::{Facts, FaultsSeen};
+pub use details::{measure as measure_details, needs_details};
+pub use facts::{Facts, FaultSummary};
 pub use rules::{Finding, findings};
 pub use waiting::Waiting;
 pub use watch::watch;

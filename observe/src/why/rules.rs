@@ -1,4 +1,5 @@
-//! Causes: each rule says what share of the time its cause costs, as far as can be seen, with the evidence and the change that would help.
+//! Rules, one per cause. Each estimates the share of the time that its
+//! cause costs, and returns the evidence and the cure.
 
 use std::rc::Rc;
 
@@ -11,23 +12,25 @@ use yunti_probe::stack::Frame;
 /// A cause that was found.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Its name in the guide: `fair-lock-convoy`.
+    /// Name in the guide: `fair-lock-convoy`.
     pub cause: &'static str,
-    /// Of the time in which there is something to do, from 0 to 1.
+    /// Share of the busy time, 0 to 1.
     pub cost: f64,
-    /// The resource that bounds, what holds it, and where.
+    /// Sentence that names the resource, its holder, and the place.
     pub sentence: String,
     pub evidence: Vec<String>,
     pub cure: String,
 }
 
-/// What costs less is not told.
+/// Cost below which a cause is not reported.
 const COST_MIN: f64 = 0.15;
-/// A second cause is told if it costs as much as this share of the first.
+/// Cost of a further cause, as a share of the first one's, from which on it is reported.
 const OF_FIRST: f64 = 0.4;
-const TOLD_MAX: usize = 3;
+/// Causes reported at most.
+const FINDINGS_MAX: usize = 3;
 const NEIGHBOUR: &str = "cpu-neighbour";
-/// Threads at a time that wait for peers, from which on it matters: who asks now and then waits for each answer, and is not held up by that.
+/// Threads waiting for peers at a time, on average, from which on they count. A thread that sends a request now and
+/// then waits for each answer without being held up.
 const PEER_WAITERS_MIN: f64 = 0.2;
 
 pub const PAGE_FAULT_FRAMES: [&str; 4] =
@@ -41,7 +44,7 @@ pub fn has_frame(frames: &[Frame], names: &[&str]) -> bool {
     frames.iter().any(|frame| names.iter().any(|name| frame.name.contains(name)))
 }
 
-/// All that is wrong, what costs most first; empty: nothing is.
+/// Returns the causes by descending cost; empty if nothing is wrong.
 pub fn findings(facts: &Facts) -> Vec<Finding> {
     type Rule = fn(&Facts) -> Option<Finding>;
     let rules: [Rule; 9] =
@@ -51,13 +54,13 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     let all = rules.iter().chain(&of_storage).chain(&of_connections);
     let mut found: Vec<Finding> = all.filter_map(|rule| rule(facts)).collect();
     found.sort_by(|a, b| b.cost.total_cmp(&a.cost));
-    // What neighbours cost is of the whole time, what else bounds it of the time that they leave.
+    // A neighbour's cost is a share of the whole time. The other costs are shares of the time that neighbours leave.
     let largest =
         |test: fn(&&Finding) -> bool| found.iter().filter(test).map(|finding| finding.cost).fold(0.0, f64::max);
     let (of_all, of_own) = (largest(|_| true), largest(|finding| finding.cause != NEIGHBOUR));
     let least = |finding: &Finding| if finding.cause == NEIGHBOUR { of_all } else { of_own };
     found.retain(|finding| finding.cost >= COST_MIN.max(least(finding) * OF_FIRST));
-    found.truncate(TOLD_MAX);
+    found.truncate(FINDINGS_MAX);
     found
 }
 
@@ -65,15 +68,17 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// Waiting bounds nothing while the processors are all at work: from one at half of its processors on.
+/// Returns the weight of waits, 0 to 1. It is 1 up to half of the processors
+/// in use, and 0 when all are: waits bound nothing then.
 pub(super) fn while_processors_are_free(facts: &Facts) -> f64 {
     (2.0 * (1.0 - facts.utilisation())).clamp(0.0, 1.0)
 }
 
-/// Processors that its threads would use if none of them had to wait for one: who works now and then, and sleeps, is not bounded by how fast it works.
+/// Demand in processors below which processor time bounds nothing. A program that works now and then, and sleeps, is
+/// not CPU-bound.
 const DEMAND_MIN: f64 = 0.3;
 
-/// Of the time of threads that have something to do, the share that is processor time; in pauses they have none.
+/// Returns the share of processor time in the busy time. During pauses threads get no processor time.
 pub(super) fn of_processor(facts: &Facts) -> f64 {
     if facts.demand() < DEMAND_MIN {
         return 0.0;
@@ -82,7 +87,7 @@ pub(super) fn of_processor(facts: &Facts) -> f64 {
     (1.0 - pauses) * (facts.threads_waiting(Waiting::Not) / facts.busy_threads().max(0.01)).clamp(0.0, 1.0)
 }
 
-/// The share of a way of waiting.
+/// Returns the cost of a kind of wait.
 fn waited(facts: &Facts, waiting: Waiting) -> f64 {
     facts.threads_waiting(waiting) / facts.busy_threads().max(0.01) * while_processors_are_free(facts)
 }
@@ -102,12 +107,12 @@ fn quota(facts: &Facts) -> Option<Finding> {
             format!("throttled in {} of {} periods, {:.1} s in all", facts.throttling.throttled_periods, facts.throttling.periods, facts.throttling.throttled_seconds),
             format!("{:.2} processors used", facts.cpu_seconds() / facts.seconds),
         ],
-        cure: "a larger quota (cpu.max, cpu.cfs_quota_us; limits.cpu of Kubernetes), or fewer threads so that it lasts for the whole period".to_owned(),
+        cure: "a larger quota (cpu.max, cpu.cfs_quota_us; limits.cpu of Kubernetes), or fewer threads so that the quota lasts for the whole period".to_owned(),
     })
 }
 
 fn neighbour(facts: &Facts) -> Option<Finding> {
-    // What a quota holds back waits as well, and for nobody.
+    // Threads that a quota throttles wait too, but for no other process.
     if throttled(facts) > 0.1 {
         return None;
     }
@@ -117,22 +122,22 @@ fn neighbour(facts: &Facts) -> Option<Finding> {
     let seconds = facts.seconds.max(0.001);
     let busy = facts.busy_threads() + facts.queued_for_others() / seconds;
     let of_busy = (ready / seconds / busy.max(0.01)).min(1.0);
-    // What its threads wait for each other would stay without the others.
+    // Waits of its own threads for each other would remain without the other processes.
     let cost = queued.min(others) * of_busy;
     let (name, seconds) = facts.others.first()?;
     (queued > 0.15 && others > 0.2).then(|| Finding {
         cause: NEIGHBOUR,
         cost,
         sentence: format!(
-            "Other processes take the processors: its threads were ready for {ready:.1} s and waited {} of it for one, above all for {name} ({:.2} processors).",
+            "Other processes take the processors: its threads were ready for {ready:.1} s and waited {} of it for one, above all because of {name} ({:.2} processors).",
             percent(queued), seconds / facts.seconds
         ),
         evidence: facts.others.iter().take(5).map(|(name, seconds)| format!("{name}: {:.2} processors", seconds / facts.seconds)).collect(),
-        cure: format!("give {name} less (nice, a control group with cpu.weight or a quota), move it, or move this"),
+        cure: format!("give {name} less (nice, a control group with cpu.weight or a quota), move it, or move this process"),
     })
 }
 
-/// Of the time in pauses, at least.
+/// Share of the time in pauses from which on collections count.
 const PAUSES_MIN: f64 = 0.1;
 
 fn collections(facts: &Facts) -> Option<Finding> {
@@ -147,19 +152,19 @@ fn collections(facts: &Facts) -> Option<Finding> {
     let promoted = heap.promoted_bytes / consumed.max(1.0);
     let evidence = vec![
         format!(
-            "pauses: {} of the time; {rate:.1} young collections a second, {} others",
+            "pauses: {} of the time; {rate:.1} young collections per second, {} others",
             percent(share),
             heap.old_collections
         ),
         format!(
-            "eden {}, of {} of heap at most; {} promoted, {} of what was allocated",
+            "eden {}, heap at most {}; {} promoted, {} of the allocated bytes",
             answer::bytes(heap.eden_bytes as u64),
             answer::bytes(heap.heap_max_bytes as u64),
             answer::bytes(heap.promoted_bytes as u64),
             percent(promoted)
         ),
         format!(
-            "{} threads collect on {processors:.0} processors, {:.1} s of processor time",
+            "{} GC threads on {processors:.0} processors, {:.1} s of processor time",
             facts.gc_threads, facts.gc_seconds
         ),
     ];
@@ -174,76 +179,76 @@ fn collections(facts: &Facts) -> Option<Finding> {
         finding(
             "too-many-gc-threads",
             format!(
-                "Garbage collection bounds it: {} of the time, by {} threads on {processors:.0} processors, who wait for each other.",
+                "Garbage collection bounds it: {} of the time, by {} threads on {processors:.0} processors, which wait for each other.",
                 percent(share),
                 facts.gc_threads
             ),
-            "-XX:ParallelGCThreads as many as there are processors, or without the flag; in a container, a JVM that sees its limits",
+            "set -XX:ParallelGCThreads to the number of processors, or remove it; in a container, use a JVM that honours its limits",
         )
     } else if promoted > 0.08 || promoted > 0.05 && heap.old_collections / facts.seconds > 0.3 {
         finding(
             "promotion",
             format!(
-                "Garbage collection bounds it: {} of the time, since {} a second live long enough to be promoted to the old generation.",
+                "Garbage collection bounds it: {} of the time, because {} per second live long enough to be promoted to the old generation.",
                 percent(share),
                 answer::bytes((heap.promoted_bytes / facts.seconds) as u64)
             ),
-            "requests that are slow keep what they have allocated: let them hold less (stream, page), or bound how many run at once; a larger young generation (-Xmn) outlives them",
+            "slow requests keep their allocations alive: let them hold less (stream, page), or limit how many run at once; or enlarge the young generation (-Xmn)",
         )
     } else {
         finding(
             "small-young-generation",
             format!(
-                "Garbage collection bounds it: {} of the time, {rate:.0} collections a second of an eden of {}.",
+                "Garbage collection bounds it: {} of the time, {rate:.0} collections per second of an eden of {}.",
                 percent(share),
                 answer::bytes(heap.eden_bytes as u64)
             ),
-            "a larger young generation: -Xmn, -XX:NewSize, -XX:MaxNewSize, or G1 without them and with a larger -Xmx",
+            "a larger young generation (-Xmn, -XX:NewSize, -XX:MaxNewSize), or G1 without these flags and with a larger -Xmx",
         )
     })
 }
 
-/// The program's own function in which most page faults happen.
+/// Returns the program's own function with the most page faults.
 fn faulting_function(facts: &Facts) -> Option<Rc<str>> {
     facts.own_function(|frames| has_frame(frames, &PAGE_FAULT_FRAMES)).map(|(name, _)| name)
 }
 
-/// A second: as many small pages cost what is felt.
+/// Page faults per second from which on small pages have a noticeable cost.
 const FAULTS_MANY: f64 = 5000.0;
 
 fn memory(facts: &Facts) -> Option<Finding> {
     let faulting = facts.cpu_share(|frames| has_frame(frames, &PAGE_FAULT_FRAMES));
     let both =
         facts.cpu_share(|frames| has_frame(frames, &PAGE_FAULT_FRAMES) || has_frame(frames, &GIVING_BACK_FRAMES));
-    let seen = facts.deeper.faults.as_ref()?;
-    // Pages of mapped files are not fresh memory: what they cost is reading.
-    if seen.first_touch + seen.again + seen.copies < 0.5 {
+    let faults = facts.details.faults.as_ref()?;
+    // Pages of mapped files are not fresh memory. Their cost is reading.
+    if faults.first_touch + faults.again + faults.copies < 0.5 {
         return None;
     }
     let place = faulting_function(facts).map_or_else(String::new, |name| format!(", above all in {name}"));
     let evidence = vec![
-        format!("{:.0} page faults a second, above all {}", seen.per_second, seen.place),
+        format!("{:.0} page faults per second, above all {}", faults.per_second, faults.place),
         format!(
-            "{} of its processor time in page faults, {} with giving memory back",
+            "{} of its processor time in page faults, {} including the return of memory to the system",
             percent(faulting),
             percent(both)
         ),
         format!(
-            "first touch {}, of pages that were there before {}, copies on write {}",
-            percent(seen.first_touch),
-            percent(seen.again),
-            percent(seen.copies)
+            "first touches {}, repeated touches of returned pages {}, copies on write {}",
+            percent(faults.first_touch),
+            percent(faults.again),
+            percent(faults.copies)
         ),
     ];
-    // Few faults that cost much: each makes a huge page.
+    // Few faults with a high cost: each one maps a huge page.
     let is_huge = faulting > 0.2 && facts.faults / facts.seconds.max(0.001) < FAULTS_MANY;
-    let cure = match &seen.advice {
-        _ if is_huge => "the pages are huge ones already, of which each is cleared: memory that is kept and used again costs nothing".to_owned(),
+    let cure = match &faults.advice {
+        _ if is_huge => "the pages are huge already, and the kernel clears each one: keep and reuse memory".to_owned(),
         Some(advice) => advice.clone(),
         None => "`yunti observe faults` shows where".to_owned(),
     };
     let weight = of_processor(facts);
-    Some(if seen.copies > 0.4 {
+    Some(if faults.copies > 0.4 {
         Finding {
             cause: "copy-on-write",
             cost: faulting * weight,
@@ -255,12 +260,12 @@ fn memory(facts: &Facts) -> Option<Finding> {
             evidence,
             cure,
         }
-    } else if seen.again > 0.5 && by_allocator(facts) > 0.5 {
+    } else if faults.again > 0.5 && by_allocator(facts) > 0.5 {
         Finding {
             cause: "eager-allocator",
             cost: both * weight,
             sentence: format!(
-                "Memory that is given back to the system and taken again bounds it: {} of its processor time{}.",
+                "Returning memory to the system and taking it again bounds it: {} of its processor time{}.",
                 percent(both),
                 place
             ),
@@ -272,7 +277,7 @@ fn memory(facts: &Facts) -> Option<Finding> {
             cause: "first-touch",
             cost: faulting * weight,
             sentence: format!(
-                "Fresh memory bounds it: {} of its processor time is the kernel making pages when they are first touched{}.",
+                "Fresh memory bounds it: {} of its processor time is spent on first touches of pages{}.",
                 percent(faulting),
                 place
             ),
@@ -297,13 +302,13 @@ const ALLOCATORS: [&str; 12] = [
     "tcmalloc",
 ];
 
-/// Of the time in which memory is given back, the share in which an allocator does it, and not the program itself.
+/// Returns the share of the time of returning memory that an allocator spends, not the program itself.
 fn by_allocator(facts: &Facts) -> f64 {
     let all = facts.cpu_share(|frames| has_frame(frames, &GIVING_BACK_FRAMES));
     facts.cpu_share(|frames| has_frame(frames, &GIVING_BACK_FRAMES) && has_frame(frames, &ALLOCATORS)) / all.max(1e-9)
 }
 
-/// From here on the kernel feels how many there are.
+/// Mappings from which on their number slows the kernel down.
 const MAPPINGS_MANY: usize = 20_000;
 
 fn mappings(facts: &Facts) -> Option<Finding> {
@@ -311,26 +316,34 @@ fn mappings(facts: &Facts) -> Option<Finding> {
     (facts.mappings >= MAPPINGS_MANY).then(|| Finding {
         cause: "many-mappings",
         cost: share * of_processor(facts),
-        sentence: format!("Mapping and unmapping memory bounds it: {} of its processor time, in a process with {} mappings.", percent(share), facts.mappings),
+        sentence: format!(
+            "Mapping and unmapping memory bounds it: {} of its processor time, in a process with {} mappings.",
+            percent(share),
+            facts.mappings
+        ),
         evidence: vec![format!("{} mappings; the limit is /proc/sys/vm/max_map_count", facts.mappings)],
-        cure: "map large pieces and cut them up in the program, or read() into buffers that are used again; fewer and larger mappings".to_owned(),
+        cure:
+            "map large pieces and divide them in the program, or read() into reused buffers; fewer and larger mappings"
+                .to_owned(),
     })
 }
 
-/// Threads at a time.
+/// Threads waiting for locks at a time, on average, from which on they count.
 const LOCK_WAITERS_MIN: f64 = 0.2;
+/// Waits per second for a fair lock from which on it has a convoy.
 const CONVOY_WAITS_PER_SECOND: f64 = 500.0;
 
-/// Locks, pools and queues: another thread of the same process has what is waited for.
+/// Returns the costliest wait for another thread of the process: lock, pool or queue.
 fn waits_for_others(facts: &Facts) -> Option<Finding> {
     let found = [full_queue(facts), pool_of_one(facts), lock(facts)];
     found.into_iter().flatten().max_by(|a, b| a.cost.total_cmp(&b.cost))
 }
 
+/// Queued tasks from which on a queue counts as full.
 const QUEUED_MANY: u64 = 1000;
 
 fn full_queue(facts: &Facts) -> Option<Finding> {
-    let queued = facts.deeper.queued_tasks.filter(|queued| *queued >= QUEUED_MANY)?;
+    let queued = facts.details.queued_tasks.filter(|queued| *queued >= QUEUED_MANY)?;
     let free = while_processors_are_free(facts);
     use Waiting::{File, Lock, NameService, Network, Not, Resource, Result, Sleep};
     let of_workers = |waiting| facts.waits_in_of(waiting, |thread| thread.is_worker);
@@ -339,13 +352,21 @@ fn full_queue(facts: &Facts) -> Option<Finding> {
     Some(Finding {
         cause: "full-executor-queue",
         cost: free,
-        sentence: format!("The threads of an executor bound it: up to {queued} tasks stand in its queue, and its threads are never idle while {} of the processors are.", percent(1.0 - facts.utilisation())),
-        evidence: vec![format!("{queued} entries of queues in the heap, with those that were taken and are not collected yet"), format!("its threads are mostly in {place}")],
-        cure: "more threads in the executor, since they wait rather than compute; and a bounded queue, so that who brings work learns of it".to_owned(),
+        sentence: format!(
+            "The threads of an executor bound it: up to {queued} tasks wait in its queue, and its threads are never idle while {} of the processors are.",
+            percent(1.0 - facts.utilisation())
+        ),
+        evidence: vec![
+            format!("{queued} queue entries in the heap, including finished ones that are not collected yet"),
+            format!("its threads are mostly in {place}"),
+        ],
+        cure:
+            "more threads in the executor, because they wait rather than compute; and a bounded queue for back-pressure"
+                .to_owned(),
     })
 }
 
-/// Threads that wait in one place, while together they do as much as one thread could.
+/// Finds threads that wait in one place while together they do the work of one thread.
 fn pool_of_one(facts: &Facts) -> Option<Finding> {
     let (place, _) = facts.waits_in(Waiting::Resource)?;
     let here = |thread: &&super::facts::ThreadFacts| {
@@ -360,18 +381,18 @@ fn pool_of_one(facts: &Facts) -> Option<Finding> {
     is_one.then(|| Finding {
         cause: "pool-of-one",
         cost: waiting / facts.busy_threads().max(0.01) * while_processors_are_free(facts),
-        sentence: format!("A pool of one bounds it: {} threads want it in {place}, {waiting:.1} of them wait at a time, and one at a time gets on.", group.len()),
+        sentence: format!("A pool of one bounds it: {} threads use it in {place}, {waiting:.1} of them wait at a time, and only one proceeds.", group.len()),
         evidence: vec![
             format!("{active:.2} of {} threads are active at a time, never more than one", group.len()),
-            facts.waits_in(Waiting::Network).map_or_else(String::new, |(name, n)| format!("meanwhile {n:.2} threads wait for a peer in {name}")),
+            facts.waits_in(Waiting::Network).map_or_else(String::new, |(name, n)| format!("at the same time {n:.2} threads wait for a peer in {name}")),
         ],
-        cure: "a larger pool: as many as the other side bears, or as there are threads".to_owned(),
+        cure: "a larger pool: as large as the other side can bear, or one entry per thread".to_owned(),
     })
 }
 
 fn lock(facts: &Facts) -> Option<Finding> {
-    let seen = facts.deeper.lock.as_ref();
-    let waiting = match seen {
+    let longest = facts.details.lock.as_ref();
+    let waiting = match longest {
         Some(lock) if !facts.is_jvm => lock.waiting_threads,
         _ => facts.threads_waiting(Waiting::Lock),
     };
@@ -379,29 +400,30 @@ fn lock(facts: &Facts) -> Option<Finding> {
         return None;
     }
     let busy = if facts.is_jvm { facts.busy_threads() } else { facts.busy_threads() + waiting };
-    // What waited in the first look may be over in the second.
-    let name = seen.map_or("a lock", |lock| &lock.name);
-    let rate = seen.map_or(0.0, |lock| lock.waits_per_second);
+    // The contention of the first measurement may be over in the second.
+    let name = longest.map_or("a lock", |lock| &lock.name);
+    let rate = longest.map_or(0.0, |lock| lock.waits_per_second);
     let is_fair = name.contains("FairSync") && !name.contains("NonfairSync");
-    // Handing a lock on from thread to thread costs processor time: that they are at work says nothing.
+    // Handing over a lock costs processor time, so busy processors do not lower the weight.
     let is_convoy = is_fair && rate > CONVOY_WAITS_PER_SECOND;
     let cost = waiting / busy.max(0.01) * if is_convoy { 1.0 } else { while_processors_are_free(facts) };
     let place = facts.waits_in(Waiting::Lock).map_or_else(String::new, |(name, _)| format!(", wanted in {name}"));
-    let held = seen.and_then(|lock| lock.held_in.as_ref()).map_or_else(String::new, |name| format!(", held in {name}"));
+    let held =
+        longest.and_then(|lock| lock.held_in.as_ref()).map_or_else(String::new, |name| format!(", held in {name}"));
     let holder =
-        seen.and_then(|lock| lock.holder.as_ref()).map_or_else(String::new, |name| format!("mostly held by {name}"));
+        longest.and_then(|lock| lock.holder.as_ref()).map_or_else(String::new, |name| format!("mostly held by {name}"));
     let evidence = vec![
-        format!("{waiting:.1} threads wait for locks at a time; {rate:.0} waits a second for this one"),
-        format!("{:.0} context switches a second", facts.switches / facts.seconds.max(0.001)),
+        format!("{waiting:.1} threads wait for locks at a time; {rate:.0} waits per second for this one"),
+        format!("{:.0} context switches per second", facts.switches / facts.seconds.max(0.001)),
         holder,
     ];
     Some(if is_convoy {
         Finding {
             cause: "fair-lock-convoy",
             cost,
-            sentence: format!("A fair lock bounds it: {name} is handed from thread to thread, {rate:.0} times a second{place}."),
+            sentence: format!("A fair lock bounds it: {name} is handed from thread to thread, {rate:.0} times per second{place}."),
             evidence,
-            cure: "a lock that is not fair (new ReentrantLock()): who runs may take it again, and nobody waits for a thread to wake up; or more work each time it is held".to_owned(),
+            cure: "an unfair lock (new ReentrantLock()): a running thread may take it again, without a wait for another one to wake up; or more work each time it is held".to_owned(),
         }
     } else {
         Finding {
@@ -411,7 +433,7 @@ fn lock(facts: &Facts) -> Option<Finding> {
                 "One lock bounds it: {name} is waited for by {waiting:.1} threads at a time{place}{held}."
             ),
             evidence,
-            cure: "hold it for less (no waiting, no logging, no formatting inside), split it, or read without it"
+            cure: "hold it for less time (no waits, logging or formatting inside), split it, or read without it"
                 .to_owned(),
         }
     })
@@ -426,14 +448,14 @@ fn name_service(facts: &Facts) -> Option<Finding> {
     Some(Finding {
         cause: "slow-dns",
         cost,
-        sentence: format!("Looking up names bounds it: {:.1} threads at a time wait for an address{place}.", facts.threads_waiting(Waiting::NameService)),
-        evidence: vec!["`yunti observe native getaddrinfo` shows each name and how long it took".to_owned()],
-        cure: "a resolver that answers (order and timeout in /etc/resolv.conf, search domains, ndots), a cache near by, or connections that are kept open".to_owned(),
+        sentence: format!("Name look-ups bound it: {:.1} threads at a time wait for an address{place}.", facts.threads_waiting(Waiting::NameService)),
+        evidence: vec!["`yunti observe native getaddrinfo` shows each name and its duration".to_owned()],
+        cure: "a resolver that answers (order and timeout in /etc/resolv.conf, search domains, ndots), a local cache, or connections that are kept open".to_owned(),
     })
 }
 
 fn remote(facts: &Facts) -> Option<Finding> {
-    // Who gets on while others wait for a pool, or works for a full queue, is that cause's.
+    // Threads that proceed in a pool, or work for a full queue, belong to that cause.
     if waits_for_others(facts).is_some_and(|other| other.cause != "lock" && other.cost > COST_MIN) {
         return None;
     }
@@ -448,19 +470,19 @@ fn remote(facts: &Facts) -> Option<Finding> {
         cost,
         sentence: format!("A remote bounds it: {:.1} threads at a time wait for {peer}{place}.", facts.threads_waiting(Waiting::Network)),
         evidence: facts.peers.iter().take(3).map(|(peer, seconds)| format!("{peer}: {seconds:.1} s of waiting")).collect(),
-        cure: "look there; meanwhile fewer calls, several at once, answers that are kept, or more threads if there is work for them".to_owned(),
+        cure: "find the cause there; here, make fewer calls, several at once, cache answers, or use more threads if there is work for them".to_owned(),
     })
 }
 
-/// Of processor time; services of many functions have none that comes near.
+/// Share of processor time from which on one function counts as hot. Services of many functions stay far below it.
 const HOT_MIN: f64 = 0.6;
 
 fn hot_method(facts: &Facts) -> Option<Finding> {
     let (name, share) = facts.hottest()?;
-    // Of what is left when memory has had its own.
+    // The function's share of the time outside memory management.
     let memory =
         facts.cpu_share(|frames| has_frame(frames, &PAGE_FAULT_FRAMES) || has_frame(frames, &GIVING_BACK_FRAMES));
-    // Where pages are made, the function that first touches them is slowed by it, and is no cause of its own.
+    // A function that only appears hot because it first touches pages is not a cause of its own.
     if memory > COST_MIN && faulting_function(facts).is_some_and(|place| place == name) {
         return None;
     }
@@ -480,7 +502,7 @@ fn hot_method(facts: &Facts) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::why::facts::{Deeper, FaultsSeen, ThreadFacts};
+    use crate::why::facts::{Details, FaultSummary, ThreadFacts};
     use yunti_probe::stack::Kind;
 
     fn facts(cpu_seconds: f64, queued_seconds: f64, frames: &[(&str, Kind)]) -> Facts {
@@ -500,19 +522,19 @@ mod tests {
     }
 
     #[test]
-    fn who_works_now_and_then_is_bounded_by_no_method() {
-        let is_told = |cpu, queued| findings(&facts(cpu, queued, &[("distance", Kind::Native)])).len() == 1;
-        assert!(is_told(9.0, 0.5));
-        // It gets an eighth of a processor, and would use all of one.
-        assert!(is_told(1.2, 8.7));
-        // A line each five milliseconds, whose thread waits for a processor before it can write it.
-        assert!(!is_told(0.4, 0.6) && !is_told(0.2, 6.0));
+    fn occasional_work_is_not_cpu_bound() {
+        let is_reported = |cpu, queued| findings(&facts(cpu, queued, &[("distance", Kind::Native)])).len() == 1;
+        assert!(is_reported(9.0, 0.5));
+        // It gets an eighth of a processor and would use a whole one.
+        assert!(is_reported(1.2, 8.7));
+        // One line every five milliseconds, from a thread that waits for a processor before it writes.
+        assert!(!is_reported(0.4, 0.6) && !is_reported(0.2, 6.0));
     }
 
     #[test]
-    fn pages_of_files_are_no_fresh_memory() {
+    fn pages_of_files_are_not_fresh_memory() {
         let of = |first_touch| {
-            let seen = FaultsSeen {
+            let faults = FaultSummary {
                 per_second: 9000.0,
                 first_touch,
                 again: 0.0,
@@ -521,8 +543,8 @@ mod tests {
                 advice: None,
             };
             let frames = [("main", Kind::Native), ("asm_exc_page_fault", Kind::Kernel)];
-            let deeper = Deeper { faults: Some(seen), ..Deeper::default() };
-            findings(&Facts { deeper, ..facts(9.0, 0.5, &frames) }).first().map(|found| found.cause)
+            let details = Details { faults: Some(faults), ..Details::default() };
+            findings(&Facts { details, ..facts(9.0, 0.5, &frames) }).first().map(|found| found.cause)
         };
         assert_eq!((of(0.9), of(0.0)), (Some("first-touch"), None));
     }

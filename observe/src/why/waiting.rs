@@ -1,29 +1,30 @@
-//! What a thread waits for, by the functions on its stack.
+//! Kind of a thread's wait, by the functions on its stack.
 
 use yunti_probe::stack::{Frame, Kind};
 
+/// Kind of wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Waiting {
-    /// It does not wait.
+    /// No wait: the thread runs or is ready.
     Not,
-    /// For a monitor or a lock that another holds.
+    /// A monitor or a lock that another thread holds.
     Lock,
-    /// For one of a number of things that others use: connections, permits, room in a queue.
+    /// One of a number of shared resources: connections, permits, places in a queue.
     Resource,
-    /// For what another thread is to bring.
+    /// The result of another thread.
     Result,
-    /// For a peer over the network; which of both asked is not seen by a stack.
+    /// A peer over the network. The stack does not show which side sent the request.
     Network,
-    /// For the address of a name.
+    /// The address of a name.
     NameService,
     File,
-    /// For work.
+    /// Work.
     Idle,
     Sleep,
     Unknown,
 }
 
-/// Parts of names of functions, in the order in which they are asked for; the first that is found anywhere on the stack decides.
+/// Parts of function names, in order of precedence. The first one found anywhere on the stack decides.
 const SIGNS: &[(&str, Waiting)] = &[
     ("getaddrinfo", Waiting::NameService),
     ("gethostbyname", Waiting::NameService),
@@ -32,7 +33,7 @@ const SIGNS: &[(&str, Waiting)] = &[
     ("NameServiceAddresses.get", Waiting::NameService),
     ("CachedLookup.get", Waiting::NameService),
     ("res_nquery", Waiting::NameService),
-    // Threads of pools that have nothing to do.
+    // Idle threads of pools.
     ("ThreadPoolExecutor.getTask", Waiting::Idle),
     ("ForkJoinPool.awaitWork", Waiting::Idle),
     ("ForkJoinPool.runWorker", Waiting::Idle),
@@ -51,7 +52,7 @@ const SIGNS: &[(&str, Waiting)] = &[
     ("Thread.sleep", Waiting::Sleep),
     ("TimeUnit.sleep", Waiting::Sleep),
     ("nanosleep", Waiting::Sleep),
-    // What AbstractQueuedSynchronizer is used for stands further out than itself.
+    // The user of AbstractQueuedSynchronizer is further out than itself.
     ("ReentrantLock.lock", Waiting::Lock),
     ("ReentrantLock.tryLock", Waiting::Lock),
     ("ReentrantReadWriteLock$", Waiting::Lock),
@@ -83,7 +84,7 @@ const SIGNS: &[(&str, Waiting)] = &[
     ("FileOutputStream.", Waiting::File),
     ("RandomAccessFile.", Waiting::File),
     ("MappedByteBuffer.force", Waiting::File),
-    // Monitors: both ways go through ObjectMonitor.
+    // Monitors: enter and wait both go through ObjectMonitor.
     ("Object.wait", Waiting::Resource),
     ("ObjectMonitor::wait", Waiting::Resource),
     ("ObjectMonitor::EnterI", Waiting::Lock),
@@ -96,20 +97,23 @@ const SIGNS: &[(&str, Waiting)] = &[
     ("LockSupport.park", Waiting::Result),
 ];
 
+/// Classifies a stack.
+///
 /// @param frames the outermost first
 pub fn of(frames: &[Frame]) -> Waiting {
     let on_stack = |sign: &str| frames.iter().any(|frame| frame.name.contains(sign));
     SIGNS.iter().find(|(sign, _)| on_stack(sign)).map_or(Waiting::Unknown, |(_, waiting)| *waiting)
 }
 
-/// Whether a thread of an executor is at work.
+/// Returns true if the stack is of an executor's thread.
 pub fn is_of_executor(frames: &[Frame]) -> bool {
     const RUN_TASKS: [&str; 4] =
         ["ThreadPoolExecutor.runWorker", "ForkJoinPool.runWorker", "ForkJoinWorkerThread.run", "EventLoop.runAllTasks"];
     frames.iter().any(|frame| RUN_TASKS.iter().any(|run| frame.name.contains(run)))
 }
 
-/// The innermost frame of the program's own: whoever made it can change it. Where Java calls, native code is a library's.
+/// Returns the innermost frame of the program itself, which its authors can change. On a stack with Java frames, native
+/// frames belong to libraries.
 pub fn own_frame(frames: &[Frame]) -> Option<&Frame> {
     let in_java = frames.iter().any(|frame| frame.kind.is_java());
     let is_here = |frame: &&Frame| if in_java { frame.kind != Kind::Native } else { true };
@@ -128,7 +132,7 @@ fn is_own(frame: &Frame, in_java: bool) -> bool {
     }
 }
 
-/// Functions of the C library and of what starts programs.
+/// Returns true for functions of the C library and of program start.
 fn is_of_system(name: &str) -> bool {
     const BEGINNINGS: [&str; 22] = [
         "__",

@@ -1,4 +1,4 @@
-//! The first look: all that is cheap, side by side, for some seconds.
+//! The first measurement: everything that is cheap, side by side, for some seconds.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use yunti_base::Result;
 
 use super::facts::{Facts, HeapFacts, ThreadFacts};
-use super::listening::Listening;
+use super::listening::QueueSampler;
 use super::waiting::{self, Waiting};
 use crate::jvm::{self, PerfData, Profiler, Recording, Sampling};
 use yunti_probe::answer::or_skip;
@@ -20,18 +20,19 @@ use yunti_probe::target::ports::{self, Connections};
 use yunti_probe::target::schedule::{Counts, ThreadTime, all_processes, counts, processors_of, thread_times};
 use yunti_probe::target::{Activity, DiskWait, Process, Target, Watcher, mappings};
 
-/// Between two samples of a thread that runs, and of all threads.
+/// Time between two samples of a running thread in a JVM.
 const CPU_EVERY: Duration = Duration::from_millis(10);
+/// Time between two samples of all threads in a JVM.
 const WALL_EVERY: Duration = Duration::from_millis(20);
 const CPU_HZ: u32 = 99;
-/// Between two looks from outside.
-const LOOK_EVERY: Duration = Duration::from_millis(25);
+/// Time between two samples from outside.
+const SAMPLE_EVERY: Duration = Duration::from_millis(25);
 const HEAP_EVERY: Duration = Duration::from_millis(100);
 const SNAPSHOT_EVERY: Duration = Duration::from_millis(200);
 const SNAPSHOT_OF_MANY_EVERY: Duration = Duration::from_secs(1);
 const THREADS_FEW: usize = 64;
 
-/// Threads of the JVM's own, as the system calls them: collectors first.
+/// Beginnings of the system's names of the JVM's own threads: collectors first.
 const COLLECTORS: [&str; 8] =
     ["GC Thread#", "ParGC", "G1 Conc#", "G1 Refine", "G1 Main", "G1 Service", "Gang worker", "ZWorker"];
 const WORKERS: [&str; 3] = ["GC Thread#", "ParGC", "Gang worker"];
@@ -53,7 +54,7 @@ const OF_JVM: [&str; 15] = [
     "DestroyJavaVM",
 ];
 
-/// What the system has counted for the process until a moment.
+/// Counters of the process at a moment.
 struct Snapshot {
     at: Instant,
     counts: Counts,
@@ -71,9 +72,9 @@ impl Snapshot {
         }
     }
 
-    /// A later one, now and then: of a process that has ended nothing can be asked any more.
+    /// Replaces the snapshot by a later one from time to time, because a process that has ended has no counters.
     fn keep_up(&mut self, process: &Process) {
-        // Some files of each thread are read.
+        // A snapshot reads some files per thread.
         let every = if self.threads.len() <= THREADS_FEW { SNAPSHOT_EVERY } else { SNAPSHOT_OF_MANY_EVERY };
         if self.at.elapsed() >= every {
             let later = Snapshot::of(process);
@@ -84,6 +85,7 @@ impl Snapshot {
     }
 }
 
+/// Measures a process until the time is over. Returns the facts.
 pub fn watch(
     target: &Target,
     is_jvm: bool,
@@ -105,11 +107,11 @@ pub fn watch(
     let mut heap = HeapWatch::new(process);
     let processes = all_processes();
     let connections = Connections::of(process);
-    let mut listening = Listening::default();
+    let mut listening = QueueSampler::default();
     let before = Snapshot::of(process);
     let mut after = Snapshot::of(process);
     target.go()?;
-    let watched = stopping.wait(process, time, LOOK_EVERY, || {
+    let watched = stopping.wait(process, time, SAMPLE_EVERY, || {
         watcher.look();
         after.keep_up(process);
         heap.keep_up();
@@ -197,8 +199,8 @@ fn compare(process: &Process, before: &Snapshot, after: &Snapshot, facts: &mut F
 
 /// Other processes and their processor time.
 ///
-/// @param seconds that have passed
-/// @param of_seconds for which it is told
+/// @param seconds of the measurement
+/// @param of_seconds seconds to scale the result to
 fn others(
     process: &Process,
     before: &HashMap<u32, (String, f64)>,
@@ -217,12 +219,12 @@ fn others(
     others
 }
 
-/// The JVM's own counters, read now and then.
+/// Sampler of the JVM's own counters.
 struct HeapWatch {
     file: Option<PathBuf>,
     first: Option<PerfData>,
     last: Option<PerfData>,
-    looked: Instant,
+    sampled_at: Instant,
     promoted_bytes: f64,
     eden_bytes: f64,
 }
@@ -233,14 +235,14 @@ impl HeapWatch {
     fn new(process: &Process) -> HeapWatch {
         let file = jvm::perf_data_file(process);
         let first = file.as_deref().and_then(jvm::perf_data);
-        HeapWatch { file, last: first.clone(), first, looked: Instant::now(), promoted_bytes: 0.0, eden_bytes: 0.0 }
+        HeapWatch { file, last: first.clone(), first, sampled_at: Instant::now(), promoted_bytes: 0.0, eden_bytes: 0.0 }
     }
 
     fn keep_up(&mut self) {
-        if self.looked.elapsed() < HEAP_EVERY {
+        if self.sampled_at.elapsed() < HEAP_EVERY {
             return;
         }
-        self.looked = Instant::now();
+        self.sampled_at = Instant::now();
         let Some(now) = self.file.as_deref().and_then(jvm::perf_data) else { return };
         let of = |data: &PerfData, name: &str| data.get(name).unwrap_or(0.0);
         if let Some(last) = &self.last {
@@ -251,7 +253,7 @@ impl HeapWatch {
     }
 
     fn facts(mut self, seconds: f64) -> Option<HeapFacts> {
-        self.looked = self.looked.checked_sub(HEAP_EVERY).unwrap_or(self.looked);
+        self.sampled_at = self.sampled_at.checked_sub(HEAP_EVERY).unwrap_or(self.sampled_at);
         self.keep_up();
         let (first, last) = (self.first?, self.last?);
         let count = |name: &str| (last.get(name).unwrap_or(0.0) - first.get(name).unwrap_or(0.0)).max(0.0);
@@ -269,7 +271,7 @@ impl HeapWatch {
     }
 }
 
-/// Of a thread's time at sockets, the share in which it waits for whom it has called.
+/// Returns the share of a thread's time at sockets in which it waits for an answer to its own call.
 fn remote_share(watcher: &Watcher, tid: u32) -> f64 {
     let Some(seen) = watcher.seen.get(&tid) else { return 1.0 };
     let (mut remote, mut idle) = (0, 0);
@@ -283,7 +285,7 @@ fn remote_share(watcher: &Watcher, tid: u32) -> f64 {
     if remote + idle == 0 { 1.0 } else { remote as f64 / (remote + idle) as f64 }
 }
 
-/// Of the time in which a thread runs or waits for a disk, the share of the latter.
+/// Returns the share of a thread's running and disk-waiting time in which it waits for a disk.
 fn disk_share(watcher: &Watcher, tid: u32) -> f64 {
     let Some(seen) = watcher.seen.get(&tid) else { return 0.0 };
     let sum =
@@ -319,7 +321,7 @@ fn java_threads(
             Waiting::Network => outside.get(&sample.tid).map_or(1.0, |tid| remote_share(watcher, *tid)),
             _ => 1.0,
         };
-        // Who waits for a page or a device within a call of its own counts as running to the profiler.
+        // For the profiler, a thread that waits for a page or a device within a native call is running.
         let on_disk =
             if is_running { outside.get(&sample.tid).map_or(0.0, |tid| disk_share(watcher, *tid)) } else { 0.0 };
         *thread.shares.entry(Waiting::File).or_default() += n * on_disk;
@@ -330,7 +332,7 @@ fn java_threads(
             *thread.waits_in.entry((Waiting::File, own.name.clone())).or_default() += n * on_disk;
         }
     }
-    // A thread that was there for a part of the time counts for that part.
+    // A thread that lived for a part of the time counts for that part.
     let longest = totals.values().copied().fold(1.0, f64::max);
     for thread in threads.values_mut() {
         thread.shares.values_mut().chain(thread.waits_in.values_mut()).for_each(|n| *n /= longest);
@@ -339,7 +341,7 @@ fn java_threads(
     threads
 }
 
-/// By its port.
+/// Returns true if the peer's port is 53.
 fn is_name_service(peer: &str) -> bool {
     peer.ends_with(":53")
 }

@@ -83,7 +83,7 @@ public final class Shop {
 
   static void fails(boolean does) {
     if (does) {
-      throw new UnsupportedOperationException("as told");
+      throw new UnsupportedOperationException("on request");
     }
   }
 

@@ -1,4 +1,4 @@
-"""`yunti observe why` on all programs of known causes, of three collections, each with its own measure."""
+"""`yunti observe why` on all programs with known causes, in three collections with limits of their own."""
 
 import dataclasses
 import os
@@ -19,8 +19,8 @@ SECONDS = 10
 
 
 @dataclasses.dataclass
-class Judged:
-    """What is said of the programs of a collection."""
+class Score:
+    """Score of `why` on a collection."""
 
     singles: int = 0
     singles_named: int = 0
@@ -29,34 +29,34 @@ class Judged:
     of_doubles_named: int = 0  # each of the two by itself
     healthy: int = 0
     healthy_blamed: list = dataclasses.field(default_factory=list)
-    told: int = 0
+    reported: int = 0
     false: int = 0
 
-    def add(self, name, causes, said):
+    def add(self, name, causes, names):
         if len(causes) == 0:
             self.healthy += 1
-            self.healthy_blamed += [name] if said else []
+            self.healthy_blamed += [name] if names else []
         elif len(causes) == 1:
             self.singles += 1
-            self.singles_named += said[:1] == causes
+            self.singles_named += names[:1] == causes
         else:
             self.doubles += 1
-            self.doubles_named += set(causes) <= set(said)
-            self.of_doubles_named += len(set(causes) & set(said))
-        self.told += len(said)
-        self.false += len(set(said) - set(causes))
+            self.doubles_named += set(causes) <= set(names)
+            self.of_doubles_named += len(set(causes) & set(names))
+        self.reported += len(names)
+        self.false += len(set(names) - set(causes))
 
     def __str__(self):
         return (
             f"{self.singles_named} of {self.singles} single causes named; both causes in {self.doubles_named} of {self.doubles} programs with two"
-            f" ({self.of_doubles_named} of {2 * self.doubles} causes); nothing told of {self.healthy - len(self.healthy_blamed)} of {self.healthy} healthy ones;"
-            f" {self.false} of {self.told} told are false"
+            f" ({self.of_doubles_named} of {2 * self.doubles} causes); nothing reported for {self.healthy - len(self.healthy_blamed)} of {self.healthy} healthy ones;"
+            f" {self.false} of {self.reported} reported are false"
         )
 
 
 class All(unittest.TestCase):
-    def judged(self, collection, not_counted=()):
-        judged = Judged()
+    def score(self, collection, not_counted=()):
+        score = Score()
         print(f"\n{collection.__name__}:")
         with tempfile.TemporaryDirectory() as folder:
             collection.build(collection.PROGRAMS, folder, why_test.java_home())
@@ -65,33 +65,33 @@ class All(unittest.TestCase):
                 if reason := collection.missing(program):
                     print(f"{name:22} SKIP {reason}", flush=True)
                     continue
-                document = why_test.asked(program, folder, SECONDS, collection)
+                document = why_test.answer_for(program, folder, SECONDS, collection)
                 found = [found for found in document["causes"] if found["cause"] not in not_counted]
-                said, costs = [one["cause"] for one in found], [round(one["cost"], 2) for one in found]
-                print(f"{name:22} {', '.join(causes) or 'healthy':36} {list(zip(said, costs))}", flush=True)
-                judged.add(name, causes, said)
-        print(f"{collection.__name__}: {judged}", flush=True)
-        return judged
+                names, costs = [one["cause"] for one in found], [round(one["cost"], 2) for one in found]
+                print(f"{name:22} {', '.join(causes) or 'healthy':36} {list(zip(names, costs))}", flush=True)
+                score.add(name, causes, names)
+        print(f"{collection.__name__}: {score}", flush=True)
+        return score
 
     def test_programs(self):
-        # At least 14 of 16 are named, with at most one false cause in ten.
-        judged = self.judged(known)
-        self.assertGreaterEqual(judged.singles_named / judged.singles, 14 / 16)
-        self.assertLessEqual(judged.false / max(judged.told, 1), 1 / 10)
+        # At least 14 of 16 causes are named, and at most one in ten reported causes is false.
+        score = self.score(known)
+        self.assertGreaterEqual(score.singles_named / score.singles, 14 / 16)
+        self.assertLessEqual(score.false / max(score.reported, 1), 1 / 10)
 
     def test_field(self):
-        # At least 16 of 18 are named, both causes in at least 2 of 3 programs with two, and nothing is told of the healthy ones.
-        judged = self.judged(field)
-        self.assertGreaterEqual(judged.singles_named / judged.singles, 16 / 18)
-        self.assertGreaterEqual(judged.doubles_named / judged.doubles, 2 / 3)
-        self.assertEqual(judged.healthy_blamed, [])
+        # At least 16 of 18 causes are named, both in at least 2 of 3 programs with two, and none for the healthy ones.
+        score = self.score(field)
+        self.assertGreaterEqual(score.singles_named / score.singles, 16 / 18)
+        self.assertGreaterEqual(score.doubles_named / score.doubles, 2 / 3)
+        self.assertEqual(score.healthy_blamed, [])
 
     def test_host(self):
-        # At least 24 of 27 are named, and nothing is told of the healthy ones. Others that compute may be named beside, which is true then.
-        judged = self.judged(host, not_counted=["cpu-neighbour"])
-        if judged.singles:
-            self.assertGreaterEqual(judged.singles_named / judged.singles, 24 / 27)
-        self.assertEqual(judged.healthy_blamed, [])
+        # At least 24 of 27 causes are named, and none for the healthy ones. Other busy processes do not count.
+        score = self.score(host, not_counted=["cpu-neighbour"])
+        if score.singles:
+            self.assertGreaterEqual(score.singles_named / score.singles, 24 / 27)
+        self.assertEqual(score.healthy_blamed, [])
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""More programs whose slowness has a known cause, by the same names as in `programs`: those of field/programs.json.
+"""More programs with a known cause, those of field/programs.json, with the same functions as in `programs`.
 
-An entry is as in programs.json, with these differences. A program says at most where it listens, so "warm_up_seconds"
-tells when it is in its steady state. It takes no time to run and ends by itself after two minutes, as its neighbours
-do, which are those of field/peers. Nothing tells how it is cured.
+An entry is as in programs.json, with these differences. A program prints at most its port, so "warm_up_seconds" gives
+the time until its steady state. It takes no argument for its time: the program and its neighbours, from field/peers, end by
+themselves after two minutes. There is no cure.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ def named(name):
 
 
 def build(chosen, folder, java_home=None):
-    """Builds into `folder` what the `chosen` programs and their neighbours need."""
+    """Builds the `chosen` programs and their neighbours into `folder`."""
     java = [os.path.join(SOURCES, p["source"]) for p in chosen if p["kind"] == "java"]
     native = [os.path.join(SOURCES, p["source"]) for p in chosen if p["kind"] == "c++"]
     if any("neighbours" in p["setup"] for p in chosen):
@@ -62,7 +62,7 @@ def peer(folder, name, *args):
 
 @contextlib.contextmanager
 def started(program, folder, java_home=None, seconds=60, warm_up=None):
-    """The process of `program`, built into `folder`, in its steady state for `seconds`; afterwards nothing of it is left."""
+    """Runs `program` from `folder`. Yields its process in its steady state, with `seconds` left, and stops everything after."""
     warm_up = program["warm_up_seconds"] if warm_up is None else warm_up
     assert warm_up + seconds <= SECONDS_MAX, "it ends before that"
     setup, args = program["setup"], program["args"]

@@ -1,18 +1,18 @@
-"""Programs that are slow by what is under them, page cache, file system, network: those of host/programs.json.
+"""Programs with a cause in the machine below them (page cache, file system, network): those of host/programs.json.
 
-An entry is as in `programs`, with "setup" saying what stands around it:
+An entry is as in `programs`. Its "setup" describes the environment:
 
-  disk         an ext4 of its own on a loop device; its folder takes the place of {disk} in args:
-                 mb, journal_mb; read_ahead_kb; read_bps, read_iops, write_bps, write_iops: what the device can do;
-                 dirty_bytes: what may be dirty of it; file_mb, other_mb: files `data` and `other` that nothing of is in the cache;
-                 many, few: folders of as many empty files; tree: folders and files in each
-  memory_mb    a control group with as much memory, for the program and its neighbours
-  network      a network namespace of their own; what it says of settings below net.ipv4
-  remote       a peer that the program calls; its port takes the place of {remote_port} in args
+  disk         an ext4 of its own on a loop device; its folder replaces {disk} in args:
+                 mb, journal_mb; read_ahead_kb; read_bps, read_iops, write_bps, write_iops: limits of the device;
+                 dirty_bytes: limit of its dirty data; file_mb, other_mb: uncached files `data` and `other`;
+                 many, few: folders with this number of empty files; tree: folders, and files in each
+  memory_mb    memory limit of a control group, for the program and its neighbours
+  network      a network namespace of their own, with these settings below net.ipv4
+  remote       a peer that the program calls; its port replaces {remote_port} in args
   clients      a peer that calls the program
-  neighbours   peers that have nothing to do with the program; {disk} in their words too
+  neighbours   peers without a connection to the program; {disk} is replaced in their words too
 
-A peer is a program of host/peers with its arguments after SECONDS.
+A peer is a program of host/peers; its arguments follow SECONDS.
 """
 
 import contextlib
@@ -42,7 +42,7 @@ def named(name):
 
 
 def build(chosen, folder, java_home=None):
-    """Builds into `folder` what the `chosen` programs and their peers need."""
+    """Builds the `chosen` programs and their peers into `folder`."""
     java = sorted({os.path.join(SOURCES, p["source"]) for p in chosen if p["kind"] == "java"})
     native = {os.path.join(SOURCES, p["source"]) for p in chosen if p["kind"] == "c"} | set(glob.glob(os.path.join(SOURCES, "peers/*.c")))
     if java:
@@ -62,28 +62,28 @@ def command_of(program, folder, java_home):
             return [os.path.join(folder, program["main"])]
 
 
-# ---- what must be there ----
+# ---- requirements ----
 
 
 def missing(program):
-    """Why `program` cannot be started here, or None."""
+    """Returns the reason why `program` cannot run here, or None."""
     setup = program["setup"]
     if "disk" in setup and not (os.geteuid() == 0 and os.path.exists("/dev/loop-control")):
-        return "loop devices are made by root, where there are any"
+        return "loop devices need root and /dev/loop-control"
     if set(setup.get("disk", {})) & set(LIMITS) and not os.access(THROTTLE + "read_iops_device", os.W_OK):
-        return "what a device does can be limited for all by control groups of the first version alone"
+        return "limits of a device for all processes need cgroup version 1"
     if "memory_mb" in setup:
         try:
             with memory_of(64):
                 pass
         except OSError as e:
-            return f"no control group with a limit of memory can be made: {e}"
+            return f"cannot create a control group with a memory limit: {e}"
     if "network" in setup and subprocess.run(["unshare", "--net", "true"], capture_output=True).returncode != 0:
-        return "no network namespace can be made"
+        return "cannot create a network namespace"
     return None
 
 
-# ---- what stands around it ----
+# ---- environment ----
 
 
 def write(path, value):
@@ -93,7 +93,7 @@ def write(path, value):
 
 @contextlib.contextmanager
 def memory_of(mb):
-    """A control group with a limit of memory; gives its cgroup.procs."""
+    """Creates a control group with a memory limit. Yields its cgroup.procs."""
     name = f"yunti-why-{os.getpid()}-{time.monotonic_ns()}"
     if os.path.exists("/sys/fs/cgroup/cgroup.controllers"):
         write("/sys/fs/cgroup/cgroup.subtree_control", "+memory")
@@ -109,7 +109,7 @@ def memory_of(mb):
 
 
 def made(folder, what):
-    """The files of a disk."""
+    """Creates the files of a disk."""
     for name, mb in (("data", what.get("file_mb", 0)), ("other", what.get("other_mb", 0))):
         if mb:
             with open(os.path.join(folder, name), "wb") as f:
@@ -129,7 +129,7 @@ def made(folder, what):
 
 @contextlib.contextmanager
 def disk_of(folder, what):
-    """An ext4 on a loop device as `what` says it, with nothing of its files in the cache. Gives where it is mounted."""
+    """Creates an ext4 on a loop device as `what` describes, without cached files. Yields its mount point."""
     with contextlib.ExitStack() as within:
         image, at = os.path.join(folder, "disk.img"), os.path.join(folder, "disk")
         with open(image, "wb") as f:
@@ -138,7 +138,7 @@ def disk_of(folder, what):
         journal = ["-J", f"size={what['journal_mb']}"] if "journal_mb" in what else []
         inodes = ["-N", "300000"] if "many" in what else []
         subprocess.run(["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", *journal, *inodes, image], check=True)
-        # Without the cache of the file below, which would be a second one.
+        # Without the cache of the image file, which would be a second one.
         device = subprocess.run(["losetup", "--find", "--show", "--direct-io=on", image], check=True, capture_output=True, text=True).stdout.strip()
         within.callback(subprocess.run, ["losetup", "--detach", device], check=True)
         os.makedirs(at, exist_ok=True)
@@ -155,7 +155,7 @@ def disk_of(folder, what):
             with open(path) as f:
                 within.callback(write, path, f.read().strip())
             write(path, value)
-        # A loop device outlives its image, with whatever limits somebody has given it.
+        # A loop device outlives its image and keeps earlier limits.
         bdi = f"/sys/class/bdi/{number}"
         unlimited = {f"{bdi}/strict_limit": 0, f"{bdi}/max_ratio": 100}
         for path, value in unlimited.items():
@@ -181,7 +181,7 @@ def unmounted(at):
 
 @contextlib.contextmanager
 def network_of(settings):
-    """A network namespace with a loopback; gives the words that run a command in it."""
+    """Creates a network namespace with a loopback. Yields the words that run a command in it."""
     holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "ip link set lo up && echo up && exec sleep 600"], stdout=subprocess.PIPE, text=True)
     try:
         assert holder.stdout.readline() == "up\n"
@@ -208,23 +208,23 @@ def peer(words, folder, seconds, inside, *first):
 
 @contextlib.contextmanager
 def started(program, folder, java_home=None, seconds=60, cured=None):
-    """The process of `program`, built into `folder`, in its steady state; afterwards nothing of it is left."""
+    """Runs `program` from `folder`. Yields its process in its steady state, and stops everything afterwards."""
     program = programs.as_started(program, cured)
     setup = program["setup"]
     with contextlib.ExitStack() as within:
-        inside, named_so = [], {}
+        inside, values = [], {}
         if "disk" in setup:
-            named_so["{disk}"] = within.enter_context(disk_of(folder, setup["disk"]))
+            values["{disk}"] = within.enter_context(disk_of(folder, setup["disk"]))
         if "memory_mb" in setup:
             procs = within.enter_context(memory_of(setup["memory_mb"]))
             inside += ["sh", "-c", f'echo $$ > {procs} && exec "$@"', "sh"]
         if "network" in setup:
             inside += within.enter_context(network_of(setup["network"]))
         if "remote" in setup:
-            named_so["{remote_port}"] = within.enter_context(peer(setup["remote"], folder, seconds, inside)).line_with("listening")
+            values["{remote_port}"] = within.enter_context(peer(setup["remote"], folder, seconds, inside)).line_with("listening")
 
         def words(given):
-            return [named_so.get(word, word) for word in given]
+            return [values.get(word, word) for word in given]
 
         process = programs.Process([*inside, *command_of(program, folder, java_home), str(seconds), *words(program["args"])], folder)
         within.callback(process.stop)

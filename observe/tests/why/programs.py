@@ -1,16 +1,16 @@
-"""Programs whose slowness has a known cause: builds, starts and stops those that programs.json names.
+"""Programs with a known cause: builds, starts and stops the programs of programs.json.
 
-An entry of programs.json says how a program is started as it is, and under "cured", for each of its causes, what
-differs when that cause is taken away. Its "setup" says what stands around it:
+An entry of programs.json describes how to start a program. "cured" has the differences of its start without each of
+its causes. "setup" describes the environment:
 
-  remote            a neighbour that the program calls; its port takes the place of {remote_port} in args
-  clients           a neighbour that calls the program, at the port that the program says it listens at
-  neighbours        neighbours that have nothing to do with the program
+  remote            a neighbour that the program calls; its port replaces {remote_port} in args
+  clients           a neighbour that calls the program, at the port that the program prints
+  neighbours        neighbours without a connection to the program
   resolver          a name server at 127.0.0.153, in a mount namespace whose resolv.conf names it
   cgroup_cpu_quota  processors that the program may use, by a cgroup of its own
-  mappings          mappings that the program makes; the kernel must allow as many
+  mappings          number of mappings that the program makes and the kernel must allow
 
-A neighbour is a C program of programs/neighbours with its arguments after SECONDS.
+A neighbour is a C program of programs/neighbours; its arguments follow SECONDS.
 """
 
 import contextlib
@@ -39,7 +39,7 @@ def named(name):
 
 
 def as_started(program, cured=None):
-    """The entry with what differs when the cause `cured` is taken away; arguments are added, the rest is replaced."""
+    """Returns the entry without the cause `cured`. Arguments are added, everything else is replaced."""
     differs = program["cured"][cured] if cured else {}
     setup = {**program["setup"], **differs.get("setup", {})}
     return {
@@ -54,7 +54,7 @@ def as_started(program, cured=None):
 
 
 def build(programs, folder, java_home=None):
-    """Builds into `folder` what `programs` and their neighbours need."""
+    """Builds `programs` and their neighbours into `folder`."""
     java = [os.path.join(SOURCES, p["source"]) for p in programs if p["kind"] == "java"]
     native = [os.path.join(SOURCES, p["source"]) for p in programs if p["kind"] == "c"]
     if java:
@@ -68,11 +68,11 @@ def tool(name, java_home):
     return os.path.join(java_home, "bin", name) if java_home else name
 
 
-# ---- what must be there ----
+# ---- requirements ----
 
 
 def missing(program):
-    """Why `program` cannot be started here, or None."""
+    """Returns the reason why `program` cannot run here, or None."""
     setup = program["setup"]
     if "mappings" in setup:
         with open("/proc/sys/vm/max_map_count") as f:
@@ -84,10 +84,10 @@ def missing(program):
             with quota_of(1):
                 pass
         except OSError as e:
-            return f"no control group with a CPU quota can be made: {e}"
+            return f"cannot create a control group with a CPU quota: {e}"
     if "resolver" in setup:
         if subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
-            return "only root can make a mount namespace"
+            return "only root can create a mount namespace"
         try:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
                 s.bind((RESOLVER, 53))
@@ -98,7 +98,7 @@ def missing(program):
 
 @contextlib.contextmanager
 def quota_of(processors):
-    """A cgroup with a CPU quota, by the first version of the CPU controller or the second; gives its cgroup.procs."""
+    """Creates a cgroup with a CPU quota, of version 1 or 2. Yields its cgroup.procs."""
     name = f"yunti-why-{os.getpid()}-{time.monotonic_ns()}"
     quota_us = int(processors * PERIOD_US)
     if os.path.exists("/sys/fs/cgroup/cgroup.controllers"):
@@ -118,7 +118,7 @@ def quota_of(processors):
 
 
 def remove(group):
-    """A cgroup is busy until the last of its processes is gone."""
+    """Removes a cgroup, which is busy until its last process is gone."""
     for _ in range(50):
         try:
             return os.rmdir(group)
@@ -131,7 +131,7 @@ def remove(group):
 
 
 class Process:
-    """A program or a neighbour; what it prints is read line by line."""
+    """A program or a neighbour, whose output is read line by line."""
 
     def __init__(self, command, folder):
         self.name = os.path.basename(command[0])
@@ -139,20 +139,20 @@ class Process:
         self.pid = self.popen.pid
 
     def line_with(self, word):
-        """The next line that begins with `word`; what stands behind it."""
+        """Waits for the next line that begins with `word`. Returns the rest of the line."""
         for line in self.popen.stdout:
             if line.split(" ")[0].strip() == word:
                 return line.strip()[len(word) :].strip()
-        raise RuntimeError(f"{self.name} ended before it said {word!r}, with exit status {self.popen.wait()}")
+        raise RuntimeError(f"{self.name} ended before it printed {word!r}, with exit status {self.popen.wait()}")
 
     def operations(self):
-        """Waits for the end. Operations a second."""
+        """Waits for the end. Returns the operations per second."""
         count, seconds = re.fullmatch(r"(\d+) in ([\d.]+) s", self.line_with("operations")).groups()
         self.popen.wait()
         return int(count) / float(seconds)
 
     def stop(self):
-        """Ends it and what it started."""
+        """Kills the program and its children."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.pid, signal.SIGKILL)
         self.popen.wait()
@@ -170,7 +170,7 @@ def neighbour(words, folder, seconds, *first):
 
 
 def inside(setup, folder, within):
-    """The words in front of a command that runs it in the cgroup and the mount namespace of its setup."""
+    """Returns the words before a command that run it in the cgroup and the mount namespace of its setup."""
     words = []
     if "cgroup_cpu_quota" in setup:
         procs = within.enter_context(quota_of(setup["cgroup_cpu_quota"]))
@@ -186,7 +186,7 @@ def inside(setup, folder, within):
 
 @contextlib.contextmanager
 def started(program, folder, java_home=None, seconds=60, cured=None):
-    """The process of `program`, built into `folder`, in its steady state; afterwards nothing of it is left."""
+    """Runs `program` from `folder`. Yields its process in its steady state, and stops everything afterwards."""
     program = as_started(program, cured)
     setup = program["setup"]
     with contextlib.ExitStack() as within:

@@ -1,4 +1,4 @@
-"""The programs that `yunti observe why` is judged by: all there, each builds, gets ready and ends by itself."""
+"""The programs that test `yunti observe why`: all exist, build, become ready and end by themselves."""
 
 import concurrent.futures
 import contextlib
@@ -33,7 +33,7 @@ class Manifest(unittest.TestCase):
         counts = [len(p["causes"]) for p in programs.PROGRAMS]
         self.assertEqual((len(counts), counts.count(0), counts.count(2)), (24, 5, 3))
 
-    def test_entries_are_whole(self):
+    def test_entries_are_complete(self):
         self.assertEqual(len({p["name"] for p in programs.PROGRAMS}), len(programs.PROGRAMS))
         for p in programs.PROGRAMS:
             with self.subTest(p["name"]):
@@ -48,14 +48,14 @@ class Manifest(unittest.TestCase):
 
 
 class FieldManifest(unittest.TestCase):
-    def test_each_cause_is_there(self):
+    def test_each_cause_has_a_program(self):
         self.assertEqual({p["causes"][0] for p in field.PROGRAMS if len(p["causes"]) == 1}, set(CAUSES))
 
     def test_four_are_healthy_and_three_have_two_causes(self):
         counts = [len(p["causes"]) for p in field.PROGRAMS]
         self.assertEqual((len(counts), counts.count(0), counts.count(1), counts.count(2)), (25, 4, 18, 3))
 
-    def test_entries_are_whole(self):
+    def test_entries_are_complete(self):
         self.assertEqual(len({p["name"] for p in field.PROGRAMS}), len(field.PROGRAMS))
         for p in field.PROGRAMS:
             with self.subTest(p["name"]):
@@ -72,7 +72,7 @@ class HostManifest(unittest.TestCase):
         self.assertGreaterEqual(min(map(causes.count, CAUSES_BELOW)), 3)
         self.assertEqual([len(p["causes"]) for p in host.PROGRAMS].count(0), 9)
 
-    def test_entries_are_whole(self):
+    def test_entries_are_complete(self):
         self.assertEqual(len({p["name"] for p in host.PROGRAMS}), len(host.PROGRAMS))
         for p in host.PROGRAMS:
             with self.subTest(p["name"]):
@@ -83,9 +83,9 @@ class HostManifest(unittest.TestCase):
 
 
 class HostRuns(unittest.TestCase):
-    """Some of them, quick ones; `make test-full-observe` runs all."""
+    """Some quick programs; `make test-full-observe` runs all."""
 
-    def test_each_starts_and_nothing_of_it_is_left(self):
+    def test_each_starts_and_leaves_nothing(self):
         chosen = [host.named(name) for name in ("order-log", "greeting-service", "quote-client", "price-lookup", "export-writer")]
         with tempfile.TemporaryDirectory() as folder:
             host.build(chosen, folder, JAVA_HOME)
@@ -100,7 +100,7 @@ class HostRuns(unittest.TestCase):
 
 
 class Runs(unittest.TestCase):
-    def test_each_gets_ready_and_ends(self):
+    def test_each_becomes_ready_and_ends(self):
         with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(AT_ONCE) as runs:
             programs.build(programs.PROGRAMS, folder, JAVA_HOME)
             reasons = {p["name"]: programs.missing(p) for p in programs.PROGRAMS}
@@ -124,7 +124,7 @@ class Runs(unittest.TestCase):
 
 
 class FieldRuns(unittest.TestCase):
-    def test_each_starts_and_nothing_of_it_is_left(self):
+    def test_each_starts_and_leaves_nothing(self):
         with tempfile.TemporaryDirectory() as folder:
             field.build(field.PROGRAMS, folder, JAVA_HOME)
             for program in field.PROGRAMS:
@@ -141,7 +141,7 @@ class FieldRuns(unittest.TestCase):
             return [word if word.startswith("com.") else os.path.basename(word) for word in f.read().split("\0")]
 
     def left_in(self, folder, seconds):
-        """The command lines of what still runs there when that time is over; what has been killed needs a moment."""
+        """Returns the command lines of processes that still run there after `seconds`, because killed ones need a moment."""
         end = time.monotonic() + seconds
         while (found := self.running_in(folder)) and time.monotonic() < end:
             time.sleep(0.05)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What is read from a device and written to it: each request as it is queued, with the inode whose page it is for.
+ * Requests to a block device as they are queued, with the inode of their first page.
  *
- * Blocks of file systems are in the page cache under two inodes: data under their file's, metadata under the device's. Direct I/O and copies that are
- * made for writing (of a journal, of encrypted files) are under none.
+ * Blocks of file systems are in the page cache under two inodes: data under the file's, metadata under the device's.
+ * Direct I/O and copies made for writing (for a journal, or encrypted files) have no inode.
  */
 #include "kernel.h"
 
@@ -11,7 +11,7 @@
 #define READ 0
 #define S_IFMT 0170000
 #define S_IFBLK 0060000
-/* Of a pointer to what a page belongs to: it is no file. */
+/* Bits in a page's mapping pointer that mark it as something else than a file. */
 #define MAPPING_FLAGS 3UL
 #define TAIL_PAGE 1UL
 
@@ -57,9 +57,9 @@ struct bio {
 } CORE;
 
 struct settings {
-	/* As the kernel numbers it: 12 bits and 20. */
+	/* Device number in the kernel's form: 12 and 20 bits. */
 	__u32 device;
-	/* Who looks, in its namespace of PIDs: what it reads of the metadata is not told. */
+	/* This process in its PID namespace; its reads of metadata are not reported. */
 	__u32 own_tgid;
 	__u64 namespace_device;
 	__u64 namespace_inode;
@@ -71,7 +71,7 @@ struct record {
 	__u64 inode;
 	__u32 bytes;
 	__u32 operation;
-	/* The inode's type, as of S_IFMT; 0: there is none. */
+	/* Type of the inode by S_IFMT; 0 without an inode. */
 	__u32 type;
 	__u32 unused;
 };
@@ -100,7 +100,7 @@ static __always_inline struct inode *inode_of(struct bio *bio)
 	page = BPF_CORE_READ(first, bv_page);
 	if (!page)
 		return NULL;
-	/* Of a large folio, what it belongs to stands in its first page. */
+	/* In a large folio, only the first page holds the mapping. */
 	head = BPF_CORE_READ(page, compound_head);
 	if (head & TAIL_PAGE)
 		page = (struct page *)(head & ~TAIL_PAGE);
@@ -128,7 +128,7 @@ int queued(struct bpf_raw_tracepoint_args *ctx)
 	__u64 *lost;
 	struct bio *bio;
 
-	/* Linux 5.12 and later; before that there was no bi_bdev, and this is not loaded. */
+	/* Linux 5.12 and later. Earlier kernels have no bi_bdev, and refuse this program. */
 	bio = (struct bio *)ctx->args[0];
 	if (BPF_CORE_READ(bio, bi_bdev, bd_dev) != settings.device)
 		return 0;
@@ -141,7 +141,7 @@ int queued(struct bpf_raw_tracepoint_args *ctx)
 	if (inode) {
 		record.type = BPF_CORE_READ(inode, i_mode) & S_IFMT;
 		record.inode = BPF_CORE_READ(inode, i_ino);
-		/* Direct I/O may be from pages of any file: they say nothing of the blocks. */
+		/* Direct I/O may use pages of any file, which do not identify the blocks. */
 		device = record.type == S_IFBLK ? BPF_CORE_READ(inode, i_rdev) : BPF_CORE_READ(inode, i_sb, s_dev);
 		if (device != settings.device)
 			record.type = 0;

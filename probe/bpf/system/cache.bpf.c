@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * The page cache: what is asked of it, by file and process, and what had to be brought into it for that.
+ * Page-cache requests by file and process, and the pages brought in for them.
  *
- * Two kinds of programs. Those of misses are attached all the time: pages are added, dropped, read ahead; next to a device that is nothing. Those of
- * touches see each read and write, which may be millions a second: they are attached for a share of the time only, and `sample` says when.
+ * There are two kinds of programs. Those for misses are always attached: pages are added, dropped and read ahead at a
+ * rate far below the cost of device I/O. Those for touches run at each read and write, up to millions a second. They
+ * are attached for a share of the time only, and `sample` is set during it.
  *
- *   a thread asks                     what is told                          what it becomes
- *   read(2), not all is there         sync_ra, async_ra: file, what is      .. the pages that it asks for now
- *                                     asked for
+ *   a thread requests                 what is reported                      result
+ *   read(2), pages missing            sync_ra, async_ra: file, range        .. the pages that it requests now
  *   a mapped page, not mapped         fault: file, page                     .. that page
- *   the kernel decides to read        ra_unbounded, ra_order: file, range   .. the range that is read
- *   a page is added                   added: file, page, how many           missed by a read or by a mapping: it was asked for;
- *                                                                           read ahead: it is within the range; else missed by a write
+ *   the kernel starts a read          ra_unbounded, ra_order: file, range   .. the range that is read
+ *   a page is added                   added: file, page, count              requested: missed by a read or a mapping;
+ *                                                                           in the range: read ahead; else written
  */
 #include "cache.h"
 
-/* ---- What had to be brought ---- */
+/* ---- Misses ---- */
 
-static __always_inline int asked(struct inode *inode, __u64 index, __u64 count)
+static __always_inline int requested(struct inode *inode, __u64 index, __u64 count)
 {
 	struct thread *thread = this_thread();
 	struct user_key key = {};
@@ -28,29 +28,30 @@ static __always_inline int asked(struct inode *inode, __u64 index, __u64 count)
 	key_of(inode, &key);
 	name(inode, &key);
 	thread->ahead_end = 0;
-	/* A fault has said before what it asks for: this says how much is to be read then. */
-	if (thread->asked == ASKED_BY_FAULT && thread->asked_inode == key.inode && thread->asked_device == key.device
-	    && thread->asked_first >= index && thread->asked_first < index + count)
+	/* A fault has reported its page already; this call gives only the length of the read. */
+	if (thread->requested == REQUESTED_BY_FAULT && thread->requested_inode == key.inode
+	    && thread->requested_device == key.device && thread->requested_first >= index
+	    && thread->requested_first < index + count)
 		return 0;
 	end = pages_of(inode);
-	thread->asked = ASKED_BY_READ;
-	thread->asked_inode = key.inode;
-	thread->asked_device = key.device;
-	thread->asked_first = index;
-	thread->asked_end = index + count < end ? index + count : end;
+	thread->requested = REQUESTED_BY_READ;
+	thread->requested_inode = key.inode;
+	thread->requested_device = key.device;
+	thread->requested_first = index;
+	thread->requested_end = index + count < end ? index + count : end;
 	return 0;
 }
 
 SEC("raw_tp/page_cache_sync_ra")
 int sync_ra(struct bpf_raw_tracepoint_args *ctx)
 {
-	return asked((struct inode *)ctx->args[0], ctx->args[1], ctx->args[3]);
+	return requested((struct inode *)ctx->args[0], ctx->args[1], ctx->args[3]);
 }
 
 SEC("raw_tp/page_cache_async_ra")
 int async_ra(struct bpf_raw_tracepoint_args *ctx)
 {
-	return asked((struct inode *)ctx->args[0], ctx->args[1], ctx->args[3]);
+	return requested((struct inode *)ctx->args[0], ctx->args[1], ctx->args[3]);
 }
 
 static __always_inline int is_ahead(struct inode *inode, __u64 first, __u64 count)
@@ -63,7 +64,7 @@ static __always_inline int is_ahead(struct inode *inode, __u64 first, __u64 coun
 		return 0;
 	key_of(inode, &key);
 	name(inode, &key);
-	/* What is added behind the end is written. */
+	/* Pages added behind the end are written. */
 	end = pages_of(inode);
 	thread->ahead_inode = key.inode;
 	thread->ahead_device = key.device;
@@ -97,7 +98,7 @@ static __always_inline struct touches *touches_of(struct user_key *key)
 	bpf_map_update_elem(&touched, key, &nothing, BPF_NOEXIST);
 	touches = bpf_map_lookup_elem(&touched, key);
 	if (!touches)
-		lose();
+		count_lost();
 	return touches;
 }
 
@@ -112,8 +113,9 @@ static __always_inline struct touches *touches_of(struct user_key *key)
 	} while (0)
 
 /*
- * Who is looked at is held up by that, and touches less than it would: of the time since its last event, the part that a program took is counted as
- * if it had gone on at its pace. A thread that waits for something else has long times between its events, and is not held up.
+ * A measured thread is delayed, and touches less than it would. The part of the time since its last event that a
+ * program took is counted as if it had gone on at its rate. A thread that waits for something else has long times
+ * between events, and no correction.
  */
 static __always_inline __u64 held_up(struct thread *thread, struct control *control)
 {
@@ -152,22 +154,23 @@ int fault(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	key_of(inode, &key);
 	name(inode, &key);
-	/* It is tried again after the page has come. */
-	if (thread->asked == ASKED_BY_FAULT && thread->asked_inode == key.inode && thread->asked_device == key.device
-	    && thread->asked_first == index)
+	/* The fault is repeated after the page has come. */
+	if (thread->requested == REQUESTED_BY_FAULT && thread->requested_inode == key.inode
+	    && thread->requested_device == key.device && thread->requested_first == index)
 		return 0;
-	thread->asked = ASKED_BY_FAULT;
-	thread->asked_inode = key.inode;
-	thread->asked_device = key.device;
-	thread->asked_first = index;
-	thread->asked_end = index + 1;
+	thread->requested = REQUESTED_BY_FAULT;
+	thread->requested_inode = key.inode;
+	thread->requested_device = key.device;
+	thread->requested_first = index;
+	thread->requested_end = index + 1;
 	thread->ahead_end = 0;
 	if (control->sample)
 		TOUCH(&key, mapped, 1);
 	return 0;
 }
 
-static __always_inline void follow(struct trace_event_raw_mm_filemap_op_page_cache *added, struct user_key *user, __u64 pages, __u32 one_of)
+static __always_inline void follow(struct trace_event_raw_mm_filemap_op_page_cache *added, struct user_key *user,
+				   __u64 pages, __u32 one_of)
 {
 	struct event event = { .pfn = added->pfn, .pages = pages, .weight = one_of };
 	__u32 nothing = 0;
@@ -176,9 +179,9 @@ static __always_inline void follow(struct trace_event_raw_mm_filemap_op_page_cac
 	event.key.device = user->device;
 	event.key.index = added->index;
 	if (bpf_map_update_elem(&followed, &event.key, &nothing, BPF_ANY))
-		lose();
+		count_lost();
 	else if (bpf_ringbuf_output(&events, &event, sizeof(event), 0))
-		lose();
+		count_lost();
 }
 
 SEC("tp/filemap/mm_filemap_add_to_page_cache")
@@ -200,14 +203,14 @@ int added(struct trace_event_raw_mm_filemap_op_page_cache *ctx)
 	misses = misses_of(&key);
 	if (!misses)
 		return 0;
-	if (thread->asked && thread->asked_inode == key.inode && thread->asked_device == key.device) {
-		first = index > thread->asked_first ? index : thread->asked_first;
-		end = index + pages < thread->asked_end ? index + pages : thread->asked_end;
+	if (thread->requested && thread->requested_inode == key.inode && thread->requested_device == key.device) {
+		first = index > thread->requested_first ? index : thread->requested_first;
+		end = index + pages < thread->requested_end ? index + pages : thread->requested_end;
 		hit = end > first ? end - first : 0;
 	}
 	if (thread->ahead_inode == key.inode && thread->ahead_device == key.device)
 		is_ahead = index >= thread->ahead_first && index < thread->ahead_end;
-	if (hit && thread->asked == ASKED_BY_READ) {
+	if (hit && thread->requested == REQUESTED_BY_READ) {
 		__sync_fetch_and_add(&misses->read, hit);
 		if (control->sample)
 			TOUCH(&key, read_missed, hit);
@@ -223,7 +226,7 @@ int added(struct trace_event_raw_mm_filemap_op_page_cache *ctx)
 	}
 	if (hit < pages) {
 		__sync_fetch_and_add(&misses->read_ahead, pages - hit);
-		/* Of a folio that was asked for in part, the kernel does not know which part is used. */
+		/* In a partly requested folio, the kernel does not know the used part. */
 		if (!hit && control->followed_one_of && bpf_get_prandom_u32() % control->followed_one_of == 0)
 			follow(ctx, &key, pages, control->followed_one_of);
 	}
@@ -271,19 +274,20 @@ int dropped(struct bpf_raw_tracepoint_args *ctx)
 	event.key.index = BPF_CORE_READ(folio, index);
 	if (bpf_map_delete_elem(&followed, &event.key))
 		return 0;
-	/* Reclaim may have taken the mark away a moment before: who follows looks several times a second. */
-	used = 1ul << bpf_core_enum_value(enum pageflags, PG_referenced) | 1ul << bpf_core_enum_value(enum pageflags, PG_active);
+	/* Reclaim may have cleared the flag shortly before; user space reads it several times a second. */
+	used = 1ul << bpf_core_enum_value(enum pageflags, PG_referenced)
+	     | 1ul << bpf_core_enum_value(enum pageflags, PG_active);
 	event.was_used = (flags & used) != 0;
 	if (bpf_ringbuf_output(&events, &event, sizeof(event), 0))
-		lose();
+		count_lost();
 	return 0;
 }
 
-/* ---- What is touched ---- */
+/* ---- Touches ---- */
 
-/* Programs of samples read the kernel's structures by their types (BTF), which costs less than to copy them. */
+/* Programs of samples read the kernel's structures by their types (BTF), which costs less than copying them. */
 
-/* What the request before has read: as far as it came. */
+/* Counts the previous request, as far as it got. */
 static __always_inline void close_request(struct thread *thread, __u64 end, __u64 part)
 {
 	struct user_key key = { .inode = thread->read_inode, .device = thread->read_device, .tgid = thread->tgid };
@@ -300,7 +304,7 @@ static __always_inline void key_by_type(struct inode *inode, struct user_key *ke
 	key->tgid = bpf_get_current_pid_tgid() >> 32;
 }
 
-/* The last page of a request, which may reach behind the end. */
+/* Last page of a request, which may reach behind the end of the file. */
 static __always_inline __u64 last_page(struct inode *inode, __u64 last)
 {
 	long long size = inode->i_size;
@@ -333,11 +337,11 @@ int read(__u64 *ctx)
 		name(inode, &key);
 	if (thread->read_sample) {
 		end = thread->read_last + 1;
-		/* A request that does not get all its pages at once comes again for the rest. */
+		/* A request that gets only some of its pages comes again for the rest. */
 		if (thread->read_inode == key.inode && thread->read_device == key.device && thread->read_last == last
 		    && index > thread->read_index && index <= last)
 			end = index;
-		/* Of the sample before nobody has seen how far it came: as far as one batch reaches. */
+		/* The progress of a request from the previous sample is unknown: at most one batch is counted. */
 		else if (thread->read_sample != control->sample && end > thread->read_index + BATCH_PAGES)
 			end = thread->read_index + BATCH_PAGES;
 		close_request(thread, end, part);
@@ -372,13 +376,13 @@ int mapped(__u64 *ctx)
 	name(inode, &key);
 	last = last_page(inode, last);
 	count = last >= first ? last - first + 1 : 0;
-	/* The page that has just been missed is mapped with the others. */
-	if (count && thread->asked == ASKED_BY_FAULT && thread->asked_inode == key.inode && thread->asked_device == key.device
-	    && thread->asked_first >= first && thread->asked_first <= last) {
+	/* The page that was just missed is mapped with the others. */
+	if (count && thread->requested == REQUESTED_BY_FAULT && thread->requested_inode == key.inode
+	    && thread->requested_device == key.device && thread->requested_first >= first && thread->requested_first <= last) {
 		count--;
-		thread->asked = ASKED_NOTHING;
+		thread->requested = REQUESTED_NOTHING;
 	}
-	/* Once more at the same place: what could not be mapped with the others the first time, which is told of all. */
+	/* The same place again: a page that could not be mapped with the others, which were all counted. */
 	if (count && thread->mapped_inode == key.inode && thread->mapped_first == first)
 		count = 1;
 	thread->mapped_inode = key.inode;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * What cache.bpf.c keeps: of users of files what they touched and missed, of threads what they ask for, of files their names, of folios that were
- * read ahead whether they are followed.
+ * Maps of cache.bpf.c: touches and misses by user of a file, present requests by thread, names of files, and folios
+ * that are followed.
  */
 #ifndef YUNTI_CACHE_H
 #define YUNTI_CACHE_H
@@ -9,11 +9,11 @@
 #include "kernel.h"
 
 #define FILES_MAX 65536
-/* Of a sample, which is emptied several times a second. */
+/* Entries of a sample, which is emptied several times a second. */
 #define TOUCHED_MAX 16384
 #define THREADS_MAX 16384
 #define FOLLOWED_MAX 8192
-/* Of struct folio_batch. */
+/* Size of struct folio_batch. */
 #define BATCH_PAGES 31
 #define PATH_BYTES 1024
 #define COMPONENTS_MAX 20
@@ -21,7 +21,7 @@
 #define COMM_BYTES 16
 
 struct settings {
-	/* Bytes of a page are two to the power of this. */
+	/* Binary logarithm of the page size. */
 	__u32 page_bits;
 };
 const volatile struct settings settings = {};
@@ -52,7 +52,7 @@ struct file_ra_state {
 	unsigned int size;
 } CORE;
 
-/* By what it is named: kernel.h has the rest. */
+/* Aliases of an inode; kernel.h has the other fields. */
 struct dentry___alias {
 	struct dentry___alias *d_parent;
 	struct qstr d_name;
@@ -67,7 +67,7 @@ enum pageflags {
 	PG_active,
 };
 
-/* Linux 6.18; until then the flags were a plain word, and the number of pages had another name. */
+/* Linux 6.18. In earlier kernels the flags are a plain word, and the number of pages has another name. */
 struct folio___v6_18 {
 	struct {
 		unsigned long f;
@@ -82,7 +82,7 @@ struct folio {
 	unsigned int _folio_nr_pages;
 } CORE;
 
-/* Of include/trace/events/filemap.h, as the kernel describes it. */
+/* Record of include/trace/events/filemap.h, by the kernel's description. */
 struct trace_event_raw_mm_filemap_op_page_cache {
 	unsigned long pfn;
 	unsigned long i_ino;
@@ -103,7 +103,7 @@ struct user_key {
 	__u32 tgid;
 };
 
-/* Of pages. */
+/* Pages. */
 struct misses {
 	__u64 read;
 	__u64 mapped;
@@ -112,7 +112,7 @@ struct misses {
 	__u64 dropped;
 };
 
-/* Pages that requests touch, while these are sampled, and those of them that were missed. */
+/* Pages touched by requests during samples, and the misses among them. */
 struct touches {
 	__u64 read;
 	__u64 mapped;
@@ -120,42 +120,42 @@ struct touches {
 	__u64 read_missed;
 	__u64 mapped_missed;
 	__u64 written_missed;
-	/* Pages that would have been touched in the time that programs took: of 1024 each. */
+	/* Pages that would have been touched in the time that programs took, in units of 1/1024. */
 	__u64 read_held_up;
 	__u64 mapped_held_up;
 	__u64 written_held_up;
 };
 
-enum asked {
-	ASKED_NOTHING,
-	ASKED_BY_READ,
-	ASKED_BY_FAULT,
+enum requested {
+	REQUESTED_NOTHING,
+	REQUESTED_BY_READ,
+	REQUESTED_BY_FAULT,
 };
 
 struct thread {
-	/* What it asked for last: pages first to end, of a file. */
-	__u64 asked_inode;
-	__u32 asked_device;
-	__u32 asked;
-	__u64 asked_first, asked_end;
-	/* What the kernel reads for it. */
+	/* Its last request: pages first to end of a file. */
+	__u64 requested_inode;
+	__u32 requested_device;
+	__u32 requested;
+	__u64 requested_first, requested_end;
+	/* Range that the kernel reads for it. */
 	__u64 ahead_inode;
 	__u64 ahead_first, ahead_end;
 	__u32 ahead_device;
-	/* A request that may go on, from this page to that; 0: there is none, else the sample that has seen it. */
+	/* Request that may continue, from read_index to read_last; 0, or the number of the sample that recorded it. */
 	__u32 read_sample;
 	__u64 read_inode;
 	__u32 read_device;
 	__u32 tgid;
 	__u64 read_index, read_last;
-	/* When a program of samples saw it last. */
+	/* Time of its last event in a program of samples. */
 	__u64 seen_ns;
-	/* Where pages were mapped last. */
+	/* Place of its last mapping of pages. */
 	__u64 mapped_inode;
 	__u64 mapped_first;
 };
 
-/* A folio that was read ahead, of those that are followed. */
+/* Folio that was read ahead and is followed. */
 struct followed_key {
 	__u64 inode;
 	__u64 index;
@@ -167,10 +167,10 @@ struct event {
 	struct followed_key key;
 	__u64 pfn;
 	__u32 pages;
-	/* Each stands for as many. */
+	/* Number of folios that it stands for. */
 	__u32 weight;
 	__u32 is_gone;
-	/* Of one that is gone: somebody has used it. */
+	/* Set for a dropped folio that was used. */
 	__u32 was_used;
 };
 
@@ -180,11 +180,11 @@ struct named {
 };
 
 struct control {
-	/* The number of the sample that is taken; 0: none is. */
+	/* Number of the present sample; 0 without one. */
 	__u32 sample;
-	/* One of so many folios that are read ahead is followed. */
+	/* One of this many folios that are read ahead is followed. */
 	__u32 followed_one_of;
-	/* What a program of samples costs who is seen by it. */
+	/* Nanoseconds that a program of samples costs the measured thread. */
 	__u32 event_ns;
 	__u32 unused;
 };
@@ -196,7 +196,7 @@ struct {
 	__type(value, struct control);
 } control SEC(".maps");
 
-/* What there was no room for. */
+/* Users and folios that did not fit into the maps. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -218,7 +218,7 @@ struct {
 	__type(value, struct touches);
 } touched SEC(".maps");
 
-/* Of all, in the order of struct touches: how samples differ says how good they are. With the number of events behind. */
+/* Sums over all users, in the order of struct touches, for the error estimate; and the number of events. */
 struct sums {
 	struct touches touches;
 	__u64 events;
@@ -271,13 +271,13 @@ struct {
 	__type(value, __u32);
 } followed SEC(".maps");
 
-/* What is followed from now on, and what of that was dropped. */
+/* Folios that are followed from now on, and those that were dropped. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);
 } events SEC(".maps");
 
-static __always_inline void lose(void)
+static __always_inline void count_lost(void)
 {
 	__u32 zero = 0;
 	__u64 *lost = bpf_map_lookup_elem(&accounts, &zero);
@@ -324,11 +324,11 @@ static __always_inline struct misses *misses_of(struct user_key *key)
 	bpf_map_update_elem(&missed, key, &nothing, BPF_NOEXIST);
 	misses = bpf_map_lookup_elem(&missed, key);
 	if (!misses)
-		lose();
+		count_lost();
 	return misses;
 }
 
-/* From the file up to the root of its file system, a slash before each: the names are turned round by who reads them. */
+/* Stores the names from the file up to the root of its file system; user space reverses their order. */
 static __always_inline void keep_name(struct inode *inode, struct file_key *key)
 {
 	struct dentry___alias *dentry, *parent;
@@ -349,10 +349,11 @@ static __always_inline void keep_name(struct inode *inode, struct file_key *key)
 		parent = BPF_CORE_READ(dentry, d_parent);
 		if (!parent || parent == dentry || at >= PATH_BYTES - 1)
 			break;
-		copied = bpf_probe_read_kernel_str(&draft->path[at & (PATH_BYTES - 1)], COMPONENT_BYTES, BPF_CORE_READ(dentry, d_name.name));
+		copied = bpf_probe_read_kernel_str(&draft->path[at & (PATH_BYTES - 1)], COMPONENT_BYTES,
+						   BPF_CORE_READ(dentry, d_name.name));
 		if (copied <= 0)
 			break;
-		/* With the zero, which parts them. */
+		/* Includes the zero byte that separates the names. */
 		at += copied;
 		dentry = parent;
 	}
@@ -374,7 +375,7 @@ static __always_inline void name(struct inode *inode, struct user_key *user)
 	keep_name(inode, &key);
 }
 
-/* A file has no pages behind its end. */
+/* Number of pages up to the end of the file. */
 static __always_inline __u64 pages_of(struct inode *inode)
 {
 	long long size = BPF_CORE_READ(inode, i_size);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * What threads and requests to devices cost their control groups, where these have no counters: how often threads were switched, how long they
- * were ready and another ran; how long requests waited before a device had them, and how long it took.
+ * Costs of threads and requests to devices by control group, for which groups have no counters: context switches, time
+ * in the run queue, and the time of requests in the queue and in the device.
  *
- * Threads are counted by the kernel itself as they run. They are read when somebody asks (an iterator over tasks), and once more when they end.
+ * The kernel itself counts the times of threads. They are read on request (an iterator over tasks), and once more when
+ * a thread ends.
  */
 #include "kernel.h"
 
@@ -74,12 +75,12 @@ struct request {
 } CORE;
 
 struct settings {
-	/* The hierarchy of the CPU controller is one of version 1: threads are told by that, else by the one of version 2. */
+	/* Set if the CPU controller has a hierarchy of version 1, which then gives a thread's group; else version 2 does. */
 	__u32 is_version_1;
 };
 const volatile struct settings settings = {};
 
-/* A thread's counters, since its start. */
+/* Counters of a thread since its start. */
 struct thread {
 	__u32 tid;
 	__u32 tgid;
@@ -128,7 +129,8 @@ static __always_inline __u64 group_of(struct task_struct___counted *task)
 
 	if (!settings.is_version_1)
 		return BPF_CORE_READ(set, dfl_cgrp, kn, id);
-	place = (void *)set + bpf_core_field_offset(struct css_set, subsys) + bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id) * sizeof(state);
+	place = (void *)set + bpf_core_field_offset(struct css_set, subsys)
+	      + bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id) * sizeof(state);
 	bpf_probe_read_kernel(&state, sizeof(state), place);
 	return BPF_CORE_READ(state, cgroup, kn, id);
 }
@@ -184,7 +186,7 @@ int completed(struct bpf_raw_tracepoint_args *ctx)
 	__u64 now = bpf_ktime_get_ns();
 	struct bio *bio = BPF_CORE_READ(request, bio);
 
-	/* Flushes have no bytes, and belong to nobody. */
+	/* Flushes have no bytes, and no owner. */
 	if (!bio || !bytes || operation > WRITE)
 		return 0;
 	group = BPF_CORE_READ(bio, bi_blkg, blkcg, css.cgroup, kn, id);
@@ -202,7 +204,7 @@ int completed(struct bpf_raw_tracepoint_args *ctx)
 		requests->written_bytes += bytes;
 		requests->writes++;
 	}
-	/* Where the kernel keeps no times, there are none. */
+	/* Some kernels record no times. */
 	if (began && issued > began && now > issued) {
 		requests->queued_ns += issued - began;
 		requests->device_ns += now - issued;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Errors of one file system and of the device below it: what ext4 finds to be wrong, and requests that fail.
+ * Errors of one file system and the device below it: faults that ext4 finds, and requests that fail.
  */
 #include "kernel.h"
 
@@ -28,21 +28,21 @@ struct request {
 } CORE;
 
 struct settings {
-	/* As the kernel numbers it: 12 bits and 20. */
+	/* Device number in the kernel's form: 12 and 20 bits. */
 	__u32 device;
 };
 const volatile struct settings settings = {};
 
 struct record {
 	__u64 time_ns;
-	/* Of a request. */
+	/* Sector of a request. */
 	__u64 sector;
 	__u32 what;
-	/* Of the source that complains; or the kernel's status of the request. */
+	/* Line in the source of ext4, or the kernel's status of the request. */
 	__u32 number;
 	__u32 operation;
 	__u32 unused;
-	/* The function that complains. */
+	/* Function of ext4. */
 	char name[NAME_BYTES];
 };
 
@@ -58,7 +58,7 @@ struct {
 	__type(value, __u64);
 } accounts SEC(".maps");
 
-static __always_inline void tell(struct record *record)
+static __always_inline void report(struct record *record)
 {
 	__u32 zero = 0;
 	__u64 *lost;
@@ -80,7 +80,7 @@ int complains(struct bpf_raw_tracepoint_args *ctx)
 	if (BPF_CORE_READ(file_system, s_dev) != settings.device)
 		return 0;
 	bpf_probe_read_kernel_str(record.name, sizeof(record.name), (void *)ctx->args[1]);
-	tell(&record);
+	report(&record);
 	return 0;
 }
 
@@ -92,14 +92,14 @@ int fails(struct bpf_raw_tracepoint_args *ctx)
 	struct block_device *device = BPF_CORE_READ(request, part);
 	struct bio *bio = BPF_CORE_READ(request, bio);
 
-	/* The bio knows the partition, where there are some; the request is of the disk where its time is not counted. */
+	/* The bio has the partition, if there is one. If the disk's times are not counted, the request has only the disk. */
 	if (bio)
 		device = BPF_CORE_READ(bio, bi_bdev);
 	if (!device || BPF_CORE_READ(device, bd_dev) != settings.device)
 		return 0;
 	record.sector = BPF_CORE_READ(request, __sector);
 	record.operation = BPF_CORE_READ(request, cmd_flags);
-	tell(&record);
+	report(&record);
 	return 0;
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * TCP as the kernel sees it: how long answers take, who opens and closes connections, what is sent again. By port and peer, in the kernel: only sums
- * leave it.
+ * TCP in the kernel: response times, opened and closed connections, retransmissions. Only sums by port and peer leave
+ * the kernel.
  *
- *   a service      data comes (the last byte of a request) .. it sends (the first byte of its answer)
- *   one that calls it sends (the last byte of its request) .. data comes (the first byte of the answer)
+ *   a service      receives data (the last byte of a request) .. sends (the first byte of its response)
+ *   a client       sends (the last byte of its request) .. receives data (the first byte of the response)
  *
- * What it needs to know of a connection is kept with its socket, and goes with it.
+ * The state of a connection is stored with its socket, and ends with it.
  */
 #include "kernel.h"
 #include <bpf/bpf_endian.h>
@@ -21,7 +21,7 @@
 #define AF_INET6 10
 #define IPPROTO_TCP 6
 
-/* Eight steps for each doubling, from a microsecond on: a step is an eighth of what it counts. */
+/* Eight steps for each power of two, from a microsecond on: a step is an eighth of its value. */
 #define STEP_BITS 3
 #define STEPS 256
 
@@ -48,25 +48,25 @@ struct request_sock {
 } CORE;
 
 enum role {
-	/* It was called, at a port here. */
+	/* Connected to by a client, at a port here. */
 	ROLE_SERVICE = 1,
-	/* It has called. */
+	/* Connected to a service. */
 	ROLE_CALLER,
 };
 
-/* A service here and who calls it, or who calls and a service elsewhere. */
+/* A service here and its client, or a client here and its service. */
 struct pair {
 	__u8 address[16];
-	/* Of the service. */
+	/* Port of the service. */
 	__u16 port;
 	__u16 role;
-	/* Of the process that sends; 0 where that is not known. */
+	/* Process that sends; 0 if unknown. */
 	__u32 tgid;
 };
 
 struct counts {
 	__u64 opened;
-	/* Who sent FIN first: that side keeps the connection for a minute more. */
+	/* Side that sent the first FIN, which keeps the connection in TIME_WAIT for a minute. */
 	__u64 closed_here;
 	__u64 closed_there;
 	__u64 reset;
@@ -83,10 +83,10 @@ struct histogram {
 	__u64 max_ns;
 };
 
-/* With the socket. */
+/* State of a connection, stored with its socket. */
 struct connection {
-	/* Since when somebody waits for an answer; 0: nobody does. */
-	__u64 asked_ns;
+	/* Time of the open request; 0 without one. */
+	__u64 requested_ns;
 	__u64 opened_ns;
 	__u32 role;
 	__u32 tgid;
@@ -99,7 +99,7 @@ struct {
 	__type(value, struct connection);
 } connections SEC(".maps");
 
-/* Ports that are listened at. */
+/* Ports that listen. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, PORTS_MAX);
@@ -138,7 +138,7 @@ struct {
 	__type(value, __u64);
 } accounts SEC(".maps");
 
-static __always_inline void lose(void)
+static __always_inline void count_lost(void)
 {
 	__u32 zero = 0;
 	__u64 *lost = bpf_map_lookup_elem(&accounts, &zero);
@@ -169,7 +169,7 @@ static __always_inline void set_address(struct sock_common *common, struct pair 
 		bpf_core_read(pair->address, sizeof(pair->address), &common->skc_v6_daddr);
 		return;
 	}
-	/* As one of version 6: ::ffff:a.b.c.d */
+	/* As an IPv6 address: ::ffff:a.b.c.d */
 	address = BPF_CORE_READ(common, skc_daddr);
 	__builtin_memcpy(pair->address + 8, &mapped, sizeof(mapped));
 	__builtin_memcpy(pair->address + 12, &address, sizeof(address));
@@ -195,7 +195,7 @@ static __always_inline struct connection *connection_of(struct sock *socket)
 	return connection;
 }
 
-/* As histogram.rs numbers them. */
+/* The same steps as in probe/src/kernel/system/net.rs. */
 static __always_inline __u32 step_of(__u64 ns)
 {
 	__u64 us = ns / 1000, rest;
@@ -214,7 +214,7 @@ static __always_inline __u32 step_of(__u64 ns)
 	return ((doublings - STEP_BITS + 1) << STEP_BITS) + ((us >> (doublings - STEP_BITS)) & ((1 << STEP_BITS) - 1));
 }
 
-static __always_inline void answered(struct sock *socket, struct connection *connection, __u32 tgid, __u64 ns)
+static __always_inline void add_response(struct sock *socket, struct connection *connection, __u32 tgid, __u64 ns)
 {
 	struct histogram *histogram, *nothing;
 	__u32 zero = 0, step = step_of(ns);
@@ -225,9 +225,9 @@ static __always_inline void answered(struct sock *socket, struct connection *con
 	if (!histogram) {
 		nothing = bpf_map_lookup_elem(&empty, &zero);
 		if (!nothing || bpf_map_update_elem(&answers, &pair, nothing, BPF_NOEXIST)) {
-			/* Another processor may just have made it. */
+			/* Another processor may just have created it. */
 			if (!bpf_map_lookup_elem(&answers, &pair))
-				lose();
+				count_lost();
 		}
 		histogram = bpf_map_lookup_elem(&answers, &pair);
 		if (!histogram)
@@ -239,7 +239,7 @@ static __always_inline void answered(struct sock *socket, struct connection *con
 		histogram->max_ns = ns;
 }
 
-/* Data stands in the socket's queue. */
+/* Data is in the socket's queue. */
 SEC("tp_btf/sk_data_ready")
 int data_comes(__u64 *ctx)
 {
@@ -254,10 +254,10 @@ int data_comes(__u64 *ctx)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (connection->role == ROLE_SERVICE) {
-		connection->asked_ns = now;
-	} else if (connection->asked_ns) {
-		answered(socket, connection, connection->tgid, now - connection->asked_ns);
-		connection->asked_ns = 0;
+		connection->requested_ns = now;
+	} else if (connection->requested_ns) {
+		add_response(socket, connection, connection->tgid, now - connection->requested_ns);
+		connection->requested_ns = 0;
 	}
 	return 0;
 }
@@ -275,22 +275,22 @@ static __always_inline int sends(struct sock *socket)
 	now = bpf_ktime_get_ns();
 	connection->tgid = bpf_get_current_pid_tgid() >> 32;
 	if (connection->role == ROLE_CALLER) {
-		connection->asked_ns = now;
-	} else if (connection->asked_ns) {
-		answered(socket, connection, connection->tgid, now - connection->asked_ns);
-		connection->asked_ns = 0;
+		connection->requested_ns = now;
+	} else if (connection->requested_ns) {
+		add_response(socket, connection, connection->tgid, now - connection->requested_ns);
+		connection->requested_ns = 0;
 	}
 	return 0;
 }
 
-/* Before anything of it is on its way; Linux 6.15 and later. */
+/* Before any data is sent; Linux 6.15 and later. */
 SEC("tp_btf/tcp_sendmsg_locked")
 int begins_to_send(__u64 *ctx)
 {
 	return sends((struct sock *)ctx[0]);
 }
 
-/* After that; Linux 6.3 and later. */
+/* After the data is sent; Linux 6.3 and later. */
 SEC("tp_btf/sock_send_length")
 int has_sent(__u64 *ctx)
 {
@@ -306,7 +306,7 @@ static __always_inline struct counts *counts_of(struct pair *pair)
 	bpf_map_update_elem(&counted, pair, &nothing, BPF_NOEXIST);
 	counts = bpf_map_lookup_elem(&counted, pair);
 	if (!counts)
-		lose();
+		count_lost();
 	return counts;
 }
 
@@ -340,7 +340,7 @@ int changes(__u64 *ctx)
 	connection = connection_of(socket);
 	if (!connection)
 		return 0;
-	/* Who closes is seldom who sends; all of a pair's connections are counted together. */
+	/* The process that closes is seldom the one that sends; all connections of a pair are counted together. */
 	set_pair(socket, connection->role, 0, &pair);
 	counts = counts_of(&pair);
 	if (now == TCP_ESTABLISHED) {
@@ -375,7 +375,7 @@ int retransmits(__u64 *ctx)
 	return 0;
 }
 
-/* A connection that is not there yet: its port is that of the one that listens. */
+/* For a connection that is not established, the port is the listening socket's. */
 SEC("tp_btf/tcp_retransmit_synack")
 int retransmits_synack(__u64 *ctx)
 {

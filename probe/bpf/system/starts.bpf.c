@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 /*
- * Programs that are started, as they are: one that crashes at once is gone before anybody looks for it.
+ * Started programs, reported at once: one that crashes immediately is gone before it could be found in /proc.
  */
 #include "kernel.h"
 
@@ -15,7 +15,7 @@ int starts(struct bpf_raw_tracepoint_args *ctx)
 	__u32 pid = bpf_get_current_pid_tgid() >> 32;
 
 	(void)ctx;
-	/* Where there is no room, it is found when all are looked at. */
+	/* A process that does not fit is found at the next check of all processes. */
 	bpf_ringbuf_output(&started, &pid, sizeof(pid), 0);
 	return 0;
 }

@@ -1,5 +1,6 @@
 'use strict';
-// Draws the tree of #data on #flame: the root on top, callees below their callers, widths as costs. A click zooms, a search marks.
+// Draws the tree of #data on #flame: the root on top, callees below their callers, widths as costs.
+// A click zooms; a search marks frames.
 (() => {
   const ROW = 18, TEXT = 12, NARROWEST = 0.4;
   const data = JSON.parse(document.getElementById('data').textContent);
@@ -8,7 +9,7 @@
   const compares = rows[0].length > BEFORE;
   const n = rows.length;
 
-  // ---- where each frame lies, in units of cost ----
+  // ---- positions of frames, in units of cost ----
   const children = rows.map(() => []);
   for (let i = 1; i < n; i++) children[rows[i][PARENT]].push(i);
   const from = new Float64Array(n), depth = new Int32Array(n);
@@ -23,7 +24,8 @@
   for (const level of levels) level.sort((a, b) => from[a] - from[b]);
 
   // ---- drawing ----
-  const box = document.getElementById('graph-window'), canvas = document.getElementById('flame'), tip = document.getElementById('tip');
+  const box = document.getElementById('graph-window'), canvas = document.getElementById('flame');
+  const tip = document.getElementById('tip');
   const found = document.getElementById('found'), search = document.getElementById('search');
   const context = canvas.getContext('2d');
   let zoomed = 0, marked = null, hovered = -1, colours = {};
@@ -31,14 +33,15 @@
   function readColours() {
     const style = getComputedStyle(document.documentElement);
     const of = name => style.getPropertyValue('--' + name).trim();
-    colours = { kinds: data.kinds.map(of), ink: of('frame-ink'), hit: of('hit'), more: of('more'), less: of('less'), same: of('same') };
+    const [ink, hit, more, less, same] = ['frame-ink', 'hit', 'more', 'less', 'same'].map(of);
+    colours = { kinds: data.kinds.map(of), ink, hit, more, less, same };
   }
 
   const scale = () => canvas.clientWidth / Math.max(1, rows[zoomed][TOTAL]);
   const left = i => (from[i] - from[zoomed]) * scale();
   const isAbove = i => { let at = zoomed; while (depth[at] > depth[i]) at = rows[at][PARENT]; return at === i; };
 
-  /** The first frame of a level whose end is right of a cost. */
+  /** Returns the index of the first frame of a level that ends right of a cost. */
   function first(level, cost) {
     let low = 0, high = level.length;
     while (low < high) {
@@ -61,7 +64,9 @@
     const top = box.scrollTop, begin = from[zoomed], end = begin + rows[zoomed][TOTAL];
     for (let level = Math.floor(top / ROW); level < Math.min(levels.length, (top + height) / ROW + 1); level++) {
       const all = levels[level];
-      for (let k = first(all, begin); k < all.length && from[all[k]] < end; k++) frame(all[k], level * ROW - top, width);
+      for (let k = first(all, begin); k < all.length && from[all[k]] < end; k++) {
+        frame(all[k], level * ROW - top, width);
+      }
     }
   }
 
@@ -85,7 +90,7 @@
     context.globalAlpha = 1;
   }
 
-  /** The stronger the colour, the more of all it is: a change by a tenth of all has the full one. */
+  /** Colours a frame by its change: a change by a tenth of the total has the full colour. */
   function change(i, x, y, wide) {
     const by = (rows[i][TOTAL] - rows[i][BEFORE]) / Math.max(1, rows[0][TOTAL]), alpha = context.globalAlpha;
     context.globalAlpha = alpha * Math.min(1, Math.abs(by) * 10);
@@ -94,7 +99,7 @@
     context.globalAlpha = alpha;
   }
 
-  /** As much of a name as there is room for: its end says more than its packages. */
+  /** Shortens a name to fit: its end is more useful than its packages. */
   function fitted(name, wide) {
     const room = Math.floor(wide / (TEXT * 0.54));
     if (name.length <= room) return name;
@@ -108,21 +113,24 @@
       const seconds = value / data.perSecond;
       return seconds >= 1 ? seconds.toFixed(2) + ' s' : (seconds * 1000).toFixed(seconds >= 0.1 ? 0 : 2) + ' ms';
     }
-    return value >= 1e9 ? (value / 1e9).toFixed(2) + ' GB' : value >= 1e6 ? (value / 1e6).toFixed(1) + ' MB' : (value / 1e3).toFixed(1) + ' kB';
+    if (value >= 1e9) return (value / 1e9).toFixed(2) + ' GB';
+    return value >= 1e6 ? (value / 1e6).toFixed(1) + ' MB' : (value / 1e3).toFixed(1) + ' kB';
   }
   const percent = (value, of) => (100 * value / Math.max(1, of)).toFixed(1) + ' %';
 
-  function tell(i) {
+  function showTip(i) {
     tip.textContent = '';
     if (i < 0) return;
     const name = document.createElement('b');
     name.textContent = names[rows[i][NAME]];
     const [total, own] = [rows[i][TOTAL], rows[i][OWN]];
-    tip.append(name, ` (${data.kinds[rows[i][KIND]]}): ${amount(total)}, ${percent(total, rows[0][TOTAL])} of all; in itself ${amount(own)}, ${percent(own, rows[0][TOTAL])}`);
+    const all = rows[0][TOTAL];
+    tip.append(name, ` (${data.kinds[rows[i][KIND]]}): ${amount(total)}, ${percent(total, all)} of all; `,
+      `in itself ${amount(own)}, ${percent(own, all)}`);
     if (compares) tip.append(`; before ${percent(rows[i][BEFORE], rows[0][TOTAL])}`);
   }
 
-  // ---- what the reader does ----
+  // ---- input ----
   function at(event) {
     const place = canvas.getBoundingClientRect();
     const level = Math.floor((event.clientY - place.top + box.scrollTop) / ROW), x = event.clientX - place.left;
@@ -135,8 +143,11 @@
     zoomed = i;
     draw();
   }
-  canvas.addEventListener('mousemove', event => { const i = at(event); if (i !== hovered) { hovered = i; tell(i); draw(); } });
-  canvas.addEventListener('mouseleave', () => { hovered = -1; tell(-1); draw(); });
+  canvas.addEventListener('mousemove', event => {
+    const i = at(event);
+    if (i !== hovered) { hovered = i; showTip(i); draw(); }
+  });
+  canvas.addEventListener('mouseleave', () => { hovered = -1; showTip(-1); draw(); });
   canvas.addEventListener('click', event => { const i = at(event); if (i >= 0) zoom(i); });
   box.addEventListener('scroll', draw);
   box.addEventListener('keydown', event => { if (event.key === 'Escape') zoom(0); });
@@ -149,7 +160,7 @@
       try { const regex = new RegExp(search.value, 'i'); test = name => regex.test(name); }
       catch { const plain = search.value.toLowerCase(); test = name => name.toLowerCase().includes(plain); }
       marked = names.map(test);
-      // Of frames within one another the outermost counts.
+      // Only the outermost of nested frames counts.
       const within = new Uint8Array(n);
       let sum = 0;
       for (let i = 0; i < n; i++) {
@@ -162,7 +173,7 @@
     }
     draw();
   });
-  // No higher than the graph, nor than most of the window.
+  // The box is at most as high as the graph, and most of the window.
   function fit() {
     box.style.height = Math.min(levels.length * ROW + 4, Math.max(240, window.innerHeight * 0.7)) + 'px';
   }

@@ -1,5 +1,5 @@
-//! What a command has found out, in the parts that all answers have: one line that says it, tables, stacks, a graph. As text for terminals and as a
-//! page; the JSON is each command's own.
+//! Answer of a command in the parts that all answers have: one line, tables, stacks, a graph. It is printed as text or
+//! written as a page; each command adds its own JSON.
 
 mod page;
 mod text;
@@ -19,36 +19,41 @@ use crate::stack::{Frame, Tree};
 use crate::stopping::{End, Watched};
 use crate::target::{Process, label};
 
+/// Answer of a command.
 #[derive(Default)]
 pub struct Answer {
-    /// `flame`
+    /// Name of the command: `flame`, `ext4 io`.
     pub command: &'static str,
+    /// Target of the measurement.
     pub subject: Subject,
-    /// The answer in one line, without the subject.
+    /// Main result in one line, without the subject.
     pub lead: String,
-    /// `feature: reason`
+    /// Parts that were not measured, as `feature: reason`.
     pub skips: Vec<String>,
-    /// What else is to be known, a sentence each.
+    /// Further remarks, a sentence each.
     pub notes: Vec<String>,
+    /// Tables, in their order.
     pub tables: Vec<Table>,
+    /// Listings, in their order.
     pub listings: Vec<Listing>,
+    /// Flame graph, shown on pages only.
     pub graph: Option<Graph>,
+    /// Treemaps, shown on pages only.
     pub treemaps: Vec<Treemap>,
-    /// 0: nothing was watched, it is as it was found.
+    /// Duration of the measurement in seconds; 0 without one.
     pub seconds: f64,
+    /// True if the process ended during the measurement.
     pub target_ended: bool,
-    /// Processor time that looking has cost, in this process, in percent of one processor.
+    /// Processor time that the measurement cost in this process, in percent of one processor.
     pub overhead_percent: f64,
 }
 
-/// What was looked at.
+/// Target of a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    Process {
-        name: String,
-        pid: u32,
-    },
-    /// A device or an image, by its path.
+    /// A process.
+    Process { name: String, pid: u32 },
+    /// Path of a device or an image, or the name of a part of the machine.
     Device(String),
 }
 
@@ -67,51 +72,62 @@ impl std::fmt::Display for Subject {
     }
 }
 
+/// Table of text cells.
 pub struct Table {
+    /// Heading.
     pub title: String,
-    /// A name, and whether what stands below is a number.
+    /// Column names; true for a column of numbers.
     pub columns: Vec<(&'static str, bool)>,
+    /// Rows, a cell for each column.
     pub rows: Vec<Vec<String>>,
-    /// On a terminal; a page has them all.
+    /// Rows shown on a terminal; a page shows all.
     pub shown: usize,
 }
 
-/// Lines below a line, several times: whole stacks, or calls with what they call.
+/// Lines below a heading line, several times: whole stacks, or calls and their callees.
+/// Listing of indented lines.
 pub struct Listing {
+    /// Heading.
     pub title: String,
+    /// Heading lines with the lines below each.
     pub of: Vec<(String, Vec<String>)>,
 }
 
-/// A flame graph, which pages have.
+/// Flame graph of a page.
 pub struct Graph {
+    /// Heading.
     pub title: String,
+    /// Stacks.
     pub tree: Tree,
+    /// Earlier stacks, to compare with.
     pub old: Option<Tree>,
-    /// What a second is in values of the tree; 0: they are no times.
+    /// Values of the tree in a second; 0 if they are not times.
     pub per_second: f64,
 }
 
 impl Graph {
-    /// None: there is nothing in it.
+    /// Returns a graph, or `None` for an empty tree.
     pub fn of(title: &str, tree: Tree, per_second: f64) -> Option<Graph> {
         (tree.total() > 0).then(|| Graph { title: title.to_owned(), tree, old: None, per_second })
     }
 }
 
-/// What an error calls it.
+/// Name of the page in error messages.
 pub const PAGE: &str = "the page";
 
 impl Answer {
+    /// Returns an empty answer about a process.
     pub fn new(command: &'static str, process: &Process) -> Answer {
         let subject = Subject::Process { name: label(process), pid: process.pid };
         Answer { command, subject, ..Answer::default() }
     }
 
+    /// Returns an empty answer about a device, or a part of the machine.
     pub fn of_device(command: &'static str, path: String) -> Answer {
         Answer { command, subject: Subject::Device(path), ..Answer::default() }
     }
 
-    /// How looking went.
+    /// Records the duration, the end and the overhead of a measurement.
     pub fn watched(&mut self, watched: &Watched) {
         self.seconds = watched.time.as_secs_f64();
         self.target_ended = watched.end == End::TargetGone;
@@ -119,18 +135,18 @@ impl Answer {
         self.overhead_percent = own / self.seconds.max(0.001) * 100.0;
     }
 
-    /// Says what is missing, where anything is.
-    pub fn missing(&mut self, count: u64, say: impl FnOnce(u64) -> String) {
+    /// Adds a skip if `count` is not zero; `say` returns its text.
+    pub fn missing(&mut self, count: u64, text: impl FnOnce(u64) -> String) {
         if count > 0 {
-            self.skips.push(say(count));
+            self.skips.push(text(count));
         }
     }
 
-    /// Prints it, and writes the page that is asked for.
-    ///
-    /// @param facts of the command's own, beside what every document has
+    /// Prints the answer, and writes the page if one is requested. `facts`: the command's own JSON fields. Fails with
+    /// `Cancelled` after ctrl-C.
     pub fn give(&self, flags: &AnswerFlags, end: End, facts: Value) -> Outcome {
-        // The page first: who reads the text may have gone. Neither is lost with the other.
+        // The page is written first, because the reader of the text may have gone. An error of one does not lose the
+        // other.
         let page = flags.output.as_deref().map_or(Ok(()), |path| whole_file::write(path, &page::of(self), PAGE));
         if flags.json {
             stdout::print_json(&self.as_json(facts))?
@@ -139,7 +155,7 @@ impl Answer {
         }
         page?;
         match end {
-            End::Interrupted => Err(Failure::Told(Code::Cancelled)),
+            End::Interrupted => Err(Failure::Reported(Code::Cancelled)),
             End::TimeOver | End::TargetGone | End::Enough => Ok(()),
         }
     }
@@ -171,23 +187,23 @@ impl Answer {
     }
 }
 
-/// Does without a part of the answer, and says why: the rest is told all the same.
+/// Records the reason in `skips` and returns `None` on an error; the rest of the answer continues.
 pub fn or_skip<T>(skips: &mut Vec<String>, feature: &str, result: Result<T>) -> Option<T> {
     result.map_err(|e| skips.push(format!("{feature}: {e}"))).ok()
 }
 
-/// Whole stacks, each below what was spent in it, the innermost frame first.
+/// Returns a listing of whole stacks, innermost frame first, each below its cost.
 pub fn stacks(title: &str, dearest: Vec<(u64, Vec<Frame>)>, amount: impl Fn(u64) -> String) -> Listing {
     let of = dearest.into_iter().map(|(value, frames)| (amount(value), lines(&frames)));
     Listing { title: title.to_owned(), of: of.collect() }
 }
 
-/// A stack, the innermost frame first.
+/// Returns a stack as lines, innermost frame first.
 pub fn lines(frames: &[Frame]) -> Vec<String> {
     frames.iter().rev().map(|frame| format!("{:<11}  {}", frame.kind.name(), frame.name)).collect()
 }
 
-/// A time in three digits and the unit that reads best: `1.23 s`, `45.6 ms`, `789 us`.
+/// Formats a time in three digits with a suitable unit: `1.23 s`, `45.6 ms`, `789 us`.
 pub fn time(ns: u64) -> String {
     let (value, unit) = match ns {
         0..1_000 => return format!("{ns} ns"),
@@ -199,6 +215,7 @@ pub fn time(ns: u64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
+/// Formats bytes with a decimal unit: `1.23 GB`.
 pub fn bytes(bytes: u64) -> String {
     let bytes = bytes as f64;
     match bytes {
@@ -209,6 +226,7 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
+/// Formats a share in percent: `12.3 %`.
 pub fn percent(part: u64, all: u64) -> String {
     format!("{:.1} %", part as f64 / all.max(1) as f64 * 100.0)
 }
@@ -218,7 +236,7 @@ mod tests {
     use super::time;
 
     #[test]
-    fn three_digits() {
+    fn formats_three_digits() {
         for (ns, text) in [
             (7, "7 ns"),
             (1_234, "1.23 us"),

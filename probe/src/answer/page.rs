@@ -1,5 +1,5 @@
-//! An answer as a page. Its flame graph is drawn by its own script on a canvas, since a graph may have a hundred thousand frames. What the
-//! script needs is in the page as JSON; who has no scripts, or does not see the drawing, has the tables.
+//! Answer as an HTML page. A script draws the flame graph on a canvas, because a graph may have a hundred thousand
+//! frames. Its data is in the page as JSON. Readers without scripts or without sight have the tables.
 
 use serde_json::json;
 use yunti_program::page::Page;
@@ -10,14 +10,16 @@ use crate::stack::{KINDS, Kind};
 
 const STYLE: &str = include_str!("flame.css");
 const SCRIPT: &str = include_str!("flame.js");
+/// Rows of a table on a page.
 const ROWS_MAX: usize = 1000;
-/// Tables that are longer are folded.
+/// Rows; longer tables are folded.
 const ROWS_OPEN: usize = 20;
 
+/// Returns the page of an answer.
 pub fn of(answer: &Answer) -> String {
     let title = format!("{} - {}", answer.subject, answer.command);
-    let guide = if matches!(answer.subject, Subject::Device(_)) { "host" } else { "observe" };
-    let foot = format!("Yunti {}. What the words mean stands in docs/guide/{guide}.md.", env!("CARGO_PKG_VERSION"));
+    let guide = if matches!(answer.subject, Subject::Device(_)) { "machine" } else { "observe" };
+    let foot = format!("Yunti {}. docs/guide/{guide}.md explains the terms.", env!("CARGO_PKG_VERSION"));
     let script = answer.graph.is_some().then_some(SCRIPT);
     let style = [STYLE, if answer.treemaps.is_empty() { "" } else { treemap::STYLE }].concat();
     let page = Page { title: &title, style: &style, script, foot: &foot };
@@ -46,13 +48,13 @@ fn header(answer: &Answer) -> Tag {
         header = header.add(note(text));
     }
     if answer.target_ended {
-        header = header.add(note("The process has ended; this is what it did until then."));
+        header = header.add(note("The process ended during the measurement."));
     }
     if answer.seconds == 0.0 {
         return header;
     }
     header.add(note(format!(
-        "Looked at for {:.1} seconds, which took {:.1} % of one processor, what samples in the process itself not counted.",
+        "Measured for {:.1} seconds; overhead: {:.1} % of one processor, without samples taken in the process itself.",
         answer.seconds, answer.overhead_percent
     )))
 }
@@ -78,7 +80,7 @@ fn as_listing(i: usize, content: &Listing) -> Tag {
 }
 
 fn graph(graph: &Graph) -> Tag {
-    // No text of a name ends the element that it stands in.
+    // `<` is escaped, so that no name can end the script element.
     let data = json!({
         "kinds": KINDS.map(Kind::name),
         "perSecond": graph.per_second,

@@ -1,4 +1,4 @@
-//! An answer on a terminal.
+//! Answer as text for a terminal.
 
 use std::io::IsTerminal;
 
@@ -6,23 +6,25 @@ use yunti_program::terminal::{paint, width};
 
 use super::{Answer, Listing, Table};
 
-/// Of a listing.
+/// Lines of an entry.
 const LINES_SHOWN: usize = 24;
+/// Entries of a listing.
 const LISTED: usize = 5;
 
+/// Returns the text of an answer.
 pub fn of(answer: &Answer) -> String {
     let paint = paint::for_stdout();
     let Answer { subject, lead, seconds, overhead_percent, .. } = answer;
     let mut text = format!("{subject}: {lead}\n");
     if *seconds > 0.0 {
-        text += &paint.dim(&format!("{seconds:.1} s; looking took {overhead_percent:.1} % of a processor"));
+        text += &paint.dim(&format!("{seconds:.1} s; overhead: {overhead_percent:.1} % of a processor"));
         text.push('\n');
     }
     for skip in &answer.skips {
         text += &format!("SKIP {skip}\n");
     }
     if answer.target_ended {
-        text += "The process has ended; this is what it did until then.\n";
+        text += "The process ended during the measurement.\n";
     }
     for note in &answer.notes {
         text += &format!("{note}\n");
@@ -36,7 +38,7 @@ pub fn of(answer: &Answer) -> String {
     text
 }
 
-/// A table by itself, without its title.
+/// Returns a table without its heading.
 pub fn table(table: &Table) -> String {
     let paint = paint::for_stdout();
     rows(table, |head| paint.dim(head))
@@ -88,7 +90,7 @@ fn listed(listing: &Listing, dim: impl Fn(&str) -> String) -> String {
     text
 }
 
-/// To the terminal's width, names of templates go on for pages; whole where it is piped.
+/// Cuts a line at the terminal's width, because names of templates may fill pages. Piped output stays whole.
 fn cut(line: &str) -> String {
     if std::io::stdout().is_terminal() { line.chars().take(width()).collect() } else { line.to_owned() }
 }

@@ -1,33 +1,41 @@
-//! A treemap: rectangles whose areas are shares of a whole, as near to squares as they come.
+//! Treemap: rectangles whose areas are shares of a whole, as square as possible.
 //!
-//! Bruls, Huizing, van Wijk: Squarified Treemaps, 2000: rows are filled along the shorter side, as long as that makes their worst rectangle better.
+//! Bruls, Huizing, van Wijk: Squarified Treemaps, 2000. Rows are filled along the shorter side while that improves
+//! their worst rectangle.
 
 use yunti_program::page::markup::{Tag, at, drawing, section, tag};
 
 use super::percent;
 
+/// Treemap with its parts.
 pub struct Treemap {
+    /// Heading.
     pub title: String,
+    /// Parts, in any order.
     pub parts: Vec<Part>,
 }
 
+/// Part of a treemap.
 pub struct Part {
+    /// Name.
     pub name: String,
+    /// Area, in any unit.
     pub value: u64,
-    /// The value in words.
+    /// Value as text.
     pub words: String,
-    /// The same part has the same in each map of a page; `None`: it is what is left.
+    /// Number of the colour, the same for this part in each map of a page; `None` for the rest.
     pub colour: Option<usize>,
 }
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 420.0;
 const GAP: f64 = 1.5;
-/// Room that a label needs.
+/// Pixels that a letter of a label needs.
 const LABEL_WIDTH: f64 = 7.5;
 const LABEL_HEIGHT: f64 = 18.0;
 const COLOURS: usize = 10;
 
+/// Style sheet of treemaps.
 pub const STYLE: &str = include_str!("treemap.css");
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,6 +47,7 @@ struct Rectangle {
 }
 
 impl Treemap {
+    /// Returns the map as a section of a page. `number`: its number on the page.
     pub fn draw(&self, number: usize) -> Tag {
         let mut parts: Vec<&Part> = self.parts.iter().filter(|part| part.value > 0).collect();
         parts.sort_by_key(|part| std::cmp::Reverse(part.value));
@@ -49,7 +58,7 @@ impl Treemap {
             drawing(WIDTH, HEIGHT, &self.title, "").class("treemap").set("preserveAspectRatio", "xMidYMid meet");
         for (Part { name, value, words, colour }, r) in parts.into_iter().zip(squarify(&values, whole)) {
             let (width, height) = ((r.width - GAP).max(0.0), (r.height - GAP).max(0.0));
-            let told = format!("{name}: {words}, {}", percent(*value, total));
+            let label = format!("{name}: {words}, {}", percent(*value, total));
             let mut group = tag("g").add(
                 tag("rect")
                     .set("x", at(r.x))
@@ -57,7 +66,7 @@ impl Treemap {
                     .set("width", at(width))
                     .set("height", at(height))
                     .class(colour.map_or("rest".to_owned(), |n| format!("part-{}", n % COLOURS)))
-                    .add(tag("title").say(&told)),
+                    .add(tag("title").say(&label)),
             );
             let line = |n: usize, text: &str| {
                 tag("text").set("x", at(r.x + 6.0)).set("y", at(r.y + LABEL_HEIGHT * n as f64)).say(text)
@@ -77,7 +86,7 @@ impl Treemap {
     }
 }
 
-/// @param values from the largest on
+/// Returns the rectangles of `values`, which are in descending order.
 fn squarify(values: &[f64], whole: Rectangle) -> Vec<Rectangle> {
     let total: f64 = values.iter().sum();
     let scale = whole.width * whole.height / total.max(f64::MIN_POSITIVE);
@@ -111,7 +120,7 @@ fn squarify(values: &[f64], whole: Rectangle) -> Vec<Rectangle> {
     placed
 }
 
-/// The ratio of sides of the worst rectangle in a row.
+/// Worst ratio of sides in a row.
 fn worst(row: &[f64], side: f64) -> f64 {
     let sum: f64 = row.iter().sum();
     row.iter().map(|area| (side * side * area / (sum * sum)).max(sum * sum / (side * side * area))).fold(0.0, f64::max)
@@ -122,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn areas_are_right_and_within() {
+    fn areas_are_exact_and_inside() {
         let whole = Rectangle { x: 0.0, y: 0.0, width: 6.0, height: 4.0 };
         let values = [6.0, 6.0, 4.0, 3.0, 2.0, 2.0, 1.0];
         let placed = squarify(&values, whole);
@@ -134,7 +143,7 @@ mod tests {
                 "{r:?}"
             );
         }
-        // The example of the paper: the first two stand above each other, three wide.
+        // Example of the paper: the first two are above each other, three wide.
         assert_eq!((placed[0].width, placed[0].height), (3.0, 2.0));
     }
 }

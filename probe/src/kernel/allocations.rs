@@ -1,4 +1,4 @@
-//! Memory that a process asks of its allocator: `bpf/allocations.bpf.c`.
+//! Memory that a process requests from its allocator: `bpf/allocations.bpf.c`.
 
 use std::collections::HashSet;
 
@@ -12,13 +12,13 @@ use crate::target::Process;
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/allocations.bpf.o"));
 
-/// Of bpf/allocations.bpf.c: which argument says how many bytes.
+/// Cookies of bpf/allocations.bpf.c: the argument that holds the number of bytes.
 const FIRST: u64 = 0;
 const SECOND: u64 = 1;
 const THIRD: u64 = 2;
 const PRODUCT: u64 = 3;
 const MAY_CALL_MALLOC: u64 = 16;
-/// reallocarray() and strdup() call these.
+/// Allocation functions and their cookies. reallocarray() and strdup() call these.
 const FUNCTIONS: [(&str, u64); 14] = [
     ("malloc", FIRST),
     ("calloc", PRODUCT | MAY_CALL_MALLOC),
@@ -28,7 +28,7 @@ const FUNCTIONS: [(&str, u64); 14] = [
     ("memalign", SECOND | MAY_CALL_MALLOC),
     ("valloc", FIRST | MAY_CALL_MALLOC),
     ("pvalloc", FIRST | MAY_CALL_MALLOC),
-    // Of Rust's crates, which give the functions of jemalloc and mimalloc names of their own.
+    // Rust crates give the functions of jemalloc and mimalloc their own names.
     ("_rjem_malloc", FIRST),
     ("_rjem_calloc", PRODUCT),
     ("_rjem_mallocx", FIRST),
@@ -37,23 +37,25 @@ const FUNCTIONS: [(&str, u64); 14] = [
     ("mi_realloc_aligned", SECOND),
 ];
 
-/// Between two stacks of a thread at least so many bytes, and more where that would be too many stacks.
+/// Bytes between two stacks of a thread, at least; more if there would be too many stacks.
 const INTERVAL_BYTES: u64 = 64 << 10;
 const STACKS_A_SECOND: u64 = 1000;
 const STACKS_A_SECOND_MAX: u32 = 2000;
 
-/// So many bytes were asked for, by a stack that stands for all of them.
+/// Bytes that were requested, represented by one stack.
 #[derive(Clone, Copy, Debug)]
+/// Bytes that the stack stands for.
 pub struct Allocation {
     pub bytes: u64,
+    /// Thread.
     pub tid: u32,
-    /// As of [`super::Hit`].
+    /// Number of the stack, as in [`super::Hit`].
     pub stack: u32,
 }
 
-/// Programs at work; they are detached when this is dropped.
+/// Programs at work, detached when dropped.
 pub struct Allocations {
-    // Before the object that they belong to.
+    // Dropped before the object that they belong to.
     links: Vec<Link>,
     ring: RingBuffer<'static>,
     records: Records,
@@ -62,18 +64,18 @@ pub struct Allocations {
 }
 
 impl Allocations {
+    /// Attaches to all allocation functions of the process. Fails if its symbols name none.
     pub fn start(process: &Process, stacks: &StackEvents) -> Result<Allocations> {
         let mut functions: Vec<_> = FUNCTIONS
             .iter()
             .flat_map(|(name, cookie)| native::find(process, None, name).into_iter().map(move |f| (f, *cookie)))
             .collect();
-        // One that has two names is one.
+        // A function with two names is attached once.
         let mut places = HashSet::new();
         functions.retain(|(function, _)| places.insert((function.path.clone(), function.offset)));
         if functions.is_empty() {
-            let what =
-                format!("process {} ({}) has no function malloc that its symbols name", process.pid, process.name);
-            return Err(Error::new(Code::Input, what).hint("`--event cpu` and `yunti observe faults` say more of it"));
+            let what = format!("process {} ({}) has no function malloc in its symbols", process.pid, process.name);
+            return Err(Error::new(Code::Input, what).hint("try `--event cpu`, or `yunti observe faults`"));
         }
         let object = load_with_stacks(IMAGE, process, Some(stacks), STACKS_A_SECOND_MAX, &["allocates"])?;
         let (ring, records) = ring(&object, "allocations")?;
@@ -85,6 +87,7 @@ impl Allocations {
         Ok(all)
     }
 
+    /// Returns the allocations since the last call.
     pub fn collect(&mut self) -> Vec<Allocation> {
         let _ = self.ring.consume();
         let of =
@@ -92,17 +95,18 @@ impl Allocations {
         self.records.borrow_mut().drain(..).map(of).collect()
     }
 
-    /// Calls and bytes, exactly.
+    /// Returns calls and bytes, both exact.
     pub fn totals(&self) -> (u64, u64) {
         let totals = lookup(&self.object, "totals", &0u32.to_le_bytes());
         (word(&totals, 0), word(&totals, 1))
     }
 
-    /// To be told how long it has been at work, now and then: the faster memory is asked for, the fewer of the calls have a stack.
+    /// Adapts the interval to the rate of allocation: a higher rate has a stack for fewer of its calls. `seconds`:
+    /// time since the start.
     pub fn keep_up(&mut self, seconds: f64) -> Result<()> {
         let rate = self.totals().1 as f64 / seconds.max(0.01);
         let wanted = ((rate / STACKS_A_SECOND as f64) as u64).max(INTERVAL_BYTES);
-        // Twice or half: a map is not written for less.
+        // The map is written only if the interval changes by a factor of two.
         if wanted > 2 * self.interval || 2 * wanted < self.interval { self.set_interval(wanted) } else { Ok(()) }
     }
 
@@ -111,10 +115,12 @@ impl Allocations {
         put(&self.object, "interval", &0u32.to_le_bytes(), &bytes.to_le_bytes())
     }
 
+    /// Detaches the programs.
     pub fn detach(&mut self) {
         self.links.clear();
     }
 
+    /// Returns the events that were not recorded.
     pub fn account(&self) -> Account {
         account(&self.object)
     }

@@ -1,4 +1,4 @@
-//! Page faults, one by one: `bpf/faults.bpf.c`.
+//! Single page faults: `bpf/faults.bpf.c`.
 
 use libbpf_rs::{Link, Object, RingBuffer};
 use yunti_base::Result;
@@ -9,43 +9,53 @@ use crate::target::Process;
 
 /// 64-bit words of a fault before its 32-bit ones.
 const WORDS: usize = 4;
-/// Of begin and end of the mapping, in 64-bit words.
+/// Position of the mapping's begin and end, in 64-bit words.
 const RANGE_AT: usize = WORDS + 3;
 const NAME_AT: usize = (RANGE_AT + 2) * 8;
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/faults.bpf.o"));
 
-/// What an address was mapped to when it faulted.
+/// Mapping of an address at the time of its fault.
 #[derive(Clone, Debug)]
+/// First address.
 pub struct Home {
     pub begin: u64,
+    /// Address behind the last one.
     pub end: u64,
+    /// True if the mapping is writable.
     pub is_writable: bool,
+    /// True if writes are shared with other processes.
     pub is_shared: bool,
-    /// malloc's `[heap]`.
+    /// True for `[heap]` of malloc.
     pub is_heap: bool,
-    /// The first thread's.
+    /// True for the first thread's stack.
     pub is_stack: bool,
-    /// The last part of its file's name.
+    /// Last part of the file's name, if a file is mapped.
     pub file: Option<String>,
 }
 
+/// Page fault.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// CLOCK_MONOTONIC.
+    /// Time on CLOCK_MONOTONIC.
     pub time_ns: u64,
+    /// Address that was accessed.
     pub address: u64,
+    /// Stack pointer of the thread.
     pub stack_pointer: u64,
-    /// There was a page, which may not be used so: a write to what is shared until then.
+    /// True if a page was present but the access not allowed, as at the first write to a shared page.
     pub was_there: bool,
+    /// True for a write.
     pub is_write: bool,
-    /// By the program itself, and not by the kernel in its stead.
+    /// True for an access by the program itself, not by the kernel for it.
     pub is_users: bool,
+    /// Thread.
     pub tid: u32,
+    /// Thread number in its own PID namespace.
     pub tid_inside: u32,
-    /// As of [`super::Hit`].
+    /// Number of the stack, as in [`super::Hit`].
     pub stack: u32,
-    /// None: nothing, or it could not be seen at that moment.
+    /// Mapping of the address; `None` if there is none, or it could not be read at that moment.
     pub home: Option<Home>,
 }
 
@@ -85,7 +95,7 @@ impl Home {
     }
 }
 
-/// Programs at work; they are detached when this is dropped.
+/// Programs at work, detached when dropped.
 pub struct Faults {
     links: Vec<Link>,
     ring: RingBuffer<'static>,
@@ -94,7 +104,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// As [`super::Hits::start`].
+    /// Attaches to page faults; see [`super::Hits::start`] for the arguments.
     pub fn start(process: &Process, stacks: Option<&StackEvents>, stacks_a_second_max: u32) -> Result<Faults> {
         const PROGRAMS: [(&str, &str); 2] =
             [("fault_of_program", "page_fault_user"), ("fault_of_kernel", "page_fault_kernel")];
@@ -109,15 +119,18 @@ impl Faults {
         Ok(Faults { links, ring, records, object })
     }
 
+    /// Returns the faults since the last call.
     pub fn collect(&mut self) -> Vec<Fault> {
         let _ = self.ring.consume();
         self.records.borrow_mut().drain(..).map(|bytes| Fault::of(&bytes)).collect()
     }
 
+    /// Detaches the programs.
     pub fn detach(&mut self) {
         self.links.clear();
     }
 
+    /// Returns the events that were not recorded.
     pub fn account(&self) -> Account {
         account(&self.object)
     }

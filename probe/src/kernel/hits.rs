@@ -1,4 +1,4 @@
-//! Calls of functions and of the system, and passings of tracepoints, one by one: `bpf/hits.bpf.c`.
+//! Single calls of functions, system calls and tracepoint passes: `bpf/hits.bpf.c`.
 
 use libbpf_rs::{Link, Object, RawTracepointOpts, RingBuffer};
 use yunti_base::{Code, Error, Result};
@@ -12,10 +12,10 @@ use crate::target::Process;
 
 /// Registers that carry arguments.
 pub const ARGUMENTS: usize = 6;
-/// Places that may be watched at once.
+/// Places that can be probed at once.
 pub const PROBES_MAX: usize = 512;
 const TEXT_BYTES: usize = 64;
-/// 64-bit words of a hit before its 32-bit ones, and bytes before its texts.
+/// 64-bit words of a hit before its 32-bit ones; the texts follow behind.
 const WORDS: usize = 2 + ARGUMENTS + 1;
 const THREAD_AT: usize = WORDS * 8 + 6 * 4;
 const THREAD_BYTES: usize = 16;
@@ -25,32 +25,37 @@ const NO_DURATION: u64 = u64::MAX;
 const LEFT_BY_JUMP: u32 = 256;
 const END_IS_JUMP: u64 = 1 << 31;
 
-/// By how many arguments they read, the most first: a tracepoint takes the first of them that does not read more than it has.
+/// Programs by the number of arguments that they read, most first. A tracepoint accepts the first one that reads no
+/// more than it has.
 const TRACEPOINTS: [&str; ARGUMENTS + 1] =
     ["tracepoint6", "tracepoint5", "tracepoint4", "tracepoint3", "tracepoint2", "tracepoint1", "tracepoint0"];
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/hits.bpf.o"));
 
-/// How an argument is read.
+/// Form of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
+    /// A number.
     Number = 0,
-    /// Until its first zero byte.
+    /// Memory up to the first zero byte.
     Text = 1,
-    /// The first 64.
+    /// The first 64 bytes of memory.
     Bytes = 2,
 }
 
-/// Where hits come from.
+/// Place of a probe.
 #[derive(Clone, Debug)]
 pub enum Place {
+    /// Function of a file.
     Function(Function),
+    /// System call by its number.
     SystemCall(u32),
-    /// By its name.
+    /// Tracepoint by its name.
     Tracepoint(String),
 }
 
 impl Place {
+    /// Returns true if both places are the same.
     pub fn is_same(&self, other: &Place) -> bool {
         match (self, other) {
             (Place::Function(one), Place::Function(two)) => (&one.path, one.offset) == (&two.path, two.offset),
@@ -61,33 +66,40 @@ impl Place {
     }
 }
 
+/// Place to probe, and the arguments to read.
 #[derive(Clone, Debug)]
 pub struct Probe {
+    /// Place.
     pub place: Place,
-    /// Of its arguments, in their order.
+    /// Forms of its arguments, in their order.
     pub forms: Vec<Form>,
 }
 
-/// One call, or one passing.
+/// One call, or one pass of a tracepoint.
 #[derive(Clone, Debug)]
 pub struct Hit {
+    /// Index of the probe.
     pub probe: usize,
+    /// Thread.
     pub tid: u32,
-    /// As the thread calls itself: in a container, another number.
+    /// Thread number in its own PID namespace, which differs in a container.
     pub tid_inside: u32,
-    /// Its name, 15 bytes at most.
+    /// Thread name, at most 15 bytes.
     pub thread: String,
-    /// CLOCK_MONOTONIC.
+    /// Time on CLOCK_MONOTONIC.
     pub time_ns: u64,
-    /// None: it has none, is not over, was left without a return, or nobody knows its end.
+    /// Duration; `None` for a tracepoint, an open call, a call left without a return, or a function with unknown ends.
     pub duration_ns: Option<u64>,
-    /// It was left by a jump to another function, which returns in its stead: that long it took until then.
+    /// True if the call ended by a jump to another function, which returns in its place; the duration ends at the
+    /// jump.
     pub is_left_by_jump: bool,
+    /// Argument registers.
     pub arguments: [u64; ARGUMENTS],
+    /// Return value.
     pub result: u64,
-    /// The number of its stack among its thread's, from 1; 0: it was left away.
+    /// Number of the stack among its thread's, from 1; 0 if it was omitted.
     pub stack: u32,
-    /// Of arguments that are no numbers, in their order; None: there is no memory that could be read.
+    /// Memory of arguments that are not numbers, in their order; `None` if it is not readable.
     pub texts: Vec<Option<Vec<u8>>>,
 }
 
@@ -120,16 +132,16 @@ impl Hit {
 }
 
 impl Hit {
-    /// When its stack was asked for.
+    /// Returns the time at which its stack was requested.
     pub fn stack_time_ns(&self, is_system_call: bool) -> u64 {
-        // Of a JVM, a system call's only when it is over.
+        // In a JVM, a system call's stack is requested at its end.
         if is_system_call { self.time_ns + self.duration_ns.unwrap_or(0) } else { self.time_ns }
     }
 }
 
-/// Programs at work; they are detached when this is dropped.
+/// Programs at work, detached when dropped.
 pub struct Hits {
-    // Before the object that they belong to.
+    // Dropped before the object that they belong to.
     links: Vec<Link>,
     ring: RingBuffer<'static>,
     records: Records,
@@ -138,8 +150,8 @@ pub struct Hits {
 }
 
 impl Hits {
-    /// @param probes [`PROBES_MAX`] at most
-    /// @param stacks of a process that is no JVM; None: its threads are asked by SIGPROF, for which a handler must be there
+    /// Attaches `probes`, at most [`PROBES_MAX`]. `stacks`: for a process that is no JVM; `None` sends SIGPROF to its
+    /// threads, for which it must have a handler.
     pub fn start(
         process: &Process,
         probes: &[Probe],
@@ -167,7 +179,7 @@ impl Hits {
             hits.attach(process, number, probe)?;
         }
         if probes.iter().any(|probe| matches!(probe.place, Place::SystemCall(_))) {
-            // Ends first: a begin without its end would be told as a call that is not over.
+            // Ends are attached first: a begin without its end would be reported as an open call.
             for (program_name, tracepoint) in [("system_call_ends", "sys_exit"), ("system_call_begins", "sys_enter")] {
                 let link = program(&hits.object, program_name)?.attach_raw_tracepoint(tracepoint);
                 hits.links.push(attached("system calls", process, link)?);
@@ -214,27 +226,28 @@ impl Hits {
         Ok(())
     }
 
-    /// What has come since the last time, in the order in which it ended.
+    /// Returns the hits since the last call, in the order of their ends.
     pub fn collect(&mut self) -> Vec<Hit> {
         let _ = self.ring.consume();
         self.records.borrow_mut().drain(..).map(|bytes| Hit::of(&bytes)).collect()
     }
 
-    /// No more hits, and no more signals.
+    /// Detaches the programs; no hits and no signals follow.
     pub fn detach(&mut self) {
         self.links.clear();
     }
 
-    /// Calls that are not over, or were left by an exception and never came again.
+    /// Returns calls that are open, or were left by an exception and not entered again.
     pub fn open_calls(&self) -> Vec<Hit> {
         map(&self.object, "open_calls").map(|map| values(&map)).unwrap_or_default().iter().map(|v| Hit::of(v)).collect()
     }
 
-    /// How often each probe was hit, whatever was lost.
+    /// Returns the hits of each probe, including those that were not recorded.
     pub fn counts(&self) -> Vec<u64> {
         (0..self.probes as u32).map(|n| word(&lookup(&self.object, "counts", &n.to_le_bytes()), 0)).collect()
     }
 
+    /// Returns the events that were not recorded.
     pub fn account(&self) -> Account {
         account(&self.object)
     }

@@ -1,17 +1,17 @@
-//! What the kernel sees of a process, by small programs of ours that run in it (BPF): calls, page faults. They are loaded for the time of a look
-//! and are gone with us, however we end.
+//! Measurements by small programs in the kernel (BPF). They are loaded for the time of a measurement, and disappear
+//! with this process in any case.
 //!
 //! ```text
-//!   programs.rs  loading what bpf/ has, and why that is not possible here
-//!   hits.rs      calls of functions and of the system, passings of tracepoints
-//!   allocations.rs what is asked of malloc
-//!   faults.rs    page faults
-//!   machine/     what is seen of the machine, whichever process it is for
-//!   samples.rs   of a clock that ticks for all, one process's samples
-//!   tracepoint.rs tracepoints by their numbers, where tracefs is mounted nowhere too
-//!   threads.rs   where threads are that do not run
-//!   waits.rs     when threads were not on a processor
-//!   stacks.rs    stacks that the programs ask for, of processes that are no JVM
+//!   programs.rs    loading the objects of bpf/, and reasons why that fails
+//!   hits.rs        calls of functions, system calls, passes of tracepoints
+//!   allocations.rs memory requested from malloc
+//!   faults.rs      page faults
+//!   system/        measurements of the whole machine
+//!   samples.rs     samples of one process from a clock of the whole machine
+//!   tracepoint.rs  tracepoints by their numbers, also without a mounted tracefs
+//!   threads.rs     positions of threads that do not run
+//!   waits.rs       times at which threads were off the processor
+//!   stacks.rs      stacks that the programs request, of processes that are no JVM
 //! ```
 
 mod allocations;

@@ -1,4 +1,4 @@
-//! Programs of `bpf/`: loaded for one process, their rings and accounts.
+//! Programs of `bpf/`: loading for one process, ring buffers and accounts.
 
 use std::cell::RefCell;
 use std::os::fd::RawFd;
@@ -12,53 +12,52 @@ use yunti_base::{Code, Error, Result};
 use crate::native::Function;
 use crate::target::Process;
 
-/// What a program is told of its target.
+/// Constants of a program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings {
+    /// Process to measure.
     pub pid: u32,
-    /// A JVM's threads are asked by SIGPROF; others by an event of perf.
+    /// True for a JVM, whose threads get SIGPROF; false requests stacks through a perf event.
     pub stacks_by_signal: bool,
+    /// Stacks a second, at most.
     pub stacks_a_second_max: u32,
 }
 
-/// What was not taken.
+/// Events that were not recorded.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Account {
-    /// Events that there was no room for.
+    /// Events that did not fit into the ring buffer.
     pub lost: u64,
+    /// Stacks omitted by the limit a second.
     pub stacks_left_away: u64,
 }
 
-/// Records of a ring, as bytes.
+/// Records of a ring buffer, as bytes.
 pub type Records = Rc<RefCell<Vec<Vec<u8>>>>;
 
-/// Of the PID namespace that the kernel starts with: PROC_PID_INIT_INO.
+/// The initial PID namespace, PROC_PID_INIT_INO.
 const FIRST_NAMESPACE: &str = "pid:[4026531836]";
 
-/// Loads the programs of an object that are wanted, for one process.
-///
-/// # Errors
-/// What forbids it here, in one line.
+/// Loads the programs `wanted` of an object for one process. Fails with the reason in one line if the kernel or the
+/// rights do not suffice.
 pub fn load(image: &[u8], settings: Settings, wanted: &[&str]) -> Result<Object> {
     first_namespace()?;
     let words = [settings.pid, settings.stacks_by_signal.into(), settings.stacks_a_second_max];
     load_for(image, &format!("process {}", settings.pid), &words, wanted)
 }
 
-/// Programs know processes by the kernel's own numbers.
+/// Fails outside the initial PID namespace, because programs use the kernel's own process numbers.
 pub fn first_namespace() -> Result<()> {
     let namespace = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     if namespace.to_string_lossy() == FIRST_NAMESPACE {
         return Ok(());
     }
-    let error = Error::new(Code::Input, "the kernel's own numbers of processes are not known in this container");
+    let error = Error::new(Code::Input, "this container does not know the kernel's own process numbers");
     Err(error.hint("run it outside, on the host"))
 }
 
-/// The same for anything else.
-///
-/// @param watched what is to be watched, for errors
-/// @param settings the object's constants
+/// Loads the programs `wanted` of an object. `watched`: the target, for error messages; `settings`: the object's
+/// constants.
 pub fn load_for(image: &[u8], watched: &str, settings: &[u32], wanted: &[&str]) -> Result<Object> {
     let failed = |e: &libbpf_rs::Error| refused(watched, e);
     libbpf_rs::set_print(None);
@@ -78,13 +77,14 @@ pub fn load_for(image: &[u8], watched: &str, settings: &[u32], wanted: &[&str]) 
 
 fn refused(watched: &str, error: &libbpf_rs::Error) -> Error {
     let text = error.to_string();
-    let said = Error::new(Code::Input, format!("{watched} cannot be watched by the kernel: {text}"));
+    let error = Error::new(Code::Input, format!("{watched} cannot be watched by the kernel: {text}"));
     match error.kind() {
-        libbpf_rs::ErrorKind::PermissionDenied => said.hint("run as root"),
-        _ => said.hint("Linux 5.15 or later with BPF and its types (CONFIG_DEBUG_INFO_BTF) is needed"),
+        libbpf_rs::ErrorKind::PermissionDenied => error.hint("run as root"),
+        _ => error.hint("Linux 5.15 or later with BPF and its types (CONFIG_DEBUG_INFO_BTF) is needed"),
     }
 }
 
+/// Returns a program of the object.
 pub fn program<'o>(object: &'o Object, name: &str) -> Result<ProgramMut<'o>> {
     object
         .progs_mut()
@@ -92,6 +92,7 @@ pub fn program<'o>(object: &'o Object, name: &str) -> Result<ProgramMut<'o>> {
         .ok_or_else(|| Error::new(Code::Internal, format!("bpf/ has no program {name}")))
 }
 
+/// Returns a map of the object.
 pub fn map<'o>(object: &'o Object, name: &str) -> Result<Map<'o>> {
     object
         .maps()
@@ -99,6 +100,7 @@ pub fn map<'o>(object: &'o Object, name: &str) -> Result<Map<'o>> {
         .ok_or_else(|| Error::new(Code::Internal, format!("bpf/ has no map {name}")))
 }
 
+/// Returns the link, or an error that names `what`, or the end of the process.
 pub fn attached<T>(what: &str, process: &Process, link: libbpf_rs::Result<T>) -> Result<T> {
     link.map_err(|e| match process.is_alive() {
         true => Error::new(Code::Input, format!("{what} cannot be watched: {e}")),
@@ -106,7 +108,7 @@ pub fn attached<T>(what: &str, process: &Process, link: libbpf_rs::Result<T>) ->
     })
 }
 
-/// A uprobe at a place in a function's file.
+/// Attaches a uprobe at an offset in a function's file.
 pub fn uprobe(
     object: &Object,
     name: &str,
@@ -121,7 +123,7 @@ pub fn uprobe(
     attached(&format!("{} of {}", function.name, function.file), process, link)
 }
 
-/// A ring of records, and where they are laid when it is emptied.
+/// Returns a ring buffer, and the records that each `consume` of it appends.
 pub fn ring(object: &Object, name: &str) -> Result<(RingBuffer<'static>, Records)> {
     let failed = |e: libbpf_rs::Error| Error::new(Code::Internal, format!("the ring {name}: {e}"));
     let records = Records::default();
@@ -137,28 +139,31 @@ pub fn ring(object: &Object, name: &str) -> Result<(RingBuffer<'static>, Records
     Ok((builder.build().map_err(failed)?, records))
 }
 
+/// Returns the account of the programs.
 pub fn account(object: &Object) -> Account {
     let all = lookup(object, "accounts", &0u32.to_le_bytes());
     Account { lost: word(&all, 0), stacks_left_away: word(&all, 1) }
 }
 
+/// Returns a value of a map, or no bytes.
 pub fn lookup(object: &Object, name: &str, key: &[u8]) -> Vec<u8> {
     map(object, name).ok().and_then(|map| map.lookup(key, MapFlags::ANY).ok().flatten()).unwrap_or_default()
 }
 
+/// Writes a value of a map.
 pub fn put(object: &Object, name: &str, key: &[u8], value: &[u8]) -> Result<()> {
     let put = map(object, name)?.update(key, value, MapFlags::ANY);
     put.map_err(|e| Error::new(Code::Internal, format!("the map {name}: {e}")))
 }
 
-/// Puts descriptors where programs find them by their processor.
+/// Writes descriptors to a map by processor.
 pub fn put_descriptors(object: &Object, name: &str, of_processor: &[(usize, RawFd)]) -> Result<()> {
     of_processor
         .iter()
         .try_for_each(|(processor, fd)| put(object, name, &(*processor as u32).to_le_bytes(), &fd.to_le_bytes()))
 }
 
-/// All values of a map.
+/// Returns all values of a map.
 pub fn values<T>(map: &MapImpl<'_, T>) -> Vec<Vec<u8>>
 where
     for<'m> MapImpl<'m, T>: MapCore,
@@ -166,7 +171,7 @@ where
     map.keys().filter_map(|key| map.lookup(&key, MapFlags::ANY).ok().flatten()).collect()
 }
 
-/// All of a map.
+/// Returns all keys and values of a map.
 pub fn values_by_key<T>(map: &MapImpl<'_, T>) -> Vec<(Vec<u8>, Vec<u8>)>
 where
     for<'m> MapImpl<'m, T>: MapCore,
@@ -179,12 +184,12 @@ where
         .collect()
 }
 
-/// The n-th 64-bit word of a record; 0 beyond its end.
+/// Returns the n-th 64-bit word of a record; 0 behind its end.
 pub fn word(bytes: &[u8], n: usize) -> u64 {
     bytes.get(n * 8..n * 8 + 8).and_then(|b| b.try_into().ok()).map_or(0, u64::from_le_bytes)
 }
 
-/// The n-th 32-bit word behind a number of 64-bit ones.
+/// Returns the n-th 32-bit word behind `words` 64-bit ones.
 pub fn half(bytes: &[u8], words: usize, n: usize) -> u32 {
     let at = words * 8 + n * 4;
     bytes.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)

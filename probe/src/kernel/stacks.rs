@@ -1,4 +1,4 @@
-//! Stacks that the programs of `bpf/` ask for in processes that are no JVM: copied by an event of perf, unwound here.
+//! Stacks that the programs of `bpf/` request in processes that are no JVM: copied by a perf event, unwound here.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -11,14 +11,16 @@ use crate::native::{AskedStacks, Unwinding};
 use crate::stack::Frame;
 use crate::target::Process;
 
+/// Stacks by thread and number.
 pub struct StackEvents {
     events: AskedStacks,
     unwinding: Unwinding,
-    /// Of a thread, by its number.
+    /// By thread, and number within the thread.
     stacks: HashMap<(u32, u32), Rc<[Frame]>>,
 }
 
 impl StackEvents {
+    /// Opens the perf events. Fails without the rights to copy stacks.
     pub fn of(process: &Process) -> Result<StackEvents> {
         let events = AskedStacks::open().map_err(|e| {
             Error::io(Code::Input, &format!("stacks of process {} cannot be copied", process.pid), &e)
@@ -27,6 +29,7 @@ impl StackEvents {
         Ok(StackEvents { events, unwinding: Unwinding::new(process), stacks: HashMap::new() })
     }
 
+    /// Unwinds the stacks since the last call.
     pub fn collect(&mut self) {
         let mut come = Vec::new();
         self.events.drain(|word, raw| come.push(((half(word, 0, 0), half(word, 0, 1)), raw)));
@@ -36,22 +39,24 @@ impl StackEvents {
         }
     }
 
+    /// Returns the name and number of a thread.
     pub fn thread(&mut self, tid: u32) -> Rc<str> {
         self.unwinding.thread(tid)
     }
 
+    /// Returns the stacks that did not fit into the ring buffer.
     pub fn lost(&self) -> u64 {
         self.events.lost
     }
 
+    /// Returns all stacks.
     pub fn stacks(self) -> HashMap<(u32, u32), Rc<[Frame]>> {
         self.stacks
     }
 }
 
-/// Loads programs that ask for stacks.
-///
-/// @param stacks of a process that is no JVM; None: its threads are asked by SIGPROF, for which a handler must be there
+/// Loads programs that request stacks. `stacks`: for a process that is no JVM; `None` sends SIGPROF to its threads,
+/// for which it must have a handler.
 pub fn load_with_stacks(
     image: &[u8],
     process: &Process,

@@ -1,6 +1,6 @@
-//! What the threads of a process are at, at one moment: `bpf/threads.bpf.c`.
+//! Positions of a process's threads at one moment: `bpf/threads.bpf.c`.
 //!
-//! One of the listed files with `unsafe`: libbpf-rs has no word for an iterator over the threads of one process.
+//! One of the listed files with `unsafe`: libbpf-rs has no iterator over the threads of one process.
 
 use std::io::Read;
 use std::mem::size_of;
@@ -14,56 +14,61 @@ use crate::target::Process;
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/threads.bpf.o"));
 
-/// As of bpf/threads.bpf.c.
+/// Sizes as in bpf/threads.bpf.c.
 const THREAD_BYTES: usize = 24;
 const REGISTERS_MAX: usize = 4;
 const FRAMES_MAX: usize = 32;
 const PLACE_BYTES: usize = (REGISTERS_MAX + FRAMES_MAX) * 8;
 const RUNS: u32 = 1;
 const SAME: u32 = 2;
-/// Of a thread that has ended and is not buried yet.
+/// State of a thread that has ended and is not reaped.
 const DEAD: u32 = 0x80;
 const READ_BYTES: usize = 64 << 10;
 
+/// Thread at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
+    /// Thread number.
     pub tid: u32,
-    /// How often it was given a processor.
+    /// Times that it got a processor.
     pub runs: u64,
-    /// It waits for nothing but a processor.
+    /// True if it waits for a processor only.
     pub is_queued: bool,
+    /// Position.
     pub at: At,
 }
 
+/// Position of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum At {
+    /// On a processor.
     Processor,
-    /// Where it was when it was looked at last.
+    /// At the same position as at the previous reading.
     Same,
-    /// Registers as of [`crate::native::REGISTERS`]; addresses in the kernel, the innermost first.
-    Away {
-        registers: Vec<u64>,
-        kernel: Vec<u64>,
-    },
+    /// Off the processor. Registers as in [`crate::native::REGISTERS`]; addresses in the kernel, innermost first.
+    Away { registers: Vec<u64>, kernel: Vec<u64> },
 }
 
+/// Iterator over the threads of a process.
 pub struct Threads {
     link: Link,
     _object: Object,
 }
 
 impl Threads {
+    /// Loads the iterator for a process.
     pub fn of(process: &Process) -> Result<Threads> {
         let settings = Settings { pid: process.pid, ..Settings::default() };
         let object = load(IMAGE, settings, &["threads"])?;
         let program = program(&object, "threads")?;
-        // Before Linux 6.1 it goes over all threads of the machine.
+        // Before Linux 6.1 the iterator covers all threads of the machine.
         let link = over_one(&program, process.pid).map_or_else(|| program.attach(), Ok);
         Ok(Threads { link: attached("threads", process, link)?, _object: object })
     }
 
-    pub fn look(&self) -> Result<Vec<Thread>> {
-        let failed = |e: &dyn std::fmt::Display| Error::new(Code::Input, format!("threads cannot be looked at: {e}"));
+    /// Returns the threads of the process.
+    pub fn read(&self) -> Result<Vec<Thread>> {
+        let failed = |e: &dyn std::fmt::Display| Error::new(Code::Input, format!("threads cannot be read: {e}"));
         let mut iterator = Iter::new(&self.link).map_err(|e| failed(&e))?;
         let (mut bytes, mut read) = (Vec::new(), vec![0; READ_BYTES]);
         loop {
@@ -87,9 +92,10 @@ fn over_one(program: &ProgramMut<'_>, pid: u32) -> Option<Link> {
         link_info_len: size_of::<libbpf_sys::bpf_iter_link_info>() as _,
         ..Default::default()
     };
-    // SAFETY: the program is loaded and lives as long as its object; the options and what they point to outlive the call, which copies them.
+    // SAFETY: the program is loaded and lives as long as its object. The options and their targets outlive the call,
+    // which copies them.
     let link = unsafe { libbpf_sys::bpf_program__attach_iter(program.as_libbpf_object().as_ptr(), &raw const options) };
-    // SAFETY: libbpf has made it for us alone; it gives null where it has failed.
+    // SAFETY: libbpf has created the link for this caller alone; it returns null on failure.
     NonNull::new(link).map(|link| unsafe { Link::from_ptr(link) })
 }
 

@@ -1,4 +1,5 @@
-//! Tracepoints by the numbers that tracefs gives them, also where it is mounted nowhere: a mount that has no place is of us alone, and gone with us.
+//! Tracepoints by the numbers of tracefs, also if it is not mounted: a mount without a mount point is private to this
+//! process, and ends with it.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
@@ -10,16 +11,16 @@ use perf_event::events::Tracepoint;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
-/// Where it may be mounted.
+/// Usual mount points.
 const PLACES: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
-/// @param name with its group: `filemap/mm_filemap_fault`
+/// Attaches a program to a tracepoint. `name`: with its group, as in `filemap/mm_filemap_fault`.
 pub fn attach(program: ProgramMut<'_>, name: &str) -> Result<Link> {
     let mut builder = Builder::new(Tracepoint::with_id(number(name)?));
-    // On one processor: a program is run for all of them, once.
+    // Opened on one processor: the program runs for all processors, once.
     let event = builder.any_pid().one_cpu(0).exclude_kernel(false).exclude_hv(false).build()?;
     let link = program.attach_perf_event(event.as_raw_fd()).map_err(Error::other)?;
-    // libbpf closes it with the link.
+    // libbpf closes the event with the link.
     let _ = event.into_raw_fd();
     Ok(link)
 }
@@ -49,8 +50,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn without_a_place_it_is_read_too() {
-        // Only root can mount.
+    fn reads_tracefs_without_a_mount_point() {
+        // A mount needs root.
         if let Ok(mount) = unplaced() {
             assert!(openat(mount.as_fd(), "events/filemap", FLAGS, Mode::empty()).is_ok());
             assert!(number("filemap/mm_filemap_add_to_page_cache").is_ok());

@@ -1,4 +1,4 @@
-//! When threads left the processor and why, and spans between calls of functions: `bpf/waits.bpf.c`.
+//! Times at which threads left the processor, with reasons; and spans between calls of functions: `bpf/waits.bpf.c`.
 
 use libbpf_rs::{Link, Object, RingBuffer};
 use yunti_base::Result;
@@ -14,40 +14,48 @@ const NO_SYSTEM_CALL: u32 = u32::MAX;
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/waits.bpf.o"));
 
-/// A thread was not on a processor. Times are of CLOCK_MONOTONIC.
+/// Wait of a thread off the processor. Times are on CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wait {
+    /// Thread.
     pub tid: u32,
+    /// Time at which it left the processor.
     pub off_ns: u64,
-    /// From here on it could have run.
+    /// Time from which it could have run.
     pub woken_ns: u64,
+    /// Time at which it got a processor.
     pub on_ns: u64,
-    /// No signal wakes it: it waits for a disk, or for a lock of the kernel.
+    /// True if no signal can wake it: it waits for a disk, or for a lock of the kernel.
     pub is_uninterruptible: bool,
+    /// System call in which it waited.
     pub system_call: Option<u32>,
-    /// As of [`super::Hit`].
+    /// Number of the stack, as in [`super::Hit`].
     pub stack: u32,
 }
 
-/// A thread was between the call of one function and the end.
+/// Span of a thread from the call of a function to an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
+    /// Thread.
     pub tid: u32,
+    /// Begin on CLOCK_MONOTONIC.
     pub begin_ns: u64,
+    /// End on CLOCK_MONOTONIC.
     pub end_ns: u64,
 }
 
-/// Where spans begin and end.
+/// Functions at which spans begin and end.
 #[derive(Clone, Debug)]
 pub struct SpanBounds {
+    /// Functions whose calls begin a span.
     pub begin: Vec<Function>,
-    /// Empty: where the same functions return.
+    /// Functions whose calls end a span; empty: a span ends with the return of its first function.
     pub end: Vec<Function>,
 }
 
-/// Programs at work; they are detached when this is dropped.
+/// Programs at work, detached when dropped.
 pub struct Waits {
-    // Before the object that they belong to.
+    // Dropped before the object that they belong to.
     links: Vec<Link>,
     ring: RingBuffer<'static>,
     records: Records,
@@ -55,7 +63,8 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// @param stacks of a process that is no JVM, whose waits are told in spans alone; None: it is one, and all waits are told, without stacks
+    /// Attaches the programs. `stacks`: for a process that is no JVM, whose waits are reported within spans only;
+    /// `None` for a JVM, all of whose waits are reported without stacks.
     pub fn start(
         process: &Process,
         spans: Option<&SpanBounds>,
@@ -98,7 +107,7 @@ impl Waits {
         Ok(())
     }
 
-    /// Hands on what has come since the last time.
+    /// Calls `wait` and `span` for the records since the last call.
     pub fn collect(&mut self, mut wait: impl FnMut(Wait), mut span: impl FnMut(Span)) {
         let _ = self.ring.consume();
         for bytes in self.records.borrow_mut().drain(..) {
@@ -119,10 +128,12 @@ impl Waits {
         }
     }
 
+    /// Detaches the programs.
     pub fn detach(&mut self) {
         self.links.clear();
     }
 
+    /// Returns the events that were not recorded.
     pub fn account(&self) -> Account {
         account(&self.object)
     }

@@ -1,9 +1,11 @@
-//! Counters of the kernel that interrupt a thread after so much processor time and tell where it was: perf_event_open(2).
+//! Counters of the kernel that interrupt a thread after a period of processor time and record its position:
+//! perf_event_open(2).
 //!
-//! As root one for each processor, of whose samples a program in the kernel keeps those of the process. Else one for each thread and each
-//! processor, since only such ones are inherited by threads that come later; all of one processor share a ring.
+//! As root, there is one counter for each processor, and a kernel program keeps the samples of the process. Else there
+//! is one for each thread and processor, because only such counters are inherited by later threads; the counters of a
+//! processor share a ring buffer.
 //!
-//! One of the listed files with `unsafe`: the ioctl that makes them share it, and a descriptor of a counter that is borrowed.
+//! One of the listed files with `unsafe`: the ioctl that shares a ring buffer, and a borrowed descriptor of a counter.
 
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
@@ -17,50 +19,57 @@ use crate::kernel::OnlyTarget;
 use crate::target::Process;
 use crate::target::schedule::listed;
 
-/// Of a user's stack, copied with each sample: what is deeper is cut off.
+/// Bytes of the user stack that are copied with each sample; deeper parts are cut off.
 pub const STACK_BYTES: u32 = 32 << 10;
-/// Where the kernel limits it (perf_event_mlock_kb), the next is tried.
+/// Ring buffer sizes in bytes, tried in this order, because perf_event_mlock_kb may limit them.
 const RING_BYTES: [usize; 3] = [4 << 20, 1 << 20, 256 << 10];
-/// Stacks that are asked for come in bursts, each as large as what is copied of a stack: for all processors together.
+/// Bytes for requested stacks of all processors together. They come in bursts, each as large as a copied stack.
 const ASKED_BYTES_MAX: usize = 256 << 20;
 const ASKED_RING_BYTES: [usize; 3] = [64 << 20, 8 << 20, 1 << 20];
-/// `_IO('$', 5)`: records of one counter go to the ring of another.
+/// `_IO('$', 5)`: directs the records of one counter to the ring buffer of another.
 const SET_OUTPUT: libc::c_ulong = 0x2405;
-/// rbp, rsp and rip of x86-64; x29, sp, pc and x30 of arm64: arch/*/include/uapi/asm/perf_regs.h.
+/// Registers rbp, rsp and rip of x86-64; x29, sp, pc and x30 of arm64: arch/*/include/uapi/asm/perf_regs.h.
 #[cfg(target_arch = "x86_64")]
 pub const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
 #[cfg(target_arch = "aarch64")]
 pub const REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
 
-/// What a thread was doing.
+/// Raw sample of a thread.
 pub struct Raw {
+    /// Thread.
     pub tid: u32,
-    /// CLOCK_MONOTONIC.
+    /// Time on CLOCK_MONOTONIC.
     pub time_ns: u64,
-    /// Addresses in the kernel, the innermost first.
+    /// Addresses in the kernel, innermost first.
     pub kernel: Vec<u64>,
-    /// Of [`REGISTERS`], in their order; empty: the thread was never in its own code.
+    /// Values of [`REGISTERS`], in their order; empty if the thread has no user code.
     pub registers: Vec<u64>,
+    /// Copy of the stack's memory, from the stack pointer on.
     pub stack: Vec<u8>,
 }
 
+/// Open counters of a process.
 pub struct Counters {
-    // Before the events that it belongs to.
+    // Dropped before the events that it belongs to.
     _filter: Option<OnlyTarget>,
     rings: Vec<Sampler>,
     _others: Vec<Counter>,
+    /// True if kernel code is sampled too.
     pub sees_kernel: bool,
+    /// Samples that did not fit into the ring buffers.
     pub lost: u64,
 }
 
 impl Counters {
+    /// Starts to sample a process, `rate` times in a second of processor time. Fails without the rights.
     pub fn start(process: &Process, rate: u32) -> Result<Counters> {
         allow_many_files();
-        // One clock a processor, for all threads however many and however briefly they run. The whole machine is root's alone.
+        // One clock a processor, for any number of threads, even short-lived ones. Only root may sample the whole
+        // machine.
         if let Ok(counters) = OnlyTarget::of(process).and_then(|filter| Counters::open_whole(process, rate, filter)) {
             return if process.is_alive() { Ok(counters) } else { Err(process.has_ended()) };
         }
-        // With perf_event_paranoid 2 and no rights, one's own code only.
+        // With perf_event_paranoid 2 and without rights, only user code can be sampled.
         match Counters::open(process, rate, true) {
             Ok(counters) => Ok(counters),
             Err(_) => Counters::open(process, rate, false).map_err(|e| {
@@ -68,7 +77,7 @@ impl Counters {
                     return process.has_ended();
                 }
                 let hint = if e.raw_os_error() == Some(libc::EMFILE) {
-                    "it has more threads than this limit of open files allows: ulimit -n"
+                    "it has more threads than the limit of open files allows: raise it with ulimit -n"
                 } else {
                     "run as its owner, or as root; /proc/sys/kernel/perf_event_paranoid must be 2 or less"
                 };
@@ -93,8 +102,8 @@ impl Counters {
         Ok(Counters { _filter: Some(filter), rings, _others: Vec::new(), sees_kernel: true, lost: 0 })
     }
 
-    /// A counter for each thread and processor. A thread is sampled each time that it has run for as long as a period is: of one that runs for
-    /// less, nothing is seen.
+    /// Opens a counter for each thread and processor. A thread is sampled each time that it has run for a period;
+    /// shorter runs are not sampled.
     fn open(process: &Process, rate: u32, kernel: bool) -> std::io::Result<Counters> {
         let mut rings: Vec<Sampler> = Vec::new();
         let mut others = Vec::new();
@@ -137,7 +146,7 @@ impl Counters {
         Ok(Counters { _filter: None, rings, _others: others, sees_kernel: kernel, lost: 0 })
     }
 
-    /// Hands on what has come since the last time.
+    /// Calls `take` for the samples since the last call.
     pub fn drain(&mut self, mut take: impl FnMut(Raw)) {
         for ring in &mut self.rings {
             self.lost += drain(ring, |sample| take(Raw::of(sample)));
@@ -152,7 +161,7 @@ impl Raw {
         Raw {
             tid: sample.tid().unwrap_or(0),
             time_ns: sample.time().unwrap_or(0),
-            // Addresses at the top of the address space are markers: PERF_CONTEXT_KERNEL and the like.
+            // Addresses at the top of the address space are markers, such as PERF_CONTEXT_KERNEL.
             kernel: chain.iter().copied().filter(|a| !user(a) && *a < u64::MAX - 4095).collect(),
             registers: sample.regs_user().map(|r| r.regs.to_vec()).unwrap_or_default(),
             stack: sample.stack_user().unwrap_or_default().to_vec(),
@@ -160,7 +169,7 @@ impl Raw {
     }
 }
 
-/// Empties a ring. Returns how many samples it had no room for.
+/// Empties a ring buffer. Returns the samples that did not fit into it.
 fn drain(ring: &mut Sampler, mut take: impl FnMut(&Sample<'_>)) -> u64 {
     let mut lost = 0;
     while let Some(record) = ring.next_record() {
@@ -173,13 +182,17 @@ fn drain(ring: &mut Sampler, mut take: impl FnMut(&Sample<'_>)) -> u64 {
     lost
 }
 
-/// Stacks that programs in the kernel ask for: an event a processor, which they find by its descriptor and say a word to.
+/// Stacks that kernel programs request: an event a processor, which the programs find by its descriptor and write a
+/// word to.
+/// Receiver of requested stacks.
 pub struct AskedStacks {
     rings: Vec<(usize, Sampler)>,
+    /// Stacks that did not fit into the ring buffers.
     pub lost: u64,
 }
 
 impl AskedStacks {
+    /// Opens an event on each processor.
     pub fn open() -> std::io::Result<AskedStacks> {
         allow_many_files();
         let mut rings = Vec::new();
@@ -198,11 +211,12 @@ impl AskedStacks {
         Ok(AskedStacks { rings, lost: 0 })
     }
 
+    /// Returns the descriptors by processor.
     pub fn descriptors(&self) -> Vec<(usize, RawFd)> {
         self.rings.iter().map(|(processor, ring)| (*processor, ring.as_counter().as_raw_fd())).collect()
     }
 
-    /// Hands on the word that was said, and the stack.
+    /// Calls `take` with the word and the stack of each request.
     pub fn drain(&mut self, mut take: impl FnMut(&[u8], Raw)) {
         for (_, ring) in &mut self.rings {
             self.lost += drain(ring, |sample| take(sample.raw().unwrap_or_default(), Raw::of(sample)));
@@ -210,7 +224,8 @@ impl AskedStacks {
     }
 }
 
-/// A descriptor a thread and a processor: a thousand threads on sixteen processors are sixteen thousand.
+/// Raises the limit of open files. A descriptor is needed for each thread and processor: 16,000 for a thousand threads
+/// on 16 processors.
 fn allow_many_files() {
     let limit = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
@@ -233,14 +248,14 @@ fn builder(event: Software, kernel: bool) -> Builder<'static> {
     builder
 }
 
-/// Another descriptor of a counter.
+/// Returns another descriptor of a counter.
 fn own_descriptor(counter: &Counter) -> std::io::Result<OwnedFd> {
-    // SAFETY: the counter is borrowed, and its descriptor stays open as long.
+    // SAFETY: the counter is borrowed, and its descriptor stays open for that time.
     let descriptor = unsafe { BorrowedFd::borrow_raw(counter.as_raw_fd()) };
     descriptor.try_clone_to_owned()
 }
 
-/// The largest ring that there is room for. One that cannot be mapped takes its counter with it.
+/// Opens a counter with the largest ring buffer that can be mapped. A failed mapping closes its counter.
 fn with_ring(sizes: &[usize], make: impl Fn() -> std::io::Result<Counter>) -> std::io::Result<Sampler> {
     let mut last = None;
     for bytes in sizes {

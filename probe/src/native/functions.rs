@@ -1,4 +1,4 @@
-//! Functions by name, in the files that a process has mapped.
+//! Functions by name, in the files mapped by a process.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
@@ -10,28 +10,32 @@ use super::mangled::plain;
 use super::returns;
 use crate::target::{Process, mappings};
 
-/// A function of a file. All places are such in the file.
+/// Function of a file. All places are offsets in the file.
 #[derive(Clone, Debug)]
+/// Name.
 pub struct Function {
     pub name: String,
-    /// `libc.so.6`
+    /// Name of the file, such as `libc.so.6`.
     pub file: String,
-    /// As we reach it.
+    /// Path of the file as this process reaches it.
     pub path: PathBuf,
+    /// Offset of its entry.
     pub offset: u64,
+    /// Offsets of its return instructions.
     pub returns: Vec<u64>,
-    /// Where it leaves to another function, which returns in its stead.
+    /// Offsets of jumps to other functions, which return in its place.
     pub jumps: Vec<u64>,
 }
 
 impl Function {
-    /// False: its code does not show where it ends.
+    /// Returns false if its code does not show its ends.
     pub fn has_end(&self) -> bool {
         !self.returns.is_empty() || !self.jumps.is_empty()
     }
 }
 
-/// What a name says: `getaddrinfo`, `libc:malloc`, `SSL_*`; C++ and Rust functions by their own name, without arguments.
+/// Returns true if `name` matches the pattern: `getaddrinfo`, `libc:malloc`, `SSL_*`; C++ and Rust functions by their
+/// plain name, without arguments.
 fn fits(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => name == pattern,
@@ -39,9 +43,8 @@ fn fits(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Of all files of a process, those functions whose name fits; each once, whatever aliases it has.
-///
-/// @param library a part of the file's name
+/// Returns the functions of a process whose names match, in all of its files; each once, even with aliases. `library`:
+/// a part of the file's name.
 pub fn find(process: &Process, library: Option<&str>, pattern: &str) -> Vec<Function> {
     let (mut found, mut known) = (Vec::new(), HashSet::new());
     for mapping in mappings(process).into_iter().filter(|m| m.is_code && m.name.starts_with('/')) {
@@ -61,7 +64,7 @@ pub fn find(process: &Process, library: Option<&str>, pattern: &str) -> Vec<Func
     found
 }
 
-/// By offset.
+/// Functions of a file, by offset.
 fn in_file(bytes: &[u8], pattern: &str) -> BTreeMap<u64, Function> {
     let mut found = BTreeMap::new();
     let Ok(file) = object::File::parse(bytes) else { return found };
@@ -69,7 +72,7 @@ fn in_file(bytes: &[u8], pattern: &str) -> BTreeMap<u64, Function> {
     let symbols: Vec<Symbol> =
         file.dynamic_symbols().chain(file.symbols()).filter_map(|symbol| Symbol::of(&symbol)).collect();
     for symbol in symbols.iter().filter(|symbol| !symbol.is_piece) {
-        // Of all names only those are taken apart that are asked for with their namespace.
+        // Names are demangled only for patterns with a namespace.
         let name = match pattern.contains("::") {
             true => plain(symbol.of),
             false => symbol.of.to_owned(),
@@ -95,21 +98,22 @@ fn in_file(bytes: &[u8], pattern: &str) -> BTreeMap<u64, Function> {
     found
 }
 
-/// A function, or a piece of one.
+/// Symbol of a function, or of a piece of one.
 struct Symbol<'a> {
     name: &'a str,
-    /// Without what compilers add: `f` of `f.cold`, `f.constprop.0`.
+    /// Name without compiler suffixes: `f` for `f.cold` or `f.constprop.0`.
     of: &'a str,
     address: u64,
     size: u64,
-    /// What is seldom used of a function, put elsewhere (`f.cold`), or what is left of one that is inlined in part (`f.part.0`).
+    /// True for rarely used code that was moved elsewhere (`f.cold`), and for the rest of a partly inlined function
+    /// (`f.part.0`).
     is_piece: bool,
 }
 
 impl<'a> Symbol<'a> {
     fn of(symbol: &impl ObjectSymbol<'a>) -> Option<Symbol<'a>> {
         let name = symbol.name().ok()?;
-        // What the linker chooses at start (memcpy by the processor's features) has no code of its own.
+        // An indirect function that the linker selects at start (memcpy by processor features) has no code of its own.
         if symbol.kind() != SymbolKind::Text || symbol.is_undefined() || symbol.size() == 0 || name.is_empty() {
             return None;
         }
@@ -142,13 +146,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_patterns() {
+    fn matches_names_and_patterns() {
         assert!(fits("malloc", "malloc") && !fits("malloc", "mallocx"));
         assert!(fits("SSL_*", "SSL_read") && fits("*_read", "SSL_read") && fits("a*a", "aa") && !fits("a*a", "a"));
     }
 
     #[test]
-    fn functions_of_the_c_library() {
+    fn finds_functions_of_the_c_library() {
         let me = Process::of(std::process::id()).unwrap();
         let found = find(&me, Some("libc"), "getaddrinfo");
         assert_eq!(found.len(), 1, "{found:?}");

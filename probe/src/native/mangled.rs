@@ -1,22 +1,22 @@
-//! Names of C++ and Rust functions as their programs spell them.
+//! Names of C++ and Rust functions in the spelling of their source.
 
-/// With arguments, and with what a compiler has added to the symbol: `ns::f(int).cold`. Any other name stays as it is.
+/// Returns the name with arguments and compiler suffix: `ns::f(int).cold`. Other names stay unchanged.
 pub fn readable(symbol: &str) -> String {
     let (mangled, added) = symbol.split_at(symbol.find('.').unwrap_or(symbol.len()));
     match spelled(mangled, cpp_demangle::DemangleOptions::new()) {
         Some(name) => name + added,
-        // Rust's symbols may have a dot of their own.
+        // Symbols of Rust may contain a dot.
         None => spelled(symbol, cpp_demangle::DemangleOptions::new()).unwrap_or_else(|| symbol.to_owned()),
     }
 }
 
-/// `ns::Class::method`: without arguments and hashes.
+/// Returns the name without arguments and hashes: `ns::Class::method`.
 pub fn plain(symbol: &str) -> String {
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
     spelled(symbol, options).unwrap_or_else(|| symbol.to_owned())
 }
 
-/// None: it is not mangled. A C function called `d` is none that is called `double`.
+/// Demangled name; `None` for other symbols. A C function named `d` is not the C++ type `double`.
 fn spelled(symbol: &str, options: cpp_demangle::DemangleOptions) -> Option<String> {
     if !symbol.starts_with("_Z") && !symbol.starts_with("_R") && !symbol.starts_with("_GLOBAL_") {
         return None;
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names() {
+    fn demangles_names() {
         let check = |symbol: &str, with, without| assert_eq!((&*readable(symbol), &*plain(symbol)), (with, without));
         check("_ZN2ns1fEi", "ns::f(int)", "ns::f");
         check("_ZN4core3fmt5write17h0123456789abcdefE", "core::fmt::write", "core::fmt::write");

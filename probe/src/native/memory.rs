@@ -1,4 +1,4 @@
-//! What is mapped where in a process, and how to get from a function to its caller.
+//! Mappings of a process, and unwinding from a function to its caller.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -16,21 +16,23 @@ use framehop::aarch64::{CacheAarch64 as Cache, UnwindRegsAarch64 as Registers, U
 #[cfg(target_arch = "x86_64")]
 use framehop::x86_64::{CacheX86_64 as Cache, UnwindRegsX86_64 as Registers, UnwinderX86_64 as Tables};
 
-/// A stack is cut off there, as the kernel's own are.
+/// Frames; deeper stacks are cut off, as the kernel does.
 const FRAMES_MAX: usize = 512;
 
+/// Mappings and unwind tables of a process.
 pub struct Memory {
     process: Process,
     mappings: Vec<Mapping>,
     tables: Tables<Vec<u8>>,
     cache: Cache,
-    /// Begins of modules that have been read.
+    /// First addresses of modules that have been read.
     known: HashSet<u64>,
-    /// By their names, open: they can be read when the process has ended.
+    /// Open files by name, readable after the process has ended.
     files: HashMap<String, File>,
 }
 
 impl Memory {
+    /// Reads the mappings of a process.
     pub fn new(process: &Process) -> Memory {
         let mut memory = Memory {
             process: process.clone(),
@@ -40,15 +42,15 @@ impl Memory {
             known: HashSet::new(),
             files: HashMap::new(),
         };
-        memory.look();
+        memory.refresh();
         memory
     }
 
-    /// Reads what is mapped now: libraries come later, and functions of a JIT compiler.
-    pub fn look(&mut self) {
+    /// Reads the mappings again, for libraries and JIT code added later.
+    pub fn refresh(&mut self) {
         let mut all = mappings(&self.process);
         if all.is_empty() {
-            return; // it has just ended: what is known stays
+            return; // the process has ended: known mappings stay
         }
         all.retain(|mapping| mapping.is_code);
         for mapping in &all {
@@ -62,12 +64,13 @@ impl Memory {
         self.mappings = all;
     }
 
+    /// Returns the mapping of an address.
     pub fn mapping(&self, address: u64) -> Option<&Mapping> {
         let at = self.mappings.partition_point(|m| m.end <= address);
         self.mappings.get(at).filter(|m| m.begin <= address)
     }
 
-    /// A path under which we reach a file of the process, which may have ended.
+    /// Returns a path to a file of the process that works after its end.
     pub fn path(&self, mapping: &Mapping) -> PathBuf {
         let path = mapping.path(&self.process);
         match self.files.get(&mapping.name) {
@@ -82,7 +85,7 @@ impl Memory {
         file.read_to_end(&mut bytes).ok()?;
         self.files.insert(mapping.name.clone(), file);
         let file = object::File::parse(&*bytes).ok()?;
-        // Where the file's addresses lie in the process: of the segment that this mapping is of.
+        // Bias between file addresses and process addresses, from the segment of this mapping.
         let segment = file.segments().find(|s| {
             let (offset, size) = s.file_range();
             offset <= mapping.offset + 0xfff && mapping.offset < offset + size.max(1)
@@ -110,9 +113,8 @@ impl Memory {
         Some(Module::new(mapping.name.clone(), mapping.begin..mapping.end, bias, sections))
     }
 
-    /// Addresses of the calls that lead here, the innermost first; and whether the copy of the stack ended before they did.
-    ///
-    /// @param registers as [`super::counters`] takes them
+    /// Returns the addresses of the calls on the stack, innermost first, and true if the copied stack ended too early.
+    /// `registers`: values as in [`super::counters`].
     pub fn unwind(&mut self, registers: &[u64], stack: &[u8]) -> (Vec<u64>, bool) {
         let Some((pc, sp, regs)) = named(registers) else { return (Vec::new(), false) };
         let mut is_cut = false;
@@ -134,7 +136,7 @@ impl Memory {
     }
 }
 
-/// Program counter, stack pointer, and what unwinding begins with.
+/// Program counter, stack pointer, and start registers of the unwinding.
 #[cfg(target_arch = "x86_64")]
 fn named(registers: &[u64]) -> Option<(u64, u64, Registers)> {
     let [bp, sp, ip] = *registers else { return None };

@@ -1,17 +1,19 @@
-//! Any process: its threads are sampled by perf events, their stacks unwound from a copy of their memory, addresses named.
+//! Samples of any process: perf events sample its threads, their stacks are unwound from a copy of the memory, and
+//! addresses are named.
 //!
 //! ```text
-//!   counters.rs  samples: kernel addresses, registers, the top of the user's stack
-//!   memory.rs    what is mapped where, and how its functions are unwound
+//!   counters.rs  samples: kernel addresses, registers, the top of the user stack
+//!   memory.rs    mappings, and unwinding of their functions
 //!   names.rs     addresses -> functions, inlined ones too
 //!   mangled.rs   names of C++ and Rust
-//!   unwinding.rs both, from what was copied of a thread to frames
-//!   waiting.rs   where threads are that do not run
-//!   functions.rs where a function of a name begins, and where it returns
+//!   unwinding.rs copied stacks -> frames with names
+//!   waiting.rs   positions of threads that do not run
+//!   functions.rs begin and returns of a function by its name
 //! ```
 //!
-//! Most programs and libraries are built without frame pointers; the kernel's own user stacks end at the first such function. So the
-//! stack's memory is copied with each sample and unwound here, by the tables that C++ exceptions have.
+//! Most programs and libraries have no frame pointers, and the kernel's own user stacks end at the first such
+//! function. Therefore the stack's memory is copied with each sample and unwound here, by the tables of C++
+//! exceptions.
 
 mod counters;
 mod functions;

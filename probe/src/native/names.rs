@@ -1,4 +1,4 @@
-//! What addresses are called: functions of files, with those that were inlined; of the kernel; of compilers at run time that write a perf
+//! Names of addresses: functions of files, with inlined ones; of the kernel; and of JIT compilers that write a perf
 //! map (`/tmp/perf-PID.map`: JVMs with an agent, Python, Node).
 
 use std::collections::HashMap;
@@ -14,38 +14,40 @@ use super::memory::Memory;
 use crate::stack::{Frame, Kind};
 use crate::target::{Mapping, Process};
 
+/// Names of the addresses of a process.
 pub struct Names {
     symbolizer: Symbolizer,
     known: HashMap<u64, Rc<[Frame]>>,
     perf_map: PerfMap,
 }
 
-/// Functions that a compiler at run time has written down. It goes on writing.
+/// Functions in the map of a JIT compiler, which keeps growing.
 struct PerfMap {
     path: PathBuf,
-    /// Of the file, when it was read.
+    /// Size of the file at the last reading.
     bytes: u64,
-    /// Begin, length, name; by begin.
+    /// Begin, length and name, sorted by begin.
     functions: Vec<(u64, u64, String)>,
 }
 
 impl Names {
+    /// Returns the names of a process.
     pub fn new(process: &Process) -> Names {
         let path = process.path(&format!("/tmp/perf-{}.map", process.pid_inside));
         Names {
-            // Names of C are none of C++: `readable` tells them apart.
+            // Names of C are not C++; `readable` distinguishes them.
             symbolizer: Symbolizer::builder().enable_demangling(false).build(),
             known: HashMap::new(),
             perf_map: PerfMap { path, bytes: 0, functions: Vec::new() },
         }
     }
 
-    /// The function at an address of the process, with those that it is inlined into, the outermost first.
+    /// Returns the function at a user address with the functions inlined into it, outermost first.
     pub fn user(&mut self, address: u64, memory: &Memory) -> Rc<[Frame]> {
         if let Some(known) = self.known.get(&address) {
             return known.clone();
         }
-        // What has no name yet may have one when it is next seen: it is not kept.
+        // An address without a name may get one later, so it is not cached.
         let frames: Rc<[Frame]> = match memory.mapping(address) {
             Some(mapping) if mapping.name.starts_with('/') => self.of_file(address, mapping, memory).into(),
             Some(mapping) => match self.perf_map.name(address) {
@@ -59,6 +61,7 @@ impl Names {
         frames
     }
 
+    /// Returns the kernel function at an address.
     pub fn kernel(&mut self, address: u64) -> Rc<[Frame]> {
         if let Some(known) = self.known.get(&address) {
             return known.clone();
@@ -66,7 +69,7 @@ impl Names {
         let source = Source::Kernel(Kernel::default());
         let name = match self.symbolizer.symbolize_single(&source, Input::AbsAddr(address)) {
             Ok(Symbolized::Sym(symbol)) => symbol.name.into_owned(),
-            // Without the right to read /proc/kallsyms.
+            // /proc/kallsyms is not readable.
             _ => "[kernel]".to_owned(),
         };
         let frames: Rc<[Frame]> = vec![Frame { name: name.into(), kind: Kind::Kernel }].into();
@@ -81,7 +84,7 @@ impl Names {
         match self.symbolizer.symbolize_single(&source, Input::FileOffset(offset)) {
             Ok(Symbolized::Sym(symbol)) => {
                 let kind = if file == "libjvm.so" { Kind::Jvm } else { Kind::Native };
-                // blazesym names the innermost of inlined functions last.
+                // blazesym returns the innermost inlined function last.
                 let outer = Frame { name: readable(&symbol.name).into(), kind };
                 let inlined =
                     symbol.inlined.iter().map(|f| Frame { name: readable(&f.name).into(), kind: Kind::Inlined });
@@ -104,7 +107,7 @@ impl PerfMap {
         self.bytes = bytes;
         let text = String::from_utf8_lossy(&fs::read(&self.path).ok()?).into_owned();
         self.functions = text.lines().filter_map(perf_map_line).collect();
-        // Of two at one place the later has taken it.
+        // The later of two functions at one address has replaced the earlier.
         self.functions.sort_by_key(|(begin, _, _)| *begin);
         self.known(address)
     }
@@ -120,7 +123,7 @@ fn native(name: String) -> Frame {
     Frame { name: name.into(), kind: Kind::Native }
 }
 
-/// `7f3c2a 40 name of it`.
+/// Parses `7f3c2a 40 name of it`.
 fn perf_map_line(line: &str) -> Option<(u64, u64, String)> {
     let (begin, rest) = line.split_once(' ')?;
     let (length, name) = rest.split_once(' ')?;
@@ -133,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_perf_maps() {
+    fn parses_perf_maps() {
         assert_eq!(perf_map_line("7f10 40 py::f:/a b.py"), Some((0x7f10, 0x40, "py::f:/a b.py".to_owned())));
         assert!(perf_map_line("7f10 40").is_none() && perf_map_line("").is_none());
     }

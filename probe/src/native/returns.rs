@@ -1,17 +1,18 @@
-//! Where a function returns: its `ret` instructions, and its jumps to other functions (tail calls), which return in its stead.
+//! Ends of a function: its `ret` instructions, and its jumps to other functions (tail calls), which return in its
+//! place.
 
-/// By address.
+/// Ends of a function, by address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ends {
+    /// Return instructions.
     pub returns: Vec<u64>,
-    /// Out of it, with the stack as it was found or not: only those that it leaves by are seen to end a call. Jumps by a table stay within,
-    /// those by a pointer cannot be told apart from them: a call that leaves so is told without its end.
+    /// Direct jumps to other functions. Jumps through a table stay within the function, and jumps through a pointer
+    /// cannot be distinguished from them. A call that ends by a pointer jump is reported without its end.
     pub jumps: Vec<u64>,
 }
 
-/// @param pieces address and code, of the function itself and of what compilers put elsewhere as seldom used
-///
-/// None: it cannot be read as code from its beginning to its end, or no way out is seen; whoever watches it does without its end.
+/// Finds the ends of a function. `pieces`: address and code of the function and of its parts elsewhere. Returns `None`
+/// if the code cannot be decoded completely or has no end.
 #[cfg(target_arch = "x86_64")]
 pub fn of(pieces: &[(u64, &[u8])]) -> Option<Ends> {
     use iced_x86::{Decoder, DecoderOptions, FlowControl};
@@ -66,7 +67,7 @@ mod tests {
     use super::{Ends, of};
 
     #[test]
-    fn ways_out_of_a_function() {
+    fn finds_ends_of_a_function() {
         let ends = |returns: &[u64], jumps: &[u64]| Some(Ends { returns: returns.to_vec(), jumps: jumps.to_vec() });
         let check = |code: &[u8], expected| assert_eq!(of(&[(0x1000, code)]), expected);
         check(&[0x90, 0xc3], ends(&[0x1001], &[])); // nop; ret
@@ -76,7 +77,7 @@ mod tests {
         check(&[0xe9, 0, 1, 0, 0], ends(&[], &[0x1000])); // jmp far away
         check(&[0x06], None); // no instruction of 64-bit code
         check(&[], None);
-        // jmp 0x2000, where its seldom used piece is; that one's ret
+        // jmp 0x2000, the address of its rarely used piece; ret there
         let (piece, seldom): (&[u8], &[u8]) = (&[0xe9, 0xfb, 0x0f, 0, 0], &[0xc3]);
         assert_eq!(of(&[(0x1000, piece), (0x2000, seldom)]), ends(&[0x2000], &[]));
     }

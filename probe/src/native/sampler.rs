@@ -1,4 +1,4 @@
-//! Samples of a process, taken until it is enough: raw while it runs, named at the end.
+//! Samples of a process: raw while it runs, with names at the end.
 
 use std::rc::Rc;
 
@@ -9,14 +9,19 @@ use super::unwinding::Unwinding;
 use crate::stack::Frame;
 use crate::target::Process;
 
+/// Sample of a thread.
 pub struct NativeSample {
+    /// Frames, outermost first.
     pub frames: Vec<Frame>,
+    /// Name and number of the thread.
     pub thread: Rc<str>,
+    /// Thread number.
     pub tid: u32,
-    /// CLOCK_MONOTONIC.
+    /// Time on CLOCK_MONOTONIC.
     pub time_ns: u64,
 }
 
+/// Running sampler of a process.
 pub struct Native {
     counters: Counters,
     unwinding: Unwinding,
@@ -24,20 +29,23 @@ pub struct Native {
 }
 
 impl Native {
+    /// Starts to sample a process, `rate` times in a second of processor time.
     pub fn start(process: &Process, rate: u32) -> Result<Native> {
         let counters = Counters::start(process, rate)?;
         Ok(Native { counters, unwinding: Unwinding::new(process), samples: Vec::new() })
     }
 
+    /// Returns true if kernel code is sampled too.
     pub fn sees_kernel(&self) -> bool {
         self.counters.sees_kernel
     }
 
+    /// Returns the samples that were lost.
     pub fn lost(&self) -> u64 {
         self.counters.lost
     }
 
-    /// Takes what has come; now and then, before the rings are full.
+    /// Takes the new samples; call it before the ring buffers are full.
     pub fn collect(&mut self) {
         let mut raws = Vec::new();
         self.counters.drain(|raw| raws.push(raw));
@@ -47,6 +55,7 @@ impl Native {
         }
     }
 
+    /// Ends, and returns all samples.
     pub fn finish(mut self) -> Vec<NativeSample> {
         self.collect();
         self.samples

@@ -1,4 +1,4 @@
-//! From what the kernel copied of a thread to frames with names.
+//! Frames with names, from raw samples.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,46 +10,49 @@ use super::names::Names;
 use crate::stack::{Frame, Kind};
 use crate::target::Process;
 
+/// Unwinder and names of a process.
 pub struct Unwinding {
     process: Process,
     memory: Memory,
     names: Names,
     threads: HashMap<u32, Rc<str>>,
-    /// When it was read what is mapped.
-    looked: Instant,
+    /// Time of the last reading of the mappings.
+    last_refresh: Instant,
 }
 
+/// Shortest interval between two readings of the mappings.
 const AGAIN: Duration = Duration::from_millis(10);
 
-/// Whether a function of the kernel is there because we look, and all that it calls.
+/// Returns true for kernel functions that belong to the measurement itself.
 fn is_watching(name: &str) -> bool {
     const BEGINNINGS: [&str; 6] = ["bpf_", "__bpf_", "trace_call_bpf", "syscall_trace_", "uprobe_", "perf_trace_"];
     BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
 }
 
 impl Unwinding {
+    /// Returns the unwinder of a process.
     pub fn new(process: &Process) -> Unwinding {
         Unwinding {
             memory: Memory::new(process),
             names: Names::new(process),
             process: process.clone(),
             threads: HashMap::new(),
-            looked: Instant::now(),
+            last_refresh: Instant::now(),
         }
     }
 
-    /// The outermost first.
+    /// Returns the frames of a sample, outermost first.
     pub fn frames(&mut self, raw: &Raw) -> Vec<Frame> {
         let (mut user, mut is_cut) = self.memory.unwind(&raw.registers, &raw.stack);
-        // Code that is not known: a library may have come. Compilers at run time make more of it all the time.
-        if self.looked.elapsed() >= AGAIN && user.iter().any(|address| self.memory.mapping(*address).is_none()) {
-            self.memory.look();
-            self.looked = Instant::now();
+        // Unknown code: a library may have been loaded. JIT compilers add code all the time.
+        if self.last_refresh.elapsed() >= AGAIN && user.iter().any(|address| self.memory.mapping(*address).is_none()) {
+            self.memory.refresh();
+            self.last_refresh = Instant::now();
             (user, is_cut) = self.memory.unwind(&raw.registers, &raw.stack);
         }
         let mut frames = Vec::new();
         if is_cut {
-            frames.push(Frame { name: "[a stack deeper than what is copied of it]".into(), kind: Kind::Native });
+            frames.push(Frame { name: "[a stack deeper than its copy]".into(), kind: Kind::Native });
         }
         for address in user.iter().rev() {
             frames.extend(self.names.user(*address, &self.memory).iter().cloned());
@@ -64,6 +67,7 @@ impl Unwinding {
         frames
     }
 
+    /// Returns the name and number of a thread.
     pub fn thread(&mut self, tid: u32) -> Rc<str> {
         let process = &self.process;
         let name = self.threads.entry(tid).or_insert_with(|| {

@@ -1,7 +1,7 @@
-//! Where the threads of a process are that do not run, looked at now and then. None of them is stopped or woken for it.
+//! Positions of threads that do not run, read at intervals. No thread is stopped or woken for it.
 //!
-//! As root a program in the kernel tells their registers (`bpf/threads.bpf.c`). Else proc(5) tells two of them, which is enough for code that
-//! keeps no frame pointer. A thread that has not run in between is where it was, and costs nothing.
+//! As root, a kernel program reads their registers (`bpf/threads.bpf.c`). Else proc(5) has two registers, enough for
+//! code without frame pointers. A thread that has not run since the last reading is unchanged, and costs nothing.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -17,12 +17,14 @@ use crate::kernel::{At, Thread, Threads};
 use crate::stack::{Frame, Kind};
 use crate::target::{Process, runs_of};
 
-/// A stack is copied while its thread waits; one that has run meanwhile is looked at again, so often.
+/// Attempts to copy a stack; it is copied again if its thread has run during the copy.
 const TRIES: usize = 3;
-/// Without a program in the kernel some files are read of each thread: of very many, some are left out each time, and the others count for them.
+/// Threads a round without a kernel program, because several files are read for each. Of more threads, each round
+/// reads a part, which counts for the rest.
 const THREADS_MAX: usize = 256;
 const PAGE: usize = 4096;
 
+/// Reader of the waits of a process's threads.
 pub struct Waiting {
     process: Process,
     memory: File,
@@ -31,36 +33,38 @@ pub struct Waiting {
     known: HashMap<u32, Known>,
     rate: f64,
     begun: Instant,
-    /// Periods that are over.
+    /// Periods that have passed.
     periods: u64,
     rounds: usize,
 }
 
-/// Where a thread waits.
+/// Position of a waiting thread.
 struct Known {
     runs: u64,
     thread: Rc<str>,
     frames: Rc<[Frame]>,
     is_queued: bool,
-    /// How long by now, in periods.
+    /// Duration so far, in periods.
     value: u64,
 }
 
-/// A thread was somewhere.
+/// Wait of a thread at one position.
 pub struct Waited<'a> {
+    /// Name and number of the thread.
     pub thread: &'a str,
+    /// Frames, outermost first.
     pub frames: &'a [Frame],
-    /// It waited for nothing but a processor.
+    /// True if it waited for a processor only.
     pub is_queued: bool,
-    /// In periods.
+    /// Duration in periods.
     pub value: u64,
 }
 
 impl Waiting {
-    /// @param rate periods a second
+    /// Starts to read the threads of a process. `rate`: periods a second. Fails if its memory is not readable.
     pub fn of(process: &Process, rate: u32) -> Result<Waiting> {
         let memory = File::open(format!("/proc/{}/mem", process.pid)).map_err(|e| {
-            let what = format!("threads of process {} that wait cannot be looked at", process.pid);
+            let what = format!("waiting threads of process {} cannot be read", process.pid);
             Error::io(Code::Input, &what, &e).hint("run as root, or as its owner where kernel.yama.ptrace_scope is 0")
         })?;
         Ok(Waiting {
@@ -76,12 +80,12 @@ impl Waiting {
         })
     }
 
-    /// False: of some threads only the innermost functions are known.
+    /// Returns false if only the innermost functions of some threads are known.
     pub fn sees_registers(&self) -> bool {
         self.threads.is_some()
     }
 
-    /// To be called once a period. What comes late counts for what it has missed.
+    /// Reads the threads; call it once a period. A late call counts for the periods that it missed.
     pub fn look(&mut self, mut take: impl FnMut(Waited)) {
         let periods = (self.begun.elapsed().as_secs_f64() * self.rate) as u64;
         let mut passed = periods - self.periods;
@@ -103,17 +107,16 @@ impl Waiting {
         }
     }
 
-    /// What is still to be told, at the end.
+    /// Reports the waits that are still open, at the end.
     pub fn finish(self, mut take: impl FnMut(Waited)) {
-        self.known.values().for_each(|known| known.tell(&mut take));
+        self.known.values().for_each(|known| known.report(&mut take));
     }
 
-    /// Those of them that do not run, and for how many each counts.
-    ///
-    /// @param again of these alone, if it is not the first round
+    /// Returns the threads that do not run, and the number of threads that each stands for. `again`: the only threads
+    /// of interest after the first round.
     fn threads(&mut self, round: usize, again: &[u32]) -> (Vec<Thread>, u64) {
         let is_wanted = |tid: &u32| round == 0 || again.contains(tid);
-        if let Some(threads) = self.threads.as_ref().and_then(|threads| threads.look().ok()) {
+        if let Some(threads) = self.threads.as_ref().and_then(|threads| threads.read().ok()) {
             return (threads.into_iter().filter(|thread| is_wanted(&thread.tid)).collect(), 1);
         }
         let tids: Vec<u32> = self.process.threads().into_iter().filter(is_wanted).collect();
@@ -137,21 +140,21 @@ impl Waiting {
         thread(At::Away { registers: registers(number(sp), number(pc)), kernel: Vec::new() })
     }
 
-    /// @return the thread, if it ran while it was looked at, and may be looked at again
+    /// Adds a reading of a thread. Returns the thread if it ran during the reading and may be read again.
     fn add(&mut self, thread: Thread, periods: u64, may_again: bool, take: &mut impl FnMut(Waited)) -> Option<u32> {
         let Thread { tid, runs, is_queued, at } = thread;
         let (registers, kernel) = match at {
             At::Processor => {
-                // It is where the samples of processor time say.
+                // The samples of processor time have its position.
                 if let Some(known) = self.known.remove(&tid) {
-                    known.tell(take);
+                    known.report(take);
                 }
                 return None;
             }
             At::Same => {
                 if let Some(known) = self.known.get_mut(&tid) {
                     if known.is_queued != is_queued {
-                        known.tell(take);
+                        known.report(take);
                         (known.is_queued, known.value) = (is_queued, 0);
                     }
                     known.value += periods;
@@ -169,23 +172,23 @@ impl Waiting {
         }
         let mut frames = self.unwinding.frames(&raw);
         if raw.registers.is_empty() {
-            frames.insert(0, Frame { name: "[it ran on while it was looked at]".into(), kind: Kind::Native });
+            frames.insert(0, Frame { name: "[it ran during the reading]".into(), kind: Kind::Native });
         }
         let thread = self.unwinding.thread(tid);
         let known = Known { runs, thread, frames: frames.into(), is_queued, value: periods };
         if let Some(before) = self.known.insert(tid, known) {
-            before.tell(take);
+            before.report(take);
         }
         None
     }
 
-    /// What of the stack is there, up to where its mapping ends.
+    /// Copies the stack, up to the end of its mapping.
     fn stack(&self, registers: &[u64]) -> Vec<u8> {
         let sp = stack_pointer(registers);
         let mut bytes = vec![0; STACK_BYTES as usize];
         let mut end = 0;
         while end < bytes.len() {
-            // To the end of a page: what can be read is read.
+            // Each read ends at a page boundary, so that all readable pages are copied.
             let to = (end + PAGE - (sp as usize + end) % PAGE).min(bytes.len());
             match self.memory.read_at(&mut bytes[end..to], sp + end as u64) {
                 Ok(n @ 1..) => end += n,
@@ -198,7 +201,7 @@ impl Waiting {
 }
 
 impl Known {
-    fn tell(&self, take: &mut impl FnMut(Waited)) {
+    fn report(&self, take: &mut impl FnMut(Waited)) {
         if self.value > 0 {
             let Known { thread, frames, is_queued, value, .. } = self;
             take(Waited { thread, frames, is_queued: *is_queued, value: *value });
@@ -206,7 +209,7 @@ impl Known {
     }
 }
 
-/// As perf has them in its samples; what is not known is 0.
+/// Registers in perf's order; unknown ones are 0.
 #[cfg(target_arch = "x86_64")]
 fn registers(sp: u64, pc: u64) -> Vec<u64> {
     vec![0, sp, pc]

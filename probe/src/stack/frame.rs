@@ -1,25 +1,29 @@
-//! One call of a stack.
+//! Frame: one call of a stack.
 
 use std::rc::Rc;
 
-/// What kind of code runs in a frame; the name is the one of pages and of `--json`.
+/// Kind of code in a frame; its name is used on pages and in `--json`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// A heading: a thread or a state, and no code.
+    /// Heading without code: a thread or a state.
     Group,
+    /// Interpreted Java.
     Interpreted,
-    /// By the JVM's first compiler, which measures.
+    /// Java, compiled by the JVM's first compiler with profiling.
     CompiledC1,
-    /// By its last.
+    /// Java, compiled by the JVM's last compiler.
     Compiled,
-    /// Into the frame below it.
+    /// Inlined into the frame below.
     Inlined,
     /// C++ of the JVM.
     Jvm,
+    /// Native code of files, and code without a file.
     Native,
+    /// Kernel code.
     Kernel,
 }
 
+/// All kinds, in the order of their numbers.
 pub const KINDS: [Kind; 8] = [
     Kind::Group,
     Kind::Interpreted,
@@ -32,11 +36,12 @@ pub const KINDS: [Kind; 8] = [
 ];
 
 impl Kind {
-    /// Inlined frames may be of Java or of native code.
+    /// Returns true for Java code. Inlined frames may be Java or native code.
     pub fn is_java(self) -> bool {
         matches!(self, Kind::Interpreted | Kind::CompiledC1 | Kind::Compiled)
     }
 
+    /// Returns the name on pages and in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Group => "group",
@@ -51,8 +56,11 @@ impl Kind {
     }
 }
 
+/// Frame of a stack.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
+    /// Name of the function.
     pub name: Rc<str>,
+    /// Kind of its code.
     pub kind: Kind,
 }

@@ -1,4 +1,4 @@
-//! Who called whom, and what it cost: stacks of samples, put together as a tree.
+//! Call stacks with their costs, merged to a tree.
 
 mod frame;
 mod tree;

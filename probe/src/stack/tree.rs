@@ -1,4 +1,5 @@
-//! Stacks that begin alike, put together: a node is a way of calls from the outermost frame, with what was spent in it and beyond it.
+//! Tree of stacks with common beginnings: a node is a call path from the outermost frame, with its cost and the cost
+//! of its callees.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -9,18 +10,19 @@ use super::{Frame, KINDS, Kind};
 
 #[derive(Debug)]
 struct Node {
-    /// None: the root.
+    /// Frame, or `None` for the root.
     pub frame: Option<Frame>,
     pub total: u64,
-    /// Of it, what was spent in this frame itself.
+    /// Cost of this frame itself, without its callees.
     pub own: u64,
     pub children: Vec<usize>,
 }
 
+/// Tree of call paths with their costs.
 #[derive(Debug)]
 pub struct Tree {
     nodes: Vec<Node>,
-    /// A node and a frame: the child.
+    /// Child by node and frame.
     known: HashMap<(usize, Frame), usize>,
 }
 
@@ -31,9 +33,10 @@ impl Default for Tree {
 }
 
 impl Tree {
+    /// Index of the root.
     pub const ROOT: usize = 0;
 
-    /// @param frames the outermost first
+    /// Adds a stack, outermost frame first, with its cost.
     pub fn add<'a>(&mut self, frames: impl IntoIterator<Item = &'a Frame>, value: u64) {
         let mut at = Tree::ROOT;
         self.nodes[at].total += value;
@@ -50,7 +53,7 @@ impl Tree {
         self.nodes[at].own += value;
     }
 
-    /// Adds the ways of another tree, under frames that stand above them all.
+    /// Adds the paths of another tree below the frames `above`.
     pub fn join(&mut self, above: &[Frame], other: &Tree) {
         for (value, frames) in other.dearest(usize::MAX) {
             self.add(above.iter().chain(&frames), value);
@@ -62,12 +65,13 @@ impl Tree {
         &self.nodes[index]
     }
 
+    /// Returns the cost of all stacks.
     pub fn total(&self) -> u64 {
         self.nodes[Tree::ROOT].total
     }
 
-    /// What each frame costs by itself and with all that it calls, wherever it is called from; a frame that calls itself counts once.
-    /// The dearest first.
+    /// Returns the cost of each frame by itself and with its callees, over all callers, highest first. A recursive
+    /// frame counts once.
     pub fn hottest(&self) -> Vec<Hot> {
         let mut sums: HashMap<&Frame, Hot> = HashMap::new();
         let mut above: HashMap<&Frame, u32> = HashMap::new();
@@ -77,7 +81,7 @@ impl Tree {
         hot
     }
 
-    /// Whole ways of calls, those on which most was spent first.
+    /// Returns whole call paths, highest cost first.
     pub fn dearest(&self, most: usize) -> Vec<(u64, Vec<Frame>)> {
         let mut ends: Vec<(u64, usize)> = self.nodes.iter().enumerate().map(|(i, node)| (node.own, i)).collect();
         ends.retain(|(own, at)| *own > 0 && *at != Tree::ROOT);
@@ -98,7 +102,7 @@ impl Tree {
     }
 
     fn walk<'a>(&'a self, at: usize, above: &mut HashMap<&'a Frame, u32>, sums: &mut HashMap<&'a Frame, Hot>) {
-        // Deep recursion of the target must not be ours: a stack of nodes, with what is left to do.
+        // An explicit stack of nodes, because the target's recursion may be deep.
         let mut todo = vec![(at, false)];
         while let Some((index, left)) = todo.pop() {
             let node = &self.nodes[index];
@@ -120,8 +124,9 @@ impl Tree {
         }
     }
 
-    /// As the page and `--json` have it: names once each, nodes as rows of (parent, name, kind, total, own), a parent before its children.
-    /// With an older tree, rows have its total behind them, in proportion to all of this one.
+    /// Returns the tree as JSON for pages and `--json`: names once each, and nodes as rows of (parent, name, kind,
+    /// total, own), parents first. With an older tree, each row ends with its total there, scaled to this tree's
+    /// total.
     pub fn to_json(&self, old: Option<&Tree>) -> Value {
         let mut names: Vec<&str> = Vec::new();
         let mut numbers: HashMap<&str, usize> = HashMap::new();
@@ -149,13 +154,13 @@ impl Tree {
         json!({ "names": names, "nodes": rows })
     }
 
-    /// Whatever code of a name was compiled by then: what is interpreted at first is compiled later.
+    /// Child by frame, else by name: code that is interpreted at first is compiled later.
     fn child(&self, at: usize, frame: &Frame) -> Option<usize> {
         let same = |i: &&usize| self.nodes[**i].frame.as_ref().is_some_and(|f| f.name == frame.name);
         self.known.get(&(at, frame.clone())).or_else(|| self.nodes[at].children.iter().find(same)).copied()
     }
 
-    /// A tree of [`Tree::to_json`]; None: it is none.
+    /// Parses the JSON of [`Tree::to_json`]; `None` for other JSON.
     pub fn from_json(json: &Value) -> Option<Tree> {
         let names: Vec<Rc<str>> =
             json["names"].as_array()?.iter().map(|n| n.as_str().map(Rc::from)).collect::<Option<_>>()?;
@@ -179,7 +184,7 @@ impl Tree {
         (!tree.nodes.is_empty()).then_some(tree)
     }
 
-    /// What each frame costs by itself, in shares of all, then and now; the largest change first.
+    /// Returns the change of each frame's own share between two trees, largest first.
     pub fn changes_since(&self, old: &Tree) -> Vec<Change> {
         let mut changes: HashMap<Rc<str>, Change> = HashMap::new();
         for (tree, is_new) in [(old, false), (self, true)] {
@@ -198,19 +203,25 @@ impl Tree {
     }
 }
 
-/// What a function's own share was, and is.
+/// Own share of a function, before and now.
 #[derive(Clone, Debug)]
 pub struct Change {
+    /// Name of the function.
     pub name: Rc<str>,
+    /// Earlier share, from 0 to 1.
     pub then: f64,
+    /// Present share, from 0 to 1.
     pub now: f64,
 }
 
-/// A frame with all of its calls.
+/// Cost of a frame over all of its calls.
 #[derive(Clone, Debug)]
 pub struct Hot {
+    /// Frame.
     pub frame: Frame,
+    /// Cost of the frame itself.
     pub own: u64,
+    /// Cost with its callees.
     pub total: u64,
 }
 
@@ -231,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn stacks_that_begin_alike_are_one() {
+    fn merges_common_beginnings() {
         let tree = tree(&[("a b", 1), ("a b c", 2), ("a d", 4), ("", 8)]);
         assert_eq!((tree.total(), tree.node(Tree::ROOT).own), (15, 8));
         let a = tree.node(tree.node(Tree::ROOT).children[0]);
@@ -239,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_are_joined() {
+    fn joins_trees() {
         let (mut one, two) = (tree(&[("h a", 1)]), tree(&[("a", 2), ("b c", 4)]));
         one.join(&frames("h"), &two);
         assert_eq!(one.to_json(None), tree(&[("h a", 1), ("h b c", 4), ("h a", 2)]).to_json(None));
@@ -253,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_ways() {
+    fn returns_whole_paths() {
         let ways = tree(&[("a b", 1), ("a c d", 5), ("a", 3)]).dearest(2);
         let names = |frames: &[Frame]| frames.iter().map(|f| f.name.to_string()).collect::<Vec<_>>().join(" ");
         assert_eq!(
@@ -263,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_stacks() {
+    fn handles_deep_stacks() {
         let deep = "f ".repeat(200_000);
         let tree = tree(&[(&deep, 1)]);
         assert_eq!(tree.hottest()[0].total, 1);
@@ -271,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn there_and_back() {
+    fn json_round_trip() {
         let tree = tree(&[("a b", 1), ("a c", 2)]);
         let again = Tree::from_json(&tree.to_json(None)).unwrap();
         assert_eq!(again.to_json(None), tree.to_json(None));
@@ -286,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_of_shares() {
+    fn compares_shares() {
         let (old, new) = (tree(&[("a", 1), ("b", 1)]), tree(&[("a", 30), ("b", 10)]));
         let changes = new.changes_since(&old);
         assert_eq!((&*changes[0].name, changes[0].then, changes[0].now), ("a", 0.5, 0.75));

@@ -1,4 +1,4 @@
-//! What each thread is at, looked at now and then from outside: running, or in which system call. No program has to be loaded for it, and no
+//! Activity of each thread, read at intervals from outside: running, or its system call. No program is loaded, and no
 //! stack is walked.
 
 use std::collections::HashMap;
@@ -10,57 +10,62 @@ use super::Process;
 use super::disk::{self, DiskWait};
 use super::sockets::{Connection, connections, socket_of};
 
-/// What a thread was at, when it was looked at.
+/// Activity of a thread at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Activity {
-    /// On a processor, or ready to be.
+    /// On a processor, or in the run queue.
     Running,
-    /// In state D: for a disk, for a page, for a lock of the kernel's.
+    /// In state D: for a disk, a page, or a lock of the kernel.
     Disk(DiskWait),
-    /// For an answer from a peer that this process has called.
+    /// For a response from a peer that this process has called.
     Remote(String),
-    /// For a request, a connection, an event.
+    /// For a request, a connection or an event.
     Idle,
     Sleep,
     Futex,
     Other,
 }
 
+/// Reader of thread activities.
 pub struct Watcher {
     process: Process,
     memory: Option<File>,
     sockets: HashMap<u64, Connection>,
-    looked: Option<Instant>,
-    /// By thread: how often at what.
+    last_read: Option<Instant>,
+    /// Readings by thread and activity.
     pub seen: HashMap<u32, HashMap<Activity, u64>>,
+    /// Number of rounds.
     pub rounds: u64,
 }
 
+/// Interval of reading the process's sockets.
 const SOCKETS_EVERY: Duration = Duration::from_millis(500);
-/// Of programs that connect for each call, a socket may be younger than that.
+/// Shortest interval, for programs that connect for each call.
 const SOCKETS_AT_MOST_EVERY: Duration = Duration::from_millis(20);
-/// Of a process with very many threads some are left out in each round.
+/// Threads a round; of more threads, each round reads a part.
 const THREADS_MAX: usize = 256;
 
 impl Watcher {
+    /// Returns a reader of a process.
     pub fn new(process: &Process) -> Watcher {
         Watcher {
             process: process.clone(),
             memory: File::open(format!("/proc/{}/mem", process.pid)).ok(),
             sockets: HashMap::new(),
-            looked: None,
+            last_read: None,
             seen: HashMap::new(),
             rounds: 0,
         }
     }
 
     fn read_sockets(&mut self, every: Duration) {
-        if self.looked.is_none_or(|at| at.elapsed() > every) {
+        if self.last_read.is_none_or(|at| at.elapsed() > every) {
             self.sockets = connections(&self.process);
-            self.looked = Some(Instant::now());
+            self.last_read = Some(Instant::now());
         }
     }
 
+    /// Reads all threads once.
     pub fn look(&mut self) {
         self.read_sockets(SOCKETS_EVERY);
         self.rounds += 1;
@@ -85,7 +90,7 @@ impl Watcher {
             'S' => {}
             _ => return None,
         }
-        // Where we may not see it, it says nothing; the stacks of a profiler may.
+        // Without access the line is empty; a profiler may have the stack.
         let call = fs::read_to_string(format!("/proc/{}/task/{tid}/syscall", self.process.pid)).unwrap_or_default();
         let mut words = call.split_whitespace();
         let Some(number) = words.next().and_then(|word| word.parse::<i64>().ok()) else { return Some(Activity::Other) };
@@ -103,7 +108,7 @@ impl Watcher {
             "read" | "recvfrom" | "recvmsg" | "recvmmsg" | "write" | "sendto" | "sendmsg" | "connect" | "readv" => {
                 self.at_socket(first)
             }
-            // A single descriptor that is waited for, as sockets of Java and of DNS do.
+            // A single descriptor, as sockets of Java and of DNS use.
             "poll" | "ppoll" if arguments.get(1) == Some(&1) => {
                 self.word(first).map_or(Activity::Other, |fd| self.at_socket(fd & 0xffff_ffff))
             }

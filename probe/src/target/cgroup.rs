@@ -1,21 +1,24 @@
-//! What the control groups of a process allow it of processors: their quota, and how often it was used up. Version 1 and 2.
+//! Processor quota and memory limit of a process's control groups, versions 1 and 2.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::Process;
 
+/// Throttling by processor quotas.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Throttling {
+    /// Quota periods.
     pub periods: u64,
+    /// Periods in which a quota was used up.
     pub throttled_periods: u64,
-    /// Of all processors together.
+    /// Seconds stopped by a quota, over all processors.
     pub throttled_seconds: f64,
-    /// Processors that the narrowest of the groups allows; None: as many as there are.
+    /// Smallest quota of the groups in processors; `None` without a quota.
     pub processors: Option<f64>,
 }
 
-/// Of the group that a process is in and of those above it, added up.
+/// Returns the throttling of the process's group and the groups above it, added up.
 pub fn throttling(process: &Process) -> Throttling {
     let mut sum = Throttling::default();
     for folder in folders(process, "cpu") {
@@ -44,9 +47,9 @@ fn quota(folder: &Path) -> Option<f64> {
     }
 }
 
-/// The narrowest limit of memory of the groups that a process is in, and the group that has it.
+/// Returns the smallest memory limit of the process's groups in bytes, and its group.
 pub fn memory_limit(process: &Process) -> Option<(PathBuf, u64)> {
-    /// The first version has a number for none, close to the largest there is.
+    /// Version 1 stores a number near the largest one for no limit.
     const NONE: u64 = 1 << 60;
     let of = |folder: PathBuf| {
         let text = ["memory.max", "memory.limit_in_bytes"]
@@ -58,7 +61,7 @@ pub fn memory_limit(process: &Process) -> Option<(PathBuf, u64)> {
     folders(process, "memory").into_iter().filter_map(of).min_by_key(|(_, limit)| *limit)
 }
 
-/// From the innermost to the outermost.
+/// Folders of the groups, innermost first.
 fn folders(process: &Process, controller: &str) -> Vec<PathBuf> {
     let groups = fs::read_to_string(format!("/proc/{}/cgroup", process.pid)).unwrap_or_default();
     let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
@@ -80,8 +83,7 @@ fn folders(process: &Process, controller: &str) -> Vec<PathBuf> {
     all
 }
 
-/// Where the hierarchy is mounted: proc_pid_mountinfo(5).
-/// @param controller of the first version; None: the second
+/// Mount point of a hierarchy, from a line of proc_pid_mountinfo(5). `controller`: of version 1; `None`: version 2.
 fn mount_of(line: &str, controller: Option<&str>) -> Option<PathBuf> {
     let (head, tail) = line.split_once(" - ")?;
     let mut tail = tail.split(' ');
@@ -98,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mounts() {
+    fn finds_mount_points() {
         let v1 = "33 25 0:30 / /sys/fs/cgroup/cpu,cpuacct rw,nosuid shared:9 - cgroup cgroup rw,cpu,cpuacct";
         let v2 = "30 23 0:26 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate";
         assert_eq!(mount_of(v1, Some("cpu")), Some(PathBuf::from("/sys/fs/cgroup/cpu,cpuacct")));
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn ourselves() {
+    fn reads_this_process() {
         let me = Process::of(std::process::id()).unwrap();
         let _ = throttling(&me);
     }

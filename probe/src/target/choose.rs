@@ -1,4 +1,4 @@
-//! Which process a user means.
+//! Selection of a process by number or name.
 
 use std::fs;
 
@@ -6,12 +6,13 @@ use yunti_base::{Code, Error, Result};
 
 use super::process::{Process, arguments};
 
-/// How many are named where a name fits several.
+/// Processes listed if a name matches several.
 const SHOWN_MAX: usize = 8;
-/// Programs that run what they are given.
+/// Programs that run another file.
 const HOSTS: [&str; 6] = ["java", "python", "node", "ruby", "perl", "bash"];
 
-/// By a number, or by a part of a name: of the program, of the script or jar that it runs, of a Java main class.
+/// Returns a process by its number, or by a part of the name of its program, script, jar or Java main class. Fails if
+/// no process or several match.
 pub fn choose(name: &str) -> Result<Process> {
     if let Ok(pid) = name.parse() {
         return Process::of(pid);
@@ -25,7 +26,7 @@ pub fn choose(name: &str) -> Result<Process> {
         let Ok(process) = Process::of(pid) else { continue };
         let names: Vec<&str> = std::iter::once(process.name.as_str()).chain(words(&line)).collect();
         if names.iter().any(|word| word.contains(name)) {
-            // A whole word wins over a part of one.
+            // A match of a whole word is preferred.
             if names.iter().any(|word| *word == name || word.ends_with(&format!(".{name}"))) {
                 exact.push(found.len());
             }
@@ -47,13 +48,13 @@ pub fn choose(name: &str) -> Result<Process> {
             if n > SHOWN_MAX {
                 list.push("..".into());
             }
-            Err(Error::new(Code::Input, format!("'{name}' is part of {n} names"))
-                .hint(format!("choose one by -p: {}", list.join("; "))))
+            Err(Error::new(Code::Input, format!("'{name}' matches {n} processes"))
+                .hint(format!("select one with -p: {}", list.join("; "))))
         }
     }
 }
 
-/// What a process is called to people: `java Hot`, `python3 serve.py`, `nginx`.
+/// Returns a readable name: `java Hot`, `python3 serve.py`, `nginx`.
 pub fn label(process: &Process) -> String {
     let line = arguments(process.pid);
     let is_host = words(&line).next().is_some_and(|program| HOSTS.iter().any(|host| program.starts_with(host)));
@@ -63,14 +64,14 @@ pub fn label(process: &Process) -> String {
     }
 }
 
-/// Numbers of all that there are.
+/// Returns the numbers of all processes.
 pub fn processes() -> impl Iterator<Item = u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// The words of a command line that name what is run: the program, and the first argument that is no option; of `-jar x.jar`, x.jar.
-/// Options of a JVM that have a value of their own (`-cp PATH`) are passed over with it.
+/// Words of a command line that name its program: the program, and the first argument that is not an option (`x.jar`
+/// of `-jar x.jar`). Options of a JVM with a separate value (`-cp PATH`) are skipped with it.
 fn words(arguments: &[String]) -> impl Iterator<Item = &str> {
     const WITH_VALUE: [&str; 13] = [
         "-cp",
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_command_line_runs() {
+    fn finds_the_program_of_a_command_line() {
         let check = |line: &str, expected: &[&str]| {
             let arguments: Vec<String> = line.split(' ').map(str::to_owned).collect();
             assert_eq!(words(&arguments).collect::<Vec<_>>(), expected, "{line}");
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_nobody_has() {
+    fn refuses_unknown_names() {
         let error = choose("no such name, surely").unwrap_err();
         assert!(error.to_string().contains("no process is called"), "{error}");
     }

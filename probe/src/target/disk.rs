@@ -1,34 +1,36 @@
-//! What a thread in state D waits for, by the kernel's functions that it is in (/proc/PID/task/TID/stack, for root).
+//! Reasons why a thread is in state D, from its functions in the kernel (/proc/PID/task/TID/stack, root only).
 
-/// The first that is found decides: of a call, what it is for stands further out than where it waits.
+/// Reason of a wait. The first match decides, because the outer functions show the purpose of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DiskWait {
-    /// Until what was written is on the device: fsync, fdatasync, msync, O_SYNC.
+    /// For written data to be on the device: fsync, fdatasync, msync, O_SYNC.
     Sync,
-    /// Writing goes on when enough of what was written before is on the device.
+    /// For earlier writes to reach the device, before more may be written.
     Dirty,
-    /// For a transaction of the file system's journal, or for room in it.
+    /// For a transaction of the file system's journal, or for space in it.
     Journal,
-    /// Another thread changes the same directory.
+    /// For another thread that changes the same directory.
     Directory,
-    /// For blocks in which names or the state of files stand.
+    /// For blocks with names or file attributes.
     Names,
     /// For pages of files that are read.
     Read,
-    /// For pages of files that are mapped, or for such that were swapped out.
+    /// For pages of files that are mapped, or for swapped pages.
     Mapped,
+    /// For another reason.
     Other,
 }
 
+/// All reasons, with their texts in tables.
 pub const DISK_WAITS: [(DiskWait, &str); 8] = [
     (DiskWait::Sync, "until written data is on the device"),
     (DiskWait::Dirty, "held back from writing"),
     (DiskWait::Journal, "for the journal"),
-    (DiskWait::Directory, "for a directory that another changes"),
+    (DiskWait::Directory, "for a directory that another thread changes"),
     (DiskWait::Names, "for names and states of files"),
     (DiskWait::Read, "for pages of files"),
     (DiskWait::Mapped, "for mapped pages"),
-    (DiskWait::Other, "for something else of a disk"),
+    (DiskWait::Other, "for another disk operation"),
 ];
 
 const SIGNS: [(&str, DiskWait); 26] = [
@@ -41,9 +43,9 @@ const SIGNS: [(&str, DiskWait); 26] = [
     ("syncfs", DiskWait::Sync),
     ("ksys_sync", DiskWait::Sync),
     ("balance_dirty_pages", DiskWait::Dirty),
-    // A group has no memory left that is clean: of control groups of the first version, which have no limit of their own for what is dirty.
+    // The control group has no clean memory left; groups of version 1 have no limit of their own for dirty pages.
     ("shrink_folio_list", DiskWait::Dirty),
-    // A transaction that is to begin, that has to end first, or that has no room.
+    // A transaction that begins, waits for the previous one, or lacks space.
     ("start_this_handle", DiskWait::Journal),
     ("wait_transaction", DiskWait::Journal),
     ("add_transaction_credits", DiskWait::Journal),
@@ -62,11 +64,13 @@ const SIGNS: [(&str, DiskWait); 26] = [
     ("blkdev_direct_IO", DiskWait::Read),
 ];
 
-/// Of a look at names, and where blocks are waited for. A thread that waits for another in the same directory waits for a lock.
+/// Functions of name lookups, and of waits for blocks. A thread that waits for another one in the same directory waits
+/// for a lock instead.
 const OF_NAMES: [&str; 5] = ["iterate_dir", "lookup_slow", "lookup_open", "vfs_statx", "vfs_fstatat"];
 const OF_BLOCKS: [&str; 4] = ["wait_on_buffer", "ext4_bread", "xfs_buf_iowait", "read_extent_buffer"];
 
-/// @param stack a line a function, the innermost first: `[<0>] folio_wait_bit_common+0x11b/0x310`
+/// Returns the reason for a stack. `stack`: a line a function, innermost first, as `[<0>]
+/// folio_wait_bit_common+0x11b/0x310`.
 pub fn of_stack(stack: &str) -> DiskWait {
     let functions = || stack.lines().filter_map(|line| line.split_once("] ")?.1.split('+').next());
     let has = |signs: &[&str]| functions().any(|function| signs.iter().any(|sign| function.contains(sign)));
@@ -84,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stacks_in_state_d() {
+    fn classifies_stacks_in_state_d() {
         let check = |functions: &[&str], expected| {
             let stack: String = functions.iter().map(|function| format!("[<0>] {function}+0x1b/0x310\n")).collect();
             assert_eq!(of_stack(&stack), expected, "{functions:?}");

@@ -1,9 +1,10 @@
-//! Starts a program and holds it at its entry point: its libraries are mapped, and nothing of its own has run. ptrace(2).
+//! Start of a program that is held at its entry point: its libraries are mapped, and none of its own code has run.
+//! ptrace(2).
 //!
-//! Rejected: a child that waits before its exec, where nothing is mapped yet; stopping it soon after its start, when it has run for some
-//! milliseconds. Constructors of libraries run before the entry point, and are not seen.
+//! Rejected: a child that waits before its exec, when nothing is mapped; and a stop soon after the start, when it has
+//! run for milliseconds. Constructors of libraries run before the entry point, and are not measured.
 //!
-//! One of the listed files with `unsafe`: ptrace itself, and what a child does before its exec.
+//! One of the listed files with `unsafe`: ptrace, and the child's call before its exec.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -15,15 +16,15 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, waitid};
 
 /// AT_ENTRY of getauxval(3).
 const ENTRY: u64 = 9;
-/// An instruction that stops, and by how much it moves the program counter.
+/// Breakpoint instruction, and its effect on the program counter in bytes.
 #[cfg(target_arch = "x86_64")]
 const STOP: (&[u8], u64) = (&[0xcc], 1);
 #[cfg(target_arch = "aarch64")]
 const STOP: (&[u8], u64) = (&[0, 0, 0x20, 0xd4], 0);
 
-/// False: it runs, since it may not be held here, or it has ended.
+/// Starts a program. Returns false if it runs, because it could not be held or has ended.
 pub fn start(command: &mut Command) -> io::Result<(Child, bool)> {
-    // SAFETY: between fork and exec it makes one system call, which needs nothing of this process.
+    // SAFETY: between fork and exec the child makes one system call, which needs nothing of this process.
     unsafe { command.pre_exec(|| ptrace(libc::PTRACE_TRACEME, 0, 0, 0)) };
     let child = command.spawn()?;
     let Some(pid) = Pid::from_raw(child.id() as i32) else { return Ok((child, false)) };
@@ -31,18 +32,18 @@ pub fn start(command: &mut Command) -> io::Result<(Child, bool)> {
     Ok((child, is_held.unwrap_or(false)))
 }
 
-/// Lets a program run that is held.
+/// Lets a held program run.
 pub fn release(pid: Pid) -> io::Result<()> {
     ptrace(libc::PTRACE_DETACH, pid.as_raw_nonzero().get(), 0, 0)
 }
 
-/// From the stop at exec to the one at the entry point. False: it has ended before.
+/// Continues from the stop at exec to the entry point. Returns false if the program has ended before.
 fn hold(pid: Pid) -> io::Result<bool> {
     let number = pid.as_raw_nonzero().get();
     if next_stop(pid)?.is_none() {
         return Ok(false);
     }
-    // Should this process be killed, it is not left behind.
+    // If this process is killed, the program is killed too.
     ptrace(libc::PTRACE_SETOPTIONS, number, 0, libc::PTRACE_O_EXITKILL as u64)?;
     let entry = entry(number)?;
     let memory = OpenOptions::new().read(true).write(true).open(format!("/proc/{number}/mem"))?;
@@ -55,7 +56,7 @@ fn hold(pid: Pid) -> io::Result<bool> {
         match next_stop(pid)? {
             None => return Ok(false),
             Some(stop) if stop == Signal::TRAP.as_raw() => break,
-            // For the program, and not for us.
+            // A signal for the program is passed on.
             Some(other) => signal = other as u64,
         }
     }
@@ -66,7 +67,7 @@ fn hold(pid: Pid) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The signal by which it stopped; None: it has ended, which is left to be waited for.
+/// Signal of the next stop; `None` if the program has ended, which remains to be waited for.
 fn next_stop(pid: Pid) -> io::Result<Option<i32>> {
     let peek = WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
     match waitid(WaitId::Pid(pid), peek)? {
@@ -97,7 +98,7 @@ fn back_to(_: i32, _: u64) -> io::Result<()> {
 }
 
 fn ptrace(request: libc::c_uint, pid: i32, address: u64, data: u64) -> io::Result<()> {
-    // SAFETY: none of the requests made here reads or writes memory of this process: address and data are numbers.
+    // SAFETY: no request made here reads or writes memory of this process; address and data are numbers.
     match unsafe { libc::ptrace(request, pid, address, data) } {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok(()),

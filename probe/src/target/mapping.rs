@@ -1,26 +1,31 @@
-//! What is mapped where in a process: /proc/PID/maps, proc_pid_maps(5).
+//! Mappings of a process: /proc/PID/maps, proc_pid_maps(5).
 
 use std::fs;
 use std::path::PathBuf;
 
 use super::Process;
 
+/// Mapping of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mapping {
+    /// First address.
     pub begin: u64,
+    /// Address behind the last one.
     pub end: u64,
-    /// Of `begin` in the file.
+    /// Offset of `begin` in the file.
     pub offset: u64,
+    /// True if it is executable.
     pub is_code: bool,
+    /// True if it is writable.
     pub is_writable: bool,
-    /// Writes are others' too.
+    /// True if writes are shared with other processes.
     pub is_shared: bool,
-    /// As the process calls it: `/usr/lib/libc.so.6`, `[vdso]`, `` where there is none.
+    /// Name as the process has it: `/usr/lib/libc.so.6`, `[vdso]`, or empty.
     pub name: String,
 }
 
 impl Mapping {
-    /// A path under which we reach the file, if it has been replaced or removed since as well.
+    /// Returns a path to the file, even if it was replaced or removed since.
     pub fn path(&self, process: &Process) -> PathBuf {
         let named = process.path(&self.name);
         if !self.name.ends_with(" (deleted)") && named.is_file() {
@@ -30,13 +35,13 @@ impl Mapping {
     }
 }
 
-/// By address; empty: it has ended.
+/// Returns the mappings by address; none if the process has ended.
 pub fn mappings(process: &Process) -> Vec<Mapping> {
     let maps = fs::read_to_string(format!("/proc/{}/maps", process.pid)).unwrap_or_default();
     maps.lines().filter_map(parsed).collect()
 }
 
-/// `7f00-7f10 r-xp 00001000 08:01 42   /usr/lib/x.so`
+/// Parses `7f00-7f10 r-xp 00001000 08:01 42   /usr/lib/x.so`.
 fn parsed(line: &str) -> Option<Mapping> {
     let mut words = line.splitn(6, ' ');
     let (begin, end) = words.next()?.split_once('-')?;
@@ -61,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_maps() {
+    fn parses_maps() {
         let mapping = parsed("7f00-7f10 r-xp 00001000 08:01 42                 /usr/lib/a b.so (deleted)").unwrap();
         assert!(mapping.is_code && !mapping.is_writable && !mapping.is_shared);
         assert_eq!((mapping.begin, mapping.end, mapping.offset), (0x7f00, 0x7f10, 0x1000));

@@ -1,4 +1,4 @@
-//! The process that is looked at: one that is there, by number or by name, or one that we start.
+//! Target process: a running one, by number or name, or one that is started.
 
 mod activity;
 pub mod cgroup;

@@ -1,4 +1,4 @@
-//! What the network namespace of a process has counted of connections, and how much of its ports is in use.
+//! TCP counters of a process's network namespace, and its ephemeral ports in use.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -9,18 +9,19 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use super::Process;
 use super::sockets::{Listener, listeners, local_ports};
 
-/// Since the namespace is there: /proc/net/netstat and snmp, by the names that they have there.
+/// Counters since the namespace was created, from /proc/net/netstat and snmp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Connections {
-    /// Connections that came when the queue of a listening socket was full.
+    /// Connections that met a full accept queue.
     pub overflows: u64,
-    /// Connections that were accepted.
+    /// Connections accepted.
     pub accepted: u64,
-    /// Connections that were tried to be made.
+    /// Connections attempted.
     pub called: u64,
 }
 
 impl Connections {
+    /// Reads the counters of a process's namespace.
     pub fn of(process: &Process) -> Connections {
         let text = |name: &str| fs::read_to_string(process_net(process, name)).unwrap_or_default();
         let (netstat, snmp) = (text("netstat"), text("snmp"));
@@ -31,6 +32,7 @@ impl Connections {
         }
     }
 
+    /// Returns the difference to earlier counters.
     pub fn since(self, before: Connections) -> Connections {
         Connections {
             overflows: self.overflows.saturating_sub(before.overflows),
@@ -44,7 +46,7 @@ fn process_net(process: &Process, name: &str) -> String {
     format!("/proc/{}/net/{name}", process.pid)
 }
 
-/// A line of names, and one of numbers below it.
+/// Counter by name, from a line of names and a line of numbers below it.
 fn counter(text: &str, kind: &str, name: &str) -> u64 {
     let mut lines = text.lines().filter(|line| line.starts_with(kind));
     let (Some(names), Some(numbers)) = (lines.next(), lines.next()) else { return 0 };
@@ -52,20 +54,22 @@ fn counter(text: &str, kind: &str, name: &str) -> u64 {
     at.and_then(|at| numbers.split(' ').nth(at)?.parse().ok()).unwrap_or(0)
 }
 
-/// Ports here that are taken by connections to one peer.
+/// Ephemeral ports in use for one peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
+    /// Address and port of the peer.
     pub peer: String,
-    /// With those in TIME_WAIT.
+    /// Ports in use, including those in TIME_WAIT.
     pub ports: u64,
+    /// Ports in TIME_WAIT.
     pub time_wait: u64,
-    /// Ports that the system gives to who calls.
+    /// Ephemeral ports of the system.
     pub range: u64,
 }
 
-/// The peer to which most ports are taken; `None`: there are few in TIME_WAIT, and nobody lacks ports.
+/// Returns the peer with the most ports in use; `None` if few ports are in TIME_WAIT.
 pub fn most_taken(process: &Process) -> Option<Taken> {
-    // A range may be a narrow one.
+    // Connections; the port range may be narrow.
     const FEW: u64 = 16;
     let stat = fs::read_to_string(process_net(process, "sockstat")).unwrap_or_default();
     let waiting = stat.lines().find_map(|line| {
@@ -88,12 +92,12 @@ pub fn most_taken(process: &Process) -> Option<Taken> {
     Some(Taken { peer, ports, time_wait, range: u64::from(*range.end() - *range.start()) + 1 })
 }
 
-/// Where those who wait to be accepted stand: sockets of this process that listen.
+/// Returns the process's listening sockets with their accept queues.
 pub fn queues(process: &Process) -> Vec<Listener> {
     listeners(process)
 }
 
-/// What a thread of ours finds in the network namespace of a process; `None`: it may not go there.
+/// Runs `find` in the network namespace of a process; `None` without the rights to enter it.
 pub fn in_network_of<T: Send + 'static>(process: &Process, find: impl FnOnce() -> T + Send + 'static) -> Option<T> {
     let path = format!("/proc/{}/ns/net", process.pid);
     let is_ours = fs::read_link(&path).ok() == fs::read_link("/proc/self/ns/net").ok();
@@ -107,7 +111,7 @@ pub fn in_network_of<T: Send + 'static>(process: &Process, find: impl FnOnce() -
     finder.join().ok()?
 }
 
-/// /proc/sys/net is that of who reads it.
+/// /proc/sys/net belongs to the namespace of its reader.
 fn ports_of(process: &Process) -> Option<std::ops::RangeInclusive<u16>> {
     let text = in_network_of(process, || fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok())??;
     let mut words = text.split_whitespace().map(str::parse::<u16>);
@@ -119,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counters_by_name() {
+    fn finds_counters_by_name() {
         let text =
             "TcpExt: SyncookiesSent ListenOverflows ListenDrops\nTcpExt: 1 22 333\nIpExt: ListenOverflows\nIpExt: 9\n";
         assert_eq!(counter(text, "TcpExt:", "ListenOverflows"), 22);
@@ -127,9 +131,9 @@ mod tests {
     }
 
     #[test]
-    fn ports_of_our_own() {
+    fn reads_the_port_range() {
         let own = Process::of(std::process::id()).unwrap();
-        // Without the rights to move to where we are already, nothing is known.
+        // Without the rights to enter even the present namespace, the range is unknown.
         assert!(ports_of(&own).is_none_or(|range| range.start() < range.end()));
     }
 }

@@ -1,4 +1,4 @@
-//! A process as /proc tells of it. Its number alone does not name it, since numbers come again: with the time of its start it does.
+//! Process as /proc reports it. Its number may be reused, so the start time identifies it too.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -8,18 +8,21 @@ use std::path::{Path, PathBuf};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use yunti_base::{Code, Error, Result};
 
+/// Process, identified by number and start time.
 #[derive(Clone, Debug)]
 pub struct Process {
+    /// Number.
     pub pid: u32,
-    /// Since the machine's start, in ticks of the clock.
+    /// Start time since boot, in clock ticks.
     started: u64,
-    /// As it calls itself: 15 characters at most.
+    /// Name, at most 15 characters.
     pub name: String,
-    /// Its number in its own PID namespace: what a process in a container calls itself.
+    /// Number in its own PID namespace, which a process in a container uses.
     pub pid_inside: u32,
 }
 
 impl Process {
+    /// Returns a process by its number. Fails if it does not exist.
     pub fn of(pid: u32) -> Result<Process> {
         let stat = Stat::of(pid).ok_or_else(|| {
             Error::new(Code::Input, format!("there is no process {pid}")).hint("`ps -e` lists what there is")
@@ -29,34 +32,37 @@ impl Process {
         Ok(Process { pid, started: stat.started, name: stat.name, pid_inside })
     }
 
-    /// Whether this very process is still there, and not only what its parent has not buried yet.
+    /// Returns true if this process is running, and not only a zombie.
     pub fn is_alive(&self) -> bool {
         Stat::of(self.pid).is_some_and(|stat| stat.started == self.started && !matches!(stat.state, 'Z' | 'X'))
     }
 
-    /// Becomes readable when it ends; None: this kernel has none.
+    /// Returns a descriptor that becomes readable when it ends; `None` on older kernels.
     pub fn death(&self) -> Option<OwnedFd> {
         pidfd_open(Pid::from_raw(self.pid as i32)?, PidfdFlags::empty()).ok()
     }
 
+    /// Returns the error for a process that has ended.
     pub fn has_ended(&self) -> Error {
-        Error::new(Code::Input, format!("process {} ({}) has ended before it could be looked at", self.pid, self.name))
+        Error::new(Code::Input, format!("process {} ({}) ended before it could be measured", self.pid, self.name))
     }
 
+    /// Returns true if it started at this time and is running.
     pub fn is_same(&self, started: u64) -> bool {
         self.started == started && self.is_alive()
     }
 
+    /// Returns the start time since boot, in clock ticks.
     pub fn started(&self) -> u64 {
         self.started
     }
 
-    /// A path of its own as we reach it.
+    /// Returns a path of the process as this process reaches it.
     pub fn path(&self, inside: &str) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root{inside}", self.pid))
     }
 
-    /// Whether its files are ours too.
+    /// Returns true if it has the same root and mounts as this process.
     pub fn shares_files(&self) -> bool {
         let of = |pid: &str, what: &str| fs::metadata(format!("/proc/{pid}/{what}")).map(|m| (m.dev(), m.ino())).ok();
         let mine = std::process::id().to_string();
@@ -64,12 +70,12 @@ impl Process {
         same("ns/mnt") && same("root/")
     }
 
-    /// The program that it runs.
+    /// Returns the program that it runs.
     pub fn executable(&self) -> Option<PathBuf> {
         fs::read_link(format!("/proc/{}/exe", self.pid)).ok()
     }
 
-    /// User and group that it acts as.
+    /// Returns its effective user and group.
     pub fn owner(&self) -> Option<(u32, u32)> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).ok()?;
         let effective = |key: &str| -> Option<u32> {
@@ -78,7 +84,7 @@ impl Process {
         Some((effective("Uid:")?, effective("Gid:")?))
     }
 
-    /// Whether it has a handler for a signal. Without one, most signals end a process.
+    /// Returns true if it has a handler for a signal. Without one, most signals end a process.
     pub fn handles(&self, signal: u32) -> bool {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
@@ -87,7 +93,7 @@ impl Process {
             .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
     }
 
-    /// Files that are mapped into it, once each.
+    /// Returns the mapped files, once each. Fails without the rights.
     pub fn mapped_files(&self) -> Result<Vec<String>> {
         let path = format!("/proc/{}/maps", self.pid);
         let maps = fs::read_to_string(&path).map_err(|e| {
@@ -95,7 +101,7 @@ impl Process {
                 return self.has_ended();
             }
             let hint = format!("run as its owner, or as root: sudo yunti observe .. -p {}", self.pid);
-            Error::io(Code::Input, &format!("process {} cannot be looked at", self.pid), &e).at_path(path).hint(hint)
+            Error::io(Code::Input, &format!("process {} cannot be read", self.pid), &e).at_path(path).hint(hint)
         })?;
         let mut files: Vec<String> =
             maps.lines().filter_map(|line| line.splitn(6, ' ').nth(5)).map(|f| f.trim().to_owned()).collect();
@@ -105,41 +111,42 @@ impl Process {
         Ok(files)
     }
 
-    /// Numbers of its threads, as the system has them.
+    /// Returns the numbers of its threads.
     pub fn threads(&self) -> Vec<u32> {
         let entries = fs::read_dir(format!("/proc/{}/task", self.pid)).into_iter().flatten().flatten();
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
     }
 
+    /// Returns the name of a thread.
     pub fn thread_name(&self, tid: u32) -> Option<String> {
         let name = fs::read_to_string(format!("/proc/{}/task/{tid}/comm", self.pid)).ok()?;
         Some(name.trim_end().to_owned())
     }
 
-    /// What a thread is called in its own PID namespace, by our number.
+    /// Returns the number of a thread in its own PID namespace.
     pub fn tid_inside(&self, tid: u32) -> u32 {
         let status = fs::read_to_string(format!("/proc/{}/task/{tid}/status", self.pid)).unwrap_or_default();
         last_of_namespaces(&status).unwrap_or(tid)
     }
 
-    /// Processor time that it has used, in seconds, of all threads.
+    /// Returns the processor time of all threads in seconds.
     pub fn cpu_seconds(&self) -> Option<f64> {
         Stat::of(self.pid).map(|stat| stat.cpu_ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
     }
 }
 
-/// The number in the innermost PID namespace, of /proc/../status.
+/// Number in the innermost PID namespace, from /proc/../status.
 fn last_of_namespaces(status: &str) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("NSpid:"))?.split_whitespace().last()?.parse().ok()
 }
 
-/// Arguments of a process, the program first.
+/// Returns the arguments of a process, the program first.
 pub fn arguments(pid: u32) -> Vec<String> {
     let line = fs::read(Path::new("/proc").join(pid.to_string()).join("cmdline")).unwrap_or_default();
     line.split(|b| *b == 0).filter(|a| !a.is_empty()).map(|a| String::from_utf8_lossy(a).into_owned()).collect()
 }
 
-/// /proc/PID/stat: proc_pid_stat(5).
+/// Fields of /proc/PID/stat: proc_pid_stat(5).
 struct Stat {
     name: String,
     state: char,
@@ -152,7 +159,7 @@ impl Stat {
         Stat::parse(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// The name may hold anything, blanks and brackets too.
+    /// Parses the line. The name may contain blanks and brackets.
     fn parse(line: &str) -> Option<Stat> {
         let (head, tail) = line.rsplit_once(')')?;
         let name = head.split_once('(')?.1.to_owned();
@@ -172,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_may_hold_anything() {
+    fn parses_names_with_brackets() {
         let line = "7 (a) R (b) S 1 7 7 0 -1 4194560 1 2 3 4 50 6 0 0 20 0 1 0 999 1 2";
         let stat = Stat::parse(line).unwrap();
         assert_eq!((stat.name.as_str(), stat.state, stat.cpu_ticks, stat.started), ("a) R (b", 'S', 56, 999));
@@ -180,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn ourselves() {
+    fn reads_this_process() {
         let me = Process::of(std::process::id()).unwrap();
         assert!(me.is_alive() && me.shares_files() && !me.is_same(me.started + 1));
         assert!(me.mapped_files().unwrap().iter().any(|f| f.contains("libc")));

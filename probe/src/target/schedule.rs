@@ -1,4 +1,4 @@
-//! What the scheduler has counted: how long threads ran, and how long they could have run and did not; who else used the machine.
+//! Counters of the scheduler: run time and run queue time of threads, and processor time of other processes.
 
 use std::collections::HashMap;
 use std::fs;
@@ -6,27 +6,28 @@ use std::fs;
 use super::Process;
 use super::choose::processes;
 
-/// Of a thread, since its start.
+/// Times of a thread since its start.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ThreadTime {
+    /// Nanoseconds on a processor.
     pub ran_ns: u64,
-    /// Ready, and another ran.
+    /// Nanoseconds in the run queue.
     pub waited_ns: u64,
 }
 
-/// proc(5), schedstat: how long it ran and how long it stood in line, in nanoseconds; how often it was given a processor.
+/// Run time and run queue time in nanoseconds, and the number of runs: proc(5), schedstat.
 fn scheduled(process: &Process, tid: u32) -> Option<[u64; 3]> {
     let text = fs::read_to_string(format!("/proc/{}/task/{tid}/schedstat", process.pid)).ok()?;
     let mut numbers = text.split_whitespace().map(|n| n.parse::<u64>().unwrap_or(0));
     Some([numbers.next()?, numbers.next()?, numbers.next()?])
 }
 
-/// How often a thread was given a processor; None: it has ended.
+/// Returns the number of times that a thread got a processor; `None` if it has ended.
 pub fn runs_of(process: &Process, tid: u32) -> Option<u64> {
     scheduled(process, tid).map(|[.., runs]| runs)
 }
 
-/// By thread, as it is called.
+/// Returns the times of all threads, with their names.
 pub fn thread_times(process: &Process) -> HashMap<u32, (String, ThreadTime)> {
     let of = |tid: u32| {
         let [ran_ns, waited_ns, _] = scheduled(process, tid)?;
@@ -36,20 +37,26 @@ pub fn thread_times(process: &Process) -> HashMap<u32, (String, ThreadTime)> {
     process.threads().into_iter().filter_map(of).collect()
 }
 
-/// Of /proc/PID/stat and status.
+/// Counters of a process, from /proc/PID/stat and status.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counts {
+    /// Page faults without I/O.
     pub faults: u64,
+    /// Page faults with I/O.
     pub faults_with_io: u64,
+    /// Context switches.
     pub switches: u64,
+    /// Seconds in user code.
     pub user_seconds: f64,
+    /// Seconds in the kernel.
     pub system_seconds: f64,
 }
 
+/// Returns the counters of a process.
 pub fn counts(process: &Process) -> Counts {
     let line = fs::read_to_string(format!("/proc/{}/stat", process.pid)).unwrap_or_default();
     let fields: Vec<&str> = line.rsplit_once(')').map_or("", |(_, tail)| tail).split_whitespace().collect();
-    // Fields as proc_pid_stat(5) numbers them, behind the name.
+    // Fields have the numbers of proc_pid_stat(5), behind the name.
     let number = |field: usize| fields.get(field - 3).and_then(|n| n.parse::<u64>().ok()).unwrap_or(0);
     let ticks = rustix::param::clock_ticks_per_second() as f64;
     let switches = |tid: u32| {
@@ -66,7 +73,7 @@ pub fn counts(process: &Process) -> Counts {
     }
 }
 
-/// Processor time of every process, in seconds, with its name.
+/// Returns the processor time of every process in seconds, with its name.
 pub fn all_processes() -> HashMap<u32, (String, f64)> {
     let of = |pid: u32| {
         let process = Process::of(pid).ok()?;
@@ -75,14 +82,14 @@ pub fn all_processes() -> HashMap<u32, (String, f64)> {
     processes().filter_map(of).collect()
 }
 
-/// Processors that a process may run on.
+/// Returns the number of processors that a process may use.
 pub fn processors_of(process: &Process) -> usize {
     let status = fs::read_to_string(format!("/proc/{}/status", process.pid)).unwrap_or_default();
     let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or_default();
     listed(list).len().max(1)
 }
 
-/// `0-3,8` as numbers.
+/// Parses a kernel list such as `0-3,8`.
 pub fn listed(text: &str) -> Vec<usize> {
     let mut numbers = Vec::new();
     for part in text.trim().split(',') {
@@ -99,7 +106,7 @@ mod tests {
     use super::listed;
 
     #[test]
-    fn lists_of_processors() {
+    fn parses_lists_of_processors() {
         assert_eq!(listed("0-2,8\n"), [0, 1, 2, 8]);
         assert_eq!(listed("0"), [0]);
         assert!(listed("").is_empty() && listed("x-y").is_empty());

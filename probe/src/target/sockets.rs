@@ -1,25 +1,25 @@
-//! Which threads wait for a peer that this process has called, and which for one that has called it: the first is a slow remote, the second an
-//! idle client.
+//! Sockets of a process, by side: a thread that waits for a peer that the process called has a slow remote; one that
+//! waits for a caller has an idle client.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 
 use super::Process;
 
-/// A connected socket.
+/// Connected socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
-    /// `127.0.0.1:5432`
+    /// Address and port of the peer, such as `127.0.0.1:5432`.
     pub peer: String,
-    /// By the other side: its port here is one that is listened on.
+    /// True if the peer opened the connection: the local port is one that listens.
     pub is_accepted: bool,
 }
 
-/// By inode.
+/// Returns the connections of a process by inode.
 pub fn connections(process: &Process) -> HashMap<u64, Connection> {
     let mut rows = Vec::new();
     let mut listening = HashSet::new();
-    // Resolvers of names connect sockets of UDP.
+    // Resolvers connect UDP sockets.
     for table in ["tcp", "tcp6", "udp", "udp6"] {
         let text = fs::read_to_string(format!("/proc/{}/net/{table}", process.pid)).unwrap_or_default();
         for row in text.lines().skip(1).filter_map(parsed).filter(|row| row.state != UNCONNECTED) {
@@ -34,12 +34,14 @@ pub fn connections(process: &Process) -> HashMap<u64, Connection> {
     rows.into_iter().map(of).collect()
 }
 
-/// A socket of the process that listens.
+/// Listening socket of the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listener {
+    /// Port.
     pub port: u16,
-    /// Connections that stand in its queue.
+    /// Connections in its accept queue.
     pub queued: u64,
+    /// Inode.
     pub inode: u64,
 }
 
@@ -49,7 +51,7 @@ pub(super) fn listeners(process: &Process) -> Vec<Listener> {
     rows.map(|row| Listener { port: row.port, queued: row.received, inode: row.inode }).collect()
 }
 
-/// A port here and who is at the other end, of all connections of the process's network namespace.
+/// Local port and peer of a connection in the process's network namespace.
 pub(super) struct LocalPort {
     pub port: u16,
     pub peer: String,
@@ -73,19 +75,19 @@ fn sockets_of(process: &Process) -> HashSet<u64> {
 
 const LISTEN: &str = "0A";
 const TIME_WAIT: &str = "06";
-/// TCP_CLOSE: of UDP, one without a peer.
+/// TCP_CLOSE; for UDP, a socket without a peer.
 const UNCONNECTED: &str = "07";
 
 struct Row {
     port: u16,
     peer: String,
     state: String,
-    /// Bytes to be read; of one that listens, connections to be accepted.
+    /// Bytes to read; of a listening socket, connections to accept.
     received: u64,
     inode: u64,
 }
 
-/// `0: 0100007F:1F90 0100007F:A1B2 01 ..`: proc_pid_net(5), addresses in the machine's own order of bytes.
+/// Parses `0: 0100007F:1F90 0100007F:A1B2 01 ..` of proc_pid_net(5); addresses are in native byte order.
 fn parsed(line: &str) -> Option<Row> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let port = |address: &str| u16::from_str_radix(address.rsplit(':').next()?, 16).ok();
@@ -109,7 +111,7 @@ fn parsed(line: &str) -> Option<Row> {
     })
 }
 
-/// The inode of a descriptor that is a socket.
+/// Returns the inode of a socket descriptor.
 pub fn socket_of(process: &Process, fd: u64) -> Option<u64> {
     let link = fs::read_link(format!("/proc/{}/fd/{fd}", process.pid)).ok()?;
     link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
@@ -120,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows() {
+    fn parses_rows() {
         let row =
             parsed("   1: 0100007F:1F90 0200007F:0050 01 00000000:00000000 00:00000000 00000000  0 0 4242 1 0 20")
                 .unwrap();

@@ -1,4 +1,4 @@
-//! A target that was there, or one that we have started and that ends with us.
+//! Target that was running, or that is started here and ends with this process.
 
 use std::cell::Cell;
 use std::ffi::OsString;
@@ -10,27 +10,29 @@ use yunti_base::{Code, Error, Result};
 
 use super::{Process, choose, entry};
 
+/// Target of a measurement.
 pub struct Target {
+    /// Its process.
     pub process: Process,
     child: Option<Child>,
-    /// At its entry point.
+    /// True while it is held at its entry point.
     is_held: Cell<bool>,
 }
 
-/// How a command is started.
+/// Start of a command.
 #[derive(Clone, Copy)]
 pub enum Start {
     /// It runs at once.
     Running,
-    /// It waits at its entry point for [`Target::go`], if this says so then.
+    /// It waits at its entry point for [`Target::go`] if this function returns true.
     Held(fn(&Process) -> bool),
 }
 
 impl Target {
-    /// By number, by name, or by starting it; of the three one is given.
+    /// Returns the target by number or name, or starts it. Exactly one of the three is given.
     pub fn find(pid: Option<u32>, name: Option<&str>, command: &[OsString], start: Start) -> Result<Target> {
         let found = Target::found(pid, name, command, start)?;
-        // What is started is not: it is to run as it would without us.
+        // The started program keeps its own priority.
         be_prompt();
         Ok(found)
     }
@@ -44,7 +46,7 @@ impl Target {
             (None, Some(name)) => choose(name)?,
             (None, None) => {
                 let error = Error::new(Code::Usage, "no process is named");
-                return Err(error.hint("-p PID, a name, or `-- COMMAND`"));
+                return Err(error.hint("give -p PID, a name, or `-- COMMAND`"));
             }
         };
         Ok(Target { process, child: None, is_held: Cell::new(false) })
@@ -59,18 +61,14 @@ impl Target {
         let run = || command().spawn().map(|child| (child, false));
         let started = match start {
             Start::Running => run(),
-            // Who may not be traced runs at once.
+            // A program that may not be traced runs at once.
             Start::Held(_) => match entry::start(&mut command()) {
                 Err(e) if e.kind() == io::ErrorKind::PermissionDenied => run(),
                 started => started,
             },
         };
         let (child, is_held) = started.map_err(|e| {
-            let what = if e.kind() == io::ErrorKind::NotFound {
-                "there is no such program"
-            } else {
-                "the program cannot be started"
-            };
+            let what = if e.kind() == io::ErrorKind::NotFound { "no such program" } else { "cannot start the program" };
             Error::io(Code::Input, what, &e).at_path(program.to_string_lossy())
         })?;
         let process = Process::of(child.id())?;
@@ -90,25 +88,26 @@ impl Target {
         }
     }
 
+    /// Returns true while it is held at its entry point.
     pub fn is_held(&self) -> bool {
         self.is_held.get()
     }
 
-    /// Whether it was started by us, just now.
+    /// Returns true if this process started it.
     pub fn is_ours(&self) -> bool {
         self.child.is_some()
     }
 }
 
-/// Who looks at a machine with a thousand threads that want a processor must not stand in line behind them. Where that is not allowed,
-/// it takes longer.
+/// Raises the priority, so that a measurement is not delayed by a thousand threads in the run queue. Without the
+/// rights it is slower.
 fn be_prompt() {
     const NICE: i32 = -10;
     let _ = rustix::process::setpriority_process(None, NICE);
 }
 
 impl Drop for Target {
-    /// What we started does not outlive us: asked first, then made to.
+    /// Ends a started program: first by SIGTERM, then by SIGKILL.
     fn drop(&mut self) {
         let Some(child) = self.child.as_mut() else { return };
         if !self.is_held.get() && matches!(child.try_wait(), Ok(None)) {

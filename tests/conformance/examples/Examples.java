@@ -1,8 +1,9 @@
-// Runs jobs of Hadoop's examples one after the other in one JVM, by LocalJobRunner:
+// Runs jobs of Hadoop's examples in sequence in one JVM, by LocalJobRunner:
 //
 //   java -cp .. Examples -- SecondarySort in out -- Grep in out 't.*'
 //
-// A class is a Tool, or has a main that exits: that one comes last. The exit status is that of the first job that fails.
+// A class is a Tool or has a main that exits; a class with such a main must come last. The exit status is the status of
+// the first failed job.
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;

@@ -1,13 +1,14 @@
-// Prints what Hadoop's own TeraGen classes give: the expected values in engine/src/library/generate/tera.rs,
-// generate/tera_ascii.rs and validate/tera.rs, one a line as `what: value`. check.sh looks each of them up there.
+// Prints the values of Hadoop's TeraGen classes, one per line as `what: value`. The tests in
+// engine/src/library/generate/tera.rs, generate/tera_ascii.rs and validate/tera.rs expect these values, and check.sh
+// searches for each of them there.
 //
-// It is in Hadoop's package because Random16 and GenSort are visible to that package alone.
+// The class is in Hadoop's package because Random16 and GenSort are visible only there.
 package org.apache.hadoop.examples.terasort;
 
 import java.util.zip.CRC32;
 
 public class Expected {
-  /** Row number, its random number, and its 100 bytes, advanced as TeraGen's mapper does. */
+  /** Row number, its random number and its 100 bytes, advanced like TeraGen's mapper. */
   static final class Rows {
     private final Unsigned16 id;
     private final Unsigned16 random;
@@ -39,7 +40,7 @@ public class Expected {
     return text.toString();
   }
 
-  /** FNV-1a of 64 bits over the bytes of n rows, and the sum of the CRC-32 of each. */
+  /** Prints the 64-bit FNV-1a over the bytes of n rows, and the sum of the CRC-32 of each row. */
   static void run(long first, int n, boolean ascii) {
     Rows rows = new Rows(first);
     long fnv = 0xcbf29ce484222325L;
@@ -67,7 +68,7 @@ public class Expected {
       System.out.println("row " + row + ": " + hex(new Rows(row).next(false)));
     }
     for (long row : far) {
-      // The last two bytes are CR LF, and ours are not.
+      // The last two bytes are CR LF in Hadoop but not in Yunti.
       System.out.println("ascii row " + row + ": " + new String(new Rows(row).next(true), 0, 98));
     }
     run(0, 100_000, false);

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Compares `yunti generate tera` with the real TeraGen of Hadoop 3.4.2, byte for byte, and the checksum
-# of `yunti validate tera` with that of Hadoop's TeraChecksum.
+# Compares `yunti generate tera` with TeraGen of Hadoop 3.4.2, byte for byte, and the checksum of
+# `yunti validate tera` with the result of Hadoop's TeraChecksum.
 #
 #   check.sh YUNTI [RECORDS]     YUNTI: the binary; RECORDS: 100000 by default
 #
-# Needs a JDK 17 and Maven (../jars.sh). Prints one line, `ok ..` or
-# `FAILED ..`; exit code 0 or 1, and 2 when something needed is missing.
+# Needs JDK 17 and Maven (../jars.sh). Prints one line, `ok ..` or `FAILED ..`. The exit code is 0 or 1, or 2 if a
+# tool is missing.
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -39,7 +39,7 @@ hadoop() { # CLASS ARGUMENT..
 # 1. The jars.
 jars=$("$here/../jars.sh") || fail "no jars"
 
-# 2. The values expected by the unit tests are what Hadoop's classes give today.
+# 2. The unit tests expect the values of Hadoop's classes.
 mkdir "$work/classes"
 quiet javac -nowarn -cp "$jars/*" -d "$work/classes" "$here/Expected.java"
 java -cp "$work/classes:$jars/*" org.apache.hadoop.examples.terasort.Expected >"$work/expected"
@@ -52,7 +52,7 @@ while IFS= read -r line; do
 done <"$work/expected"
 [ "$values" -gt 10 ] || fail "Expected.java printed $values values"
 
-# 3. The real TeraGen and ours, each with its files one after another.
+# 3. TeraGen and `yunti generate`, each with its files concatenated.
 hadoop TeraGen "$records" "file://$work/hadoop"
 quiet "$yunti" generate tera --records "$records" --output "$work/yunti"
 cat "$work"/hadoop/part-m-* >"$work/hadoop.bytes"
@@ -60,7 +60,7 @@ cat "$work"/yunti/part-m-* >"$work/yunti.bytes"
 [ "$(wc -c <"$work/hadoop.bytes")" -eq $((records * 100)) ] || fail "TeraGen itself did not write $records records"
 cmp "$work/hadoop.bytes" "$work/yunti.bytes" >&2 || fail "the records differ"
 
-# 4. The checksum of both; the records are not sorted, so validate may well end with a code of its own.
+# 4. The checksum of both. The records are not sorted, so validate may exit with an error.
 hadoop TeraChecksum "file://$work/hadoop" "file://$work/checksum"
 checksum=$(cat "$work"/checksum/part-r-*)
 [ -n "$checksum" ] || fail "TeraChecksum printed nothing"

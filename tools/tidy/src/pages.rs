@@ -30,7 +30,11 @@ pub fn links(tree: &Tree) -> Vec<String> {
                 let page: String =
                     text[at..].chars().take_while(|c| c.is_ascii_alphanumeric() || "/-_.".contains(*c)).collect();
                 let page = page.trim_end_matches('.');
-                if page.starts_with("docs/") && page.contains('.') && !path.starts_with("tools/tidy/") && !tree.has(page) {
+                if page.starts_with("docs/")
+                    && page.contains('.')
+                    && !path.starts_with("tools/tidy/")
+                    && !tree.has(page)
+                {
                     complaints.push(format!("{path} names {page}, which is not there"));
                 }
             }

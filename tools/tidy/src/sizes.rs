@@ -20,7 +20,9 @@ pub fn crowded_folders(tree: &Tree) -> Vec<String> {
         *entries.entry(&whole[..whole.rfind('/').map_or(0, |at| at + 1)]).or_default() += 1;
     }
     // The engine has a folder a floor; a package of Java is a folder by its own rules, and headers are an interface.
-    let is_free = |folder: &str| folder == ENGINE || folder.is_empty() || folder.contains("/java/") || folder.starts_with("api/include/");
+    let is_free = |folder: &str| {
+        folder == ENGINE || folder.is_empty() || folder.contains("/java/") || folder.starts_with("api/include/")
+    };
     let crowded = entries.into_iter().filter(|(folder, n)| *n > ENTRIES_MAX && !is_free(folder));
     crowded.map(|(folder, n)| format!("{folder} has {n} entries; at most {ENTRIES_MAX}: give it sub-folders")).collect()
 }

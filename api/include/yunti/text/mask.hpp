@@ -1,11 +1,11 @@
-// Which of 64 bytes are separators, as 64 bits; what words(), lines(), fields() and key_values() walk.
+// Masks of separators: 64 bits for 64 bytes of text, the base of words(), lines(), fields() and key_values().
 //
 //   text   c a t ␣ d o g ⏎ ..        bit i of the mask belongs to byte i
 //   mask   0 0 0 1 0 0 0 1 ..        walked by count-trailing-zeros, lowest first
 //
-// A byte loop in its place mispredicts once a word (8-10 ns); a mask costs about 1 ns for each separator it has. SIMD is chosen when
-// this header is compiled: AVX2 where the compiler may use it, else SSE2 (every x86-64), NEON, or eight bytes at a time.
-// The engine chooses at run time: yt_context.mask_any, and yt_context.edges, which words() asks about long texts.
+// A byte loop mispredicts once per word (8-10 ns); a mask costs about 1 ns per separator. SIMD is chosen when this
+// header is compiled: AVX2 if the compiler may use it, else SSE2 (every x86-64), NEON, or eight bytes at a time. The
+// engine chooses at run time: yt_context.mask_any, and yt_context.edges, which words() calls for long texts.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "../type.hpp"
@@ -74,7 +74,7 @@ YUNTI_INLINE uint64_t mask64(const uint8_t* p, Test test) {
 }
 
 #else
-// Eight bytes in a word; a byte that passes a test is 0x80, another 0. Each sum stays inside of its byte: no carries.
+// Eight bytes in a word; a byte that passes a test is 0x80, any other 0. Each sum stays inside its byte: no carries.
 struct Lanes {
   uint64_t w;
 };
@@ -85,20 +85,23 @@ YUNTI_INLINE Lanes either(Lanes a, Lanes b) { return {a.w | b.w}; }
 YUNTI_INLINE Lanes but_not(Lanes a, Lanes b) { return {a.w & ~b.w}; }
 YUNTI_INLINE Lanes within(Lanes v, uint8_t low, uint8_t high) {  // for low, high < 128
   const uint64_t x = v.w & ~kHigh;
-  const uint64_t at_least = x + kOnes * static_cast<uint8_t>(128 - low), above = x + kOnes * static_cast<uint8_t>(127 - high);
+  const uint64_t at_least = x + kOnes * static_cast<uint8_t>(128 - low), above = x +
+      kOnes * static_cast<uint8_t>(127 - high);
   return {at_least & ~above & ~v.w & kHigh};
 }
 template <class Test>
 YUNTI_INLINE uint64_t mask64(const uint8_t* p, Test test) {
   uint64_t mask = 0;
-  for (unsigned i = 0; i < 64; i += 8) mask |= ((test(Lanes{load<uint64_t>(p + i)}).w >> 7) * 0x0102040810204080u >> 56) << i;
+  for (unsigned i = 0; i < 64; i += 8) mask |= ((test(Lanes{load<uint64_t>(p + i)}).w >> 7) * 0x0102040810204080u >> 56)
+    << i;
   return mask;
 }
 #endif
 
-// Which bytes a separator is: a test of lanes, with the same as a list for the engine's mask_any.
-struct IsSpace {  // as java.util.StringTokenizer: space, tab, LF, CR, form feed (and not the vertical tab)
-  YUNTI_INLINE Lanes operator()(Lanes v) const { return either(but_not(within(v, 9, 13), equal(v, 11)), equal(v, ' ')); }
+// Tests of lanes for separator bytes; kSpaces is the same set for the engine's functions.
+struct IsSpace {  // as java.util.StringTokenizer: space, tab, LF, CR, form feed (not the vertical tab)
+  YUNTI_INLINE Lanes operator()(Lanes v) const { return either(but_not(within(v, 9, 13), equal(v, 11)),
+  equal(v, ' ')); }
 };
 YUNTI_HIDDEN inline constexpr uint8_t kSpaces[5] = {' ', '\t', '\n', '\r', '\f'};
 
@@ -116,7 +119,7 @@ struct IsLineEndOr {
   YUNTI_INLINE Lanes operator()(Lanes v) const { return either(IsLineEnd{}(v), equal(v, c)); }
 };
 
-// The mask of the last n < 64 bytes of a text, without reading behind it.
+// Returns the mask of the last n < 64 bytes of a text, without reading past its end.
 template <class Test>
 YUNTI_INLINE uint64_t mask_tail(const uint8_t* p, uint64_t n, Test test) {
   alignas(64) uint8_t block[64] = {};
@@ -126,8 +129,8 @@ YUNTI_INLINE uint64_t mask_tail(const uint8_t* p, uint64_t n, Test test) {
 
 YUNTI_INLINE unsigned lowest(uint64_t bits) { return static_cast<unsigned>(__builtin_ctzll(bits)); }
 
-// Calls at(position) for each byte of the text that passes the test, in order, and at last at(n). One place calls it, so that gcc inlines
-// what it does even where that is long.
+// Calls at(position) for each byte of the text that passes the test, in order, and finally at(n). It calls `at` in one
+// place, so gcc inlines even a long function.
 template <class Test, class At>
 YUNTI_INLINE void each_match_and_end(const uint8_t* p, uint64_t n, Test test, At&& at) {
   for (uint64_t i = 0;; i += 64) {

@@ -1,8 +1,9 @@
 // Numbers in text: parse_i64 reads eight digits at once, without a loop over them.
 //
-//   if (auto n = yunti::parse_i64("-42")) ..      // [+-]digits; nothing else around them
+//   if (auto n = yunti::parse_i64("-42")) ..      // [+-]digits, without blanks
 //
-// To write one: std::to_chars. (Emit the number itself where you can: it is sorted, folded and printed as a number.)
+// To write a number, use std::to_chars. Emit the number itself if possible: it is sorted, folded and printed as a
+// number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -12,7 +13,7 @@
 namespace yunti {
 namespace detail {
 
-// 1 to 8 digits as eight, zeros in front. The first digit stands in the lowest byte.
+// Returns 1 to 8 digits as eight, with leading zeros. The first digit is in the lowest byte.
 YUNTI_INLINE uint64_t padded_digits(const char* p, size_t n) {
   uint64_t raw;
   if (n == 8) return load<uint64_t>(p);
@@ -37,7 +38,7 @@ YUNTI_INLINE uint64_t eight_digits(uint64_t x) {
 
 }  // namespace detail
 
-// nullopt: empty, a byte that is no digit, or outside of -2^63 .. 2^63-1.
+// Parses a decimal integer. nullopt: empty text, a byte that is no digit, or a number outside of -2^63 .. 2^63-1.
 inline std::optional<int64_t> parse_i64(std::string_view text) {
   const char* p = text.data();
   size_t n = text.size();

@@ -1,13 +1,14 @@
-// Words of a text, cut as Hadoop's word count cuts them (java.util.StringTokenizer): at space, tab, LF, CR and form feed.
-// Bytes, not characters: every other byte, 0 and invalid UTF-8 too, belongs to a word.
+// Words of a text, cut as Hadoop's word count cuts them (java.util.StringTokenizer): at space, tab, LF, CR and form
+// feed. All other bytes belong to a word, also 0 and invalid UTF-8.
 //
 //   yunti::words(text, out);                          // emits each word, with a 1 unless the values are None
-//   yunti::words(text, [&](std::string_view word) {   // calls with each word
+//   yunti::words(text, [&](std::string_view word) {   // calls the function with each word
 //     out.emit(word);
 //   });
 //
-// Words are slices of the text. In long texts (spans) the engine finds them, by SIMD chosen at run time: 0.7-1.5 ns for a word of ten
-// letters; in short ones (lines), and outside of the engine, this header does: 3-4.5 ns; a loop over the bytes takes 8-20.
+// Words are slices of the text. In long texts (spans) the engine finds them, by SIMD chosen at run time: 0.7-1.5 ns per
+// word of ten letters. In short texts (lines), and outside of the engine, this header finds them: 3-4.5 ns. A loop over
+// the bytes takes 8-20 ns.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "../context.hpp"
@@ -17,7 +18,7 @@
 namespace yunti {
 namespace detail {
 
-// Walks masks of 64 bytes; a word may begin in one and end in a later one.
+// Walk over masks of 64 bytes; a word may begin in one and end in a later one.
 class WordWalk {
  public:
   YUNTI_INLINE WordWalk(const uint8_t* begin) : start_(begin) {}
@@ -37,7 +38,7 @@ class WordWalk {
   }
 
  private:
-  // Where no start is left, start_ becomes garbage that is set again before it is used: cheaper than a branch.
+  // Without a remaining start, start_ becomes garbage that is set again before its use: cheaper than a branch.
   YUNTI_INLINE void next_start(const uint8_t* p, uint64_t& starts) {
     start_ = p + lowest(starts | uint64_t{1} << 63);
     starts &= starts - 1;
@@ -47,11 +48,11 @@ class WordWalk {
   uint64_t in_word_ = 0;  // 1: the byte before this block belongs to a word
 };
 
-// From so many bytes on the engine is asked.
+// Bytes of text from which on the engine finds the words.
 inline constexpr uint64_t kLongText = 512;
 
-// Calls f(p, edges, n) with the words of a long text, piece by piece: n words, given as start, end, start, end .. from p on. The first may
-// have begun before p: its start is negative.
+// Calls f(p, edges, n) with the words of a long text, piece by piece: n pairs (start, end) of offsets from p. The first
+// word may begin before p; its start is then negative.
 template <class F>
 YUNTI_INLINE void each_piece(FindEdges find, std::string_view text, F&& f) {
   constexpr int32_t kPiece = 4096, kLongest = 1 << 30;
@@ -69,7 +70,8 @@ YUNTI_INLINE void each_piece(FindEdges find, std::string_view text, F&& f) {
     if (last) return;
     open = n % 2;
     const int32_t start = static_cast<int32_t>(edges[n - open]) - kPiece;
-    if (YUNTI_UNLIKELY(open != 0 && start < -kLongest)) throw Error("a word of more than 1 GiB: key and value of a record have less than 2 GiB");
+    if (YUNTI_UNLIKELY(open != 0 && start < -kLongest))
+      throw Error("a word has more than 1 GiB: cut the text differently; a record has less than 2 GiB");
     edges[0] = static_cast<uint32_t>(start);
   }
 }
@@ -86,7 +88,7 @@ YUNTI_INLINE void long_words(FindEdges find, std::string_view text, F&& f) {
 
 }  // namespace detail
 
-// Calls with each word, or emits it; a word is a slice of the text.
+// Calls f(word) for each word, or emits each word to an Out; a word is a slice of the text.
 template <class F>
 YUNTI_INLINE void words(std::string_view text, F&& f) {
   if (text.size() >= detail::kLongText)
@@ -96,7 +98,7 @@ YUNTI_INLINE void words(std::string_view text, F&& f) {
   detail::WordWalk walk(p);
   for (;; p += 64) {
     const uint64_t left = static_cast<uint64_t>(end - p);
-    // What stands behind the end counts as separators: they end the last word.
+    // Bytes after the end count as separators: they end the last word.
     walk.block(p, YUNTI_LIKELY(left >= 64) ? detail::mask64(p, detail::IsSpace{})
                                            : detail::mask_tail(p, left, detail::IsSpace{}) | ~uint64_t{0} << left, f);
     if (left < 64) return;
@@ -108,9 +110,10 @@ YUNTI_INLINE void words(std::string_view text, Out<Key, Value, Form, ValueIsOne>
   if constexpr (Form == YT_FORM_ONE) {
     if (text.size() >= detail::kLongText)
       if (const auto find = detail::engine_edges()) {
-        // Many at once: a quarter of the instructions.
+        // Many words at once take a quarter of the instructions.
         out.check_slice(text);
-        return detail::each_piece(find, text, [&](const uint8_t* p, const uint32_t* edges, uint64_t n) { out.emit_slices(p, edges, n); });
+        return detail::each_piece(find, text,
+            [&](const uint8_t* p, const uint32_t* edges, uint64_t n) { out.emit_slices(p, edges, n); });
       }
   }
   words(text, [&](std::string_view word) {

@@ -1,27 +1,29 @@
-//! A page: one file of HTML with its style, its drawings and its scripts in it, and nothing to fetch; for light and for dark.
+//! HTML page in one file: styles, drawings and scripts are inline, nothing is fetched, and light and dark modes work.
 
 pub mod markup;
 
 use markup::{Tag, tag};
 
-/// What all pages have. Their own style comes behind it.
+/// Style sheet of all pages. The style of a single page follows it.
 pub const STYLE: &str = include_str!("base.css");
 
-/// A page under construction.
+/// Page under construction.
 pub struct Page<'a> {
+    /// Title in the head of the document.
     pub title: &'a str,
-    /// Its own style, behind [`STYLE`].
+    /// Style sheet of this page, placed after [`STYLE`].
     pub style: &'a str,
-    /// Its own script, at the end of the body; most have none.
+    /// Script at the end of the body, for pages that need one.
     pub script: Option<&'a str>,
-    /// The last line.
+    /// Text of the footer.
     pub foot: &'a str,
 }
 
 impl Page<'_> {
+    /// Returns the HTML document with these elements in `main`.
     pub fn of(&self, main: impl IntoIterator<Item = Tag>) -> String {
         let meta = |name: &str, content: &str| tag("meta").set("name", name).set("content", content);
-        // What the page says of itself, the browser holds it to: no request leaves it.
+        // This policy makes the browser block every request of the page.
         let scripts = if self.script.is_some() { "; script-src 'unsafe-inline'" } else { "" };
         let policy = format!("default-src 'none'; style-src 'unsafe-inline'{scripts}");
         let head = tag("head")

@@ -1,11 +1,13 @@
-//! ctrl-C, once: the job is cancelled, cleans up and exits with 130. Twice: the process ends at once.
+//! Ctrl-C: the first cancels the job, which cleans up and exits with 130; the second ends the process at once.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use yunti_base::{Cancel, Code};
 
-/// Sets `cancel` on SIGINT, SIGTERM and SIGHUP, but for those that the process was told to ignore (`nohup`, a job in the
-/// background of a script). Where the handlers cannot be set, the signals keep their own meaning, and the job runs.
+/// Sets `cancel` on SIGINT, SIGTERM and SIGHUP, except for signals that the process ignores.
+///
+/// `nohup` and background jobs of scripts ignore some. If the handlers cannot be set, the signals keep their default
+/// action.
 pub fn cancel_on_signals(cancel: &Cancel) {
     let Ok(mut signals) = Signals::new(that_end()) else { return };
     let cancel = cancel.clone();
@@ -19,13 +21,13 @@ pub fn cancel_on_signals(cancel: &Cancel) {
     });
 }
 
-/// SIGINT, SIGTERM and SIGHUP, but for those that the process was told to ignore.
+/// Returns the signals that end the process: SIGINT, SIGTERM and SIGHUP, without the ones it ignores.
 pub fn that_end() -> impl Iterator<Item = i32> {
     let ignored = ignored_signals();
     [SIGINT, SIGTERM, SIGHUP].into_iter().filter(move |&signal| ignored >> (signal - 1) & 1 == 0)
 }
 
-/// One bit a signal, from 1, as Linux tells it.
+/// Returns the mask of ignored signals from `/proc/self/status`: bit n - 1 is signal n. It is 0 if unreadable.
 fn ignored_signals() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

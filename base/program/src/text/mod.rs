@@ -1,4 +1,4 @@
-//! Text for people: numbers with their units, tables. Nothing here knows where it is printed.
+//! Text for people: numbers with units, and tables. This module is independent of the output stream.
 
 pub mod numbers;
 pub mod table;

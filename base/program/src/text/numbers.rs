@@ -1,6 +1,6 @@
-//! Numbers as people read them: three digits, a unit. Data counts in thousands (MB), memory in 1024s (MiB).
+//! Numbers for people: three digits and a unit. Data uses decimal units (MB), memory binary units (MiB).
 
-/// Three significant digits: `1.23`, `12.3`, `123`; trailing zeros behind the point are left out.
+/// Returns three significant digits: `1.23`, `12.3`, `123`. Trailing zeros after the point are omitted.
 pub fn three(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 99.95 => 0,
@@ -14,7 +14,7 @@ pub fn three(value: f64) -> String {
 fn scaled(value: f64, step: f64, units: &[&str]) -> String {
     let mut value = value;
     let mut unit = 0;
-    // 999.5 rounds to a thousand, which the next unit says better.
+    // 999.5 rounds to 1000, which is 1 of the next unit.
     while value >= step * 0.9995 && unit + 1 < units.len() {
         value /= step;
         unit += 1;
@@ -22,17 +22,17 @@ fn scaled(value: f64, step: f64, units: &[&str]) -> String {
     format!("{} {}", three(value), units[unit])
 }
 
-/// Bytes of data: `1.23 GB`.
+/// Returns bytes of data: `1.23 GB`.
 pub fn bytes(n: u64) -> String {
     scaled(n as f64, 1000.0, &["B", "kB", "MB", "GB", "TB", "PB"])
 }
 
-/// Bytes of memory: `512 MiB`.
+/// Returns bytes of memory: `512 MiB`.
 pub fn memory(n: u64) -> String {
     scaled(n as f64, 1024.0, &["B", "KiB", "MiB", "GiB", "TiB"])
 }
 
-/// A rate: `340 MB/s`, `1.2 GB/s`.
+/// Returns a rate: `340 MB/s`, `1.2 GB/s`; `-` if it is not positive and finite.
 pub fn rate(mb_per_s: f64) -> String {
     match mb_per_s {
         v if v <= 0.0 || !v.is_finite() => "-".into(),
@@ -41,7 +41,7 @@ pub fn rate(mb_per_s: f64) -> String {
     }
 }
 
-/// A count: `1,234,567`.
+/// Returns a count: `1,234,567`.
 pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
@@ -54,16 +54,17 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// A large count, rounded: `92.1 M`.
+/// Returns a count rounded to three digits from 10,000 on: `92.1 M`.
 pub fn about(n: u64) -> String {
     if n < 10_000 { count(n) } else { scaled(n as f64, 1000.0, &["", "k", "M", "G", "T"]) }
 }
 
-/// A time: `8.5 ms`, `1.23 s`, `2 min 5 s`, `1 h 2 min`.
+/// Returns a time in milliseconds: `8.5 ms`, `1.23 s`, `2 min 5 s`, `1 h 2 min`.
 pub fn milliseconds(ms: f64) -> String {
     if ms < 999.5 { format!("{} ms", three(ms)) } else { seconds(ms / 1000.0) }
 }
 
+/// Returns a time in seconds: `1.23 s`, `2 min 5 s`, `1 h 2 min`.
 pub fn seconds(s: f64) -> String {
     if s < 119.5 {
         return format!("{} s", three(s));
@@ -76,15 +77,17 @@ pub fn seconds(s: f64) -> String {
     }
 }
 
+/// Returns a share in whole percent: 0.25 is `25 %`.
 pub fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-/// A moment, as `2026-11-22 05:04 UTC`.
+/// Returns a Unix time in milliseconds as `2026-11-22 05:04 UTC`.
 pub fn utc(unix_ms: u64) -> String {
     let minutes = unix_ms / 60_000;
     let (day, minute) = (minutes / 1440, minutes % 1440);
-    // Days since 0000-03-01, in eras of 400 years that begin with March (Howard Hinnant, chrono-compatible date algorithms).
+    // Days since 0000-03-01, in eras of 400 years that begin in March.
+    // See Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
     let days = day + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -96,12 +99,12 @@ pub fn utc(unix_ms: u64) -> String {
     format!("{year}-{month:02}-{of_month:02} {:02}:{:02} UTC", minute / 60, minute % 60)
 }
 
-/// `1 split`, `92.1 M records`.
+/// Returns a rounded count with its noun: `1 split`, `92.1 M records`.
 pub fn several_about(n: u64, word: &str) -> String {
     format!("{} {word}{}", about(n), if n == 1 { "" } else { "s" })
 }
 
-/// `1 split`, `2 splits`.
+/// Returns a count with its noun: `1 split`, `2 splits`.
 pub fn several(n: u64, word: &str) -> String {
     format!("{} {word}{}", count(n), if n == 1 { "" } else { "s" })
 }

@@ -1,34 +1,40 @@
-//! A table in columns: the first one left, the others right, as wide as they must be.
+//! Table in columns, each aligned left or right and as wide as its longest entry.
 
 use crate::terminal::paint::Paint;
 
+/// Alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Side {
+    /// Alignment for text.
     Left,
+    /// Alignment for numbers.
     Right,
 }
 
+/// Table under construction.
 pub struct Table {
     columns: Vec<(&'static str, Side)>,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
+    /// Returns an empty table with these columns: the name and the alignment of each.
     pub fn new(columns: &[(&'static str, Side)]) -> Table {
         Table { columns: columns.to_vec(), rows: Vec::new() }
     }
 
-    /// As many cells as there are columns.
+    /// Adds a row. Panics unless it has one cell for each column.
     pub fn row(&mut self, cells: Vec<String>) {
         assert_eq!(cells.len(), self.columns.len(), "a row has a cell for each column");
         self.rows.push(cells);
     }
 
+    /// Returns true if the table has no row.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Lines, indented by two. Columns without a single entry are left out.
+    /// Returns the lines of the table, indented by two. Columns without any entry are omitted.
     pub fn print(&self, paint: Paint) -> String {
         let shown: Vec<usize> =
             (0..self.columns.len()).filter(|&c| self.rows.iter().any(|r| !r[c].is_empty())).collect();
@@ -61,12 +67,12 @@ impl Table {
     }
 }
 
-/// Columns on a terminal; characters of double width are counted once, which only shifts a line.
+/// Returns the columns of a text on a terminal. Characters of double width count once, which only shifts a line.
 pub fn columns(text: &str) -> usize {
     text.chars().count()
 }
 
-/// `text` in at most `width` columns, the cut marked.
+/// Returns `text` in at most `width` columns, with `…` for a cut end.
 pub fn cut(text: &str, width: usize) -> String {
     if columns(text) <= width {
         text.to_string()
@@ -75,7 +81,8 @@ pub fn cut(text: &str, width: usize) -> String {
     }
 }
 
-/// Words in lines of at most `width` columns, the first with `first` before it, the others indented as far.
+/// Returns `text` wrapped into lines of at most `width` columns. `first` begins the first line, and its width indents
+/// the rest.
 pub fn wrap(first: &str, text: &str, width: usize) -> String {
     let indent = " ".repeat(columns(first));
     let mut out = String::new();
@@ -102,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_line_up_and_empty_ones_are_left_out() {
+    fn aligns_columns_and_omits_empty_ones() {
         let mut table = Table::new(&[("name", Side::Left), ("n", Side::Right), ("none", Side::Right)]);
         table.row(vec!["a".into(), "1".into(), "".into()]);
         table.row(vec!["Füße".into(), "100".into(), "".into()]);
@@ -110,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn long_text_is_wrapped_or_cut() {
+    fn wraps_or_cuts_long_text() {
         assert_eq!(wrap("a: ", "one two three", 10), "a: one two\n   three\n");
         assert_eq!(wrap("a: ", "muchtoolong x", 5), "a: muchtoolong\n   x\n");
         assert_eq!(cut("abcdef", 4), "abc…");

@@ -78,13 +78,13 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     let ended = command.spawn().and_then(|client| wait(client, control));
     let status = ended.map_err(|e| Error::io(Code::Usage, "cannot execute the part hadoop", &e))?;
     match status.code() {
-        _ if control.is_cancelled() => Err(Failure::Told(Code::Cancelled)),
+        _ if control.is_cancelled() => Err(Failure::Reported(Code::Cancelled)),
         // The job is done; where there is no report, Hadoop's client said why.
         Some(0) if facts.0.metadata().is_ok_and(|m| m.len() > 0) => Ok(report::read(&facts.0)?.0),
-        Some(0) => Err(Failure::Told(Code::Output)),
+        Some(0) => Err(Failure::Reported(Code::Output)),
         // It said why.
-        Some(code) => Err(Failure::Told(code_of(code))),
-        None => Err(Failure::Told(Code::Cancelled)),
+        Some(code) => Err(Failure::Reported(code_of(code))),
+        None => Err(Failure::Reported(Code::Cancelled)),
     }
 }
 

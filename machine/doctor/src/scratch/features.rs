@@ -1,4 +1,4 @@
-//! Features of the ext4 below a scratch directory, and what its journal costs here.
+//! Features of the ext4 file system below a scratch directory, and the cost of its journal.
 
 use std::fs::File;
 
@@ -10,15 +10,16 @@ use super::trial::Trial;
 use yunti_program::text::numbers;
 
 const AREA: &str = "scratch";
-/// A sync that takes longer is what spills and commits wait for.
+/// Milliseconds. A slower sync delays spills and commits.
 const SYNC_MAX_MS: f64 = 20.0;
 
-/// `device`: as the kernel calls it, `sda1`.
+/// Returns the finding about an ext file system, else `None`. `device`: the kernel's name of the block device, such as
+/// `sda1`.
 pub fn finding(system: &System, kind: &str, device: &str, trial: &Trial) -> Option<Finding> {
     if !kind.starts_with("ext") {
         return None;
     }
-    // Only root reads devices: without, what the kernel tells of the journal.
+    // Only root can read the device. Without root, the kernel's account of the journal remains.
     let features =
         File::open(system.root().join("dev").join(device)).ok().and_then(|file| SuperBlock::read(&file).ok());
     let journal = system
@@ -35,19 +36,20 @@ pub fn finding(system: &System, kind: &str, device: &str, trial: &Trial) -> Opti
         commit: commits.as_deref().and_then(commit),
         sync_ms: trial.sync_ms,
     };
-    Some(judged(&facts))
+    Some(judge(&facts))
 }
 
+/// Measurements and counters that the finding is derived from.
 struct Facts {
     has_journal: bool,
-    /// None: only root may know.
+    /// Features and whether each is set; `None` if the device is not readable.
     features: Option<[(&'static str, bool); 5]>,
-    /// Transactions, and what each took on average.
+    /// Transactions, and the mean time of each as the kernel prints it.
     commit: Option<(u64, String)>,
     sync_ms: Option<f64>,
 }
 
-/// `123 transactions (..)` and `  5ms average transaction time`, of the journal's own account.
+/// Parses the kernel's account of the journal: `123 transactions (..)` and `  5ms average transaction time`.
 fn commit(text: &str) -> Option<(u64, String)> {
     let count = text.lines().next()?.split(' ').next()?.parse().ok()?;
     let took = text.lines().find_map(|line| {
@@ -58,7 +60,7 @@ fn commit(text: &str) -> Option<(u64, String)> {
     Some((count, took.trim().to_owned()))
 }
 
-fn judged(facts: &Facts) -> Finding {
+fn judge(facts: &Facts) -> Finding {
     let mut seen = if facts.has_journal { "a journal" } else { "no journal" }.to_owned();
     match &facts.features {
         Some(features) => {
@@ -71,10 +73,10 @@ fn judged(facts: &Facts) -> Finding {
                 seen += &format!("; without {}", names(without));
             }
         }
-        None => seen += "; its other features cannot be read: only root may, and not in each container",
+        None => seen += "; run as root to read its other features (not possible in every container)",
     }
     if let Some(ms) = facts.sync_ms {
-        seen += &format!("; measured: 4 KiB more of a file synced in {}", numbers::milliseconds(ms));
+        seen += &format!("; measured: 4 KiB appended and synced in {}", numbers::milliseconds(ms));
     }
     if let Some((count, took)) = &facts.commit {
         seen += &format!("; counted: {count} commits of the journal, {took} each");
@@ -85,32 +87,36 @@ fn judged(facts: &Facts) -> Finding {
     let (level, why) = match () {
         () if without_extents => (
             Level::Note,
-            "addresses of large files are blocks of their own, one for each 4 MiB, which are read and written too",
+            "without extents, a large file needs a block of addresses for each 4 MiB, which is read and written too",
         ),
         () if slow => (
             Level::Note,
-            "what is synced waits for the journal, and for all that others have in it; what may be lost, as spills, needs none",
+            "a sync waits for the journal and for the other programs' data in it; spills may be lost and need no \
+             journal",
         ),
         () => (
             Level::Ok,
-            "a journal is written before each change of metadata; inline_data is for many files below 150 bytes, bigalloc for few large ones (yunti machine bench)",
+            "the journal is written before each change of metadata; inline_data helps many files below 150 bytes, \
+             bigalloc few large ones (yunti machine bench)",
         ),
     };
     Finding::new(AREA, "features", seen, why)
         .level(level)
         .change("a file system for spill: sudo yunti machine make-spill 20G")
-        .cost("its room; and after a crash it is made again")
-        .undo("the line that make-spill prints: umount, rm")
+        .cost("its disk space; after a crash it is created again")
+        .undo("the command that make-spill prints: umount, rm")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const INFO: &str = "812 transactions (800 requested), each up to 8192 blocks\naverage: \n  0ms waiting for transaction\n  31ms running transaction\n  4ms logging transaction\n  5123us average transaction commit time\n  9 handles per transaction\n";
+    const INFO: &str = "812 transactions (800 requested), each up to 8192 blocks\naverage: \n  0ms waiting for \
+        transaction\n  31ms running transaction\n  4ms logging transaction\n  5123us average transaction commit \
+        time\n  9 handles per transaction\n";
 
     #[test]
-    fn each_rule_holds_and_is_broken() {
+    fn each_rule_detects_its_problem() {
         let all = |extents| {
             [
                 ("extent", extents),
@@ -126,10 +132,10 @@ mod tests {
             commit: commit(INFO),
             sync_ms: Some(sync_ms),
         };
-        let good = judged(&facts(true, Some(all(true)), 3.0));
+        let good = judge(&facts(true, Some(all(true)), 3.0));
         assert!(good.level == Level::Ok && good.seen.contains("without bigalloc, inline_data"), "{good:?}");
         assert!(good.seen.contains("812 commits of the journal, 5123us each"), "{good:?}");
-        let slow = judged(&facts(true, None, 30.0));
+        let slow = judge(&facts(true, None, 30.0));
         assert!(
             slow.level == Level::Note
                 && slow.seen.contains("synced in 30 ms")
@@ -137,8 +143,8 @@ mod tests {
                 && slow.undo.is_some(),
             "{slow:?}"
         );
-        assert_eq!(judged(&facts(false, None, 30.0)).level, Level::Ok);
-        assert_eq!(judged(&facts(false, Some(all(false)), 3.0)).level, Level::Note);
+        assert_eq!(judge(&facts(false, None, 30.0)).level, Level::Ok);
+        assert_eq!(judge(&facts(false, Some(all(false)), 3.0)).level, Level::Note);
         assert_eq!(
             (commit(""), commit("x transactions\n"), commit("0 transactions (0 requested)")),
             (None, None, None)

@@ -1,4 +1,4 @@
-//! Scratch directories: what file system they are on, and whether it is a good place for spills.
+//! Scratch directories: their file systems, and whether these suit spills.
 
 mod features;
 pub mod trial;
@@ -6,27 +6,29 @@ pub mod trial;
 use std::path::{Path, PathBuf};
 
 use super::finding::{Finding, Level};
-use trial::{Jump, Trial};
+use trial::{SeekTimes, Trial};
 use yunti_program::text::numbers;
 use yunti_settings::System;
 
 const AREA: &str = "scratch";
-/// Less is soon full.
+/// Bytes. Less free space is soon used up.
 const ROOM_BYTES: u64 = 10 << 30;
+/// Bytes. Less free space ends a job that spills.
 const ROOM_LEAST_BYTES: u64 = 1 << 30;
-/// Slower than this, spills are what a job waits for (MB/s).
+/// MB/s. With slower writes, a job waits for its spills.
 const SLOW: f64 = 300.0;
+/// KiB. Less read-ahead makes sequential readers wait.
 const READ_AHEAD_KIB: u64 = 128;
-/// More brings nothing to one reader.
+/// KiB. More read-ahead gains nothing for one reader.
 const READ_AHEAD_ENOUGH_KIB: u64 = 2048;
-/// Less is noise of so short a measurement.
+/// Ratio. A smaller gain is within the noise of so short a measurement.
 const WORTH_IT: f64 = 1.25;
-/// Whoever waits longer notices.
+/// Seconds that a sync may take before it is noticed.
 const LONG_SECONDS: f64 = 30.0;
-/// What may well be dirty.
+/// Seconds in which the disk writes an acceptable amount of dirty pages.
 const GOOD_SECONDS: f64 = 2.0;
 
-/// A line of `proc/self/mountinfo`.
+/// One line of `proc/self/mountinfo`.
 #[derive(Debug, PartialEq)]
 struct Mount {
     point: PathBuf,
@@ -35,25 +37,32 @@ struct Mount {
     options: String,
 }
 
+/// Returns the findings about directory `dir`, with `dir` as their place.
 pub fn findings(system: &System, dir: &Path, trial: &Trial) -> Vec<Finding> {
-    let mut findings = of_directory(system, dir, trial);
+    let mut findings = check_directory(system, dir, trial);
     findings.iter_mut().for_each(|finding| finding.place = Some(dir.display().to_string()));
     findings
 }
 
-fn of_directory(system: &System, dir: &Path, trial: &Trial) -> Vec<Finding> {
+fn check_directory(system: &System, dir: &Path, trial: &Trial) -> Vec<Finding> {
     let name = dir.display();
     if let Err(word) = &trial.writable {
-        let finding =
-            Finding::new(AREA, "directory", format!("{name}: {word}"), "a job that spills there ends with exit code 5");
-        return vec![finding.level(Level::Warning).change("make it, or say another --scratch")];
+        let finding = Finding::new(
+            AREA,
+            "directory",
+            format!("{name}: {word}"),
+            "a job that spills there fails with exit code 5",
+        );
+        return vec![finding.level(Level::Warning).change("create it, or set another --scratch")];
     }
     let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
     let mount = system.text("proc/self/mountinfo").and_then(|text| mount_of(&text, &whole));
     let mut findings = Vec::new();
     findings.push(match &mount {
         Some(mount) => file_system(dir, mount),
-        None => Finding::new(AREA, "directory", format!("{name}: its file system is not told"), "").level(Level::Note),
+        None => {
+            Finding::new(AREA, "directory", format!("{name}: its file system is not reported"), "").level(Level::Note)
+        }
     });
     findings.extend(trial.free_bytes.map(room));
     findings.push(abilities(trial));
@@ -63,15 +72,15 @@ fn of_directory(system: &System, dir: &Path, trial: &Trial) -> Vec<Finding> {
             device_name(system, mount).and_then(|device| features::finding(system, &mount.kind, &device, trial)),
         );
         findings.extend(disk(system, mount, trial));
-        findings.extend(ahead(system, mount, trial));
+        findings.extend(read_ahead(system, mount, trial));
     }
     findings.extend(writeback(system, trial));
     findings.extend(trial.speed.map(|speed| {
         let seen =
             format!("{} in, {} out, through the page cache", numbers::rate(speed.write), numbers::rate(speed.read));
         let why =
-            "spills go through the page cache; a large one goes at the speed of the disk in the end (yunti machine limits)";
-        Finding::new(AREA, "speed", seen, why).warning_if(speed.write < SLOW).change("say a --scratch on a faster disk")
+            "spills go through the page cache; a large one is limited by the disk in the end (yunti machine limits)";
+        Finding::new(AREA, "speed", seen, why).warning_if(speed.write < SLOW).change("set a --scratch on a faster disk")
     }));
     findings
 }
@@ -82,81 +91,82 @@ fn file_system(dir: &Path, mount: &Mount) -> Finding {
     let (level, why, change) = match &*mount.kind {
         "tmpfs" | "ramfs" => (
             Level::Warning,
-            "spills there take memory, of the same control group: what was spilled to save memory is still in it",
-            "say a --scratch on a disk, or more --memory in place of spilling",
+            "spills there use memory of the same control group, so spilling frees none",
+            "set a --scratch on a disk, or more --memory to avoid spills",
         ),
         "nfs" | "nfs4" | "cifs" | "smb3" | "9p" | "virtiofs" | "ceph" | "glusterfs" | "lustre" => {
-            (Level::Warning, "spills cross the network twice", "say a --scratch on a local disk")
+            (Level::Warning, "spills cross the network twice", "set a --scratch on a local disk")
         }
         kind if kind.starts_with("fuse") => {
-            (Level::Warning, "each block goes through another process", "say a --scratch on a local disk")
+            (Level::Warning, "each block goes through another process", "set a --scratch on a local disk")
         }
         "overlay" => (
             Level::Note,
-            "the container's own layer, often on the disk of the system",
-            "mount a volume and say it as --scratch",
+            "the container's own layer, often on the system disk",
+            "mount a volume and set it as --scratch",
         ),
         _ if has("sync") => (
             Level::Warning,
             "mounted with sync: each write waits for the disk",
-            "remount it with async, or say another --scratch",
+            "remount it with async, or set another --scratch",
         ),
         _ => (Level::Ok, "spills go to a local file system", ""),
     };
     Finding::new(AREA, "directory", seen, why).level(level).change(change)
 }
 
-/// How it is mounted, and made.
+/// Returns the finding about the mount options and the block size.
 fn options(mount: &Mount, trial: &Trial) -> Finding {
     let has = |option: &str| mount.options.split(',').any(|o| o == option);
     let on_disk = matches!(&*mount.kind, "ext4" | "ext3" | "ext2" | "xfs" | "btrfs" | "f2fs");
     let point = mount.point.display();
-    // The worst is told.
+    // Only the worst option is reported.
     let (level, why, change, undo) = match () {
         () if has("data=journal") => (
             Level::Warning,
-            "all data are written twice, to the journal first",
+            "all data is written twice, first to the journal",
             format!("mount {point} without data=journal"),
             None,
         ),
         () if has("nodelalloc") => (
             Level::Note,
-            "blocks are chosen at each write: files that grow side by side lie in pieces",
+            "blocks are allocated at each write, so files that grow at the same time are fragmented",
             format!("mount {point} without nodelalloc"),
             None,
         ),
         () if has("nobarrier") || has("barrier=0") => (
             Level::Note,
-            "what was synced can be lost with the power, and the file system with it: good for scratch alone",
+            "a power loss can lose synced data and damage the file system: suitable for scratch only",
             format!("sudo mount -o remount,barrier {point}"),
             Some(format!("sudo mount -o remount,nobarrier {point}")),
         ),
         () if has("discard") => (
             Level::Note,
-            "blocks are discarded as files are deleted: on many disks other requests wait for that; fstrim does it once a week",
+            "blocks are discarded as files are deleted, which delays other requests on many disks; fstrim does it \
+             once a week",
             format!("sudo mount -o remount,nodiscard {point}"),
             Some(format!("sudo mount -o remount,discard {point}")),
         ),
         () if on_disk && !has("noatime") && !has("relatime") && !has("ro") => (
             Level::Note,
-            "each read of a file writes when that was",
+            "each read of a file writes its access time",
             format!("sudo mount -o remount,noatime {point}"),
             Some(format!("sudo mount -o remount,strictatime {point}")),
         ),
         () if on_disk && trial.block_bytes.is_some_and(|bytes| bytes < 4096) => (
             Level::Note,
-            "blocks are smaller than a page: several requests and extents in place of one",
-            "make the file system for scratch anew: sudo yunti machine make-spill".to_owned(),
+            "blocks are smaller than a page: several requests and extents instead of one",
+            "create the file system for scratch again: sudo yunti machine make-spill".to_owned(),
             None,
         ),
-        () => (Level::Ok, "nothing in how it is mounted costs much", String::new(), None),
+        () => (Level::Ok, "no mount option costs much", String::new(), None),
     };
     let cost = match () {
-        () if has("data=journal") || has("nodelalloc") => "it is mounted anew",
-        () if has("nobarrier") || has("barrier=0") => "each sync waits for the disk's own cache",
-        () if has("discard") => "fstrim must run now and then: the disk does not know what is free until it does",
-        () if trial.block_bytes.is_some_and(|bytes| bytes < 4096) => "what is on it must be copied first",
-        () => "programs that go by times of access, such as old mail readers, see none",
+        () if has("data=journal") || has("nodelalloc") => "a remount",
+        () if has("nobarrier") || has("barrier=0") => "each sync waits for the disk to flush its cache",
+        () if has("discard") => "fstrim must run regularly: until then the disk does not know the free blocks",
+        () if trial.block_bytes.is_some_and(|bytes| bytes < 4096) => "its files must be copied first",
+        () => "programs that need access times, such as old mail readers, get none",
     };
     let finding = Finding::new(AREA, "options", mount.options.clone(), why).level(level).change(change).cost(cost);
     match undo {
@@ -165,66 +175,67 @@ fn options(mount: &Mount, trial: &Trial) -> Finding {
     }
 }
 
-/// How long what may be dirty takes to be written, when all who write wait for it.
+/// Returns the finding about the time to write all pages that may be dirty; a writer above the limit waits for that.
 fn writeback(system: &System, trial: &Trial) -> Option<Finding> {
     let (limit, _) = yunti_settings::dirty_bytes_max(system)?;
     let rate = trial.synced.filter(|rate| *rate > 0.0)?;
     let seconds = limit as f64 / (rate * 1e6);
     let seen = format!(
-        "{} may be dirty; measured: {} to the disk, {} for all of it",
+        "{} may be dirty; measured: {} to the disk, {} to write all of it",
         numbers::memory(limit),
         numbers::rate(rate),
         numbers::seconds(seconds)
     );
     let good_mib = ((rate * 1e6 * GOOD_SECONDS) as u64 >> 20).clamp(64, 4096);
-    let why = "so long a sync of some bytes may wait, and whoever writes then";
+    let why = "a sync of a few bytes may wait this long, and other writers too";
     let finding = Finding::new(AREA, "writeback", seen, why).note_if(seconds > LONG_SECONDS);
     let change = format!("sudo yunti machine apply dirty-limit={good_mib}M");
     Some(finding.change(change).cost("writers wait for the disk sooner").undo("sudo yunti machine undo dirty-limit"))
 }
 
-/// Whether the disk waits for who reads in order.
-fn ahead(system: &System, mount: &Mount, trial: &Trial) -> Option<Finding> {
+/// Returns the finding about read-ahead: whether a sequential reader gains from twice as much.
+fn read_ahead(system: &System, mount: &Mount, trial: &Trial) -> Option<Finding> {
     let measured = trial.ahead?;
     let disk = disk_name(system, mount)?;
     let kib = system.number(queue(system, mount).join("read_ahead_kb"))?;
     let seen = format!(
-        "{kib} KiB; measured, in order from the disk: {}, with twice as much {}",
+        "{kib} KiB; measured, sequential reads from the disk: {}, with twice as much {}",
         numbers::rate(measured.usual),
         numbers::rate(measured.doubled)
     );
-    let why = "who reads in order waits for the disk, or the disk for him: more is read ahead at a time";
+    let why = "with too little read-ahead, a sequential reader and the disk wait for each other";
     let finding = Finding::new(AREA, "read-ahead", seen, why)
         .note_if(kib < READ_AHEAD_ENOUGH_KIB && measured.doubled > measured.usual * WORTH_IT);
     let change = format!("sudo yunti machine apply read-ahead:{disk}={}", (4 * kib).max(READ_AHEAD_KIB));
-    let finding = finding.change(change).cost("page cache for files that are not read to their end");
+    let finding = finding.change(change).cost("more page cache for files that are not read to their end");
     Some(finding.undo(format!("sudo yunti machine undo read-ahead:{disk}")))
 }
 
-/// Reads of the disk at once, by their places: what a scheduler could gain by sorting them.
-pub fn tell_of_scheduler(system: &System, dir: &Path, trial: &Trial, findings: &mut [Finding]) {
+/// Adds the measured cost of a seek to the finding about the disk's I/O scheduler: the gain possible by sorting
+/// requests.
+pub fn add_to_scheduler(system: &System, dir: &Path, trial: &Trial, findings: &mut [Finding]) {
     let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_path_buf());
     let mount = system.text("proc/self/mountinfo").and_then(|text| mount_of(&text, &whole));
     let disk = mount.and_then(|mount| disk_name(system, &mount));
     let Some((jump, disk)) = trial.jump.zip(disk) else { return };
     for finding in findings.iter_mut().filter(|f| f.name == "io-scheduler" && f.place.as_deref() == Some(&*disk)) {
         if !finding.seen.contains("measured") {
-            finding.seen += &format!("; measured: {}", jumps(jump));
+            finding.seen += &format!("; measured: {}", seek_times(jump));
         }
     }
 }
 
-fn jumps(jump: Jump) -> String {
-    format!("4 KiB from the next place in {:.0} us, from another one in {:.0} us", jump.next_us, jump.other_us)
+fn seek_times(jump: SeekTimes) -> String {
+    format!("4 KiB at the next position in {:.0} us, at another position in {:.0} us", jump.next_us, jump.other_us)
 }
 
-/// `sda1`, as the kernel calls it.
+/// Returns the kernel's name of the block device, such as `sda1`.
 fn device_name(system: &System, mount: &Mount) -> Option<String> {
     let device = system.root().join("sys/dev/block").join(&mount.device).canonicalize().ok()?;
     Some(device.file_name()?.to_str()?.to_owned())
 }
 
-/// `sda` of a partition of it.
+/// Returns the kernel's name of the disk: `sda` for partition `sda1`.
 fn disk_name(system: &System, mount: &Mount) -> Option<String> {
     let device = system.root().join("sys/dev/block").join(&mount.device).canonicalize().ok()?;
     let disk = if device.join("partition").exists() { device.parent()?.to_path_buf() } else { device };
@@ -232,40 +243,36 @@ fn disk_name(system: &System, mount: &Mount) -> Option<String> {
 }
 
 fn room(free: u64) -> Finding {
-    let why =
-        "a sort that does not fit --memory needs as much room as its records, and a full disk ends it with exit code 5";
+    let why = "a sort that does not fit into --memory needs as much disk space as its records; on a full disk it \
+        fails with exit code 5";
     Finding::new(AREA, "room", format!("{} free", numbers::bytes(free)), why)
         .note_if(free < ROOM_BYTES)
         .warning_if(free < ROOM_LEAST_BYTES)
-        .change("free some, or name more directories: --scratch may be repeated")
+        .change("free some space, or add directories: --scratch may be repeated")
 }
 
 fn abilities(trial: &Trial) -> Finding {
     let abilities = [
-        ("files without names", &trial.nameless, "else a name is there for a moment"),
-        ("blocks asked for first", &trial.allocates, "else writes cost up to twice as much"),
-        ("holes", &trial.punches, "else merged runs keep their room until the end"),
+        ("unnamed files", &trial.nameless, "else a name is visible for a moment"),
+        ("preallocation", &trial.allocates, "else writes cost up to twice as much"),
+        ("holes", &trial.punches, "else merged runs keep their space until the end"),
     ];
     let lacks: Vec<String> = abilities
         .iter()
         .filter_map(|(name, result, else_)| Some(format!("no {name} ({}; {else_})", result.as_ref().err()?)))
         .collect();
-    let seen = if lacks.is_empty() {
-        "files without names, blocks asked for first, holes".to_string()
-    } else {
-        lacks.join("; ")
-    };
+    let seen = if lacks.is_empty() { "unnamed files, preallocation, holes".to_string() } else { lacks.join("; ") };
     Finding::new(
         AREA,
         "abilities",
         seen,
-        "runs have no names, ask for their blocks, and give them back as they are merged",
+        "runs are unnamed files that preallocate their blocks and free them as they are merged",
     )
     .note_if(!lacks.is_empty())
-    .change("ext4, xfs and btrfs have all of them")
+    .change("ext4, xfs and btrfs have all three")
 }
 
-/// The queue of the device, or of the disk that it is a partition of.
+/// Returns the queue folder of the device, or of the disk that it is a partition of.
 fn queue(system: &System, mount: &Mount) -> PathBuf {
     let device = Path::new("sys/dev/block").join(&mount.device);
     if system.has(device.join("partition")) { device.join("../queue") } else { device.join("queue") }
@@ -276,18 +283,19 @@ fn disk(system: &System, mount: &Mount, trial: &Trial) -> Option<Finding> {
     let rotates = system.number(queue.join("rotational"))? == 1;
     let read_ahead = system.number(queue.join("read_ahead_kb"));
     let small = read_ahead.is_some_and(|kib| kib < READ_AHEAD_KIB);
-    let mut seen = if rotates { "says that it rotates" } else { "no moving parts" }.to_string();
+    let mut seen = if rotates { "rotates, as it reports" } else { "no moving parts" }.to_string();
     if let Some(kib) = read_ahead {
         seen += &format!(", {kib} KiB read ahead");
     }
     if let Some(jump) = trial.jump {
-        seen += &format!("; measured: {}", jumps(jump));
+        seen += &format!("; measured: {}", seek_times(jump));
     }
     let finding = Finding::new(
         AREA,
         "disk",
         seen,
-        "a merge reads many runs at once: on a disk that rotates, each switch is a seek; virtual disks often say so without need",
+        "a merge reads many runs at once: on a disk that rotates, each switch is a seek; virtual disks often report \
+         rotation without rotating",
     );
     let finding = finding.note_if(rotates || small);
     Some(match (small, read_ahead) {
@@ -295,13 +303,11 @@ fn disk(system: &System, mount: &Mount, trial: &Trial) -> Option<Finding> {
             let set = |kib: u64| format!("echo {kib} | sudo tee /{}", queue.join("read_ahead_kb").display());
             finding.change(set(4 * READ_AHEAD_KIB)).undo(set(kib))
         }
-        _ => {
-            finding.change("more --memory, so that there are fewer runs; or a --scratch on a disk without moving parts")
-        }
+        _ => finding.change("more --memory for fewer runs; or a --scratch on a disk without moving parts"),
     })
 }
 
-/// The mount that holds `dir`: the longest point that is above it; of two on the same point the later one.
+/// Returns the mount that holds `dir`: the one with the longest point above it; of equal points the later mount.
 fn mount_of(mountinfo: &str, dir: &Path) -> Option<Mount> {
     let mounts = mountinfo.lines().filter_map(|line| {
         let (place, source) = line.split_once(" - ")?;
@@ -316,7 +322,7 @@ fn mount_of(mountinfo: &str, dir: &Path) -> Option<Mount> {
     mounts.max_by_key(|mount| mount.point.components().count())
 }
 
-/// `\040` is a space, and so on.
+/// Replaces the octal escapes of `mountinfo`, such as `\040` for a space.
 fn unescaped(text: &str) -> String {
     ["\\040", "\\011", "\\012", "\\134"]
         .iter()
@@ -327,7 +333,7 @@ fn unescaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{level_of, machine};
-    use super::trial::{Ahead, Speed};
+    use super::trial::{ReadAheadSpeed, Speed};
     use super::*;
 
     fn good() -> Trial {
@@ -340,16 +346,17 @@ mod tests {
             free_bytes: Some(1 << 40),
             speed,
             synced: Some(900.0),
-            ahead: Some(Ahead { usual: 900.0, doubled: 950.0 }),
+            ahead: Some(ReadAheadSpeed { usual: 900.0, doubled: 950.0 }),
             block_bytes: Some(4096),
             sync_ms: Some(1.0),
-            jump: Some(Jump { next_us: 90.0, other_us: 100.0 }),
+            jump: Some(SeekTimes { next_us: 90.0, other_us: 100.0 }),
         }
     }
 
     #[test]
-    fn the_longest_mount_point_holds_a_directory() {
-        let text = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:5 / /a\\040b rw,relatime shared:1 - tmpfs tmpfs rw,size=1k\n\
+    fn finds_the_longest_mount_point() {
+        let text = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\n2 1 0:5 / /a\\040b rw,relatime shared:1 - tmpfs tmpfs \
+            rw,size=1k\n\
                     3 1 0:6 / /a\\040b rw - xfs /dev/x rw\nnonsense\n";
         let kind = |dir: &str| mount_of(text, Path::new(dir)).map(|m| m.kind);
         assert_eq!(kind("/a b/c").as_deref(), Some("xfs"));
@@ -358,21 +365,21 @@ mod tests {
     }
 
     #[test]
-    fn what_a_jump_costs_is_told_of_the_disk_and_its_scheduler() {
+    fn reports_seek_times_of_the_disk_and_its_scheduler() {
         let machine = machine(&[("proc/self/mountinfo", "20 1 8:1 / / rw,relatime - ext4 /dev/sda1 rw\n")]);
         let system = machine.system();
-        // Its folder is no link here: the disk is called as its number.
+        // Its folder is not a link here, so the disk is named by its number.
         let mut of_settings = vec![Finding::new("disks", "io-scheduler", "none", "")];
         of_settings[0].place = disk_name(&system, &mount_of("20 1 8:1 / / rw - ext4 x rw\n", Path::new("/")).unwrap());
-        tell_of_scheduler(&system, Path::new("/"), &good(), &mut of_settings);
-        let told = "measured: 4 KiB from the next place in 90 us, from another one in 100 us";
-        assert!(of_settings[0].place.is_none() || of_settings[0].seen.contains(told), "{of_settings:?}");
+        add_to_scheduler(&system, Path::new("/"), &good(), &mut of_settings);
+        let expected = "measured: 4 KiB at the next position in 90 us, at another position in 100 us";
+        assert!(of_settings[0].place.is_none() || of_settings[0].seen.contains(expected), "{of_settings:?}");
         let disk = findings(&system, Path::new("/"), &good()).into_iter().find(|f| f.name == "disk").unwrap();
-        assert!(disk.seen.contains(told), "{disk:?}");
+        assert!(disk.seen.contains(expected), "{disk:?}");
     }
 
     #[test]
-    fn each_rule_holds_and_is_broken() {
+    fn each_rule_detects_its_problem() {
         use Level::{Note, Ok, Warning};
         let fails = || Err::<(), _>("not supported".to_string());
         let mounted = |kind: &str, options: &str| format!("20 1 8:1 / / {options} - {kind} x rw\n");
@@ -401,7 +408,12 @@ mod tests {
             ("options", Note, Some(on("ext4", "rw,relatime,nobarrier")), good()),
             ("options", Note, None, Trial { block_bytes: Some(1024), ..good() }),
             ("writeback", Note, None, Trial { synced: Some(20.0), ..good() }),
-            ("read-ahead", Note, None, Trial { ahead: Some(Ahead { usual: 300.0, doubled: 500.0 }), ..good() }),
+            (
+                "read-ahead",
+                Note,
+                None,
+                Trial { ahead: Some(ReadAheadSpeed { usual: 300.0, doubled: 500.0 }), ..good() },
+            ),
             ("disk", Note, Some(rotates), good()),
             ("disk", Note, Some(short), good()),
         ];

@@ -1,6 +1,8 @@
-//! What a scratch directory can do, tried in it: files without names, blocks asked for, holes, and 64 MiB written and read; with the disk, and ahead.
+//! Trial of a scratch directory: unnamed files, preallocation, holes, and 64 MiB written and read, with the disk and
+//! with read-ahead.
 //!
-//! All of it in files that have no name, so that nothing is left. It ends after a second whatever the disk, but for the last write that it waits for.
+//! All trial files are unnamed, so none is left. The trial ends after about a second on any disk, except for the last
+//! write that it waits for.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -9,56 +11,74 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Advice, FallocateFlags, Mode, OFlags, fadvise, fallocate, fdatasync, open, statvfs};
 use yunti_engine::env::Env;
 
+/// Bytes written and read at most.
 const FILE_BYTES: u64 = 64 << 20;
 const PIECE_BYTES: usize = 1 << 20;
+/// Time limit of one trial step.
 const LONGEST: Duration = Duration::from_millis(150);
-/// Read in order from the disk, by turns.
+/// Sequential reads from the disk, alternating between the two read-ahead sizes.
 const READ_TURNS: usize = 4;
 const PAGE_BYTES: usize = 4096;
 const SYNCS: usize = 15;
 const READS: usize = 63;
-/// As a program reads.
+/// Bytes of one read, as programs use.
 const READ_PIECE_BYTES: usize = 64 << 10;
 
-/// `Err` has the system's word for why not.
+/// Result of the trial. An `Err` holds the system's error message.
 #[derive(Debug, Clone)]
 pub struct Trial {
+    /// True if files can be created.
     pub writable: Result<(), String>,
+    /// Unnamed files (`O_TMPFILE`).
     pub nameless: Result<(), String>,
+    /// Preallocation (`fallocate`).
     pub allocates: Result<(), String>,
+    /// Holes (`FALLOC_FL_PUNCH_HOLE`).
     pub punches: Result<(), String>,
+    /// Free bytes.
     pub free_bytes: Option<u64>,
-    /// MB/s into and out of the page cache, as spills are.
+    /// MB/s into and out of the page cache, the path of spills.
     pub speed: Option<Speed>,
-    /// MB/s to the disk.
+    /// MB/s to the disk, with sync.
     pub synced: Option<f64>,
-    pub ahead: Option<Ahead>,
+    /// Sequential reads from the disk.
+    pub ahead: Option<ReadAheadSpeed>,
+    /// Block size of the file system in bytes.
     pub block_bytes: Option<u64>,
-    /// For 4 KiB more of a file to be on the disk, the median.
+    /// Milliseconds to append and sync 4 KiB, the median.
     pub sync_ms: Option<f64>,
-    pub jump: Option<Jump>,
+    /// Direct reads at two positions.
+    pub jump: Option<SeekTimes>,
 }
 
-/// MB/s from the disk in order, with what the system reads ahead, and with twice as much.
+/// MB/s of sequential reads from the disk, with the system's read-ahead and with twice as much.
 #[derive(Debug, Clone, Copy)]
-pub struct Ahead {
+pub struct ReadAheadSpeed {
+    /// With the system's read-ahead.
     pub usual: f64,
+    /// With twice as much.
     pub doubled: f64,
 }
 
-/// Microseconds for 4 KiB from the disk, past the page cache: from the place behind the last, and from another one. Medians.
+/// Microseconds for a direct read of 4 KiB from the disk, medians.
 #[derive(Debug, Clone, Copy)]
-pub struct Jump {
+pub struct SeekTimes {
+    /// At the position after the previous read.
     pub next_us: f64,
+    /// At another position.
     pub other_us: f64,
 }
 
+/// MB/s through the page cache.
 #[derive(Debug, Clone, Copy)]
 pub struct Speed {
+    /// Into the page cache.
     pub write: f64,
+    /// Out of the page cache.
     pub read: f64,
 }
 
+/// Tries directory `dir`. `quick`: leaves out all trials that write data.
 pub fn attempt(env: &Env, dir: &Path, quick: bool) -> Trial {
     let word = |e: rustix::io::Errno| std::io::Error::from(e).to_string();
     let file = open(dir, OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
@@ -68,7 +88,7 @@ pub fn attempt(env: &Env, dir: &Path, quick: bool) -> Trial {
     };
     let measured = file.as_ref().ok().filter(|_| !quick);
     let disk = measured.and_then(|file| with_disk(env, dir, file));
-    // The file has something in it now.
+    // The file has data only now.
     let jump = measured.filter(|_| disk.is_some()).and_then(jump);
     let sync_ms = measured.filter(|_| disk.is_some()).and_then(sync_ms);
     Trial {
@@ -86,13 +106,13 @@ pub fn attempt(env: &Env, dir: &Path, quick: bool) -> Trial {
     }
 }
 
-/// `None` where there is no room for it or it fails: the other findings say why.
+/// Speed through the page cache. `None`: too little space, or an error; the other findings report the reason.
 fn speed(env: &Env, dir: &Path) -> Option<Speed> {
     if env.files.free_bytes(dir).ok()? < 4 * FILE_BYTES {
         return None;
     }
     let file = env.files.scratch(dir).ok()?;
-    // No two blocks alike, for file systems that compress.
+    // Blocks all differ, because some file systems compress.
     let mut piece: Vec<u8> =
         (0..PIECE_BYTES as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect();
     let mut written = 0;
@@ -108,8 +128,8 @@ fn speed(env: &Env, dir: &Path) -> Option<Speed> {
     Some(Speed { write, read: rate(at, begin) })
 }
 
-/// What the disk writes, and reads in order. None: there is no room.
-fn with_disk(env: &Env, dir: &Path, file: &OwnedFd) -> Option<(f64, Option<Ahead>)> {
+/// MB/s written to the disk, and sequential reads from it. `None`: too little space.
+fn with_disk(env: &Env, dir: &Path, file: &OwnedFd) -> Option<(f64, Option<ReadAheadSpeed>)> {
     if env.files.free_bytes(dir).ok()? < 4 * FILE_BYTES {
         return None;
     }
@@ -126,7 +146,7 @@ fn with_disk(env: &Env, dir: &Path, file: &OwnedFd) -> Option<(f64, Option<Ahead
     let synced = rate(written, begin);
     let mut rates = [Vec::new(), Vec::new()];
     for turn in 0..READ_TURNS {
-        // Given up by the page cache; where it is not (tmpfs), this is no disk.
+        // Dropped from the page cache. tmpfs keeps the pages, and has no disk.
         let whole = std::num::NonZeroU64::new(written);
         fadvise(file, 0, whole, Advice::DontNeed).ok()?;
         fadvise(file, 0, whole, if turn % 2 == 0 { Advice::Normal } else { Advice::Sequential }).ok()?;
@@ -137,10 +157,10 @@ fn with_disk(env: &Env, dir: &Path, file: &OwnedFd) -> Option<(f64, Option<Ahead
         rates[turn % 2].push(rate(at, begin));
     }
     let best = |rates: &[f64]| rates.iter().copied().fold(0.0, f64::max);
-    Some((synced, Some(Ahead { usual: best(&rates[0]), doubled: best(&rates[1]) })))
+    Some((synced, Some(ReadAheadSpeed { usual: best(&rates[0]), doubled: best(&rates[1]) })))
 }
 
-/// 4 KiB more at the end, on the disk each time.
+/// Milliseconds to append 4 KiB and sync it, the median.
 fn sync_ms(file: &OwnedFd) -> Option<f64> {
     let mut took = Vec::new();
     let (piece, begin) = ([b'y'; PAGE_BYTES], Instant::now());
@@ -155,13 +175,13 @@ fn sync_ms(file: &OwnedFd) -> Option<f64> {
     median(took)
 }
 
-/// None: its file system cannot read past the page cache.
-fn jump(file: &OwnedFd) -> Option<Jump> {
+/// Direct reads at the next and at another position. `None`: the file system supports no direct reads.
+fn jump(file: &OwnedFd) -> Option<SeekTimes> {
     use std::os::fd::AsRawFd;
     let path = format!("/proc/self/fd/{}", file.as_raw_fd());
     let direct = open(path.as_str(), OFlags::RDONLY | OFlags::DIRECT | OFlags::CLOEXEC, Mode::empty()).ok()?;
     let pages = rustix::fs::fstat(file).ok()?.st_size as u64 / PAGE_BYTES as u64;
-    // Direct reads want memory that begins where a page does.
+    // A direct read needs memory that begins at a page boundary.
     let mut memory = vec![0u8; 2 * PAGE_BYTES];
     let start = memory.as_ptr().align_offset(PAGE_BYTES);
     let page = memory.get_mut(start..start + PAGE_BYTES)?;
@@ -175,9 +195,9 @@ fn jump(file: &OwnedFd) -> Option<Jump> {
         }
         median(took)
     };
-    // The next place is one that no other read has had; another one is anywhere.
+    // No other read has used the next position; another position is anywhere in the file.
     let next_us = median_of(&|n| n)?;
-    Some(Jump { next_us, other_us: median_of(&|n| (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16)? })
+    Some(SeekTimes { next_us, other_us: median_of(&|n| (n + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 16)? })
 }
 
 fn median(mut values: Vec<f64>) -> Option<f64> {

@@ -1,4 +1,5 @@
-//! Huge pages of this process, and what fresh memory costs here with them and without. Whether the system gives any is one of its settings.
+//! Huge pages of this process, and the cost of fresh memory with them and without. The system-wide switch is one of
+//! the settings.
 
 use std::time::Instant;
 
@@ -10,35 +11,35 @@ use super::super::finding::{Finding, Level};
 const AREA: &str = "memory";
 const ENABLED: &str = "sys/kernel/mm/transparent_hugepage/enabled";
 const TOUCHED_BYTES: usize = 64 << 20;
-/// A huge page, or 512 others.
+/// Bytes of a huge page, or of 512 base pages.
 const PIECE_BYTES: usize = 2 << 20;
 const PAGE_BYTES: usize = 4096;
 
-/// What no setting tells: none on this system, or none for this process.
+/// Returns a finding only if the kernel lacks huge pages, or they are switched off for this process.
 pub fn findings(system: &System) -> Vec<Finding> {
     let why = "buffers ask for pages of 2 MiB";
     let finding = |seen: &str, level| Finding::new(AREA, "huge pages", seen, why).level(level);
     if system.chosen(ENABLED).is_none() {
-        return vec![finding("not told by this system", Level::Note)];
+        return vec![finding("not reported by this system", Level::Note)];
     }
     if system.field("proc/self/status", "THP_enabled").as_deref() == Some("0") {
         let off = finding("switched off for this process (prctl)", Level::Warning);
-        return vec![off.change("start yunti from another parent, which has not switched them off")];
+        return vec![off.change("start yunti from another parent process that keeps them on")];
     }
     Vec::new()
 }
 
-/// Nanoseconds for the first touch of 4 KiB: as buffers ask for memory, and as programs do that ask for nothing.
-pub fn measured() -> Option<(f64, f64)> {
-    let mut asked = Buffer::new(TOUCHED_BYTES, None).ok()?;
-    let with = touch(&mut asked);
-    drop(asked);
-    // Zeros of the system, whose pages come as they are touched.
+/// Nanoseconds for the first touch of 4 KiB: memory of the engine's buffers (`madvise`), and ordinary memory.
+pub fn measure() -> Option<(f64, f64)> {
+    let mut advised = Buffer::new(TOUCHED_BYTES, None).ok()?;
+    let with = touch(&mut advised);
+    drop(advised);
+    // The kernel maps zeroed pages as they are touched.
     let mut plain = vec![0u8; TOUCHED_BYTES];
     Some((with, touch(&mut plain)))
 }
 
-/// The median of pieces: on a busy machine the processor is taken away in some of them.
+/// Nanoseconds a page, the median over pieces: on a busy machine some pieces lose the processor.
 fn touch(bytes: &mut [u8]) -> f64 {
     let mut took: Vec<u128> = Vec::new();
     for piece in bytes.chunks_mut(PIECE_BYTES) {

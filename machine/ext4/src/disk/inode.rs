@@ -1,10 +1,11 @@
-//! An inode: what it is, how large, and how its blocks are found.
+//! Inode: type, size, flags, and the map that leads to its blocks.
 
 use crate::disk::bytes::{u16_at, u32_at, u64_of};
 use crate::disk::checksum::crc32c;
 use crate::disk::superblock::{Feature, SuperBlock};
 use crate::disk::xattr::Xattrs;
 
+/// Number of the root directory's inode.
 pub const ROOT: u32 = 2;
 const BAD_BLOCKS: u32 = 1;
 const RESIZE: u32 = 7;
@@ -17,44 +18,51 @@ const FLAG_XATTR_VALUE: u32 = 0x20_0000;
 const FLAG_INLINE: u32 = 0x1000_0000;
 const FLAG_CASEFOLDED: u32 = 0x4000_0000;
 
+/// Bytes of the map in an inode.
 pub const MAP_BYTES: usize = 60;
 const MAP: usize = 0x28;
 const OLD_BYTES: usize = 128;
 
+/// File type of an inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileType {
     Regular,
     Directory,
     Symlink,
-    /// Devices, pipes, sockets: of no block but for attributes.
+    /// Devices, pipes and sockets; without blocks except for attributes.
     Special,
-    /// Of no type: used by the file system itself, or nothing.
+    /// No type: an inode of the file system itself, or unused.
     None,
 }
 
+/// Parsed inode.
 #[derive(Clone, Debug)]
 pub struct Inode {
+    /// Inode number, from 1.
     pub number: u32,
     pub file_type: FileType,
-    /// The file system keeps it for itself: journal, room for descriptors, bad blocks.
+    /// True for inodes of the file system itself: journal, reserved descriptors, bad blocks.
     pub is_reserved: bool,
+    /// Hard links.
     pub links: u16,
+    /// File size in bytes.
     pub bytes: u64,
-    /// What it takes, in units of 512 bytes, as the inode says.
+    /// Space in units of 512 bytes, as the inode records it.
     pub sectors: u64,
     pub generation: u32,
+    /// Block of extended attributes, or 0.
     pub xattr_block: u64,
-    /// Of the fields behind the first 128 bytes.
+    /// Bytes of fields behind the first 128.
     pub extra_bytes: u16,
     flags: u32,
-    /// The root of the extents, or pointers to blocks, or data.
+    /// Root of the extent tree, or block pointers, or inline data.
     pub map: [u8; MAP_BYTES],
-    /// How many bytes of data could lie in it, if the file system had `inline_data`.
+    /// Bytes of data that fit into the inode with the feature `inline_data`.
     pub inline_bytes_max: u32,
 }
 
 impl Inode {
-    /// @param bytes of one inode of the table
+    /// Parses the `bytes` of one inode of the table.
     pub(crate) fn parse(s: &SuperBlock, number: u32, bytes: &[u8]) -> Inode {
         let flags = u32_at(bytes, 0x20);
         let file_type = match u16_at(bytes, 0x0) >> 12 {
@@ -91,7 +99,7 @@ impl Inode {
         }
     }
 
-    /// @param bytes of the inode in the table
+    /// Returns true if the checksum is right. `bytes`: the inode as it is in the table.
     pub(crate) fn is_whole(&self, s: &SuperBlock, bytes: &[u8]) -> bool {
         if !s.has(Feature::METADATA_CSUM) {
             return true;
@@ -99,7 +107,7 @@ impl Inode {
         const LOW: usize = 0x7C;
         const HIGH: usize = 0x82;
         let has_high = bytes.len() > OLD_BYTES && self.extra_bytes >= 4;
-        let told = u32::from(u16_at(bytes, LOW)) | if has_high { u32::from(u16_at(bytes, HIGH)) << 16 } else { 0 };
+        let stored = u32::from(u16_at(bytes, LOW)) | if has_high { u32::from(u16_at(bytes, HIGH)) << 16 } else { 0 };
         let mut sum = self.checksum_seed(s);
         sum = crc32c(sum, &bytes[..LOW]);
         sum = crc32c(sum, &[0; 2]);
@@ -108,63 +116,68 @@ impl Inode {
             sum = crc32c(sum, &[0; 2]);
             sum = crc32c(sum, &bytes[HIGH + 2..]);
         }
-        told == if has_high { sum } else { sum & 0xFFFF }
+        stored == if has_high { sum } else { sum & 0xFFFF }
     }
 
-    /// Of its own sum, and of those of its extent blocks.
+    /// Seed of the inode's own checksum, and of the checksums of its extent blocks.
     pub(crate) fn checksum_seed(&self, s: &SuperBlock) -> u32 {
         crc32c(crc32c(s.checksum_seed, &self.number.to_le_bytes()), &self.generation.to_le_bytes())
     }
 
+    /// Returns true if the map is an extent tree.
     pub fn has_extents(&self) -> bool {
         self.flags & FLAG_EXTENTS != 0
     }
 
-    /// What it has lies in the inode itself.
+    /// Returns true if the data is in the inode itself.
     pub fn is_inline(&self) -> bool {
         self.flags & FLAG_INLINE != 0
     }
 
+    /// Returns true if the inode is encrypted.
     pub fn is_encrypted(&self) -> bool {
         self.flags & FLAG_ENCRYPTED != 0
     }
 
+    /// Returns true if the directory ignores case.
     pub fn is_casefolded(&self) -> bool {
         self.flags & FLAG_CASEFOLDED != 0
     }
 
+    /// Returns true if the file has verity data behind its end.
     pub fn has_verity(&self) -> bool {
         self.flags & FLAG_VERITY != 0
     }
 
-    /// Its data are the value of an attribute of some other inode.
+    /// Returns true if the data is the value of another inode's attribute.
     pub fn is_xattr_value(&self) -> bool {
         self.flags & FLAG_XATTR_VALUE != 0
     }
 
+    /// Returns true for the inode of bad blocks.
     pub fn is_bad_blocks(&self) -> bool {
         self.number == BAD_BLOCKS
     }
 
-    /// Its blocks are those that are reserved for descriptors, and their copies.
+    /// Returns true for the inode that owns the blocks reserved for descriptors, and their copies.
     pub fn is_resize(&self) -> bool {
         self.number == RESIZE
     }
 
-    /// Whether `map` says where its blocks are.
+    /// Returns true if `map` leads to blocks.
     pub fn has_map(&self, s: &SuperBlock) -> bool {
         if self.is_inline() {
             return false;
         }
         match self.file_type {
             FileType::Regular | FileType::Directory => true,
-            // A short one lies in the inode: it then has no block but for its attributes.
+            // A short link is stored in the inode, which then has no block except for attributes.
             FileType::Symlink => {
                 let cluster = u64::from(s.cluster_blocks) * u64::from(s.block_bytes / 512);
                 self.has_extents() || self.sectors > if self.xattr_block != 0 { cluster } else { 0 }
             }
             FileType::Special => false,
-            // The file system's own have no type where old programs made them.
+            // Inodes of the file system itself have no type if old programs created them.
             FileType::None => self.number < s.first_inode && self.sectors > 0,
         }
     }

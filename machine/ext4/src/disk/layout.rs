@@ -1,20 +1,23 @@
-//! What lies where by rule, without a look at the image: superblocks, descriptors and their copies.
+//! Positions of superblocks, descriptors and their copies, computed from the superblock alone.
 //!
 //! ```text
 //!   a group with a copy:    superblock | descriptors | reserved for descriptors | ..
-//!   meta_bg, from first_meta_bg on:  [superblock |] one block of descriptors | ..     in the first, second and last group of each meta group
+//!   meta_bg, from first_meta_bg on, in the first, second and last group of each meta group:
+//!                           [superblock |] one block of descriptors | ..
 //! ```
 //!
-//! By e2fsprogs' `ext2fs_super_and_bgd_loc2` and the kernel's `ext4_bg_has_super`; the odd case is blocks of 1 KiB with clusters, whose first group starts at
-//! block 0 and has its superblock in block 1.
+//! Follows e2fsprogs' `ext2fs_super_and_bgd_loc2` and the kernel's `ext4_bg_has_super`. One case is special: with
+//! blocks of 1 KiB and clusters, the first group starts at block 0 and has its superblock in block 1.
 
 use crate::disk::superblock::{Feature, SuperBlock};
 use crate::kind::Kind;
 use crate::tree::Run;
 
+/// Layout rules of a file system with this superblock.
 pub struct Layout<'a>(pub &'a SuperBlock);
 
 impl Layout<'_> {
+    /// Returns true if the group has a copy of the superblock.
     pub fn has_super(&self, group: u64) -> bool {
         let s = self.0;
         if group == 0 {
@@ -26,7 +29,7 @@ impl Layout<'_> {
         group == 1 || !s.has(Feature::SPARSE_SUPER) || [3, 5, 7].iter().any(|base| is_power(group, *base))
     }
 
-    /// Of the superblock's copy in this group, where it has one.
+    /// Block of the group's superblock copy, if it has one.
     fn super_at(&self, group: u64) -> u64 {
         let start = self.0.group_start(group);
         if start == 0 && self.0.block_bytes == 1024 { 1 } else { start }
@@ -36,7 +39,7 @@ impl Layout<'_> {
         group / self.0.descriptors_per_block() >= u64::from(self.0.first_meta_group)
     }
 
-    /// The block of descriptors that has those of the `n`th `descriptors_per_block` groups.
+    /// Returns the block with the descriptors of the `n`th batch of `descriptors_per_block` groups.
     pub fn descriptor_block(&self, n: u64) -> u64 {
         if n < u64::from(self.0.first_meta_group) {
             return self.super_at(0) + 1 + n;
@@ -45,7 +48,7 @@ impl Layout<'_> {
         self.super_at(group) + u64::from(self.has_super(group))
     }
 
-    /// Of this group, in order of blocks; cut where the group ends.
+    /// Returns the group's superblock and descriptor blocks as runs, in order of blocks, cut at the end of the group.
     pub fn runs(&self, group: u64) -> Vec<Run> {
         let s = self.0;
         let mut runs = Vec::new();
@@ -91,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn powers() {
+    fn recognises_powers() {
         for (n, is) in [(3, true), (9, true), (27, true), (5, true), (49, true), (2, false), (15, false), (21, false)] {
             assert_eq!([3, 5, 7].iter().any(|b| is_power(n, *b)), is, "{n}");
         }

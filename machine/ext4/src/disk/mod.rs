@@ -1,4 +1,4 @@
-//! The structures as they lie on the disk.
+//! Structures as they are on the disk.
 
 pub mod bytes;
 pub mod checksum;

@@ -1,15 +1,17 @@
-//! The superblock: how large everything is, and what the file system can have in it.
+//! Superblock: sizes and features of the file system.
 
 use crate::disk::bytes::{u16_at, u32_at, u64_at, u64_of};
 use crate::disk::checksum::crc32c;
-use crate::error::{Error, Result, Trouble, damaged};
+use crate::error::{Error, ErrorKind, Result, damaged};
 use crate::source::Source;
 
+/// Byte offset of the superblock.
 pub const SUPER_OFFSET: u64 = 1024;
+/// Bytes of the superblock.
 pub const SUPER_BYTES: usize = 1024;
 const MAGIC: u16 = 0xEF53;
 
-/// Of the three words of features: compatible, incompatible, compatible for those who only read.
+/// A feature: a bit in one of three words (compatible, incompatible, read-only compatible) and its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Feature {
     word: usize,
@@ -51,6 +53,7 @@ impl Feature {
     pub const SHARED_BLOCKS: Feature = feature(2, 0x4000, "shared_blocks");
     pub const VERITY: Feature = feature(2, 0x8000, "verity");
 
+    /// Features that `feature_names` reports.
     const NAMED: [Feature; 28] = [
         Feature::HAS_JOURNAL,
         Feature::RESIZE_INODE,
@@ -83,18 +86,19 @@ impl Feature {
     ];
 }
 
-/// What of the incompatible ones is understood here. `dirdata` (0x1000, of Lustre) changes names only.
+/// Incompatible features that this crate supports. `dirdata` (0x1000, of Lustre) changes names only.
 const KNOWN_INCOMPATIBLE: u32 =
     0x2 | 0x4 | 0x10 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x1000 | 0x2000 | 0x4000 | 0x8000 | 0x1_0000 | 0x2_0000;
 
+/// Parsed superblock.
 #[derive(Clone, Debug)]
 pub struct SuperBlock {
-    /// With those before the first data block.
+    /// All blocks, including those before the first data block.
     pub blocks: u64,
-    /// 1 where blocks have 1 KiB and there are no clusters, else 0.
+    /// 1 with blocks of 1 KiB and no clusters, else 0.
     pub first_data_block: u64,
     pub block_bytes: u32,
-    /// 1 without `bigalloc`.
+    /// Blocks a cluster; 1 without `bigalloc`.
     pub cluster_blocks: u32,
     pub blocks_per_group: u32,
     pub inodes_per_group: u32,
@@ -103,33 +107,40 @@ pub struct SuperBlock {
     pub descriptor_bytes: u32,
     pub free_blocks: u64,
     pub free_inodes: u32,
+    /// Blocks reserved for descriptors of a larger file system.
     pub reserved_descriptor_blocks: u32,
+    /// First meta group with `meta_bg`, else `u32::MAX`.
     pub first_meta_group: u32,
-    /// Of `flex_bg`; else 1.
+    /// Groups a flexible group with `flex_bg`, else 1.
     pub groups_per_flex: u32,
+    /// First inode that the file system does not reserve.
     pub first_inode: u32,
     pub journal_inode: u32,
     pub quota_inodes: [u32; 3],
     pub orphan_inode: u32,
+    /// Groups with a copy of the superblock under `sparse_super2`.
     pub backup_groups: [u32; 2],
     pub mmp_block: u64,
     pub uuid: [u8; 16],
     pub label: String,
-    /// Where it was mounted the last time.
+    /// Folder of the last mount.
     pub last_mounted: String,
-    /// It was unmounted, and no error was found since.
+    /// True if the file system was unmounted and no error was found since.
     pub is_clean: bool,
-    /// Written since it was made, as the superblock counts.
+    /// KiB written since the file system was created, by the superblock's counter.
     pub written_kib: u64,
+    /// Seed of all metadata checksums.
     pub checksum_seed: u32,
     features: [u32; 3],
 }
 
 impl SuperBlock {
+    /// Reads the superblock. Fails with `Foreign` if there is none, `Unsupported` for unknown features, `Damaged` for
+    /// impossible values.
     pub fn read<S: Source + ?Sized>(source: &S) -> Result<SuperBlock> {
-        let size = source.size().map_err(|e| Error::io("its size", &e))?;
+        let size = source.size().map_err(|e| Error::io("the size of the image", &e))?;
         if size < SUPER_OFFSET + SUPER_BYTES as u64 {
-            return Err(Error::new(Trouble::Foreign, format!("{size} bytes are no file system")));
+            return Err(Error::new(ErrorKind::Foreign, format!("{size} bytes are too few for a file system")));
         }
         let mut bytes = [0; SUPER_BYTES];
         source.read_at(&mut bytes, SUPER_OFFSET).map_err(|e| Error::io("the superblock", &e))?;
@@ -138,7 +149,7 @@ impl SuperBlock {
         match need {
             Some(need) if need <= size => Ok(this),
             _ => damaged(format!(
-                "the file system has {} blocks of {} bytes, what it lies in only {size} bytes; a part of it is missing",
+                "the file system has {} blocks of {} bytes, but the image only {size} bytes; a part is missing",
                 this.blocks, this.block_bytes
             )),
         }
@@ -147,23 +158,23 @@ impl SuperBlock {
     pub(crate) fn parse(bytes: &[u8; SUPER_BYTES]) -> Result<SuperBlock> {
         if u16_at(bytes, 0x38) != MAGIC {
             return Err(Error::new(
-                Trouble::Foreign,
-                "no ext2, ext3 or ext4 is here: the superblock's magic number is not there",
+                ErrorKind::Foreign,
+                "no ext2, ext3 or ext4 file system: the superblock's magic number is missing",
             ));
         }
         let features = [u32_at(bytes, 0x5C), u32_at(bytes, 0x60), u32_at(bytes, 0x64)];
         let has = |f: Feature| features[f.word] & f.bit != 0;
         if has(Feature::JOURNAL_DEV) {
             return Err(Error::new(
-                Trouble::Foreign,
-                "this is a journal on a device of its own; name the device of the file system",
+                ErrorKind::Foreign,
+                "this is an external journal device; name the device of the file system",
             ));
         }
         let unknown = features[1] & !KNOWN_INCOMPATIBLE;
         if unknown != 0 {
             return Err(Error::new(
-                Trouble::Unsupported,
-                format!("it has features that are not known here (incompatible, {unknown:#x})"),
+                ErrorKind::Unsupported,
+                format!("the file system has incompatible features that are not supported ({unknown:#x})"),
             ));
         }
         if has(Feature::METADATA_CSUM) && crc32c(!0, &bytes[..0x3FC]) != u32_at(bytes, 0x3FC) {
@@ -216,7 +227,7 @@ impl SuperBlock {
     fn check(&self) -> Result<()> {
         let bits = u64::from(self.block_bytes) * 8;
         let wrong = if self.first_data_block >= self.blocks || self.first_data_block > 1 {
-            format!("{} blocks, the first of data is {}", self.blocks, self.first_data_block)
+            format!("{} blocks, the first data block is {}", self.blocks, self.first_data_block)
         } else if self.blocks_per_group == 0
             || !self.blocks_per_group.is_multiple_of(8 * self.cluster_blocks)
             || self.clusters_per_group() > bits
@@ -243,53 +254,61 @@ impl SuperBlock {
         } else {
             return Ok(());
         };
-        damaged(format!("the superblock: {wrong}: that cannot be; e2fsck -n tells more"))
+        damaged(format!("the superblock is damaged: {wrong}; e2fsck -n reports more"))
     }
 
+    /// Returns true if the file system has the feature.
     pub fn has(&self, feature: Feature) -> bool {
         self.features[feature.word] & feature.bit != 0
     }
 
-    /// By their names, as `dumpe2fs` prints them; without those that need no word here.
+    /// Names of its features, as `dumpe2fs` prints them; features that need no report here are left out.
     pub fn feature_names(&self) -> Vec<&'static str> {
         Feature::NAMED.iter().filter(|f| self.has(**f)).map(|f| f.name).collect()
     }
 
+    /// Returns the number of groups.
     pub fn group_count(&self) -> u64 {
         (self.blocks - self.first_data_block).div_ceil(u64::from(self.blocks_per_group))
     }
 
+    /// Returns the clusters of a full group.
     pub fn clusters_per_group(&self) -> u64 {
         u64::from(self.blocks_per_group / self.cluster_blocks)
     }
 
+    /// Returns the first block of the group.
     pub fn group_start(&self, group: u64) -> u64 {
         self.first_data_block + group * u64::from(self.blocks_per_group)
     }
 
-    /// The last one may be smaller.
+    /// Returns the blocks of the group; the last group may be smaller.
     pub fn group_blocks(&self, group: u64) -> u64 {
         u64::from(self.blocks_per_group).min(self.blocks - self.group_start(group))
     }
 
+    /// Returns the descriptors that fit into a block.
     pub fn descriptors_per_block(&self) -> u64 {
         u64::from(self.block_bytes / self.descriptor_bytes)
     }
 
+    /// Returns the blocks of one copy of all descriptors.
     pub fn descriptor_blocks(&self) -> u64 {
         self.group_count().div_ceil(self.descriptors_per_block())
     }
 
+    /// Returns the blocks of a group's inode table.
     pub fn inode_table_blocks(&self) -> u64 {
         (u64::from(self.inodes_per_group) * u64::from(self.inode_bytes)).div_ceil(u64::from(self.block_bytes))
     }
 
+    /// Returns the size of the file system in bytes.
     pub fn bytes(&self) -> u64 {
         self.blocks * u64::from(self.block_bytes)
     }
 }
 
-/// What is not UTF-8, or no letter, is told as such.
+/// Text up to the first zero byte; invalid UTF-8 and control characters become replacement characters.
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|b| *b == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()

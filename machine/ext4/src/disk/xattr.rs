@@ -1,7 +1,8 @@
-//! Extended attributes that lie in the inode, behind its fields.
+//! Extended attributes inside an inode, behind its fields.
 //!
 //! ```text
-//!   128 bytes | extra fields | magic (4) | entries: 16 bytes and a name each | 4 zero bytes | .. | values, from the end backwards
+//!   128 bytes | extra fields | magic (4) | entries: 16 bytes and a name each | 4 zero bytes | .. | values
+//!                                                                            values grow backwards from the end
 //! ```
 
 use crate::disk::bytes::{u16_at, u32_at};
@@ -9,22 +10,22 @@ use crate::disk::bytes::{u16_at, u32_at};
 const MAGIC: u32 = 0xEA02_0000;
 const ENTRY: usize = 16;
 const OLD_BYTES: usize = 128;
-/// `system.data`: what does not fit in the inode's map of an inode whose data are inline.
+/// Index of the `system` namespace; `system.data` holds the part of inline data that does not fit into the inode's
+/// map.
 const SYSTEM: u8 = 7;
 const DATA: &[u8] = b"data";
 
+/// Parsed attributes of one inode.
 pub struct Xattrs<'a> {
-    /// From the first entry on.
+    /// Bytes from the first entry on.
     bytes: &'a [u8],
-    /// Of entries and values, each a multiple of four.
+    /// Bytes of entries and values, each rounded up to a multiple of four.
     used: usize,
     inline: Option<&'a [u8]>,
 }
 
 impl<'a> Xattrs<'a> {
-    /// What does not fit is not there: it is for the kernel to complain of.
-    ///
-    /// @param inode all its bytes
+    /// Parses all bytes of an inode. Entries that do not fit are skipped; the kernel reports them.
     pub fn of(inode: &'a [u8], extra_bytes: u16) -> Xattrs<'a> {
         let from = OLD_BYTES + usize::from(extra_bytes);
         let mut this = Xattrs { bytes: inode.get(from + 4..).unwrap_or_default(), used: 0, inline: None };
@@ -52,12 +53,13 @@ impl<'a> Xattrs<'a> {
         this
     }
 
-    /// The part of inline data that lies here.
+    /// Returns the part of inline data that is stored as an attribute.
     pub fn inline(&self) -> &'a [u8] {
         self.inline.unwrap_or_default()
     }
 
-    /// How large the value could be, if inline data were kept here too: the kernel's `get_max_inline_xattr_value_size`.
+    /// Bytes that the value could have if inline data were stored here too: the kernel's
+    /// `get_max_inline_xattr_value_size`.
     pub fn room_for_inline(&self) -> usize {
         const END: usize = 4;
         self.bytes.len().saturating_sub(self.used + END + ENTRY + DATA.len()) & !3
@@ -69,8 +71,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room() {
-        // An inode of 256 bytes keeps 128 bytes of a file: 60 in the map, and these (seen on Linux 6.18: 128 fit, 132 do not).
+    fn computes_room_for_inline_data() {
+        // An inode of 256 bytes stores 128 bytes of a file: 60 in the map, and these (tested on Linux 6.18: 128 fit,
+        // 132 do not).
         assert_eq!(Xattrs::of(&[0; 256], 32).room_for_inline(), 68);
         assert_eq!(Xattrs::of(&[0; 128], 0).room_for_inline(), 0);
         assert_eq!(Xattrs::of(&[0xff; 256], 0xffff).room_for_inline(), 0);
@@ -78,7 +81,7 @@ mod tests {
         inode[160..164].copy_from_slice(&MAGIC.to_le_bytes());
         inode[164..168].copy_from_slice(&[1, 1, 80, 0]);
         inode[172] = 10;
-        // An entry with a name of one byte, and a value of ten.
+        // An entry with a name of one byte and a value of ten.
         assert_eq!(Xattrs::of(&inode, 32).room_for_inline(), 68 - 20 - 12);
     }
 }

@@ -1,4 +1,4 @@
-//! What files and processes asked of the page cache, in pages: misses as they were counted, touches as samples stand for them.
+//! Page-cache counts of files and processes, in pages: misses are counted, touches are estimated from samples.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,34 +6,41 @@ use std::ops::AddAssign;
 
 use yunti_probe::kernel::system::{Misses, Touches, User};
 
-/// Of one of: a user of a file, a file, a device, a process, all.
+/// Page-cache counters of one owner: a user of a file, a file, a device, a process, or the whole machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// Misses, all counted.
 pub struct Row {
     pub missed: Misses,
-    /// Touched and not missed.
+    /// Pages read and found in the cache, estimated.
     pub read_hit: f64,
+    /// Pages touched through mappings and found in the cache, estimated.
     pub mapped_hit: f64,
+    /// Pages written and found in the cache, estimated.
     pub written_hit: f64,
 }
 
 impl Row {
+    /// Pages read, hits and misses.
     pub fn read(&self) -> f64 {
         self.read_hit + self.missed.read as f64
     }
 
+    /// Pages touched through mappings, hits and misses.
     pub fn mapped(&self) -> f64 {
         self.mapped_hit + self.missed.mapped as f64
     }
 
+    /// Pages written, hits and misses.
     pub fn written(&self) -> f64 {
         self.written_hit + self.missed.written as f64
     }
 
+    /// Pages read, mapped and written.
     pub fn touched(&self) -> f64 {
         self.read() + self.mapped() + self.written()
     }
 
-    /// What decides which row comes first.
+    /// Sort key of rows: pages touched, read ahead and dropped.
     pub fn weight(&self) -> f64 {
         self.touched() + self.missed.read_ahead as f64 + self.missed.dropped as f64
     }
@@ -56,25 +63,27 @@ struct Counts {
     written: f64,
 }
 
-/// A stratum that was seen whole, but for the moment in which it was told.
+/// Weight. A stratum with less was sampled completely, except for the moment of taking its counts.
 const ALL: f64 = 1.1;
 
+/// Counts by user of a file.
 #[derive(Debug, Default)]
 pub struct Account {
     of_users: HashMap<User, Counts>,
 }
 
 impl Account {
+    /// Adds misses of a user.
     pub fn miss(&mut self, user: User, misses: Misses) {
         self.of_users.entry(user).or_default().missed += misses;
     }
 
-    /// @param weight how many pages one that was seen stands for
+    /// Adds touches from a sample. `weight`: pages that one sampled page stands for.
     pub fn touch(&mut self, user: User, touches: Touches, weight: f64) {
         let counts = self.of_users.entry(user).or_default();
-        // A page may be brought in before the request that asks for it is seen, and the other way round: the difference is right in the sum.
+        // A page may be brought in before its request is sampled, or after; the difference is right in the sum.
         let hits = |touched: u64, missed: u64, held_up: f64| {
-            // Where all the time is looked at, what is counted is what was done.
+            // In a complete sample, counts need no correction.
             let held_up = if weight > ALL { held_up } else { 0.0 };
             (touched as f64 - missed as f64 + held_up) * weight
         };
@@ -83,11 +92,12 @@ impl Account {
         counts.written += hits(touches.written, touches.written_missed, touches.written_held_up);
     }
 
+    /// Adds `pages` read to a user's touches.
     pub fn touch_read(&mut self, user: User, pages: u64, weight: f64) {
         self.of_users.entry(user).or_default().read += pages as f64 * weight;
     }
 
-    /// Sums by what a user has in common with others; `None`: it does not count.
+    /// Returns sums of the counts by `key`, largest first; users with key `None` are left out.
     pub fn by<K: Eq + Hash + Clone>(&self, key: impl Fn(&User) -> Option<K>) -> Vec<(K, Row)> {
         let mut sums: HashMap<K, Counts> = HashMap::new();
         for (user, counts) in &self.of_users {
@@ -121,7 +131,7 @@ mod tests {
     use yunti_probe::kernel::system::FileId;
 
     #[test]
-    fn hits_are_what_was_touched_and_not_missed() {
+    fn hits_are_touches_without_misses() {
         let mut account = Account::default();
         let file = FileId { device: 1, inode: 7 };
         let (a, b) = (User { file, pid: 1 }, User { file, pid: 2 });

@@ -1,11 +1,12 @@
-//! `yunti machine cache`: how much of what files and processes ask for is in the page cache, and what is brought in for that.
+//! `yunti machine cache`: share of reads, mappings and writes that the page cache serves, and the pages that are
+//! brought in.
 
 mod account;
-mod ahead;
-mod look;
+mod measure;
 mod names;
+mod read_ahead;
+mod report;
 mod sampling;
-mod tell;
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::PathBuf;
@@ -21,39 +22,40 @@ use yunti_probe::options::OutputFlags;
 use yunti_probe::stopping::Stopping;
 use yunti_probe::target::Process;
 
-/// How much of what is read, mapped and written is in the page cache: by device, file and process; and what is read ahead for nothing
+/// Measure the share of reads, mapped accesses and writes served from the page cache, by device, file and process, and
+/// unused read-ahead
 #[derive(Debug, Args)]
 pub struct CacheFlags {
-    /// Only of the file system on this device, or below this directory [default: all]
+    /// Only the file system on this device, or the one of this directory [default: all]
     #[arg(value_name = "DEVICE|DIRECTORY")]
     place: Option<PathBuf>,
-    /// Only of these processes, by their numbers
+    /// Only these processes
     #[arg(short, long, value_name = "PID")]
     pid: Vec<u32>,
     #[command(flatten)]
     pub output: OutputFlags,
 }
 
-/// What is told of.
-struct Wanted {
+/// Selection of users that are measured.
+struct Filter {
     device: Option<(u32, u32)>,
     pids: Vec<u32>,
     own: u32,
 }
 
-impl Wanted {
-    fn find(flags: &CacheFlags) -> Result<Wanted> {
+impl Filter {
+    fn find(flags: &CacheFlags) -> Result<Filter> {
         for pid in &flags.pid {
             Process::of(*pid)?;
         }
         let device = flags.place.as_deref().map(|path| -> Result<(u32, u32)> {
             let found = std::fs::metadata(path).map_err(|e| {
-                Error::io(Code::Input, "there is no such device or directory", &e).at_path(path.display().to_string())
+                Error::io(Code::Input, "no such device or directory", &e).at_path(path.display().to_string())
             })?;
             let number = if found.file_type().is_block_device() { found.rdev() } else { found.dev() };
             Ok((major(number), minor(number)))
         });
-        Ok(Wanted { device: device.transpose()?, pids: flags.pid.clone(), own: std::process::id() })
+        Ok(Filter { device: device.transpose()?, pids: flags.pid.clone(), own: std::process::id() })
     }
 
     fn has(&self, user: &User) -> bool {
@@ -63,19 +65,20 @@ impl Wanted {
     }
 }
 
+/// Measures the page cache until its time is over, and prints the result.
 pub fn cache(flags: &CacheFlags) -> Outcome {
     let mut stopping = Stopping::new()?;
-    let wanted = Wanted::find(flags)?;
+    let filter = Filter::find(flags)?;
     let subject = flags.place.as_ref().map_or("the page cache".to_owned(), |path| path.display().to_string());
     let mut skips = Vec::new();
-    let mut look = look::Look::start(wanted, !flags.output.answer.json, &mut skips)?;
+    let mut measurement = measure::CacheMeasurement::start(filter, !flags.output.answer.json, &mut skips)?;
     eprintln!("watching {subject}; ctrl-C ends it");
-    let watched = stopping.wait_for_time(flags.output.seconds, look::PULSE, || look.pass());
-    let seen = look.end()?;
+    let watched = stopping.wait_for_time(flags.output.seconds, measure::PULSE, || measurement.pass());
+    let sample = measurement.end()?;
     let mut answer = Answer::of_device("cache", subject);
     answer.skips = skips;
     answer.watched(&watched);
-    answer.missing(seen.lost, |n| format!("{n} files of processes or folios: there were too many to count all"));
-    let facts = tell::tell(&seen, &mut answer);
+    answer.missing(sample.lost, |n| format!("{n} files of processes or folios: too many to count all"));
+    let facts = report::report(&sample, &mut answer);
     answer.give(&flags.output.answer, watched.end, facts)
 }

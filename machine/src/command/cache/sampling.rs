@@ -1,7 +1,8 @@
-//! When touches are looked at: all the time where they are few, else for a share of the time that costs no more than is promised.
+//! Sampling of touches: all the time if they are few, else a share of the time within the promised overhead.
 //!
-//! Time is cut into strata of equal length. In each there is one sample, at a place by chance, so that a program that does the same thing at the same
-//! moment of each second is seen as it is. What a sample has seen stands for its stratum; how neighbours differ tells how good that is.
+//! Time is divided into strata of equal length, each with one sample at a random position. A program that repeats its
+//! work at the same moment of each second is therefore sampled correctly. A sample stands for its stratum; the
+//! differences between neighbours give the error.
 //!
 //! ```text
 //!   |   ####     |##          |        ####|      ####  |     strata of 200 ms, a sample in each
@@ -9,17 +10,20 @@
 
 use std::time::Duration;
 
+/// Length of a stratum.
 pub const STRATUM: Duration = Duration::from_millis(200);
-/// Of one processor; half of what is promised, since the programs of misses and we ourselves cost something too.
+/// Share of one processor; half of the promised overhead, because counting misses and this process cost time too.
 const COST_MAX: f64 = 0.01;
+/// Smallest share of a stratum.
 const SHARE_MIN: f64 = 0.02;
-/// From there on it is not worth to stop.
+/// Share from which on the whole stratum is sampled.
 const SHARE_ALL: f64 = 0.7;
+/// Share of the first stratum.
 const SHARE_AT_FIRST: f64 = 0.1;
-/// Of a normal distribution: 95 of 100 lie within.
+/// Standard deviations; 95 % of a normal distribution are within them.
 const SIGMAS: f64 = 1.96;
 
-/// How much of a stratum is looked at.
+/// Share of each stratum that is sampled.
 #[derive(Debug)]
 pub struct Share {
     share: f64,
@@ -29,21 +33,22 @@ pub struct Share {
 }
 
 impl Share {
-    /// @param event_ns what each event costs who is seen
+    /// Returns the first share. `event_ns`: nanoseconds that each event costs the measured program.
     pub fn new(event_ns: f64) -> Share {
         Share { share: SHARE_AT_FIRST, rates: [f64::INFINITY; 2], event_ns }
     }
 
-    /// 1: all of it.
+    /// Returns the share; 1 is complete sampling.
     pub fn get(&self) -> f64 {
         self.share
     }
 
+    /// Returns the length of a sample.
     pub fn sample(&self) -> Duration {
         STRATUM.mul_f64(self.share)
     }
 
-    /// @param seen events of a sample, and how long it was
+    /// Adapts the share to the `events` in a sample of this length.
     pub fn adapt(&mut self, events: u64, sample: Duration) {
         self.rates = [self.rates[1], events as f64 / sample.as_secs_f64().max(1e-6)];
         let known = self.rates.iter().filter(|rate| rate.is_finite()).fold(0.0, |a: f64, b| a.max(*b));
@@ -52,7 +57,7 @@ impl Share {
     }
 }
 
-/// How good an estimate is: sums of strata of which a part was seen.
+/// Sum over partly sampled strata, and its error.
 #[derive(Debug, Default)]
 pub struct Estimate {
     total: f64,
@@ -63,12 +68,13 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// What a sample has seen of a stratum.
-    pub fn add(&mut self, seen: f64, sample: Duration, stratum: Duration) {
+    /// Adds a stratum whose sample has `touches` pages.
+    pub fn add(&mut self, touches: f64, sample: Duration, stratum: Duration) {
         let part = (sample.as_secs_f64() / stratum.as_secs_f64().max(1e-9)).min(1.0);
-        let stands_for = seen / part.max(1e-9);
+        let stands_for = touches / part.max(1e-9);
         self.total += stands_for;
-        // Successive differences: Wolter, Introduction to Variance Estimation, 8.2. They hold what changes from one stratum to the next, too.
+        // Successive differences: Wolter, Introduction to Variance Estimation, 8.2. They include changes from one
+        // stratum to the next.
         if let Some(last) = self.last {
             self.variance += (1.0 - part) * (stands_for - last).powi(2) / 2.0;
         }
@@ -77,27 +83,28 @@ impl Estimate {
         self.seconds_seen += sample.as_secs_f64().min(stratum.as_secs_f64());
     }
 
-    /// The share of the time that was seen.
+    /// Returns the share of the time that was sampled.
     pub fn share(&self) -> f64 {
         if self.seconds > 0.0 { self.seconds_seen / self.seconds } else { 1.0 }
     }
 
-    /// In percent of the sum: 95 of 100 times the truth is as near as that.
+    /// Returns the half-width of the 95 % confidence interval, in percent of the sum.
     pub fn error_percent(&self) -> f64 {
         if self.total > 0.0 { SIGMAS * self.variance.sqrt() / self.total * 100.0 } else { 0.0 }
     }
 }
 
-/// Where in its stratum a sample begins: numbers that a program cannot keep step with (xorshift64*).
+/// Random position of a sample in its stratum (xorshift64*).
 #[derive(Debug)]
 pub struct Chance(u64);
 
 impl Chance {
+    /// Returns a generator with this seed.
     pub fn new(seed: u64) -> Chance {
         Chance(seed | 1)
     }
 
-    /// From 0 to 1.
+    /// Returns the next number, from 0 to 1.
     pub fn next(&mut self) -> f64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
@@ -113,7 +120,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn few_events_are_all_seen_and_many_cost_no_more_than_is_promised() {
+    fn samples_few_events_completely_and_many_within_the_overhead() {
         let mut share = Share::new(200.0);
         share.adapt(100, STRATUM);
         assert_eq!(share.get(), 1.0);
@@ -123,26 +130,26 @@ mod tests {
             let cost = share.get() * rate as f64 * 200.0 / 1e9;
             assert!(cost <= COST_MAX * 1.001 || share.get() == SHARE_MIN, "{rate}: {cost}");
         }
-        // One quiet stratum is no reason to look all the time.
+        // One quiet stratum is not enough for complete sampling.
         share.adapt(0, SECOND);
         assert!(share.get() < 1.0);
         share.adapt(0, SECOND);
         assert_eq!(share.get(), 1.0);
     }
 
-    /// A load that changes: estimates are off by no more than they say, 95 times of 100.
+    /// The true sum of a changing load is within the confidence interval in 95 % of the runs.
     #[test]
-    fn errors_are_as_large_as_they_say() {
+    fn confidence_intervals_hold() {
         let mut chance = Chance::new(7);
         let (mut within, runs) = (0, 400);
         for _ in 0..runs {
             let (mut estimate, mut truth) = (Estimate::default(), 0.0);
             for _ in 0..50 {
-                // Ten parts in a stratum, of which one is seen.
+                // Ten parts in a stratum; one is sampled.
                 let parts: Vec<f64> = (0..10).map(|_| 100.0 + 400.0 * chance.next()).collect();
                 truth += parts.iter().sum::<f64>();
-                let seen = parts[(chance.next() * 10.0) as usize];
-                estimate.add(seen, STRATUM / 10, STRATUM);
+                let touches = parts[(chance.next() * 10.0) as usize];
+                estimate.add(touches, STRATUM / 10, STRATUM);
             }
             assert!((estimate.share() - 0.1).abs() < 1e-9);
             within += i32::from((estimate.total / truth - 1.0).abs() * 100.0 <= estimate.error_percent());
@@ -151,10 +158,10 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_whole_has_no_error() {
+    fn complete_samples_have_no_error() {
         let mut estimate = Estimate::default();
-        for seen in [3.0, 1000.0, 0.0] {
-            estimate.add(seen, STRATUM, STRATUM);
+        for touches in [3.0, 1000.0, 0.0] {
+            estimate.add(touches, STRATUM, STRATUM);
         }
         assert_eq!((estimate.total, estimate.error_percent(), estimate.share()), (1003.0, 0.0, 1.0));
         assert_eq!((Estimate::default().error_percent(), Estimate::default().share()), (0.0, 1.0));

@@ -1,51 +1,65 @@
-//! What a control group's own files say, since it was made, and what it holds now.
+//! Counters of a control group since its creation and its present use, from the group's own files.
 
 use std::fs;
 use std::path::Path;
 
 use super::hierarchy::{Controller, Hierarchies};
 
-/// Nothing of it is known where the kernel tells nothing.
+/// Counters of a group; figures that the kernel does not report stay empty.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counters {
+    /// Processor seconds.
     pub cpu_seconds: Option<f64>,
+    /// Quota periods.
     pub periods: u64,
+    /// Periods in which the quota was used up.
     pub throttled_periods: u64,
-    /// Of all its threads together in version 1, of the group in version 2.
+    /// Seconds stopped by the quota: summed over processors in version 1, of the group in version 2.
     pub throttled_seconds: f64,
-    /// Processors that it may use; `None`: all.
+    /// Processors that it may use; `None` without a quota.
     pub quota: Option<f64>,
+    /// Memory.
     pub memory: Option<Memory>,
+    /// Pressure stall information.
     pub pressure: Option<Pressure>,
+    /// Bytes read from devices (version 2).
     pub read_bytes: u64,
+    /// Bytes written to devices (version 2).
     pub written_bytes: u64,
 }
 
-/// In bytes, with the groups below it.
+/// Memory in bytes, including the groups below.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Memory {
+    /// All memory charged to the group.
     pub used: u64,
-    /// `None`: as much as there is.
+    /// `None` without a limit.
     pub limit: Option<u64>,
+    /// Memory without a file.
     pub anonymous: u64,
-    /// Page cache that is charged to it: pages that it was the first to touch.
+    /// Page cache charged to the group: pages that it touched first.
     pub file: u64,
+    /// tmpfs and shared segments.
     pub shared_memory: u64,
+    /// Mapped pages of files.
     pub mapped: u64,
-    /// Pages, since it was made.
+    /// Refaulted pages since the group's creation.
     pub refaults: u64,
 }
 
-/// Seconds in which some of its threads waited, of version 2 alone.
+/// Seconds in which at least one thread waited; version 2 only.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pressure {
+    /// For a processor.
     pub cpu: f64,
+    /// For memory.
     pub memory: f64,
+    /// For I/O.
     pub io: f64,
 }
 
 impl Counters {
-    /// `None`: there is no such group (any more).
+    /// Reads the counters of `group`; `None` if the group does not exist.
     pub fn of(hierarchies: &Hierarchies, group: &Path) -> Option<Counters> {
         let mut counters = Counters::default();
         let is_there = [Controller::Cpu, Controller::CpuAccounting, Controller::Memory, Controller::Io]
@@ -91,7 +105,7 @@ impl Counters {
         }
     }
 
-    /// `8:0 rbytes=1 wbytes=2 rios=3 ..`, a line a device.
+    /// Parses `8:0 rbytes=1 wbytes=2 rios=3 ..`, a line a device.
     fn io(&mut self, folder: &Path) {
         for line in text(folder, "io.stat").lines() {
             let of = |name: &str| {
@@ -110,7 +124,7 @@ fn memory_1(folder: &Path) -> Option<Memory> {
     let limit = number(folder, "memory.limit_in_bytes")?;
     Some(Memory {
         used: number(folder, "memory.usage_in_bytes")?,
-        // No limit is the largest number of pages that there can be.
+        // Without a limit, the file holds the largest possible number of pages.
         limit: (limit < 1 << 60).then_some(limit),
         anonymous: of("total_rss"),
         file: of("total_cache").saturating_sub(of("total_shmem")),
@@ -123,7 +137,7 @@ fn memory_1(folder: &Path) -> Option<Memory> {
 fn memory_2(folder: &Path) -> Option<Memory> {
     let stat = text(folder, "memory.stat");
     let of = |name: &str| field(&stat, name).unwrap_or(0);
-    // The root has no memory.current: all that is used is its.
+    // The root has no `memory.current`; all memory in use is its.
     let used = number(folder, "memory.current").or_else(|| {
         let sum = of("anon") + of("file") + of("kernel");
         (sum > 0).then_some(sum)
@@ -152,7 +166,7 @@ fn text(folder: &Path, name: &str) -> String {
     fs::read_to_string(folder.join(name)).unwrap_or_default()
 }
 
-/// Of a file with one number; `None` for `max`, -1 and what is not there.
+/// Number in a file; `None` for `max`, -1 and missing files.
 fn number(folder: &Path, name: &str) -> Option<u64> {
     text(folder, name).trim().parse().ok()
 }
@@ -166,7 +180,7 @@ mod tests {
     use super::*;
     use yunti_probe::mounts::parse;
 
-    /// Files below a root, and the hierarchies that are mounted there.
+    /// Creates files below a root, and the hierarchies mounted there.
     fn tree(name: &str, mounts: &str, files: &[(&str, &str)]) -> (Hierarchies, std::path::PathBuf) {
         let root = std::env::temp_dir().join(format!("yunti-cgroup-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
@@ -179,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_of_version_2() {
+    fn reads_a_container_of_version_2() {
         let (all, root) = tree(
             "v2",
             "30 23 0:26 / ROOT rw - cgroup2 cgroup2 rw\n",
@@ -193,7 +207,8 @@ mod tests {
                 ("system.slice/docker-1.scope/memory.max", "max\n"),
                 (
                     "system.slice/docker-1.scope/memory.stat",
-                    "anon 1000\nfile 3000\nshmem 500\nfile_mapped 200\nworkingset_refault_anon 1\nworkingset_refault_file 6\n",
+                    "anon 1000\nfile 3000\nshmem 500\nfile_mapped 200\nworkingset_refault_anon \
+                     1\nworkingset_refault_file 6\n",
                 ),
                 (
                     "system.slice/docker-1.scope/io.stat",
@@ -221,10 +236,11 @@ mod tests {
     }
 
     #[test]
-    fn a_container_of_version_1() {
+    fn reads_a_container_of_version_1() {
         let (all, root) = tree(
             "v1",
-            "1 1 0:1 / ROOT/cpu rw - cgroup cgroup rw,cpu,cpuacct\n2 1 0:2 / ROOT/memory rw - cgroup cgroup rw,memory\n",
+            "1 1 0:1 / ROOT/cpu rw - cgroup cgroup rw,cpu,cpuacct\n2 1 0:2 / ROOT/memory rw - cgroup cgroup \
+             rw,memory\n",
             &[
                 ("cpu/docker/ab/cpuacct.usage", "1500000000\n"),
                 ("cpu/docker/ab/cpu.stat", "nr_periods 5\nnr_throttled 2\nthrottled_time 70000000\n"),
@@ -234,7 +250,8 @@ mod tests {
                 ("memory/docker/ab/memory.limit_in_bytes", "9223372036854771712\n"),
                 (
                     "memory/docker/ab/memory.stat",
-                    "cache 1\ntotal_cache 5000\ntotal_rss 4000\ntotal_shmem 1000\ntotal_mapped_file 7\ntotal_workingset_refault_file 3\n",
+                    "cache 1\ntotal_cache 5000\ntotal_rss 4000\ntotal_shmem 1000\ntotal_mapped_file \
+                     7\ntotal_workingset_refault_file 3\n",
                 ),
             ],
         );

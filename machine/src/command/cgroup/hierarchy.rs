@@ -1,4 +1,4 @@
-//! Where control groups are told of: one hierarchy for all controllers (version 2), one for each (version 1), or both side by side.
+//! Mounted hierarchies of control groups: one for all controllers (version 2), one for each (version 1), or both.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use yunti_probe::mounts::Mount;
 
+/// Controller of control groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Controller {
     Cpu,
@@ -19,20 +20,22 @@ use Controller::{Cpu, CpuAccounting, Io, Memory};
 
 const OF_VERSION_1: [(Controller, &str); 4] =
     [(Cpu, "cpu"), (CpuAccounting, "cpuacct"), (Memory, "memory"), (Io, "blkio")];
-/// Deeper than this no manager of containers goes.
+/// Levels; container managers nest less deeply.
 const DEPTH_MAX: usize = 24;
 
+/// Mounted hierarchies.
 #[derive(Clone, Debug, Default)]
 pub struct Hierarchies {
     version_1: HashMap<Controller, PathBuf>,
-    /// What version 2 has, if it is mounted: it may be there without any controller.
+    /// Mount point of version 2, if it is mounted; it may have no controllers.
     version_2: Option<PathBuf>,
 }
 
 impl Hierarchies {
+    /// Finds the hierarchies among `mounts`.
     pub fn of(mounts: &[Mount]) -> Hierarchies {
         let mut all = Hierarchies::default();
-        // What is mounted of a part of a hierarchy (in a container) is that container's whole.
+        // A container sees a part of a hierarchy, which is all of it for the container.
         for mount in mounts {
             match mount.fs_type.as_str() {
                 "cgroup2" => all.version_2 = all.version_2.or_else(|| Some(mount.at.clone())),
@@ -49,16 +52,17 @@ impl Hierarchies {
         all
     }
 
+    /// Returns true if no hierarchy is mounted.
     pub fn is_empty(&self) -> bool {
         self.version_1.is_empty() && self.version_2.is_none()
     }
 
-    /// Whether threads are told by the CPU controller's own hierarchy.
+    /// Returns true if the CPU controller has a hierarchy of version 1.
     pub fn is_version_1(&self) -> bool {
         self.version_1.contains_key(&Cpu)
     }
 
-    /// The directory of a controller's files for a group, and whether they are those of version 1.
+    /// Returns the folder of a group in a controller's hierarchy, and true for version 1.
     pub fn folder(&self, controller: Controller, group: &Path) -> Option<(PathBuf, bool)> {
         let inside = group.strip_prefix("/").unwrap_or(group);
         match self.version_1.get(&controller) {
@@ -67,7 +71,7 @@ impl Hierarchies {
         }
     }
 
-    /// All groups, by their paths within the hierarchies; the outermost first.
+    /// Returns all groups as paths within the hierarchies, outermost first.
     pub fn groups(&self) -> BTreeSet<PathBuf> {
         let mut found = BTreeSet::new();
         for root in self.roots() {
@@ -80,7 +84,7 @@ impl Hierarchies {
         self.version_1.values().chain(&self.version_2).collect()
     }
 
-    /// Groups by the inodes of their directories: in the hierarchy that tells of threads, and in that of I/O.
+    /// Returns the groups of a controller's hierarchy by the inodes of their folders.
     pub fn by_inode(&self, controller: Controller, groups: &BTreeSet<PathBuf>) -> HashMap<u64, PathBuf> {
         let of = |group: &PathBuf| {
             let (folder, _) = self.folder(controller, group)?;
@@ -109,7 +113,7 @@ mod tests {
     use yunti_probe::mounts::parse;
 
     #[test]
-    fn both_versions_are_found() {
+    fn finds_both_versions() {
         let hybrid = parse(
             "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n\
              35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n\

@@ -1,21 +1,27 @@
-//! Yunti's own jobs: processes that run one, which are told beside the groups that they are in.
+//! Jobs of Yunti: processes of `yunti run`, which have rows of their own beside the groups they are in.
 
 use std::fs;
 
 use yunti_probe::target::{Process, arguments};
 
+/// Process of a running job.
 #[derive(Clone, Debug)]
 pub struct Job {
+    /// Process.
     pub pid: u32,
-    /// Its group, as /proc/PID/cgroup has it: of the CPU controller.
+    /// Group of the CPU controller, by /proc/PID/cgroup.
     pub group: String,
+    /// Resident memory without a file.
     pub anonymous_bytes: u64,
+    /// Resident mapped pages of files.
     pub file_bytes: u64,
+    /// Bytes read from devices.
     pub read_bytes: u64,
+    /// Bytes written to devices.
     pub written_bytes: u64,
 }
 
-/// @param pids of all processes that are there
+/// Returns the jobs among the processes `pids`.
 pub fn find(pids: impl Iterator<Item = u32>) -> Vec<Job> {
     pids.filter_map(job).collect()
 }
@@ -43,7 +49,7 @@ fn number(text: &str, name: &str) -> u64 {
     rest.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// `4:cpu,cpuacct:/a/b`, else that of version 2: `0::/a/b`.
+/// Group of the CPU controller, `4:cpu,cpuacct:/a/b`, else of version 2, `0::/a/b`.
 fn group(text: &str) -> Option<String> {
     let of = |wanted: fn(&str) -> bool| {
         text.lines().find_map(|line| {
@@ -59,7 +65,7 @@ mod tests {
     use super::group;
 
     #[test]
-    fn groups_of_both_versions() {
+    fn parses_groups_of_both_versions() {
         assert_eq!(group("5:memory:/m\n4:cpu,cpuacct:/a/b\n0::/u\n").as_deref(), Some("/a/b"));
         assert_eq!(group("0::/user.slice\n").as_deref(), Some("/user.slice"));
         assert_eq!(group(""), None);

@@ -1,4 +1,4 @@
-//! What groups do while they are looked at: on a terminal a table each second in the place of the one before, as `top` has it; elsewhere a line.
+//! Live output: on a terminal a table that is replaced each second, as `top` does; else a line each second.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -10,16 +10,19 @@ use yunti_program::terminal::{height, is_rich, stdout};
 use super::Sort;
 use super::counters::Counters;
 use super::instance::{Instance, Threads};
-use super::look::{Group, instance, is_wanted};
-use super::tell::{by, live_table};
+use super::measure::{Group, instance, is_wanted};
+use super::report::{by, live_table};
 use yunti_probe::answer::on_terminal;
 use yunti_probe::kernel::system::RequestCounts;
 
-/// Of a line; and of a table, with room for what is above and below it.
+/// Groups in a line.
 const SHOWN: usize = 4;
+/// Rows of a table.
 const ROWS_MAX: usize = 20;
+/// Lines of the terminal that the table leaves free.
 const LINES_BESIDE: usize = 5;
 
+/// Live output, and the counters of the previous one.
 pub struct Live {
     is_wanted: bool,
     is_table: bool,
@@ -30,13 +33,14 @@ pub struct Live {
     before: HashMap<PathBuf, Counters>,
     threads: HashMap<PathBuf, Threads>,
     requests: HashMap<PathBuf, RequestCounts>,
-    /// Lines of the table that stands there.
+    /// Lines of the table on the terminal.
     lines: usize,
-    /// The reader has gone.
+    /// Fails when the reader of the output has gone.
     pub outcome: Outcome,
 }
 
 impl Live {
+    /// Returns the output for groups in `only`, sorted by `sort`.
     pub fn new(is_wanted: bool, only: &[String], sort: Sort) -> Live {
         let now = Instant::now();
         Live {
@@ -54,11 +58,12 @@ impl Live {
         }
     }
 
+    /// Returns true on a terminal.
     pub fn is_table(&self) -> bool {
         self.is_table
     }
 
-    /// Those that use most.
+    /// Prints the groups that use most, if output is wanted.
     pub fn show_line(&mut self, groups: &BTreeMap<PathBuf, Group>) {
         if !self.is_wanted {
             return;
@@ -69,8 +74,7 @@ impl Live {
         self.remember(groups);
     }
 
-    /// @param threads since the beginning
-    /// @param requests since the beginning
+    /// Replaces the table. `threads` and `requests` are sums since the start.
     pub fn show_table(
         &mut self,
         groups: &BTreeMap<PathBuf, Group>,
@@ -102,7 +106,7 @@ impl Live {
         self.remember(groups);
     }
 
-    /// What comes then stands in the table's place.
+    /// Erases the table before the final report.
     pub fn end(&mut self) {
         let erase = self.erase();
         if !erase.is_empty() {
@@ -110,7 +114,7 @@ impl Live {
         }
     }
 
-    /// A `^C` too, which the terminal has written.
+    /// Control codes that erase the table, including a `^C` that the terminal has echoed.
     fn erase(&mut self) -> String {
         match std::mem::take(&mut self.lines) {
             0 => String::new(),
@@ -118,7 +122,7 @@ impl Live {
         }
     }
 
-    /// What each has used since it was last shown, what uses most first.
+    /// Use of each group since the last output, largest first.
     fn since_before(&self, groups: &BTreeMap<PathBuf, Group>) -> Vec<Instance> {
         let now = groups.values().map(|group| group.last_seen).max().unwrap_or(self.begun);
         let of = |(path, group): (&PathBuf, &Group)| {

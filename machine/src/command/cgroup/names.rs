@@ -1,10 +1,12 @@
-//! What a control group is to people: a container, a pod, a unit of systemd, a slice.
+//! Names of control groups: a container, a pod, a unit of systemd, a slice.
 
 use std::path::Path;
 
+/// Digits of a container id in its name.
 const ID_SHOWN: usize = 12;
+/// Shortest container or pod id.
 const ID_MIN: usize = 32;
-/// Of container managers: what stands before the number in the name of a scope.
+/// Prefixes of scope names by container manager, before the id.
 const MANAGERS: [(&str, &str); 6] = [
     ("docker-", "docker"),
     ("libpod-", "podman"),
@@ -14,7 +16,8 @@ const MANAGERS: [(&str, &str); 6] = [
     ("lxc.payload.", "lxc"),
 ];
 
-/// Without what would move a cursor: whoever may make groups may call them anything. `docker 3f2a9b0c1d2e`, `pod 7e2c1f40 / containerd 3f2a9b0c1d2e`, `nginx.service`, `/` ..
+/// Name of a group: `docker 3f2a9b0c1d2e`, `pod 7e2c1f40 / containerd 3f2a9b0c1d2e`, `nginx.service`, `(all)`. Control
+/// characters are replaced, because users may name groups freely.
 pub fn of(group: &Path) -> String {
     let parts: Vec<String> =
         group.iter().skip(1).map(|part| part.to_string_lossy().replace(|c: char| c.is_control(), "?")).collect();
@@ -40,7 +43,7 @@ fn container(name: &str, above: &str) -> Option<String> {
     is_id.then(|| format!("{manager} {}", &bare[..ID_SHOWN]))
 }
 
-/// `kubepods-burstable-pod7e2c1f40_0a1b_..slice`, `pod7e2c1f40-0a1b-..`
+/// Name of a pod from `kubepods-burstable-pod7e2c1f40_0a1b_..slice` or `pod7e2c1f40-0a1b-..`.
 fn pod(name: &str) -> Option<String> {
     let bare = name.strip_suffix(".slice").unwrap_or(name);
     let id = match bare.strip_prefix("pod") {
@@ -58,7 +61,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn names() {
+    fn names_groups() {
         let id = "3f2a9b0c1d2e4f5061728394a5b6c7d8e9f00112233445566778899aabbccdde";
         let uid = "7e2c1f40-0a1b-4c2d-8e3f-0123456789ab";
         for (path, name) in [

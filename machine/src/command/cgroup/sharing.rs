@@ -1,17 +1,16 @@
-//! How much page cache a group's processes share with others: of pages of files that they have mapped, what is mapped more often than once. A page is
-//! charged to one group, the first to touch it; who else uses it pays nothing, and is slow when it goes.
+//! Page cache that a group's processes share with others, from mapped file pages that several processes map. A page is
+//! charged to the group that touches it first; other groups use it without charge, and wait when it is evicted.
 
 use std::fs;
 use std::path::Path;
 
 use super::hierarchy::{Controller, Hierarchies};
 
-/// Reading it takes the kernel a walk over all of a process's pages.
+/// Processes. The kernel walks all pages of a process to report its share.
 pub const PROCESSES_MAX: usize = 200;
 
-/// Rss of files less their Pss (each page divided by how often it is mapped), of all processes of a group.
-///
-/// @param left how many processes may still be asked
+/// Returns Rss of files less Pss (each page divided by its mappings), in bytes, over all processes of a group. `left`:
+/// processes that may still be read.
 pub fn shared_bytes(hierarchies: &Hierarchies, group: &Path, left: &mut usize) -> Option<u64> {
     let controllers = [Controller::Memory, Controller::Cpu];
     let folder = controllers.into_iter().find_map(|c| hierarchies.folder(c, group).filter(|(f, _)| f.is_dir()))?.0;

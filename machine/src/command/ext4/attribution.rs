@@ -1,9 +1,11 @@
-//! What requests to a device were for: by the inode whose pages they have, and by a map of the file system's blocks.
+//! Purpose of requests to a device: by the inode whose pages they transfer, and by a map of the file system's blocks.
 //!
 //! ```text
 //!   under a file's inode  -> data of that file
-//!   under the device's    -> metadata: what the map says                 not in the map, or data there: it is of an older moment; asked again
-//!   under nobody's        -> direct I/O, journal: what the map says      later, of a newer map
+//!   under the device's    -> metadata: the kind in the map
+//!   without an inode      -> direct I/O, journal: the kind in the map
+//!
+//!   not in the map, or metadata where the map has data: the map is outdated, and a newer one decides
 //! ```
 
 use std::collections::{BTreeMap, HashMap};
@@ -12,9 +14,11 @@ use yunti_ext4::{BlockMap, KINDS, Kind};
 
 use yunti_probe::kernel::system::{Operation, Owner, Request};
 
-/// Of requests in one direction.
+/// Requests in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Number of requests.
 pub struct Sum {
+    /// Bytes.
     pub requests: u64,
     pub bytes: u64,
 }
@@ -26,9 +30,12 @@ impl Sum {
     }
 }
 
+/// Requests in both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Both {
+    /// Reads.
     pub read: Sum,
+    /// Writes.
     pub written: Sum,
 }
 
@@ -37,12 +44,13 @@ impl Both {
         if is_write { self.written.add(bytes) } else { self.read.add(bytes) }
     }
 
+    /// Returns bytes read and written.
     pub fn bytes(&self) -> u64 {
         self.read.bytes + self.written.bytes
     }
 }
 
-/// Blocks that no map knew yet, side by side.
+/// Adjacent blocks that are not in the map so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Unknown {
     start: u64,
@@ -51,6 +59,7 @@ struct Unknown {
     owner: Owner,
 }
 
+/// Sums of requests by kind of block and by file.
 pub struct Attribution {
     map: BlockMap,
     block_bytes: u64,
@@ -58,21 +67,22 @@ pub struct Attribution {
     kinds: [Both; KINDS.len()],
     files: HashMap<u32, Both>,
     unknown: HashMap<Unknown, u64>,
-    /// Of no block: the device's cache is emptied, or room is given back.
+    /// Requests without a block: flushes of the device's cache.
     pub flushes: u64,
+    /// Blocks given back to the device.
     pub discarded: Sum,
-    /// In the file system's area and of no kind.
+    /// Requests within the file system to blocks of no kind.
     pub not_known: Both,
-    /// Before or behind it.
+    /// Requests before or behind the file system.
     pub outside: Both,
     blocks: u64,
 }
 
-/// More than that are added up as not known.
+/// Entries; further ones count as unknown kind at once.
 const UNKNOWN_MAX: usize = 1 << 20;
 
 impl Attribution {
-    /// @param first_sector where the file system begins on the disk
+    /// Returns empty sums. `first_sector`: start of the file system on the disk; `blocks`: size of the file system.
     pub fn new(map: BlockMap, blocks: u64, block_bytes: u32, first_sector: u64) -> Attribution {
         Attribution {
             map,
@@ -89,6 +99,7 @@ impl Attribution {
         }
     }
 
+    /// Adds a request.
     pub fn add(&mut self, request: &Request) {
         let is_write = match request.operation {
             Operation::Read => false,
@@ -98,7 +109,7 @@ impl Attribution {
             Operation::Other => return,
         };
         if request.bytes == 0 {
-            // A flush, too, is a write of nothing.
+            // A flush may also be a write of no bytes.
             self.flushes += u64::from(is_write);
             return;
         }
@@ -111,7 +122,7 @@ impl Attribution {
             Owner::File(inode) => self.of(Kind::Data, inode as u32, is_write, bytes),
             Owner::Symlink(inode) => self.of(Kind::Symlink, inode as u32, is_write, bytes),
             owner @ (Owner::Device | Owner::None) => {
-                // A part of a block is read with a part of the others: where sectors are smaller than blocks.
+                // With sectors smaller than blocks, a part of a block is transferred.
                 let start = at / self.block_bytes;
                 if bytes < self.block_bytes {
                     return self.piece(start, 1, is_write, owner, bytes, 1);
@@ -121,7 +132,7 @@ impl Attribution {
         }
     }
 
-    /// @param each bytes of each block
+    /// Adds adjacent blocks. `each`: bytes of each block.
     fn piece(&mut self, start: u64, blocks: u64, is_write: bool, owner: Owner, each: u64, times: u64) {
         for (at, blocks, run) in self.map.pieces(start, blocks) {
             let kind = run.map(|run| (run.kind, run.inode));
@@ -144,7 +155,7 @@ impl Attribution {
         }
     }
 
-    /// What was not known is looked for in a newer map, which takes the place of the old one.
+    /// Replaces the map, and looks up the unknown blocks in it.
     pub fn renew(&mut self, map: BlockMap) {
         self.map = map;
         for (what, times) in std::mem::take(&mut self.unknown) {
@@ -152,32 +163,36 @@ impl Attribution {
         }
     }
 
+    /// Returns true if blocks are not in the map.
     pub fn has_unknown(&self) -> bool {
         !self.unknown.is_empty()
     }
 
-    /// What is still not known will not be.
+    /// Ends the measurement: blocks that are still unknown stay so.
     pub fn end(&mut self) {
         for (what, times) in std::mem::take(&mut self.unknown) {
             (0..times).for_each(|_| self.not_known.add(what.is_write, what.blocks * self.block_bytes));
         }
     }
 
+    /// Returns the present map.
     pub fn map(&self) -> &BlockMap {
         &self.map
     }
 
+    /// Returns the requests to blocks of this kind.
     pub fn of_kind(&self, kind: Kind) -> Both {
         self.kinds[kind as usize]
     }
 
-    /// The most first.
+    /// Returns the files by inode, most bytes first.
     pub fn files(&self) -> Vec<(u32, Both)> {
         let sorted: BTreeMap<_, _> =
             self.files.iter().map(|(inode, both)| ((std::cmp::Reverse(both.bytes()), *inode), *both)).collect();
         sorted.into_iter().map(|((_, inode), both)| (inode, both)).collect()
     }
 
+    /// Returns the sum over all kinds.
     pub fn all(&self) -> Both {
         let parts = self.kinds.iter().chain([&self.not_known]);
         parts.fold(Both::default(), |mut sum, both| {
@@ -202,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn by_page_by_map_and_by_a_newer_map() {
+    fn attributes_by_page_by_map_and_by_a_newer_map() {
         let run = |start, blocks, kind, inode| Run { start, blocks, kind, inode };
         let old = BlockMap::new(vec![
             run(0, 1, Kind::SuperBlock, 0),
@@ -213,7 +228,7 @@ mod tests {
         all.add(&request(0, 3, Operation::Read, Owner::Device));
         all.add(&request(80, 2, Operation::Write, Owner::File(13)));
         all.add(&request(50, 1, Operation::Read, Owner::None));
-        // A directory where data were; a journal that nobody knew.
+        // A directory where data was, and a journal outside the map.
         all.add(&request(51, 1, Operation::Write, Owner::Device));
         all.add(&request(70, 4, Operation::Write, Owner::None));
         all.add(&request(98, 4, Operation::Write, Owner::None));

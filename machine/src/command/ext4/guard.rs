@@ -1,6 +1,7 @@
-//! `yunti machine ext4 guard`: counts errors of a file system and of its device, and acts when there are too many: before bad becomes worse.
+//! `yunti machine ext4 guard`: counts errors of a file system and its device, and acts on too many before they cause
+//! more damage.
 //!
-//! The rule is that by which the engine takes its spill directories out of use: `yunti_base::directory_health`.
+//! The rule is the one by which the engine stops using a spill directory: `yunti_base::directory_health`.
 
 use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
@@ -23,34 +24,34 @@ use yunti_probe::kernel::system::{DeviceErrors, DeviceFault as Fault};
 use yunti_probe::options::{AnswerFlags, duration};
 use yunti_probe::stopping::{PULSE, Stopping};
 
-/// Errors of a file system and its device: too many within a time, and what you name is done (remount read-only, a command, a web hook)
+/// Act on too many errors of a file system and its device: remount read-only, run a command, call a web hook
 ///
-/// Errors within a window count together with those of the windows right before it; a window without errors forgets them. It ends when it has acted, when
-/// the time is over (-s), or by ctrl-C.
+/// Errors in a window count together with the windows directly before it; a window without errors resets the count.
+/// Ends after the action, after -s seconds, or by ctrl-C.
 #[derive(Debug, Args)]
 pub struct GuardFlags {
     /// A device, or a directory of a mounted file system
     #[arg(value_name = "DEVICE|DIRECTORY")]
     place: PathBuf,
-    /// So many errors are too many
+    /// Act on this many errors
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
     errors: u32,
-    /// Within this time, or in such windows in a row
+    /// Count errors within this time, or in consecutive windows of it
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = window)]
     window: Duration,
-    /// Mount it read-only then
+    /// Remount the file system read-only
     #[arg(long)]
     remount_read_only: bool,
-    /// Run this by a shell then; it is told YUNTI_DEVICE, YUNTI_MOUNTED_AT, YUNTI_ERRORS and YUNTI_LAST_ERROR
+    /// Run this command in a shell, with YUNTI_DEVICE, YUNTI_MOUNTED_AT, YUNTI_ERRORS and YUNTI_LAST_ERROR set
     #[arg(long, value_name = "COMMAND")]
     run: Option<String>,
-    /// Post this to a web hook then: a JSON document with host, device, mounted_at, errors and last_error
+    /// Post a JSON document to this URL, with host, device, mounted_at, errors and last_error
     #[arg(long, value_name = "URL", value_parser = webhook::url)]
     post: Option<String>,
-    /// Only say what would be done
+    /// Only print the action
     #[arg(long)]
     dry_run: bool,
-    /// How long to watch; without it until it has acted, or ctrl-C
+    /// Watch for this long [default: until the action or ctrl-C]
     #[arg(short, long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     seconds: Option<u64>,
     #[command(flatten)]
@@ -60,33 +61,40 @@ pub struct GuardFlags {
 const FOR_EVER: Duration = Duration::from_secs(10 * 31_536_000);
 const ERRORS_KEPT: usize = 1000;
 const SHOWN: usize = 20;
+/// Result of an action that succeeded.
+const DONE: &str = "done";
 
 fn window(text: &str) -> std::result::Result<Duration, String> {
     duration(text).and_then(|time| {
-        if time.is_zero() { Err("a window of no time sees nothing; give one such as 5s".to_owned()) } else { Ok(time) }
+        if time.is_zero() {
+            Err("a window of length 0 counts nothing; give one such as 5s".to_owned())
+        } else {
+            Ok(time)
+        }
     })
 }
 
-/// What was done, and whether it went well.
-struct Act {
+/// An action and its result.
+struct Action {
     what: String,
     result: std::result::Result<String, String>,
 }
 
+/// Watches for errors and acts on too many. Fails if an action failed.
 pub fn guard(flags: &GuardFlags) -> Outcome {
     let mut stopping = Stopping::new()?;
     let place = Place::find(&flags.place)?;
     let shown = place.shown();
     let Some((major, minor)) = place.device() else {
-        return Err(Error::new(Code::Input, "this image is not mounted, so no errors come of it")
+        return Err(Error::new(Code::Input, "this image is not mounted, so it reports no errors")
             .at_path(shown)
-            .hint("name a device, or where it is mounted")
+            .hint("name a device or a mount point")
             .into());
     };
     if flags.remount_read_only && place.mounted_at.is_none() {
-        return Err(Error::new(Code::Input, "it is not mounted, and cannot be mounted read-only")
+        return Err(Error::new(Code::Input, "not mounted, so it cannot be remounted read-only")
             .at_path(shown)
-            .hint("leave --remount-read-only out")
+            .hint("omit --remount-read-only")
             .into());
     }
     let mut answer = Answer::of_device("ext4 guard", shown.clone());
@@ -95,60 +103,60 @@ pub fn guard(flags: &GuardFlags) -> Outcome {
         DirectoryHealth::new(FailureRule { errors_max: flags.errors, window_ns: flags.window.as_nanos() as u64 });
     eprintln!("watching errors of {shown}; ctrl-C ends it");
     let begun = Instant::now();
-    let mut seen: Vec<(f64, String)> = Vec::new();
+    let mut errors_kept: Vec<(f64, String)> = Vec::new();
     let mut count = 0u64;
     let watched = stopping.wait_for_time(flags.seconds.map_or(FOR_EVER, Duration::from_secs), PULSE, || {
         errors.collect(|time_ns, fault| {
             count += 1;
             health.note_error(time_ns);
-            let told = (begun.elapsed().as_secs_f64(), say(&fault));
+            let error = (begun.elapsed().as_secs_f64(), describe(&fault));
             if !flags.answer.json && count <= SHOWN as u64 {
-                eprintln!("{:7.1} s  error {count}: {}", told.0, told.1);
+                eprintln!("{:7.1} s  error {count}: {}", error.0, error.1);
             }
-            if seen.len() < ERRORS_KEPT {
-                seen.push(told);
+            if errors_kept.len() < ERRORS_KEPT {
+                errors_kept.push(error);
             }
         });
         health.is_usable()
     });
-    let acts = if health.is_usable() {
+    let actions = if health.is_usable() {
         Vec::new()
     } else {
-        act(flags, &place, count, seen.last().map_or("", |(_, what)| what), &mut stopping)
+        act(flags, &place, count, errors_kept.last().map_or("", |(_, what)| what), &mut stopping)
     };
     answer.watched(&watched);
     answer.missing(errors.lost(), |n| {
-        format!("{n} errors: they came faster than they could be taken, and are not counted")
+        format!("{n} errors: they came faster than they could be read, and are not counted")
     });
     answer.lead = match (health.is_usable(), count) {
         (true, 0) => "no errors.".to_owned(),
-        (true, n) => format!("{n} errors; not {} in windows of {:?} in a row.", flags.errors, flags.window),
+        (true, n) => format!("{n} errors; fewer than {} in consecutive windows of {:?}.", flags.errors, flags.window),
         (false, n) => format!(
             "{n} errors: too many. {}",
-            if acts.is_empty() { "Nothing was to be done.".to_owned() } else { done(&acts) }
+            if actions.is_empty() { "No action was requested.".to_owned() } else { summary(&actions) }
         ),
     };
     answer.tables.push(Table {
         title: "Errors".to_owned(),
         columns: vec![("after", true), ("what", false)],
-        rows: seen.iter().map(|(at, what)| vec![format!("{at:.1} s"), what.clone()]).collect(),
+        rows: errors_kept.iter().map(|(at, what)| vec![format!("{at:.1} s"), what.clone()]).collect(),
         shown: SHOWN,
     });
-    answer.give(&flags.answer, watched.end, json_of(&health, count, &seen, &acts))?;
-    // What failed stands in the answer.
-    if acts.iter().any(|act| act.result.is_err()) { Err(Failure::Told(Code::Output)) } else { Ok(()) }
+    answer.give(&flags.answer, watched.end, json_of(&health, count, &errors_kept, &actions))?;
+    // The answer reports failed actions.
+    if actions.iter().any(|act| act.result.is_err()) { Err(Failure::Reported(Code::Output)) } else { Ok(()) }
 }
 
-fn act(flags: &GuardFlags, place: &Place, count: u64, last: &str, stopping: &mut Stopping) -> Vec<Act> {
-    let mut acts = Vec::new();
+fn act(flags: &GuardFlags, place: &Place, count: u64, last: &str, stopping: &mut Stopping) -> Vec<Action> {
+    let mut actions = Vec::new();
     let mut go = |what: String, how: &mut dyn FnMut() -> std::result::Result<String, String>| {
-        let result = if flags.dry_run { Ok("not done: --dry-run".to_owned()) } else { how() };
-        acts.push(Act { what, result });
+        let result = if flags.dry_run { Ok("not done (--dry-run)".to_owned()) } else { how() };
+        actions.push(Action { what, result });
     };
-    // First what keeps the data, then who is told of it.
+    // The action that protects the data comes first, notifications after it.
     if let Some(at) = place.mounted_at.as_deref().filter(|_| flags.remount_read_only) {
-        go(format!("{at} is mounted read-only"), &mut || {
-            remount(at).map(|()| "done".to_owned()).map_err(|e| e.to_string())
+        go(format!("Remounted {at} read-only"), &mut || {
+            remount(at).map(|()| DONE.to_owned()).map_err(|e| e.to_string())
         });
     }
     if let Some(command) = &flags.run {
@@ -159,7 +167,7 @@ fn act(flags: &GuardFlags, place: &Place, count: u64, last: &str, stopping: &mut
             .env("YUNTI_MOUNTED_AT", place.mounted_at.as_deref().unwrap_or_default())
             .env("YUNTI_ERRORS", count.to_string())
             .env("YUNTI_LAST_ERROR", last);
-        go(format!("'{command}' is run"), &mut || run(&mut shell, stopping));
+        go(format!("Ran '{command}'"), &mut || run(&mut shell, stopping));
     }
     if let Some(url) = &flags.post {
         let document = json!({
@@ -169,34 +177,35 @@ fn act(flags: &GuardFlags, place: &Place, count: u64, last: &str, stopping: &mut
             "errors": count,
             "last_error": last,
         });
-        go(format!("{url} is told"), &mut || webhook::post(url, &document).map(|()| "done".to_owned()));
+        go(format!("Notified {url}"), &mut || webhook::post(url, &document).map(|()| DONE.to_owned()));
     }
-    acts
+    actions
 }
 
-/// To its end, or until the user has waited long enough: then it is killed with what it has started. What it says is no part of the answer.
+/// Runs the command to its end. If the user cancels, it is killed with its process group. Its output goes to standard
+/// error.
 fn run(command: &mut Command, stopping: &mut Stopping) -> std::result::Result<String, String> {
     let failed = |e: std::io::Error| e.to_string();
-    let said = std::io::stderr().as_fd().try_clone_to_owned().map_err(failed)?;
-    let mut child = command.process_group(0).stdin(Stdio::null()).stdout(said).spawn().map_err(failed)?;
+    let stderr = std::io::stderr().as_fd().try_clone_to_owned().map_err(failed)?;
+    let mut child = command.process_group(0).stdin(Stdio::null()).stdout(stderr).spawn().map_err(failed)?;
     let mut ended = None;
     stopping.wait_for_time(FOR_EVER, PULSE, || {
         ended = child.try_wait().transpose();
         ended.is_none()
     });
     match ended {
-        Some(Ok(status)) if status.success() => Ok("done".to_owned()),
+        Some(Ok(status)) if status.success() => Ok(DONE.to_owned()),
         Some(Ok(status)) => Err(format!("it ended with {status}")),
         Some(Err(e)) => Err(e.to_string()),
         None => {
             let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
             let _ = child.wait();
-            Err("it did not end, and was killed when you had waited long enough".to_owned())
+            Err("it did not end, and was killed when you cancelled".to_owned())
         }
     }
 }
 
-/// What else the mount has stays: a remount sets all of it anew.
+/// Remounts read-only, with the mount's other options: a remount replaces all of them.
 fn remount(at: &str) -> Result<()> {
     const KEPT: [(&str, MountFlags); 7] = [
         ("nosuid", MountFlags::NOSUID),
@@ -210,14 +219,14 @@ fn remount(at: &str) -> Result<()> {
     let options = super::place::mount_options(at);
     let kept = KEPT.iter().filter(|(name, _)| options.iter().any(|o| o == name));
     let flags = kept.fold(MountFlags::RDONLY, |sum, (_, flag)| sum | *flag);
-    mount_remount(Path::new(at), flags, "").map_err(|e| Error::io(Code::Output, "the remount", &e.into()))
+    mount_remount(Path::new(at), flags, "").map_err(|e| Error::io(Code::Output, "cannot remount", &e.into()))
 }
 
-fn say(fault: &Fault) -> String {
-    // BLK_STS_.. of blk_types.h, those that disks give.
+fn describe(fault: &Fault) -> String {
+    // BLK_STS_.. of blk_types.h, as disks report them.
     let reason = |status: u32| match status {
         1 => "not supported",
-        2 => "it took too long",
+        2 => "timeout",
         3 => "no space",
         4 => "the link failed",
         5 => "the target failed",
@@ -242,19 +251,21 @@ fn say(fault: &Fault) -> String {
     }
 }
 
-fn done(acts: &[Act]) -> String {
-    let told = acts.iter().map(|act| match &act.result {
-        Ok(how) => format!("{}: {how}.", act.what),
-        Err(why) => format!("{}: FAILED: {why}.", act.what),
+fn summary(actions: &[Action]) -> String {
+    let parts = actions.iter().map(|action| match &action.result {
+        Ok(how) if how == DONE => format!("{}.", action.what),
+        Ok(how) => format!("{}: {how}.", action.what),
+        Err(why) => format!("{}: FAILED: {why}.", action.what),
     });
-    told.collect::<Vec<_>>().join(" ")
+    parts.collect::<Vec<_>>().join(" ")
 }
 
-fn json_of(health: &DirectoryHealth, count: u64, seen: &[(f64, String)], acts: &[Act]) -> Value {
+fn json_of(health: &DirectoryHealth, count: u64, errors: &[(f64, String)], actions: &[Action]) -> Value {
     json!({
         "too_many": !health.is_usable(),
         "errors": count,
-        "seen": seen.iter().map(|(at, what)| json!({"after_seconds": at, "what": what})).collect::<Vec<_>>(),
-        "acts": acts.iter().map(|act| json!({"what": act.what, "done": act.result.is_ok(), "how": act.result.as_ref().unwrap_or_else(|e| e)})).collect::<Vec<_>>(),
+        "seen": errors.iter().map(|(at, what)| json!({"after_seconds": at, "what": what})).collect::<Vec<_>>(),
+        "acts": actions.iter().map(|act| json!({"what": act.what, "done": act.result.is_ok(),
+        "how": act.result.as_ref().unwrap_or_else(|e| e)})).collect::<Vec<_>>(),
     })
 }

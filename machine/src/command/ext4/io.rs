@@ -1,4 +1,4 @@
-//! `yunti machine ext4 io`: what is read from a file system's device and written to it, by what the blocks are.
+//! `yunti machine ext4 io`: reads and writes of a file system's device, by the kind of block.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -20,7 +20,8 @@ use yunti_probe::kernel::system::Requests;
 use yunti_probe::options::OutputFlags;
 use yunti_probe::stopping::{PULSE, Stopping};
 
-/// Reads and writes of a file system's device: by what the blocks are (data, journal, inode tables, directories, ..), and by file
+/// Measure reads and writes of a file system's device by kind of block (data, journal, inode tables, directories, ..)
+/// and by file
 #[derive(Debug, Args)]
 pub struct IoFlags {
     /// A device, or a directory of a mounted file system
@@ -33,22 +34,22 @@ pub struct IoFlags {
 const FILES_MAX: usize = 1000;
 const SHOWN: usize = 15;
 const SECOND: Duration = Duration::from_secs(1);
-/// The map is made anew when blocks were seen that it does not have; that takes this share of the time at most.
+/// Divisor. A new map is made when requests are to unknown blocks; that takes at most this fraction of the time.
 const SHARE_OF_MAPS: u32 = 20;
 const TRIES: u32 = 3;
 
+/// Measures the requests to a device until its time is over, and prints the result.
 pub fn io(flags: &IoFlags) -> Outcome {
     let mut stopping = Stopping::new()?;
     let place = Place::find(&flags.place)?;
     let shown = place.shown();
     let Some((major, minor)) = place.device() else {
-        let error = Error::new(Code::Input, "this image is not mounted, so nothing is read from it or written to it")
-            .at_path(shown);
-        return Err(error.hint("name a device, or where it is mounted").into());
+        let error = Error::new(Code::Input, "this image is not mounted, so it has no requests").at_path(shown);
+        return Err(error.hint("name a device or a mount point").into());
     };
     let source = place.open()?;
     let fs = FileSystem::open(&source).map_err(|e| failed(&shown, e))?;
-    // Before the map is made: what is written meanwhile is seen, too.
+    // Before the map is made, so that requests during that time count.
     let mut requests = Requests::start(&shown, major, minor)?;
     let begun = Instant::now();
     let map = map_of(&fs, &place)?;
@@ -72,12 +73,13 @@ pub fn io(flags: &IoFlags) -> Outcome {
     all.end();
     let mut answer = Answer::of_device("ext4 io", shown);
     answer.watched(&watched);
-    answer.missing(requests.lost(), |n| format!("{n} requests: they came faster than they could be taken"));
+    answer.missing(requests.lost(), |n| format!("{n} requests: they came faster than they could be read"));
     let paths = paths_of(&fs, &all);
-    tell(&all, &paths, &mut answer);
+    report(&all, &paths, &mut answer);
     answer.give(&flags.output.answer, watched.end, json_of(&all, &paths, requests.lost()))
 }
 
+/// Duration and time of the last map.
 struct Maps {
     took: Duration,
     made: Instant,
@@ -86,7 +88,7 @@ struct Maps {
 impl Maps {
     fn renew(&mut self, fs: &FileSystem<File>, place: &Place, all: &mut Attribution) {
         let begun = Instant::now();
-        // Where it cannot be read at this moment, the old one stays.
+        // If the file system cannot be read now, the old map stays.
         if let Ok(map) = map_of(fs, place) {
             all.renew(map);
         }
@@ -95,9 +97,9 @@ impl Maps {
 }
 
 fn map_of(fs: &FileSystem<File>, place: &Place) -> Result<BlockMap> {
-    let walked =
+    let walk =
         fs.walk(place.mounted_at.is_some(), TRIES, |(): &mut (), _| ()).map_err(|e| failed(&place.shown(), e))?;
-    Ok(BlockMap::new(walked.runs()))
+    Ok(BlockMap::new(walk.runs()))
 }
 
 fn paths_of(fs: &FileSystem<File>, all: &Attribution) -> HashMap<u32, String> {
@@ -105,7 +107,7 @@ fn paths_of(fs: &FileSystem<File>, all: &Attribution) -> HashMap<u32, String> {
     fs.paths(all.map().runs(), &wanted)
 }
 
-/// A line each second.
+/// Prints a line each second.
 struct Live {
     is_wanted: bool,
     begun: Instant,
@@ -151,7 +153,7 @@ impl Live {
     }
 }
 
-fn tell(all: &Attribution, paths: &HashMap<u32, String>, answer: &mut Answer) {
+fn report(all: &Attribution, paths: &HashMap<u32, String>, answer: &mut Answer) {
     let sum = all.all();
     let mut rows: Vec<(&str, Both)> = KINDS.iter().map(|kind| (kind.name(), all.of_kind(*kind))).collect();
     rows.push(("not known", all.not_known));
@@ -159,7 +161,7 @@ fn tell(all: &Attribution, paths: &HashMap<u32, String>, answer: &mut Answer) {
     rows.sort_by_key(|(_, both)| std::cmp::Reverse(both.bytes()));
     let data = all.of_kind(Kind::Data);
     answer.lead = if sum.bytes() == 0 {
-        "nothing was read from it or written to it.".to_owned()
+        "no requests.".to_owned()
     } else {
         format!(
             "{} read and {} written; {} of it regular data, {} journal, {} other metadata; {} flushes.",
@@ -176,18 +178,18 @@ fn tell(all: &Attribution, paths: &HashMap<u32, String>, answer: &mut Answer) {
     };
     if all.not_known.bytes() > 0 {
         answer.notes.push(format!(
-            "{} belonged to blocks that were free both before and after: of files that came and went.",
+            "{} went to blocks that were free before and after: short-lived files.",
             bytes(all.not_known.bytes())
         ));
     }
     if all.outside.bytes() > 0 {
-        answer.notes.push(format!("{} lie outside of the file system.", bytes(all.outside.bytes())));
+        answer.notes.push(format!("{} were outside the file system.", bytes(all.outside.bytes())));
     }
     let files = all.files().len();
     if files > FILES_MAX {
-        answer.notes.push(format!(
-            "Of {files} files, the {FILES_MAX} with the most bytes are listed; the sums have all of them."
-        ));
+        answer
+            .notes
+            .push(format!("Of {files} files, the {FILES_MAX} with the most bytes are listed; the sums include all."));
     }
     if all.discarded.requests > 0 {
         answer.notes.push(format!("{} were given back to the device (discard).", bytes(all.discarded.bytes)));
@@ -217,7 +219,7 @@ fn tell(all: &Attribution, paths: &HashMap<u32, String>, answer: &mut Answer) {
         ]
     };
     answer.tables.push(Table {
-        title: "By what the blocks are".to_owned(),
+        title: "By kind of block".to_owned(),
         columns: columns("kind"),
         rows: rows.iter().map(|(name, both)| cells(both, (*name).to_owned())).collect(),
         shown: usize::MAX,
@@ -231,7 +233,7 @@ fn tell(all: &Attribution, paths: &HashMap<u32, String>, answer: &mut Answer) {
 }
 
 fn path(paths: &HashMap<u32, String>, inode: u32) -> String {
-    paths.get(&inode).cloned().unwrap_or_else(|| format!("(inode {inode}, which has no name any more)"))
+    paths.get(&inode).cloned().unwrap_or_else(|| format!("(inode {inode}, without a name)"))
 }
 
 fn json_of(all: &Attribution, paths: &HashMap<u32, String>, lost: u64) -> Value {

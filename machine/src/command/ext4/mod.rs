@@ -1,4 +1,4 @@
-//! `yunti machine ext4`: what a file system's blocks are, and which of them are read and written.
+//! `yunti machine ext4`: kinds of a file system's blocks, requests to them, and errors.
 
 mod attribution;
 mod guard;
@@ -9,12 +9,12 @@ mod webhook;
 
 use clap::Subcommand;
 use yunti_base::{Code, Error};
-use yunti_ext4::Trouble;
+use yunti_ext4::ErrorKind;
 use yunti_program::failure::Outcome;
 
 use yunti_probe::options::AnswerFlags;
 
-/// An ext4 file system (ext2 and ext3 too): what its blocks are used for
+/// Inspect an ext4 file system (ext2 and ext3 too): block usage, requests, errors
 #[derive(Debug, Subcommand)]
 pub enum Ext4Command {
     Guard(guard::GuardFlags),
@@ -23,6 +23,7 @@ pub enum Ext4Command {
 }
 
 impl Ext4Command {
+    /// Returns the flags of the answer.
     pub fn answer(&self) -> &AnswerFlags {
         match self {
             Ext4Command::Guard(flags) => &flags.answer,
@@ -32,6 +33,7 @@ impl Ext4Command {
     }
 }
 
+/// Runs the command.
 pub fn ext4(command: &Ext4Command) -> Outcome {
     match command {
         Ext4Command::Guard(flags) => guard::guard(flags),
@@ -40,13 +42,14 @@ pub fn ext4(command: &Ext4Command) -> Outcome {
     }
 }
 
-/// With the file, and what can be done.
+/// Returns the error with the path and a hint.
 fn failed(path: &str, error: yunti_ext4::Error) -> Error {
-    let code = if error.trouble == Trouble::Damaged { Code::Corrupt } else { Code::Input };
-    let told = Error::new(code, error.what).at_path(path);
-    match error.trouble {
-        Trouble::Damaged => told.hint("e2fsck -n tells what is wrong with it, and changes nothing"),
-        Trouble::Foreign => told.hint("name a device or an image that has an ext2, ext3 or ext4"),
-        Trouble::Io | Trouble::Unsupported => told,
+    let yunti_ext4::Error { kind, what: message } = error;
+    let code = if kind == ErrorKind::Damaged { Code::Corrupt } else { Code::Input };
+    let error = Error::new(code, message).at_path(path);
+    match kind {
+        ErrorKind::Damaged => error.hint("e2fsck -n reports the damage, and changes nothing"),
+        ErrorKind::Foreign => error.hint("name a device or an image with ext2, ext3 or ext4"),
+        ErrorKind::Io | ErrorKind::Unsupported => error,
     }
 }

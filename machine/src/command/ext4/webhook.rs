@@ -1,4 +1,4 @@
-//! A web hook: one POST of one JSON document.
+//! Web hook: one POST of one JSON document.
 
 use std::time::Duration;
 
@@ -6,32 +6,32 @@ use serde_json::Value;
 use ureq::Agent;
 use ureq::http::Uri;
 
-/// All of it: names, connection, answer.
+/// Time limit for name, connection and response together.
 const TIME_MAX: Duration = Duration::from_secs(10);
 
-/// Checks what will be posted to, before it is needed.
+/// Checks a URL for a web hook.
 pub fn url(text: &str) -> Result<String, String> {
-    let uri: Uri = text.parse().map_err(|e| format!("'{text}' is no URL: {e}"))?;
+    let uri: Uri = text.parse().map_err(|e| format!("'{text}' is not a URL: {e}"))?;
     match (uri.scheme_str(), uri.host()) {
         (Some("http" | "https"), Some(_)) => Ok(text.to_owned()),
-        _ => Err(format!("'{text}' is no URL that can be posted to; give one such as https://host/path")),
+        _ => Err(format!("'{text}' is not a web hook; give one such as https://host/path")),
     }
 }
 
-/// What went wrong, in one line, where it was not taken with a status of 200 to 299.
+/// Posts the document. Fails with a message unless the response status is 200 to 299.
 pub fn post(url: &str, document: &Value) -> Result<(), String> {
     let agent: Agent = Agent::config_builder().timeout_global(Some(TIME_MAX)).max_redirects(0).build().into();
     let sent = agent.post(url).content_type("application/json").send(document.to_string());
     match sent {
         Ok(response) if response.status().is_success() => Ok(()),
-        Ok(response) => Err(answered(response.status().as_u16())),
-        Err(ureq::Error::StatusCode(status)) => Err(answered(status)),
+        Ok(response) => Err(status_error(response.status().as_u16())),
+        Err(ureq::Error::StatusCode(status)) => Err(status_error(status)),
         Err(e) => Err(e.to_string()),
     }
 }
 
-fn answered(status: u16) -> String {
-    format!("it was answered with status {status}")
+fn status_error(status: u16) -> String {
+    format!("the response has status {status}")
 }
 
 #[cfg(test)]
@@ -39,7 +39,7 @@ mod tests {
     use super::url;
 
     #[test]
-    fn urls() {
+    fn checks_urls() {
         for good in ["http://127.0.0.1:8080/x", "https://host/a?b=c"] {
             assert!(url(good).is_ok(), "{good}");
         }

@@ -1,8 +1,8 @@
-//! `yunti machine net`: how long services take to answer as the kernel sees it, and what becomes of connections.
+//! `yunti machine net`: response times of services as the kernel measures them, and the fate of connections.
 
-mod look;
+mod measure;
 mod queues;
-mod tell;
+mod report;
 mod time_wait;
 
 use clap::Args;
@@ -14,26 +14,27 @@ use yunti_probe::options::OutputFlags;
 use yunti_probe::stopping::Stopping;
 use yunti_probe::target::Process;
 
-/// TCP as the kernel sees it: answer times by port and peer, retransmits, full listen queues, who closes, ports in TIME_WAIT
+/// Measure TCP in the kernel: response times by port and peer, retransmissions, full accept queues, active closes,
+/// ports in TIME_WAIT
 #[derive(Debug, Args)]
 pub struct NetFlags {
-    /// Only services at these ports, here or elsewhere
+    /// Only services at these ports, on this machine or elsewhere
     #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
     port: Vec<u16>,
-    /// Only answers of these processes, and to them
+    /// Only responses by or to these processes
     #[arg(short, long, value_name = "PID")]
     pid: Vec<u32>,
     #[command(flatten)]
     pub output: OutputFlags,
 }
 
-/// What is told of.
-struct Wanted {
+/// Selection of ports and processes that are measured.
+struct Filter {
     ports: Vec<u16>,
     pids: Vec<u32>,
 }
 
-impl Wanted {
+impl Filter {
     fn has(&self, pair: &Pair) -> bool {
         self.has_port(pair.port) && (self.pids.is_empty() || pair.pid == 0 || self.pids.contains(&pair.pid))
     }
@@ -43,21 +44,22 @@ impl Wanted {
     }
 }
 
+/// Measures TCP until its time is over, and prints the result.
 pub fn net(flags: &NetFlags) -> Outcome {
     let mut stopping = Stopping::new()?;
     for pid in &flags.pid {
         Process::of(*pid)?;
     }
-    let wanted = Wanted { ports: flags.port.clone(), pids: flags.pid.clone() };
+    let filter = Filter { ports: flags.port.clone(), pids: flags.pid.clone() };
     let mut skips = Vec::new();
-    let mut look = look::Look::start(wanted, !flags.output.answer.json, &mut skips)?;
+    let mut measurement = measure::NetMeasurement::start(filter, !flags.output.answer.json, &mut skips)?;
     eprintln!("watching TCP; ctrl-C ends it");
-    let watched = stopping.wait_for_time(flags.output.seconds, look::PULSE, || look.pass());
-    let seen = look.end(&mut skips)?;
+    let watched = stopping.wait_for_time(flags.output.seconds, measure::PULSE, || measurement.pass());
+    let sample = measurement.end(&mut skips)?;
     let mut answer = Answer::of_device("net", "TCP".to_owned());
     answer.skips = skips;
     answer.watched(&watched);
-    answer.missing(seen.lost, |n| format!("{n} answers or connections: there were too many peers to count all"));
-    let facts = tell::tell(&seen, &mut answer);
+    answer.missing(sample.lost, |n| format!("{n} responses or connections: too many peers to count all"));
+    let facts = report::report(&sample, &mut answer);
     answer.give(&flags.output.answer, watched.end, facts)
 }

@@ -1,4 +1,4 @@
-//! Queues of connections that wait to be accepted: how long they were, how long they may be, and who was turned away.
+//! Accept queues of listening sockets: longest length, limit, and refused connections.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
@@ -7,33 +7,39 @@ use std::net::IpAddr;
 use yunti_probe::kernel::system::sock_diag::Socket;
 use yunti_probe::target::{Process, label, processes};
 
+/// Accept queue of one listening socket.
 #[derive(Clone, Debug)]
 pub struct Queue {
+    /// Address that it listens at.
     pub address: IpAddr,
+    /// Port that it listens at.
     pub port: u16,
     inode: u32,
-    /// The longest that was seen, and how long it may be.
+    /// Longest length in this measurement.
     pub longest: u32,
+    /// Limit.
     pub max: u32,
     drops_before: u32,
     drops: u32,
+    /// Processes that hold the socket.
     pub processes: Vec<String>,
 }
 
 impl Queue {
-    /// Connections, or what would have made one, that were turned away meanwhile.
-    pub fn turned_away(&self) -> u32 {
+    /// Returns the connections that were refused in this measurement.
+    pub fn refused(&self) -> u32 {
         self.drops.wrapping_sub(self.drops_before)
     }
 }
 
+/// Accept queues by socket.
 #[derive(Default)]
 pub struct Queues {
     by_inode: BTreeMap<u32, Queue>,
 }
 
 impl Queues {
-    /// @param is_first drops until now are not of this look
+    /// Takes a reading. `is_first`: drops until now were before the measurement.
     pub fn take(&mut self, listening: &[Socket], is_first: bool) {
         for socket in listening {
             let queue = self.by_inode.entry(socket.inode).or_insert_with(|| Queue {
@@ -52,7 +58,7 @@ impl Queues {
         }
     }
 
-    /// With the processes that have them, the fullest first.
+    /// Returns the queues with their processes, most refused connections first.
     pub fn end(self) -> Vec<Queue> {
         let mut queues: Vec<Queue> = self.by_inode.into_values().collect();
         let wanted: HashSet<u32> = queues.iter().map(|queue| queue.inode).collect();
@@ -60,12 +66,12 @@ impl Queues {
         for queue in &mut queues {
             queue.processes = holders.remove(&queue.inode).unwrap_or_default();
         }
-        queues.sort_by_key(|queue| (std::cmp::Reverse((queue.turned_away(), queue.longest)), queue.port));
+        queues.sort_by_key(|queue| (std::cmp::Reverse((queue.refused(), queue.longest)), queue.port));
         queues
     }
 }
 
-/// Who has these sockets open.
+/// Processes that have these sockets open.
 fn holders(wanted: &HashSet<u32>) -> HashMap<u32, Vec<String>> {
     let mut holders: HashMap<u32, Vec<String>> = HashMap::new();
     for pid in processes() {
@@ -80,7 +86,7 @@ fn holders(wanted: &HashSet<u32>) -> HashMap<u32, Vec<String>> {
     holders
 }
 
-/// `socket:[4711]`
+/// Parses `socket:[4711]`.
 fn inode_of(link: &std::path::Path) -> Option<u32> {
     link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }

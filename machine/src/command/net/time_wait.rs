@@ -1,5 +1,5 @@
-//! Connections that are closed and wait for a minute, so that what is late does not come into a new one: on which side they are, and whether ports
-//! run out.
+//! Connections in TIME_WAIT, which keeps late segments out of new connections for a minute: their side, and the ports
+//! that they hold.
 
 use std::collections::HashMap;
 use std::fs;
@@ -7,27 +7,30 @@ use std::net::IpAddr;
 
 use yunti_probe::kernel::system::sock_diag::{Socket, TIME_WAIT};
 
-/// Of those towards one service.
+/// Connections between one peer and one service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// The service is here, at this port; else elsewhere.
+    /// True if the service is on this machine.
     pub is_service: bool,
+    /// Address of the other side.
     pub peer: IpAddr,
+    /// Port of the service.
     pub port: u16,
+    /// Connections in TIME_WAIT.
     pub time_wait: u64,
-    /// Ports here that connections to it have, these among them; and how many there are for it. Of who calls.
+    /// Local ports that connections to this service hold, and all ephemeral ports; for the caller's side.
     pub ports: Option<(u64, u64)>,
 }
 
 impl Waiting {
-    /// Of the ports that there are.
+    /// Returns the share of the ephemeral ports that is in use.
     pub fn share(&self) -> f64 {
         self.ports.map_or(0.0, |(taken, range)| taken as f64 / range.max(1) as f64)
     }
 }
 
-/// @param sockets that are connected or wait
-/// @param listening ports that are listened at
+/// Returns the connections in TIME_WAIT by service, most first. `sockets`: established ones and those in TIME_WAIT;
+/// `listening`: returns true for a listening port; `range`: first and last ephemeral port.
 pub fn waiting(sockets: &[Socket], listening: &dyn Fn(u16) -> bool, range: Option<(u16, u16)>) -> Vec<Waiting> {
     let mut sums: HashMap<(bool, IpAddr, u16), (u64, u64)> = HashMap::new();
     for socket in sockets {
@@ -54,7 +57,7 @@ pub fn waiting(sockets: &[Socket], listening: &dyn Fn(u16) -> bool, range: Optio
     found
 }
 
-/// Ports that are given to who calls: `32768 60999`.
+/// Returns the first and the last ephemeral port, from `32768 60999`.
 pub fn range() -> Option<(u16, u16)> {
     let text = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok()?;
     let mut words = text.split_whitespace().map(str::parse::<u16>);
@@ -67,7 +70,7 @@ mod tests {
     use yunti_probe::kernel::system::sock_diag::ESTABLISHED;
 
     #[test]
-    fn on_which_side_they_wait() {
+    fn finds_the_side_of_time_wait() {
         let here: IpAddr = "127.0.0.1".parse().unwrap();
         let socket = |local: u16, peer: u16, state| Socket {
             state,

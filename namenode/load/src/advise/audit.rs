@@ -1,69 +1,71 @@
-//! The audit log: log4j's appender in the handler, or one that loses lines.
+//! Audit log rule: log4j's appender runs in the handler, or loses lines.
 
-use super::report::{Advice, Line, Place, Report, Sure};
-use super::seen::Seen;
+use super::report::{Advice, Confidence, ConfigFile, Line, Report};
+use super::sample::MetricsSample;
 use super::settings::Settings;
 
 const LOGGERS: &str = "dfs.namenode.audit.loggers";
 const OURS: &str = "org.yunti.namenode.audit.RingAuditLogger";
 const CATEGORY: &str = "log4j.logger.org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit";
-/// Of both, hadoop-env.sh makes the property.
+/// Property of the JVM that hadoop-env.sh sets and Hadoop's log4j.properties refers to.
 const PROPERTY: &str = "hdfs.audit.logger";
-/// A line costs some microseconds; below this it is nothing.
+/// Calls per second; below it the audit log's cost, a few microseconds a line, is negligible.
 const CALLS_MIN: f64 = 5_000.0;
 
 enum Appender {
     Off,
     Synchronous,
-    /// In the configuration that comes with Hadoop it does not block: what does not fit is dropped.
+    /// log4j's AsyncAppender; Hadoop's configuration drops lines that do not fit its buffer.
     Asynchronous,
     Unknown,
 }
 
-pub fn judge(settings: &Settings, seen: &Seen, report: &mut Report) {
-    let Some(port) = seen.client_port(settings).filter(|port| seen.is_active() && port.per_second >= CALLS_MIN) else {
+pub fn judge(settings: &Settings, sample: &MetricsSample, report: &mut Report) {
+    let Some(port) = sample.client_port(settings).filter(|port| sample.is_active() && port.per_second >= CALLS_MIN)
+    else {
         return;
     };
     let loggers = settings.get(LOGGERS).unwrap_or("default");
     if !loggers.split(',').any(|name| name.trim() == "default") {
         return;
     }
-    let (sure, why, brings) = match appender(settings, seen) {
+    let (confidence, why, brings) = match appender(settings, sample) {
         Appender::Off => return,
         Appender::Unknown => {
-            report.unseen(
-                "what writes the audit log: log4j.properties is told by --conf only, and hdfs.audit.logger is not set",
+            report.not_checked(
+                "the audit log's appender: hdfs.audit.logger is not set; give --conf, which reads log4j.properties",
             );
             return;
         }
         Appender::Synchronous => (
-            Sure::Try,
-            "Each handler makes its line and writes it, one after the other behind one lock of log4j.",
-            "3 to 5 % of the NameNode's processor time out of the handlers; the lines are the same",
+            Confidence::Try,
+            "Each handler formats its line and writes it, serialised by one log4j lock.",
+            "3 to 5 % of the NameNode's processor time moves out of the handlers; the lines are the same",
         ),
         Appender::Asynchronous => (
-            Sure::Likely,
-            "log4j's AsyncAppender drops lines when its buffer is full, if it does not block (4 % of a million lines were lost).",
+            Confidence::Likely,
+            "A non-blocking log4j AsyncAppender drops lines when its buffer is full (4 % of a million lines were \
+                lost).",
             "no line is lost; the lines are the same",
         ),
     };
     report.add(Advice {
         name: "audit",
-        change: "Take the audit logger of yunti-namenode.jar".to_owned(),
-        sure,
-        seen: vec![format!("{:.0} calls a second; audit loggers: {loggers}", port.per_second)],
+        change: "Use the audit logger of yunti-namenode.jar".to_owned(),
+        confidence,
+        figures: vec![format!("{:.0} calls a second; audit loggers: {loggers}", port.per_second)],
         why: why.to_owned(),
         brings: brings.to_owned(),
-        lines: vec![Line::property(Place::HdfsSite, LOGGERS, OURS)],
+        lines: vec![Line::property(ConfigFile::HdfsSite, LOGGERS, OURS)],
     });
 }
 
-fn appender(settings: &Settings, seen: &Seen) -> Appender {
-    // A property of the JVM is what log4j.properties of Hadoop refers to.
+fn appender(settings: &Settings, sample: &MetricsSample) -> Appender {
+    // Hadoop's log4j.properties refers to a property of the JVM.
     let written = settings.log4j.as_deref().and_then(|text| log4j_value(text, CATEGORY));
     let value = match written {
         Some(value) if !value.contains("${") => Some(value),
-        _ => seen
+        _ => sample
             .system_property(PROPERTY)
             .or_else(|| settings.log4j.as_deref().and_then(|text| log4j_value(text, PROPERTY))),
     };

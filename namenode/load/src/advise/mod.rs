@@ -1,13 +1,13 @@
-//! What would make a NameNode take more, judged by what it is told and what it tells.
+//! Advice for a NameNode: rules over its settings and its metrics.
 //!
 //! ```text
 //!   settings.rs  hdfs-site.xml and core-site.xml, or /conf   --.
-//!   seen.rs      /jmx, twice, and how many waited between    --+-> rules -> Report: advice, and what could not be seen
-//!                                                                 lock calls ports audit memory edits
+//!   sample.rs    /jmx, twice, and the lock's queue between   --+-> rules -> Report: advice, and rules not checked
+//!                                                                  lock calls ports audit memory edits
 //! ```
 //!
-//! A rule says something only where a figure says that something is wrong: a setting that is not as a book has it, on a
-//! NameNode that has no trouble, is left alone.
+//! A rule gives advice only where a figure shows a problem. It leaves an unusual setting alone on a NameNode that
+//! has no problem.
 
 mod audit;
 mod calls;
@@ -16,28 +16,29 @@ mod lock;
 mod memory;
 mod ports;
 pub mod report;
-pub mod seen;
+pub mod sample;
 pub mod settings;
 mod site_xml;
 #[cfg(test)]
 mod tests;
 
 use report::Report;
-use seen::Seen;
+use sample::MetricsSample;
 use settings::Settings;
 
-pub fn judge(settings: &Settings, seen: &Seen) -> Report {
+/// Applies all rules to one sample.
+pub fn judge(settings: &Settings, sample: &MetricsSample) -> Report {
     let mut report = Report::default();
-    if !seen.is_active() {
-        report.unseen(format!(
-            "what load does: this NameNode is {}; look at the active one",
-            seen.state().unwrap_or("in no state that it tells")
+    if !sample.is_active() {
+        report.not_checked(format!(
+            "advice on load: this NameNode is {}; give the active one",
+            sample.state().unwrap_or("in an unknown state")
         ));
-    } else if seen.client_port(settings).is_none_or(|port| port.per_second < 1.0) {
-        report.unseen("what load does: there was none");
+    } else if sample.client_port(settings).is_none_or(|port| port.per_second < 1.0) {
+        report.not_checked("advice on load: there was no load");
     }
     for rule in [lock::judge, calls::judge, ports::judge, audit::judge, memory::judge, edits::judge] {
-        rule(settings, seen, &mut report);
+        rule(settings, sample, &mut report);
     }
     report
 }

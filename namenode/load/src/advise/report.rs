@@ -1,77 +1,81 @@
-//! Advice, and how it is told.
+//! Advice: its parts, as text and as JSON.
 
 use serde_json::{Value, json};
 
-/// How sure it is.
+/// Confidence in a piece of advice.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sure {
-    /// The figures seen leave no other cause.
+pub enum Confidence {
+    /// The figures leave no other cause.
     Certain,
-    /// It has this cause in most cases.
+    /// This is the cause in most cases.
     Likely,
-    /// Others may be the cause; try it where it costs little.
+    /// There may be other causes; try it where it costs little.
     Try,
 }
 
-impl Sure {
+impl Confidence {
     fn name(self) -> &'static str {
         match self {
-            Sure::Certain => "certain",
-            Sure::Likely => "likely",
-            Sure::Try => "to try",
+            Confidence::Certain => "certain",
+            Confidence::Likely => "likely",
+            Confidence::Try => "to try",
         }
     }
 }
 
-/// Where a line goes.
+/// Configuration file that a line belongs to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum ConfigFile {
     HdfsSite,
     CoreSite,
     HadoopEnv,
 }
 
-impl Place {
+impl ConfigFile {
     fn name(self) -> &'static str {
         match self {
-            Place::HdfsSite => "hdfs-site.xml",
-            Place::CoreSite => "core-site.xml",
-            Place::HadoopEnv => "hadoop-env.sh",
+            ConfigFile::HdfsSite => "hdfs-site.xml",
+            ConfigFile::CoreSite => "core-site.xml",
+            ConfigFile::HadoopEnv => "hadoop-env.sh",
         }
     }
 }
 
+/// A line to paste into a configuration file.
 #[derive(Debug)]
 pub struct Line {
-    pub place: Place,
+    pub file: ConfigFile,
     pub text: String,
 }
 
 impl Line {
-    pub fn property(place: Place, key: &str, value: impl std::fmt::Display) -> Line {
-        Line { place, text: format!("<property><name>{key}</name><value>{value}</value></property>") }
+    /// Returns the line of a property in a `*-site.xml`.
+    pub fn property(file: ConfigFile, key: &str, value: impl std::fmt::Display) -> Line {
+        Line { file, text: format!("<property><name>{key}</name><value>{value}</value></property>") }
     }
 }
 
+/// A change, the figures behind it, and its expected gain.
 #[derive(Debug)]
 pub struct Advice {
-    /// For programs; it stays the same.
+    /// Stable name, for programs.
     pub name: &'static str,
-    /// What to do.
+    /// The change, as one imperative line.
     pub change: String,
-    pub sure: Sure,
-    /// Figures, with units.
-    pub seen: Vec<String>,
+    pub confidence: Confidence,
+    /// Figures behind it, with units.
+    pub figures: Vec<String>,
     pub why: String,
     pub brings: String,
-    /// To paste.
+    /// Lines to paste.
     pub lines: Vec<Line>,
 }
 
+/// All advice, and the rules that could not be checked.
 #[derive(Debug, Default)]
 pub struct Report {
     pub advice: Vec<Advice>,
-    pub unseen: Vec<String>,
+    pub not_checked: Vec<String>,
 }
 
 impl Report {
@@ -79,48 +83,49 @@ impl Report {
         self.advice.push(advice);
     }
 
-    pub fn unseen(&mut self, what: impl Into<String>) {
-        self.unseen.push(what.into());
+    /// Records a rule that could not be checked, and why.
+    pub fn not_checked(&mut self, what: impl Into<String>) {
+        self.not_checked.push(what.into());
     }
 
     pub fn to_json(&self) -> Value {
         let advice = self.advice.iter().map(|advice| {
-            let lines = advice.lines.iter().map(|line| json!({ "file": line.place.name(), "line": line.text }));
+            let lines = advice.lines.iter().map(|line| json!({ "file": line.file.name(), "line": line.text }));
             json!({
                 "name": advice.name,
                 "change": advice.change,
-                "sure": advice.sure.name(),
-                "seen": advice.seen,
+                "sure": advice.confidence.name(),
+                "seen": advice.figures,
                 "why": advice.why,
                 "brings": advice.brings,
                 "lines": lines.collect::<Vec<_>>(),
             })
         });
-        json!({ "advice": advice.collect::<Vec<_>>(), "not_seen": self.unseen })
+        json!({ "advice": advice.collect::<Vec<_>>(), "not_seen": self.not_checked })
     }
 
     pub fn to_text(&self) -> String {
         let mut text = String::new();
         for (number, advice) in self.advice.iter().enumerate() {
-            text += &format!("\n{}. {} ({})\n", number + 1, advice.change, advice.sure.name());
-            for seen in &advice.seen {
-                text += &format!("   seen    {seen}\n");
+            text += &format!("\n{}. {} ({})\n", number + 1, advice.change, advice.confidence.name());
+            for figure in &advice.figures {
+                text += &format!("   seen    {figure}\n");
             }
             text += &format!("   why     {}\n   brings  {}\n", advice.why, advice.brings);
-            let mut place = None;
+            let mut file = None;
             for line in &advice.lines {
-                if place != Some(line.place) {
-                    place = Some(line.place);
-                    text += &format!("   {}\n", line.place.name());
+                if file != Some(line.file) {
+                    file = Some(line.file);
+                    text += &format!("   {}\n", line.file.name());
                 }
                 text += &format!("     {}\n", line.text);
             }
         }
         if self.advice.is_empty() {
-            text += "\nNothing that was seen asks for a change.\n";
+            text += "\nNo change is advised.\n";
         }
-        for (number, unseen) in self.unseen.iter().enumerate() {
-            text += &format!("{}Not seen: {unseen}\n", if number == 0 { "\n" } else { "" });
+        for (number, rule) in self.not_checked.iter().enumerate() {
+            text += &format!("{}Not checked: {rule}\n", if number == 0 { "\n" } else { "" });
         }
         text
     }

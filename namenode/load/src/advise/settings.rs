@@ -1,4 +1,4 @@
-//! What a NameNode was told: the keys of hdfs-site.xml and core-site.xml.
+//! Settings of a NameNode: the keys of hdfs-site.xml and core-site.xml.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,18 +8,18 @@ use yunti_base::{Code, Error, Result};
 
 use super::site_xml;
 
-/// Defaults are those of Hadoop 3.5.0: a folder has only what differs from them.
+/// Settings by key. Callers give the defaults of Hadoop 3.5.0, since a folder has only the keys that differ.
 #[derive(Debug, Default)]
 pub struct Settings {
     values: HashMap<String, String>,
-    /// `log4j.properties` of the folder; `/conf` does not tell it.
+    /// Text of the folder's `log4j.properties`; `/conf` does not contain it.
     pub log4j: Option<String>,
 }
 
 impl Settings {
-    /// The page `/conf?format=json`.
+    /// Parses the page `/conf?format=json`, or the same in XML.
     pub fn of_page(text: &str) -> Result<Settings> {
-        let no_conf = || Error::new(Code::Input, "this is no /conf of Hadoop");
+        let no_conf = || Error::new(Code::Input, "this is not Hadoop's /conf");
         if text.trim_start().starts_with('<') {
             return Ok(Settings { values: site_xml::parse(text)?.into_iter().collect(), log4j: None });
         }
@@ -29,11 +29,11 @@ impl Settings {
         Ok(Settings { values: rows.iter().filter_map(pair).collect(), log4j: None })
     }
 
-    /// A folder as of HADOOP_CONF_DIR.
+    /// Reads a configuration folder such as HADOOP_CONF_DIR.
     pub fn of_folder(folder: &Path) -> Result<Settings> {
         let mut values = HashMap::new();
         let mut is_any_there = false;
-        // In the order in which a NameNode reads them.
+        // A NameNode reads them in this order.
         for name in ["core-site.xml", "hdfs-site.xml"] {
             let path = folder.join(name);
             match std::fs::read_to_string(&path) {
@@ -43,12 +43,14 @@ impl Settings {
                 }
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
                 Err(e) => {
-                    return Err(Error::io(Code::Input, "read a configuration", &e).at_path(path.to_string_lossy()));
+                    return Err(
+                        Error::io(Code::Input, "cannot read a configuration", &e).at_path(path.to_string_lossy())
+                    );
                 }
             }
         }
         if !is_any_there {
-            return Err(Error::new(Code::Input, "there is no core-site.xml and no hdfs-site.xml")
+            return Err(Error::new(Code::Input, "the folder has neither core-site.xml nor hdfs-site.xml")
                 .at_path(folder.to_string_lossy())
                 .hint("give the folder of HADOOP_CONF_DIR"));
         }
@@ -60,7 +62,7 @@ impl Settings {
         Settings { values: pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(), log4j: None }
     }
 
-    /// None where it is not set, or empty.
+    /// Returns the value; None if the key is not set, or empty.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.values.get(key).map(|value| value.trim()).filter(|value| !value.is_empty())
     }
@@ -73,12 +75,12 @@ impl Settings {
         self.get(key).map_or(default, |value| value.eq_ignore_ascii_case("true"))
     }
 
-    /// A key of the RPC server on this port: `ipc.PORT.X`, else `ipc.X`.
+    /// Returns a key of the RPC server on this port: `ipc.PORT.X`, else `ipc.X`.
     pub fn ipc(&self, port: u16, key: &str) -> Option<&str> {
         self.get(&format!("ipc.{port}.{key}")).or_else(|| self.get(&format!("ipc.{key}")))
     }
 
-    /// A key that may end in the name of a name service and of a NameNode.
+    /// Returns true if the key is set, alone or with the suffix of a name service and a NameNode.
     pub fn is_set_for_any(&self, key: &str) -> bool {
         let of_service = format!("{key}.");
         self.get(key).is_some() || self.values.iter().any(|(k, v)| k.starts_with(&of_service) && !v.trim().is_empty())
@@ -94,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages() {
+    fn reads_a_page_of_json_or_xml() {
         let page =
             r#"{"properties":[{"key":"a","value":"7","isFinal":false,"resource":"x"},{"key":"b","value":" true"}]}"#;
         let settings = Settings::of_page(page).unwrap();

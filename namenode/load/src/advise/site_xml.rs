@@ -1,29 +1,28 @@
-//! Hadoop's `*-site.xml`: names and values, nothing else of XML.
+//! Parser of Hadoop's `*-site.xml`: names and values, nothing else of XML.
 //!
-//! Not read: `xi:include`, of which the caller is told, since values would be missing without a word.
+//! Limitation: `xi:include` is an error, because its values would be missing silently.
 
 use yunti_base::{Code, Error, Result};
 
-/// In the order of the file; a later one counts.
+/// Returns names and values in the order of the file; a later value overrides an earlier one.
 ///
 /// # Errors
-/// What is no configuration, and what includes other files.
+/// The text is not a configuration, is not complete, includes other files, or has properties with attributes.
 pub fn parse(text: &str) -> Result<Vec<(String, String)>> {
     let bare = without_comments(text);
     if !bare.contains("<configuration") {
-        return Err(Error::new(Code::Input, "this is no configuration of Hadoop: it has no <configuration>"));
+        return Err(Error::new(Code::Input, "this is not a Hadoop configuration: it has no <configuration>"));
     }
     if bare.contains("<xi:include") {
         return Err(Error::new(Code::Input, "xi:include is not followed")
-            .hint("leave --conf out, so that the NameNode is asked for its settings"));
+            .hint("run without --conf to read the settings from the NameNode"));
     }
     if bare.contains("<property ") {
         return Err(Error::new(Code::Input, "properties with attributes are not read")
-            .hint("leave --conf out, so that the NameNode is asked for its settings"));
+            .hint("run without --conf to read the settings from the NameNode"));
     }
-    let broken = |what: &str| {
-        Error::new(Code::Input, format!("this is no configuration of Hadoop that is whole: <{what}> is not closed"))
-    };
+    let broken =
+        |what: &str| Error::new(Code::Input, format!("the Hadoop configuration is incomplete: <{what}> is not closed"));
     let mut found = Vec::new();
     let mut rest = bare.as_str();
     while rest.contains("<property>") {
@@ -56,7 +55,7 @@ fn without_comments(text: &str) -> String {
     out + rest
 }
 
-/// What is in the first element of this name, and what comes after it.
+/// Returns the content of the first element with this name, and the text after it.
 fn element<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
     let (_, begun) = text.split_once(&format!("<{name}>"))?;
     begun.split_once(&format!("</{name}>"))
@@ -65,7 +64,7 @@ fn element<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
 fn plain(text: &str) -> String {
     let text = text.trim();
     let text = text.strip_prefix("<![CDATA[").and_then(|rest| rest.strip_suffix("]]>")).unwrap_or(text);
-    // The ampersand last: &amp;lt; is &lt;.
+    // The ampersand comes last: &amp;lt; is &lt;.
     [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&")]
         .iter()
         .fold(text.trim().to_owned(), |text, (entity, char)| text.replace(entity, char))
@@ -76,10 +75,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sites() {
-        let text = "<?xml version=\"1.0\"?>\n<configuration>\n<!-- <property><name>a</name><value>0</value></property> -->\n\
+    fn reads_names_and_values() {
+        let text = "<?xml version=\"1.0\"?>\n<configuration>\n<!-- \
+            <property><name>a</name><value>0</value></property> -->\n\
             <property>\n <name> b </name>\n <value>x &amp; &lt;y&gt;</value><final>true</final></property>\
-            <property><name>c</name><value></value></property><property><name>no.value</name></property></configuration>";
+            <property><name>c</name><value></value></property>\
+            <property><name>no.value</name></property></configuration>";
         let found = parse(text).unwrap();
         assert_eq!(found, [("b".to_owned(), "x & <y>".to_owned()), ("c".to_owned(), String::new())]);
         assert!(parse("<html>").is_err());
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn broken() {
+    fn reports_an_unclosed_element() {
         for (text, what) in [
             ("<configuration>", "configuration"),
             ("<configuration><property><name>a</name><value>1</value></property>", "configuration"),
@@ -98,8 +99,8 @@ mod tests {
             ("<configuration><property><name>a</name><value>1</property></configuration>", "value"),
             ("<configuration><property><name>a<value>1</value></property></configuration>", "name"),
         ] {
-            let said = parse(text).unwrap_err().to_string();
-            assert!(said.contains(&format!("<{what}> is not closed")), "{text}: {said}");
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains(&format!("<{what}> is not closed")), "{text}: {error}");
         }
     }
 }

@@ -16,11 +16,12 @@ import org.apache.hadoop.ipc.Server;
 import org.apache.hadoop.security.UserGroupInformation;
 
 /**
- * A NameNode that is asked by threads of its own process: what its locks, its queue and its logs take, without sockets, frames and protobuf.
+ * Load from threads inside a NameNode's process: throughput of its locks, queue and logs, without sockets and protobuf.
  *
- * <p>Run from its source (JEP 330) by {@code yunti nn bench --cures}, with the configuration on the class path and the name space formatted. A line of
- * standard input, {@code SECONDS READS-PERCENT direct|queue}, is answered by a line {@code CALLS SECONDS CPU-SECONDS}; it ends with its input.
- * {@code direct}: each thread runs what a handler would; {@code queue}: it gives its call to the call queue, and waits for what a handler has made of it.
+ * <p>{@code yunti nn bench --cures} runs it from its source (JEP 330), with the configuration on the class path and a
+ * formatted name space. For each input line {@code SECONDS READS-PERCENT direct|queue} it prints a line
+ * {@code CALLS SECONDS CPU-SECONDS}. It ends with its input. With {@code direct}, each thread runs its calls itself, as
+ * a handler does. With {@code queue}, it puts them into the call queue and waits for a handler.
  */
 public final class InProcess {
   private static final int DIRECTORIES = 100;
@@ -28,7 +29,7 @@ public final class InProcess {
 
   private InProcess() {}
 
-  /** As an RPC is to the name system, which writes no audit line for others. */
+  /** A call that counts as an RPC; the name system writes audit lines only for these. */
   private static final class Call<T> extends ExternalCall<T> {
     private final UserGroupInformation user;
 
@@ -68,8 +69,9 @@ public final class InProcess {
     System.out.println("ready");
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = in.readLine(); line != null; line = in.readLine()) {
-      String[] asked = line.trim().split(" ");
-      System.out.println(run(namenode, user, threads, Double.parseDouble(asked[0]), Double.parseDouble(asked[1]), asked[2].equals("queue")));
+      String[] request = line.trim().split(" ");
+      System.out.println(run(namenode, user, threads, Double.parseDouble(request[0]), Double.parseDouble(request[1]),
+          request[2].equals("queue")));
     }
     System.exit(0);
   }
@@ -78,8 +80,8 @@ public final class InProcess {
     return "/base/d" + directory + "/f" + name;
   }
 
-  private static String run(NameNode namenode, UserGroupInformation user, int count, double seconds, double readsPercent, boolean isQueued)
-      throws Exception {
+  private static String run(NameNode namenode, UserGroupInformation user, int count, double seconds,
+      double readsPercent, boolean isQueued) throws Exception {
     LongAdder done = new LongAdder();
     AtomicBoolean isOver = new AtomicBoolean();
     String fresh = "/run-" + System.nanoTime();
@@ -103,11 +105,12 @@ public final class InProcess {
   }
 
   private static long cpuNanos() {
-    return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getProcessCpuTime();
+    return ((com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
+        .getProcessCpuTime();
   }
 
-  private static void work(
-      NameNode namenode, UserGroupInformation user, String own, double readsPercent, boolean isQueued, AtomicBoolean isOver, LongAdder done) {
+  private static void work(NameNode namenode, UserGroupInformation user, String own, double readsPercent,
+      boolean isQueued, AtomicBoolean isOver, LongAdder done) {
     ClientProtocol calls = namenode.getRpcServer();
     ThreadLocalRandom random = ThreadLocalRandom.current();
     FsPermission permission = FsPermission.getDirDefault();
@@ -116,7 +119,8 @@ public final class InProcess {
         String made = own + number;
         String known = path(random.nextInt(DIRECTORIES), random.nextInt(NAMES_A_DIRECTORY));
         boolean isRead = random.nextDouble() * 100 < readsPercent;
-        PrivilegedExceptionAction<Object> action = () -> isRead ? calls.getFileInfo(known) : (Object) calls.mkdirs(made, permission, true);
+        PrivilegedExceptionAction<Object> action =
+            () -> isRead ? calls.getFileInfo(known) : (Object) calls.mkdirs(made, permission, true);
         Call<Object> call = new Call<>(user, action);
         if (isQueued) {
           namenode.queueExternalCall(call);

@@ -1,4 +1,4 @@
-//! Where a NameNode of ours lives: a folder with its configuration and its name space, and how a JVM is started there.
+//! Folder of a NameNode that `bench` starts: its configuration, its name space, and the command line of its JVM.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -12,6 +12,7 @@ use yunti_base::{Code, Error, Result};
 use super::variant::{FOLDER, LOG4J_KEYS, PORT, Variant};
 
 pub const MAIN: &str = "org.apache.hadoop.hdfs.server.namenode.NameNode";
+/// log4j.properties of all variants.
 const LOG4J: &str = "log4j.rootLogger=WARN,out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
 log4j.appender.out.target=System.err
@@ -19,7 +20,7 @@ log4j.appender.out.layout=org.apache.log4j.PatternLayout
 log4j.appender.out.layout.ConversionPattern=%d %p %c: %m%n
 ";
 
-/// What all of them have alike.
+/// Settings that all variants share.
 pub struct Setting {
     pub class_path: OsString,
     pub plugin: Option<PathBuf>,
@@ -28,24 +29,28 @@ pub struct Setting {
     pub readers: u32,
 }
 
-/// Removed when it is dropped.
+/// A folder that is removed on drop.
 pub struct Home {
-    /// Of its RPC: on 127.0.0.1, a port that was free.
+    /// RPC address: 127.0.0.1 and a free port.
     pub address: SocketAddr,
-    /// Of its web server.
+    /// Address of the web server.
     pub web: SocketAddr,
     folder: PathBuf,
     name: String,
-    /// As far as the class that is started.
+    /// Command line up to the main class.
     java: Vec<OsString>,
 }
 
 impl Home {
-    /// With a name space that is empty.
+    /// Creates the folder and formats an empty name space.
+    ///
+    /// # Errors
+    /// The folder cannot be written, or the format fails.
     pub fn make(setting: &Setting, variant: &Variant) -> Result<Home> {
         let folder = std::env::temp_dir().join(format!("yunti-nn-{}-{}", std::process::id(), variant.name));
-        let failed =
-            |e: io::Error| Error::io(Code::Output, "cannot write for a NameNode", &e).at_path(folder.to_string_lossy());
+        let failed = |e: io::Error| {
+            Error::io(Code::Output, "cannot write a NameNode's files", &e).at_path(folder.to_string_lossy())
+        };
         let (rpc, web) = free_ports().map_err(failed)?;
         let mut home = Home {
             address: SocketAddr::from(([127, 0, 0, 1], rpc)),
@@ -62,7 +67,7 @@ impl Home {
 
     fn configure(&self, setting: &Setting, variant: &Variant) -> io::Result<()> {
         let folder = &self.folder;
-        // Its HTTP server wants this folder on the class path; the jars on Central do not have it.
+        // The HTTP server needs this folder on the class path; the jars on Maven Central do not contain it.
         fs::create_dir_all(folder.join("webapps/hdfs"))?;
         let fill = |text: &str| {
             text.replace(PORT, &self.address.port().to_string()).replace(FOLDER, &folder.to_string_lossy())
@@ -95,7 +100,7 @@ impl Home {
             class_path.push(part);
         }
         let mut words: Vec<OsString> = Vec::new();
-        // Should we be killed, it ends too.
+        // The JVM ends too if this process is killed.
         let setpriv = Command::new("setpriv").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         if setpriv.is_ok_and(|status| status.success()) {
             words.extend(["setpriv", "--pdeathsig", "KILL"].map(OsString::from));
@@ -107,14 +112,14 @@ impl Home {
         words
     }
 
-    /// What it says of errors goes to a log.
+    /// Starts a JVM with this main class and arguments; its standard error goes to the log.
     pub fn java(&self, words: &[&str], input: Stdio, output: Stdio) -> Result<Child> {
         let log = File::options().create(true).append(true).open(self.log());
         let spawn = |log: File| {
             let mut command = Command::new(&self.java[0]);
             command.args(&self.java[1..]).args(words).stdin(input).stdout(output).stderr(log).spawn()
         };
-        let failed = |e| Error::io(Code::Input, "java cannot be started", &e).hint("install a JDK of 17 or later");
+        let failed = |e| Error::io(Code::Input, "cannot start java", &e).hint("install JDK 17 or later");
         log.and_then(spawn).map_err(failed)
     }
 
@@ -122,10 +127,11 @@ impl Home {
         self.folder.join("log")
     }
 
+    /// Returns the error for a NameNode that did not start, with the last exception of its log.
     pub fn not_up(&self) -> Error {
         let log = fs::read_to_string(self.log()).unwrap_or_default();
         let why = log.lines().rev().find(|line| line.contains("Exception") || line.contains("rror"));
-        let why = why.unwrap_or("it does not say why").trim();
+        let why = why.unwrap_or("its log gives no reason").trim();
         Error::new(Code::Input, format!("the NameNode '{}' does not start: {why}", self.name))
     }
 }

@@ -1,4 +1,4 @@
-//! Hadoop's jars: of an installation, of a folder, or fetched by Maven once.
+//! Hadoop's jars: from an installation, from a folder, or downloaded once by Maven.
 
 use std::env;
 use std::ffi::OsString;
@@ -9,14 +9,15 @@ use std::process::{Command, Stdio};
 use yunti_base::process::unique_token;
 use yunti_base::{Code, Error, Result};
 
+/// Version that Maven downloads.
 pub const HADOOP: &str = "3.5.0";
-/// What a NameNode alone needs.
+/// Dependencies of a NameNode alone.
 const POM: &str = include_str!("pom.xml");
-/// Of an installation, the folders with the jars of HDFS.
+/// Folders of an installation that have the jars of HDFS.
 const OF_INSTALLATION: [&str; 4] =
     ["share/hadoop/common", "share/hadoop/common/lib", "share/hadoop/hdfs", "share/hadoop/hdfs/lib"];
 
-/// The class path of a NameNode.
+/// Returns the class path of a NameNode.
 ///
 /// @param given a folder with jars in it or below it, or an installation of Hadoop
 pub fn class_path(given: Option<&Path>) -> Result<OsString> {
@@ -31,12 +32,12 @@ pub fn class_path(given: Option<&Path>) -> Result<OsString> {
     } else {
         installed.iter().for_each(|part| find(part, 0, &mut jars));
     }
-    // Hadoop's own first: a class is looked for in one jar after the other.
+    // Hadoop's own jars come first: the JVM searches the jars in order.
     jars.sort_by_key(|jar| (!name(jar).starts_with("hadoop-"), jar.clone()));
     if !jars.iter().any(|jar| name(jar).starts_with("hadoop-hdfs-")) {
-        return Err(Error::new(Code::Input, "there are no jars of HDFS".to_owned())
+        return Err(Error::new(Code::Input, "the folder has no HDFS jars".to_owned())
             .at_path(folder.to_string_lossy())
-            .hint("--hadoop takes an installation of Hadoop, or a folder with its jars"));
+            .hint("give a Hadoop installation, or a folder with its jars, by --hadoop"));
     }
     env::join_paths(jars).map_err(|e| Error::new(Code::Input, format!("a jar cannot be on a class path: {e}")))
 }
@@ -69,11 +70,11 @@ fn fetched() -> Result<PathBuf> {
     }
     let fresh = cache.join("yunti").join(format!("namenode-{HADOOP}.{}", unique_token()));
     let failed = |e: std::io::Error| {
-        Error::io(Code::Output, "cannot keep the jars of Hadoop", &e).at_path(fresh.to_string_lossy())
+        Error::io(Code::Output, "cannot store the jars of Hadoop", &e).at_path(fresh.to_string_lossy())
     };
     fs::create_dir_all(&fresh).map_err(failed)?;
     fs::write(fresh.join("pom.xml"), POM).map_err(failed)?;
-    eprintln!("Maven fetches the jars of Hadoop {HADOOP} (once)");
+    eprintln!("Maven downloads Hadoop {HADOOP} (once)");
     let run = Command::new("mvn")
         .args(["-q", "-B", "-f"])
         .arg(fresh.join("pom.xml"))
@@ -82,7 +83,7 @@ fn fetched() -> Result<PathBuf> {
         .arg(format!("-DoutputDirectory={}", fresh.display()))
         .stdin(Stdio::null())
         .output();
-    let hint = "install Maven, or give an installation of Hadoop by --hadoop or HADOOP_HOME";
+    let hint = "install Maven, or give a Hadoop installation by --hadoop or HADOOP_HOME";
     let why = match &run {
         Ok(run) if run.status.success() => {
             match fs::rename(&fresh, &folder) {
@@ -93,11 +94,11 @@ fn fetched() -> Result<PathBuf> {
             return Ok(folder);
         }
         Ok(run) => {
-            let said = String::from_utf8_lossy(&run.stdout).into_owned();
-            said.lines().find(|line| line.contains("ERROR")).unwrap_or("it says nothing").to_owned()
+            let output = String::from_utf8_lossy(&run.stdout).into_owned();
+            output.lines().find(|line| line.contains("ERROR")).unwrap_or("it printed no error").to_owned()
         }
         Err(e) => e.to_string(),
     };
     let _ = fs::remove_dir_all(&fresh);
-    Err(Error::new(Code::Input, format!("Maven cannot fetch the jars of Hadoop: {why}")).hint(hint))
+    Err(Error::new(Code::Input, format!("Maven cannot download Hadoop: {why}")).hint(hint))
 }

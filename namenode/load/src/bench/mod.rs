@@ -1,11 +1,11 @@
-//! NameNodes of this machine, each started in a way of its own, and what the same load makes of them.
+//! NameNodes of this machine, each started as another variant, under the same load.
 //!
 //! ```text
-//!   variant.rs  how each is started     jars.rs  from where     home.rs  in which folder
-//!   namenode.rs one of them, as a process
-//!   round.rs    the same load on one after the other, and the ratios of each round
-//!   cure.rs     pairs of variants: what was proposed once, and what it cures
-//!   in_process.rs, InProcess.java       one that is asked without sockets
+//!   variant.rs     settings by name        jars.rs  Hadoop's jars        home.rs  folder and command line
+//!   namenode.rs    a NameNode as a process
+//!   round.rs       one load on one NameNode, and ratios within a round
+//!   cure.rs        pairs of variants: the proposals of 2012
+//!   in_process.rs, InProcess.java           load without sockets
 //! ```
 
 pub mod cure;

@@ -1,4 +1,4 @@
-//! The same load on one NameNode after the other, in turn, several times; each round is compared with stock's of the same round.
+//! One load on one NameNode, and figures of many rounds: each round is compared with the base's same round.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -9,6 +9,7 @@ use yunti_base::{Code, Error, Result};
 use super::namenode::NameNode;
 use crate::rpc::wire::Io;
 
+/// A load to run: `seconds` and `warm_up` in seconds, `mix` as `nn load` takes it.
 pub struct Load {
     pub connections: u32,
     pub mix: String,
@@ -17,11 +18,11 @@ pub struct Load {
     pub io: Io,
 }
 
-/// What one run showed.
+/// Figures of one run; processor time in microseconds a call, switches a call.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct RunSample {
     pub calls_per_second: f64,
-    /// Of the NameNode.
+    /// Processor time of the NameNode.
     pub cpu_us: f64,
     pub switches: f64,
     pub read_p99_ms: Option<f64>,
@@ -32,23 +33,25 @@ pub struct Seen {
 /// Calls that change nothing.
 const READS: [&str; 5] = ["getServerDefaults", "getFileInfo", "getListing", "getBlockLocations", "getContentSummary"];
 
-/// @param stop who interrupts us by a terminal interrupts the load too
-pub fn run(namenode: &NameNode, load: &Load, stop: &AtomicBool) -> Result<Seen> {
-    let seen = run_one(namenode, load);
-    if stop.load(Relaxed) { Err(cancelled()) } else { seen }
+/// Runs the load once.
+///
+/// @param stop set by a signal; a terminal interrupts the load's process too
+pub fn run(namenode: &NameNode, load: &Load, stop: &AtomicBool) -> Result<RunSample> {
+    let sample = run_one(namenode, load);
+    if stop.load(Relaxed) { Err(cancelled()) } else { sample }
 }
 
-/// What `yunti nn load` with these words says.
+/// Returns the JSON document of `yunti nn load` with these arguments.
 pub fn ours(words: &[&str], stop: &AtomicBool) -> Result<Value> {
-    let said = load_of(words);
-    if stop.load(Relaxed) { Err(cancelled()) } else { said }
+    let document = load_of(words);
+    if stop.load(Relaxed) { Err(cancelled()) } else { document }
 }
 
 fn failed(what: &str) -> Error {
-    Error::new(Code::Input, format!("a load did not end well: {what}"))
+    Error::new(Code::Input, format!("a load failed: {what}"))
 }
 
-/// In a process of its own: what it takes is its own too.
+/// Runs a load in a child process, so that its processor time is separate.
 fn load_of(words: &[&str]) -> Result<Value> {
     let ours = std::env::current_exe().map_err(|e| failed(&e.to_string()))?;
     let run = Command::new(ours).args(["load", "--json"]).args(words).stdin(Stdio::null()).output();
@@ -63,10 +66,10 @@ pub fn cancelled() -> Error {
     Error::new(Code::Cancelled, "cancelled".to_owned())
 }
 
-fn run_one(namenode: &NameNode, load: &Load) -> Result<Seen> {
+fn run_one(namenode: &NameNode, load: &Load) -> Result<RunSample> {
     let (address, connections) = (namenode.home.address.to_string(), load.connections.to_string());
     let (seconds, warm_up) = (load.seconds.to_string(), load.warm_up.to_string());
-    let words = ["-m", &load.mix, "-c", &connections, "-s", &seconds, "--warm-up", &warm_up, "--io", load.io.word()];
+    let words = ["-m", &load.mix, "-c", &connections, "-s", &seconds, "--warm-up", &warm_up, "--io", &load.io.name()];
     let document = load_of(&[&[address.as_str()][..], &words].concat())?;
     if document["failed"].as_u64() != Some(0) {
         return Err(failed(&format!("{} calls failed: {}", document["failed"], document["errors"])));
@@ -77,7 +80,7 @@ fn run_one(namenode: &NameNode, load: &Load) -> Result<Seen> {
         let of = rows.iter().filter(|row| READS.contains(&row["call"].as_str().unwrap_or_default()) == is_read);
         of.filter_map(|row| row["p99_us"].as_f64()).max_by(f64::total_cmp).map(|us| us / 1000.0)
     };
-    Ok(Seen {
+    Ok(RunSample {
         calls_per_second: number("calls_per_second"),
         cpu_us: number("namenode_cpu_us_per_call"),
         switches: number("namenode_switches_per_call"),
@@ -87,7 +90,7 @@ fn run_one(namenode: &NameNode, load: &Load) -> Result<Seen> {
     })
 }
 
-/// One figure of all rounds, and what it is of the first variant's in the same round.
+/// A figure over all rounds, and its ratios to the base's figure in the same round.
 pub struct Figure {
     pub median: f64,
     pub ratio: f64,
@@ -96,7 +99,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// None where it was not seen in each round.
+    /// Returns None unless each round has the figure.
     pub fn of<T>(rounds: &[T], base: &[T], figure: impl Fn(&T) -> Option<f64>) -> Option<Figure> {
         let all: Vec<f64> = rounds.iter().map(&figure).collect::<Option<_>>()?;
         let of_base: Vec<f64> = base.iter().map(&figure).collect::<Option<_>>()?;
@@ -111,7 +114,7 @@ impl Figure {
     }
 }
 
-/// Of an even number, the mean of the two in the middle.
+/// Returns the median; for an even count, the mean of the two values in the middle.
 pub fn median(mut all: Vec<f64>) -> Option<f64> {
     all.sort_by(f64::total_cmp);
     let (low, high) = (all.get(all.len().checked_sub(1)? / 2)?, all.get(all.len() / 2)?);
@@ -123,15 +126,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn medians() {
+    fn median_of_odd_and_even_counts() {
         assert_eq!(median(vec![]), None);
         assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
         assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
     }
 
     #[test]
-    fn ratios_are_of_the_same_round() {
-        let seen = |calls_per_second| Seen {
+    fn ratios_compare_the_same_round() {
+        let sample = |calls_per_second| RunSample {
             calls_per_second,
             cpu_us: 1.0,
             switches: 1.0,
@@ -140,9 +143,9 @@ mod tests {
             client_cpu_us: 1.0,
         };
         // The machine was twice as fast in the second round.
-        let (base, ours) = ([seen(100.0), seen(200.0)], [seen(150.0), seen(300.0)]);
-        let figure = Figure::of(&ours, &base, |seen| Some(seen.calls_per_second)).unwrap();
+        let (base, ours) = ([sample(100.0), sample(200.0)], [sample(150.0), sample(300.0)]);
+        let figure = Figure::of(&ours, &base, |sample| Some(sample.calls_per_second)).unwrap();
         assert_eq!((figure.median, figure.ratio, figure.ratio_min, figure.ratio_max), (225.0, 1.5, 1.5, 1.5));
-        assert!(Figure::of(&ours, &base, |seen| seen.write_p99_ms).is_none());
+        assert!(Figure::of(&ours, &base, |sample| sample.write_p99_ms).is_none());
     }
 }

@@ -1,26 +1,27 @@
-//! Ways to start a NameNode, by name.
+//! Variants of a NameNode, by name.
 
 use yunti_base::{Code, Error, Result};
 
-/// The lock, by its key in hdfs-site.xml.
+/// Key of the lock in hdfs-site.xml.
 const LOCK: &str = "dfs.namenode.lock.model.provider.class";
 const PHASED: &str = "org.yunti.namenode.lock.PhasedLockManager";
 const PRESET: &str = "yunti.namenode.lock.preset";
 
+/// Settings of a NameNode that differ from stock's.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Variant {
     pub name: String,
-    /// What it adds to hdfs-site.xml.
+    /// Properties to add to hdfs-site.xml.
     pub properties: Vec<(String, String)>,
-    /// What it adds to the command line of the JVM.
+    /// Options to add to the command line of the JVM.
     pub options: Vec<String>,
     pub needs_plugin: bool,
 }
 
-/// What stands for the NameNode's RPC port and for its folder.
+/// Placeholders in properties: the NameNode's RPC port, and its folder.
 pub const PORT: &str = "PORT";
 pub const FOLDER: &str = "FOLDER";
-/// Such keys are of its log4j.properties.
+/// Prefix of properties that belong to log4j.properties.
 pub const LOG4J_KEYS: &str = "log4j.";
 
 struct Known {
@@ -30,7 +31,7 @@ struct Known {
 }
 
 const KNOWN: [Known; 11] = [
-    Known { name: "stock", about: "as it comes", properties: &[] },
+    Known { name: "stock", about: "as Hadoop ships it", properties: &[] },
     Known {
         name: "unfair",
         about: "dfs.namenode.fslock.fair=false",
@@ -44,12 +45,12 @@ const KNOWN: [Known; 11] = [
     Known { name: "balanced", about: "our lock, preset balanced", properties: &[(LOCK, PHASED), (PRESET, "balanced")] },
     Known {
         name: "fine-grained",
-        about: "stock's locks of the name space and of the blocks, apart",
+        about: "stock's separate locks of the name space and of the blocks",
         properties: &[(LOCK, "org.apache.hadoop.hdfs.server.namenode.fgl.FineGrainedFSNamesystemLock")],
     },
     Known {
         name: "apart",
-        about: "our locks of the name space and of the blocks, apart; preset throughput",
+        about: "our separate locks of the name space and of the blocks, preset throughput",
         properties: &[(LOCK, "org.yunti.namenode.lock.PhasedFineGrainedLockManager"), (PRESET, "throughput")],
     },
     Known {
@@ -88,12 +89,12 @@ const KNOWN: [Known; 11] = [
     },
 ];
 
-/// What there is, a line each.
+/// Returns a line of help for each known variant.
 pub fn about() -> String {
     KNOWN.iter().map(|known| format!("  {:14} {}\n", known.name, known.about)).collect()
 }
 
-/// Of the table above; one that is not there is stock.
+/// Returns a variant of the table above; an unknown name is stock.
 pub fn known(name: &str) -> Variant {
     let properties = KNOWN.iter().find(|known| known.name == name).map_or(&[][..], |known| known.properties);
     let properties: Vec<(String, String)> =
@@ -107,7 +108,10 @@ fn is_ours((_, value): &(String, String)) -> bool {
 }
 
 impl Variant {
-    /// `NAME`, or one of your own: `NAME:BASE,KEY=VALUE,-JVM-OPTION`, with BASE one of those that are known.
+    /// Parses `NAME`, or `NAME:BASE,KEY=VALUE,-JVM-OPTION`, with BASE a known variant.
+    ///
+    /// # Errors
+    /// A word is not a known variant, a property or a JVM option.
     pub fn parse(text: &str) -> Result<Variant> {
         let (name, words) = text.split_once(':').unwrap_or((text, text));
         let mut variant = Variant { name: name.to_owned(), ..Variant::default() };
@@ -120,13 +124,14 @@ impl Variant {
                 variant.properties.push((key.to_owned(), value.to_owned()));
                 variant.needs_plugin |= variant.properties.iter().any(is_ours);
             } else {
-                return Err(Error::new(Code::Usage, format!("'{word}' is no variant of a NameNode"))
-                    .hint("see yunti nn bench --help; NAME:KEY=VALUE,.. makes one of your own"));
+                return Err(Error::new(Code::Usage, format!("'{word}' is not a variant of a NameNode"))
+                    .hint("see yunti nn bench --help; NAME:KEY=VALUE,.. defines your own"));
             }
         }
         Ok(variant)
     }
 
+    /// Adds the settings of other variants.
     pub fn and(mut self, others: &[Variant]) -> Variant {
         for other in others {
             self.properties.extend(other.properties.iter().cloned());
@@ -136,6 +141,7 @@ impl Variant {
         self
     }
 
+    /// Renames the variant.
     pub fn named(mut self, name: &str) -> Variant {
         self.name = name.to_owned();
         self
@@ -147,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variants() {
+    fn parses_variants() {
         assert_eq!(Variant::parse("stock").unwrap().properties, []);
         assert!(Variant::parse("throughput").unwrap().needs_plugin);
         let own = Variant::parse("mine:balanced,ipc.server.read.threadpool.size=3,-Xint").unwrap();

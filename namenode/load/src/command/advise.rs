@@ -1,4 +1,4 @@
-//! `yunti nn advise`: what to change of a NameNode that runs.
+//! `yunti nn advise`: advice for a running NameNode.
 
 use std::path::PathBuf;
 use std::thread;
@@ -12,98 +12,101 @@ use yunti_program::terminal::stdout;
 
 use crate::advise;
 use crate::advise::report::Report;
-use crate::advise::seen::Seen;
+use crate::advise::sample::MetricsSample;
 use crate::advise::settings::Settings;
 use crate::jmx::{self, Beans};
 
-/// Looks at a NameNode that runs, and says what to change, why, and what it should bring; changes nothing
+/// Observe a running NameNode and advise changes, with reasons and expected gains; changes nothing
 #[derive(Debug, Args)]
 pub struct AdviseFlags {
-    /// Its web server, as of dfs.namenode.http-address; with --conf, what that says
+    /// Read metrics from this web server (dfs.namenode.http-address); default: --conf's, else port 9870 of this machine
     #[arg(value_name = "HOST:PORT")]
     pub namenode: Option<String>,
-    /// A folder as of HADOOP_CONF_DIR, in place of what the NameNode tells of its settings; log4j.properties is read too
+    /// Read the settings and log4j.properties from this folder (HADOOP_CONF_DIR) instead of the NameNode's /conf
     #[arg(long, value_name = "DIR")]
     pub conf: Option<PathBuf>,
-    /// How long to look; averages of a NameNode are kept for ten seconds
-    #[arg(short, long, value_name = "SECONDS", default_value = "12", value_parser = clap::value_parser!(u32).range(11..=3600))]
+    /// Observe for this time; the NameNode keeps its averages for ten seconds
+    #[arg(
+        short, long, value_name = "SECONDS", default_value = "12",
+        value_parser = clap::value_parser!(u32).range(11..=3600),
+    )]
     pub seconds: u32,
-    /// The answer as one JSON document
+    /// Print one JSON document
     #[arg(long)]
     pub json: bool,
 }
 
 const WEB_PORT: u16 = 9870;
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// How often the lock's queue is asked for: one number, without any lock.
+/// Period of the requests for the lock's queue length, a number that the NameNode reads without a lock.
 const EVERY: Duration = Duration::from_millis(200);
 const LOCK_QUEUE: &str = "/jmx?get=Hadoop:service=NameNode,name=FSNamesystemState::FsLockQueueLength";
 
 pub fn advise(flags: &AdviseFlags) -> Outcome {
     let folder = flags.conf.as_deref().map(Settings::of_folder).transpose()?;
     let web = address(flags.namenode.as_deref(), folder.as_ref())?;
-    // First: a wrong address is told before anything is waited for.
+    // The first request comes before any wait, so that a wrong address fails at once.
     let begin = whole(&web)?;
     let settings = match folder {
         Some(settings) => settings,
         None => Settings::of_page(&jmx::get(&web, "/conf?format=json", TIMEOUT)?)
             .map_err(|e| e.at_path(format!("http://{web}/conf")))?,
     };
-    let seen = look(&web, begin, Duration::from_secs(flags.seconds.into()))?;
-    let report = advise::judge(&settings, &seen);
+    let sample = measure(&web, begin, Duration::from_secs(flags.seconds.into()))?;
+    let report = advise::judge(&settings, &sample);
     if flags.json {
         let mut document = report.to_json();
         document["namenode"] = json!(web);
-        document["version"] = json!(seen.version());
-        document["state"] = json!(seen.state());
-        document["seconds"] = json!(seen.seconds);
-        document["calls_per_second"] = json!(seen.client_port(&settings).map(|port| port.per_second));
+        document["version"] = json!(sample.version());
+        document["state"] = json!(sample.state());
+        document["seconds"] = json!(sample.seconds);
+        document["calls_per_second"] = json!(sample.client_port(&settings).map(|port| port.per_second));
         stdout::print_json(&document)
     } else {
-        stdout::print(&text(&web, &settings, &seen, &report))
+        stdout::print(&text(&web, &settings, &sample, &report))
     }
 }
 
-/// `http://host:9870/` too; a port that is not given is 9870.
+/// Returns HOST:PORT of the web server; accepts `http://host:9870/`, and the default port is 9870.
 fn address(given: Option<&str>, folder: Option<&Settings>) -> Result<String> {
     let known = folder.and_then(|settings| settings.get("dfs.namenode.http-address"));
     let text = given.or(known).unwrap_or("127.0.0.1");
     if text.starts_with("https://") {
-        return Err(Error::new(Code::Usage, format!("'{text}': HTTPS is not spoken")).hint(
-            "give dfs.namenode.http-address, or look from the NameNode's machine with dfs.http.policy=HTTP_AND_HTTPS",
+        return Err(Error::new(Code::Usage, format!("'{text}': HTTPS is not supported")).hint(
+            "give dfs.namenode.http-address, or run this on the NameNode's machine with dfs.http.policy=HTTP_AND_HTTPS",
         ));
     }
     let bare = text.strip_prefix("http://").unwrap_or(text);
     let bare = bare.split('/').next().unwrap_or_default();
-    // A server that listens everywhere is asked here.
+    // A server that listens on all addresses also listens on loopback.
     let bare = bare.replacen("0.0.0.0", "127.0.0.1", 1);
     let wrong = |what: &str| Err(Error::new(Code::Usage, format!("'{text}': {what}")).hint("give HOST:PORT"));
-    // In brackets there is an address of IPv6.
+    // An IPv6 address is in brackets.
     let (host, port) = match bare.rsplit_once(':') {
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
         _ => (bare.as_str(), None),
     };
     if host.is_empty() {
-        return wrong("there is no host");
+        return wrong("the host is missing");
     }
     match port.map(str::parse::<u16>) {
         None => Ok(format!("{host}:{WEB_PORT}")),
         Some(Ok(1..)) => Ok(bare),
-        Some(_) => wrong("the port is no number from 1 to 65535"),
+        Some(_) => wrong("the port is not a number from 1 to 65535"),
     }
 }
 
 fn whole(web: &str) -> Result<(Beans, Instant)> {
-    let beans = Beans::ask(web, "", TIMEOUT).map_err(|e| e.at_path(format!("http://{web}/jmx")))?;
+    let beans = Beans::fetch(web, "", TIMEOUT).map_err(|e| e.at_path(format!("http://{web}/jmx")))?;
     if beans.named("Hadoop:service=NameNode,name=NameNodeStatus").next().is_none() {
-        return Err(Error::new(Code::Input, "this is no NameNode: its /jmx has no NameNodeStatus")
+        return Err(Error::new(Code::Input, "this is not a NameNode: its /jmx has no NameNodeStatus")
             .at_path(format!("http://{web}/jmx"))
-            .hint("give dfs.namenode.http-address; a NameNode that has just started tells it some seconds later"));
+            .hint("give dfs.namenode.http-address; a NameNode has it some seconds after its start"));
     }
     Ok((beans, Instant::now()))
 }
 
-fn look(web: &str, (begin, begun): (Beans, Instant), time: Duration) -> Result<Seen> {
+fn measure(web: &str, (begin, begun): (Beans, Instant), time: Duration) -> Result<MetricsSample> {
     let mut waiting = Vec::new();
     while begun.elapsed() < time {
         thread::sleep(EVERY.min(time.saturating_sub(begun.elapsed())));
@@ -111,21 +114,22 @@ fn look(web: &str, (begin, begun): (Beans, Instant), time: Duration) -> Result<S
         waiting.extend(beans.number("Hadoop:service=NameNode,name=FSNamesystemState", "FsLockQueueLength"));
     }
     let (end, ended) = whole(web)?;
-    Ok(Seen { begin, end, seconds: (ended - begun).as_secs_f64(), waiting })
+    Ok(MetricsSample { begin, end, seconds: (ended - begun).as_secs_f64(), waiting })
 }
 
-fn text(web: &str, settings: &Settings, seen: &Seen, report: &Report) -> String {
-    let port = seen.client_port(settings);
+fn text(web: &str, settings: &Settings, sample: &MetricsSample, report: &Report) -> String {
+    let port = sample.client_port(settings);
     let mut text = format!(
-        "{web}: Hadoop {}, {}; in {:.0} s {:.0} calls a second, {:.1} threads waited for the lock; {:.0} files, {:.0} blocks, {:.0} DataNodes\n",
-        seen.version(),
-        seen.state().unwrap_or("in no state that it tells"),
-        seen.seconds,
+        "{web}: Hadoop {}, {}; in {:.0} s {:.0} calls a second, {:.1} threads waited for the lock; {:.0} files, \
+            {:.0} blocks, {:.0} DataNodes\n",
+        sample.version(),
+        sample.state().unwrap_or("in an unknown state"),
+        sample.seconds,
         port.map_or(0.0, |port| port.per_second),
-        seen.waiting_mean().unwrap_or(0.0),
-        seen.files(),
-        seen.blocks(),
-        seen.live_datanodes()
+        sample.waiting_mean().unwrap_or(0.0),
+        sample.files(),
+        sample.blocks(),
+        sample.live_datanodes()
     );
     text += &report.to_text();
     text
@@ -136,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses() {
+    fn parses_addresses() {
         let check = |given, expect: &str| assert_eq!(address(given, None).unwrap(), expect);
         check(None, "127.0.0.1:9870");
         check(Some("nn1"), "nn1:9870");

@@ -1,11 +1,12 @@
-//! `yunti nn bench --scenario`: the same cluster, step by step, on a NameNode of each variant.
+//! `yunti nn bench --scenario`: one cluster, step by step, on each variant.
 
 use std::sync::atomic::AtomicBool;
 
 use serde_json::{Value, json};
 use yunti_base::Result;
 
-use super::bench::{self, BenchFlags};
+use super::bench_flags::BenchFlags;
+use super::rows;
 use crate::bench::home::Setting;
 use crate::bench::jars;
 use crate::bench::namenode::NameNode;
@@ -22,20 +23,22 @@ fn figure(step: &Value, name: &str) -> Option<f64> {
     step["namenode_rpc"][name].as_f64()
 }
 
-/// Head of the column, where it is, digits behind the point.
+/// Head of the column, its value, decimal places.
 const FIGURES: [Named; 6] = [
-    ("asked /s", |step| step["asked_per_second"].as_f64(), 0),
-    ("answered /s", |step| step["calls_per_second"].as_f64(), 0),
+    ("target /s", |step| step["asked_per_second"].as_f64(), 0),
+    ("actual /s", |step| step["calls_per_second"].as_f64(), 0),
     ("queue ms", |step| figure(step, "queue_ms_mean"), 2),
     ("lock ms", |step| figure(step, "lock_wait_ms_mean"), 2),
     ("processing ms", |step| figure(step, "processing_ms_mean"), 2),
     ("CPU us", |step| step["namenode_cpu_us_per_call"].as_f64(), 1),
 ];
 
-/// Rows are told as they come: each variant takes minutes. One NameNode at a time, which has the machine to itself.
+/// Runs the cluster on one variant after the other, so that each NameNode has the machine to itself.
+///
+/// A row is printed after each variant's steps, since each variant takes minutes.
 pub fn run(flags: &BenchFlags, variants: &[Variant], setting: &Setting, stop: &AtomicBool) -> Result<Value> {
-    say(flags, &format!("{:14}{:>10}{:>10}", "", "machines", "keeps up"))?;
-    say(flags, &(FIGURES.map(|(head, ..)| format!("{head:>15}")).concat() + "\n"))?;
+    print(flags, &format!("{:14}{:>10}{:>10}", "", "machines", "keeps up"))?;
+    print(flags, &(FIGURES.map(|(head, ..)| format!("{head:>15}")).concat() + "\n"))?;
     let mut all = Vec::new();
     for variant in variants {
         let namenode = NameNode::start(setting, variant)?;
@@ -56,13 +59,17 @@ pub fn run(flags: &BenchFlags, variants: &[Variant], setting: &Setting, stop: &A
         let words = [&*rpc, "--scenario", "yunti", "--datanodes", &machines, "--jmx", &web, "-s", &seconds];
         let document = round::ours(&words, stop)?;
         for step in document["steps"].as_array().into_iter().flatten() {
-            say(flags, &row(&variant.name, step))?;
+            print(flags, &row(&variant.name, step))?;
         }
         all.push(json!({ "variant": variant.name, "steps": document["steps"] }));
     }
-    Ok(
-        json!({ "hadoop": jars::HADOOP, "scenario": "yunti", "handlers": flags.handlers, "readers": flags.readers, "variants": all }),
-    )
+    Ok(json!({
+        "hadoop": jars::HADOOP,
+        "scenario": "yunti",
+        "handlers": flags.handlers,
+        "readers": flags.readers,
+        "variants": all,
+    }))
 }
 
 fn row(variant: &str, step: &Value) -> String {
@@ -74,6 +81,6 @@ fn row(variant: &str, step: &Value) -> String {
     format!("{variant:14}{:>10}{keeps_up:>10}{}\n", step["machines"].as_u64().unwrap_or(0), cells.concat())
 }
 
-fn say(flags: &BenchFlags, text: &str) -> Result<()> {
-    if flags.json { Ok(()) } else { bench::say(text) }
+fn print(flags: &BenchFlags, text: &str) -> Result<()> {
+    if flags.json { Ok(()) } else { rows::print(text) }
 }

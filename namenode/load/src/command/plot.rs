@@ -1,4 +1,4 @@
-//! The page of a load: calls a second, and how long they took, over time.
+//! HTML page of a load: throughput and latencies over time.
 
 use std::path::Path;
 
@@ -7,21 +7,23 @@ use yunti_base::whole_file;
 use yunti_program::page::Page;
 use yunti_program::page::markup::{Tag, at, details, drawing, note, section, table, tag};
 
-use super::told::{Told, time};
+use super::report::{LoadReport, time};
 use crate::load::recent::Sample;
 
 pub const WHAT: &str = "the plot";
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 260.0;
-const STYLE: &str = "svg { width: 100%; height: 16rem; display: block; background: var(--card); border: 1px solid var(--line); border-radius: .6rem }
+const STYLE: &str = "svg { width: 100%; height: 16rem; display: block; background: var(--card); border: 1px solid \
+    var(--line); border-radius: .6rem }
 polyline { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke }
 .calls, .p99 { stroke: var(--accent) } .p50 { stroke: var(--good) }
 .warm { fill: var(--track) } .grid { stroke: var(--line); vector-effect: non-scaling-stroke }
 .key { font-weight: 600 } .key.p99 { color: var(--accent) } .key.p50 { color: var(--good) }
 ";
 
-pub fn write(path: &Path, told: &Told, samples: &[Sample]) -> Result<()> {
-    let text = told.to_text();
+/// Writes the page.
+pub fn write(path: &Path, report: &LoadReport, samples: &[Sample]) -> Result<()> {
+    let text = report.to_text();
     let headline = text.lines().next().unwrap_or_default().to_owned();
     let calls: Vec<f64> = samples.iter().map(|sample| sample.calls_per_second).collect();
     let p99: Vec<f64> = samples.iter().map(|sample| sample.p99_us as f64).collect();
@@ -36,24 +38,24 @@ pub fn write(path: &Path, told: &Told, samples: &[Sample]) -> Result<()> {
             sample.failed.to_string(),
         ]
     });
-    let columns = [("until", false), ("calls a second", true), ("p50", true), ("p99", true), ("failed", true)];
+    let columns = [("second", false), ("calls a second", true), ("p50", true), ("p99", true), ("failed", true)];
     let main = [
-        tag("p").class("eyebrow").say(format!("yunti nn load {}", told.flags.namenode)),
-        tag("h1").say("What the NameNode took"),
+        tag("p").class("eyebrow").say(format!("yunti nn load {}", report.flags.namenode)),
+        tag("h1").say("Throughput and latency of the NameNode"),
         tag("p").class("lead").say(headline),
         section("calls", "Calls a second")
             .add(lines(samples, "Calls a second, over time", &[("calls", &calls)], most(&calls)))
             .add(axis(samples, &format!("{:.0} a second at the top", most(&calls)))),
-        section("times", "How long they took")
-            .add(lines(samples, "How long calls took, over time", &[("p99", &p99), ("p50", &p50)], most(&p99)))
+        section("times", "Latency")
+            .add(lines(samples, "Latency over time", &[("p99", &p99), ("p50", &p50)], most(&p99)))
             .add(axis(samples, &format!("{} at the top", time(most(&p99) as u64))))
             .add(
                 tag("ul")
                     .class("legend")
-                    .add(tag("li").class("key p99").say("p99: of a hundred, one takes longer"))
-                    .add(tag("li").class("key p50").say("p50: half take longer")),
+                    .add(tag("li").class("key p99").say("p99: one call of a hundred takes longer"))
+                    .add(tag("li").class("key p50").say("p50: half of the calls take longer")),
             ),
-        details("all seconds", table("By second", &columns, rows)),
+        details("all samples", table("Samples", &columns, rows)),
         section("figures", "By call").add(tag("pre").say(text)),
     ];
     let foot = "Made by yunti nn load. Grey: the warm-up, which is not counted.";
@@ -61,7 +63,7 @@ pub fn write(path: &Path, told: &Told, samples: &[Sample]) -> Result<()> {
     whole_file::write(path, &page.of(main), WHAT)
 }
 
-/// Lines from left to right, a point a sample.
+/// Draws a line for each series, from left to right, with a point for each sample.
 fn lines(samples: &[Sample], title: &str, of: &[(&str, &[f64])], most: f64) -> Tag {
     let end = samples.last().map_or(1.0, |sample| sample.seconds).max(1e-9);
     let x = |sample: &Sample| sample.seconds / end * WIDTH;

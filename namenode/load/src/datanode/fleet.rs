@@ -1,4 +1,4 @@
-//! All DataNodes, on one thread.
+//! DataNodes of a load, all on one thread.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -12,57 +12,59 @@ use std::time::{Duration, Instant};
 use mio::{Events, Poll, Token, Waker};
 use yunti_base::{Code, Error, Result};
 
-use super::node::{FIRST_PORT, Held, Methods, Node};
+use super::node::{FIRST_PORT, Methods, Node, Replica};
 use crate::load::latency::Latencies;
 use crate::load::operation::Call;
 use crate::rpc::connection::{Connection, End};
-use crate::rpc::polled::Ready;
+use crate::rpc::epoll::Ready;
 
 const EVENTS: usize = 1024;
-/// Between two heartbeats: `dfs.heartbeat.interval`.
+/// Time between two heartbeats: `dfs.heartbeat.interval`.
 const HEARTBEAT: Duration = Duration::from_secs(3);
 const RECONNECT: Duration = Duration::from_millis(500);
 const REFUSALS_MAX: u32 = 60;
 const LIVE_WITHIN: Duration = Duration::from_secs(120);
 
-/// What the thread and others share.
+/// State that the thread shares with the load.
 #[derive(Default)]
 struct Shared {
     live: AtomicUsize,
     is_over: AtomicBool,
 }
 
-/// What came of their calls.
+/// Latencies, errors and processor time of the DataNodes' calls.
 #[derive(Default)]
-pub struct Seen {
+pub struct FleetOutcome {
     pub latencies: Latencies,
     pub errors: Vec<(Call, String)>,
     pub cpu_seconds: f64,
 }
 
-/// The thread ends when this is dropped, or [`Fleet::end`] is called.
+/// The thread of all DataNodes; it ends on drop, or by [`Fleet::end`].
 pub struct Fleet {
     shared: Arc<Shared>,
-    blocks: Sender<(usize, Held)>,
+    blocks: Sender<(usize, Replica)>,
     waker: Arc<Waker>,
-    thread: Option<JoinHandle<Result<Seen>>>,
+    thread: Option<JoinHandle<Result<FleetOutcome>>>,
     count: usize,
 }
 
-/// By which clients tell that a DataNode has a block.
+/// Channel by which clients give blocks to DataNodes.
 #[derive(Clone)]
 pub struct Pipeline {
-    blocks: Sender<(usize, Held)>,
+    blocks: Sender<(usize, Replica)>,
     count: usize,
     waker: Arc<Waker>,
 }
 
 impl Pipeline {
+    /// Gives a block to a DataNode.
+    ///
     /// @param port the transfer port of the DataNode
-    /// @return whether it is one of these
-    pub fn write(&self, port: u32, block: Held) -> bool {
+    /// @return false if no DataNode of this fleet has the port
+    pub fn write(&self, port: u32, block: Replica) -> bool {
         let number = port.wrapping_sub(FIRST_PORT) as usize;
-        // Who has ended needs no blocks.
+        // A fleet that has ended needs no blocks.
         if number < self.count && self.blocks.send((number, block)).is_ok() {
             let _ = self.waker.wake();
         }
@@ -71,8 +73,10 @@ impl Pipeline {
 }
 
 impl Fleet {
-    /// @param reports how often each reports all its blocks; None: once, in the beginning
-    /// @param is_counting what comes meanwhile is counted
+    /// Starts the thread.
+    ///
+    /// @param reports period of full block reports; None: one, at the start
+    /// @param is_counting true while latencies count
     pub fn start(
         address: SocketAddr,
         user: &str,
@@ -88,7 +92,7 @@ impl Fleet {
         let shared = Arc::new(Shared::default());
         let slots =
             (0..count).map(|n| Slot { node: Node::new(n, run), connection: None, refusals: 0, was_live: false });
-        let sailing = Sailing {
+        let fleet_loop = FleetLoop {
             address,
             user: user.to_owned(),
             shared: shared.clone(),
@@ -100,18 +104,22 @@ impl Fleet {
             begun: Instant::now(),
             due: BTreeSet::new(),
             reports,
-            seen: Seen::default(),
+            outcome: FleetOutcome::default(),
         };
         let thread =
-            thread::Builder::new().name("yunti-datanodes".into()).spawn(move || sailing.run()).map_err(failed)?;
+            thread::Builder::new().name("yunti-datanodes".into()).spawn(move || fleet_loop.run()).map_err(failed)?;
         Ok(Fleet { shared, blocks, waker, thread: Some(thread), count })
     }
 
+    /// Returns a channel for a client.
     pub fn pipeline(&self) -> Pipeline {
         Pipeline { blocks: self.blocks.clone(), count: self.count, waker: self.waker.clone() }
     }
 
-    /// Returns when all are alive to the NameNode.
+    /// Returns once all are registered and have reported their blocks.
+    ///
+    /// # Errors
+    /// The thread failed, the wait was stopped, or not all are registered in time.
     pub fn wait(&mut self, is_stopped: impl Fn() -> bool, mut show: impl FnMut(usize)) -> Result<()> {
         let end = Instant::now() + LIVE_WITHIN;
         while self.shared.live.load(Relaxed) < self.count {
@@ -124,7 +132,7 @@ impl Fleet {
             if Instant::now() > end {
                 let live = self.shared.live.load(Relaxed);
                 let what =
-                    format!("of {} DataNodes, {live} are registered after {} s", self.count, LIVE_WITHIN.as_secs());
+                    format!("{live} of {} DataNodes are registered after {} s", self.count, LIVE_WITHIN.as_secs());
                 return Err(Error::new(Code::Input, what));
             }
             show(self.shared.live.load(Relaxed));
@@ -133,10 +141,11 @@ impl Fleet {
         Ok(())
     }
 
-    pub fn end(&mut self) -> Result<Seen> {
+    /// Ends the thread and returns its figures.
+    pub fn end(&mut self) -> Result<FleetOutcome> {
         self.shared.is_over.store(true, Relaxed);
         let _ = self.waker.wake();
-        let Some(thread) = self.thread.take() else { return Ok(Seen::default()) };
+        let Some(thread) = self.thread.take() else { return Ok(FleetOutcome::default()) };
         thread.join().map_err(|_| Error::new(Code::Internal, "the thread of the DataNodes panicked".to_owned()))?
     }
 }
@@ -150,12 +159,12 @@ impl Drop for Fleet {
 struct Slot {
     node: Node,
     connection: Option<Connection>,
-    /// In a row.
+    /// Refused connections in a row.
     refusals: u32,
     was_live: bool,
 }
 
-/// What is to be done at a moment.
+/// Scheduled action of a DataNode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
     Connect,
@@ -163,34 +172,34 @@ enum Due {
     Report,
 }
 
-struct Sailing {
+struct FleetLoop {
     address: SocketAddr,
     user: String,
     shared: Arc<Shared>,
     is_counting: Arc<AtomicBool>,
     poll: Poll,
     slots: Vec<Slot>,
-    arrived: Receiver<(usize, Held)>,
+    arrived: Receiver<(usize, Replica)>,
     methods: Methods,
     begun: Instant,
     due: BTreeSet<(Instant, usize, Due)>,
     reports: Option<Duration>,
-    seen: Seen,
+    outcome: FleetOutcome,
 }
 
-impl Sailing {
+impl FleetLoop {
     fn now_ns(&self) -> u64 {
         self.begun.elapsed().as_nanos() as u64
     }
 
-    fn run(mut self) -> Result<Seen> {
+    fn run(mut self) -> Result<FleetOutcome> {
         let cpu = || {
             let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
             time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
         };
         let count = self.slots.len();
         for n in 0..count {
-            // Spread over the time between two, as they are in a cluster that was not started at once.
+            // Heartbeats and reports are spread over their period: nodes of a cluster start at different times.
             let after = |period: Duration| self.begun + period.mul_f64((n + 1) as f64 / count as f64);
             self.due.insert((self.begun + Duration::from_micros(200) * n as u32, n, Due::Connect));
             self.due.insert((after(HEARTBEAT), n, Due::Heartbeat));
@@ -213,7 +222,7 @@ impl Sailing {
                 if is_counting {
                     cpu_from = cpu();
                 } else {
-                    self.seen.cpu_seconds += cpu() - cpu_from;
+                    self.outcome.cpu_seconds += cpu() - cpu_from;
                 }
                 was_counting = is_counting;
             }
@@ -226,7 +235,7 @@ impl Sailing {
             self.take_blocks();
             self.take_due()?;
         }
-        Ok(self.seen)
+        Ok(self.outcome)
     }
 
     fn take_blocks(&mut self) {
@@ -282,13 +291,13 @@ impl Sailing {
         Ok(())
     }
 
-    /// Sends what the node has to say.
+    /// Sends the node's next call.
     fn go_on(&mut self, n: usize) {
         let now = self.now_ns();
         let slot = &mut self.slots[n];
         let Some(connection) = &mut slot.connection else { return };
         slot.node.go_on(connection.out(), &self.methods, now);
-        // A connection that has gone is seen when it is read.
+        // The next read reports a broken connection.
         let _ = connection.flush(self.poll.registry());
     }
 
@@ -302,16 +311,16 @@ impl Sailing {
             return self.lose(n);
         }
         if ready.is_readable {
-            let (node, seen) = (&mut slot.node, &mut self.seen);
+            let (node, outcome) = (&mut slot.node, &mut self.outcome);
             let end = connection.read(scratch, ready.is_ended, |bytes| {
-                if let Some((call, ns, error)) = node.answered(bytes, now)? {
+                if let Some((call, ns, error)) = node.handle_response(bytes, now)? {
                     match error {
-                        None if is_counting => seen.latencies.add(call, ns),
+                        None if is_counting => outcome.latencies.add(call, ns),
                         None => {}
                         Some(error) => {
-                            seen.latencies.failed(call);
-                            if seen.errors.iter().all(|(known, _)| *known != call) {
-                                seen.errors.push((call, error));
+                            outcome.latencies.failed(call);
+                            if outcome.errors.iter().all(|(known, _)| *known != call) {
+                                outcome.errors.push((call, error));
                             }
                         }
                     }

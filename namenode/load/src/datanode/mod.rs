@@ -1,8 +1,8 @@
-//! DataNodes that have no disks: what a NameNode sees of a cluster.
+//! DataNodes without disks: registrations, heartbeats and block reports of a cluster.
 //!
 //! ```text
-//!   fleet.rs  all of them, on one thread: connections, when each is due, what clients tell of new blocks
-//!   node.rs   one of them: who it is, what it holds, what it has to say next
+//!   fleet.rs  all DataNodes, on one thread: connections, the schedule of calls, new blocks from clients
+//!   node.rs   one DataNode: its registration, its blocks, its next call
 //! ```
 
 pub mod fleet;

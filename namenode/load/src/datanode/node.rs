@@ -1,4 +1,4 @@
-//! One DataNode: it registers, sends heartbeats, reports all its blocks now and then, and each that comes or goes.
+//! One DataNode: it registers, sends heartbeats, and sends full and incremental block reports.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::rpc::datanode_messages as message;
 use crate::rpc::frame::{self, ClientId};
 
 pub const PROTOCOL: &str = "org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol";
-/// Transfer ports tell DataNodes of one address from each other.
+/// Transfer port of the first DataNode; DataNodes at one address differ by this port.
 pub const FIRST_PORT: u32 = 20_000;
 const INFO_PORT: u32 = 9864;
 const IPC_PORT: u32 = 9867;
@@ -20,18 +20,18 @@ const DELETED: i32 = 3;
 const BLOCK_COMMAND: i32 = 1;
 const REGISTER_COMMAND: i32 = 5;
 const INVALIDATE: i32 = 2;
-/// What stock puts into one incremental report is not bounded; one call is.
+/// Changes in one incremental report; stock has no bound, but a call has.
 const CHANGES_MAX: usize = 1000;
 
-/// A block of it.
+/// A block on a DataNode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct Replica {
     pub id: u64,
     pub generation: u64,
     pub bytes: u64,
 }
 
-/// What all have in common: the methods' names as they are sent.
+/// Encoded names of the methods, shared by all DataNodes.
 pub struct Methods(Vec<Vec<u8>>);
 
 impl Methods {
@@ -40,29 +40,32 @@ impl Methods {
     }
 }
 
+/// State of one DataNode.
 pub struct Node {
     client: ClientId,
     next: i32,
     uuid: String,
     storage: String,
     port: u32,
-    /// Who it is to the NameNode, which has told the rest.
+    /// Registration; None until the NameNode has sent its version.
     registration: Option<message::Registration>,
     pool: String,
     is_registered: bool,
-    held: HashMap<u64, Held>,
-    /// What has come, and what has gone.
-    changes: Vec<(Held, i32)>,
+    replicas: HashMap<u64, Replica>,
+    /// Blocks that were received or deleted since the last report.
+    changes: Vec<(Replica, i32)>,
     wants_report: bool,
-    /// That the NameNode allows a full report by.
+    /// Lease for a full report; 0 without one.
     lease: u64,
     is_heartbeat_due: bool,
-    /// Asked, and not answered; when.
+    /// Call without a response yet, and its start in nanoseconds.
     busy: Option<(Call, u64)>,
 }
 
 impl Node {
-    /// @param number from 0 on, among all
+    /// Returns a DataNode that is not registered.
+    ///
+    /// @param number from 0, among all
     pub fn new(number: usize, run: u64) -> Node {
         let half = run & 0xffff_ffff_ffff;
         Node {
@@ -74,7 +77,7 @@ impl Node {
             registration: None,
             pool: String::new(),
             is_registered: false,
-            held: HashMap::new(),
+            replicas: HashMap::new(),
             changes: Vec::new(),
             wants_report: true,
             lease: 0,
@@ -83,26 +86,30 @@ impl Node {
         }
     }
 
+    /// Writes the start of a new connection.
     pub fn hello(&mut self, out: &mut Vec<u8>, user: &str) {
         self.busy = None;
         self.is_registered = false;
         frame::hello(out, &self.client, user, PROTOCOL);
     }
 
-    /// Alive to the NameNode, with a full report.
+    /// Returns true once the NameNode has a registration and a full report.
     pub fn is_live(&self) -> bool {
         self.is_registered && !self.wants_report
     }
 
-    pub fn receive(&mut self, block: Held) {
-        self.held.insert(block.id, block);
+    /// Adds a block.
+    pub fn receive(&mut self, block: Replica) {
+        self.replicas.insert(block.id, block);
         self.changes.push((block, RECEIVED));
     }
 
+    /// Schedules a heartbeat.
     pub fn is_due(&mut self) {
         self.is_heartbeat_due = true;
     }
 
+    /// Schedules a full report, and a heartbeat to get its lease.
     pub fn wants_report(&mut self) {
         self.wants_report = true;
         self.is_heartbeat_due = true;
@@ -112,36 +119,36 @@ impl Node {
         message::Storage { uuid: self.storage.clone(), state: Some(0), kind: Some(1) }
     }
 
-    fn ask(&mut self, out: &mut Vec<u8>, methods: &Methods, call: Call, argument: &impl prost::Message, now_ns: u64) {
+    fn call(&mut self, out: &mut Vec<u8>, methods: &Methods, call: Call, argument: &impl prost::Message, now_ns: u64) {
         self.next = self.next.checked_add(1).unwrap_or(0);
         frame::call(out, self.next, &self.client, &methods.0[call as usize], argument);
         self.busy = Some((call, now_ns));
     }
 
-    /// Writes the next call, if there is one to be made and none under way.
+    /// Writes the next call, unless one has no response yet.
     pub fn go_on(&mut self, out: &mut Vec<u8>, methods: &Methods, now_ns: u64) {
         if self.busy.is_some() {
             return;
         }
         let Some(registration) = self.registration.clone() else {
             let nothing = crate::rpc::messages::Empty {};
-            return self.ask(out, methods, Call::VersionRequest, &nothing, now_ns);
+            return self.call(out, methods, Call::VersionRequest, &nothing, now_ns);
         };
         if !self.is_registered {
             let argument = message::Register { registration };
-            return self.ask(out, methods, Call::RegisterDatanode, &argument, now_ns);
+            return self.call(out, methods, Call::RegisterDatanode, &argument, now_ns);
         }
         if self.lease != 0 {
             let argument = self.report(registration);
-            return self.ask(out, methods, Call::BlockReport, &argument, now_ns);
+            return self.call(out, methods, Call::BlockReport, &argument, now_ns);
         }
         if !self.changes.is_empty() {
             let argument = self.incremental(registration);
-            return self.ask(out, methods, Call::BlockReceivedAndDeleted, &argument, now_ns);
+            return self.call(out, methods, Call::BlockReceivedAndDeleted, &argument, now_ns);
         }
         if self.is_heartbeat_due {
             self.is_heartbeat_due = false;
-            let used = self.held.values().map(|block| block.bytes).sum();
+            let used = self.replicas.values().map(|block| block.bytes).sum();
             let report = message::StorageReport {
                 uuid: self.storage.clone(),
                 capacity: Some(CAPACITY_BYTES),
@@ -151,17 +158,17 @@ impl Node {
             };
             let argument =
                 message::Heartbeat { registration, reports: vec![report], wants_report_lease: Some(self.wants_report) };
-            self.ask(out, methods, Call::SendHeartbeat, &argument, now_ns);
+            self.call(out, methods, Call::SendHeartbeat, &argument, now_ns);
         }
     }
 
     fn report(&self, registration: message::Registration) -> message::BlockReport {
-        let mut blocks = vec![self.held.len() as u64, 0];
-        // By number, as a DataNode's directories have them.
-        let mut held: Vec<&Held> = self.held.values().collect();
-        held.sort_unstable_by_key(|block| block.id);
-        held.iter().for_each(|block| blocks.extend([block.id, block.bytes, block.generation]));
-        // Before blocks that are being written, of which there are none.
+        let mut blocks = vec![self.replicas.len() as u64, 0];
+        // Sorted by id, as in a DataNode's directories.
+        let mut replicas: Vec<&Replica> = self.replicas.values().collect();
+        replicas.sort_unstable_by_key(|block| block.id);
+        replicas.iter().for_each(|block| blocks.extend([block.id, block.bytes, block.generation]));
+        // Separator before blocks that are being written, of which there are none.
         blocks.extend([u64::MAX; 3]);
         message::BlockReport {
             registration,
@@ -178,8 +185,8 @@ impl Node {
 
     fn incremental(&mut self, registration: message::Registration) -> message::IncrementalReport {
         let rest = self.changes.split_off(self.changes.len().min(CHANGES_MAX));
-        let of = |(held, status): (Held, i32)| message::ReceivedOrDeleted {
-            block: message::Block { id: held.id, generation: held.generation, bytes: Some(held.bytes) },
+        let of = |(replica, status): (Replica, i32)| message::ReceivedOrDeleted {
+            block: message::Block { id: replica.id, generation: replica.generation, bytes: Some(replica.bytes) },
             status,
         };
         let blocks = std::mem::replace(&mut self.changes, rest).into_iter().map(of).collect();
@@ -187,31 +194,31 @@ impl Node {
         message::IncrementalReport { registration, pool: self.pool.clone(), changes: vec![changes] }
     }
 
-    /// Takes an answer.
+    /// Handles a response.
     ///
-    /// @return the call, how long it took, and why it failed
+    /// @return the call, its nanoseconds, and its error
     /// # Errors
-    /// The other side speaks no Hadoop RPC, or does not take this DataNode.
-    pub fn answered(&mut self, bytes: &[u8], now_ns: u64) -> Result<Option<(Call, u64, Option<String>)>> {
-        let answer = frame::answer(bytes)?;
-        let Some((call, asked_ns)) = self.busy.take() else { return Ok(None) };
-        if answer.header.status != 0 {
-            let exception = answer.header.exception.as_deref().unwrap_or("an error without a name");
-            let message = answer.header.error.as_deref().unwrap_or_default();
+    /// The response is not Hadoop RPC, or the NameNode refuses this DataNode.
+    pub fn handle_response(&mut self, bytes: &[u8], now_ns: u64) -> Result<Option<(Call, u64, Option<String>)>> {
+        let response = frame::response(bytes)?;
+        let Some((call, sent_ns)) = self.busy.take() else { return Ok(None) };
+        if response.header.status != 0 {
+            let exception = response.header.exception.as_deref().unwrap_or("an unnamed error");
+            let message = response.header.error.as_deref().unwrap_or_default();
             let error = crate::load::operation::refused(call, exception, message);
-            if matches!(call, Call::VersionRequest | Call::RegisterDatanode) || answer.header.status == 2 {
+            if matches!(call, Call::VersionRequest | Call::RegisterDatanode) || response.header.status == 2 {
                 return Err(error.hint(
-                    "a DataNode must have a name: dfs.namenode.datanode.registration.ip-hostname-check=false lets others in",
+                    "give the machine a DNS name, or set dfs.namenode.datanode.registration.ip-hostname-check=false",
                 ));
             }
-            // It does not know this one any more.
+            // The NameNode no longer knows this DataNode.
             self.is_registered = false;
             self.lease = 0;
-            return Ok(Some((call, now_ns - asked_ns, Some(error.to_string()))));
+            return Ok(Some((call, now_ns - sent_ns, Some(error.to_string()))));
         }
         match call {
             Call::VersionRequest => {
-                let info = answer.result::<message::VersionAnswer>()?.info;
+                let info = response.result::<message::VersionResponse>()?.info;
                 self.pool = info.pool;
                 self.registration = Some(message::Registration {
                     id: message::DatanodeId {
@@ -237,11 +244,11 @@ impl Node {
                 self.wants_report();
             }
             Call::SendHeartbeat => {
-                let answer = answer.result::<message::HeartbeatAnswer>()?;
+                let response = response.result::<message::HeartbeatResponse>()?;
                 if self.wants_report {
-                    self.lease = answer.report_lease.unwrap_or(0);
+                    self.lease = response.report_lease.unwrap_or(0);
                 }
-                answer.commands.into_iter().for_each(|command| self.obey(command));
+                response.commands.into_iter().for_each(|command| self.execute(command));
             }
             Call::BlockReport => {
                 self.lease = 0;
@@ -249,15 +256,16 @@ impl Node {
             }
             _ => {}
         }
-        Ok(Some((call, now_ns - asked_ns, None)))
+        Ok(Some((call, now_ns - sent_ns, None)))
     }
 
-    fn obey(&mut self, command: message::Command) {
+    fn execute(&mut self, command: message::Command) {
         match (command.kind, command.blocks) {
             (REGISTER_COMMAND, _) => self.is_registered = false,
             (BLOCK_COMMAND, Some(blocks)) if blocks.action == INVALIDATE => {
-                let gone: Vec<Held> = blocks.blocks.iter().filter_map(|block| self.held.remove(&block.id)).collect();
-                self.changes.extend(gone.into_iter().map(|held| (held, DELETED)));
+                let gone: Vec<Replica> =
+                    blocks.blocks.iter().filter_map(|block| self.replicas.remove(&block.id)).collect();
+                self.changes.extend(gone.into_iter().map(|replica| (replica, DELETED)));
             }
             _ => {}
         }
@@ -269,7 +277,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_are_the_same() {
+    fn datanodes_have_distinct_ids() {
         let (one, other, of_another_run) = (Node::new(0, 1), Node::new(1, 1), Node::new(0, 2));
         assert_ne!(one.uuid, other.uuid);
         assert_ne!(one.uuid, of_another_run.uuid);
@@ -278,15 +286,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deleted_is_reported_once() {
+    fn reports_a_deleted_block_once() {
         let mut node = Node::new(0, 1);
-        node.receive(Held { id: 7, generation: 1, bytes: 10 });
+        node.receive(Replica { id: 7, generation: 1, bytes: 10 });
         node.changes.clear();
         let block = message::Block { id: 7, generation: 1, bytes: None };
         let command = message::BlockCommand { action: INVALIDATE, blocks: vec![block] };
-        node.obey(message::Command { kind: BLOCK_COMMAND, blocks: Some(command.clone()) });
-        node.obey(message::Command { kind: BLOCK_COMMAND, blocks: Some(command) });
-        assert_eq!(node.changes, [(Held { id: 7, generation: 1, bytes: 10 }, DELETED)]);
-        assert!(node.held.is_empty());
+        node.execute(message::Command { kind: BLOCK_COMMAND, blocks: Some(command.clone()) });
+        node.execute(message::Command { kind: BLOCK_COMMAND, blocks: Some(command) });
+        assert_eq!(node.changes, [(Replica { id: 7, generation: 1, bytes: 10 }, DELETED)]);
+        assert!(node.replicas.is_empty());
     }
 }

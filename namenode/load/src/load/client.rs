@@ -1,4 +1,4 @@
-//! A client of HDFS, as a NameNode knows one, and how it asks.
+//! Client of HDFS: the calls of one connection, encoded.
 
 use prost::Message;
 
@@ -6,19 +6,21 @@ use super::operation::{CALLS, Call};
 use crate::rpc::frame::{self, CLIENT_PROTOCOL, ClientId};
 use crate::rpc::messages as message;
 
-/// Directories that everybody may read and one may write: 0755; files 0644.
+/// Permissions of new directories; files have 0644.
 const OF_DIRECTORIES: message::FsPermission = message::FsPermission { perm: 0o755 };
 const OF_FILES: message::FsPermission = message::FsPermission { perm: 0o644 };
 const REPLICATION: u32 = 1;
 const BLOCK_BYTES: u64 = 128 << 20;
-/// `CREATE`, of CreateFlagProto.
+/// Flag `CREATE` of CreateFlagProto.
 const CREATE: u32 = 1;
 
-/// A client writes its calls. Its number and that of a call are what the NameNode knows a repeated call by (its retry cache), for ten
-/// minutes: no two clients have the same, in whichever run.
+/// A client that encodes its calls.
+///
+/// The NameNode's retry cache keeps the ids of client and call for ten minutes, to detect a repeated call. So each
+/// client of each run has a random id.
 pub struct Client {
     id: ClientId,
-    /// The holder of its leases.
+    /// Name of the lease holder.
     name: String,
     next: i32,
     methods: Vec<Vec<u8>>,
@@ -34,6 +36,7 @@ impl Client {
         }
     }
 
+    /// Writes the start of a connection.
     pub fn hello(&self, out: &mut Vec<u8>, user: &str) {
         frame::hello(out, &self.id, user, CLIENT_PROTOCOL);
     }
@@ -47,7 +50,7 @@ impl Client {
         self.put(out, Call::Null, &message::Empty {});
     }
 
-    /// getFileInfo or getContentSummary.
+    /// Writes getFileInfo or getContentSummary.
     pub fn path(&mut self, out: &mut Vec<u8>, call: Call, src: String) {
         self.put(out, call, &message::Path { src });
     }

@@ -1,4 +1,4 @@
-//! The loop that keeps all connections of a thread at work.
+//! Loop of one thread over all its connections.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -19,62 +19,64 @@ use super::names::{FILES_A_DIRECTORY, NameSpace};
 use super::operation::{Call, refused};
 use super::recent::{Batch, Recent};
 use super::schedule::{Arrivals, Pace};
-use super::worker::{Common, Then, Worker};
+use super::worker::{NextStep, Shared, Worker};
 use crate::datanode::fleet::Pipeline;
 use crate::rpc::connection::End;
 use crate::rpc::frame;
-use crate::rpc::messages::{Done, FileStatusAnswer};
+use crate::rpc::messages::{Done, FileStatusResponse};
 use crate::rpc::wire::{Event, Io, Source, Wire};
-use crate::server::{Server, Used};
+use crate::server::{Server, Usage};
 
-/// What is to be done.
+/// Work of a driver.
 pub enum Task {
-    /// Until the time is over; what comes in the warm-up is not counted.
+    /// Load for a time; the warm-up does not count.
     Load { mix: Mix, pace: Pace, warm_up: Duration, time: Duration },
-    /// All directories, then all files.
+    /// Create all directories, then all files.
     Make,
 }
 
-/// Where, as whom and how.
+/// Address, user and connections of a driver.
 pub struct Plan {
     pub address: SocketAddr,
     pub user: String,
     pub io: Io,
     pub connections: usize,
-    /// Of the first connection of this driver, among all.
+    /// Number of this driver's first connection, among all.
     pub first: usize,
     pub names: NameSpace,
     pub seed: u64,
     pub pipeline: Option<Pipeline>,
-    /// Where changes are written down.
+    /// History file, if the run has one.
     pub history: Option<Arc<History>>,
 }
 
-/// What others see of it while it runs.
+/// State that a running driver shares with other threads.
 #[derive(Default)]
 pub struct Progress {
     pub calls: AtomicU64,
     pub stop: AtomicBool,
-    /// What is seen now is of the time that counts.
+    /// True during the measured time.
     pub is_counting: Arc<AtomicBool>,
     pub recent: Recent,
 }
 
+/// Figures of a driver, or of several joined.
 pub struct Outcome {
     pub latencies: Latencies,
-    /// That counted.
+    /// Measured seconds.
     pub seconds: f64,
-    /// Of this thread, in that time.
+    /// Processor time of the client's threads in the measured time.
     pub cpu_seconds: f64,
-    /// Which way of input and output it was.
+    /// I/O method: `uring` or `epoll`.
     pub io: &'static str,
-    /// By the NameNode, in that time; None: that is not known.
-    pub used: Option<Used>,
+    /// Usage of the NameNode's process in the measured time, if known.
+    pub used: Option<Usage>,
+    /// First error of each kind of call.
     pub errors: Vec<(Call, String)>,
-    /// The NameNode's own, or why there are none.
+    /// Metrics of the NameNode, or the reason for their absence.
     pub figures: std::result::Result<Figures, String>,
     pub reconnects: u64,
-    /// That had come, and were never begun or never answered.
+    /// Operations that arrived and had no response.
     pub unanswered: u64,
 }
 
@@ -95,7 +97,7 @@ impl Default for Outcome {
 }
 
 impl Outcome {
-    /// With that of another thread, of the same time.
+    /// Adds the figures of another thread over the same time.
     pub fn join(&mut self, other: Outcome) {
         self.latencies.join(&other.latencies);
         self.seconds = self.seconds.max(other.seconds);
@@ -113,27 +115,29 @@ impl Outcome {
 }
 
 const HAND_ON: Duration = Duration::from_millis(200);
-/// What has been asked is answered by then, or never.
+/// Time to wait for responses after the end; calls without one then count as unanswered.
 const DRAIN: Duration = Duration::from_secs(5);
-/// Connections of which nothing tells yet that they are accepted.
+/// Connections that open at once, at most, until the server shows that it has accepted them.
 const OPENING_MAX: usize = 128;
+/// Time after which an idle connection counts as accepted.
 const SILENT: Duration = Duration::from_millis(20);
-/// Between two tries of a connection that is refused.
+/// Time between two attempts of a refused connection.
 const RECONNECT: Duration = Duration::from_millis(100);
+/// Refusals in a row before the first response of a NameNode.
 const REFUSALS_MAX: u32 = 50;
-/// Of a NameNode that has answered before: a start takes its time.
+/// Refusals in a row after a response; more, since a restart takes time.
 const REFUSALS_MAX_LATER: u32 = 600;
-/// Stock's client waits 400 ms, and longer each time: long for a load that is to be bound by the NameNode.
+/// Time before `complete` is repeated. Stock's client waits 400 ms, and longer each time, which would bound the load.
 const COMPLETE_AGAIN: Duration = Duration::from_millis(2);
-/// Of the calls before and after the load. A NameNode that starts takes its time.
-const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-const ASK_AGAIN: Duration = Duration::from_millis(200);
+/// Time limit of the calls before and after the load; long, since a NameNode may be starting.
+const RESPONSE_WITHIN: Duration = Duration::from_secs(30);
+const RETRY: Duration = Duration::from_millis(200);
 
 struct Slot {
     worker: Worker,
-    /// In a row.
+    /// Refused connections in a row.
     refusals: u32,
-    /// Nothing tells yet that the server has accepted it.
+    /// True until the server shows that it has accepted the connection.
     is_opening: bool,
 }
 
@@ -141,38 +145,38 @@ struct Driver<'a> {
     plan: &'a Plan,
     task: &'a Task,
     progress: &'a Progress,
-    common: Common<'a>,
+    common: Shared<'a>,
     wire: Wire,
     slots: Vec<Slot>,
     begun: Instant,
     arrivals: Option<Arrivals>,
-    /// Operations that have come while all connections were busy.
+    /// Arrival times of operations that found all connections busy.
     waiting: VecDeque<u64>,
     idle: Vec<usize>,
-    /// Slots that connect again, and when.
+    /// Slots that reconnect, and when.
     lost: VecDeque<(Instant, usize)>,
     to_open: VecDeque<usize>,
     opening: usize,
-    /// Slots that have opened and ask nothing, and when they count as accepted.
+    /// Slots that are open without a call, and when they count as accepted.
     silent: VecDeque<(Instant, usize)>,
-    /// Slots that wait for a block to be reported, and until when.
+    /// Slots that wait for a block report before they repeat `complete`, and until when.
     later: VecDeque<(Instant, usize)>,
-    /// When figures were handed on to who looks on.
+    /// Time of the last update of `progress.recent`.
     handed_ns: u64,
     reconnects: u64,
-    /// Of what is made: the next of directories, then of files.
+    /// Number of the next directory or file to create: directories first.
     made: u64,
     is_over: bool,
 }
 
-/// @return when the task is done, or was stopped
+/// Runs a task until it is done or stopped.
 pub fn run(plan: &Plan, task: &Task, progress: &Progress) -> Result<Outcome> {
     run_watching(plan, task, progress, None)
 }
 
-/// The same, and what a server uses meanwhile.
+/// Runs a task, and measures a server's process during it.
 pub fn run_watching(plan: &Plan, task: &Task, progress: &Progress, server: Option<&Server>) -> Result<Outcome> {
-    let common = Common {
+    let common = Shared {
         names: &plan.names,
         rng: fastrand::Rng::with_seed(plan.seed),
         latencies: Latencies::new(),
@@ -209,7 +213,7 @@ pub fn run_watching(plan: &Plan, task: &Task, progress: &Progress, server: Optio
         is_over: false,
     };
     let outcome = driver.work(server);
-    // What is still on its way, whether the load has ended well or not.
+    // Calls without a response count as failed, also after an error.
     driver.slots.iter_mut().for_each(|slot| slot.worker.give_up(&mut driver.common));
     outcome
 }
@@ -239,7 +243,7 @@ impl Driver<'_> {
         let start = self.begun.elapsed();
         self.common.kept_from_ns = (start + warm_up).as_nanos() as u64;
         let end_ns = (start + warm_up + time).as_nanos().min(u64::MAX.into()) as u64;
-        let used = || server.and_then(Server::used);
+        let used = || server.and_then(Server::usage);
         let (mut cpu_from, mut counted_from, mut used_from) = (cpu_ns(), start, used());
         let mut is_warm = warm_up.is_zero();
         self.progress.is_counting.store(is_warm && !matches!(self.task, Task::Make), Relaxed);
@@ -258,7 +262,7 @@ impl Driver<'_> {
         let counted = self.begun.elapsed() - counted_from;
         let cpu_seconds = (cpu_ns() - cpu_from) as f64 / 1e9;
         let used = used_from.zip(used()).map(|(from, to)| to.since(&from));
-        // What is on its way is still answered, and is counted: else long ones would be left out.
+        // Responses to calls under way still count. Without them the longest latencies would be missing.
         self.is_over = true;
         let until = self.now_ns() + DRAIN.as_nanos() as u64;
         while self.slots.iter().any(|slot| slot.worker.is_busy()) && self.now_ns() < until {
@@ -278,7 +282,7 @@ impl Driver<'_> {
         })
     }
 
-    /// All is made.
+    /// Returns true once all directories and files exist.
     fn is_done(&self) -> bool {
         matches!(self.task, Task::Make)
             && self.made >= self.plan.names.directories() + self.plan.names.files
@@ -317,14 +321,14 @@ impl Driver<'_> {
         self.open()?;
         while self.later.front().is_some_and(|(at, _)| *at <= Instant::now()) {
             if let Some((_, n)) = self.later.pop_front() {
-                self.ask_again(n);
+                self.repeat_complete(n);
             }
         }
         self.arrive();
         Ok(())
     }
 
-    /// Hands what has come to connections that have nothing to do.
+    /// Starts operations that have arrived on idle connections.
     fn arrive(&mut self) {
         if self.is_over {
             return;
@@ -345,7 +349,7 @@ impl Driver<'_> {
         }
     }
 
-    /// A connection has nothing to do.
+    /// Starts the next operation of an idle connection, or marks it as idle.
     fn free(&mut self, n: usize) {
         if self.is_over {
             return;
@@ -373,7 +377,8 @@ impl Driver<'_> {
             Task::Make => {
                 let (names, number) = (&self.plan.names, self.made);
                 let directories = names.directories();
-                // A file is made when its directory is: create() makes those that are missing, and mkdirs takes one that is there.
+                // A file may come before its directory: create() creates missing parents, and mkdirs accepts an
+                // existing one.
                 let (path, is_file) = match number.checked_sub(directories) {
                     None => (names.directory(number), false),
                     Some(file) if file < names.files => (names.file(spread(file, names.files)), true),
@@ -388,7 +393,8 @@ impl Driver<'_> {
         }
     }
 
-    /// As many as a server that has just started can take: it keeps few that it has not accepted yet (`ipc.server.listen.queue.size`).
+    /// Opens connections, a limited number at once: the backlog of a server that just started is short
+    /// (`ipc.server.listen.queue.size`).
     fn open(&mut self) -> Result<()> {
         while self.opening < OPENING_MAX {
             let Some(n) = self.to_open.pop_front() else { break };
@@ -397,7 +403,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// It has answered, or has gone, or has had time enough.
+    /// Marks a connection as no longer opening: it had a response, broke, or had enough time.
     fn is_accepted(&mut self, n: usize) {
         if std::mem::take(&mut self.slots[n].is_opening) {
             self.opening -= 1;
@@ -408,14 +414,14 @@ impl Driver<'_> {
         let slot = &mut self.slots[n];
         slot.is_opening = true;
         self.opening += 1;
-        self.wire.open(n, self.plan.address).map_err(|e| no_answer(self.plan, &e))?;
+        self.wire.open(n, self.plan.address).map_err(|e| no_response(self.plan, &e))?;
         if let Some(out) = self.wire.out(n) {
             slot.worker.hello(out, &self.plan.user);
         }
         Ok(())
     }
 
-    /// A connection has gone; it comes again a little later.
+    /// Closes a broken connection and schedules its reconnect.
     fn lose(&mut self, n: usize) {
         let slot = &mut self.slots[n];
         self.wire.close(n);
@@ -427,8 +433,8 @@ impl Driver<'_> {
     }
 
     fn gives_up(&self, n: usize) -> bool {
-        let has_answered = self.progress.calls.load(Relaxed) > 0;
-        self.slots[n].refusals >= if has_answered { REFUSALS_MAX_LATER } else { REFUSALS_MAX }
+        let has_responded = self.progress.calls.load(Relaxed) > 0;
+        self.slots[n].refusals >= if has_responded { REFUSALS_MAX_LATER } else { REFUSALS_MAX }
     }
 
     fn writable(&mut self, n: usize) -> Result<()> {
@@ -439,7 +445,7 @@ impl Driver<'_> {
             Ok(()) => {}
             Err(e) => {
                 if self.gives_up(n) || self.progress.calls.load(Relaxed) == 0 {
-                    return Err(no_answer(self.plan, &e));
+                    return Err(no_response(self.plan, &e));
                 }
                 self.lose(n);
                 return Ok(());
@@ -448,7 +454,7 @@ impl Driver<'_> {
         if !self.slots[n].worker.is_busy() {
             self.free(n);
         }
-        // It has nothing to ask, so that no answer tells.
+        // No response will show that an idle connection is accepted.
         if self.slots[n].is_opening && !self.slots[n].worker.is_busy() {
             self.silent.push_back((Instant::now() + SILENT, n));
         }
@@ -457,7 +463,7 @@ impl Driver<'_> {
 
     fn readable(&mut self, n: usize, source: Source) -> Result<()> {
         let now = self.now_ns();
-        let (mut then, mut answers) = (Then::GoesOn, 0);
+        let (mut next, mut responses) = (NextStep::Continue, 0);
         let mut out = Vec::new();
         if !self.wire.is_open(n) {
             return Ok(());
@@ -465,13 +471,13 @@ impl Driver<'_> {
         let slot = &mut self.slots[n];
         let (worker, common) = (&mut slot.worker, &mut self.common);
         let end = self.wire.read(n, source, |bytes| {
-            answers += 1;
-            then = worker.answered(bytes, &mut out, common, now)?;
+            responses += 1;
+            next = worker.handle_response(bytes, &mut out, common, now)?;
             Ok(())
         })?;
-        if answers > 0 {
+        if responses > 0 {
             slot.refusals = 0;
-            self.progress.calls.fetch_add(answers, Relaxed);
+            self.progress.calls.fetch_add(responses, Relaxed);
             if std::mem::take(&mut slot.is_opening) {
                 self.opening -= 1;
             }
@@ -479,7 +485,7 @@ impl Driver<'_> {
         if end == End::Closed {
             if self.gives_up(n) {
                 let what = format!("{} closes each connection", self.plan.address);
-                return Err(Error::new(Code::Input, what).hint("is it the RPC port of a NameNode, without Kerberos?"));
+                return Err(Error::new(Code::Input, what).hint("give the RPC port of a NameNode without Kerberos"));
             }
             self.lose(n);
             return Ok(());
@@ -491,91 +497,92 @@ impl Driver<'_> {
                 return Ok(());
             }
         }
-        match then {
-            Then::Over => self.free(n),
-            Then::Waits => self.later.push_back((Instant::now() + COMPLETE_AGAIN, n)),
-            Then::GoesOn => {}
+        match next {
+            NextStep::Finish => self.free(n),
+            NextStep::Repeat => self.later.push_back((Instant::now() + COMPLETE_AGAIN, n)),
+            NextStep::Continue => {}
         }
         Ok(())
     }
 
-    /// Asks again whether a file is complete.
-    fn ask_again(&mut self, n: usize) {
+    /// Repeats `complete`.
+    fn repeat_complete(&mut self, n: usize) {
         let now = self.now_ns();
         let Some(out) = self.wire.out(n) else { return };
-        self.slots[n].worker.ask_again(out, now);
+        self.slots[n].worker.repeat_complete(out, now);
         if self.wire.flush(n).is_err() {
             self.lose(n);
         }
     }
 }
 
-/// Whether a path is there.
+/// Returns true if a path exists.
 pub fn exists(plan: &Plan, path: &str) -> Result<bool> {
     let mut client = Client::new();
     let mut request = Vec::new();
     client.path(&mut request, Call::GetFileInfo, path.to_owned());
-    let answer: FileStatusAnswer = ask(plan, &client, Call::GetFileInfo, &request)?;
-    Ok(answer.status.is_some())
+    let response: FileStatusResponse = call(plan, &client, Call::GetFileInfo, &request)?;
+    Ok(response.status.is_some())
 }
 
+/// Creates a directory.
 pub fn make_directory(plan: &Plan, path: &str) -> Result<()> {
     let mut client = Client::new();
     let mut request = Vec::new();
     client.mkdirs(&mut request, path.to_owned());
-    ask::<Done>(plan, &client, Call::Mkdirs, &request).map(drop)
+    call::<Done>(plan, &client, Call::Mkdirs, &request).map(drop)
 }
 
-/// With all that is in it, if it is there.
+/// Deletes a path recursively, if it exists.
 pub fn delete(plan: &Plan, path: &str) -> Result<()> {
     let mut client = Client::new();
     let mut request = Vec::new();
     client.delete(&mut request, path.to_owned(), true);
-    ask::<Done>(plan, &client, Call::Delete, &request).map(drop)
+    call::<Done>(plan, &client, Call::Delete, &request).map(drop)
 }
 
-/// One call by a connection of its own, which waits, also for a NameNode that starts.
-fn ask<T: Message + Default>(plan: &Plan, client: &Client, call: Call, request: &[u8]) -> Result<T> {
-    let end = Instant::now() + ANSWER_WITHIN;
+/// Makes one blocking call over its own connection, and retries while a NameNode starts.
+fn call<T: Message + Default>(plan: &Plan, client: &Client, call: Call, request: &[u8]) -> Result<T> {
+    let end = Instant::now() + RESPONSE_WITHIN;
     loop {
-        let bytes = ask_once(plan, client, request)?;
-        let answer = frame::answer(&bytes)?;
-        let exception = answer.header.exception.as_deref().unwrap_or("an error without a name");
-        match answer.header.status {
-            0 => return answer.result(),
-            _ if exception.ends_with("RetriableException") && Instant::now() < end => std::thread::sleep(ASK_AGAIN),
-            _ => return Err(refused(call, exception, answer.header.error.as_deref().unwrap_or_default())),
+        let bytes = call_once(plan, client, request)?;
+        let response = frame::response(&bytes)?;
+        let exception = response.header.exception.as_deref().unwrap_or("an unnamed error");
+        match response.header.status {
+            0 => return response.result(),
+            _ if exception.ends_with("RetriableException") && Instant::now() < end => std::thread::sleep(RETRY),
+            _ => return Err(refused(call, exception, response.header.error.as_deref().unwrap_or_default())),
         }
     }
 }
 
-fn ask_once(plan: &Plan, client: &Client, request: &[u8]) -> Result<Vec<u8>> {
-    let failed = |e: io::Error| no_answer(plan, &e);
-    let mut stream = TcpStream::connect_timeout(&plan.address, ANSWER_WITHIN).map_err(failed)?;
-    stream.set_read_timeout(Some(ANSWER_WITHIN)).map_err(failed)?;
+fn call_once(plan: &Plan, client: &Client, request: &[u8]) -> Result<Vec<u8>> {
+    let failed = |e: io::Error| no_response(plan, &e);
+    let mut stream = TcpStream::connect_timeout(&plan.address, RESPONSE_WITHIN).map_err(failed)?;
+    stream.set_read_timeout(Some(RESPONSE_WITHIN)).map_err(failed)?;
     let mut out = Vec::new();
     client.hello(&mut out, &plan.user);
     out.extend_from_slice(request);
     stream.write_all(&out).map_err(failed)?;
     let mut bytes = vec![0; 4];
     stream.read_exact(&mut bytes).map_err(failed)?;
-    let length = frame::answer_bytes(&bytes)?.unwrap_or(4);
+    let length = frame::response_bytes(&bytes)?.unwrap_or(4);
     bytes.resize(length, 0);
     stream.read_exact(&mut bytes[4..]).map_err(failed)?;
     Ok(bytes)
 }
 
-fn no_answer(plan: &Plan, error: &io::Error) -> Error {
-    Error::io(Code::Input, "no NameNode answers", error)
+fn no_response(plan: &Plan, error: &io::Error) -> Error {
+    Error::io(Code::Input, "no NameNode responds", error)
         .at_path(plan.address.to_string())
         .hint("give its RPC address: dfs.namenode.rpc-address, or fs.defaultFS")
 }
 
-/// Files one after the other are of different directories: their locks and listings are not all of one.
+/// Maps successive numbers to files of different directories, so that creates do not all hit one directory.
 fn spread(number: u64, files: u64) -> u64 {
     let directories = files.div_ceil(FILES_A_DIRECTORY);
     let full = files / FILES_A_DIRECTORY;
-    // Row by row over the full directories, then what is left in the last one.
+    // Row by row over the full directories, then the rest in the last one.
     if number < full * FILES_A_DIRECTORY {
         (number % full) * FILES_A_DIRECTORY + number / full
     } else {
@@ -588,7 +595,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_file_is_made_once() {
+    fn spread_is_a_permutation() {
         for files in [1, 999, 1000, 1001, 2000, 3456] {
             let mut all: Vec<u64> = (0..files).map(|n| spread(n, files)).collect();
             all.sort_unstable();

@@ -1,7 +1,7 @@
-//! The NameNode's own figures of its calls while it is loaded: how long they were in its queue, and how long it was at them.
+//! Metrics of the NameNode during a load: mean times in the queue, for the lock, of processing and of the response.
 //!
-//! It makes them anew each ten seconds or so, when they are asked for: a count since it began, and the mean of those since the last time. They are asked for
-//! often, and what is new is added up.
+//! The NameNode updates them about every ten seconds, on request: a count since its start, and the mean since the
+//! last update. So they are requested often, and each new count is added with its mean.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -14,9 +14,9 @@ use crate::jmx::Beans;
 
 const BEAN: &str = "Hadoop:service=NameNode,name=RpcActivityForPort";
 const TIMEOUT: Duration = Duration::from_secs(5);
-const ASK_AGAIN: Duration = Duration::from_millis(500);
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// Name in the bean, and what it is called here. In milliseconds.
+const PERIOD: Duration = Duration::from_millis(500);
+const POLL: Duration = Duration::from_millis(20);
+/// Attribute in the bean, and its name here; milliseconds.
 const RATES: [(&str, &str); 4] = [
     ("RpcQueueTime", "queue"),
     ("RpcLockWaitTime", "lock_wait"),
@@ -24,10 +24,10 @@ const RATES: [(&str, &str); 4] = [
     ("RpcResponseTime", "response"),
 ];
 
-/// A mean of those that were seen.
+/// Sum over the calls that were sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Rate {
-    /// At the last look, since the NameNode began.
+    /// Count at the last sample, since the NameNode's start.
     known: f64,
     calls: f64,
     sum_ms: f64,
@@ -37,7 +37,7 @@ impl Rate {
     fn add(&mut self, count: f64, mean_ms: f64) {
         let fresh = count - self.known;
         self.known = count;
-        // It began again.
+        // The count is smaller after a restart.
         if fresh > 0.0 {
             self.calls += fresh;
             self.sum_ms += fresh * mean_ms;
@@ -45,6 +45,7 @@ impl Rate {
     }
 }
 
+/// Metrics of one RPC server over the measured time.
 #[derive(Debug, Default)]
 pub struct Figures {
     rates: BTreeMap<&'static str, Rate>,
@@ -52,8 +53,10 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// @param port of its RPC: it has several where DataNodes have a port of their own
-    fn look(&mut self, beans: &Beans, port: u16, is_first: bool) {
+    /// Adds a sample.
+    ///
+    /// @param port the RPC port; a NameNode has several if DataNodes have their own
+    fn add(&mut self, beans: &Beans, port: u16, is_first: bool) {
         let name = format!("{BEAN}{port}");
         for (rate, own) in RATES {
             let count = beans.number(&name, &format!("{rate}NumOps"));
@@ -69,10 +72,10 @@ impl Figures {
         self.queue_length_max = self.queue_length_max.max(beans.number(&name, "CallQueueLength").unwrap_or(0.0));
     }
 
-    /// Milliseconds, of each that was seen.
+    /// Returns the mean milliseconds of each metric with calls.
     pub fn means(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        let seen = self.rates.iter().filter(|(_, rate)| rate.calls > 0.0);
-        seen.map(|(name, rate)| (*name, rate.sum_ms / rate.calls))
+        let rates = self.rates.iter().filter(|(_, rate)| rate.calls > 0.0);
+        rates.map(|(name, rate)| (*name, rate.sum_ms / rate.calls))
     }
 
     pub fn to_json(&self) -> Value {
@@ -83,11 +86,11 @@ impl Figures {
     }
 }
 
-/// Looks until it is over.
+/// Samples the metrics until `is_over`.
 ///
-/// @param is_counting what comes before is not counted
+/// @param is_counting set when the measurement starts
 /// # Errors
-/// There is nothing to look at, and why.
+/// The metrics are not available; the text gives the reason.
 pub fn watch(
     address: &str,
     port: u16,
@@ -95,27 +98,27 @@ pub fn watch(
     is_over: &AtomicBool,
 ) -> std::result::Result<Figures, String> {
     let query = format!("{BEAN}{port}");
-    let ask = || Beans::ask(address, &query, TIMEOUT).map_err(|e| e.to_string());
+    let fetch = || Beans::fetch(address, &query, TIMEOUT).map_err(|e| e.to_string());
     let mut figures = Figures::default();
     let mut is_first = true;
     let mut next = Instant::now();
-    let beans = ask()?;
+    let beans = fetch()?;
     if beans.named(&query).next().is_none() {
-        return Err(format!("http://{address}/jmx knows nothing of port {port}"));
+        return Err(format!("http://{address}/jmx has no metrics of port {port}"));
     }
     while !is_over.load(Relaxed) {
         if is_counting.load(Relaxed) && Instant::now() >= next {
-            figures.look(&ask()?, port, is_first);
+            figures.add(&fetch()?, port, is_first);
             is_first = false;
-            next = Instant::now() + ASK_AGAIN;
+            next = Instant::now() + PERIOD;
         }
-        thread::sleep(LOOK_AGAIN);
+        thread::sleep(POLL);
     }
     if !is_first {
-        figures.look(&ask()?, port, false);
+        figures.add(&fetch()?, port, false);
     }
     if figures.means().next().is_none() {
-        return Err("the NameNode makes its figures each ten seconds: load it for longer (-s)".to_owned());
+        return Err("the NameNode updates its metrics every ten seconds: load it for longer (-s)".to_owned());
     }
     Ok(figures)
 }
@@ -125,19 +128,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_new_is_added_up() {
+    fn adds_new_calls() {
         let bean = |count: u64, mean: f64| {
             let text = format!(
-                r#"{{"beans":[{{"name":"{BEAN}8020","RpcQueueTimeNumOps":{count},"RpcQueueTimeAvgTime":{mean},"CallQueueLength":{count}}}]}}"#
+                r#"{{"beans":[{{"name":"{BEAN}8020","RpcQueueTimeNumOps":{count},"RpcQueueTimeAvgTime":{mean},
+                    "CallQueueLength":{count}}}]}}"#
             );
             Beans::read(&text).unwrap()
         };
         let mut figures = Figures::default();
-        figures.look(&bean(100, 50.0), 8020, true);
-        // Asked again before they were made anew.
-        figures.look(&bean(100, 50.0), 8020, false);
-        figures.look(&bean(300, 2.0), 8020, false);
-        figures.look(&bean(400, 5.0), 8020, false);
+        figures.add(&bean(100, 50.0), 8020, true);
+        // A second request before the next update.
+        figures.add(&bean(100, 50.0), 8020, false);
+        figures.add(&bean(300, 2.0), 8020, false);
+        figures.add(&bean(400, 5.0), 8020, false);
         assert_eq!(figures.means().collect::<Vec<_>>(), [("queue", 3.0)]);
         assert_eq!(figures.queue_length_max, 400.0);
     }

@@ -1,22 +1,23 @@
-//! How long calls took, by call.
+//! Latencies by kind of call.
 
 use hdrhistogram::Histogram;
 use serde_json::{Value, json};
 
 use super::operation::{CALLS, Call};
 
-/// Of what a histogram keeps: from a microsecond to ten minutes, to three digits.
+/// Range of a histogram: a microsecond to ten minutes, with three digits.
 const LOWEST_US: u64 = 1;
 const HIGHEST_US: u64 = 600_000_000;
 const DIGITS: u8 = 3;
 
-/// Of one call.
+/// Latencies and failures of one kind of call.
 pub struct Latency {
-    /// In microseconds.
+    /// Microseconds of successful calls.
     pub histogram: Histogram<u64>,
     pub failed: u64,
 }
 
+/// Latencies of all kinds of calls.
 pub struct Latencies {
     of: Vec<Latency>,
 }
@@ -51,11 +52,13 @@ impl Latencies {
         }
     }
 
+    /// Returns the kinds of calls that occurred.
     pub fn all(&self) -> impl Iterator<Item = (Call, &Latency)> {
         let of = CALLS.iter().map(|(call, _)| *call).zip(&self.of);
         of.filter(|(_, latency)| !latency.histogram.is_empty() || latency.failed > 0)
     }
 
+    /// Returns the number of successful calls.
     pub fn calls(&self) -> u64 {
         self.of.iter().map(|latency| latency.histogram.len()).sum()
     }

@@ -1,4 +1,4 @@
-//! Operations with their weights, of which one is chosen by chance each time.
+//! Mix of operations, with a random choice by weight.
 
 use super::operation::{OPERATIONS, Operation};
 
@@ -10,26 +10,28 @@ pub struct Mix {
 }
 
 impl Mix {
+    /// Parses a mix; an operation without a weight has 1.
     pub fn parse(text: &str) -> std::result::Result<Mix, String> {
         let names = || OPERATIONS.map(|(_, name)| name).join(", ");
         let mut of: Vec<(Operation, f64)> = Vec::new();
         for part in text.split(',') {
             let (name, weight) = part.split_once('=').unwrap_or((part, "1"));
             let Some((operation, _)) = OPERATIONS.iter().find(|(_, known)| *known == name.trim()) else {
-                return Err(format!("'{name}' is no operation: {}", names()));
+                return Err(format!("'{name}' is not an operation; give one of {}", names()));
             };
             let weight: f64 = weight.trim().parse().unwrap_or(f64::NAN);
             if !(weight > 0.0 && weight.is_finite()) {
                 return Err(format!("'{part}' has no weight above 0; give one such as {name}=10"));
             }
             if of.iter().any(|(known, _)| known == operation) {
-                return Err(format!("{name} is there twice"));
+                return Err(format!("{name} is given twice"));
             }
             of.push((*operation, of.last().map_or(0.0, |(_, sum)| *sum) + weight));
         }
         Ok(Mix { of })
     }
 
+    /// Chooses an operation.
     pub fn choose(&self, rng: &mut fastrand::Rng) -> Operation {
         let all = self.of.last().map_or(0.0, |(_, sum)| *sum);
         let at = rng.f64() * all;
@@ -37,7 +39,7 @@ impl Mix {
         chosen.map_or(Operation::Null, |(operation, _)| *operation)
     }
 
-    /// Shares of one, in the order in which they were given.
+    /// Returns the shares, which sum to 1, in the given order.
     pub fn shares(&self) -> Vec<(Operation, f64)> {
         let all = self.of.last().map_or(0.0, |(_, sum)| *sum);
         let mut before = 0.0;
@@ -55,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mixes() {
+    fn chooses_by_weight() {
         let mix = Mix::parse("getFileInfo=90,mkdirs=10").unwrap();
         assert_eq!(mix.shares(), [(Operation::GetFileInfo, 0.9), (Operation::Mkdirs, 0.1)]);
         let mut rng = fastrand::Rng::with_seed(7);

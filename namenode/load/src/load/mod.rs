@@ -1,4 +1,4 @@
-//! Load on a NameNode.
+//! Load on a NameNode: the driver of all connections, its operations and its figures.
 
 pub mod client;
 pub mod driver;

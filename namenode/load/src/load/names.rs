@@ -1,20 +1,21 @@
-//! The name space that is asked for: files that are there, and files that come and go.
+//! Paths of a load: files to read, and files that connections create and remove.
 //!
 //! ```text
-//!   /yunti-nn/base-N/d00000/f0000000   N files, a thousand a directory, made once and kept
-//!   /yunti-nn/run-R/c00000/..          what connection 0 of run R makes, renames and deletes; removed at the end
-//!   /yunti-nn/run-R/base/..            in place of base-N, where there are DataNodes
+//!   /yunti-nn/base-N/d00000/f0000000   N files to read, a thousand a directory, created once and kept
+//!   /yunti-nn/run-R/c00000/..          files of connection 0 of run R, removed at the end
+//!   /yunti-nn/run-R/base/..            replaces base-N in runs with DataNodes
 //! ```
 
 pub const ROOT: &str = "/yunti-nn";
 pub const FILES_A_DIRECTORY: u64 = 1000;
 
+/// Paths of one run.
 #[derive(Clone, Debug)]
 pub struct NameSpace {
     pub files: u64,
-    /// Tells this run's files from those of others.
+    /// Random number of the run.
     pub run: u64,
-    /// Of this run alone: blocks are on DataNodes that go with it.
+    /// True if files have blocks; these exist only on the run's own DataNodes.
     pub has_blocks: bool,
 }
 
@@ -23,7 +24,7 @@ impl NameSpace {
         if self.has_blocks { format!("{}/base", self.run()) } else { format!("{ROOT}/base-{}", self.files) }
     }
 
-    /// There when all files are: it is made last.
+    /// Returns the marker directory, which is created after all files.
     pub fn is_made(&self) -> String {
         format!("{}/made", self.base())
     }
@@ -45,34 +46,36 @@ impl NameSpace {
     }
 }
 
-/// Files of a connection's own.
+/// Files of one connection.
 #[derive(Debug)]
-pub struct Own {
+pub struct OwnFiles {
     folder: String,
     next: u64,
-    /// Those that are there.
+    /// Numbers of the existing files.
     files: Vec<u64>,
 }
 
-impl Own {
-    pub fn of(names: &NameSpace, connection: usize) -> Own {
-        Own { folder: format!("{}/c{connection:05}", names.run()), next: 0, files: Vec::new() }
+impl OwnFiles {
+    pub fn of(names: &NameSpace, connection: usize) -> OwnFiles {
+        OwnFiles { folder: format!("{}/c{connection:05}", names.run()), next: 0, files: Vec::new() }
     }
 
     fn name(&self, number: u64) -> String {
         format!("{}/{number:07}", self.folder)
     }
 
+    /// Returns an unused number and its path.
     pub fn fresh(&mut self) -> (u64, String) {
         self.next += 1;
         (self.next, self.name(self.next))
     }
 
+    /// Adds a file that now exists.
     pub fn is_there(&mut self, number: u64) {
         self.files.push(number);
     }
 
-    /// One of those that are there, and is not from here on.
+    /// Removes a random file from the list and returns its path.
     pub fn take(&mut self, rng: &mut fastrand::Rng) -> Option<String> {
         if self.files.is_empty() {
             return None;

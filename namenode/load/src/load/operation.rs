@@ -1,24 +1,25 @@
-//! What a NameNode can be asked for, and how it is asked.
+//! Operations of a mix, and the RPC calls that they consist of.
 
 use yunti_base::{Code, Error};
 
-/// What a mix is made of.
+/// An operation of a mix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// A call that takes no lock and reads nothing: getServerDefaults.
+    /// getServerDefaults: takes no lock and reads nothing.
     Null,
     GetFileInfo,
     GetListing,
     GetBlockLocations,
     ContentSummary,
     Mkdirs,
-    /// create, addBlock (where there are DataNodes), complete.
+    /// create, addBlock (with DataNodes), complete.
     Create,
     Rename,
     Delete,
     SetPermission,
 }
 
+/// Operations and their names in a mix.
 pub const OPERATIONS: [(Operation, &str); 10] = [
     (Operation::Null, "null"),
     (Operation::GetFileInfo, "getFileInfo"),
@@ -32,7 +33,7 @@ pub const OPERATIONS: [(Operation, &str); 10] = [
     (Operation::SetPermission, "setPermission"),
 ];
 
-/// A call of the protocol: what is measured.
+/// A call of the protocol, the unit of latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Call {
     Null,
@@ -47,7 +48,7 @@ pub enum Call {
     Rename,
     Delete,
     SetPermission,
-    // Of DataNodes.
+    // Calls of DataNodes.
     VersionRequest,
     RegisterDatanode,
     SendHeartbeat,
@@ -55,6 +56,7 @@ pub enum Call {
     BlockReceivedAndDeleted,
 }
 
+/// Calls and their method names, in the order of [`Call`].
 pub const CALLS: [(Call, &str); 17] = [
     (Call::Null, "getServerDefaults"),
     (Call::GetFileInfo, "getFileInfo"),
@@ -81,18 +83,18 @@ impl Call {
     }
 }
 
-/// What stock calls an exception without its package: `FileNotFoundException`.
+/// Returns an exception's name without its package: `FileNotFoundException`.
 pub fn short_name(exception: &str) -> &str {
     exception.rsplit(['.', '$']).next().unwrap_or(exception)
 }
 
-/// An error of the server's, where there is no going on.
+/// Returns the error for an exception of the server.
 pub fn refused(call: Call, exception: &str, message: &str) -> Error {
     let first = message.lines().next().unwrap_or_default();
-    // Of a server with hadoop.security.authentication=kerberos; behind it, what it takes.
+    // A server with hadoop.security.authentication=kerberos sends this, followed by the methods that it accepts.
     if first.contains("SIMPLE authentication is not enabled") {
-        let what = format!("the NameNode wants SASL (Kerberos, tokens), which yunti nn does not speak: {first}");
-        return Error::new(Code::Input, what).hint("load one of hadoop.security.authentication=simple");
+        let what = format!("the NameNode requires SASL (Kerberos, tokens), which yunti nn does not support: {first}");
+        return Error::new(Code::Input, what).hint("load a NameNode with hadoop.security.authentication=simple");
     }
     Error::new(Code::Input, format!("{}: {}: {first}", call.name(), short_name(exception)))
 }
@@ -102,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_have_their_own_names() {
+    fn calls_are_in_order() {
         for (n, (call, _)) in CALLS.iter().enumerate() {
             assert_eq!(*call as usize, n);
         }

@@ -1,24 +1,24 @@
-//! What came in the last second: for who looks on, and for the plot.
+//! Samples of about a second, for the progress line and the plot.
 
 use std::sync::Mutex;
 use std::time::Instant;
 
 use hdrhistogram::Histogram;
 
-/// Two digits are enough for a look.
+/// Digits of a sample's histogram.
 const DIGITS: u8 = 2;
 const HIGHEST_US: u64 = 600_000_000;
 
-/// Filled by all threads that load.
+/// Calls since the last sample, of all threads.
 pub struct Recent {
     of: Mutex<(Histogram<u64>, u64)>,
     begun: Instant,
 }
 
-/// A second of it, or about one.
+/// Throughput and latencies of about a second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// Its end, since the first.
+    /// Seconds from the start to the sample's end.
     pub seconds: f64,
     pub calls_per_second: f64,
     pub p50_us: u64,
@@ -27,7 +27,7 @@ pub struct Sample {
     pub is_counted: bool,
 }
 
-/// Of one thread, not yet handed on.
+/// Calls of one thread that are not in [`Recent`] yet.
 pub struct Batch {
     times: Histogram<u64>,
     failed: u64,
@@ -58,7 +58,7 @@ impl Default for Recent {
 }
 
 impl Recent {
-    /// Takes what is in it.
+    /// Moves a batch's calls into this.
     pub fn hand(&self, batch: &mut Batch) {
         if let Ok(mut of) = self.of.lock() {
             of.0.add(&batch.times).expect("the same bounds");
@@ -68,7 +68,7 @@ impl Recent {
         batch.failed = 0;
     }
 
-    /// What came since the last sample.
+    /// Returns the sample since `since`, and starts the next.
     pub fn sample(&self, since: Instant, is_counted: bool) -> Sample {
         let seconds = since.elapsed().as_secs_f64().max(1e-9);
         let mut of = self.of.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

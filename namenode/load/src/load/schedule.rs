@@ -1,32 +1,34 @@
-//! When operations are due.
+//! Schedule of operations: closed loop or open loop.
 
-/// How load is made.
+/// Pace of a load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
-    /// Each connection asks again as soon as it has its answer.
+    /// Closed loop: each connection sends its next call after the response to the last.
     Closed,
-    /// So many operations a second come, whether the server keeps up or not. How long one took is counted from when it came, so that a server
-    /// that stands still is seen as one (no coordinated omission).
+    /// Open loop: this many operations a second arrive, whether the server keeps up or not. Latency counts from the
+    /// arrival, so that a stall of the server shows in the percentiles (no coordinated omission).
     Open(f64),
 }
 
-/// Arrivals at a rate, by chance: the time between two is exponentially distributed (a Poisson process), as of many clients that know nothing
-/// of each other.
+/// Random arrivals at a rate: the time between two is exponentially distributed (a Poisson process), as for many
+/// independent clients.
 pub struct Arrivals {
     next_ns: f64,
     mean_ns: f64,
 }
 
 impl Arrivals {
+    /// Returns arrivals from this moment on.
     pub fn new(per_second: f64, from_ns: u64) -> Arrivals {
         Arrivals { next_ns: from_ns as f64, mean_ns: 1e9 / per_second }
     }
 
+    /// Returns the next arrival.
     pub fn next_ns(&self) -> u64 {
         self.next_ns as u64
     }
 
-    /// The moment of one that has come by now.
+    /// Returns an arrival up to now, and draws the next one; None without one.
     pub fn take(&mut self, now_ns: u64, rng: &mut fastrand::Rng) -> Option<u64> {
         let due = self.next_ns as u64;
         if due > now_ns {
@@ -43,13 +45,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_as_asked_for() {
+    fn arrivals_have_the_rate() {
         let (mut rng, mut arrivals) = (fastrand::Rng::with_seed(1), Arrivals::new(1000.0, 0));
         let mut dues = Vec::new();
         while let Some(due) = arrivals.take(10_000_000_000, &mut rng) {
             dues.push(due);
         }
-        // Ten thousand, and its square root is a hundred.
+        // Expected: ten thousand, with a standard deviation of a hundred.
         assert!((9_600..10_400).contains(&dues.len()), "{}", dues.len());
         assert!(dues.is_sorted() && arrivals.next_ns() > 10_000_000_000);
     }

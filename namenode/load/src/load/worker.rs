@@ -1,101 +1,102 @@
-//! A connection and what it is at: one operation at a time, of one call or of several.
+//! Worker of one connection: one operation at a time, of one call or of several.
 
 use yunti_base::Result;
 
 use super::client::Client;
 use super::history::History;
 use super::latency::Latencies;
-use super::names::{NameSpace, Own};
+use super::names::{NameSpace, OwnFiles};
 use super::operation::{Call, Operation};
 use super::recent::Batch;
 use crate::datanode::fleet::Pipeline;
-use crate::datanode::node::Held;
+use crate::datanode::node::Replica;
 use crate::rpc::frame;
-use crate::rpc::messages::{AddBlockAnswer, Done, ExtendedBlock, FileStatusAnswer};
+use crate::rpc::messages::{AddBlockResponse, Done, ExtendedBlock, FileStatusResponse};
 
-/// Of a block that a client writes.
+/// Bytes of a block that a client writes.
 const BLOCK_BYTES: u64 = 1 << 20;
 
-/// An operation that has begun.
-struct Busy {
+/// An operation under way.
+struct ActiveOperation {
     call: Call,
-    /// When it should have been sent: for the first call of an operation, the moment it was due.
+    /// Start of the call's latency: for the first call of an operation, its arrival.
     due_ns: u64,
-    /// Of its own file.
+    /// Number of the connection's file; 0 without one.
     number: u64,
     path: String,
     file_id: u64,
     has_block: bool,
     block: Option<ExtendedBlock>,
     is_kept: bool,
-    /// What it changes, where that is written down.
+    /// Line for the history file, if the run has one.
     change: Option<String>,
 }
 
-impl Common<'_> {
-    fn fails(&mut self, busy: &Busy, error: String) {
+impl Shared<'_> {
+    fn fails(&mut self, busy: &ActiveOperation, error: String) {
         self.latencies.failed(busy.call);
         self.batch.failed();
-        busy.is_told(self, false);
+        busy.record(self, false);
         if self.errors.iter().all(|(call, _)| *call != busy.call) {
             self.errors.push((busy.call, error));
         }
     }
 }
 
-impl Busy {
-    /// An answer that is no error may still say no.
-    fn is_done(&self, answer: &frame::Answer) -> Result<bool> {
-        if self.change.is_some() { Ok(answer.result::<Done>()?.result) } else { Ok(true) }
+impl ActiveOperation {
+    /// Returns the result of a change: a successful response may still contain false.
+    fn is_done(&self, response: &frame::Response) -> Result<bool> {
+        if self.change.is_some() { Ok(response.result::<Done>()?.result) } else { Ok(true) }
     }
 
-    fn is_told(&self, common: &Common, is_known: bool) {
+    fn record(&self, common: &Shared, is_known: bool) {
         if let (Some(history), Some(change)) = (common.history, &self.change) {
             history.add(is_known, change);
         }
     }
 }
 
-/// What became of an answer.
+/// State of an operation after a response.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Then {
-    /// The operation goes on by a further call.
-    GoesOn,
-    /// It goes on by the same call again, a little later.
-    Waits,
-    /// It is over.
-    Over,
+pub enum NextStep {
+    /// Another call follows.
+    Continue,
+    /// The same call follows a little later.
+    Repeat,
+    /// The operation is over.
+    Finish,
 }
 
+/// State of one connection.
 pub struct Worker {
-    own: Own,
+    own: OwnFiles,
     client: Client,
-    busy: Option<Busy>,
+    busy: Option<ActiveOperation>,
     is_odd: bool,
 }
 
-/// What all workers of a driver have in common.
-pub struct Common<'a> {
+/// State that all workers of a driver share.
+pub struct Shared<'a> {
     pub names: &'a NameSpace,
     pub rng: fastrand::Rng,
     pub latencies: Latencies,
     pub batch: Batch,
-    /// Whether files get a block: there are DataNodes.
+    /// Channel to the DataNodes; set if files have a block.
     pub pipeline: Option<Pipeline>,
-    /// Times before this are not kept: warm-up.
+    /// Start of the measured time.
     pub kept_from_ns: u64,
-    /// Where changes are written down.
+    /// History file, if the run has one.
     pub history: Option<&'a History>,
-    /// The first error of each call.
+    /// First error of each kind of call.
     pub errors: Vec<(Call, String)>,
 }
 
 impl Worker {
     pub fn new(names: &NameSpace, number: usize) -> Worker {
-        Worker { own: Own::of(names, number), client: Client::new(), busy: None, is_odd: false }
+        Worker { own: OwnFiles::of(names, number), client: Client::new(), busy: None, is_odd: false }
     }
 
-    /// What a connection of its own begins with.
+    /// Writes the start of a connection.
     pub fn hello(&self, out: &mut Vec<u8>, user: &str) {
         self.client.hello(out, user);
     }
@@ -104,17 +105,17 @@ impl Worker {
         self.busy.is_some()
     }
 
-    /// What was asked for and never answered, when the connection is lost.
-    pub fn give_up(&mut self, common: &mut Common) {
+    /// Counts a call without a response as failed when the connection breaks.
+    pub fn give_up(&mut self, common: &mut Shared) {
         if let Some(busy) = self.busy.take() {
             common.latencies.failed(busy.call);
             common.batch.failed();
-            busy.is_told(common, false);
+            busy.record(common, false);
         }
     }
 
     fn begin(&mut self, call: Call, due_ns: u64, number: u64, path: String) {
-        self.busy = Some(Busy {
+        self.busy = Some(ActiveOperation {
             call,
             due_ns,
             number,
@@ -127,15 +128,15 @@ impl Worker {
         });
     }
 
-    /// What the operation that has just begun changes.
-    fn changes(&mut self, common: &Common, change: impl FnOnce() -> String) {
+    /// Records the change of the operation that has just begun.
+    fn changes(&mut self, common: &Shared, change: impl FnOnce() -> String) {
         if let (Some(busy), Some(_)) = (&mut self.busy, common.history) {
             busy.change = Some(change());
         }
     }
 
     /// Writes the first call of an operation.
-    pub fn start(&mut self, out: &mut Vec<u8>, common: &mut Common, operation: Operation, due_ns: u64) {
+    pub fn start(&mut self, out: &mut Vec<u8>, common: &mut Shared, operation: Operation, due_ns: u64) {
         let (client, names) = (&mut self.client, common.names);
         let files = names.files.max(1);
         let call = match operation {
@@ -173,7 +174,7 @@ impl Worker {
                 return self.changes(common, || format!("mkdirs {path}d"));
             }
             Operation::Rename | Operation::Delete => match self.own.take(&mut common.rng) {
-                // Nothing of its own is there any more: it makes a file, which the next one finds.
+                // Without a file of its own the connection creates one, for the next operation.
                 None => return self.create_own(out, common, due_ns),
                 Some(path) if operation == Operation::Delete => {
                     client.delete(out, path.clone(), false);
@@ -193,7 +194,7 @@ impl Worker {
         self.begin(call, due_ns, 0, String::new());
     }
 
-    fn create_own(&mut self, out: &mut Vec<u8>, common: &Common, due_ns: u64) {
+    fn create_own(&mut self, out: &mut Vec<u8>, common: &Shared, due_ns: u64) {
         let (number, path) = self.own.fresh();
         self.client.create(out, path.clone());
         let change = format!("create {path}");
@@ -204,8 +205,8 @@ impl Worker {
         }
     }
 
-    /// Writes the call that makes a file of the name space, or a directory.
-    pub fn make(&mut self, out: &mut Vec<u8>, common: &Common, path: String, is_file: bool, now_ns: u64) {
+    /// Writes the call that creates a file to read, or a directory.
+    pub fn make(&mut self, out: &mut Vec<u8>, common: &Shared, path: String, is_file: bool, now_ns: u64) {
         if is_file {
             self.client.create(out, path.clone());
         } else {
@@ -218,31 +219,37 @@ impl Worker {
         }
     }
 
-    /// Asks once more whether a file is complete, as stock's client does.
-    pub fn ask_again(&mut self, out: &mut Vec<u8>, now_ns: u64) {
+    /// Repeats `complete`, as stock's client does.
+    pub fn repeat_complete(&mut self, out: &mut Vec<u8>, now_ns: u64) {
         if let Some(busy) = &mut self.busy {
             busy.due_ns = now_ns;
             self.client.complete(out, busy.path.clone(), busy.file_id, busy.block.clone());
         }
     }
 
-    /// Takes an answer. What it makes necessary is written to `out`.
+    /// Handles a response, and writes the next call of the operation to `out`.
     ///
     /// # Errors
-    /// The other side speaks no Hadoop RPC, or ends the connection with a reason.
-    pub fn answered(&mut self, bytes: &[u8], out: &mut Vec<u8>, common: &mut Common, now_ns: u64) -> Result<Then> {
-        let answer = frame::answer(bytes)?;
-        let Some(mut busy) = self.busy.take() else { return Ok(Then::Over) };
-        if answer.header.status != 0 {
-            let exception = answer.header.exception.as_deref().unwrap_or("an error without a name");
-            let message = answer.header.error.as_deref().unwrap_or_default();
+    /// The response is not Hadoop RPC, or the server ends the connection with an exception.
+    pub fn handle_response(
+        &mut self,
+        bytes: &[u8],
+        out: &mut Vec<u8>,
+        common: &mut Shared,
+        now_ns: u64,
+    ) -> Result<NextStep> {
+        let response = frame::response(bytes)?;
+        let Some(mut busy) = self.busy.take() else { return Ok(NextStep::Finish) };
+        if response.header.status != 0 {
+            let exception = response.header.exception.as_deref().unwrap_or("an unnamed error");
+            let message = response.header.error.as_deref().unwrap_or_default();
             let error = super::operation::refused(busy.call, exception, message);
-            // Fatal: the server ends the connection, and so would each that follows.
-            if answer.header.status == 2 {
+            // Fatal: the server closes this connection, and would close each further one.
+            if response.header.status == 2 {
                 return Err(error);
             }
             common.fails(&busy, error.to_string());
-            return Ok(Then::Over);
+            return Ok(NextStep::Finish);
         }
         common.batch.add(now_ns.saturating_sub(busy.due_ns));
         if now_ns >= common.kept_from_ns && busy.is_kept {
@@ -250,7 +257,7 @@ impl Worker {
         }
         match busy.call {
             Call::Create => {
-                let status = answer.result::<FileStatusAnswer>()?.status;
+                let status = response.result::<FileStatusResponse>()?.status;
                 busy.file_id = status.and_then(|status| status.file_id).unwrap_or(0);
                 if busy.has_block {
                     self.client.add_block(out, busy.path.clone(), busy.file_id);
@@ -261,39 +268,39 @@ impl Worker {
                 }
             }
             Call::AddBlock => {
-                let located = answer.result::<AddBlockAnswer>()?.block;
+                let located = response.result::<AddBlockResponse>()?.block;
                 let block = ExtendedBlock { bytes: Some(BLOCK_BYTES), ..located.block };
-                let held = Held { id: block.id, generation: block.generation, bytes: BLOCK_BYTES };
+                let replica = Replica { id: block.id, generation: block.generation, bytes: BLOCK_BYTES };
                 let is_ours = |pipeline: &Pipeline| {
-                    located.nodes.iter().filter(|node| pipeline.write(node.id.transfer_port, held)).count() > 0
+                    located.nodes.iter().filter(|node| pipeline.write(node.id.transfer_port, replica)).count() > 0
                 };
                 if !common.pipeline.as_ref().is_some_and(is_ours) {
                     let what =
-                        "addBlock: a DataNode of somebody else, or of a load before, which is not known to be dead yet";
+                        "addBlock: the NameNode chose a DataNode of another load; wait until it is declared dead";
                     common.fails(&busy, what.to_owned());
-                    return Ok(Then::Over);
+                    return Ok(NextStep::Finish);
                 }
                 self.client.complete(out, busy.path.clone(), busy.file_id, Some(block.clone()));
                 busy.block = Some(block);
                 busy.call = Call::Complete;
             }
-            // The last block is not reported yet.
-            Call::Complete if !answer.result::<Done>()?.result => {
+            // The DataNode has not reported the last block yet.
+            Call::Complete if !response.result::<Done>()?.result => {
                 self.busy = Some(busy);
-                return Ok(Then::Waits);
+                return Ok(NextStep::Repeat);
             }
             Call::Complete | Call::Rename if busy.number > 0 => {
                 self.own.is_there(busy.number);
-                busy.is_told(common, busy.is_done(&answer)?);
-                return Ok(Then::Over);
+                busy.record(common, busy.is_done(&response)?);
+                return Ok(NextStep::Finish);
             }
             _ => {
-                busy.is_told(common, busy.is_done(&answer)?);
-                return Ok(Then::Over);
+                busy.record(common, busy.is_done(&response)?);
+                return Ok(NextStep::Finish);
             }
         }
         busy.due_ns = now_ns;
         self.busy = Some(busy);
-        Ok(Then::GoesOn)
+        Ok(NextStep::Continue)
     }
 }

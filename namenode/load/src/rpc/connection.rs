@@ -1,4 +1,4 @@
-//! A connection to a NameNode that never blocks: bytes out, answers in.
+//! Non-blocking connection to a NameNode, for epoll: bytes out, responses in.
 
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
@@ -9,9 +9,10 @@ use yunti_base::Result;
 
 use super::input::Input;
 
-/// Read at once. What waits in the kernel is read in the next round.
+/// Bytes of one read; the next round reads the rest.
 const READ_BYTES: usize = 16 << 10;
 
+/// A connection that is registered with a poll.
 pub struct Connection {
     stream: TcpStream,
     token: Token,
@@ -21,16 +22,16 @@ pub struct Connection {
     input: Input,
 }
 
-/// What became of reading.
+/// State of a connection after a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// More may come.
+    /// More bytes may follow.
     Open,
     Closed,
 }
 
 impl Connection {
-    /// Begins to connect.
+    /// Starts to connect.
     pub fn open(address: SocketAddr, registry: &Registry, token: Token) -> io::Result<Connection> {
         let mut stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
@@ -45,12 +46,12 @@ impl Connection {
         })
     }
 
-    /// Where to put what is to be sent by [`Connection::flush`].
+    /// Returns the buffer that [`Connection::flush`] sends.
     pub fn out(&mut self) -> &mut Vec<u8> {
         &mut self.out
     }
 
-    /// It is connected, or can take more.
+    /// Handles a writable event: the connection is established, failed, or can take more bytes.
     pub fn writable(&mut self, registry: &Registry) -> io::Result<()> {
         if let Some(e) = self.stream.take_error()? {
             return Err(e);
@@ -60,6 +61,7 @@ impl Connection {
         self.flush(registry)
     }
 
+    /// Sends as many bytes as the kernel takes.
     pub fn flush(&mut self, registry: &Registry) -> io::Result<()> {
         while !self.is_waiting_to_write && self.written < self.out.len() {
             match self.stream.write(&self.out[self.written..]) {
@@ -79,11 +81,11 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads what is there, and hands on each answer that is whole.
+    /// Reads the available bytes, and passes each complete response on.
     ///
-    /// @param is_ended the other side sends no more: it is read until it is seen to be closed, since nothing tells of that again
+    /// @param is_ended the peer has closed its side: read until the end, since no further event follows
     /// # Errors
-    /// The other side speaks no Hadoop RPC.
+    /// The bytes are not Hadoop RPC.
     pub fn read(
         &mut self,
         scratch: &mut Vec<u8>,

@@ -1,5 +1,6 @@
-//! Messages between a DataNode and a NameNode, by the fields that are used here. Numbers are those of DatanodeProtocol.proto, HdfsServer.proto and
-//! hdfs.proto of Hadoop 3.5.
+//! Messages between a DataNode and a NameNode, with the fields in use.
+//!
+//! Field numbers are from DatanodeProtocol.proto, HdfsServer.proto and hdfs.proto of Hadoop 3.5.
 
 use prost::Message;
 
@@ -26,7 +27,7 @@ pub struct NamespaceInfo {
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub struct VersionAnswer {
+pub struct VersionResponse {
     #[prost(message, required, tag = "1")]
     pub info: NamespaceInfo,
 }
@@ -149,7 +150,7 @@ pub struct Command {
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub struct HeartbeatAnswer {
+pub struct HeartbeatResponse {
     #[prost(message, repeated, tag = "1")]
     pub commands: Vec<Command>,
     #[prost(uint64, optional, tag = "5")]
@@ -160,7 +161,7 @@ pub struct HeartbeatAnswer {
 pub struct StorageBlocks {
     #[prost(message, required, tag = "1")]
     pub storage: Storage,
-    /// How many are finalized, how many are being written, then of each: number, length, generation.
+    /// Count of finalized blocks, count of blocks being written, then id, length and generation of each.
     #[prost(uint64, repeated, tag = "2")]
     pub blocks: Vec<u64>,
 }

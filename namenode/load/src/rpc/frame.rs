@@ -1,9 +1,9 @@
-//! Hadoop RPC, version 9, on the wire.
+//! Frames of Hadoop RPC, version 9.
 //!
 //! ```text
-//!   connection: "hrpc" 9 0 0 (no service class, AuthMethod SIMPLE), then a call numbered -3 with the context: user and protocol
-//!   call:       length (4, big-endian), header, method, argument, each with its length as a varint before it
-//!   answer:     length (4, big-endian), header, and where it is no error the result, in the same way
+//!   connection: "hrpc" 9 0 0 (no service class, AuthMethod SIMPLE), then a call with id -3: user and protocol
+//!   call:       length (4, big-endian), header, method, argument, each after its length as a varint
+//!   response:   length (4, big-endian), header, and without an error the result, each after its length
 //! ```
 
 use prost::Message;
@@ -16,11 +16,12 @@ use super::messages::{IpcConnectionContext, RequestHeader, RpcRequestHeader, Rpc
 const HELLO: [u8; 7] = [b'h', b'r', b'p', b'c', 9, 0, 0];
 const CONNECTION_CONTEXT: i32 = -3;
 const PROTOCOL_BUFFERS: i32 = 2;
+/// Protocol of clients.
 pub const CLIENT_PROTOCOL: &str = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
-/// An answer is no longer: `ipc.maximum.response.length` of stock.
-pub const ANSWER_BYTES_MAX: usize = 128 << 20;
+/// Bytes of a response, at most: stock's `ipc.maximum.response.length`.
+pub const RESPONSE_BYTES_MAX: usize = 128 << 20;
 
-/// Sixteen bytes that tell this client from all others.
+/// Unique id of a client.
 pub type ClientId = [u8; 16];
 
 fn header(call_id: i32, client: &ClientId) -> RpcRequestHeader {
@@ -33,7 +34,7 @@ fn header(call_id: i32, client: &ClientId) -> RpcRequestHeader {
     }
 }
 
-/// What a connection begins with.
+/// Writes the start of a connection.
 pub fn hello(out: &mut Vec<u8>, client: &ClientId, user: &str, protocol: &str) {
     out.extend_from_slice(&HELLO);
     let context = IpcConnectionContext {
@@ -46,14 +47,16 @@ pub fn hello(out: &mut Vec<u8>, client: &ClientId, user: &str, protocol: &str) {
     });
 }
 
-/// The part of a call that is the same for each call of a method.
+/// Returns the part of a call that all calls of a method share.
 pub fn method(name: &str, protocol: &str) -> Vec<u8> {
     let mut out = Vec::new();
     delimited(&mut out, &RequestHeader { method: name.to_owned(), protocol: protocol.to_owned(), version: 1 });
     out
 }
 
-/// @param method as [`method`] gives it
+/// Writes a call.
+///
+/// @param method as [`method`] returns it
 pub fn call(out: &mut Vec<u8>, id: i32, client: &ClientId, method: &[u8], argument: &impl Message) {
     framed(out, |out| {
         delimited(out, &header(id, client));
@@ -77,44 +80,48 @@ fn framed(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     out[at..at + 4].copy_from_slice(&bytes.to_be_bytes());
 }
 
-/// An answer to a call: its header, and the bytes of the result.
-pub struct Answer<'a> {
+/// A response to a call: its header, and the bytes of the result.
+pub struct Response<'a> {
     pub header: RpcResponseHeader,
     result: &'a [u8],
 }
 
-impl Answer<'_> {
+impl Response<'_> {
+    /// Decodes the result.
+    ///
     /// # Errors
-    /// The result is no such message.
+    /// The result is not such a message.
     pub fn result<T: Message + Default>(&self) -> Result<T> {
         take(self.result).map(|(message, _)| message)
     }
 }
 
-/// How many bytes the answer at the begin of these has, with its length; None: not all of the length is there.
+/// Returns the bytes of the first response, its length field included; None while the length is incomplete.
 ///
 /// # Errors
-/// No answer is as long.
-pub fn answer_bytes(bytes: &[u8]) -> Result<Option<usize>> {
+/// The length exceeds the maximum.
+pub fn response_bytes(bytes: &[u8]) -> Result<Option<usize>> {
     let Some(length) = bytes.first_chunk::<4>().map(|length| u32::from_be_bytes(*length) as usize) else {
         return Ok(None);
     };
-    if length > ANSWER_BYTES_MAX {
-        let what = format!("an answer of {length} bytes: this is no NameNode's RPC port");
+    if length > RESPONSE_BYTES_MAX {
+        let what = format!("a response of {length} bytes: this is not a NameNode's RPC port");
         return Err(Error::new(Code::Input, what));
     }
     Ok(Some(length + 4))
 }
 
+/// Decodes a complete response.
+///
 /// # Errors
-/// These are no whole answer.
-pub fn answer(bytes: &[u8]) -> Result<Answer<'_>> {
+/// The bytes are not a complete response.
+pub fn response(bytes: &[u8]) -> Result<Response<'_>> {
     let (header, result) = take(bytes.get(4..).unwrap_or_default())?;
-    Ok(Answer { header, result })
+    Ok(Response { header, result })
 }
 
 fn take<T: Message + Default>(mut bytes: &[u8]) -> Result<(T, &[u8])> {
-    let failed = || Error::new(Code::Input, "an answer that is none of Hadoop RPC".to_owned());
+    let failed = || Error::new(Code::Input, "a response that is not Hadoop RPC".to_owned());
     let length = decode_varint(&mut bytes).map_err(|_| failed())?;
     let length = usize::try_from(length).map_err(|_| failed())?;
     let (message, rest) = bytes.split_at_checked(length).ok_or_else(failed)?;
@@ -127,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_is_what_stock_sends() {
+    fn encodes_a_call_like_stock() {
         let mut out = Vec::new();
         let name = method("m", "p");
         call(&mut out, 7, b"0123456789abcdef", &name, &Path { src: "/a".to_owned() });
@@ -138,23 +145,23 @@ mod tests {
     }
 
     #[test]
-    fn answers() {
+    fn decodes_a_response() {
         let (mut bytes, header) = (Vec::new(), RpcResponseHeader { call_id: 7, ..Default::default() });
         framed(&mut bytes, |out| {
             delimited(out, &header);
             delimited(out, &Done { result: true });
         });
-        assert_eq!(answer_bytes(&bytes[..3]).unwrap(), None);
-        assert_eq!(answer_bytes(&bytes).unwrap(), Some(bytes.len()));
-        let answer = answer(&bytes).unwrap();
-        assert_eq!((answer.header.call_id, answer.result::<Done>().unwrap().result), (7, true));
+        assert_eq!(response_bytes(&bytes[..3]).unwrap(), None);
+        assert_eq!(response_bytes(&bytes).unwrap(), Some(bytes.len()));
+        let response = response(&bytes).unwrap();
+        assert_eq!((response.header.call_id, response.result::<Done>().unwrap().result), (7, true));
     }
 
     #[test]
-    fn what_is_none() {
-        assert!(answer_bytes(b"HTTP/1.1 404").is_err());
+    fn rejects_other_bytes() {
+        assert!(response_bytes(b"HTTP/1.1 404").is_err());
         for bytes in [&b""[..], &[0, 0, 0, 1], &[0, 0, 0, 1, 200], &[0, 0, 0, 2, 1, 255]] {
-            assert!(answer(bytes).is_err(), "{bytes:?}");
+            assert!(response(bytes).is_err(), "{bytes:?}");
         }
     }
 }

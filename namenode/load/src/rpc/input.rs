@@ -1,20 +1,21 @@
-//! What has come of a connection and is no whole answer yet.
+//! Received bytes of a connection up to the next complete response.
 
 use yunti_base::Result;
 
 use super::frame;
 
-/// A buffer that an answer has made larger than this is not kept.
+/// Capacity of an empty buffer, at most; a larger one is freed.
 const KEPT_BYTES: usize = 32 << 10;
 
+/// Bytes of an incomplete response.
 #[derive(Default)]
 pub struct Input(Vec<u8>);
 
 impl Input {
-    /// Adds what has come, and hands on each answer that is whole now.
+    /// Adds received bytes, and passes each complete response on.
     ///
     /// # Errors
-    /// The other side speaks no Hadoop RPC, or `take` fails.
+    /// The bytes are not Hadoop RPC, or `take` fails.
     pub fn add(&mut self, bytes: &[u8], mut take: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         if self.0.is_empty() {
             let rest = whole(bytes, &mut take)?;
@@ -31,9 +32,9 @@ impl Input {
     }
 }
 
-/// Hands on what is whole. Returns how many bytes are left at the end.
+/// Passes complete responses on, and returns the number of bytes left.
 fn whole(mut bytes: &[u8], take: &mut impl FnMut(&[u8]) -> Result<()>) -> Result<usize> {
-    while let Some(length) = frame::answer_bytes(bytes)? {
+    while let Some(length) = frame::response_bytes(bytes)? {
         let Some((one, rest)) = bytes.split_at_checked(length) else { break };
         take(one)?;
         bytes = rest;
@@ -46,20 +47,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_handed_on_when_they_are_whole() {
-        let answers: Vec<Vec<u8>> =
+    fn passes_on_complete_responses() {
+        let responses: Vec<Vec<u8>> =
             [0, 1, 5, 40_000, 3].map(|n: u32| [&n.to_be_bytes()[..], &vec![n as u8; n as usize]].concat()).into();
-        let all = answers.concat();
+        let all = responses.concat();
         for piece in [1, 3, 4, 7, 4096, all.len()] {
-            let (mut input, mut seen) = (Input::default(), Vec::new());
+            let (mut input, mut received) = (Input::default(), Vec::new());
             for bytes in all.chunks(piece) {
-                let take = |answer: &[u8]| {
-                    seen.push(answer.to_vec());
+                let take = |response: &[u8]| {
+                    received.push(response.to_vec());
                     Ok(())
                 };
                 input.add(bytes, take).unwrap();
             }
-            assert!(seen == answers && input.0.is_empty(), "pieces of {piece}");
+            assert!(received == responses && input.0.is_empty(), "pieces of {piece}");
             assert!(input.0.capacity() <= KEPT_BYTES);
         }
     }

@@ -1,11 +1,13 @@
-//! Messages of Hadoop RPC and of HDFS, by the fields that are used here. Numbers are those of RpcHeader.proto, IpcConnectionContext.proto,
-//! ProtobufRpcEngine.proto, ClientNamenodeProtocol.proto, hdfs.proto and acl.proto of Hadoop 3.5.
+//! Messages of Hadoop RPC and of HDFS clients, with the fields in use.
+//!
+//! Field numbers are from RpcHeader.proto, IpcConnectionContext.proto, ProtobufRpcEngine.proto,
+//! ClientNamenodeProtocol.proto, hdfs.proto and acl.proto of Hadoop 3.5.
 
 use prost::Message;
 
 use super::datanode_messages::DatanodeId;
 
-/// What each call begins with.
+/// Header of a call.
 #[derive(Clone, PartialEq, Message)]
 pub struct RpcRequestHeader {
     /// RPC_PROTOCOL_BUFFER is 2.
@@ -22,7 +24,7 @@ pub struct RpcRequestHeader {
     pub retry_count: Option<i32>,
 }
 
-/// Which method of which protocol.
+/// Method and protocol of a call.
 #[derive(Clone, PartialEq, Message)]
 pub struct RequestHeader {
     #[prost(string, required, tag = "1")]
@@ -51,7 +53,7 @@ pub struct IpcConnectionContext {
 pub struct RpcResponseHeader {
     #[prost(uint32, required, tag = "1")]
     pub call_id: u32,
-    /// 0 success, 1 error, 2 fatal: the server closes the connection.
+    /// 0 success, 1 error, 2 fatal (the server closes the connection).
     #[prost(int32, required, tag = "2")]
     pub status: i32,
     #[prost(string, optional, tag = "4")]
@@ -69,7 +71,7 @@ pub struct FsPermission {
 #[derive(Clone, PartialEq, Message)]
 pub struct Empty {}
 
-/// getFileInfo, and by the same field getContentSummary.
+/// Argument of getFileInfo, and with the same field of getContentSummary.
 #[derive(Clone, PartialEq, Message)]
 pub struct Path {
     #[prost(string, required, tag = "1")]
@@ -194,9 +196,9 @@ pub struct FileStatus {
     pub file_id: Option<u64>,
 }
 
-/// Of getFileInfo and create.
+/// Result of getFileInfo and create.
 #[derive(Clone, PartialEq, Message)]
-pub struct FileStatusAnswer {
+pub struct FileStatusResponse {
     #[prost(message, optional, tag = "1")]
     pub status: Option<FileStatus>,
 }
@@ -216,12 +218,12 @@ pub struct LocatedBlock {
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub struct AddBlockAnswer {
+pub struct AddBlockResponse {
     #[prost(message, required, tag = "1")]
     pub block: LocatedBlock,
 }
 
-/// Of mkdirs, complete, rename and delete.
+/// Result of mkdirs, complete, rename and delete.
 #[derive(Clone, PartialEq, Message)]
 pub struct Done {
     #[prost(bool, required, tag = "1")]

@@ -1,11 +1,11 @@
-//! Hadoop RPC as a client speaks it.
+//! Client side of Hadoop RPC.
 
+mod buffer_pool;
 pub mod connection;
 pub mod datanode_messages;
+pub mod epoll;
 pub mod frame;
 mod input;
-mod lent;
 pub mod messages;
-pub mod polled;
 mod ring;
 pub mod wire;

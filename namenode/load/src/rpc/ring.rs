@@ -1,14 +1,14 @@
-//! Connections by io_uring: all that is to be sent goes to the kernel at once, and what has come is there when it returns.
+//! Connections over io_uring: one system call sends all calls of a round and returns all received pieces.
 //!
-//! One of the listed files with `unsafe`: what is to be sent is read by the kernel until it says that it has sent it, and it receives into buffers that
-//! are lent to it ([`Lent`]).
+//! One of the listed files with `unsafe`: the kernel reads a send's bytes until its completion, and receives into
+//! lent buffers ([`BufferPool`]).
 //!
-//! The gain is not the system calls that are saved: between two sends of an epoll loop the kernel goes back to the program, and there the server's threads
-//! that the first one has woken take the processor from it. Here they wait until all is sent.
+//! The gain is not the saved system calls. Between two sends of an epoll loop the kernel returns to the program,
+//! and the server's threads that the first send woke preempt it. Here they run after all calls are sent.
 //!
 //! ```text
-//!   open -> poll until it is connected -> receive, again and again, until it is closed
-//!                                      -> send, one at a time
+//!   open -> poll until connected -> receive (multishot) until closed
+//!                                -> send, one at a time
 //! ```
 
 use std::collections::VecDeque;
@@ -25,20 +25,20 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 use yunti_base::Result;
 
+use super::buffer_pool::{BufferPool, Piece};
 use super::connection::End;
 use super::input::Input;
-use super::lent::{Lent, Piece};
 
 const REQUESTS_MAX: u32 = 1024;
 const COMPLETIONS: u32 = 32 << 10;
 const BUFFERS: usize = 256;
 const GROUP: u16 = 0;
-/// `MSG_WAITALL`, of sends too here; rustix has it for what is received alone.
+/// `MSG_WAITALL`, which io_uring also takes for sends; rustix defines it for receives only.
 const WAIT_ALL: u32 = RecvFlags::WAITALL.bits();
-/// Connections that are shut down have nothing under way after this.
+/// Time within which all requests of shut-down connections complete.
 const ENDS_WITHIN: Duration = Duration::from_secs(1);
 
-/// What a request of ours is.
+/// Kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Connect,
@@ -48,68 +48,70 @@ enum Kind {
 
 const KINDS: [Kind; 3] = [Kind::Connect, Kind::Receive, Kind::Send];
 
-/// A connection, from its opening until the kernel has nothing of it under way any more: that may be later than it is closed.
+/// State of a connection until its last request completes, which may be after its close.
 struct Line {
-    /// None: closed.
+    /// Number of the connection; None once closed.
     connection: Option<usize>,
     stream: TcpStream,
     is_connected: bool,
     out: Vec<u8>,
-    /// The kernel's while `is_sending`.
+    /// Bytes that belong to the kernel while `is_sending`.
     sent: Vec<u8>,
     is_sending: bool,
     input: Input,
     under_way: u8,
 }
 
+/// Event of a connection.
 #[derive(Debug)]
-pub enum What {
-    /// Or it has failed to: see [`Ring::connected`].
+pub enum LineEvent {
+    /// The connection is established or has failed: see [`Ring::connected`].
     Connected,
-    Came(Piece),
+    Received(Piece),
     Closed,
 }
 
+/// Connections of a thread on one io_uring instance.
 pub struct Ring {
-    /// Before what the kernel may write into: it is dropped first.
+    /// The io_uring instance; first, so that it is dropped before the memory that the kernel may write into.
     ring: IoUring,
-    lent: Lent,
+    buffers: BufferPool,
     lines: Vec<Option<Line>>,
     free: Vec<usize>,
-    /// Free from the next wait on: until then something seen may be of those that had these places.
+    /// Lines that are free from the next wait on; until then `events` may still name them.
     gone: Vec<usize>,
-    /// By connection.
+    /// Line of each connection.
     of: Vec<Option<usize>>,
-    /// Of lines.
-    seen: VecDeque<(usize, What)>,
+    /// Events by line.
+    events: VecDeque<(usize, LineEvent)>,
     done: Vec<cqueue::Entry>,
-    /// That are not known to be sent.
+    /// Sends without a completion.
     sends: usize,
     under_way: usize,
 }
 
 impl Ring {
-    /// Of the thread that calls: no other may use it.
+    /// Creates an instance for the calling thread; no other thread may use it.
     ///
     /// # Errors
-    /// The kernel has it not (6.1 at least), or does not allow it.
+    /// The kernel does not have io_uring (6.1 or later), or forbids it.
     pub fn new(connections: usize) -> io::Result<Ring> {
         let mut builder = IoUring::builder();
         builder.setup_single_issuer().setup_defer_taskrun().setup_submit_all().setup_clamp();
-        // Of each connection a connect or a receive, a send, and what is closed and not gone.
+        // Completions of each connection: a connect or receive, a send, and two of its predecessor.
         let completions = (4 * connections as u32).next_power_of_two().clamp(64, COMPLETIONS);
         let ring = builder.setup_cqsize(completions).build(REQUESTS_MAX.min(completions / 2))?;
-        let lent = Lent::new(connections.next_power_of_two().clamp(8, BUFFERS) as u16);
-        // SAFETY: the memory of the ring stays where it is until `drop` below.
-        unsafe { ring.submitter().register_buf_ring_with_flags(lent.address(), lent.count(), GROUP, 0)? };
+        let buffers = BufferPool::new(connections.next_power_of_two().clamp(8, BUFFERS) as u16);
+        // SAFETY: the memory of the buffer ring keeps its address until `drop` below.
+        unsafe { ring.submitter().register_buf_ring_with_flags(buffers.address(), buffers.count(), GROUP, 0)? };
         Ok(Ring {
             ring,
-            lent,
+            buffers,
             lines: Vec::new(),
             free: Vec::new(),
             gone: Vec::new(),
             of: vec![None; connections],
-            seen: VecDeque::new(),
+            events: VecDeque::new(),
             done: Vec::new(),
             sends: 0,
             under_way: 0,
@@ -133,7 +135,7 @@ impl Ring {
         self.close(connection);
         let stream = TcpStream::from(OwnedFd::from(mio::net::TcpStream::connect(address)?));
         stream.set_nodelay(true)?;
-        // It has begun to connect. A request on a socket that never blocks would fail rather than wait.
+        // The connect has started. A request on a non-blocking socket would fail instead of waiting.
         stream.set_nonblocking(false)?;
         let poll = opcode::PollAdd::new(Fd(stream.as_raw_fd()), u32::from(PollFlags::OUT.bits())).build();
         let line = Line {
@@ -152,11 +154,11 @@ impl Ring {
         });
         self.lines[at] = Some(line);
         self.of[connection] = Some(at);
-        // SAFETY: it names no memory; the descriptor is open until the line has nothing under way.
+        // SAFETY: the request names no memory; the descriptor is open until the line's last request completes.
         unsafe { self.push(at, Kind::Connect, poll) }
     }
 
-    /// What is under way still ends; the line goes with the last of it.
+    /// Shuts a connection down; its line is freed after its last request.
     pub fn close(&mut self, connection: usize) {
         let Some(at) = self.of[connection].take() else { return };
         if let Some(line) = &mut self.lines[at] {
@@ -173,7 +175,7 @@ impl Ring {
         }
     }
 
-    /// After [`What::Connected`].
+    /// Handles [`LineEvent::Connected`].
     pub fn connected(&mut self, connection: usize) -> io::Result<()> {
         let Some((at, line)) = self.line(connection) else { return Ok(()) };
         if let Some(e) = line.stream.take_error()? {
@@ -187,11 +189,12 @@ impl Ring {
     fn receive(&mut self, at: usize) -> io::Result<()> {
         let Some(line) = &self.lines[at] else { return Ok(()) };
         let receive = opcode::RecvMulti::new(Fd(line.stream.as_raw_fd()), GROUP).build();
-        // SAFETY: it names the group of lent buffers, which outlive all that is under way; the descriptor is open until the line has nothing under way.
+        // SAFETY: the request names the group of lent buffers, which outlive all requests. The descriptor is open until
+        // the line's last request completes.
         unsafe { self.push(at, Kind::Receive, receive) }
     }
 
-    /// What is to be sent goes to the kernel with the next [`Ring::wait`].
+    /// Queues the output; the next [`Ring::wait`] submits it.
     pub fn flush(&mut self, connection: usize) -> io::Result<()> {
         let Some((at, line)) = self.line(connection) else { return Ok(()) };
         if !line.is_connected || line.is_sending || line.out.is_empty() {
@@ -201,18 +204,21 @@ impl Ring {
         line.is_sending = true;
         let bytes = line.sent.len() as u32;
         let send = opcode::Send::new(Fd(line.stream.as_raw_fd()), line.sent.as_ptr(), bytes);
-        // All of it, or an error.
+        // The kernel sends all bytes, or reports an error.
         let send = send.flags((SendFlags::NOSIGNAL.bits() | WAIT_ALL) as i32).build();
         self.sends += 1;
-        // SAFETY: `sent` is not touched while `is_sending`, which ends by the completion, and its line lives as long. The descriptor is open until then.
+        // SAFETY: `sent` does not change while `is_sending`, until the completion. The line and its descriptor live as
+        // long.
         unsafe { self.push(at, Kind::Send, send) }
     }
 
+    /// Submits a request.
+    ///
     /// # Safety
-    /// What the request names lives, and is not touched, until its completion has come.
+    /// The memory that the request names must live, and not change, until its completion.
     unsafe fn push(&mut self, at: usize, kind: Kind, request: Entry) -> io::Result<()> {
         let request = request.user_data((at << 2 | kind as usize) as u64);
-        // SAFETY: as of this function.
+        // SAFETY: the caller keeps the contract of this function.
         while unsafe { self.ring.submission().push(&request) }.is_err() {
             self.ring.submit()?;
         }
@@ -223,14 +229,14 @@ impl Ring {
         Ok(())
     }
 
-    /// Sends what is to be sent, and waits for what comes, so long at most.
+    /// Submits all requests, and waits for completions up to this time.
     pub fn wait(&mut self, time: Duration) -> io::Result<()> {
-        debug_assert!(self.seen.is_empty());
+        debug_assert!(self.events.is_empty());
         self.free.append(&mut self.gone);
-        self.lent.publish();
+        self.buffers.publish();
         let time = Timespec::from(time);
-        // Sends are done at once but where the other side is slow to read; one completion more is something that has come. Where a send is not done, the time
-        // ends the wait.
+        // Sends complete at once unless the peer reads slowly; one more completion is a received piece. If a send does
+        // not complete, the time ends the wait.
         let want = self.sends + 1;
         match self.ring.submitter().submit_with_args(want, &SubmitArgs::new().timespec(&time)) {
             Err(e) if !matches!(Errno::from_io_error(&e), Some(Errno::TIME | Errno::INTR | Errno::BUSY)) => {
@@ -252,8 +258,8 @@ impl Ring {
         let (at, kind) = (one.user_data() as usize >> 2, KINDS[one.user_data() as usize & 3]);
         let bytes = usize::try_from(one.result());
         let piece = cqueue::buffer_select(one.flags()).zip(bytes.ok());
-        // SAFETY: this completion says so.
-        let piece = piece.map(|(number, bytes)| unsafe { self.lent.take(number, bytes) });
+        // SAFETY: this completion names the buffer and its bytes.
+        let piece = piece.map(|(number, bytes)| unsafe { self.buffers.take(number, bytes) });
         let is_last = !cqueue::more(one.flags());
         let Some(line) = &mut self.lines[at] else { unreachable!("a line stays until nothing of it is under way") };
         if is_last {
@@ -262,52 +268,52 @@ impl Ring {
         }
         let is_open = line.connection.is_some();
         match (kind, piece) {
-            (Kind::Connect, _) => self.seen.push_back((at, What::Connected)),
+            (Kind::Connect, _) => self.events.push_back((at, LineEvent::Connected)),
             (Kind::Send, _) => {
                 line.is_sending = false;
                 let is_whole = bytes == Ok(line.sent.len());
                 line.sent.clear();
                 match line.connection.filter(|_| is_whole) {
                     Some(connection) => self.flush(connection)?,
-                    None => self.seen.push_back((at, What::Closed)),
+                    None => self.events.push_back((at, LineEvent::Closed)),
                 }
             }
             (Kind::Receive, Some(piece)) if !is_open || bytes == Ok(0) => {
-                self.lent.give_back(piece);
-                self.seen.push_back((at, What::Closed));
+                self.buffers.give_back(piece);
+                self.events.push_back((at, LineEvent::Closed));
             }
             (Kind::Receive, Some(piece)) => {
-                self.seen.push_back((at, What::Came(piece)));
+                self.events.push_back((at, LineEvent::Received(piece)));
                 if is_last {
                     self.receive(at)?;
                 }
             }
-            // All buffers were in use: they are lent again by now, or before the next wait.
+            // All buffers were in use; they are lent again by the next wait.
             (Kind::Receive, None) if is_open && one.result() == -Errno::NOBUFS.raw_os_error() => self.receive(at)?,
-            (Kind::Receive, None) => self.seen.push_back((at, What::Closed)),
+            (Kind::Receive, None) => self.events.push_back((at, LineEvent::Closed)),
         }
         self.let_go(at);
         Ok(())
     }
 
-    /// What has happened since the last [`Ring::wait`], one after the other.
-    pub fn next(&mut self) -> Option<(usize, What)> {
-        while let Some((at, what)) = self.seen.pop_front() {
+    /// Returns the next event since the last [`Ring::wait`].
+    pub fn next(&mut self) -> Option<(usize, LineEvent)> {
+        while let Some((at, event)) = self.events.pop_front() {
             let connection = self.lines[at].as_ref().and_then(|line| line.connection);
-            match (connection, what) {
-                (Some(connection), what) => return Some((connection, what)),
-                (None, What::Came(piece)) => self.lent.give_back(piece),
+            match (connection, event) {
+                (Some(connection), event) => return Some((connection, event)),
+                (None, LineEvent::Received(piece)) => self.buffers.give_back(piece),
                 (None, _) => {}
             }
         }
         None
     }
 
-    /// Hands on each answer that is whole with what has come.
+    /// Passes each response on that a piece completes.
     pub fn read(&mut self, connection: usize, piece: Piece, take: impl FnMut(&[u8]) -> Result<()>) -> Result<End> {
         let line = self.of[connection].and_then(|at| self.lines[at].as_mut());
-        let end = line.map_or(Ok(()), |line| line.input.add(self.lent.bytes(&piece), take));
-        self.lent.give_back(piece);
+        let end = line.map_or(Ok(()), |line| line.input.add(self.buffers.bytes(&piece), take));
+        self.buffers.give_back(piece);
         end.map(|()| End::Open)
     }
 }
@@ -320,8 +326,11 @@ impl Drop for Ring {
             while self.next().is_some() {}
         }
         if self.under_way > 0 {
-            // The kernel may still write into these.
-            std::mem::forget((std::mem::take(&mut self.lines), std::mem::replace(&mut self.lent, Lent::new(1))));
+            // The kernel may still access this memory, so it is leaked.
+            std::mem::forget((
+                std::mem::take(&mut self.lines),
+                std::mem::replace(&mut self.buffers, BufferPool::new(1)),
+            ));
         }
     }
 }

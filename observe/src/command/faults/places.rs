@@ -1,4 +1,4 @@
-//! What an address is: a mapping by its name, and of those that have none what is known of them.
+//! Names of addresses: the mapping's name, or what is known about memory without one.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -6,27 +6,27 @@ use std::time::{Duration, Instant};
 use yunti_probe::kernel::{Fault, Home};
 use yunti_probe::target::{Mapping, Process, mappings};
 
-/// Programs map and unmap while they are looked at.
-const AGAIN: Duration = Duration::from_millis(100);
-/// How far below its stack pointer a thread may touch its stack, and how far above it began.
+/// Time between two reads of the mappings, which programs change all the time.
+const READ_EVERY: Duration = Duration::from_millis(100);
+/// Bytes below and above the stack pointer that belong to a thread's stack.
 const STACK_BELOW: u64 = 1 << 20;
 const STACK_ABOVE: u64 = 64 << 20;
 
-/// An address's home.
+/// Owner of an address.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Area {
     JavaHeap,
     CodeCache,
-    /// Of any thread, but for the kernel's word it has no name.
+    /// The stack of any thread. Without the kernel's information such a mapping has no name.
     Stack,
-    /// malloc's, between the program and its libraries: `[heap]`.
+    /// malloc's `[heap]`, between the program and its libraries.
     Heap,
-    /// Without a name: mmap of a program, malloc of threads and of large blocks.
+    /// Memory without a name: mmap of the program, and malloc of other threads and of large blocks.
     Anonymous,
-    /// Memory that processes share.
+    /// Memory shared between processes, by name.
     Shared(String),
     File(String),
-    /// Nothing was mapped there when it was looked at.
+    /// Nothing was mapped there when the mappings were read.
     Nowhere,
 }
 
@@ -43,55 +43,61 @@ impl Area {
         }
     }
 
-    /// Whether pages come from a file.
+    /// Returns true if the pages come from a file.
     pub fn is_file(&self) -> bool {
         matches!(self, Area::File(_))
     }
 }
 
+/// Mappings of a process, kept up to date.
 pub struct Places {
     process: Process,
-    /// Whole names of files, by where they have been mapped.
+    /// Mappings, with the full paths of files, by their first address.
     mapped: BTreeMap<u64, Mapping>,
     known: Vec<(u64, u64, &'static str)>,
-    looked: Instant,
+    read_at: Instant,
 }
 
 impl Places {
-    /// @param known ranges that somebody has told us of
+    /// Reads the mappings.
+    ///
+    /// @param known ranges (first address, end, name) that the JVM reports
     pub fn new(process: &Process, known: Vec<(u64, u64, &'static str)>) -> Places {
-        let mut places = Places { process: process.clone(), mapped: BTreeMap::new(), known, looked: Instant::now() };
-        places.look();
+        let mut places = Places { process: process.clone(), mapped: BTreeMap::new(), known, read_at: Instant::now() };
+        places.read();
         places
     }
 
-    /// To be called before faults are added: reads what is mapped now and then, and where files are that are not known.
+    /// Reads the mappings again if some time has passed, or if a fault is in an unknown file.
+    ///
+    /// Call this before the faults are added.
     pub fn keep_up(&mut self, faults: &[Fault]) {
         let is_known = |home: &Home| home.file.is_none() || self.mapped.contains_key(&home.begin);
         let are_known = || faults.iter().filter_map(|fault| fault.home.as_ref()).all(is_known);
-        if self.looked.elapsed() >= AGAIN || !are_known() {
-            self.look();
+        if self.read_at.elapsed() >= READ_EVERY || !are_known() {
+            self.read();
         }
     }
 
-    fn look(&mut self) {
-        self.looked = Instant::now();
+    fn read(&mut self) {
+        self.read_at = Instant::now();
         for mapping in mappings(&self.process) {
             self.mapped.insert(mapping.begin, mapping);
         }
     }
 
-    /// As the kernel sees it at the fault; else as it was seen now and then.
+    /// Returns the mapping of a fault: as the kernel reported it, else as last read.
     pub fn home(&self, fault: &Fault) -> Option<Home> {
         if fault.home.is_some() {
             return fault.home.clone();
         }
         let below = self.mapped.range(..=fault.address).next_back().map(|(_, it)| it);
-        // The first thread's stack is made longer by the fault itself.
-        let longer = || self.mapped.range(fault.address..).next().map(|(_, it)| it).filter(|it| it.name == "[stack]");
+        // The fault itself extends the main thread's stack.
+        let extended_stack =
+            || self.mapped.range(fault.address..).next().map(|(_, it)| it).filter(|it| it.name == "[stack]");
         let it = match below.filter(|it| fault.address < it.end) {
             Some(it) => it,
-            None => longer().filter(|it| is_near(fault) && fault.stack_pointer < it.end)?,
+            None => extended_stack().filter(|it| is_near(fault) && fault.stack_pointer < it.end)?,
         };
         Some(Home {
             begin: it.begin,
@@ -113,25 +119,26 @@ impl Places {
         match &home.file {
             _ if home.is_stack => Area::Stack,
             _ if home.is_heap => Area::Heap,
-            // The JVM's heap under ZGC.
+            // The heap of a JVM with ZGC.
             Some(name) if name.contains("java_heap") => Area::JavaHeap,
-            // Anonymous memory that is shared is a file of the kernel's own; what is mapped of /dev/zero for oneself is no file's.
+            // Shared anonymous memory is an internal file of the kernel. A
+            // private mapping of /dev/zero is anonymous memory.
             Some(name) if name == "dev/zero" => Area::Shared("shared memory".to_owned()),
             Some(name) if name == "zero" && !home.is_shared => Area::Anonymous,
-            Some(name) => of_name(self.whole_name(home.begin, name)),
+            Some(name) => of_name(self.full_path(home.begin, name)),
             None if is_near(fault) && (home.begin..home.end).contains(&fault.stack_pointer) => Area::Stack,
             None if home.is_shared => Area::Shared("shared memory".to_owned()),
             None => Area::Anonymous,
         }
     }
 
-    fn whole_name(&self, begin: u64, name: &str) -> String {
+    fn full_path(&self, begin: u64, name: &str) -> String {
         let whole = self.mapped.get(&begin).map(|mapping| mapping.name.trim_end_matches(" (deleted)"));
         whole.filter(|whole| whole.ends_with(name)).unwrap_or(name).to_owned()
     }
 
-    /// A file of which only the last part of its name was known is that file with this last part which was seen, if any was.
-    pub fn named_at_last(&self, area: Area) -> Area {
+    /// Replaces a bare file name by the full path of a mapping that ends with it, if there is one.
+    pub fn resolve(&self, area: Area) -> Area {
         match area {
             Area::File(name) if !name.starts_with('/') => {
                 let fits = |whole: &&str| whole.strip_suffix(&*name).is_some_and(|folder| folder.ends_with('/'));
@@ -149,7 +156,7 @@ fn is_near(fault: &Fault) -> bool {
 }
 
 fn of_name(name: String) -> Area {
-    // Of files in memory the kernel's own word comes without the slash that /proc has.
+    // The kernel reports files in memory without the leading slash that /proc shows.
     let is_shared = ["/memfd:", "memfd:", "/dev/shm/", "/SYSV", "SYSV"].iter().any(|begin| name.starts_with(begin));
     if is_shared { Area::Shared(format!("/{}", name.trim_start_matches('/'))) } else { Area::File(name) }
 }

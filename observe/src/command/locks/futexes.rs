@@ -1,4 +1,4 @@
-//! Locks of native code: each call of futex(2), told apart by the function that made it.
+//! Locks of native code: calls of futex(2), classified by the calling function.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -6,45 +6,48 @@ use std::rc::Rc;
 use yunti_base::Result;
 
 use super::lock::{Kind, Lock};
-use crate::capture::{Ask, Capture};
-use crate::command::Look;
+use crate::capture::{Capture, StackRequest};
+use crate::command::Measurement;
 use yunti_probe::answer::Answer;
 use yunti_probe::kernel::{Hit, Hits, Place, Probe};
 use yunti_probe::stack::Frame;
 use yunti_probe::stopping::{PULSE, Stopping, Watched};
 
-/// Stacks a second.
+/// Stacks per second.
 const STACKS: u32 = 2000;
 /// Operations of futex(2), without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME.
 const OPERATION: u64 = 0x7f;
 const WAITS: [u64; 5] = [0, 6, 9, 11, 13];
 const WAKES: [u64; 3] = [1, 5, 7];
 
-pub fn look(look: Look, stopping: &mut Stopping, answer: &mut Answer) -> Result<(Vec<Lock>, Watched)> {
-    let Look { process, is_jvm, time } = look;
+/// Measures futexes until the time is over. Returns a lock per address.
+pub fn measure(measurement: Measurement, stopping: &mut Stopping, answer: &mut Answer) -> Result<(Vec<Lock>, Watched)> {
+    let Measurement { process, is_jvm, time } = measurement;
     let mut capture = Capture::of(process, is_jvm, time)?;
     let probes = [Probe { place: Place::SystemCall(libc::SYS_futex as u32), forms: Vec::new() }];
-    let mut at_work = Hits::start(process, &probes, capture.events(), STACKS)?;
+    let mut program = Hits::start(process, &probes, capture.events(), STACKS)?;
     let mut hits = Vec::new();
     let mut names = HashMap::new();
-    let mut take = |at_work: &mut Hits, capture: &mut Capture| {
-        for hit in at_work.collect() {
+    let mut collect = |program: &mut Hits, capture: &mut Capture| {
+        for hit in program.collect() {
             let Hit { tid, tid_inside, stack: number, .. } = hit;
-            capture.asked(Ask { tid, tid_inside, number, time_ns: hit.stack_time_ns(true) });
+            capture.record(StackRequest { tid, tid_inside, number, time_ns: hit.stack_time_ns(true) });
             names.entry(tid).or_insert_with(|| Rc::<str>::from(format!("{} {tid}", hit.thread)));
             hits.push(hit);
         }
         capture.collect();
         true
     };
-    let watched = stopping.wait(process, time, PULSE, || take(&mut at_work, &mut capture));
-    at_work.detach();
-    take(&mut at_work, &mut capture);
-    let account = at_work.account();
+    let watched = stopping.wait(process, time, PULSE, || collect(&mut program, &mut capture));
+    program.detach();
+    collect(&mut program, &mut capture);
+    let account = program.account();
     let mut stacks = capture.finish()?;
     answer.skips.append(&mut stacks.skips);
-    answer.missing(account.lost, |n| format!("{n} calls of futex, for which there was no room"));
-    answer.missing(account.stacks_left_away, |n| format!("stacks of {n} calls of futex: {STACKS} a second are taken"));
+    answer.missing(account.lost, |n| format!("{n} calls of futex: the buffer was full"));
+    answer.missing(account.stacks_left_away, |n| {
+        format!("stacks of {n} calls of futex: {STACKS} per second are the limit")
+    });
     let mut all: HashMap<u64, Lock> = HashMap::new();
     let operation = |hit: &Hit| hit.arguments[1] & OPERATION;
     for hit in hits.iter().filter(|hit| WAITS.contains(&operation(hit))) {
@@ -61,7 +64,7 @@ pub fn look(look: Look, stopping: &mut Stopping, answer: &mut Answer) -> Result<
             lock.add_stack(frames, ns);
         }
     }
-    // Who wakes a waiter has just let the lock go.
+    // A thread that wakes a waiter has just released the lock.
     for hit in hits.iter().filter(|hit| WAKES.contains(&operation(hit)) && hit.result as i64 > 0) {
         let Some(lock) = all.get_mut(&hit.arguments[0]) else { continue };
         let thread = names.get(&hit.tid).cloned().unwrap_or_else(|| "?".into());
@@ -81,7 +84,7 @@ pub fn look(look: Look, stopping: &mut Stopping, answer: &mut Answer) -> Result<
     Ok((locks, watched))
 }
 
-/// By the innermost function that is known.
+/// Returns the kind of the innermost function in the list.
 fn kind_of(frames: &[Frame]) -> Option<Kind> {
     const KNOWN: [(&str, Kind); 18] = [
         ("pthread_mutex_lock", Kind::Mutex),

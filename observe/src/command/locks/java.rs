@@ -1,4 +1,4 @@
-//! Locks of a JVM: what the agent in it wrote down, with the stacks that async-profiler took meanwhile.
+//! Locks of a JVM: the waits that the agent recorded, with the stacks that async-profiler took at the same time.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,20 +13,21 @@ use yunti_probe::stack::Frame;
 use yunti_probe::stopping::{PULSE, Stopping, Watched};
 use yunti_probe::target::Process;
 
-/// From asking a holder for its stack to the sample: a signal waits until the thread runs.
+/// Nanoseconds from a request for a holder's stack to its sample. A signal is delivered when the thread runs.
 const HOLDER_ANSWERS_NS: u64 = 50_000_000;
-/// And that of a virtual thread, meanwhile another may run on its carrier.
+/// The same for a virtual thread. Later, another thread may run on its carrier.
 const VIRTUAL_ANSWERS_NS: u64 = 2_000_000;
-/// Threads that have ended have no names any more.
+/// Time between two reads of thread names. A thread that has ended has no name.
 const NAMES_EVERY: Duration = Duration::from_millis(200);
 
-pub fn look(
+/// Measures a JVM's locks until the time is over.
+pub fn measure(
     process: &Process,
     time: Duration,
     stopping: &mut Stopping,
     answer: &mut Answer,
 ) -> Result<(Vec<Lock>, Watched)> {
-    let profiler = Profiler::start(process, Sampling::Asked, time)?;
+    let profiler = Profiler::start(process, Sampling::OnSignal, time)?;
     let mut agent = LockAgent::start(process, time)?;
     if !agent.sees_parks() {
         answer.skips.push("locks of java.util.concurrent: libjvm.so has no symbols here".to_owned());
@@ -40,57 +41,58 @@ pub fn look(
     });
     agent.stop()?;
     waits.extend(agent.collect());
-    waits.extend(agent.not_over());
-    names.learn(process);
+    waits.extend(agent.unfinished());
+    names.read(process);
     std::thread::sleep(Duration::from_millis(50));
     let recording = profiler.stop()?;
     answer.skips.extend(recording.broken);
     if agent.lost() > 0 {
-        answer.skips.push(format!("{} waits, for which there was no room", agent.lost()));
+        answer.skips.push(format!("{} waits: the buffer was full", agent.lost()));
     }
     if agent.without_stack() > 0 {
         answer.skips.push(format!(
-            "stacks of {} waits: 1000 a second are taken; the numbers are of all waits",
+            "stacks of {} waits: 1000 per second are the limit; the counts include all waits",
             agent.without_stack()
         ));
     }
-    if agent.ends_unseen() > 0 {
-        answer.skips.push(format!("{} waits that had begun before: when they ended was not seen", agent.ends_unseen()));
+    if agent.unseen_ends() > 0 {
+        answer.skips.push(format!(
+            "{} waits that began before the measurement: their ends were not recorded",
+            agent.unseen_ends()
+        ));
     }
     if agent.idle_lost() > 0 {
-        answer
-            .skips
-            .push(format!("{} waits of virtual threads for work, for which there was no room", agent.idle_lost()));
+        answer.skips.push(format!("{} waits of virtual threads for work: the buffer was full", agent.idle_lost()));
     }
     if agent.has_virtual_threads() && !agent.sees_virtual_threads() {
-        answer.skips.push("virtual threads: this JVM does not say when they wait".to_owned());
+        answer.skips.push("virtual threads: this JVM does not report their waits".to_owned());
     }
     if agent.has_virtual_threads() && agent.sees_virtual_threads() && agent.misses_virtual_threads() {
-        answer.skips.push("virtual threads that waited before: this JVM has no list of them".to_owned());
+        answer.skips.push("virtual threads that waited before the measurement: this JVM does not list them".to_owned());
     }
     names.of_virtual = agent.virtual_thread_names();
     let samples = Samples::of(&recording.samples, &mut names);
     Ok((locks(&waits, &samples, &names), watched))
 }
 
-/// Of threads, by their numbers in the JVM's own PID namespace.
+/// Names of threads, by their IDs in the JVM's PID namespace.
 #[derive(Default)]
 struct Names {
     of: HashMap<u32, Rc<str>>,
     of_virtual: HashMap<u32, String>,
     known: HashMap<u32, u32>,
-    looked: Option<std::time::Instant>,
+    read_at: Option<std::time::Instant>,
 }
 
 impl Names {
     fn keep_up(&mut self, process: &Process) {
-        if self.looked.is_none_or(|at| at.elapsed() >= NAMES_EVERY) {
-            self.learn(process);
+        if self.read_at.is_none_or(|at| at.elapsed() >= NAMES_EVERY) {
+            self.read(process);
         }
     }
 
-    fn learn(&mut self, process: &Process) {
-        self.looked = Some(std::time::Instant::now());
+    fn read(&mut self, process: &Process) {
+        self.read_at = Some(std::time::Instant::now());
         for tid in process.threads() {
             let inside = *self.known.entry(tid).or_insert_with(|| process.tid_inside(tid));
             if let (false, Some(name)) = (self.of.contains_key(&inside), process.thread_name(tid)) {
@@ -108,11 +110,11 @@ impl Names {
     }
 }
 
-/// By thread, in the order of time.
+/// Samples by thread, in the order of time.
 struct Samples<'a>(HashMap<u32, Vec<&'a Sample>>);
 
 impl<'a> Samples<'a> {
-    /// Java's names of threads are longer than the system's.
+    /// Groups the samples. Takes the threads' Java names, which are longer than the system's.
     fn of(samples: &'a [Sample], names: &mut Names) -> Samples<'a> {
         let mut by_thread: HashMap<u32, Vec<&Sample>> = HashMap::new();
         for sample in samples {
@@ -123,7 +125,7 @@ impl<'a> Samples<'a> {
         Samples(by_thread)
     }
 
-    /// The first of a thread within a time.
+    /// Returns the first sample of a thread between two times in ns.
     fn within(&self, tid: u32, from: u64, to: u64) -> Option<&'a Sample> {
         let samples = self.0.get(&tid)?;
         let at = samples.partition_point(|sample| sample.time < from);
@@ -134,7 +136,7 @@ impl<'a> Samples<'a> {
 fn locks(waits: &[Wait], samples: &Samples, names: &Names) -> Vec<Lock> {
     let mut all: HashMap<(WaitKind, Rc<str>, u32), Lock> = HashMap::new();
     for wait in waits {
-        // Nodes of queues that threads wait in for work are made anew for each wait: one lock a class.
+        // Each wait for work allocates a new queue node, so these count as one lock per class.
         let identity = if wait.kind == WaitKind::Other { 0 } else { wait.identity };
         let lock = all.entry((wait.kind, wait.class.clone(), identity)).or_insert_with(|| {
             let kind = match wait.kind {
@@ -153,7 +155,7 @@ fn locks(waits: &[Wait], samples: &Samples, names: &Names) -> Vec<Lock> {
         if let Some(holder) = wait.holder {
             *lock.holders.entry(names.get(holder)).or_default() += 1;
             let within = if holder & IS_VIRTUAL != 0 { VIRTUAL_ANSWERS_NS } else { HOLDER_ANSWERS_NS };
-            let sample = wait.holder_asked.and_then(|(tid, at)| samples.within(tid, at, at + within));
+            let sample = wait.holder_request.and_then(|(tid, at)| samples.within(tid, at, at + within));
             let frames = sample.and_then(|sample| match holder & IS_VIRTUAL != 0 {
                 true => own_of_virtual(&sample.frames),
                 false => Some(&sample.frames),
@@ -166,7 +168,7 @@ fn locks(waits: &[Wait], samples: &Samples, names: &Names) -> Vec<Lock> {
     merged(all.into_values().collect())
 }
 
-/// Without the agent, and the JVM's way to it; of a virtual thread, without the carrier too.
+/// Returns the frames without the agent and the JVM's call of it, and without the carrier of a virtual thread.
 fn of_program(frames: &[Frame]) -> &[Frame] {
     const ADDED: [&str; 4] =
         ["yunti_", "JvmtiExport::", "java.lang.VirtualThread.yieldContinuation", "java.lang.VirtualThread.notifyJvmti"];
@@ -175,14 +177,16 @@ fn of_program(frames: &[Frame]) -> &[Frame] {
     &frames[..end.unwrap_or(frames.len())]
 }
 
-/// The frames of a virtual thread, if one was running. They lie on its begin; or on the way back to those that have stayed in the heap since it
-/// came to this carrier, which the profiler does not walk to.
+/// Returns the frames of the virtual thread that ran; `None` if none did.
+///
+/// They begin above its entry frame or above the return barrier. Frames beyond the barrier are still in the heap,
+/// where the profiler does not walk.
 fn own_of_virtual(frames: &[Frame]) -> Option<&[Frame]> {
     let is_below = |frame: &Frame| matches!(&*frame.name, "java.lang.VirtualThread.run" | "cont_returnBarrier");
     frames.iter().rposition(is_below).map(|at| &frames[at + 1..])
 }
 
-/// A lock that nobody holds at the moment of asking is a synchronizer then, and a lock at another.
+/// Merges locks of one name. The agent classifies a lock that nobody holds at that moment as a synchronizer.
 fn merged(locks: Vec<Lock>) -> Vec<Lock> {
     let mut by_name: HashMap<String, Lock> = HashMap::new();
     for lock in locks {

@@ -1,4 +1,4 @@
-//! A lock, and all that was waited for it.
+//! A lock, with the waits for it.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -8,21 +8,21 @@ use serde_json::{Value, json};
 use yunti_probe::histogram::Histogram;
 use yunti_probe::stack::{Frame, Tree};
 
-/// What is waited for.
+/// Kind of lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     Monitor,
-    /// Of java.util.concurrent: ReentrantLock and its kin.
+    /// A lock of java.util.concurrent with an owner, such as ReentrantLock.
     Lock,
-    /// Semaphores, latches.
+    /// A synchronizer of java.util.concurrent without an owner: semaphore, latch.
     Synchronizer,
-    /// Of native code: pthread_mutex and what builds on futexes.
+    /// A native mutex: pthread_mutex, and others built on futexes.
     Mutex,
     ReadWriteLock,
     Semaphore,
-    /// For work or a result: no contention.
+    /// A wait for work or a result, which is no contention.
     Condition,
-    /// A futex whose user is not known.
+    /// A futex of an unknown user.
     Futex,
 }
 
@@ -40,15 +40,16 @@ impl Kind {
         }
     }
 
-    /// Whether waiting for it is contention.
+    /// Returns true if waiting for it is contention.
     pub fn is_contention(self) -> bool {
         self != Kind::Condition
     }
 }
 
+/// Waits for one lock, aggregated.
 pub struct Lock {
     pub kind: Kind,
-    /// Class and identity, or the address.
+    /// Class and identity hash code, or the address.
     pub name: String,
     pub contentions: u64,
     pub total_ns: u64,
@@ -56,11 +57,11 @@ pub struct Lock {
     pub histogram: Histogram,
     /// Thread -> waits and nanoseconds.
     pub waiters: HashMap<Rc<str>, (u64, u64)>,
-    /// Thread -> how often it was the holder, where that is known.
+    /// Thread -> how often it was the holder, if that is known.
     pub holders: HashMap<Rc<str>, u64>,
-    /// Stacks of waiters, by nanoseconds.
+    /// Stacks of waiters, weighted by nanoseconds.
     pub waiting: Tree,
-    /// Of holders while it was waited for, or of who let it go; by how often.
+    /// Stacks of holders during waits, or of threads that released it, weighted by count.
     pub holding: Tree,
 }
 
@@ -93,7 +94,7 @@ impl Lock {
         self.waiting.add(frames, ns);
     }
 
-    /// Waiters with the longest waits first: thread, waits, nanoseconds.
+    /// Returns (thread, waits, nanoseconds), by descending nanoseconds.
     pub fn waiters(&self) -> Vec<(&str, u64, u64)> {
         let mut all: Vec<_> = self.waiters.iter().map(|(thread, (n, ns))| (&**thread, *n, *ns)).collect();
         all.sort_by(|a, b| b.2.cmp(&a.2).then_with(|| a.0.cmp(b.0)));
@@ -125,7 +126,7 @@ impl Lock {
         })
     }
 
-    /// What was told of the same lock under two kinds.
+    /// Adds the waits for the same lock that were recorded under another kind.
     pub fn join(&mut self, other: Lock) {
         self.kind = self.kind.min(other.kind);
         self.contentions += other.contentions;

@@ -1,4 +1,4 @@
-//! `yunti observe locks`: which locks are waited for, how long, by whom, and who holds them.
+//! `yunti observe locks`: contention by lock, with waiters, holders and the stacks of both.
 
 mod futexes;
 mod java;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use yunti_base::Result;
 use yunti_program::failure::Outcome;
 
-use super::Look;
+use super::Measurement;
 use crate::jvm;
 pub use lock::Lock;
 use yunti_probe::answer::{self, Answer, Graph, Table};
@@ -18,25 +18,25 @@ use yunti_probe::stack::{Frame, Kind, Tree};
 use yunti_probe::stopping::{Stopping, Watched};
 use yunti_probe::target::Start;
 
-/// Waits for locks: by lock, how often and how long, by which threads, who held it, and the stacks of both
+/// Show lock contention: waits by lock, duration, waiter and holder, with the stacks of both
 ///
-/// Of a JVM: monitors and java.util.concurrent, each lock by its class and identity. Of other processes: pthread mutexes and all that is
-/// built on futexes.
+/// For a JVM: monitors and java.util.concurrent, each lock by its class and identity. For other processes: pthread
+/// mutexes, and everything else built on futexes.
 #[derive(Debug, Args)]
 pub struct LocksFlags {
     #[command(flatten)]
     target: TargetFlags,
     #[command(flatten)]
     pub output: OutputFlags,
-    /// Futexes of native code too where the process is a JVM: its own locks among them
+    /// Measure futexes of native code in a JVM, including the JVM's own locks
     #[arg(long)]
     native: bool,
-    /// Also waits for work, results and time: conditions, parked threads
+    /// Include waits for work, results and time: conditions, parked threads
     #[arg(long)]
     all: bool,
 }
 
-/// Locks that are told whole on a terminal.
+/// Locks that get a histogram, waiters and stacks.
 const DETAILED: usize = 3;
 const THREADS_SHOWN: usize = 10;
 
@@ -46,28 +46,28 @@ pub fn locks(flags: &LocksFlags) -> Outcome {
     let process = &target.process;
     let is_jvm = jvm::recognise(&target)?;
     let mut answer = Answer::new("locks", process);
-    let look_at = if is_jvm && flags.native { futexes::look } else { look };
-    let how = Look { process, is_jvm, time: flags.output.seconds };
-    let (mut all, watched) = look_at(how, &mut stopping, &mut answer)?;
+    let measure = if is_jvm && flags.native { futexes::measure } else { measure };
+    let measurement = Measurement { process, is_jvm, time: flags.output.seconds };
+    let (mut all, watched) = measure(measurement, &mut stopping, &mut answer)?;
     answer.watched(&watched);
     all.retain(|lock| flags.all || lock.kind.is_contention());
     all.sort_by(|a, b| b.total_ns.cmp(&a.total_ns).then_with(|| a.name.cmp(&b.name)));
-    tell(&all, &mut answer);
+    render(&all, &mut answer);
     answer.give(&flags.output.answer, watched.end, facts(&all))
 }
 
-/// A JVM's own locks; of other processes, futexes.
-pub fn look(look: Look, stopping: &mut Stopping, answer: &mut Answer) -> Result<(Vec<Lock>, Watched)> {
-    match look.is_jvm {
-        true => java::look(look.process, look.time, stopping, answer),
-        false => futexes::look(look, stopping, answer),
+/// Measures Java locks of a JVM, or futexes of any other process.
+pub fn measure(measurement: Measurement, stopping: &mut Stopping, answer: &mut Answer) -> Result<(Vec<Lock>, Watched)> {
+    match measurement.is_jvm {
+        true => java::measure(measurement.process, measurement.time, stopping, answer),
+        false => futexes::measure(measurement, stopping, answer),
     }
 }
 
-fn tell(all: &[Lock], answer: &mut Answer) {
+fn render(all: &[Lock], answer: &mut Answer) {
     let (waits, total): (u64, u64) = (all.iter().map(|l| l.contentions).sum(), all.iter().map(|l| l.total_ns).sum());
     answer.lead = match all.first() {
-        None => "no lock was waited for".to_owned(),
+        None => "no lock contention".to_owned(),
         Some(first) => format!(
             "{waits} waits for {} locks, {} in all, {} of it for {}",
             all.len(),
@@ -90,7 +90,7 @@ fn tell(all: &[Lock], answer: &mut Answer) {
         ]
     });
     answer.tables.push(Table {
-        title: "Locks, by how long they were waited for".to_owned(),
+        title: "Locks by total wait time".to_owned(),
         columns: vec![
             ("waits", true),
             ("total", true),
@@ -113,14 +113,14 @@ fn tell(all: &[Lock], answer: &mut Answer) {
         });
         let waiters = lock.waiters().into_iter();
         answer.tables.push(Table {
-            title: format!("Who waited for {}", lock.name),
+            title: format!("Waiters for {}", lock.name),
             columns: vec![("waits", true), ("total", true), ("thread", false)],
             rows: waiters.map(|(thread, n, ns)| vec![n.to_string(), answer::time(ns), thread.to_owned()]).collect(),
             shown: THREADS_SHOWN,
         });
-        let title = format!("Stacks that waited for {}", lock.name);
+        let title = format!("Stacks of waiters for {}", lock.name);
         answer.listings.push(answer::stacks(&title, lock.waiting.dearest(5), answer::time));
-        let title = format!("Stacks of who held {}", lock.name);
+        let title = format!("Stacks of holders of {}", lock.name);
         answer.listings.push(answer::stacks(&title, lock.holding.dearest(5), |n| format!("{n} times")));
     }
     let mut tree = Tree::default();
@@ -128,7 +128,7 @@ fn tell(all: &[Lock], answer: &mut Answer) {
         let head = Frame { name: lock.name.as_str().into(), kind: Kind::Group };
         tree.join(&[head], &lock.waiting);
     }
-    answer.graph = Graph::of("Who waited, by lock", tree, 1e9);
+    answer.graph = Graph::of("Waiters by lock", tree, 1e9);
 }
 
 fn facts(all: &[Lock]) -> Value {

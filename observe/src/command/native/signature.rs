@@ -1,17 +1,17 @@
-//! What arguments are: as the user says (`open(s,d)`), or as is known of functions that are often asked for.
+//! Types of arguments and results: from the user's notation (`open(s,d)`), or from a table of common functions.
 
 use yunti_base::{Code, Error, Result};
 
 use yunti_probe::kernel::Form;
 
-/// One argument, or the result.
+/// Type of an argument or a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// 32 bits with a sign, as C's int.
     Int,
     /// 64 bits with a sign: long, ssize_t, off_t.
     Long,
-    /// 64 bits without: size_t.
+    /// 64 bits without a sign: size_t.
     Size,
     /// An address, flags.
     Hex,
@@ -21,14 +21,14 @@ pub enum Kind {
     SocketAddress,
 }
 
-/// Arguments, and the result behind them.
+/// Types of the arguments and of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     pub arguments: Vec<Kind>,
     pub result: Kind,
 }
 
-/// In the notation of users.
+/// Function -> signature in the user's notation.
 const KNOWN: &[(&str, &str)] = &[
     ("getaddrinfo", "s,s=d"),
     ("getnameinfo", "a=d"),
@@ -89,35 +89,37 @@ const KNOWN: &[(&str, &str)] = &[
 ];
 
 impl Signature {
-    /// @param said `s,d` or `s,d=x`
-    pub fn parse(said: &str) -> Result<Signature> {
+    /// Parses a notation. Returns a usage error for an unknown letter or too many arguments.
+    ///
+    /// @param notation `s,d` or `s,d=x`
+    pub fn parse(notation: &str) -> Result<Signature> {
         let wrong = |what: &str| {
-            Error::new(Code::Usage, format!("'{what}' is no kind of argument"))
-                .hint("d int, l long, u size, x address or flags, s text, a socket address; such as open(s,x)=d")
+            Error::new(Code::Usage, format!("'{what}' is not a type of argument"))
+                .hint("write d int, l long, u size, x address or flags, s text, a socket address: open(s,x)=d")
         };
-        let (arguments, result) = said.split_once('=').unwrap_or((said, "l"));
+        let (arguments, result) = notation.split_once('=').unwrap_or((notation, "l"));
         let kind = |text: &str| Kind::of(text.trim()).ok_or_else(|| wrong(text));
         let arguments: Vec<Kind> =
             arguments.split(',').filter(|a| !a.trim().is_empty()).map(kind).collect::<Result<_>>()?;
         if arguments.len() > yunti_probe::kernel::ARGUMENTS {
-            let error = Error::new(Code::Usage, format!("'{said}' has too many arguments"));
-            return Err(error.hint(format!("the first {} can be seen", yunti_probe::kernel::ARGUMENTS)));
+            let error = Error::new(Code::Usage, format!("'{notation}' has too many arguments"));
+            return Err(error.hint(format!("name the first {} at most", yunti_probe::kernel::ARGUMENTS)));
         }
         Ok(Signature { arguments, result: kind(result)? })
     }
 
     pub fn known(function: &str) -> Option<Signature> {
-        let (_, said) = KNOWN.iter().find(|(name, _)| *name == function)?;
-        Signature::parse(said).ok()
+        let (_, notation) = KNOWN.iter().find(|(name, _)| *name == function)?;
+        Signature::parse(notation).ok()
     }
 
     pub fn forms(&self) -> Vec<Form> {
         self.arguments.iter().map(|kind| kind.form()).collect()
     }
 
-    /// `"db.example", 0x1`
+    /// Formats arguments: `"db.example", 0x1`.
     ///
-    /// @param texts in the order of those arguments that ask for one; None: no memory that could be read
+    /// @param texts memory of the arguments that are texts or addresses, in order; `None` if it could not be read
     pub fn arguments(&self, values: &[u64], texts: &[Option<Vec<u8>>]) -> String {
         let mut texts = texts.iter();
         let mut of_memory = |value: u64, show: fn(&[u8]) -> String| match texts.next() {
@@ -172,12 +174,12 @@ impl Kind {
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|b| *b == 0);
     let text = String::from_utf8_lossy(&bytes[..end.unwrap_or(bytes.len()).min(bytes.len())]);
-    // The last byte of a copy that is full is its end, and not the text's.
+    // A zero in the last byte of a full copy ends the copy, not the text.
     let is_cut = end.is_none_or(|end| end + 1 == bytes.len());
     format!("\"{}\"{}", text.escape_debug(), if is_cut { ".." } else { "" })
 }
 
-/// `127.0.0.1:80`, `[::1]:80`, `/run/x.sock`: struct sockaddr_in, sockaddr_in6, sockaddr_un of the system's own headers.
+/// Formats a struct sockaddr_in, sockaddr_in6 or sockaddr_un: `127.0.0.1:80`, `[::1]:80`, `/run/x.sock`.
 fn socket_address(bytes: &[u8]) -> String {
     let family = bytes.get(..2).map_or(0, |b| u16::from_ne_bytes([b[0], b[1]]));
     let port = || bytes.get(2..4).map_or(0, |b| u16::from_be_bytes([b[0], b[1]]));
@@ -189,7 +191,7 @@ fn socket_address(bytes: &[u8]) -> String {
             let address: [u8; 16] = bytes[8..24].try_into().unwrap_or_default();
             format!("[{}]:{}", std::net::Ipv6Addr::from(address), port())
         }
-        // Of the abstract ones the first byte is zero.
+        // The first byte of an abstract socket's name is zero.
         libc::AF_UNIX if bytes.get(2) == Some(&0) => format!("@{}", path(&bytes[3..])),
         libc::AF_UNIX => path(&bytes[2..]),
         other => format!("family {other}"),
@@ -224,7 +226,7 @@ mod tests {
         assert_eq!(shown, r#""a\"b", -1, 0xff, 7"#);
         assert_eq!(signature.arguments(&[0, 0, 0, 0], &[None]), "NULL, 0, 0x0, 0");
         assert_eq!(signature.arguments(&[16, 0, 0, 0], &[None]), "0x10, 0, 0x0, 0");
-        // What is NULL has its place among the texts.
+        // A NULL argument has its place among the texts.
         let two = Signature::parse("s,s").unwrap();
         assert_eq!(two.arguments(&[0, 16], &[None, Some(b"80\0".to_vec())]), r#"NULL, "80".."#);
         assert_eq!(signature.result(u64::from(-2i32 as u32)), "-2");

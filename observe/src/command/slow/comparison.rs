@@ -1,33 +1,33 @@
-//! Slow requests beside fast ones: where the time of one goes, and in which stacks.
+//! Comparison of slow requests with fast ones: time per request by kind and by stack.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
-use super::evidence::{Deed, Times};
+use super::evidence::{Breakdown, Times};
 use super::place::place;
 use super::time_kind::{KINDS, TimeKind};
 use yunti_probe::stack::Frame;
 
-/// Nanoseconds of a stack.
+/// Nanoseconds and frames of a stack.
 type Sum = (u64, Rc<[Frame]>);
 
-/// All slow requests, or all fast ones.
+/// Sums of all slow requests, or of all fast ones.
 #[derive(Default)]
 pub struct Group {
     pub requests: u64,
     pub total_ns: u64,
     pub times: Times,
-    /// By kind and the names of the stack, whatever code of theirs was compiled by then.
+    /// Stacks by kind and frame names. Interpreted and compiled frames of a method are equal.
     stacks: HashMap<(TimeKind, u64), Sum>,
 }
 
 impl Group {
-    pub fn add(&mut self, duration_ns: u64, deed: &Deed) {
+    pub fn add(&mut self, duration_ns: u64, breakdown: &Breakdown) {
         self.requests += 1;
         self.total_ns += duration_ns;
-        self.times.iter_mut().zip(deed.times).for_each(|(sum, ns)| *sum += ns);
-        for part in &deed.stacks {
+        self.times.iter_mut().zip(breakdown.times).for_each(|(sum, ns)| *sum += ns);
+        for part in &breakdown.stacks {
             if let Some(frames) = &part.frames {
                 let stack = self.stacks.entry((part.kind, names_of(frames)));
                 stack.or_insert_with(|| (0, frames.clone())).0 += part.ns;
@@ -35,7 +35,7 @@ impl Group {
         }
     }
 
-    /// Of one request.
+    /// Returns the mean per request.
     pub fn mean(&self, ns: u64) -> u64 {
         ns.checked_div(self.requests).unwrap_or(0)
     }
@@ -47,42 +47,42 @@ fn names_of(frames: &[Frame]) -> u64 {
     hasher.finish()
 }
 
-/// Nanoseconds of one request.
+/// Mean nanoseconds per request, slow and fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beside {
+pub struct Comparison {
     pub slow_ns: u64,
     pub fast_ns: u64,
 }
 
-impl Beside {
+impl Comparison {
     pub fn difference(self) -> i64 {
         self.slow_ns as i64 - self.fast_ns as i64
     }
 }
 
-/// Kinds of time, the one that slow requests have most more of first.
-pub fn kinds(slow: &Group, fast: &Group) -> Vec<(TimeKind, Beside)> {
-    let of = |kind: TimeKind| Beside {
+/// Returns the kinds of time, by descending difference.
+pub fn kinds(slow: &Group, fast: &Group) -> Vec<(TimeKind, Comparison)> {
+    let of = |kind: TimeKind| Comparison {
         slow_ns: slow.mean(slow.times[kind as usize]),
         fast_ns: fast.mean(fast.times[kind as usize]),
     };
     let mut all: Vec<_> = KINDS
         .map(|kind| (kind, of(kind)))
         .into_iter()
-        .filter(|(_, beside)| *beside != Beside { slow_ns: 0, fast_ns: 0 })
+        .filter(|(_, comparison)| *comparison != Comparison { slow_ns: 0, fast_ns: 0 })
         .collect();
-    all.sort_by_key(|(_, beside)| -beside.difference());
+    all.sort_by_key(|(_, comparison)| -comparison.difference());
     all
 }
 
 /// A stack of slow requests.
 pub struct Stack {
     pub kind: TimeKind,
-    pub beside: Beside,
+    pub comparison: Comparison,
     pub frames: Rc<[Frame]>,
 }
 
-/// Stacks of slow requests, the one that they have most more of than fast ones first.
+/// Returns the stacks of slow requests, by descending difference.
 pub fn stacks(slow: &Group, fast: &Group) -> Vec<Stack> {
     let mut all: Vec<Stack> = slow
         .stacks
@@ -91,13 +91,13 @@ pub fn stacks(slow: &Group, fast: &Group) -> Vec<Stack> {
             let of_fast = fast.stacks.get(name).map_or(0, |(ns, _)| *ns);
             Stack {
                 kind: name.0,
-                beside: Beside { slow_ns: slow.mean(*ns), fast_ns: fast.mean(of_fast) },
+                comparison: Comparison { slow_ns: slow.mean(*ns), fast_ns: fast.mean(of_fast) },
                 frames: frames.clone(),
             }
         })
         .collect();
     all.sort_by(|a, b| {
-        b.beside.difference().cmp(&a.beside.difference()).then_with(|| names(&a.frames).cmp(names(&b.frames)))
+        b.comparison.difference().cmp(&a.comparison.difference()).then_with(|| names(&a.frames).cmp(names(&b.frames)))
     });
     all
 }
@@ -106,11 +106,11 @@ fn names(frames: &[Frame]) -> impl Iterator<Item = &str> {
     frames.iter().map(|frame| &*frame.name)
 }
 
-/// Where in the program most of the difference in a kind of time lies.
-pub fn most_telling_place(stacks: &[Stack], kind: TimeKind) -> Option<String> {
+/// Returns the place in the program with the largest difference in a kind of time.
+pub fn main_place(stacks: &[Stack], kind: TimeKind) -> Option<String> {
     let mut by_place: HashMap<String, i64> = HashMap::new();
     for stack in stacks.iter().filter(|stack| stack.kind == kind) {
-        *by_place.entry(place(&stack.frames)?).or_default() += stack.beside.difference();
+        *by_place.entry(place(&stack.frames)?).or_default() += stack.comparison.difference();
     }
     by_place
         .into_iter()
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use yunti_probe::stack::Kind;
 
-    fn deed(stacks: &[(TimeKind, u64, &str)]) -> Deed {
+    fn breakdown(stacks: &[(TimeKind, u64, &str)]) -> Breakdown {
         let mut times = Times::default();
         let stacks = stacks.iter().map(|(kind, ns, names)| {
             times[*kind as usize] += ns;
@@ -134,29 +134,29 @@ mod tests {
             Part { kind: *kind, ns: *ns, frames: Some(frames.into()) }
         });
         let stacks = stacks.collect();
-        Deed { times, stacks }
+        Breakdown { times, stacks }
     }
 
     #[test]
-    fn the_most_telling_first() {
+    fn sorts_by_difference() {
         let (mut slow, mut fast) = (Group::default(), Group::default());
-        slow.add(70, &deed(&[(TimeKind::OnCpu, 30, "a.B.c a.B.d"), (TimeKind::Lock, 40, "a.B.c a.B.e")]));
-        fast.add(30, &deed(&[(TimeKind::OnCpu, 30, "a.B.c a.B.d")]));
-        fast.add(10, &deed(&[(TimeKind::OnCpu, 10, "a.B.c a.B.x")]));
+        slow.add(70, &breakdown(&[(TimeKind::OnCpu, 30, "a.B.c a.B.d"), (TimeKind::Lock, 40, "a.B.c a.B.e")]));
+        fast.add(30, &breakdown(&[(TimeKind::OnCpu, 30, "a.B.c a.B.d")]));
+        fast.add(10, &breakdown(&[(TimeKind::OnCpu, 10, "a.B.c a.B.x")]));
         let kinds = kinds(&slow, &fast);
         assert_eq!(
             kinds,
             [
-                (TimeKind::Lock, Beside { slow_ns: 40, fast_ns: 0 }),
-                (TimeKind::OnCpu, Beside { slow_ns: 30, fast_ns: 20 })
+                (TimeKind::Lock, Comparison { slow_ns: 40, fast_ns: 0 }),
+                (TimeKind::OnCpu, Comparison { slow_ns: 30, fast_ns: 20 })
             ]
         );
         let stacks = stacks(&slow, &fast);
-        let told: Vec<_> = stacks.iter().map(|s| (s.kind, s.beside.slow_ns, s.beside.fast_ns)).collect();
-        assert_eq!(told, [(TimeKind::Lock, 40, 0), (TimeKind::OnCpu, 30, 15)]);
-        assert_eq!(most_telling_place(&stacks, TimeKind::Lock).as_deref(), Some("a.B.e <- a.B.c"));
-        assert_eq!(most_telling_place(&stacks, TimeKind::Gc), None);
-        // Nothing of what only fast requests do.
+        let times: Vec<_> = stacks.iter().map(|s| (s.kind, s.comparison.slow_ns, s.comparison.fast_ns)).collect();
+        assert_eq!(times, [(TimeKind::Lock, 40, 0), (TimeKind::OnCpu, 30, 15)]);
+        assert_eq!(main_place(&stacks, TimeKind::Lock).as_deref(), Some("a.B.e <- a.B.c"));
+        assert_eq!(main_place(&stacks, TimeKind::Gc), None);
+        // Stacks of fast requests only are left out.
         assert!(!stacks.iter().any(|stack| stack.frames.iter().any(|frame| &*frame.name == "a.B.x")));
     }
 }

@@ -1,14 +1,14 @@
-//! What was seen of a process and its requests, and from it what one request did.
+//! Evidence of a process and its requests, and the breakdown of one request's time.
 
 use std::collections::HashMap;
 
 use super::request::Request;
-use super::split::{Part, Taken, of_pause, overlaps, waits_of, within};
+use super::split::{Part, StackSample, of_pause, overlaps, waits_of, within};
 use super::time_kind::{KINDS, TimeKind, is_page_fault};
 use crate::jvm::Pause;
 use yunti_probe::kernel::Wait;
 
-/// By thread, each by time.
+/// Items by thread, each sorted by time.
 pub struct ByThread<T>(HashMap<u32, Vec<T>>);
 
 impl<T> Default for ByThread<T> {
@@ -31,35 +31,36 @@ impl<T> ByThread<T> {
     }
 }
 
+/// Everything measured of a process and its requests.
 #[derive(Default)]
 pub struct Evidence {
-    /// `com.shop.Cart.total`
+    /// Name of a request: `com.shop.Cart.total`.
     pub what: String,
     pub requests: Vec<Request>,
-    /// Requests beside them, of which nothing is known but that they were.
+    /// Further requests of virtual threads, which are only counted.
     pub of_virtual_threads: usize,
-    /// None: the kernel does not tell; what is waited for is estimated by the stacks of `waiting`.
+    /// Waits from the kernel. If `None`, the stacks of `waiting` give an estimate.
     pub waits: Option<ByThread<Wait>>,
     pub pauses: Vec<Pause>,
-    /// Stacks on a processor.
-    pub running: ByThread<Taken>,
-    /// Stacks that wait.
-    pub waiting: ByThread<Taken>,
+    /// Stacks of threads on a processor.
+    pub running: ByThread<StackSample>,
+    /// Stacks of waiting threads.
+    pub waiting: ByThread<StackSample>,
 }
 
 /// Nanoseconds by kind, in the order of [`KINDS`].
 pub type Times = [u64; KINDS.len()];
 
-/// What one request did.
-pub struct Deed {
-    /// They add up to its duration.
+/// Time of one request, by kind and by stack.
+pub struct Breakdown {
+    /// The times add up to the request's duration.
     pub times: Times,
-    /// Stacks, and the time that they stand for.
+    /// Stacks, with the time that each represents.
     pub stacks: Vec<Part>,
 }
 
 impl Evidence {
-    pub fn deed(&self, request: &Request) -> Deed {
+    pub fn breakdown(&self, request: &Request) -> Breakdown {
         let running = within(self.running.of(request.tid), request.begin_ns, request.end_ns);
         let mut stacks = match &self.waits {
             Some(waits) => waits_of(request, waits.of(request.tid), &self.pauses, self.waiting.of(request.tid)),
@@ -71,34 +72,36 @@ impl Evidence {
         }
         let waited: u64 = times.iter().sum();
         let mut on_cpu = request.duration_ns().saturating_sub(waited);
-        for taken in running {
-            let kind = if is_page_fault(&taken.frames) { TimeKind::PageFault } else { TimeKind::OnCpu };
+        for sample in running {
+            let kind = if is_page_fault(&sample.frames) { TimeKind::PageFault } else { TimeKind::OnCpu };
             if kind == TimeKind::PageFault {
-                let ns = taken.ns.min(on_cpu);
+                let ns = sample.ns.min(on_cpu);
                 times[kind as usize] += ns;
                 on_cpu -= ns;
             }
-            stacks.push(Part { kind, ns: taken.ns, frames: Some(taken.frames.clone()) });
+            stacks.push(Part { kind, ns: sample.ns, frames: Some(sample.frames.clone()) });
         }
         times[TimeKind::OnCpu as usize] += on_cpu;
-        Deed { times, stacks }
+        Breakdown { times, stacks }
     }
 
-    /// What is neither a pause nor on a processor was waited, for what the stacks say; without any, it is taken for time on a processor.
-    fn estimated(&self, request: &Request, running: &[Taken]) -> Vec<Part> {
+    /// Estimates waits without the kernel. Time outside pauses and
+    /// processors is divided among the stacks of the waiting
+    /// thread. Without such stacks it counts as time on a processor.
+    fn estimated(&self, request: &Request, running: &[StackSample]) -> Vec<Part> {
         let mut parts = Vec::new();
         let mut left = request.duration_ns();
         for (pause, ns) in overlaps(&self.pauses, request.begin_ns, request.end_ns) {
             left -= ns.min(left);
             parts.push(Part { kind: of_pause(pause), ns, frames: None });
         }
-        left = left.saturating_sub(running.iter().map(|taken| taken.ns).sum());
+        left = left.saturating_sub(running.iter().map(|sample| sample.ns).sum());
         let waiting = within(self.waiting.of(request.tid), request.begin_ns, request.end_ns);
-        let asleep = || waiting.iter().filter(|taken| !taken.is_running);
-        let all: u64 = asleep().map(|taken| taken.ns).sum();
-        for taken in asleep() {
-            let ns = (u128::from(left) * u128::from(taken.ns) / u128::from(all.max(1))) as u64;
-            parts.push(Part { kind: TimeKind::of_stack(&taken.frames), ns, frames: Some(taken.frames.clone()) });
+        let asleep = || waiting.iter().filter(|sample| !sample.is_running);
+        let all: u64 = asleep().map(|sample| sample.ns).sum();
+        for sample in asleep() {
+            let ns = (u128::from(left) * u128::from(sample.ns) / u128::from(all.max(1))) as u64;
+            parts.push(Part { kind: TimeKind::of_stack(&sample.frames), ns, frames: Some(sample.frames.clone()) });
         }
         parts
     }
@@ -109,8 +112,8 @@ mod tests {
     use super::*;
     use yunti_probe::stack::{Frame, Kind};
 
-    fn taken(time_ns: u64, name: &str, kind: Kind) -> Taken {
-        Taken { time_ns, ns: 10, is_running: false, frames: vec![Frame { name: name.into(), kind }].into() }
+    fn sample(time_ns: u64, name: &str, kind: Kind) -> StackSample {
+        StackSample { time_ns, ns: 10, is_running: false, frames: vec![Frame { name: name.into(), kind }].into() }
     }
 
     fn check(waits: Option<Vec<Wait>>, expected: &[(TimeKind, u64)]) {
@@ -122,21 +125,21 @@ mod tests {
             (120, "exc_page_fault", Kind::Kernel),
             (200, "outside", Kind::Native),
         ] {
-            evidence.running.add(1, taken(time, name, kind));
+            evidence.running.add(1, sample(time, name, kind));
         }
         for time in [150, 160] {
-            evidence.waiting.add(1, taken(time, "pthread_mutex_lock", Kind::Native));
+            evidence.waiting.add(1, sample(time, "pthread_mutex_lock", Kind::Native));
         }
         evidence.pauses.push(Pause { begin_ns: 190, end_ns: 300, reason: "G1CollectFull".to_owned() });
         let request = Request { tid: 1, thread: "t".into(), begin_ns: 100, end_ns: 200 };
-        let deed = evidence.deed(&request);
+        let breakdown = evidence.breakdown(&request);
         for kind in KINDS {
             let ns = expected.iter().find(|(k, _)| *k == kind).map_or(0, |(_, ns)| *ns);
-            assert_eq!(deed.times[kind as usize], ns, "{kind:?}");
+            assert_eq!(breakdown.times[kind as usize], ns, "{kind:?}");
         }
-        assert_eq!(deed.times.iter().sum::<u64>(), 100);
+        assert_eq!(breakdown.times.iter().sum::<u64>(), 100);
         let outside =
-            deed.stacks.iter().filter_map(|part| part.frames.as_ref()).any(|frames| &*frames[0].name == "outside");
+            breakdown.stacks.iter().filter_map(|part| part.frames.as_ref()).any(|frames| &*frames[0].name == "outside");
         assert!(!outside);
     }
 

@@ -1,25 +1,26 @@
-//! `yunti observe slow`: what slow requests did that fast ones did not.
+//! `yunti observe slow`: the difference between slow and fast requests.
 //!
 //! ```text
-//!   servers.rs      which method of a JVM is an HTTP request
-//!   class_names.rs  which class is meant
-//!   look.rs         requests, stacks, waits and pauses of a process, by threads and times
-//!   evidence.rs     of one request, what its time went to
-//!     split.rs        its overlap with waits and pauses
-//!     time_kind.rs    what a wait was for
-//!   comparison.rs   slow requests beside fast ones
-//!   tell.rs         the answer
+//!   servers.rs      methods that handle HTTP requests
+//!   class_names.rs  classes by the user's names
+//!   measure.rs      requests, stacks, waits and pauses of a process, by thread and time
+//!   evidence.rs     breakdown of one request's time
+//!     split.rs        overlap of a request with waits and pauses
+//!     time_kind.rs    kinds of waits
+//!   comparison.rs   slow requests compared with fast ones
+//!     place.rs        places in the program
+//!   report.rs       the answer
 //! ```
 
 mod class_names;
 mod comparison;
 mod evidence;
-mod look;
+mod measure;
 mod place;
+mod report;
 mod request;
 mod servers;
 mod split;
-mod tell;
 mod time_kind;
 
 use std::time::Duration;
@@ -31,8 +32,8 @@ use yunti_program::failure::Outcome;
 use super::pattern::pattern;
 use crate::jvm;
 use crate::jvm::HELD;
-use look::What;
-use tell::Findings;
+use measure::RequestDefinition;
+use report::Findings;
 use yunti_probe::answer::Answer;
 use yunti_probe::kernel::SpanBounds;
 use yunti_probe::native::{Function, find};
@@ -40,29 +41,29 @@ use yunti_probe::options::{OutputFlags, TargetFlags, duration};
 use yunti_probe::stopping::Stopping;
 use yunti_probe::target::{Process, Start, Target};
 
-/// What slow requests do that fast ones do not: where their time goes, with the stacks of it
+/// Compare slow requests with fast ones: where their time goes, with stacks
 ///
-/// A request is a call of a Java method, an HTTP request of a common Java server, or what a thread does between two native functions. Time
-/// is told by kind: on a processor, in its run queue, waiting for locks, files, the network, page faults, in pauses of the JVM.
+/// A request is a call of a Java method, an HTTP request of a common Java server, or the work of a thread between two
+/// native functions. Time is split by kind: on CPU, run queue, locks, files, network, page faults, pauses of the JVM.
 #[derive(Debug, Args)]
 pub struct SlowFlags {
     #[command(flatten)]
     target: TargetFlags,
     #[command(flatten)]
     pub output: OutputFlags,
-    /// A request is a call of this Java method: Cart.total, com.shop.Cart.total
+    /// Define a request as a call of this Java method: Cart.total, com.shop.Cart.total
     #[arg(short, long, value_name = "Class.method", value_parser = method, conflicts_with_all = ["http", "from"])]
     method: Option<String>,
-    /// A request is one of HTTP, by the server in the JVM; so it is when nothing else is said
+    /// Define a request as an HTTP request of the server in the JVM (the default)
     #[arg(long, conflicts_with = "from")]
     http: bool,
-    /// A request of a thread begins when it calls this native function: serve, libshop:serve
+    /// Begin a request when a thread calls this native function: serve, libshop:serve
     #[arg(long, value_name = "FUNCTION")]
     from: Option<String>,
-    /// .. and ends when it calls this one; without it, when the first returns
+    /// End it when the thread calls this function; by default, when the first one returns
     #[arg(long, value_name = "FUNCTION", requires = "from")]
     to: Option<String>,
-    /// Slow are those that take at least so long; without it, the slowest 1 %
+    /// Count requests of at least this duration as slow; by default, the slowest 1 %
     #[arg(long, value_name = "TIME", value_parser = duration)]
     over: Option<Duration>,
 }
@@ -80,86 +81,86 @@ pub fn slow(flags: &SlowFlags) -> Outcome {
     let process = &target.process;
     let is_jvm = jvm::recognise(&target)?;
     let mut answer = Answer::new("slow", process);
-    let what = what(flags, &target, is_jvm, &mut answer)?;
-    let look = if is_jvm { look::look_into_jvm } else { look::look_at_any };
-    let (evidence, watched) = look(&target, &what, flags.output.seconds, &mut stopping, &mut answer)?;
+    let definition = definition(flags, &target, is_jvm, &mut answer)?;
+    let measure = if is_jvm { measure::measure_jvm } else { measure::measure_native };
+    let (evidence, watched) = measure(&target, &definition, flags.output.seconds, &mut stopping, &mut answer)?;
     answer.watched(&watched);
     let findings = Findings::of(&evidence, flags.over);
     let facts = findings.facts();
-    findings.tell(&mut answer);
+    findings.render(&mut answer);
     answer.give(&flags.output.answer, watched.end, facts)
 }
 
-/// What a request is.
-fn what(flags: &SlowFlags, target: &Target, is_jvm: bool, answer: &mut Answer) -> Result<What> {
+/// Returns the definition of a request by the flags.
+fn definition(flags: &SlowFlags, target: &Target, is_jvm: bool, answer: &mut Answer) -> Result<RequestDefinition> {
     let process = &target.process;
     if let Some(from) = &flags.from {
         return spans(process, from, flags.to.as_deref());
     }
     if !is_jvm {
-        return Err(look::no_jvm(process));
+        return Err(measure::no_jvm(process));
     }
     match &flags.method {
-        Some(method) => java_method(&target.process, target.is_ours(), method, answer).map(What::Method),
+        Some(method) => java_method(&target.process, target.is_ours(), method, answer).map(RequestDefinition::Method),
         None => {
             let Some((server, method)) = servers::server(&jvm::loaded_classes(process)?) else {
                 let error = Error::new(
                     Code::Input,
-                    format!("process {} has no HTTP server that is known: {}", process.pid, servers::known()),
+                    format!("process {} has none of these HTTP servers: {}", process.pid, servers::known()),
                 );
-                return Err(error.hint("name the method that handles a request: --method Class.method; a server loads its classes with its first request"));
+                return Err(error.hint("name the method that handles a request: --method Class.method; or send a request first, because servers load their classes then"));
             };
             answer.notes.push(format!("A request is a call of {method}: {server}."));
-            Ok(What::Method(method))
+            Ok(RequestDefinition::Method(method))
         }
     }
 }
 
-/// A method with its class's full name.
-fn java_method(process: &Process, is_fresh: bool, said: &str, answer: &mut Answer) -> Result<String> {
-    let (class, method) = said.rsplit_once('.').unwrap_or((said, ""));
-    // A JVM that cannot say what it has loaded takes the name as it is.
+/// Returns a method with the binary name of its class.
+fn java_method(process: &Process, is_fresh: bool, name: &str, answer: &mut Answer) -> Result<String> {
+    let (class, method) = name.rsplit_once('.').unwrap_or((name, ""));
+    // Without a list of loaded classes, use the name as it is.
     let Ok(loaded) = jvm::loaded_classes(process) else {
-        return Ok(format!("{}.{method}", class_names::as_the_jvm_says(class)));
+        return Ok(format!("{}.{method}", class_names::binary_name(class)));
     };
-    match class_names::classes_called(&loaded, class)[..] {
+    match class_names::matching_classes(&loaded, class)[..] {
         [one] => Ok(format!("{one}.{method}")),
-        // With its package it is known before it is there; and what has just been started has loaded little.
+        // A qualified name is valid before its class is loaded, and a JVM that was just started has loaded few classes.
         [] if is_fresh || class.starts_with(char::is_lowercase) => {
             answer
                 .notes
-                .push(format!("{class} had not been loaded when the look began; it was waited for under this name."));
-            Ok(format!("{}.{method}", class_names::as_the_jvm_says(class)))
+                .push(format!("{class} was not loaded when the measurement began; it was expected under this name."));
+            Ok(format!("{}.{method}", class_names::binary_name(class)))
         }
         [] => {
             let error = Error::new(Code::Input, format!("process {} has loaded no class '{class}'", process.pid));
-            Err(error.hint("a class is loaded when it is first used: one that is to come is named with its package; of an interface name the class that implements it"))
+            Err(error.hint("classes are loaded on first use: name a class that is not loaded yet with its package, and for an interface name the implementing class"))
         }
         [first, second, ..] => {
-            let error = Error::new(Code::Input, format!("'{class}' is the end of more than one name"));
-            Err(error.hint(format!("say which: {first}, {second}, ..")))
+            let error = Error::new(Code::Input, format!("'{class}' matches more than one class"));
+            Err(error.hint(format!("name one of them: {first}, {second}, ..")))
         }
     }
 }
 
-fn spans(process: &Process, from: &str, to: Option<&str>) -> Result<What> {
+fn spans(process: &Process, from: &str, to: Option<&str>) -> Result<RequestDefinition> {
     let begin = functions(process, from)?;
     let end = match to {
         Some(to) if to != from => functions(process, to)?,
         _ => Vec::new(),
     };
     if let Some(function) = begin.iter().find(|function| end.is_empty() && !function.has_end()) {
-        let error = Error::new(Code::Input, format!("the code of {} does not show where it returns", function.name));
-        return Err(error.hint("name the function that a request ends with: --to FUNCTION"));
+        let error = Error::new(Code::Input, format!("the return instructions of {} were not found", function.name));
+        return Err(error.hint("name the function that ends a request: --to FUNCTION"));
     }
     let name = to.map_or_else(|| from.to_owned(), |to| format!("{from} to {to}"));
-    Ok(What::Spans { name, bounds: SpanBounds { begin, end } })
+    Ok(RequestDefinition::Spans { name, bounds: SpanBounds { begin, end } })
 }
 
-fn functions(process: &Process, said: &str) -> Result<Vec<Function>> {
-    let (library, name) = match said.split_once(':') {
+fn functions(process: &Process, function: &str) -> Result<Vec<Function>> {
+    let (library, name) = match function.split_once(':') {
         Some((library, name)) if !name.starts_with(':') => (Some(library), name),
-        _ => (None, said),
+        _ => (None, function),
     };
     let found = find(process, library, name);
     if !found.is_empty() {
@@ -168,6 +169,6 @@ fn functions(process: &Process, said: &str) -> Result<Vec<Function>> {
     if !process.is_alive() {
         return Err(process.has_ended());
     }
-    let error = Error::new(Code::Input, format!("process {} has no function '{said}'", process.pid));
-    Err(error.hint("a program or library without symbols shows but what it exports (nm -D)"))
+    let error = Error::new(Code::Input, format!("process {} has no function '{function}'", process.pid));
+    Err(error.hint("a program or library without symbols has only its exported functions (nm -D)"))
 }

@@ -1,8 +1,8 @@
-//! Where in the program a stack is, in a few words: its innermost function that is the program's own, and who called it.
+//! Short name of a stack: its innermost function of the program itself, and that function's caller.
 
 use yunti_probe::stack::{Frame, Kind};
 
-/// Of Java, what comes with it; of C, what every program waits in.
+/// Returns true if a frame belongs to the program: not to Java's libraries, and not to common C functions.
 fn is_own(frame: &Frame) -> bool {
     const OF_JAVA: [&str; 7] = ["java.", "javax.", "jdk.", "sun.", "com.sun.", "jakarta.", "one.profiler."];
     const OF_C: [&str; 26] = [
@@ -53,7 +53,7 @@ fn is_java(frame: &Frame) -> bool {
     }
 }
 
-/// `com.shop.Cart.reserve <- com.shop.Cart.total`
+/// Returns the place of a stack, the caller last: `com.shop.Cart.reserve <- com.shop.Cart.total`.
 pub fn place(frames: &[Frame]) -> Option<String> {
     let has_java = frames.iter().any(is_java);
     let mut own = frames.iter().rev().filter(|frame| is_own(frame) && (!has_java || is_java(frame)));

@@ -1,14 +1,14 @@
-//! Requests, and which of them are slow.
+//! Requests, and the threshold from which on they are slow.
 
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Of one thread, from begin to end.
+/// A request on one thread, from begin to end.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub tid: u32,
     pub thread: Rc<str>,
-    /// CLOCK_MONOTONIC.
+    /// Nanoseconds of CLOCK_MONOTONIC.
     pub begin_ns: u64,
     pub end_ns: u64,
 }
@@ -19,7 +19,8 @@ impl Request {
     }
 }
 
-/// Those that lie in no other of their thread, by begin: a method that calls itself, or the one of its superclass.
+/// Returns the requests that are not within another one of their thread, by begin. A method that calls itself or its
+/// superclass's method makes nested ones.
 pub fn outermost(mut all: Vec<Request>) -> Vec<Request> {
     all.sort_by_key(|request| (request.tid, request.begin_ns, std::cmp::Reverse(request.end_ns)));
     let mut kept: Vec<Request> = Vec::new();
@@ -33,7 +34,8 @@ pub fn outermost(mut all: Vec<Request>) -> Vec<Request> {
     kept
 }
 
-/// From what duration on a request is slow: as is said, or the slowest hundredth, and at least one.
+/// Returns the nanoseconds from which on a request is slow: `over`, or the threshold of the slowest hundredth, at
+/// least one request.
 pub fn slow_from(requests: &[Request], over: Option<Duration>) -> u64 {
     match over {
         Some(over) => u64::try_from(over.as_nanos()).unwrap_or(u64::MAX),
@@ -41,7 +43,7 @@ pub fn slow_from(requests: &[Request], over: Option<Duration>) -> u64 {
             let durations = sorted_durations(requests.iter());
             let slowest = durations.len().div_ceil(100);
             let from = durations.len().checked_sub(slowest).and_then(|at| durations.get(at)).copied().unwrap_or(0);
-            // Where many take the same time, those that take longer, if there are any.
+            // If many take the same time, only longer ones are slow, if there are any.
             let equal_or_slower = durations.len() - durations.partition_point(|ns| *ns < from);
             let is_last = durations.last().is_none_or(|last| *last == from);
             if equal_or_slower > 2 * slowest && !is_last { from + 1 } else { from }
@@ -55,7 +57,9 @@ pub fn sorted_durations<'a>(requests: impl Iterator<Item = &'a Request>) -> Vec<
     durations
 }
 
-/// @param share 0.5: the middle one; 1.0: the last
+/// Returns a quantile of sorted values; `None` if there are none.
+///
+/// @param share 0.5 for the median, 1.0 for the maximum
 pub fn quantile(sorted: &[u64], share: f64) -> Option<u64> {
     let last = sorted.len().checked_sub(1)?;
     sorted.get((last as f64 * share).round() as usize).copied()
@@ -70,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_within_another_is_none_of_its_own() {
+    fn nested_calls_are_not_requests() {
         let found = outermost(vec![
             request(1, 10, 20),
             request(1, 0, 30),

@@ -1,6 +1,7 @@
-//! HTTP servers of Java: which method handles a request from begin to end.
+//! HTTP servers in Java: the method of each that handles a request from begin to end.
 
-/// The more is seen of a request, the earlier: of a server and the servlets in it, the server.
+/// Name, class and method of each server. The one that covers more of a request comes first: the server before the
+/// servlets in it.
 const SERVERS: [(&str, &str, &str); 7] = [
     ("Tomcat", "org.apache.catalina.connector.CoyoteAdapter", "service"),
     ("Jetty", "org.eclipse.jetty.server.Server", "handle"),
@@ -11,7 +12,7 @@ const SERVERS: [(&str, &str, &str); 7] = [
     ("javax servlets", "javax.servlet.http.HttpServlet", "service"),
 ];
 
-/// Its name and the method.
+/// Returns the server's name and its method; `None` if no known server is loaded.
 ///
 /// @param loaded classes, sorted
 pub fn server(loaded: &[String]) -> Option<(&'static str, String)> {
@@ -22,7 +23,7 @@ pub fn server(loaded: &[String]) -> Option<(&'static str, String)> {
         .map(|(name, class, method)| (*name, format!("{class}.{method}")))
 }
 
-/// The names of all.
+/// Returns the names of all known servers.
 pub fn known() -> String {
     SERVERS.map(|(name, ..)| name).join(", ")
 }

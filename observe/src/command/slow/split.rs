@@ -1,4 +1,5 @@
-//! What the time of a request went to: its overlap with waits of its thread and with pauses of the whole JVM; what is left was on a processor.
+//! Split of a request's time: its overlap with waits of its thread and
+//! with pauses of the JVM. The rest was on a processor.
 
 use std::rc::Rc;
 
@@ -13,65 +14,66 @@ use yunti_probe::stack::{Frame, Kind};
 pub struct Part {
     pub kind: TimeKind,
     pub ns: u64,
-    /// Where the thread was, if that is known.
+    /// Stack of the thread, if it is known.
     pub frames: Option<Rc<[Frame]>>,
 }
 
-/// A stack that was taken of a thread.
+/// A sampled stack of a thread.
 #[derive(Clone, Debug)]
-pub struct Taken {
+pub struct StackSample {
     pub time_ns: u64,
-    /// Time that it stands for.
+    /// Nanoseconds that the sample represents.
     pub ns: u64,
-    /// It ran at that moment, if only to take its stack.
+    /// True if the thread ran at that moment, perhaps only to take its stack.
     pub is_running: bool,
     pub frames: Rc<[Frame]>,
 }
 
-/// Of what is sorted by time, those that lie in a range.
-pub fn within(all: &[Taken], from: u64, to: u64) -> &[Taken] {
-    let begin = all.partition_point(|taken| taken.time_ns < from);
-    let end = all.partition_point(|taken| taken.time_ns < to);
+/// Returns the samples within a range of time, from a slice sorted by time.
+pub fn within(all: &[StackSample], from: u64, to: u64) -> &[StackSample] {
+    let begin = all.partition_point(|sample| sample.time_ns < from);
+    let end = all.partition_point(|sample| sample.time_ns < to);
     &all[begin..end.max(begin)]
 }
 
-/// The signal that takes a stack wakes a waiting thread for a moment; then it waits on.
+/// Nanoseconds for which the signal that takes a stack wakes a waiting thread.
 const INTERRUPTION_NS: u64 = 1_000_000;
-/// A wait that hears no signals is over when the stack is taken, at the end of its system call.
+/// Nanoseconds after an uninterruptible wait within which its stack is
+/// taken. The signal arrives at the end of the system call.
 const LATE_NS: u64 = 100_000;
 
-/// The stack of a wait: one that was taken before the thread waited again, or just before it waited on.
-fn stack_of(waits: &[Wait], at: usize, taken: &[Taken], until: u64) -> Option<Rc<[Frame]>> {
+/// Returns the stack of a wait: taken before the thread's next wait, or just before this one.
+fn stack_of(waits: &[Wait], at: usize, samples: &[StackSample], until: u64) -> Option<Rc<[Frame]>> {
     let wait = &waits[at];
     let next = waits.get(at + 1).map_or(until, |next| next.off_ns).max(wait.off_ns + 1);
-    let asleep = |from, to| within(taken, from, to).iter().filter(|taken| !taken.is_running);
+    let asleep = |from, to| within(samples, from, to).iter().filter(|sample| !sample.is_running);
     let late = || {
-        let mut taken = within(taken, wait.on_ns, next.min(wait.on_ns + LATE_NS)).iter();
-        taken.find(|taken| {
+        let mut after = within(samples, wait.on_ns, next.min(wait.on_ns + LATE_NS)).iter();
+        after.find(|sample| {
             wait.is_uninterruptible
-                && taken.frames.last().is_some_and(|frame| matches!(frame.kind, Kind::Native | Kind::Kernel))
+                && sample.frames.last().is_some_and(|frame| matches!(frame.kind, Kind::Native | Kind::Kernel))
         })
     };
     let during = asleep(wait.off_ns, next.min(wait.on_ns + INTERRUPTION_NS)).next();
     let before = || asleep(wait.off_ns.saturating_sub(INTERRUPTION_NS), wait.off_ns).next_back();
-    during.or_else(before).or_else(late).map(|taken| taken.frames.clone())
+    during.or_else(before).or_else(late).map(|sample| sample.frames.clone())
 }
 
-/// Waits of a request, as parts. What they leave of its duration it was on a processor.
+/// Returns the waits of a request as parts. The rest of its duration was on a processor.
 ///
 /// @param waits of its thread, by time
 /// @param pauses by time
-/// @param taken stacks of its thread while it waited, by time
-pub fn waits_of(request: &Request, waits: &[Wait], pauses: &[Pause], taken: &[Taken]) -> Vec<Part> {
+/// @param samples stacks of its thread during waits, by time
+pub fn waits_of(request: &Request, waits: &[Wait], pauses: &[Pause], samples: &[StackSample]) -> Vec<Part> {
     let (begin, end) = (request.begin_ns, request.end_ns);
     let first = waits.partition_point(|wait| wait.on_ns <= begin);
     let last = waits.partition_point(|wait| wait.off_ns < end);
-    // What was taken outside of the request is not of it.
-    let taken = within(taken, begin, end);
+    // Samples outside the request do not belong to it.
+    let samples = within(samples, begin, end);
     let mut parts = Vec::new();
     for at in first..last.max(first) {
         let wait = &waits[at];
-        let frames = stack_of(waits, at, taken, end);
+        let frames = stack_of(waits, at, samples, end);
         let kind = TimeKind::of_wait(wait, frames.as_deref());
         let inside = |ns: u64| ns.clamp(begin, end);
         let (off, woken, on) = (inside(wait.off_ns), inside(wait.woken_ns), inside(wait.on_ns));
@@ -95,7 +97,7 @@ pub fn of_pause(pause: &Pause) -> TimeKind {
     if pause.is_gc() { TimeKind::Gc } else { TimeKind::Safepoint }
 }
 
-/// Pauses within a range, and for how long. They do not overlap each other.
+/// Returns the pauses within a range, with the nanoseconds of overlap. Pauses do not overlap each other.
 pub fn overlaps(pauses: &[Pause], from: u64, to: u64) -> impl Iterator<Item = (&Pause, u64)> {
     let first = pauses.partition_point(|pause| pause.end_ns <= from);
     pauses[first..]
@@ -116,7 +118,7 @@ mod tests {
     fn check(
         waits: &[Wait],
         pauses: &[(u64, u64, &str)],
-        taken: &[(u64, &str)],
+        samples: &[(u64, &str)],
         expected: &[(TimeKind, u64)],
     ) -> Vec<Part> {
         let request = Request { tid: 1, thread: "t".into(), begin_ns: 100, end_ns: 200 };
@@ -128,16 +130,16 @@ mod tests {
                 reason: (*reason).to_owned(),
             })
             .collect();
-        let taken: Vec<Taken> = taken
+        let samples: Vec<StackSample> = samples
             .iter()
-            .map(|(time_ns, name)| Taken {
+            .map(|(time_ns, name)| StackSample {
                 time_ns: *time_ns,
                 ns: 1,
                 is_running: false,
                 frames: vec![Frame { name: (*name).into(), kind: Kind::Native }].into(),
             })
             .collect();
-        let parts = waits_of(&request, waits, &pauses, &taken);
+        let parts = waits_of(&request, waits, &pauses, &samples);
         assert_eq!(parts.iter().map(|part| (part.kind, part.ns)).collect::<Vec<_>>(), expected);
         parts
     }
@@ -147,14 +149,14 @@ mod tests {
         use TimeKind::{Lock, Network, RunQueue};
         check(&[wait(10, 50, 60, libc::SYS_futex)], &[], &[], &[]);
         check(&[wait(120, 150, 160, libc::SYS_futex)], &[], &[], &[(Lock, 30), (RunQueue, 10)]);
-        // Begun before, over afterwards: both ends are cut.
+        // Waits that begin before or end after the request are cut.
         check(
             &[wait(50, 110, 120, libc::SYS_recvfrom), wait(190, 300, 310, libc::SYS_recvfrom)],
             &[],
             &[],
             &[(Network, 10), (RunQueue, 10), (Network, 10)],
         );
-        // It could have gone on at once.
+        // A thread that was ready at once.
         check(&[wait(120, 120, 140, libc::SYS_recvfrom)], &[], &[], &[(RunQueue, 20)]);
     }
 
@@ -168,14 +170,14 @@ mod tests {
 
     #[test]
     fn stacks_of_waits() {
-        let taken = [(90, "outside"), (125, "java.lang.Thread.sleep"), (210, "outside")];
-        let parts = check(&[wait(120, 130, 130, libc::SYS_futex)], &[], &taken, &[(TimeKind::Sleep, 10)]);
+        let samples = [(90, "outside"), (125, "java.lang.Thread.sleep"), (210, "outside")];
+        let parts = check(&[wait(120, 130, 130, libc::SYS_futex)], &[], &samples, &[(TimeKind::Sleep, 10)]);
         assert_eq!(&*parts[0].frames.as_ref().unwrap()[0].name, "java.lang.Thread.sleep");
-        // Waited on, behind the signal that took its stack.
+        // The wait continues after the signal that took its stack.
         check(
             &[wait(110, 120, 120, libc::SYS_futex), wait(126, 140, 140, libc::SYS_futex)],
             &[],
-            &taken,
+            &samples,
             &[(TimeKind::Sleep, 10), (TimeKind::Sleep, 14)],
         );
         check(&[wait(110, 190, 190, libc::SYS_futex)], &[], &[(90, "java.lang.Thread.sleep")], &[(TimeKind::Lock, 80)]);

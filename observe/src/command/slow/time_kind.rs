@@ -1,17 +1,19 @@
-//! What a thread's time is spent on: told by how it left the processor, and of waits for other threads by the stack.
+//! Kinds of a thread's time. The system call in which it left the processor gives the kind; the stack tells locks from
+//! waits for other threads.
 
 use syscalls::Sysno;
 
 use yunti_probe::kernel::Wait;
 use yunti_probe::stack::{Frame, Kind};
 
+/// Kind of a thread's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TimeKind {
     OnCpu,
-    /// It could have run, and others did.
+    /// The thread was ready, and others ran.
     RunQueue,
     Lock,
-    /// Until another thread has something for it: a result, a task, a signal.
+    /// Wait for another thread's result, task or signal.
     OtherThread,
     Sleep,
     FileIo,
@@ -22,6 +24,7 @@ pub enum TimeKind {
     Other,
 }
 
+/// All kinds, in the order of their numbers.
 pub const KINDS: [TimeKind; 11] = [
     TimeKind::OnCpu,
     TimeKind::RunQueue,
@@ -53,13 +56,15 @@ impl TimeKind {
         }
     }
 
-    /// Whether it is no longer than it would be without a pause of the whole JVM in it: the disk and the network do not stop.
+    /// Returns true if a pause of the whole JVM does not extend the wait. The disk and the network do not pause.
     pub fn goes_on_in_pauses(self) -> bool {
         use TimeKind::{FileIo, Network, OnCpu, PageFault, Sleep};
         matches!(self, OnCpu | FileIo | Network | PageFault | Sleep)
     }
 
-    /// @param frames of the waiting thread, where they are known
+    /// Classifies a wait by its system call, and by the stack if the call is a futex.
+    ///
+    /// @param frames stack of the waiting thread, if it is known
     pub fn of_wait(wait: &Wait, frames: Option<&[Frame]>) -> TimeKind {
         let by_call = match wait.system_call {
             None if wait.is_uninterruptible => TimeKind::PageFault,
@@ -69,13 +74,13 @@ impl TimeKind {
             }
         };
         match by_call {
-            // Almost all waiting within a process is a futex; Thread.sleep too.
+            // Almost all waits within a process are futexes, and so is Thread.sleep.
             TimeKind::Lock => frames.and_then(by_stack).unwrap_or(TimeKind::Lock),
             kind => kind,
         }
     }
 
-    /// Where nothing but the stack of a waiting thread is known.
+    /// Classifies a wait by the stack of the waiting thread alone.
     pub fn of_stack(frames: &[Frame]) -> TimeKind {
         by_stack(frames)
             .or_else(|| frames.iter().rev().find_map(|frame| by_function(&frame.name)))
@@ -83,7 +88,7 @@ impl TimeKind {
     }
 }
 
-/// A disk is waited for without hearing signals, a socket or a pipe while hearing them.
+/// Classifies a wait by its system call. Waits for a disk are uninterruptible; waits for a socket or a pipe are not.
 fn by_system_call(name: &str, is_uninterruptible: bool) -> TimeKind {
     match name {
         "futex" | "futex_wait" | "futex_waitv" | "flock" | "fcntl" | "semop" | "semtimedop" => TimeKind::Lock,
@@ -116,7 +121,7 @@ fn by_function(name: &str) -> Option<TimeKind> {
     is(&["nanosleep", "clock_nanosleep"]).then_some(TimeKind::Sleep)
 }
 
-/// What a wait by a futex is for; None: the stack does not say it. The innermost frame that is known decides.
+/// Classifies a futex wait by its stack; `None` if no frame is in the list. The innermost known frame decides.
 fn by_stack(frames: &[Frame]) -> Option<TimeKind> {
     const OF_COLLECTIONS: [&str; 6] =
         ["_page_stall", "::collect", "::try_collect", "::do_collection", "_allocation_slow", "ScavengeHeap::"];
@@ -153,7 +158,7 @@ fn by_stack(frames: &[Frame]) -> Option<TimeKind> {
         ("pthread_join", TimeKind::OtherThread),
         ("pthread_clockjoin", TimeKind::OtherThread),
         ("pthread_barrier", TimeKind::OtherThread),
-        // Conditions of the JVM's own code lie within one of those above.
+        // Conditions in the JVM's own code are below one of the frames above.
         ("std::condition_variable", TimeKind::OtherThread),
         ("thread_parker", TimeKind::OtherThread),
         ("sem_wait", TimeKind::OtherThread),
@@ -169,7 +174,7 @@ fn by_stack(frames: &[Frame]) -> Option<TimeKind> {
     found.or_else(|| (is("Unsafe.park") || is("pthread_cond_")).then_some(TimeKind::OtherThread))
 }
 
-/// Whether a thread that runs is in the kernel for a page that was not there.
+/// Returns true if a running thread is in the kernel's page-fault handler.
 pub fn is_page_fault(frames: &[Frame]) -> bool {
     const HANDLERS: [&str; 5] =
         ["asm_exc_page_fault", "exc_page_fault", "do_user_addr_fault", "do_page_fault", "do_mem_abort"];
@@ -201,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_of_no_system_call() {
+    fn waits_outside_system_calls() {
         let wait = |is_uninterruptible| Wait {
             tid: 1,
             off_ns: 0,
@@ -242,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_of_the_kernel() {
+    fn page_faults_are_kernel_frames() {
         assert!(is_page_fault(&frames("asm_exc_page_fault do_anonymous_page", Kind::Kernel)));
         assert!(!is_page_fault(&frames("exc_page_fault", Kind::Native)));
     }

@@ -1,4 +1,4 @@
-//! Our agent that writes down waits for locks (`observe/jvmti/locks.c`), from start to stop, and what it wrote.
+//! The lock agent (`observe/jvmti/locks.c`), from start to stop, and its records of waits.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -9,15 +9,15 @@ use yunti_base::{Code, Error, Result};
 
 use super::shared_memory::SharedMemory;
 use crate::jvm::attach::call_library;
-use crate::jvm::log::Quiet;
-use crate::jvm::release::{Agent, Guest};
+use crate::jvm::log::SilencedWarnings;
+use crate::jvm::release::{Agent, LoadedAgent};
 use yunti_probe::native;
 use yunti_probe::target::{Process, mappings};
 
 const LIBRARY: &str = "libyunti-locks.so";
-/// Beyond the time that is asked for, should nobody stop it.
+/// Time after the end of the measurement at which the agent stops by itself.
 const GRACE: Duration = Duration::from_secs(30);
-/// `ytlocks3`, and where what lies: the head of the agent's source.
+/// `ytlocks3`. The head of the agent's source defines the layout of the memory.
 const MAGIC: u64 = 0x3373_6b63_6f6c_7479;
 const CAPACITY_AT: usize = 8;
 const READ_AT: usize = 24;
@@ -38,53 +38,55 @@ const WAITING_MAX: usize = 8192;
 const THREAD_NAMES_AT: usize = 768 << 10;
 const RING_AT: usize = 1024 << 10;
 const RECORD_BYTES: usize = 64;
-/// Of a record.
+/// Offset in a record.
 const TURN_AT: usize = 60;
-/// A JVM that runs does not say which monitor a thread waits for, but for when it begins or ends to.
-const UNKNOWN: &str = "a monitor that has been waited for all the time; its stacks say where";
-/// What the agent answers.
+/// Name of a monitor whose wait neither began nor ended in the measurement. JVMTI names the monitor only then.
+const UNKNOWN: &str = "a monitor with waits through the whole measurement; see their stacks";
+/// Return codes of the agent.
 const BUSY: u32 = 1;
 const NO_MEMORY: u32 = 3;
 
-/// Of a thread's number: it is a virtual one's, and the rest is what Java calls its `threadId()`.
+/// Bit that marks a virtual thread in a thread ID. The rest is Java's `threadId()`.
 pub const IS_VIRTUAL: u32 = 1 << 31;
 
+/// Kind of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum WaitKind {
     Monitor = 1,
-    /// Of java.util.concurrent, with an owner.
+    /// A lock of java.util.concurrent with an owner.
     Lock = 2,
-    /// Semaphores, latches: an AbstractQueuedSynchronizer without one.
+    /// An AbstractQueuedSynchronizer without an owner: semaphore, latch.
     Synchronizer = 3,
-    /// For work, for a result, for time to pass: no contention.
+    /// A wait for work, for a result, or for time to pass, which is no contention.
     Other = 4,
 }
 
-/// A thread has waited. Numbers of threads are those of the JVM's own PID namespace, or of virtual threads ([`IS_VIRTUAL`]).
+/// A wait of a thread. Thread IDs are of the JVM's PID namespace, or of virtual threads ([`IS_VIRTUAL`]).
 #[derive(Clone, Debug)]
 pub struct Wait {
     pub kind: WaitKind,
-    /// `java.util.concurrent.locks.ReentrantLock$FairSync`
+    /// Class of the lock, `java.util.concurrent.locks.ReentrantLock$FairSync`.
     pub class: Rc<str>,
-    /// Its identity hash code.
+    /// Identity hash code of the lock.
     pub identity: u32,
     pub begin_ns: u64,
-    /// Within the look, and until its end where it is not over.
+    /// Duration within the measurement. An unfinished wait lasts until the end.
     pub duration_ns: u64,
     pub tid: u32,
     pub holder: Option<u32>,
-    /// Of which thread of the system the profiler took the waiter's stack, and within which time.
+    /// System thread whose stack the profiler took for the waiter, and the range of time in ns.
     pub sampled: Option<(u32, u64, u64)>,
-    /// Which thread of the system was asked for the holder's stack, and when.
-    pub holder_asked: Option<(u32, u64)>,
+    /// System thread that got a request for the holder's stack, and the time in ns.
+    pub holder_request: Option<(u32, u64)>,
 }
 
+/// The running agent, with the memory that it writes.
 pub struct LockAgent<'a> {
-    guest: Guest<'a>,
+    loaded: LoadedAgent<'a>,
     memory: Option<SharedMemory>,
-    /// Records of the ring.
+    /// Records in the ring.
     capacity: u64,
-    /// Places behind it.
+    /// Places of virtual threads after the ring.
     virtual_places: usize,
     classes: Vec<Rc<str>>,
     names_bytes: u64,
@@ -92,10 +94,12 @@ pub struct LockAgent<'a> {
 }
 
 impl<'a> LockAgent<'a> {
-    /// async-profiler must be there already, and stay longer: stacks are asked for by SIGPROF.
+    /// Starts the agent.
+    ///
+    /// The agent requests stacks by SIGPROF, so async-profiler must start before it and stop after it.
     pub fn start(process: &'a Process, time: Duration) -> Result<LockAgent<'a>> {
         let mut agent = LockAgent {
-            guest: Guest::of(process, Agent::Locks, Some(LIBRARY))?,
+            loaded: LoadedAgent::of(process, Agent::Locks, Some(LIBRARY))?,
             memory: None,
             capacity: 0,
             virtual_places: 0,
@@ -104,60 +108,62 @@ impl<'a> LockAgent<'a> {
             stopped_ns: None,
         };
         let park = park_address(process).unwrap_or(0);
-        let options = format!("start,{},{park:x},{}", agent.guest.left.name, (time + GRACE).as_secs());
-        let quiet = Quiet::of(process);
-        // Should it not be heard of, it may have started all the same.
-        agent.guest.is_running = true;
-        let answer = call_library(process, &agent.guest.left.library, &options)?;
-        drop(quiet);
-        agent.guest.is_running = answer == 0;
+        let options = format!("start,{},{park:x},{}", agent.loaded.cleanup.name, (time + GRACE).as_secs());
+        let silenced = SilencedWarnings::of(process);
+        // Without an answer it may have started nevertheless.
+        agent.loaded.is_running = true;
+        let answer = call_library(process, &agent.loaded.cleanup.library, &options)?;
+        drop(silenced);
+        agent.loaded.is_running = answer == 0;
         let failed = |what: &str| Error::new(Code::Input, format!("{what} in the JVM {}", process.pid));
         match answer {
             0 => {}
             BUSY => {
-                return Err(failed("another look at locks is at work").hint("wait until it has ended"));
+                return Err(failed("another measurement of locks is running").hint("wait until it has ended"));
             }
             NO_MEMORY => {
-                return Err(failed("there is no memory for what is seen").hint("it takes 5 MB, 1 MB at least"));
+                return Err(failed("not enough memory for the records").hint("free 5 MB of memory, or 1 MB at least"));
             }
-            code => return Err(failed(&format!("the agent that sees locks does not start ({code})"))),
+            code => return Err(failed(&format!("the lock agent does not start (code {code})"))),
         }
-        let memory = SharedMemory::find(process, &agent.guest.left.name).filter(|m| m.bytes() > RING_AT);
+        let memory = SharedMemory::find(process, &agent.loaded.cleanup.name).filter(|m| m.bytes() > RING_AT);
         let memory = memory.filter(|m| m.word(0).load(Acquire) == MAGIC);
-        let memory =
-            memory.ok_or_else(|| failed("what is seen cannot be reached").hint("run as its owner, or as root"))?;
-        // By its size: what its header says could be anything.
+        let memory = memory
+            .ok_or_else(|| failed("the agent's memory cannot be reached").hint("run as its owner, or as root"))?;
+        // From the size, because the header may hold anything.
         let records = ((memory.bytes() - RING_AT) / RECORD_BYTES) as u64;
         let virtual_places = memory.word(VIRTUAL_PLACES_AT).load(Acquire);
         agent.capacity = records.saturating_sub(virtual_places);
         if agent.capacity == 0 || memory.word(CAPACITY_AT).load(Acquire) != agent.capacity {
-            return Err(failed("another agent of Yunti is at work"));
+            return Err(failed("an agent of another version of Yunti is running"));
         }
         agent.virtual_places = virtual_places as usize;
         agent.memory = Some(memory);
         Ok(agent)
     }
 
-    /// Waits that are over since the last time.
+    /// Returns the waits that ended since the last call.
     pub fn collect(&mut self) -> Vec<Wait> {
         let Some(memory) = &self.memory else { return Vec::new() };
         let read = memory.word(READ_AT).load(Acquire);
-        let mut over = Vec::new();
+        let mut ended = Vec::new();
         for number in read..read.saturating_add(self.capacity) {
             let at = RING_AT + (number % self.capacity) as usize * RECORD_BYTES;
-            // It is being written, or not there yet.
+            // The record is being written, or is not there yet.
             if memory.half(at + TURN_AT).load(Acquire) != (number as u32).wrapping_add(1) {
                 break;
             }
-            over.push(Words::of(memory, at));
+            ended.push(Words::of(memory, at));
         }
-        memory.word(READ_AT).store(read + over.len() as u64, Release);
+        memory.word(READ_AT).store(read + ended.len() as u64, Release);
         self.read_classes();
-        over.into_iter().filter_map(|words| self.wait(&words)).collect()
+        ended.into_iter().filter_map(|words| self.wait(&words)).collect()
     }
 
-    /// Waits that had not ended when it was stopped. What has begun before the look must have been seen at its end, too.
-    pub fn not_over(&self) -> Vec<Wait> {
+    /// Returns the waits that had not ended when the agent stopped. One
+    /// that began before the measurement counts only if
+    /// the agent also found it at the end.
+    pub fn unfinished(&self) -> Vec<Wait> {
         let end = self.stopped_ns.unwrap_or_else(monotonic_ns);
         let mut waits: Vec<Wait> =
             self.places().filter(|words| !words.is_lost()).filter_map(|words| self.wait(&words)).collect();
@@ -165,13 +171,13 @@ impl<'a> LockAgent<'a> {
         waits
     }
 
-    /// Waits for locks that had begun before the look, and ended in it at a time that nobody knows.
-    pub fn ends_unseen(&self) -> u64 {
+    /// Returns the number of waits for locks that began before the measurement, and ended in it at an unknown time.
+    pub fn unseen_ends(&self) -> u64 {
         let is_unseen = |words: &Words| words.is_lost() && words.wait_kind() != Some(WaitKind::Other);
         self.number(ENDS_UNSEEN_AT) + self.places().filter(is_unseen).count() as u64
     }
 
-    /// Of all threads.
+    /// Places of waiting threads, system and virtual ones, that are in use.
     fn places(&self) -> impl Iterator<Item = Words> {
         let virtual_at = RING_AT + self.capacity as usize * RECORD_BYTES;
         let tables = [(WAITING_AT, WAITING_MAX), (virtual_at, self.virtual_places)];
@@ -183,7 +189,7 @@ impl<'a> LockAgent<'a> {
     fn wait(&self, words: &Words) -> Option<Wait> {
         let kind = words.wait_kind()?;
         let [begin_ns, duration_ns, sampled_from] = words.longs;
-        let [sampled_for, sampled_tid, asked_after, asked_tid, tid, holder, identity, class] = words.ints;
+        let [sampled_for, sampled_tid, request_after, request_tid, tid, holder, identity, class] = words.ints;
         let sampled_to = sampled_from.saturating_add(sampled_for.into());
         Some(Wait {
             kind,
@@ -194,7 +200,7 @@ impl<'a> LockAgent<'a> {
             tid,
             holder: Some(holder).filter(|tid| *tid != 0),
             sampled: (sampled_from != 0).then_some((sampled_tid, sampled_from, sampled_to)),
-            holder_asked: (asked_after != 0).then(|| (asked_tid, begin_ns.saturating_add(asked_after.into()))),
+            holder_request: (request_after != 0).then(|| (request_tid, begin_ns.saturating_add(request_after.into()))),
         })
     }
 
@@ -204,7 +210,7 @@ impl<'a> LockAgent<'a> {
 
     fn read_classes(&mut self) {
         let names_bytes = self.number(NAMES_BYTES_AT);
-        // Most of the time there are no new ones.
+        // Usually there are no new names.
         if std::mem::replace(&mut self.names_bytes, names_bytes) == names_bytes {
             return;
         }
@@ -213,7 +219,7 @@ impl<'a> LockAgent<'a> {
             text.lines().map(|line| class_name(line.split_once(' ').map_or(line, |(_, n)| n)).into()).collect();
     }
 
-    /// Of virtual threads that have some, by their numbers.
+    /// Returns the names of virtual threads that have one, by thread ID.
     pub fn virtual_thread_names(&self) -> HashMap<u32, String> {
         let text = self.text(THREAD_NAMES_AT, RING_AT, self.number(THREAD_NAMES_BYTES_AT));
         let named = |line: &str| line.split_once(' ').and_then(|(n, name)| Some((n.parse().ok()?, name.to_owned())));
@@ -227,55 +233,57 @@ impl<'a> LockAgent<'a> {
         String::from_utf8_lossy(&words.take(bytes).collect::<Vec<u8>>()).into_owned()
     }
 
-    /// Waits that there was no room for.
+    /// Returns the number of waits lost because the buffer was full.
     pub fn lost(&self) -> u64 {
         self.number(LOST_AT)
     }
 
-    /// Waits of virtual threads for work that there was no room for.
+    /// Returns the number of waits of virtual threads for work that were lost because the buffer was full.
     pub fn idle_lost(&self) -> u64 {
         self.number(IDLE_LOST_AT)
     }
 
-    /// Waits for locks for which no stack was taken.
+    /// Returns the number of waits for locks without a stack.
     pub fn without_stack(&self) -> u64 {
         self.number(WITHOUT_STACK_AT)
     }
 
-    /// Whether java.util.concurrent is seen.
+    /// Returns true if waits for java.util.concurrent are recorded.
     pub fn sees_parks(&self) -> bool {
         self.number(SEES_PARKS_AT) != 0
     }
 
-    /// Known when it is stopped.
+    /// Returns true if the JVM has virtual threads. Valid after the agent has stopped.
     pub fn has_virtual_threads(&self) -> bool {
         self.number(HAS_VIRTUAL_THREADS_AT) != 0
     }
 
-    /// When they wait; else their waits are not told.
+    /// Returns true if the waits of virtual threads are recorded.
     pub fn sees_virtual_threads(&self) -> bool {
         self.number(SEES_VIRTUAL_THREADS_AT) != 0
     }
 
-    /// Whether waits of virtual threads that had begun before are not known: this JVM does not list its virtual threads.
+    /// Returns true if waits of virtual threads that began before the
+    /// measurement are missing, because this JVM does not
+    /// list its virtual threads.
     pub fn misses_virtual_threads(&self) -> bool {
         self.number(VIRTUAL_THREADS_MISSED_AT) != 0
     }
 
-    /// No more waits are written down, and no more signals sent.
+    /// Stops the agent. It then records no waits and sends no signals.
     pub fn stop(&mut self) -> Result<()> {
         self.stopped_ns.get_or_insert_with(monotonic_ns);
-        self.guest.stop()
+        self.loaded.stop()
     }
 }
 
-/// CLOCK_MONOTONIC, which the agent's times are of.
+/// Returns CLOCK_MONOTONIC, the agent's clock.
 fn monotonic_ns() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// A record as it is in the memory, from its begin.
+/// A copy of a record in the memory.
 struct Words {
     longs: [u64; 3],
     ints: [u32; 8],
@@ -283,7 +291,7 @@ struct Words {
 }
 
 impl Words {
-    /// Flags of `kind`.
+    /// Flags in `kind`.
     const BEFORE: u32 = 16;
     const STILL: u32 = 32;
 
@@ -308,13 +316,13 @@ impl Words {
         }
     }
 
-    /// Begun before the look, and not seen at its end.
+    /// True if the wait began before the measurement and was not found at the end.
     fn is_lost(&self) -> bool {
         self.kind & Words::BEFORE != 0 && self.kind & Words::STILL == 0
     }
 }
 
-/// Where the JVM's own function behind `Unsafe.park` lies, which its symbols say.
+/// Returns the address of the JVM's function behind `Unsafe.park`, from the symbols of libjvm.so.
 fn park_address(process: &Process) -> Option<u64> {
     let function = native::find(process, Some("libjvm.so"), "Unsafe_Park").into_iter().next()?;
     let all = mappings(process);
@@ -326,7 +334,8 @@ fn park_address(process: &Process) -> Option<u64> {
     Some(mapping.begin + (function.offset - mapping.offset))
 }
 
-/// `Ljava/lang/Object;` -> `java.lang.Object`; arrays as Java writes them; with `#`, a class that is a lock itself.
+/// Returns the Java name of a signature: `Ljava/lang/Object;` ->
+/// `java.lang.Object`. A `#` marks a class object that is the lock.
 fn class_name(signature: &str) -> String {
     if let Some(of) = signature.strip_prefix('#') {
         return format!("java.lang.Class of {}", class_name(of));

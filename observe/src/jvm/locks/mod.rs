@@ -1,4 +1,4 @@
-//! Our agent that writes down waits for locks, and the memory that it writes into.
+//! The lock agent, and the shared memory that it writes.
 
 mod agent;
 mod shared_memory;

@@ -1,8 +1,9 @@
-//! Memory that an agent in another process writes and we read: a memfd of it, mapped here too.
+//! Shared memory: a memfd of an agent in another process, mapped here to read its records.
 //!
-//! Whoever made it may be anybody: it is taken only with the seals that keep it as large as it is, and every word of it is an atomic one.
+//! Its creator is not trusted. Only a memfd with seals against shrinking
+//! and growing is mapped, and every access is atomic.
 //!
-//! One of the listed files with `unsafe`: the mapping, and words in it.
+//! One of the listed files with `unsafe`: for the mapping, and for its words.
 
 use std::fs::{self, File};
 use std::os::fd::AsFd;
@@ -14,13 +15,14 @@ use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use yunti_probe::target::Process;
 
+/// A mapped memfd.
 pub struct SharedMemory {
     begin: NonNull<u8>,
     bytes: usize,
 }
 
 impl SharedMemory {
-    /// That of a name which a process has opened; None: there is none, or it is not sealed.
+    /// Maps the memfd of this name that a process has open; `None` if there is none, or it is not sealed.
     pub fn find(process: &Process, name: &str) -> Option<SharedMemory> {
         let wanted = format!("/memfd:{name}");
         let fds = fs::read_dir(format!("/proc/{}/fd", process.pid)).ok()?.flatten();
@@ -48,14 +50,15 @@ impl SharedMemory {
         self.bytes
     }
 
-    /// The 64 bits at a place that is a multiple of 8.
+    /// Returns the 64-bit word at an offset that is a multiple of 8. Panics outside the mapping.
     pub fn word(&self, at: usize) -> &AtomicU64 {
         assert!(at.is_multiple_of(8) && at + 8 <= self.bytes, "within the mapping");
-        // SAFETY: within the mapping, which lives as long as `self`, and aligned, by the assertion; others change it by whole words.
+        // SAFETY: within the mapping, which lives as long as `self`, and aligned,
+        // by the assertion; others change it by whole words.
         unsafe { AtomicU64::from_ptr(self.begin.as_ptr().add(at).cast()) }
     }
 
-    /// The 32 bits at a place that is a multiple of 4.
+    /// Returns the 32-bit word at an offset that is a multiple of 4. Panics outside the mapping.
     pub fn half(&self, at: usize) -> &AtomicU32 {
         assert!(at.is_multiple_of(4) && at + 4 <= self.bytes, "within the mapping");
         // SAFETY: as for `word`.
@@ -79,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_sealed() {
+    fn maps_only_sealed_memory() {
         let me = Process::of(std::process::id()).unwrap();
         let name = format!("yunti-test-{}", std::process::id());
         let file = File::from(memfd_create(name.as_str(), MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).unwrap());

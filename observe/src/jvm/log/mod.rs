@@ -1,7 +1,7 @@
-//! The JVM's own log (`-Xlog`), as it can be changed while the JVM runs: what it says of pauses, and what it is not to say.
+//! The JVM's own log (`-Xlog`), which can be changed at run time: pauses are logged, and a warning is silenced.
 
 mod pauses;
-mod quiet;
+mod warnings;
 
 pub use pauses::{Pause, PauseLog};
-pub use quiet::{Quiet, warn_again};
+pub use warnings::{SilencedWarnings, restore_warnings};

@@ -1,5 +1,5 @@
-//! When all of a JVM stood still: each safepoint, with its reason, as the JVM's own log says. A log into a file of ours is turned on for the time of
-//! a look.
+//! Pauses of a whole JVM: each safepoint with its reason, from the JVM's own log. The log goes to a temporary file
+//! during the measurement.
 
 use std::fs;
 use std::os::unix::fs::fchown;
@@ -8,56 +8,58 @@ use yunti_base::{Code, Error, Result};
 
 use crate::jvm::attach::diagnose;
 use crate::jvm::folder::Folder;
-use crate::jvm::release::{Agent, Guest};
+use crate::jvm::release::{Agent, LoadedAgent};
 use yunti_probe::target::Process;
 
-/// All of the JVM waited, or was on its way to. Times are of CLOCK_MONOTONIC.
+/// A pause, including the time to reach the safepoint. Times are of CLOCK_MONOTONIC.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pause {
     pub begin_ns: u64,
     pub end_ns: u64,
-    /// The operation: `G1CollectForAllocation`, `RedefineClasses`.
+    /// JVM operation: `G1CollectForAllocation`, `RedefineClasses`.
     pub reason: String,
 }
 
 impl Pause {
     pub fn is_gc(&self) -> bool {
         const OF_COLLECTORS: [&str; 5] = ["Collect", "GC", "Mark", "Relocate", "Pause"];
-        // That one counts objects for a person.
+        // GC_HeapInspection counts objects for a user's request.
         OF_COLLECTORS.iter().any(|word| self.reason.contains(word)) && self.reason != "GC_HeapInspection"
     }
 }
 
-/// The log, while it is written.
-pub struct PauseLog<'a>(Guest<'a>);
+/// A log that the JVM is writing.
+pub struct PauseLog<'a>(LoadedAgent<'a>);
 
 impl<'a> PauseLog<'a> {
     pub fn start(process: &'a Process) -> Result<PauseLog<'a>> {
-        let mut guest = Guest::of(process, Agent::Pauses, None)?;
-        let path = guest.folder.path(&guest.left.pauses());
+        let mut loaded = LoadedAgent::of(process, Agent::Pauses, None)?;
+        let path = loaded.folder.path(&loaded.cleanup.pauses());
         let file = fs::File::create_new(&path).map_err(|e| {
-            Error::io(Code::Input, "the file that the JVM logs into cannot be made", &e).at_path(path.to_string_lossy())
+            Error::io(Code::Input, "cannot create the JVM's log file", &e).at_path(path.to_string_lossy())
         })?;
         if let Some((user, group)) = process.owner() {
-            // Not ours to give where we are not root: then it is our own JVM.
+            // Only root may give the file away; any other user observes a JVM of its own.
             let _ = fchown(&file, Some(user), Some(group));
         }
-        let to = Folder::inside(&guest.left.pauses());
-        // Decorated with System.nanoTime. No second file: who would take it away?
+        let to = Folder::inside(&loaded.cleanup.pauses());
+        // With System.nanoTime as decoration. No second file, because nothing would remove it.
         diagnose(process, &format!("VM.log output={to} what=safepoint=info decorators=tn output_options=filecount=0"))?;
-        guest.is_running = true;
-        Ok(PauseLog(guest))
+        loaded.is_running = true;
+        Ok(PauseLog(loaded))
     }
 
     pub fn stop(mut self) -> Result<Vec<Pause>> {
         self.0.stop()?;
-        let text = fs::read(self.0.folder.path(&self.0.left.pauses()))
-            .map_err(|e| Error::io(Code::Input, "the JVM's log is gone", &e))?;
+        let text = fs::read(self.0.folder.path(&self.0.cleanup.pauses()))
+            .map_err(|e| Error::io(Code::Input, "the JVM's log file is gone", &e))?;
         Ok(String::from_utf8_lossy(&text).lines().filter_map(pause).collect())
     }
 }
 
-/// `[4394ns] Safepoint "G1CollectFull", Time since last: 21957770 ns, Reaching safepoint: 4957 ns, .., Total: 4352972 ns`, written at its end.
+/// Parses a line, which the JVM writes at the end of the pause:
+/// `[4394ns] Safepoint "G1CollectFull", Time since last: 21957770 ns,
+/// Reaching safepoint: 4957 ns, .., Total: 4352972 ns`
 fn pause(line: &str) -> Option<Pause> {
     let (end, rest) = line.strip_prefix('[')?.split_once("ns]")?;
     let (reason, times) = rest.trim().strip_prefix("Safepoint \"")?.split_once('"')?;

@@ -1,4 +1,4 @@
-//! What is read from a device and written to it: `bpf/machine/blocks.bpf.c`.
+//! Requests to a block device: `bpf/system/blocks.bpf.c`.
 
 use std::os::unix::fs::MetadataExt;
 
@@ -15,40 +15,46 @@ const TYPE_DEVICE: u32 = 0o060_000;
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/blocks.bpf.o"));
 
+/// Operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     Read,
     Write,
-    /// What the device holds back is to be written.
+    /// Write of the device's cache.
     Flush,
     Discard,
     Other,
 }
 
-/// Under whose inode the pages are.
+/// Owner of the pages that a request transfers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
+    /// Regular file, by its inode.
     File(u64),
+    /// Symbolic link, by its inode.
     Symlink(u64),
-    /// The device's: metadata.
+    /// The device's own inode: metadata.
     Device,
-    /// Nobody's: direct I/O, or a copy.
+    /// No inode: direct I/O, or a copy.
     None,
 }
 
 /// One request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Of 512 bytes, from the beginning of the whole disk.
+    /// First sector, in 512 bytes from the start of the whole disk.
     pub sector: u64,
+    /// Length.
     pub bytes: u32,
+    /// Operation.
     pub operation: Operation,
+    /// Owner of its pages.
     pub owner: Owner,
 }
 
-/// The program at work; it is detached when this is dropped.
+/// Program at work, detached when dropped.
 pub struct Requests {
-    // Before the object that it belongs to.
+    // Dropped before the object that it belongs to.
     _link: Link,
     ring: RingBuffer<'static>,
     records: Records,
@@ -56,9 +62,9 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// @param device its number's two parts
+    /// Attaches the program to the device `major`:`minor`. `name`: its name in errors.
     pub fn start(name: &str, major: u32, minor: u32) -> Result<Requests> {
-        // Of /proc/self/ns/pid; the kernel has its own numbers of devices.
+        // The kernel's own number of the device of /proc/self/ns/pid.
         let own =
             std::fs::metadata("/proc/self/ns/pid").map_err(|e| Error::io(Code::Internal, "/proc/self/ns/pid", &e))?;
         let device = rustix::fs::major(own.dev()) << 20 | rustix::fs::minor(own.dev());
@@ -71,7 +77,7 @@ impl Requests {
         Ok(Requests { _link: link, ring, records, object })
     }
 
-    /// Hands on what has come since the last time.
+    /// Calls `each` for the requests since the last call.
     pub fn collect(&mut self, mut each: impl FnMut(Request)) {
         let _ = self.ring.consume();
         for bytes in self.records.borrow_mut().drain(..) {
@@ -81,7 +87,7 @@ impl Requests {
                 bytes: half(&bytes, WORDS, 0),
                 operation: match half(&bytes, WORDS, 1) & OPERATION {
                     0 => Operation::Read,
-                    // Zeroes, too, are written.
+                    // Write-zeroes requests are writes.
                     1 | 9 => Operation::Write,
                     2 => Operation::Flush,
                     3 => Operation::Discard,
@@ -97,7 +103,7 @@ impl Requests {
         }
     }
 
-    /// Requests that there was no room for.
+    /// Returns the requests that did not fit into the ring buffer.
     pub fn lost(&self) -> u64 {
         word(&lookup(&self.object, "accounts", &0u32.to_le_bytes()), 0)
     }

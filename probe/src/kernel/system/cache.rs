@@ -1,4 +1,4 @@
-//! What is asked of the page cache, and what had to be brought into it: `bpf/machine/cache.bpf.c`.
+//! Page-cache requests, and the pages brought in for them: `bpf/system/cache.bpf.c`.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -15,7 +15,7 @@ use crate::kernel::tracepoint;
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cache.bpf.o"));
 
-/// Programs by their tracepoints. All the time:
+/// Programs that run all the time, with their tracepoints.
 const ADDED: (&str, &str) = ("added", "filemap/mm_filemap_add_to_page_cache");
 const OF_MISSES: [(&str, &str); 6] = [
     ("fault", "mm_filemap_fault"),
@@ -25,7 +25,7 @@ const OF_MISSES: [(&str, &str); 6] = [
     ("ra_order", "page_cache_ra_order"),
     ("dropped", "mm_filemap_delete_from_page_cache"),
 ];
-/// In samples, by their types: reads and mappings of all file systems, writes of ext4.
+/// Programs that run during samples, with their functions: reads and mappings of all file systems, writes of ext4.
 const OF_READS: [(&str, &str); 2] = [("read", "mm_filemap_get_pages"), ("mapped", "mm_filemap_map_pages")];
 const OF_WRITES: [(&str, &str); 3] = [
     ("wrote_delayed", "ext4_da_write_end"),
@@ -35,50 +35,57 @@ const OF_WRITES: [(&str, &str); 3] = [
 
 const BATCH: u32 = 4096;
 const HELD_UP_UNIT: f64 = 1024.0;
-/// Of the words of `sums`, how often programs of samples ran.
+/// Index in `sums`: runs of the sampling programs.
 const EVENTS: usize = 9;
-/// What a program of samples costs is measured by reads of ours, in turns with it and without; the best of each.
+/// Turns of measuring a sampling program's cost, with it and without; the best of each counts.
 const TURNS: usize = 6;
 const READS_A_TURN: u32 = 2000;
 const EVENT_NS: std::ops::RangeInclusive<f64> = 20.0..=2000.0;
-/// Of a name: how many bytes, then the bytes.
+/// Bytes of the length before a name.
 const NAME: usize = 4;
 
-/// What is counted here are pages of as many bytes.
+/// Returns the page size in bytes; counts are in pages.
 pub fn page_bytes() -> u64 {
     rustix::param::page_size() as u64
 }
 
-/// Of which file, and who.
+/// File and process of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct User {
+    /// File.
     pub file: FileId,
-    /// Of its process.
+    /// Process.
     pub pid: u32,
 }
 
+/// File by device and inode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId {
-    /// Of the file system: as the kernel numbers it.
+    /// Device number of the file system, in the kernel's form.
     pub device: u32,
+    /// Inode.
     pub inode: u64,
 }
 
 impl FileId {
-    /// In its two parts.
+    /// Returns the device number as major and minor.
     pub fn device(self) -> (u32, u32) {
         (self.device >> 20, self.device & 0xf_ffff)
     }
 }
 
-/// Pages that were not there when they were asked for, and what else came and went.
+/// Pages missed, read ahead and dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Misses {
+    /// Pages missed by reads.
     pub read: u64,
+    /// Pages missed by accesses through mappings.
     pub mapped: u64,
+    /// Pages missed by writes.
     pub written: u64,
+    /// Pages read ahead.
     pub read_ahead: u64,
-    /// Out of the cache, by whom.
+    /// Pages dropped, by the process that dropped them.
     pub dropped: u64,
 }
 
@@ -92,18 +99,26 @@ impl AddAssign for Misses {
     }
 }
 
-/// Pages that requests have touched within a sample, and those of them that were missed.
+/// Pages touched by requests within a sample, and the misses among them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Touches {
+    /// Pages read.
     pub read: u64,
+    /// Pages accessed through mappings.
     pub mapped: u64,
+    /// Pages written.
     pub written: u64,
+    /// Misses among the pages read.
     pub read_missed: u64,
+    /// Misses among the pages mapped.
     pub mapped_missed: u64,
+    /// Misses among the pages written.
     pub written_missed: u64,
-    /// Pages more that would have been touched, had programs taken no time.
+    /// Pages that would have been read too if the programs took no time.
     pub read_held_up: f64,
+    /// The same for mapped pages.
     pub mapped_held_up: f64,
+    /// The same for written pages.
     pub written_held_up: f64,
 }
 
@@ -123,24 +138,27 @@ impl Touches {
     }
 }
 
+/// Folio by file and position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Folio {
+    /// File.
     pub file: FileId,
+    /// Position in pages.
     pub index: u64,
 }
 
-/// Of a folio that was read ahead.
+/// Event of a folio that was read ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It came, lies at this frame, and has as many pages; it stands for `weight` folios.
+    /// Added at this frame, with this number of pages; it stands for `weight` folios.
     Came { frame: u64, pages: u32, weight: u32 },
-    /// It was dropped, after it was used, or before.
+    /// Dropped, after its use or before.
     Gone { was_used: bool },
 }
 
-/// The programs at work; they are detached when this is dropped.
+/// Programs at work, detached when dropped.
 pub struct CacheEvents {
-    // Before the object that they belong to.
+    // Dropped before the object that they belong to.
     _links: Vec<Link>,
     of_samples: Vec<Link>,
     ring: RingBuffer<'static>,
@@ -149,14 +167,14 @@ pub struct CacheEvents {
     sample: u32,
     followed_one_of: u32,
     events_before: u64,
-    /// What a program of samples costs.
+    /// Nanoseconds that a run of a sampling program costs.
     event_ns: f64,
-    /// Those that attach here.
+    /// Sampling programs that this kernel can attach.
     sampled: Vec<(&'static str, &'static str)>,
 }
 
 impl CacheEvents {
-    /// @param skips what cannot be seen here
+    /// Attaches the programs. Parts that fail are added to `skips`.
     pub fn start(skips: &mut Vec<String>) -> Result<CacheEvents> {
         first_namespace()?;
         let mut sampled = [OF_READS.to_vec(), OF_WRITES.to_vec()].concat();
@@ -164,7 +182,7 @@ impl CacheEvents {
             let names = OF_MISSES.iter().chain(sampled).map(|(name, _)| *name).chain([ADDED.0]);
             load_for(IMAGE, "the page cache", &[page_bytes().trailing_zeros()], &names.collect::<Vec<_>>())
         };
-        // A tracepoint that is not there cannot be loaded.
+        // A program without its function cannot be loaded.
         let object = match loaded(&sampled) {
             Ok(object) => object,
             Err(e) => {
@@ -200,7 +218,7 @@ impl CacheEvents {
         program(&self.object, name)?.attach_raw_tracepoint(tracepoint).map_err(|e| needed(tracepoint, &e))
     }
 
-    /// What a program of samples costs who is seen by it: found by reads of a page of our own program.
+    /// Measures the cost of a sampling program by reads of a page of this program's file.
     fn measure(&mut self) -> Result<()> {
         let failed = |e: std::io::Error| Error::io(Code::Internal, "/proc/self/exe", &e);
         let file = File::open("/proc/self/exe").map_err(failed)?;
@@ -224,12 +242,12 @@ impl CacheEvents {
         Ok(())
     }
 
-    /// In nanoseconds.
+    /// Returns the nanoseconds that a run of a sampling program costs.
     pub fn event_ns(&self) -> f64 {
         self.event_ns
     }
 
-    /// From now on touches are seen.
+    /// Begins a sample.
     pub fn begin_sample(&mut self) -> Result<()> {
         self.sample = (self.sample % u32::MAX) + 1;
         for (name, tracepoint) in &self.sampled {
@@ -239,13 +257,14 @@ impl CacheEvents {
         self.control(self.sample)
     }
 
+    /// Ends the sample.
     pub fn end_sample(&mut self) -> Result<()> {
         self.control(0)?;
         self.of_samples.clear();
         Ok(())
     }
 
-    /// One of so many folios that are read ahead is told of; 0: none.
+    /// Follows one of `one_of` folios that are read ahead; 0 follows none.
     pub fn follow_one_of(&mut self, one_of: u32) -> Result<()> {
         self.followed_one_of = one_of;
         let sample = if self.of_samples.is_empty() { 0 } else { self.sample };
@@ -260,7 +279,7 @@ impl CacheEvents {
         put(&self.object, "control", &0u32.to_le_bytes(), &value)
     }
 
-    /// How often programs of samples ran since the last time.
+    /// Returns the runs of the sampling programs since the last call.
     pub fn events(&mut self) -> u64 {
         let all = map(&self.object, "sums")
             .ok()
@@ -270,12 +289,12 @@ impl CacheEvents {
         now - std::mem::replace(&mut self.events_before, now)
     }
 
-    /// Takes what was touched since the last time.
+    /// Calls `each` for the touches since the last call.
     pub fn take_touches(&mut self, mut each: impl FnMut(User, Touches)) {
         self.take("touched", |user, value| each(user, Touches::of(value)));
     }
 
-    /// Takes what was missed since the last time.
+    /// Calls `each` for the misses since the last call.
     pub fn take_misses(&mut self, mut each: impl FnMut(User, Misses)) {
         self.take("missed", |user, value| {
             let misses = Misses {
@@ -298,7 +317,8 @@ impl CacheEvents {
         }
     }
 
-    /// Requests that were being served when the last sample ended: what they still had to read.
+    /// Calls `each` for the requests that were open at the end of the last sample, with the pages that they still had
+    /// to read.
     pub fn take_open_requests(&mut self, mut each: impl FnMut(User, u64)) {
         const READ_SAMPLE: (usize, usize) = (7, 1);
         let Ok(map) = map(&self.object, "threads") else { return };
@@ -313,7 +333,7 @@ impl CacheEvents {
         }
     }
 
-    /// What became of folios that were read ahead, of those that are followed.
+    /// Calls `each` for the events of followed folios since the last call.
     pub fn take_fates(&mut self, mut each: impl FnMut(Folio, Fate)) {
         let _ = self.ring.consume();
         for bytes in self.records.borrow_mut().drain(..) {
@@ -328,7 +348,7 @@ impl CacheEvents {
         }
     }
 
-    /// It is not to be told of any more.
+    /// Stops following a folio.
     pub fn forget(&self, folio: Folio) {
         let mut key = folio.file.inode.to_le_bytes().to_vec();
         key.extend(folio.index.to_le_bytes());
@@ -337,7 +357,7 @@ impl CacheEvents {
         let _ = map(&self.object, "followed").map(|map| map.delete(&key));
     }
 
-    /// Of files that were seen: their paths, from the root of their file systems on.
+    /// Returns the paths of files, from the root of their file systems.
     pub fn paths(&self) -> HashMap<FileId, PathBuf> {
         let Ok(map) = map(&self.object, "names") else { return HashMap::new() };
         let named = map.keys().filter_map(|key| {
@@ -347,20 +367,20 @@ impl CacheEvents {
         named.collect()
     }
 
-    /// What a process was called when it was seen.
+    /// Returns the name that a process had at its last request.
     pub fn comm(&self, pid: u32) -> Option<String> {
         let bytes = lookup(&self.object, "comms", &pid.to_le_bytes());
         let end = bytes.iter().position(|byte| *byte == 0)?;
         (end > 0).then(|| String::from_utf8_lossy(&bytes[..end]).into_owned())
     }
 
-    /// What there was no room for.
+    /// Returns the users and folios that were not counted.
     pub fn lost(&self) -> u64 {
         word(&lookup(&self.object, "accounts", &0u32.to_le_bytes()), 0)
     }
 }
 
-/// Names from the file up to the root, a zero behind each.
+/// Path from the names of a file and its folders, innermost first, with a zero byte behind each.
 fn path_of(value: &[u8]) -> Option<PathBuf> {
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
@@ -373,7 +393,7 @@ fn path_of(value: &[u8]) -> Option<PathBuf> {
 
 fn needed(tracepoint: &str, error: &dyn std::fmt::Display) -> Error {
     let error = Error::new(Code::Input, format!("the tracepoint {tracepoint} cannot be watched: {error}"));
-    error.hint("Linux 6.18 or later tells what is read ahead, and for whom; run as root")
+    error.hint("Linux 6.18 or later reports read-ahead and its user; run as root")
 }
 
 #[cfg(test)]
@@ -381,7 +401,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_turned_round() {
+    fn joins_paths_from_the_root() {
         let value = |names: &[u8]| [&(names.len() as u32).to_le_bytes(), names, &[b'x'; 9]].concat();
         assert_eq!(path_of(&value(b"leaf\0b\0a\0")), Some(PathBuf::from("/a/b/leaf")));
         assert_eq!(path_of(&value(b"")), Some(PathBuf::from("/")));

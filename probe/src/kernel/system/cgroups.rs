@@ -1,4 +1,4 @@
-//! What threads and requests cost their control groups, where these have no counters of it: `bpf/machine/cgroups.bpf.c`.
+//! Costs of threads and requests by control group, for which groups have no counters: `bpf/system/cgroups.bpf.c`.
 
 use std::io::Read;
 
@@ -12,37 +12,47 @@ static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/cgroups.bpf.o"))
 const THREAD_BYTES: usize = 56;
 const READ_BYTES: usize = 256 << 10;
 
-/// A thread's counters since its start.
+/// Counters of a thread since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadCounts {
+    /// Thread.
     pub tid: u32,
+    /// Process.
     pub pid: u32,
-    /// When it was started, which tells it from a later one of the same number.
+    /// Start time, which distinguishes it from a later thread with the same number.
     pub started: u64,
-    /// The inode of its control group's directory.
+    /// Inode of its control group's folder.
     pub group: u64,
+    /// Nanoseconds on a processor.
     pub ran_ns: u64,
-    /// Ready, while another ran.
+    /// Nanoseconds in the run queue.
     pub waited_ns: u64,
+    /// Voluntary context switches.
     pub voluntary_switches: u64,
+    /// Involuntary context switches.
     pub involuntary_switches: u64,
 }
 
-/// Of the requests of a group that have been served.
+/// Completed requests of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RequestCounts {
+    /// Bytes read.
     pub read_bytes: u64,
+    /// Bytes written.
     pub written_bytes: u64,
+    /// Number of reads.
     pub reads: u64,
+    /// Number of writes.
     pub writes: u64,
-    /// Until the device had them, and until it had done them: sums of all.
+    /// Nanoseconds until the device had the requests, summed.
     pub queued_ns: u64,
+    /// Nanoseconds until the device had completed them, summed.
     pub device_ns: u64,
 }
 
-/// Programs at work; they are detached when this is dropped.
+/// Programs at work, detached when dropped.
 pub struct GroupCounts {
-    // Before the object that they belong to.
+    // Dropped before the object that they belong to.
     threads: Link,
     _ends: Link,
     _completed: Option<Link>,
@@ -52,7 +62,8 @@ pub struct GroupCounts {
 }
 
 impl GroupCounts {
-    /// @param is_version_1 threads are told by the CPU controller's own hierarchy, else by the one of version 2
+    /// Attaches the programs. `is_version_1`: groups of threads are those of the CPU controller's hierarchy, else of
+    /// version 2. Parts that fail are added to `skips`.
     pub fn start(is_version_1: bool, skips: &mut Vec<String>) -> Result<GroupCounts> {
         first_namespace()?;
         let object = load_for(IMAGE, "control groups", &[is_version_1.into()], &["threads", "ends", "completed"])?;
@@ -68,9 +79,9 @@ impl GroupCounts {
         Ok(GroupCounts { threads, _ends: ends, _completed: completed, ring, records, object })
     }
 
-    /// All threads of the machine, at this moment.
+    /// Returns all threads of the machine.
     pub fn threads(&self) -> Result<Vec<ThreadCounts>> {
-        let failed = |e: &dyn std::fmt::Display| Error::new(Code::Input, format!("threads cannot be looked at: {e}"));
+        let failed = |e: &dyn std::fmt::Display| Error::new(Code::Input, format!("threads cannot be read: {e}"));
         let mut iterator = Iter::new(&self.threads).map_err(|e| failed(&e))?;
         let (mut bytes, mut read) = (Vec::new(), vec![0; READ_BYTES]);
         loop {
@@ -84,13 +95,13 @@ impl GroupCounts {
         Ok(bytes.chunks_exact(THREAD_BYTES).map(thread).collect())
     }
 
-    /// Threads that have ended since the last time, as they were then.
+    /// Calls `each` for threads that have ended since the last call, with their final counters.
     pub fn take_ended(&mut self, mut each: impl FnMut(ThreadCounts)) {
         let _ = self.ring.consume();
         self.records.borrow_mut().drain(..).for_each(|bytes| each(thread(&bytes)));
     }
 
-    /// By the inode of the group's directory, since the start.
+    /// Returns the requests since the start, by the inode of the group's folder.
     pub fn requests(&self) -> Vec<(u64, RequestCounts)> {
         let Ok(map) = map(&self.object, "requested") else { return Vec::new() };
         let of = |key: Vec<u8>| {
@@ -109,7 +120,7 @@ impl GroupCounts {
         map.keys().filter_map(of).collect()
     }
 
-    /// Ends of threads that there was no room for.
+    /// Returns the ends of threads that did not fit into the ring buffer.
     pub fn lost(&self) -> u64 {
         word(&lookup(&self.object, "accounts", &0u32.to_le_bytes()), 0)
     }

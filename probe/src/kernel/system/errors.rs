@@ -1,4 +1,4 @@
-//! Errors of a file system and of its device: `bpf/machine/errors.bpf.c`.
+//! Errors of a file system and its device: `bpf/system/errors.bpf.c`.
 
 use libbpf_rs::{Link, Object, RingBuffer};
 use yunti_base::{Code, Error, Result};
@@ -8,22 +8,23 @@ use crate::kernel::programs::{Records, half, load_for, lookup, program, ring, wo
 const WORDS: usize = 2;
 const IS_REQUEST: u32 = 1;
 const NAME: std::ops::Range<usize> = 32..72;
-/// Seen by whom, and of what.
+/// Programs and their tracepoints.
 const TRACEPOINTS: [(&str, &str); 2] = [("complains", "ext4_error"), ("fails", "block_rq_error")];
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/errors.bpf.o"));
 
+/// Error of a file system or a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// ext4 found something that cannot be; the function and line of its source.
+    /// ext4 found impossible structures; function and line of its source.
     Ext4 { function: String, line: u32 },
-    /// A request failed, with the kernel's status: `BLK_STS_..` of `blk_types.h`.
+    /// A request failed with this status of the kernel: `BLK_STS_..` of `blk_types.h`.
     Request { sector: u64, operation: u32, status: u32 },
 }
 
-/// Programs at work; they are detached when this is dropped.
+/// Programs at work, detached when dropped.
 pub struct DeviceErrors {
-    // Before the object that they belong to.
+    // Dropped before the object that they belong to.
     _links: Vec<Link>,
     ring: RingBuffer<'static>,
     records: Records,
@@ -31,8 +32,8 @@ pub struct DeviceErrors {
 }
 
 impl DeviceErrors {
-    /// @param major, minor the device's number
-    /// @param skips what cannot be seen here; one of the two at least is
+    /// Attaches the programs to the device `major`:`minor`. A tracepoint that this kernel lacks is added to `skips`;
+    /// fails if it lacks both.
     pub fn start(name: &str, major: u32, minor: u32, skips: &mut Vec<String>) -> Result<DeviceErrors> {
         let object = load_for(IMAGE, name, &[major << 20 | minor], &TRACEPOINTS.map(|(program, _)| program))?;
         let (ring, records) = ring(&object, "errors")?;
@@ -40,7 +41,7 @@ impl DeviceErrors {
         for (name, tracepoint) in TRACEPOINTS {
             match program(&object, name)?.attach_raw_tracepoint(tracepoint) {
                 Ok(link) => links.push(link),
-                Err(e) => skips.push(format!("errors told by {tracepoint}: {e}")),
+                Err(e) => skips.push(format!("errors reported by {tracepoint}: {e}")),
             }
         }
         if links.is_empty() {
@@ -50,7 +51,7 @@ impl DeviceErrors {
         Ok(DeviceErrors { _links: links, ring, records, object })
     }
 
-    /// Hands on what has come since the last time, with its time on CLOCK_MONOTONIC.
+    /// Calls `each` for the errors since the last call, with their time on CLOCK_MONOTONIC.
     pub fn collect(&mut self, mut each: impl FnMut(u64, Fault)) {
         let _ = self.ring.consume();
         for bytes in self.records.borrow_mut().drain(..) {
@@ -66,7 +67,7 @@ impl DeviceErrors {
         }
     }
 
-    /// Errors that there was no room for: they count all the same.
+    /// Returns the errors that did not fit into the ring buffer.
     pub fn lost(&self) -> u64 {
         word(&lookup(&self.object, "accounts", &0u32.to_le_bytes()), 0)
     }

@@ -1,12 +1,12 @@
-//! What the kernel sees of the machine, whichever process it is for.
+//! Measurements of the whole machine.
 //!
 //! ```text
-//!   blocks.rs    what is read from a device and written to it
-//!   cache.rs     what is asked of the page cache, and what was not in it
-//!   cgroups.rs   what threads and requests cost their control groups
-//!   errors.rs    errors of a file system and of its device
-//!   net.rs       how long answers take over TCP, and what becomes of connections
-//!   starts.rs    programs that are started
+//!   blocks.rs    requests to a block device
+//!   cache.rs     page-cache requests and misses
+//!   cgroups.rs   costs of threads and requests by control group
+//!   errors.rs    errors of a file system and its device
+//!   net.rs       response times over TCP, and the fate of connections
+//!   starts.rs    started programs
 //!   sock_diag.rs TCP sockets as the kernel lists them
 //! ```
 

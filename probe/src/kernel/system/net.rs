@@ -1,4 +1,4 @@
-//! How long answers take over TCP, who opens and closes connections, what is sent again: `bpf/machine/net.bpf.c`.
+//! Response times over TCP, opened and closed connections, retransmissions: `bpf/system/net.bpf.c`.
 
 use std::net::IpAddr;
 
@@ -10,32 +10,38 @@ use crate::kernel::system::sock_diag::of_six;
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/net.bpf.o"));
 
+/// Programs that every supported kernel can load.
 const ALWAYS: [&str; 5] = ["data_comes", "changes", "retransmits", "retransmits_synack", "receives_reset"];
-/// Before what is sent is on its way, and after that: the first, where the kernel has it.
+/// Program before a send, for kernels that can attach it; else the one after a send.
 const BEGINS: &str = "begins_to_send";
 const HAS_SENT: &str = "has_sent";
+/// Bits of a step within a power of two.
 const STEP_BITS: u32 = 3;
 const STEPS: usize = 256;
 
+/// Side of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
-    /// Called at a port here.
+    /// A client connected to a port here.
     Service,
-    /// It calls a service elsewhere, or here.
+    /// This machine connected to a service.
     Caller,
 }
 
+/// Pair of a service and its peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Pair {
+    /// Side of this machine.
     pub role: Role,
-    /// Of the service.
+    /// Port of the service.
     pub port: u16,
+    /// Address of the other side.
     pub peer: IpAddr,
-    /// Of the process here; 0: not known, or of all.
+    /// Process on this machine; 0 if unknown, or for all processes.
     pub pid: u32,
 }
 
-/// How long answers took: steps of an eighth.
+/// Histogram of response times, in steps of an eighth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerTimes {
     steps: Vec<u64>,
@@ -43,28 +49,38 @@ pub struct AnswerTimes {
     max_ns: u64,
 }
 
+/// Connections of a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PairCounts {
+    /// Opened.
     pub opened: u64,
+    /// Closed first by this machine.
     pub closed_here: u64,
+    /// Closed first by the peer.
     pub closed_there: u64,
+    /// Reset by this machine.
     pub reset: u64,
+    /// Segments retransmitted.
     pub retransmitted: u64,
+    /// SYN-ACKs retransmitted.
     pub synacks_retransmitted: u64,
+    /// Resets received.
     pub resets_received: u64,
-    /// Of those that were opened and closed meanwhile.
+    /// Connections opened and closed during the measurement.
     pub lives: u64,
+    /// Their lifetimes, summed.
     pub life_ns: u64,
 }
 
+/// Programs at work, detached when dropped.
 pub struct NetCounts {
-    // Before the object that they belong to.
+    // Dropped before the object that they belong to.
     _links: Vec<Link>,
     object: Object,
 }
 
 impl NetCounts {
-    /// @param listening ports that are listened at already
+    /// Attaches the programs. `listening`: ports that listen already. Parts that fail are added to `skips`.
     pub fn start(listening: impl Iterator<Item = u16>, skips: &mut Vec<String>) -> Result<NetCounts> {
         first_namespace()?;
         let loaded = |sends: &'static str| {
@@ -73,11 +89,12 @@ impl NetCounts {
         };
         let (object, programs) = match loaded(BEGINS) {
             Ok(loaded) => loaded,
-            // Before Linux 6.15.
+            // Kernels before Linux 6.15.
             Err(_) => {
                 let loaded = loaded(HAS_SENT)?;
                 skips.push(
-                    "the moment in which sending begins: this kernel tells when it is done, so answers over this machine's own addresses may be missed"
+                    "the start of sends: this kernel reports their end only, so responses over this machine's own \
+                     addresses may be missed"
                         .to_owned(),
                 );
                 loaded
@@ -97,7 +114,7 @@ impl NetCounts {
         Ok(NetCounts { _links: links, object })
     }
 
-    /// Since the start.
+    /// Returns the response times since the start.
     pub fn answers(&self) -> Vec<(Pair, AnswerTimes)> {
         let Ok(map) = map(&self.object, "answers") else { return Vec::new() };
         let of = |key: Vec<u8>| {
@@ -113,6 +130,7 @@ impl NetCounts {
         map.keys().filter_map(of).collect()
     }
 
+    /// Returns the connections since the start.
     pub fn counts(&self) -> Vec<(Pair, PairCounts)> {
         let of = |(key, value): (Vec<u8>, Vec<u8>)| {
             let counts = PairCounts {
@@ -136,7 +154,7 @@ impl NetCounts {
             .collect()
     }
 
-    /// What there was no room for.
+    /// Returns the pairs that were not counted.
     pub fn lost(&self) -> u64 {
         word(&lookup(&self.object, "accounts", &0u32.to_le_bytes()), 0)
     }
@@ -156,25 +174,29 @@ impl Default for AnswerTimes {
 }
 
 impl AnswerTimes {
+    /// Returns the number of responses.
     pub fn count(&self) -> u64 {
         self.steps.iter().sum()
     }
 
+    /// Returns the longest response time.
     pub fn max_ns(&self) -> u64 {
         self.max_ns
     }
 
+    /// Returns the mean response time.
     pub fn mean_ns(&self) -> u64 {
         self.sum_ns / self.count().max(1)
     }
 
+    /// Adds another histogram.
     pub fn join(&mut self, other: &AnswerTimes) {
         self.steps.iter_mut().zip(&other.steps).for_each(|(mine, theirs)| *mine += theirs);
         self.sum_ns += other.sum_ns;
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// What a share of the answers took at most: the middle of a step, within 6 %.
+    /// Returns the response time of this percentile: the middle of a step, within 6 %.
     pub fn percentile_ns(&self, share: f64) -> u64 {
         let wanted = (self.count() as f64 * share).ceil().max(1.0) as u64;
         let mut seen = 0;
@@ -188,7 +210,7 @@ impl AnswerTimes {
     }
 }
 
-/// The least that is counted in a step.
+/// Lower bound of a step in microseconds.
 fn from_us(step: usize) -> u64 {
     let step = step as u64;
     if step < 1 << STEP_BITS {
@@ -203,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_an_eighth() {
+    fn steps_are_an_eighth_wide() {
         assert_eq!([0, 7, 8, 9, 15, 16, 17, 24].map(from_us), [0, 7, 8, 9, 15, 16, 18, 32]);
         for step in 8..STEPS {
             let (low, high) = (from_us(step), from_us(step + 1));
@@ -212,9 +234,9 @@ mod tests {
     }
 
     #[test]
-    fn percentiles() {
+    fn computes_percentiles() {
         let mut times = AnswerTimes { max_ns: 20_400_000, ..AnswerTimes::default() };
-        // 90 of some 100 us, 10 of some 20 ms.
+        // 90 of about 100 us, 10 of about 20 ms.
         times.steps[37] = 90;
         times.steps[98] = 10;
         assert!((100_000..=112_000).contains(&times.percentile_ns(0.5)), "{}", times.percentile_ns(0.5));

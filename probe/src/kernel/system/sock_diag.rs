@@ -1,4 +1,4 @@
-//! TCP sockets as the kernel lists them: sock_diag(7), by netlink. It knows what /proc/net/tcp does not: how long a queue may be, and how often it was full.
+//! TCP sockets by netlink, sock_diag(7). Unlike /proc/net/tcp, it reports the limit of an accept queue and its drops.
 
 use std::io;
 use std::net::{IpAddr, Ipv6Addr};
@@ -7,40 +7,47 @@ use std::os::fd::OwnedFd;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with};
 use yunti_base::{Code, Error, Result};
 
+/// State mask of established connections.
 pub const ESTABLISHED: u32 = 1 << 1;
+/// State mask of connections in TIME_WAIT.
 pub const TIME_WAIT: u32 = 1 << 6;
+/// State mask of listening sockets.
 pub const LISTEN: u32 = 1 << 10;
 
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
-/// NLM_F_REQUEST, NLM_F_DUMP.
+/// NLM_F_REQUEST and NLM_F_DUMP.
 const FLAGS: u16 = 0x301;
 const FAMILIES: [u8; 2] = [2, 10];
 const TCP: u8 = 6;
 const HEADER: usize = 16;
 const MESSAGE: usize = 72;
 const SKMEMINFO: u16 = 7;
-/// Of its words, how many that came were dropped.
+/// Index of the number of drops in the socket's memory information.
 const DROPS: usize = 8;
 const READ_BYTES: usize = 128 << 10;
 
+/// TCP socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Socket {
-    /// As of the masks above.
+    /// State, as one of the masks above.
     pub state: u32,
+    /// Local address and port.
     pub local: (IpAddr, u16),
+    /// Address and port of the peer.
     pub peer: (IpAddr, u16),
-    /// Of one that listens: connections that wait to be accepted, and how many may.
+    /// Connections that wait to be accepted, of a listening socket.
     pub queue: u32,
+    /// Limit of the accept queue.
     pub queue_max: u32,
-    /// What came and was dropped, since it is there.
+    /// Drops since the socket exists.
     pub drops: u32,
-    /// 0: of nobody any more.
+    /// Inode, or 0 without an owner.
     pub inode: u32,
 }
 
-/// All of our network namespace in one of these states.
+/// Returns all sockets of this network namespace in one of `states`.
 pub fn sockets(states: u32) -> Result<Vec<Socket>> {
     let failed = |e: io::Error| Error::io(Code::Input, "the kernel does not list its sockets (sock_diag)", &e);
     let netlink = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(netlink::SOCK_DIAG));
@@ -53,7 +60,7 @@ pub fn sockets(states: u32) -> Result<Vec<Socket>> {
     Ok(found)
 }
 
-/// `nlmsghdr`, `inet_diag_req_v2` without any address.
+/// Request: `nlmsghdr`, and `inet_diag_req_v2` without an address.
 fn request(family: u8, states: u32) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(HEADER + 56);
     bytes.extend(((HEADER + 56) as u32).to_ne_bytes());
@@ -79,12 +86,12 @@ fn receive(netlink: &OwnedFd, found: &mut Vec<Socket>) -> io::Result<()> {
     }
 }
 
-/// Returns whether more is to come.
+/// Parses messages. Returns true if more follow.
 fn messages(mut bytes: &[u8], found: &mut Vec<Socket>) -> io::Result<bool> {
     while bytes.len() >= HEADER {
         let bytes_of_it = u32_at(bytes, 0) as usize;
         if bytes_of_it < HEADER || bytes_of_it > bytes.len() {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "a message of netlink that is cut"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "a truncated netlink message"));
         }
         let (message, kind) = (&bytes[HEADER..bytes_of_it], u16::from_ne_bytes([bytes[4], bytes[5]]));
         match kind {
@@ -101,7 +108,7 @@ fn messages(mut bytes: &[u8], found: &mut Vec<Socket>) -> io::Result<bool> {
     Ok(true)
 }
 
-/// `inet_diag_msg`, and what stands behind it.
+/// Parses `inet_diag_msg` and its attributes.
 fn socket(message: &[u8]) -> Option<Socket> {
     let (fixed, mut attributes) = message.split_at_checked(MESSAGE)?;
     let mut drops = 0;
@@ -130,7 +137,7 @@ fn socket(message: &[u8]) -> Option<Socket> {
     })
 }
 
-/// One of version 4 that is written as one of version 6 is the same.
+/// Returns the address; an IPv4 address mapped into IPv6 becomes IPv4.
 pub fn of_six(bytes: [u8; 16]) -> IpAddr {
     Ipv6Addr::from(bytes).to_canonical()
 }
@@ -145,7 +152,7 @@ mod tests {
     use std::net::TcpListener;
 
     #[test]
-    fn our_own_listener_is_found() {
+    fn finds_a_listener_of_this_process() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let found = sockets(LISTEN).unwrap();
@@ -155,12 +162,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_is_refused() {
+    fn refuses_truncated_messages() {
         let mut found = Vec::new();
         assert!(messages(&[200, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], &mut found).is_err());
         assert!(messages(&[], &mut found).unwrap());
         assert_eq!(socket(&[2; 71]), None);
-        // An attribute that is longer than what there is.
+        // An attribute that is longer than the message.
         let mut long = vec![0; MESSAGE];
         long[0] = 2;
         long.extend([255, 0, 7, 0, 1]);

@@ -1,4 +1,4 @@
-//! Programs that are started, as they are: `bpf/machine/starts.bpf.c`.
+//! Starts of programs: `bpf/system/starts.bpf.c`.
 
 use libbpf_rs::{Link, Object, RingBuffer};
 use yunti_base::{Code, Error, Result};
@@ -7,9 +7,9 @@ use crate::kernel::programs::{Records, first_namespace, half, load_for, program,
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/starts.bpf.o"));
 
-/// A program at work; it is detached when this is dropped.
+/// Program at work, detached when dropped.
 pub struct Starts {
-    // Before the object that they belong to.
+    // Dropped before the object that it belongs to.
     _link: Link,
     ring: RingBuffer<'static>,
     records: Records,
@@ -17,6 +17,7 @@ pub struct Starts {
 }
 
 impl Starts {
+    /// Attaches the program.
     pub fn start() -> Result<Starts> {
         first_namespace()?;
         let object = load_for(IMAGE, "starts of programs", &[], &["starts"])?;
@@ -26,7 +27,7 @@ impl Starts {
         Ok(Starts { _link: link, ring, records, _object: object })
     }
 
-    /// Processes that have begun another program since the last time.
+    /// Returns the processes that have executed a program since the last call.
     pub fn collect(&mut self) -> Vec<u32> {
         let _ = self.ring.consume();
         self.records.borrow_mut().drain(..).map(|bytes| half(&bytes, 0, 0)).collect()

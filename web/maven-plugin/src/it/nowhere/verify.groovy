@@ -1,2 +1,2 @@
-assert new File(basedir, 'build.log').text =~ /\[ERROR\].*is no folder/
+assert new File(basedir, 'build.log').text =~ /\[ERROR\].*is not a folder/
 assert !new File(basedir, 'target/classes').exists()

@@ -12,14 +12,14 @@ import org.apache.hadoop.conf.Configuration;
 import org.yunti.hadoop.NativeLibrary;
 
 /**
- * Native map tasks (identity, sort, map output) one after the other in a JVM that has run some before: what a task takes once its JVM is
- * there. Files are read and written through Hadoop's streams, as a task does.
+ * Native map tasks (identity, sort, map output) in sequence in a warm JVM: the cost of a task without the start of its
+ * JVM. Files are read and written through Hadoop's streams, like in a task.
  *
  * <pre>
- *   MapPath FILE DIRECTORY SORT_MB CODEC ROUNDS      records of 100 bytes with a key of 10; CODEC as CodecSetting numbers them
+ *   MapPath FILE DIRECTORY SORT_MB CODEC ROUNDS      records of 100 bytes with a key of 10; CODEC: see CodecSetting
  * </pre>
  *
- * A line a round: megabytes (10^6) a second of processor time of the whole process.
+ * The output is one line with megabytes (10^6) per second of processor time of the whole process for each round.
  */
 public final class MapPath {
   private static final String JOB =
@@ -52,13 +52,13 @@ public final class MapPath {
         try (TaskFiles files = new TaskFiles(conf, null)) {
           long end = Math.min(length, start + SPLIT_BYTES);
           NativeTask.map(
-              JOB, files, file, start, end, 0, number++, memoryBytes, new String[] {folder.toString()}, codec, -1, CODEC_BUFFER_BYTES,
-              bounds, output.toString());
+              JOB, files, file, start, end, 0, number++, memoryBytes, new String[] {folder.toString()}, codec, -1,
+              CODEC_BUFFER_BYTES, bounds, output.toString());
         }
         Files.delete(output);
       }
       double seconds = (system.getProcessCpuTime() - cpu) / 1e9;
-      // The first one is for the compiler of the JVM.
+      // The first round warms up the compiler of the JVM.
       if (round > 0) {
         rows.add(String.format(Locale.ROOT, "%.1f", length / 1e6 / seconds));
       }

@@ -4,9 +4,9 @@ import org.slf4j.ILoggerFactory;
 import org.slf4j.spi.LoggerFactoryBinder;
 import org.yunti.web.oracle.log.JournalLogger;
 
-/** SLF4J 1.7 finds its binding by this name: all loggers write into the journal of the render. */
+/** Binding of SLF4J 1.7, which finds it by this name: all loggers write to the journal of the render. */
 public final class StaticLoggerBinder implements LoggerFactoryBinder {
-  /** Read by SLF4J; not a constant, so that it is not compiled into it. */
+  /** Version that SLF4J reads; not a constant, so that it is not inlined there. */
   public static String REQUESTED_API_VERSION = "1.6.99";
 
   private static final StaticLoggerBinder SINGLETON = new StaticLoggerBinder();

@@ -3,7 +3,7 @@ package org.slf4j.impl;
 import org.slf4j.helpers.BasicMDCAdapter;
 import org.slf4j.spi.MDCAdapter;
 
-/** Keeps the MDC, since Velocity writes a template's location there when it is asked to. */
+/** Binding that keeps the MDC: Velocity writes a template's location there if configured. */
 public final class StaticMDCBinder {
   public static final StaticMDCBinder SINGLETON = new StaticMDCBinder();
 

@@ -10,16 +10,16 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
-/** The ring of the audit log: nothing is lost or there twice, what one thread puts is taken in its order, and there are no more than its places. */
+/** Ring of the audit log: no event is lost or duplicated, each thread's events keep their order, capacity holds. */
 public class RingStress {
   private RingStress() {}
 
-  /** Digits: 11 and 12 are the first thread's, 21 and 22 the other's. */
+  /** Returns an event with a number: 11 and 12 for the first thread, 21 and 22 for the other. */
   private static AuditEvent event(int number) {
     return new AuditEvent(number, true, "u", null, "open", "/a", null, null, false, null, "rpc", null, null);
   }
 
-  /** As a handler waits for a place. */
+  /** Puts an event and waits for a place, as a handler does. */
   private static void put(EventRing ring, int number) {
     AuditEvent event = event(number);
     while (!ring.offer(event)) {
@@ -27,7 +27,7 @@ public class RingStress {
     }
   }
 
-  /** What was taken, as it came, by whom it is of. */
+  /** Events taken, as a digit each, by their thread. */
   private static final class Taken {
     int one;
     int other;
@@ -42,7 +42,7 @@ public class RingStress {
     }
   }
 
-  /** All that is there. */
+  /** Takes all events. */
   private static void takeAll(EventRing ring, Taken taken) {
     for (AuditEvent event = ring.poll(); event != null; event = ring.poll()) {
       taken.add(event);
@@ -50,9 +50,9 @@ public class RingStress {
   }
 
   @JCStressTest
-  @Description("Two put two each into two places, and wait for them; one takes.")
-  @Outcome(id = "12, 12, 0", expect = Expect.ACCEPTABLE, desc = "all of them, each thread's in its order")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "lost, there twice, or in another order")
+  @Description("Two threads put two events each into two places and wait for a place; one takes.")
+  @Outcome(id = "12, 12, 0", expect = Expect.ACCEPTABLE, desc = "all events, each thread's in order")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "lost, duplicated, or in another order")
   @State
   public static class TwoPutOneTakes {
     private final EventRing ring = new EventRing(2);
@@ -92,9 +92,10 @@ public class RingStress {
   }
 
   @JCStressTest
-  @Description("Two put into a ring that is full, and do not wait; one takes one event, which makes one place.")
-  @Outcome(id = {"1, 0, 1, 0", "1, 1, 0, 0", "0, 0, 0, 0"}, expect = Expect.ACCEPTABLE, desc = "one at most had the place, and is there")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "two in one place, or what had a place is not there")
+  @Description("Two threads put into a full ring without waiting; one takes an event, which frees a place.")
+  @Outcome(id = {"1, 0, 1, 0", "1, 1, 0, 0", "0, 0, 0, 0"}, expect = Expect.ACCEPTABLE,
+      desc = "at most one had the place, and its event is in the ring")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "two in one place, or an event with a place is missing")
   @State
   public static class FullRing {
     private final EventRing ring = new EventRing(2);
@@ -133,12 +134,12 @@ public class RingStress {
     }
   }
 
-  /** Events in values that the taker only reads: it must see them whole. */
+  /** The consumer must see a complete event. */
   @JCStressTest
-  @Description("One puts and another takes: the event is seen whole, now or later, and its place is empty again.")
+  @Description("One thread puts and another takes: the event is complete, now or later, and its place is empty again.")
   @Outcome(id = {"11, 12, 0", "11, 0, 12", "0, 11, 12"}, expect = Expect.ACCEPTABLE, desc = "in order")
   @Outcome(id = {"0, 0, 1112"}, expect = Expect.ACCEPTABLE, desc = "later")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "lost, twice, or not whole")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "lost, duplicated, or incomplete")
   @State
   public static class OnePutsOneTakes {
     private final EventRing ring = new EventRing(2);
@@ -170,12 +171,13 @@ public class RingStress {
   }
 
   /**
-   * The end of the process, as {@code AuditWriter} has it: who has put looks whether the end has come, and if so takes what is there itself, under the lock of
-   * who takes, with what is behind a place that is just being written. Without that its own event was left to another, and the next was before it.
+   * End of the process, as in {@code AuditWriter}: after a put, each thread checks for the end. It then takes the rest
+   * itself, under the consumer's lock, including events behind a place that is being written. Otherwise another thread
+   * would take its event, after its next one.
    */
   @JCStressTest
-  @Description("Two put while the log is ended: what they have put is taken when all are done, in order, without anybody who comes later.")
-  @Outcome(id = "12, 12, 0", expect = Expect.ACCEPTABLE, desc = "all of them, each thread's in its order")
+  @Description("Two threads put while the log ends: their events are taken in order by the time all are done.")
+  @Outcome(id = "12, 12, 0", expect = Expect.ACCEPTABLE, desc = "all events, each thread's in order")
   @Outcome(expect = Expect.FORBIDDEN, desc = "left in the ring, or in another order")
   @State
   public static class EndedWhileTwoPut {
@@ -186,7 +188,8 @@ public class RingStress {
     private synchronized void takeNow(AuditEvent last) {
       long claimed = ring.claimed();
       long never = System.nanoTime() + Long.MAX_VALUE / 4;
-      for (AuditEvent event = ring.pollClaimed(claimed, never); event != null; event = ring.pollClaimed(claimed, never)) {
+      for (AuditEvent event = ring.pollClaimed(claimed, never); event != null;
+          event = ring.pollClaimed(claimed, never)) {
         taken.add(event);
       }
       if (last != null) {

@@ -9,11 +9,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** Plain fields that the lock alone guards: what a writer did is there for whoever comes after it, and nobody sees half of it. */
+/** Plain fields that only the lock guards: each thread sees all writes before it, and none in part. */
 public class ExclusionStress {
   private ExclusionStress() {}
 
-  /** Two words that writers change one after the other. */
+  /** Two words that writers change in sequence. */
   @State
   public static class Guarded {
     final PhasedLock lock;
@@ -35,7 +35,7 @@ public class ExclusionStress {
       second++;
     }
 
-    /** The words' difference, 0 unless a writer is inside too, or what one did is not seen. */
+    /** Returns the difference of the words: 0 unless a writer is inside too, or a write is not visible. */
     final int read() {
       lock.readLock().lock();
       int difference = first - second;
@@ -45,9 +45,9 @@ public class ExclusionStress {
   }
 
   @JCStressTest
-  @Description("Two writers and a reader: no increment is lost, and none is seen half.")
+  @Description("Two writers and a reader: no increment is lost or seen in part.")
   @Outcome(id = "0, 2, 2", expect = Expect.ACCEPTABLE, desc = "both words together, both increments")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "a writer was not alone, or what it did was not seen")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "a writer was not alone, or its write was not visible")
   @State
   public static class TwoWritersAndAReader extends Guarded {
     public TwoWritersAndAReader() {
@@ -77,9 +77,9 @@ public class ExclusionStress {
   }
 
   @JCStressTest
-  @Description("Two readers and a writer, where writers that run go first.")
+  @Description("Two readers and a writer, with a preset in which running writers go first.")
   @Outcome(id = "0, 0, 1", expect = Expect.ACCEPTABLE, desc = "both words together")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "a reader was there with the writer")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "a reader was inside with the writer")
   @State
   public static class TwoReadersAndAWriter extends Guarded {
     public TwoReadersAndAWriter() {
@@ -108,9 +108,10 @@ public class ExclusionStress {
   }
 
   @JCStressTest
-  @Description("Who has the write lock becomes a reader: no writer comes in between, and what it wrote is still so when it reads.")
-  @Outcome(id = {"1, 0, 2", "2, 0, 2"}, expect = Expect.ACCEPTABLE, desc = "what it wrote, before or after the other writer")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "a writer came in while it read")
+  @Description("The owner of the write lock becomes a reader: no writer enters in between, and it reads its write.")
+  @Outcome(
+      id = {"1, 0, 2", "2, 0, 2"}, expect = Expect.ACCEPTABLE, desc = "its own write, before or after the other writer")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "a writer entered during the read")
   @State
   public static class Downgrade extends Guarded {
     public Downgrade() {
@@ -124,7 +125,7 @@ public class ExclusionStress {
       int written = first;
       lock.readLock().lock();
       lock.writeLock().unlock();
-      // -1: somebody wrote meanwhile.
+      // -1: another writer wrote in between.
       r.r1 = first == written && second == written ? written : -1;
       lock.readLock().unlock();
     }
@@ -146,9 +147,9 @@ public class ExclusionStress {
   }
 
   @JCStressTest
-  @Description("A reader that reads again while writers come is not kept out by them.")
-  @Outcome(id = "0, 2, 2", expect = Expect.ACCEPTABLE, desc = "the same twice")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "a writer came in while it read")
+  @Description("A reader re-enters while writers wait.")
+  @Outcome(id = "0, 2, 2", expect = Expect.ACCEPTABLE, desc = "the same value twice")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "a writer entered during the read")
   @State
   public static class ReadsAgain extends Guarded {
     public ReadsAgain() {

@@ -11,16 +11,17 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 
 /**
- * Some that wait give up after a very short time, or do not wait. Those that do not give up must still be called, or the test does not end, which jcstress
- * reports; and who was told that it has the lock must have it.
+ * Some threads give up after a very short time, or do not wait. The others must still be woken: otherwise the test does
+ * not end, which jcstress reports. A thread whose call succeeds must have the lock.
  */
 public class GiveUpStress {
   private GiveUpStress() {}
 
-  /** Counts, as a writer that waits at most so long. 1: it did. */
+  /** Increments as a writer that waits at most this long. Returns the number of increments. */
   static int write(ExclusionStress.Guarded guarded, long nanos) {
     try {
-      boolean hasIt = nanos == 0 ? guarded.lock.writeLock().tryLock() : guarded.lock.writeLock().tryLock(nanos, TimeUnit.NANOSECONDS);
+      boolean hasIt = nanos == 0 ? guarded.lock.writeLock().tryLock()
+                                 : guarded.lock.writeLock().tryLock(nanos, TimeUnit.NANOSECONDS);
       if (!hasIt) {
         return 0;
       }
@@ -32,7 +33,7 @@ public class GiveUpStress {
     return 1;
   }
 
-  /** 0: it read, or gave up. */
+  /** Reads, or gives up. Returns 0 unless it met a writer. */
   private static int read(ExclusionStress.Guarded guarded, long nanos) {
     try {
       if (!guarded.lock.readLock().tryLock(nanos, TimeUnit.NANOSECONDS)) {
@@ -46,16 +47,18 @@ public class GiveUpStress {
     return difference;
   }
 
-  /** Afterwards nobody has the lock, or waits, and it can be taken. 0: so it is. */
+  /** Returns 0 if no thread has the lock or waits for it, and it can be taken. */
   private static int left(PhasedLock lock) {
-    boolean isFree = lock.getReadLockCount() == 0 && lock.waitingThreads() == 0 && !lock.isWriteLocked() && lock.writeLock().tryLock();
+    boolean isFree = lock.getReadLockCount() == 0 && lock.waitingThreads() == 0 && !lock.isWriteLocked()
+        && lock.writeLock().tryLock();
     return isFree ? 0 : -1;
   }
 
   @JCStressTest
   @Description("A writer waits, one gives up soon, one does not wait, and a reader waits.")
-  @Outcome(id = {"1, 0, 0, 0", "2, 0, 0, 0", "3, 0, 0, 0"}, expect = Expect.ACCEPTABLE, desc = "as many increments as writers that had the lock")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "two inside, or something is left behind")
+  @Outcome(id = {"1, 0, 0, 0", "2, 0, 0, 0", "3, 0, 0, 0"}, expect = Expect.ACCEPTABLE,
+      desc = "an increment for each writer that had the lock")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "two inside, or the lock is not free at the end")
   @State
   public static class WritersGiveUp extends ExclusionStress.Guarded {
     private int timed;
@@ -95,8 +98,8 @@ public class GiveUpStress {
 
   @JCStressTest
   @Description("Two writers wait, one reader gives up soon, and one waits.")
-  @Outcome(id = "2, 0, 0, 0", expect = Expect.ACCEPTABLE, desc = "both writers came in, and readers met none")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "two inside, or something is left behind")
+  @Outcome(id = "2, 0, 0, 0", expect = Expect.ACCEPTABLE, desc = "both writers entered, and readers met none")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "two inside, or the lock is not free at the end")
   @State
   public static class ReadersGiveUp extends ExclusionStress.Guarded {
     public ReadersGiveUp() {

@@ -9,14 +9,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** Two threads: what two processors can already show. */
+/** Tests of two threads, which two processors can run. */
 public class PairStress {
   private PairStress() {}
 
   @JCStressTest
   @Description("A writer twice, and a reader twice.")
   @Outcome(id = "0, 0, 2", expect = Expect.ACCEPTABLE, desc = "both words together")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "the reader met the writer, or did not see what it did")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "the reader met the writer, or did not see its write")
   @State
   public static class WriterAndReader extends ExclusionStress.Guarded {
     public WriterAndReader() {
@@ -71,9 +71,9 @@ public class PairStress {
   }
 
   @JCStressTest
-  @Description("Who has the write lock becomes a reader: the other writer does not come in between.")
-  @Outcome(id = {"1, 0, 2", "2, 0, 2"}, expect = Expect.ACCEPTABLE, desc = "what it wrote, before or after the other")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "a writer came in while it read")
+  @Description("The owner of the write lock becomes a reader: the other writer does not enter in between.")
+  @Outcome(id = {"1, 0, 2", "2, 0, 2"}, expect = Expect.ACCEPTABLE, desc = "its own write, before or after the other")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "a writer entered during the read")
   @State
   public static class DowngradeAndWriter extends ExclusionStress.Guarded {
     public DowngradeAndWriter() {
@@ -104,8 +104,8 @@ public class PairStress {
 
   @JCStressTest
   @Description("A writer waits for a reader, and gives up soon; the reader reads again afterwards, and must get in.")
-  @Outcome(id = {"0, 0, 0", "0, 1, 1"}, expect = Expect.ACCEPTABLE, desc = "as many increments as it was told")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "two inside, or something is left behind")
+  @Outcome(id = {"0, 0, 0", "0, 1, 1"}, expect = Expect.ACCEPTABLE, desc = "as many increments as successful calls")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "two inside, or the lock is not free at the end")
   @State
   public static class TimedWriterAndReader extends ExclusionStress.Guarded {
     private int count;

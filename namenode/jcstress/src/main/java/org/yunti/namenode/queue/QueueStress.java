@@ -14,7 +14,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** What the sharded call queue is made of: no call is lost or taken twice, a shard has no more than its places, and no handler sleeps while there is work. */
+/** Parts of the sharded call queue: no call is lost or taken twice, shards are bounded, handlers do not oversleep. */
 public class QueueStress {
   private QueueStress() {}
 
@@ -48,8 +48,8 @@ public class QueueStress {
   }
 
   @JCStressTest
-  @Description("Two take the one call that is there.")
-  @Outcome(id = {"7, 0, 0", "0, 7, 0"}, expect = Expect.ACCEPTABLE, desc = "one of the two has it")
+  @Description("Two threads take the only call.")
+  @Outcome(id = {"7, 0, 0", "0, 7, 0"}, expect = Expect.ACCEPTABLE, desc = "one of the two succeeds")
   @Outcome(expect = Expect.FORBIDDEN, desc = "lost, or taken twice")
   @State
   public static class TwoTake {
@@ -76,8 +76,8 @@ public class QueueStress {
   }
 
   @JCStressTest
-  @Description("Two put into the last place.")
-  @Outcome(id = {"true, false", "false, true"}, expect = Expect.ACCEPTABLE, desc = "one of the two has it")
+  @Description("Two threads put into the last place.")
+  @Outcome(id = {"true, false", "false, true"}, expect = Expect.ACCEPTABLE, desc = "one of the two succeeds")
   @Outcome(expect = Expect.FORBIDDEN, desc = "both, or none")
   @State
   public static class LastPlace {
@@ -95,12 +95,12 @@ public class QueueStress {
   }
 
   @JCStressTest
-  @Description("A handler goes to rest while something is put: it finds it, or is called.")
-  @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "it has it")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "it sleeps beside it")
+  @Description("A handler becomes idle during a put: it finds the call, or is woken.")
+  @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE, desc = "the handler has the call")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "the handler sleeps although there is a call")
   @State
   public static class Rest {
-    /** Much longer than anything here takes. */
+    /** Much longer than any step here. */
     private static final long SLEEPS_NS = TimeUnit.SECONDS.toNanos(2);
 
     private final AtomicInteger calls = new AtomicInteger();
@@ -117,7 +117,7 @@ public class QueueStress {
       handlers.call();
     }
 
-    /** As {@code pollUntil} of the queue does. */
+    /** Takes a call as {@code pollUntil} of the queue does. */
     @Actor
     public void handles(II_Result r) {
       long end = System.nanoTime() + SLEEPS_NS;

@@ -10,14 +10,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** Who puts into a full queue, and who takes: none sleeps beside a place, and no call is lost. */
+/** Puts into a full level, and takes: no thread sleeps although there is a place, and no call is lost. */
 public class WaitingStress {
   private WaitingStress() {}
 
-  /** Much longer than anything here takes: who waits so long was not called. */
+  /** Much longer than any step here: a thread that waits this long was not woken. */
   private static final long SLEEPS_NS = TimeUnit.SECONDS.toNanos(2);
 
-  /** One place, as the last of a level that is full. */
+  /** A full level with one place. */
   @State
   public static class Full {
     final Level<Integer> level = new Level<>(1, 1);
@@ -27,7 +27,7 @@ public class WaitingStress {
       level.offer(1);
     }
 
-    /** As {@code ShardedCallQueue.put}. 1: it is in. */
+    /** Puts as {@code ShardedCallQueue.put} does. Returns 1 if the call is in the level. */
     final int put(int call, long nanos) {
       try {
         return putters.put(level, call, System.nanoTime() + nanos) ? 1 : 0;
@@ -36,7 +36,7 @@ public class WaitingStress {
       }
     }
 
-    /** As {@code ShardedCallQueue.poll}, until there is one. */
+    /** Takes as {@code ShardedCallQueue.poll} does, and waits for a call. */
     final int take() {
       long end = System.nanoTime() + SLEEPS_NS + SLEEPS_NS / 2;
       while (System.nanoTime() - end < 0) {
@@ -53,8 +53,8 @@ public class WaitingStress {
 
   @JCStressTest
   @Description("Two wait for the one place, one takes three calls.")
-  @Outcome(id = "1, 1, 111", expect = Expect.ACCEPTABLE, desc = "both came in, all were taken")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "one sleeps beside a place, or a call is lost")
+  @Outcome(id = "1, 1, 111", expect = Expect.ACCEPTABLE, desc = "both put, all calls were taken")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "a thread sleeps although there is a place, or a call is lost")
   @State
   public static class TwoWait extends Full {
     @Actor
@@ -74,9 +74,11 @@ public class WaitingStress {
   }
 
   @JCStressTest
-  @Description("Two wait for the one place, one of them only a moment; one takes what there is.")
-  @Outcome(id = {"1, 1, 111", "1, 0, 11"}, expect = Expect.ACCEPTABLE, desc = "who waits came in; who gave up is not there")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "one sleeps beside a place, or a call is lost or there twice")
+  @Description("Two wait for the one place, one of them only for a moment; one takes the calls.")
+  @Outcome(id = {"1, 1, 111", "1, 0, 11"}, expect = Expect.ACCEPTABLE,
+      desc = "the patient one put its call; one that gave up left none")
+  @Outcome(
+      expect = Expect.FORBIDDEN, desc = "a thread sleeps although there is a place, or a call is lost or duplicated")
   @State
   public static class OneGivesUp extends Full {
     private int sum;
@@ -104,9 +106,10 @@ public class WaitingStress {
   }
 
   @JCStressTest
-  @Description("One puts, and does not wait, while another drains the queue, as a change of queues does: it is refused, or its call is there.")
-  @Outcome(id = {"1, 11, 0", "1, 1, 10", "0, 1, 0"}, expect = Expect.ACCEPTABLE, desc = "refused, drained, or left for the next")
-  @Outcome(expect = Expect.FORBIDDEN, desc = "lost, or there though refused")
+  @Description("One puts without waiting while another drains, as in a change of queues: refused, or its call is in.")
+  @Outcome(id = {"1, 11, 0", "1, 1, 10", "0, 1, 0"}, expect = Expect.ACCEPTABLE,
+      desc = "refused, drained, or left for the next")
+  @Outcome(expect = Expect.FORBIDDEN, desc = "lost, or in the queue although refused")
   @State
   public static class AddedWhileDrained extends Full {
     @Actor

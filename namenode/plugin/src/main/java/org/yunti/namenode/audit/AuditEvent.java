@@ -3,14 +3,14 @@ package org.yunti.namenode.audit;
 import static org.apache.commons.text.StringEscapeUtils.escapeJava;
 
 /**
- * What happened, in values that nobody changes any more: they are read by another thread.
+ * Audit event, as immutable values that another thread reads.
  *
- * @param millis since 1970
- * @param address of the client, without its name; may be null
- * @param permission of the file, as {@code OWNER:GROUP:rwxr-xr-x}, or its three parts apart; owner null: there is none
- * @param trackingId null: none; it is told only where {@code hasTrackingId}
- * @param context null: it is not told
- * @param signature null: it is not told
+ * @param millis milliseconds since 1970
+ * @param address address of the client, without its name; may be null
+ * @param permission owner, group and mode of the file; null without a file
+ * @param trackingId id of the delegation token, or null; written only with {@code hasTrackingId}
+ * @param context caller context, or null: not written
+ * @param signature signature of the caller context, or null: not written
  */
 record AuditEvent(
     long millis,
@@ -26,10 +26,10 @@ record AuditEvent(
     String protocol,
     String context,
     byte[] signature) {
-  /** Of a file. */
+  /** Owner, group and mode of a file, written as {@code OWNER:GROUP:rwxr-xr-x}. */
   record Permission(String owner, String group, String mode) {}
 
-  /** The line of stock's {@code FSNamesystemAuditLogger}, without what the appender puts before and behind it. */
+  /** Appends the message of stock's {@code FSNamesystemAuditLogger}, without the layout's prefix and line end. */
   void appendTo(StringBuilder line, int contextCharsMax) {
     line.append("allowed=").append(isAllowed).append("\tugi=").append(user).append("\tip=");
     if (address == null) {
@@ -55,12 +55,13 @@ record AuditEvent(
       String escaped = escapeJava(context);
       line.append("\tcallerContext=").append(escaped, 0, Math.min(escaped.length(), contextCharsMax));
       if (signature != null) {
-        line.append(':').append(escapeJava(new String(signature, org.apache.hadoop.ipc.CallerContext.SIGNATURE_ENCODING)));
+        line.append(':').append(
+            escapeJava(new String(signature, org.apache.hadoop.ipc.CallerContext.SIGNATURE_ENCODING)));
       }
     }
   }
 
-  /** Most names are what they are: only others are translated, character by character. */
+  /** Appends a name; most names need no escapes. */
   private static void appendEscaped(StringBuilder line, String name) {
     if (name == null || isPlain(name)) {
       line.append(name);

@@ -6,9 +6,9 @@ import java.time.format.DateTimeFormatter;
 import java.util.TimeZone;
 
 /**
- * Makes bytes of events: {@code %d{ISO8601} %p %c{2}: %m%n}, the layout that Hadoop's log4j.properties gives its audit log.
+ * Formatter of audit lines: {@code %d{ISO8601} %p %c{2}: %m%n}, the audit layout of Hadoop's log4j.properties.
  *
- * <p>Of one thread at a time.
+ * <p>Only one thread at a time may use it.
  */
 final class AuditLine {
   private static final String LOGGER = " INFO FSNamesystem.audit: ";
@@ -16,7 +16,7 @@ final class AuditLine {
   private static final int MILLIS = 1000;
 
   private final int contextCharsMax;
-  /** That of a log4j appender of which nothing else is said. */
+  /** Default charset, as in a log4j appender without a setting. */
   private final Charset charset = Charset.defaultCharset();
   private final StringBuilder text = new StringBuilder();
   private long second = Long.MIN_VALUE;
@@ -26,14 +26,14 @@ final class AuditLine {
     this.contextCharsMax = contextCharsMax;
   }
 
-  /** The message alone. */
+  /** Returns the message alone. */
   String message(AuditEvent event) {
     text.setLength(0);
     event.appendTo(text, contextCharsMax);
     return text.toString();
   }
 
-  /** The line, with its end. */
+  /** Returns the encoded line, with its end. */
   byte[] bytes(AuditEvent event) {
     text.setLength(0);
     appendTime(event.millis());
@@ -43,12 +43,12 @@ final class AuditLine {
     return text.toString().getBytes(charset);
   }
 
-  /** Back from bytes. */
+  /** Decodes a line. */
   String text(byte[] bytes) {
     return new String(bytes, charset);
   }
 
-  /** Of a line, what is behind the logger's name; of the rest of one, all. */
+  /** Returns the message of a line; a partial line without the logger's name is returned whole. */
   static String message(String line) {
     int begin = line.indexOf(LOGGER);
     return begin < 0 ? line : line.substring(begin + LOGGER.length());
@@ -58,10 +58,13 @@ final class AuditLine {
     long of = Math.floorDiv(millis, MILLIS);
     if (of != second) {
       second = of;
-      // As log4j's Calendar: also after somebody has set another default.
+      // The default time zone is read each time, as by log4j's Calendar, since it may change.
       secondText = SECOND.format(Instant.ofEpochSecond(of).atZone(TimeZone.getDefault().toZoneId()));
     }
     int rest = Math.floorMod(millis, MILLIS);
-    text.append(secondText).append((char) ('0' + rest / 100)).append((char) ('0' + rest / 10 % 10)).append((char) ('0' + rest % 10));
+    text.append(secondText)
+        .append((char) ('0' + rest / 100))
+        .append((char) ('0' + rest / 10 % 10))
+        .append((char) ('0' + rest % 10));
   }
 }

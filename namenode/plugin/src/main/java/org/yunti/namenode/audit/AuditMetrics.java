@@ -6,30 +6,30 @@ import org.apache.hadoop.metrics2.annotation.Metrics;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 import org.apache.hadoop.metrics2.lib.MutableCounterLong;
 
-/** {@code Hadoop:service=NameNode,name=YuntiAudit} in /jmx. */
+/** Metrics of the audit log: {@code Hadoop:service=NameNode,name=YuntiAudit} in /jmx. */
 @Metrics(name = "YuntiAudit", about = "The audit log", context = "dfs")
 final class AuditMetrics {
   private static final String NAME = "YuntiAudit";
 
-  @Metric("Events that were taken")
+  @Metric("Events received")
   MutableCounterLong events;
 
-  @Metric("Lines that were written")
+  @Metric("Lines written")
   MutableCounterLong lines;
 
-  @Metric("Bytes that were written")
+  @Metric("Bytes written")
   MutableCounterLong bytes;
 
-  @Metric("Operations that waited for a place in the ring")
+  @Metric("Operations that waited for a place in the full ring")
   MutableCounterLong waits;
 
-  @Metric("How long they waited, in milliseconds")
+  @Metric("Milliseconds that operations waited for a place in the ring")
   MutableCounterLong waitMillis;
 
-  @Metric("Events that had no place in time, and went to the NameNode's own log")
+  @Metric("Events without a place in time, written to the NameNode's own log")
   MutableCounterLong overflows;
 
-  @Metric("Times that the file could not be written")
+  @Metric("Failed writes of the file")
   MutableCounterLong errors;
 
   private final EventRing ring;
@@ -38,7 +38,7 @@ final class AuditMetrics {
     this.ring = ring;
   }
 
-  /** Several NameNodes in a process, as tests have them, have one each. */
+  /** Registers the metrics; several NameNodes in a process, as in tests, get numbered names. */
   static synchronized AuditMetrics of(EventRing ring) {
     MetricsSystem system = DefaultMetricsSystem.instance();
     String name = NAME;
@@ -48,7 +48,8 @@ final class AuditMetrics {
     return system.register(name, "The audit log", new AuditMetrics(ring));
   }
 
-  @Metric("Events that wait to be written")
+  /** Returns the events in the ring. */
+  @Metric("Events in the ring")
   public int getWaitingEvents() {
     return ring.size();
   }

@@ -4,16 +4,17 @@ import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * What {@link RingAuditLogger} is told by hdfs-site.xml.
+ * Settings of {@link RingAuditLogger} from hdfs-site.xml.
  *
- * @param file where lines go; {@code ${hadoop.log.dir}/hdfs-audit.log} if nothing is said, as stock's appender has it
- * @param fileBytesMax a file that has so many is put aside after the line with which it gets there; 256 MB
- * @param backupsMax files that are kept beside it: FILE.1 is the youngest; 20
- * @param ringEvents events that may wait to be written; 16,384, always a power of two
- * @param blockMillisMax how long an operation waits for a place in the ring; 10,000
- * @param flushMillis how long an event waits at most before it is written, which a killed process loses; 10
+ * @param file file of the audit log; default {@code ${hadoop.log.dir}/hdfs-audit.log}, as in stock
+ * @param fileBytesMax bytes at which the file rotates, after a whole line; default 256 MB
+ * @param backupsMax rotated files to keep, of which FILE.1 is the youngest; default 20
+ * @param ringEvents events that may wait in the ring, a power of two; default 16,384
+ * @param blockMillisMax milliseconds that an operation waits for a place in the ring; default 10,000
+ * @param flushMillis milliseconds that an event waits at most, lost if the process is killed; default 10
  */
-record AuditSettings(Path file, long fileBytesMax, int backupsMax, int ringEvents, long blockMillisMax, long flushMillis) {
+record
+    AuditSettings(Path file, long fileBytesMax, int backupsMax, int ringEvents, long blockMillisMax, long flushMillis) {
   static final String FILE_KEY = "yunti.namenode.audit.file";
   static final String FILE_BYTES_KEY = "yunti.namenode.audit.file.max.size";
   static final String BACKUPS_KEY = "yunti.namenode.audit.file.max.backups";
@@ -26,13 +27,16 @@ record AuditSettings(Path file, long fileBytesMax, int backupsMax, int ringEvent
   private static final int BACKUPS_MAX = 10_000;
 
   /**
-   * @throws IllegalArgumentException with the key and what it may be
+   * Reads the settings.
+   *
+   * @throws IllegalArgumentException with the key of a wrong setting and its valid values
    */
   static AuditSettings of(Configuration conf) {
     String folder = System.getProperty("hadoop.log.dir");
-    String file = said(conf, FILE_KEY);
+    String file = value(conf, FILE_KEY);
     if (file == null && folder == null) {
-      throw new IllegalArgumentException(FILE_KEY + " is not set, and neither is the system property hadoop.log.dir: give the file that audit lines go to");
+      throw new IllegalArgumentException(
+          FILE_KEY + " is not set, and neither is the system property hadoop.log.dir: give the file of the audit log");
     }
     return new AuditSettings(
         file == null ? Path.of(folder, "hdfs-audit.log") : Path.of(file),
@@ -47,15 +51,15 @@ record AuditSettings(Path file, long fileBytesMax, int backupsMax, int ringEvent
     return Integer.highestOneBit(wanted - 1) * 2;
   }
 
-  /** Null: nothing, or a blank. */
-  private static String said(Configuration conf, String key) {
-    String said = conf.getTrimmed(key);
-    return said == null || said.isEmpty() ? null : said;
+  /** Returns the value; null if it is not set or blank. */
+  private static String value(Configuration conf, String key) {
+    String value = conf.getTrimmed(key);
+    return value == null || value.isEmpty() ? null : value;
   }
 
-  /** With a unit: 256m. */
+  /** Parses bytes with a unit, such as 256m. */
   private static long bytes(Configuration conf, String key, long otherwise) {
-    if (said(conf, key) == null) {
+    if (value(conf, key) == null) {
       return otherwise;
     }
     try {
@@ -64,24 +68,24 @@ record AuditSettings(Path file, long fileBytesMax, int backupsMax, int ringEvent
         return bytes;
       }
     } catch (IllegalArgumentException e) {
-      // Told below.
+      // The exception below reports it.
     }
     throw new IllegalArgumentException(key + " is '" + conf.get(key) + "'; give bytes above 0, such as 256m");
   }
 
   private static long number(Configuration conf, String key, long otherwise, long min, long max) {
-    String said = said(conf, key);
-    if (said == null) {
+    String value = value(conf, key);
+    if (value == null) {
       return otherwise;
     }
     try {
-      long number = Long.parseLong(said);
+      long number = Long.parseLong(value);
       if (number >= min && number <= max) {
         return number;
       }
     } catch (NumberFormatException e) {
-      // Told below.
+      // The exception below reports it.
     }
-    throw new IllegalArgumentException(key + " is '" + said + "'; give a number from " + min + " to " + max);
+    throw new IllegalArgumentException(key + " is '" + value + "'; give a number from " + min + " to " + max);
   }
 }

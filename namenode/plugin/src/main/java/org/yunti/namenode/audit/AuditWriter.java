@@ -7,18 +7,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes events out of the ring, and writes their lines: one thread, which looks each few milliseconds, or when it is called because the ring gets full. Nobody
- * wakes it for one event.
+ * Thread that takes events from the ring and writes their lines.
+ *
+ * <p>It wakes every few milliseconds, or when the ring becomes half full. A single event does not wake it.
  */
 final class AuditWriter implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(RingAuditLogger.class);
-  /** Full events, of which the NameNode's own log has the line where the file could not have it. */
+  /** Logger for the events that the file could not take. */
   private static final Logger OVERFLOW = LoggerFactory.getLogger(RingAuditLogger.class.getName() + ".overflow");
-  private static final long TRY_AGAIN_MILLIS = 500;
+  private static final long RETRY_MILLIS = 500;
   private static final long FOLLOW_MILLIS = 1000;
-  private static final long TELL_AGAIN_MILLIS = 60_000;
+  private static final long REPORT_MILLIS = 60_000;
   private static final long END_NANOS = TimeUnit.SECONDS.toNanos(5);
-  private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+  private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
 
   private final AuditSettings settings;
   private final EventRing ring;
@@ -27,19 +28,19 @@ final class AuditWriter implements Runnable {
   private final AuditLine lineOfOverflow;
   private final RollingFile file;
   private final Thread thread;
-  /** Taken, and not yet in the file's buffer, which could not be written. Of who writes. */
+  /** Line of the event taken last, until the file's buffer has it; null without one. */
   private byte[] kept;
-  /** Lines in the file's buffer, which are counted when they are in the file. */
-  private long linesUntold;
-  private long bytesTold;
-  /** Of the event behind the ring, that its line was made. */
+  /** Lines in the file's buffer; the metrics count them once they are in the file. */
+  private long linesUncounted;
+  private long bytesCounted;
+  /** True once the line of an event that bypasses the ring was formatted. */
   private boolean isLastTaken;
   private long followedMillis;
-  private long toldMillis = -TELL_AGAIN_MILLIS;
-  /** The file cannot be written; since when. */
+  private long reportedMillis = -REPORT_MILLIS;
+  /** Time of the first failed write, while {@link #isFailing}. */
   private volatile long failingSinceNanos;
   private volatile boolean isFailing;
-  /** The process ends: who has an event writes it, and returns when it is written. */
+  /** True once the process ends: each thread then writes its events itself. */
   private volatile boolean isEnding;
 
   AuditWriter(AuditSettings settings, int contextCharsMax) throws IOException {
@@ -58,7 +59,7 @@ final class AuditWriter implements Runnable {
     thread.start();
   }
 
-  /** Returns when the event has its place: in the ring, or, after a time, in the NameNode's own log. */
+  /** Puts an event into the ring, or, without a place in time, into the NameNode's own log. */
   void put(AuditEvent event) {
     metrics.events.incr();
     if (isEnding) {
@@ -69,16 +70,16 @@ final class AuditWriter implements Runnable {
       overflow(event);
     }
     if (isEnding) {
-      // What was written last may have been written before this was put.
+      // The last write of the thread may have been before this event.
       writeNow(null);
     } else if (ring.size() > ring.capacity() / 2) {
       LockSupport.unpark(thread);
     }
   }
 
-  /** What is in the ring, and this: in the file, or in the NameNode's own log, when it returns. */
+  /** Writes the ring's events and this one to the file, or to the NameNode's own log. */
   private synchronized void writeNow(AuditEvent event) {
-    // A channel is closed under whoever writes and is interrupted.
+    // An interrupted thread that writes to a channel closes it.
     boolean isInterrupted = Thread.interrupted();
     if (!writeAll(event)) {
       if (event != null && !isLastTaken) {
@@ -97,10 +98,10 @@ final class AuditWriter implements Runnable {
     LockSupport.unpark(thread);
     boolean isIn = false;
     boolean isInterrupted = false;
-    // A file that could not be written for so long already is not waited for by each operation anew.
+    // Once the file has failed for the whole time, further operations do not wait for it.
     while (!isIn && System.nanoTime() - begin < most && !(isFailing && System.nanoTime() - failingSinceNanos > most)) {
-      LockSupport.parkNanos(this, LOOK_NANOS);
-      // Who is interrupted is not parked any more, and would spin.
+      LockSupport.parkNanos(this, POLL_NANOS);
+      // park returns at once while the interrupt flag is set.
       isInterrupted |= Thread.interrupted();
       isIn = ring.offer(event);
     }
@@ -123,8 +124,8 @@ final class AuditWriter implements Runnable {
   public void run() {
     while (!isEnding) {
       boolean isWritten = writeAll(null);
-      long wait = isWritten ? settings.flushMillis() : TRY_AGAIN_MILLIS;
-      // Since a failure the ring is full, and whoever finds it so calls: that is no reason to try sooner.
+      long wait = isWritten ? settings.flushMillis() : RETRY_MILLIS;
+      // After a failure the ring is full, and each operation unparks this thread: that is no reason to retry earlier.
       long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(wait);
       do {
         LockSupport.parkNanos(this, Math.max(1, end - System.nanoTime()));
@@ -133,9 +134,9 @@ final class AuditWriter implements Runnable {
   }
 
   /**
-   * Writes what is in the ring, and this event behind it.
+   * Writes the ring's events, and then this one.
    *
-   * @return false: not all could be written
+   * @return false if not all could be written
    */
   private synchronized boolean writeAll(AuditEvent last) {
     isLastTaken = false;
@@ -148,12 +149,13 @@ final class AuditWriter implements Runnable {
       if (kept != null) {
         file.append(kept);
         kept = null;
-        linesUntold++;
+        linesUncounted++;
       }
-      // At the end all that were put before are in the file when this returns, also those behind a place that is just being written.
+      // At the end, all events put so far must be in the file, even behind a place that is still being written.
       long claimed = isEnding ? ring.claimed() : 0;
       long deadline = System.nanoTime() + END_NANOS;
-      for (AuditEvent event = ring.pollClaimed(claimed, deadline); event != null; event = ring.pollClaimed(claimed, deadline)) {
+      for (AuditEvent event = ring.pollClaimed(claimed, deadline); event != null;
+          event = ring.pollClaimed(claimed, deadline)) {
         append(event);
       }
       if (last != null) {
@@ -161,17 +163,17 @@ final class AuditWriter implements Runnable {
         append(last);
       }
       file.flush();
-      metrics.lines.incr(linesUntold);
-      linesUntold = 0;
-      metrics.bytes.incr(file.written() - bytesTold);
-      bytesTold = file.written();
+      metrics.lines.incr(linesUncounted);
+      linesUncounted = 0;
+      metrics.bytes.incr(file.written() - bytesCounted);
+      bytesCounted = file.written();
       if (isFailing) {
         isFailing = false;
         LOG.warn("audit lines are written to {} again", settings.file());
       }
       return true;
     } catch (IOException | RuntimeException | OutOfMemoryError e) {
-      // Whatever it is: without this thread each operation would wait, for ever, as long as it may.
+      // The thread survives any failure: without it each operation would wait for the full time.
       failed(e);
       return false;
     }
@@ -182,7 +184,7 @@ final class AuditWriter implements Runnable {
     kept = bytes;
     file.append(bytes);
     kept = null;
-    linesUntold++;
+    linesUncounted++;
   }
 
   private void failed(Throwable e) {
@@ -192,26 +194,27 @@ final class AuditWriter implements Runnable {
       failingSinceNanos = System.nanoTime();
       isFailing = true;
     }
-    if (millis - toldMillis >= TELL_AGAIN_MILLIS) {
-      toldMillis = millis;
+    if (millis - reportedMillis >= REPORT_MILLIS) {
+      reportedMillis = millis;
       LOG.error(
-          "audit lines cannot be written to {}: {}; operations wait up to {} ms for a place among {} events, what comes after that goes to the log {}",
+          "audit lines cannot be written to {}: {}; operations wait up to {} ms for a place in the ring of {} events,"
+              + " later events go to the log {}",
           settings.file(), e.toString(), settings.blockMillisMax(), ring.capacity(), OVERFLOW.getName());
     }
   }
 
-  /** All that was put is written, and from now on each by who puts it. */
+  /** Writes all events, and makes each later event's thread write it. */
   void end() {
     isEnding = true;
     LockSupport.unpark(thread);
     writeNow(null);
   }
 
-  /** To the NameNode's own log with all that the file does not take: the process ends. */
+  /** Writes the remaining events to the NameNode's own log, since the process ends. */
   private synchronized void giveUp() {
     String left = line.text(file.giveUp()) + (kept == null ? "" : line.text(kept));
     kept = null;
-    linesUntold = 0;
+    linesUncounted = 0;
     left.lines().forEach(text -> {
       metrics.overflows.incr();
       OVERFLOW.warn("{}", AuditLine.message(text));

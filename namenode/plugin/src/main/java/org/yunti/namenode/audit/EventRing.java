@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * A bounded queue of many that put and one that takes, without a lock.
+ * Bounded lock-free queue with many producers and one consumer.
  *
  * <pre>
  *        taken           written, not taken        claimed, being written
@@ -12,14 +12,15 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  *                ^ head                                  ^ tail: an increment of one place by compare-and-set
  * </pre>
  *
- * <p>Who puts claims a place and then writes it; who takes waits for the place to be written. Rejected: {@code ArrayBlockingQueue}, whose one lock all
- * handlers would share again, and JCTools, which would be another jar on an operator's class path.
+ * <p>A producer claims a place and then writes it; the consumer waits for the place to be written. Rejected:
+ * {@code ArrayBlockingQueue}, because all handlers would share its lock, and JCTools, because an operator would need
+ * another jar.
  */
 final class EventRing {
   private final AtomicReferenceArray<AuditEvent> places;
   private final int mask;
   private final AtomicLong tail = new AtomicLong();
-  /** Written by the one that takes. */
+  /** Next place to take; written by the consumer. */
   private final AtomicLong head = new AtomicLong();
 
   /**
@@ -30,7 +31,7 @@ final class EventRing {
     mask = size - 1;
   }
 
-  /** False: it is full. */
+  /** Puts an event. Returns false if the ring is full. */
   boolean offer(AuditEvent event) {
     long place;
     do {
@@ -43,7 +44,7 @@ final class EventRing {
     return true;
   }
 
-  /** Of one thread at a time. Null: there is none, or the next is just being written. */
+  /** Takes an event; one thread at a time. Returns null without an event, or while the next is being written. */
   AuditEvent poll() {
     long place = head.get();
     AuditEvent event = places.getAcquire((int) place & mask);
@@ -51,21 +52,21 @@ final class EventRing {
       return null;
     }
     places.setPlain((int) place & mask, null);
-    // After the place is empty: who claims it next must not find the old event, or its own be emptied.
+    // The place is emptied first: the next producer must not find the old event, or lose its own.
     head.setRelease(place + 1);
     return event;
   }
 
-  /** How many places were ever claimed. */
+  /** Returns the number of places claimed so far. */
   long claimed() {
     return tail.get();
   }
 
   /**
-   * As {@link #poll}, and waits for an event whose place is claimed and not written yet: it hides those behind it.
+   * Takes an event, and waits while the next place is claimed and not written, since it hides the events behind it.
    *
-   * @param claimed places that are waited for; later ones are taken if they are written
-   * @param deadlineNanos when it gives up: a thread that has claimed may never run again
+   * @param claimed number of places to wait for; later events are taken if they are written
+   * @param deadlineNanos end of the wait, since a thread with a claim may never run again
    */
   AuditEvent pollClaimed(long claimed, long deadlineNanos) {
     AuditEvent event = poll();
@@ -76,7 +77,7 @@ final class EventRing {
     return event;
   }
 
-  /** Those that were put, or are about to be. */
+  /** Returns the number of claimed places that are not taken. */
   int size() {
     return (int) Math.max(0, tail.get() - head.get());
   }

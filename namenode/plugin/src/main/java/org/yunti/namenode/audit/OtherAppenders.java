@@ -18,27 +18,29 @@ import org.apache.log4j.spi.LoggingEvent;
 import org.apache.log4j.varia.NullAppender;
 
 /**
- * What else log4j gives the audit log to (syslog, another file, a console): it gets the events as of stock, in the handler. Who has no such appender pays for a
- * look each millisecond. The one that would write our own file is left out: the ring does that.
+ * Further log4j appenders of the audit log: syslog, another file, a console.
+ *
+ * <p>They get each event in the handler, as in stock. Without such appenders the cost is a check each millisecond. An
+ * appender of the ring's own file is left out.
  */
 final class OtherAppenders {
   private static final Appender[] NONE = {};
 
   private final Category category = LogManager.getLogger(FSNamesystem.AUDIT_LOG.getName());
   private final File own;
-  private final AtomicLong lookedMillis = new AtomicLong();
+  private final AtomicLong checkedMillis = new AtomicLong();
   private volatile Appender[] known = NONE;
 
   OtherAppenders(Path own) {
     this.own = own.toAbsolutePath().normalize().toFile();
-    known = look();
+    known = find();
   }
 
-  /** Whether there is any, at the time of this event, with which log4j would log it. */
-  boolean areThere(long millis) {
-    long looked = lookedMillis.get();
-    if (looked != millis && lookedMillis.compareAndSet(looked, millis)) {
-      known = look();
+  /** Returns true if log4j would give an event of this time to an appender. */
+  boolean exist(long millis) {
+    long checked = checkedMillis.get();
+    if (checked != millis && checkedMillis.compareAndSet(checked, millis)) {
+      known = find();
     }
     return known.length > 0;
   }
@@ -50,7 +52,7 @@ final class OtherAppenders {
     }
   }
 
-  private Appender[] look() {
+  private Appender[] find() {
     if (category.getLoggerRepository().isDisabled(Level.INFO_INT) || !category.isEnabledFor(Level.INFO)) {
       return NONE;
     }
@@ -65,7 +67,7 @@ final class OtherAppenders {
     if (appender instanceof NullAppender || isOwn(appender)) {
       return;
     }
-    // An asynchronous one that also writes our file: what else it has is served without it.
+    // An asynchronous appender may contain the one of our file: its other parts then get events directly.
     if (appender instanceof AppenderAttachable several) {
       List<Appender> parts = of(several.getAllAppenders());
       if (parts.stream().anyMatch(this::isOwn)) {
@@ -76,7 +78,7 @@ final class OtherAppenders {
     found.add(appender);
   }
 
-  /** log4j is older than generic types. */
+  /** Returns a typed list; log4j predates generics. */
   private static List<Appender> of(Enumeration<?> appenders) {
     return Collections.list(appenders).stream().map(Appender.class::cast).toList();
   }

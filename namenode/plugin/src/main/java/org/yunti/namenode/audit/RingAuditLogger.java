@@ -21,16 +21,18 @@ import org.apache.hadoop.security.token.TokenIdentifier;
 import org.apache.hadoop.util.ShutdownHookManager;
 
 /**
- * The audit log of stock, byte for byte, without its time in the handler: {@code dfs.namenode.audit.loggers}. A handler puts what happened into a ring, and
- * waits only if that is full; lines are made and written by another thread.
+ * Audit logger with stock's lines, byte for byte, written outside the handlers: {@code dfs.namenode.audit.loggers}.
  *
- * <p>Lost is nothing while the process lives or ends by a signal that it sees (SIGTERM). A process that is killed, or a machine that stops, loses what was not
- * yet written: {@code yunti.namenode.audit.flush.ms} at most, where the disk takes it.
+ * <p>A handler puts an event into a ring, and waits only if the ring is full. Another thread formats and writes the
+ * lines.
+ *
+ * <p>No line is lost while the process runs or ends by SIGTERM. A killed process, or a machine that stops, loses the
+ * lines that were not written: those of the last {@code yunti.namenode.audit.flush.ms}, if the disk keeps up.
  */
 public final class RingAuditLogger extends DefaultAuditLogger {
-  /** After all hooks of Hadoop, the lowest of which has 0. */
+  /** Priority after all hooks of Hadoop, which have 0 or more. */
   private static final int SHUTDOWN_PRIORITY = -1000;
-  /** Of nine bits and the sticky one. */
+  /** Number of modes: nine bits and the sticky bit. */
   private static final int MODES = 1 << 10;
 
   private final AtomicReferenceArray<String> modes = new AtomicReferenceArray<>(MODES);
@@ -38,26 +40,29 @@ public final class RingAuditLogger extends DefaultAuditLogger {
   private OtherAppenders others;
 
   /**
-   * @throws IllegalArgumentException a setting is wrong, or the file cannot be written: the NameNode does not start, and says this
+   * Reads the settings and opens the file.
+   *
+   * @throws IllegalArgumentException if a setting is wrong or the file cannot be written; the NameNode does not start
    */
   @Override
   public void initialize(Configuration conf) {
-    isCallerContextEnabled = conf.getBoolean(
-        CommonConfigurationKeysPublic.HADOOP_CALLER_CONTEXT_ENABLED_KEY, CommonConfigurationKeysPublic.HADOOP_CALLER_CONTEXT_ENABLED_DEFAULT);
-    callerContextMaxLen = conf.getInt(
-        CommonConfigurationKeysPublic.HADOOP_CALLER_CONTEXT_MAX_SIZE_KEY, CommonConfigurationKeysPublic.HADOOP_CALLER_CONTEXT_MAX_SIZE_DEFAULT);
+    isCallerContextEnabled = conf.getBoolean(CommonConfigurationKeysPublic.HADOOP_CALLER_CONTEXT_ENABLED_KEY,
+        CommonConfigurationKeysPublic.HADOOP_CALLER_CONTEXT_ENABLED_DEFAULT);
+    callerContextMaxLen = conf.getInt(CommonConfigurationKeysPublic.HADOOP_CALLER_CONTEXT_MAX_SIZE_KEY,
+        CommonConfigurationKeysPublic.HADOOP_CALLER_CONTEXT_MAX_SIZE_DEFAULT);
     callerSignatureMaxLen = conf.getInt(
         CommonConfigurationKeysPublic.HADOOP_CALLER_CONTEXT_SIGNATURE_MAX_SIZE_KEY,
         CommonConfigurationKeysPublic.HADOOP_CALLER_CONTEXT_SIGNATURE_MAX_SIZE_DEFAULT);
-    logTokenTrackingId = conf.getBoolean(
-        DFSConfigKeys.DFS_NAMENODE_AUDIT_LOG_TOKEN_TRACKING_ID_KEY, DFSConfigKeys.DFS_NAMENODE_AUDIT_LOG_TOKEN_TRACKING_ID_DEFAULT);
+    logTokenTrackingId = conf.getBoolean(DFSConfigKeys.DFS_NAMENODE_AUDIT_LOG_TOKEN_TRACKING_ID_KEY,
+        DFSConfigKeys.DFS_NAMENODE_AUDIT_LOG_TOKEN_TRACKING_ID_DEFAULT);
     debugCmdSet.addAll(Arrays.asList(conf.getTrimmedStrings(DFSConfigKeys.DFS_NAMENODE_AUDIT_LOG_DEBUG_CMDLIST)));
     AuditSettings settings = AuditSettings.of(conf);
     try {
       writer = new AuditWriter(settings, callerContextMaxLen);
     } catch (IOException e) {
-      throw new IllegalArgumentException(
-          AuditSettings.FILE_KEY + ": audit lines cannot be written to " + settings.file() + ": " + e + "; give a file that this user may write", e);
+      throw new IllegalArgumentException(AuditSettings.FILE_KEY + ": audit lines cannot be written to "
+              + settings.file() + ": " + e + "; give a file that this user may write",
+          e);
     }
     others = new OtherAppenders(settings.file());
     writer.start();
@@ -65,9 +70,9 @@ public final class RingAuditLogger extends DefaultAuditLogger {
   }
 
   @Override
-  public void logAuditEvent(
-      boolean succeeded, String userName, InetAddress addr, String cmd, String src, String dst, FileStatus status, CallerContext callerContext,
-      UserGroupInformation ugi, DelegationTokenSecretManager dtSecretManager) {
+  public void logAuditEvent(boolean succeeded, String userName, InetAddress addr, String cmd, String src, String dst,
+      FileStatus status, CallerContext callerContext, UserGroupInformation ugi,
+      DelegationTokenSecretManager dtSecretManager) {
     if (debugCmdSet.contains(cmd) && !FSNamesystem.AUDIT_LOG.isDebugEnabled()) {
       return;
     }
@@ -84,7 +89,7 @@ public final class RingAuditLogger extends DefaultAuditLogger {
         System.currentTimeMillis(), succeeded, userName, addr, cmd, src, dst, permission(status), logTokenTrackingId,
         logTokenTrackingId ? trackingId(ugi, dtSecretManager) : null, Server.getProtocol(), context, signature);
     writer.put(event);
-    if (others.areThere(event.millis())) {
+    if (others.exist(event.millis())) {
       StringBuilder message = new StringBuilder();
       event.appendTo(message, callerContextMaxLen);
       others.append(event.millis(), message.toString());
@@ -92,20 +97,21 @@ public final class RingAuditLogger extends DefaultAuditLogger {
   }
 
   @Override
-  public void logAuditEvent(
-      boolean succeeded, String userName, InetAddress addr, String cmd, String src, String dst, FileStatus status, UserGroupInformation ugi,
-      DelegationTokenSecretManager dtSecretManager) {
+  public void logAuditEvent(boolean succeeded, String userName, InetAddress addr, String cmd, String src, String dst,
+      FileStatus status, UserGroupInformation ugi, DelegationTokenSecretManager dtSecretManager) {
     logAuditEvent(succeeded, userName, addr, cmd, src, dst, status, null, ugi, dtSecretManager);
   }
 
-  /** Of those that extend stock's logger; nobody calls it here. */
+  /** Hook of stock's logger, which this class does not use. */
   @Override
   public void logAuditMessage(String message) {
-    throw new UnsupportedOperationException("lines are made of events");
+    throw new UnsupportedOperationException("RingAuditLogger formats its lines from events");
   }
 
   private AuditEvent.Permission permission(FileStatus status) {
-    return status == null ? null : new AuditEvent.Permission(status.getOwner(), status.getGroup(), mode(status.getPermission()));
+    return status == null
+        ? null
+        : new AuditEvent.Permission(status.getOwner(), status.getGroup(), mode(status.getPermission()));
   }
 
   private String mode(FsPermission permission) {

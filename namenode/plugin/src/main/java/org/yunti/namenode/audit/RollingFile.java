@@ -12,10 +12,11 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /**
- * A file that lines are appended to; a full one becomes FILE.1, which was FILE.2 before, and so on, as log4j's {@code RollingFileAppender} has it.
+ * Log file with rotation: a full file becomes FILE.1, FILE.1 becomes FILE.2, as in log4j's
+ * {@code RollingFileAppender}.
  *
- * <p>It has whole lines alone, also where the disk was full in the middle of one: what is there of it is cut off, and it is written again later. Of one thread
- * at a time.
+ * <p>It contains only whole lines: if the disk fills up within a line, the partial line is cut off and written again
+ * later. Only one thread at a time may use it.
  */
 final class RollingFile implements Closeable {
   private static final int BUFFER_BYTES = 256 << 10;
@@ -24,12 +25,13 @@ final class RollingFile implements Closeable {
   private final Path path;
   private final long bytesMax;
   private final int backupsMax;
-  /** Whole lines; more than one of them where it is full. */
+  /** Whole lines that are not in the file yet. */
   private ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
   private FileChannel channel;
   private Object key;
-  /** With those in the buffer. */
+  /** Bytes of the file and of the buffer. */
   private long bytes;
+  /** Bytes written to files. */
   private long written;
 
   RollingFile(Path path, long bytesMax, int backupsMax) {
@@ -38,7 +40,7 @@ final class RollingFile implements Closeable {
     this.backupsMax = backupsMax;
   }
 
-  /** May be called again after it has failed. */
+  /** Opens the file, unless it is open; may be repeated after a failure. */
   void open() throws IOException {
     if (channel != null && channel.isOpen()) {
       return;
@@ -53,9 +55,9 @@ final class RollingFile implements Closeable {
   }
 
   /**
-   * Takes a line, and writes it by and by.
+   * Adds a line, and writes it at the latest by {@link #flush}.
    *
-   * @throws IOException it could not be taken, since those before it could not be written; to be tried again
+   * @throws IOException if earlier lines could not be written; the line is not added, and the caller may retry
    */
   void append(byte[] line) throws IOException {
     if (bytes >= bytesMax) {
@@ -72,7 +74,7 @@ final class RollingFile implements Closeable {
     bytes += line.length;
   }
 
-  /** When it fails, what was not written is still there, from the beginning of a line on. */
+  /** Writes the buffer. After a failure the buffer keeps the rest, from the start of a line. */
   void flush() throws IOException {
     open();
     buffer.flip();
@@ -88,7 +90,7 @@ final class RollingFile implements Closeable {
     }
   }
 
-  /** Back to the end of the last line that is whole. */
+  /** Cuts the file back to the end of its last whole line. */
   private void cutLine() {
     int end = buffer.position();
     int begin = end;
@@ -103,7 +105,7 @@ final class RollingFile implements Closeable {
       buffer.position(begin);
       written -= end - begin;
     } catch (IOException e) {
-      // No file that can be cut, a pipe: its line goes on where it was left.
+      // A pipe cannot be truncated: its line continues where it stopped.
     }
   }
 
@@ -130,17 +132,17 @@ final class RollingFile implements Closeable {
     try {
       Files.move(from, to, StandardCopyOption.REPLACE_EXISTING);
     } catch (NoSuchFileException e) {
-      // Somebody has removed it: one less to keep.
+      // Another program removed the file.
     }
   }
 
-  /** Somebody else may have put the file aside, or removed it: the next lines go to a new one. */
+  /** Opens a new file if another program moved or removed the current one. */
   void followName() throws IOException {
     if (channel != null && !isNamed()) {
       try {
         flush();
       } catch (IOException e) {
-        // The other one may be on a disk that has place: what this one did not take goes there.
+        // The new file may be on another disk: the rest goes there.
       }
       close();
     }
@@ -156,12 +158,12 @@ final class RollingFile implements Closeable {
     }
   }
 
-  /** Which file it is; null where the system has no such thing. */
+  /** Returns the identity of the file (device and inode), or null if the system has none. */
   private Object key() throws IOException {
     return Files.readAttributes(path, BasicFileAttributes.class).fileKey();
   }
 
-  /** What was taken and is in no file: given up. */
+  /** Removes and returns the lines that are in no file. */
   byte[] giveUp() {
     buffer.flip();
     byte[] left = new byte[buffer.remaining()];
@@ -170,7 +172,7 @@ final class RollingFile implements Closeable {
     return left;
   }
 
-  /** Bytes that are in files by now. */
+  /** Returns the bytes written to files so far. */
   long written() {
     return written;
   }

@@ -8,14 +8,21 @@ import org.apache.hadoop.hdfs.util.RwLockMode;
 import org.apache.hadoop.metrics2.lib.MutableRatesWithAggregation;
 
 /**
- * The lock of the name space (FS) and that of the blocks and DataNodes (BM) apart, each a {@link PhasedLock}: {@code dfs.namenode.lock.model.provider.class}.
- * What needs both takes FS, then BM, and gives them back in reverse, as stock's {@code FineGrainedFSNamesystemLock}; heartbeats and block reports no longer
- * wait for those who list directories.
+ * Lock manager with separate locks for the name space (FS) and for blocks and DataNodes (BM), each a
+ * {@link PhasedLock}: {@code dfs.namenode.lock.model.provider.class}.
+ *
+ * <p>An operation that needs both takes FS, then BM, and releases them in reverse, as in stock's
+ * {@code FineGrainedFSNamesystemLock}. Heartbeats and block reports do not wait for operations on the name space.
  */
 public class PhasedFineGrainedLockManager implements FSNLockManager {
   private final PhasedNamesystemLock fs;
   private final PhasedNamesystemLock bm;
 
+  /**
+   * Creates both locks, as the NameNode does by reflection.
+   *
+   * @throws IllegalArgumentException with the key of a wrong setting and its valid values
+   */
   public PhasedFineGrainedLockManager(Configuration conf, MutableRatesWithAggregation metrics) {
     fs = new PhasedNamesystemLock(conf, "FS", metrics);
     bm = new PhasedNamesystemLock(conf, "BM", metrics);
@@ -82,7 +89,7 @@ public class PhasedFineGrainedLockManager implements FSNLockManager {
     return lock.getReadHoldCount() > 0 || lock.isWriteLockedByCurrentThread();
   }
 
-  /** Of both, that of FS: the summary of a directory, which alone asks, gives it back when it is 1. */
+  /** Returns the count of FS for both: the only caller, the summary of a directory, releases the lock at 1. */
   @Override
   public int getReadHoldCount(RwLockMode mode) {
     return hasFs(mode) ? fs.getReadHoldCount() : bm.getReadHoldCount();
@@ -147,7 +154,7 @@ public class PhasedFineGrainedLockManager implements FSNLockManager {
     return (!hasFs(mode) || fs.isWriteLockedByCurrentThread()) && (!hasBm(mode) || bm.isWriteLockedByCurrentThread());
   }
 
-  // ---- what is told of them; of both together nothing can be ----
+  // ---- state; unknown for both together ----
 
   private static final int UNKNOWN = -1;
 

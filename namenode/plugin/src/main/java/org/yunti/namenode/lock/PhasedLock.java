@@ -3,12 +3,17 @@ package org.yunti.namenode.lock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * A re-entrant read-write lock whose readers share no written line, and in which phases of readers and of writers take turns: {@link Phases}.
+ * Re-entrant read-write lock in which phases of readers and of writers alternate: {@link Phases}. Its readers write no
+ * shared cache line.
  *
- * <p>It is a {@link ReentrantReadWriteLock} by type alone, so that {@code FSNamesystemLock} of stock works on it as it is: its metrics, reports and details are
- * stock's own. The lock that it inherits is never taken. As there, a thread that has the write lock may take the read lock and then give the former back, and
- * one that has only the read lock must not ask for the write lock. And as there, all that changes lies in an object of its own: a copy of this one (Mockito's
- * spies are such) is the same lock.
+ * <p>It is a {@link ReentrantReadWriteLock} by type only, so that stock's {@code FSNamesystemLock} works on it
+ * unchanged, with stock's metrics and reports. The inherited lock is never taken. As in the inherited type:
+ *
+ * <ul>
+ *   <li>A thread with the write lock may take the read lock and then release the write lock.
+ *   <li>A thread with only the read lock must not take the write lock: it would wait forever.
+ *   <li>All mutable state is in another object, so that a copy (such as a Mockito spy) is the same lock.
+ * </ul>
  */
 public final class PhasedLock extends ReentrantReadWriteLock {
   private static final long serialVersionUID = 1L;
@@ -17,10 +22,12 @@ public final class PhasedLock extends ReentrantReadWriteLock {
   private final transient ReadLock reading;
   private final transient WriteLock writing;
 
+  /** Creates a lock with a preset. */
   public PhasedLock(Tuning.Preset preset) {
     this(preset.tuning());
   }
 
+  /** Creates a lock with a tuning. */
   public PhasedLock(Tuning tuning) {
     phases = new Phases(tuning);
     reading = new PhasedReadLock(this, phases);
@@ -62,7 +69,7 @@ public final class PhasedLock extends ReentrantReadWriteLock {
     return phases.readHolds();
   }
 
-  /** Threads that wait. {@link #getQueueLength()} is final, and of the lock that is never taken. */
+  /** Returns the threads that wait. {@link #getQueueLength()} is final, and counts for the inherited lock. */
   public int waitingThreads() {
     return phases.waitingThreads();
   }

@@ -8,28 +8,37 @@ import org.apache.hadoop.hdfs.util.RwLockMode;
 import org.apache.hadoop.metrics2.lib.MutableRatesWithAggregation;
 
 /**
- * Stock's one lock of the name system, on a {@link PhasedLock}: {@code dfs.namenode.lock.model.provider.class}. All that stock tells of its lock (metrics,
- * reports, details of a call) is told by stock's own code.
+ * Lock manager with one {@link PhasedLock} for the name system: {@code dfs.namenode.lock.model.provider.class}. Stock's
+ * code reports metrics, long holds and details of a call.
  */
 public class PhasedLockManager extends GlobalFSNamesystemLock {
-  /** {@code throughput} or {@code balanced}. */
+  /** Key of the preset: {@code throughput} or {@code balanced}. */
   public static final String PRESET_KEY = "yunti.namenode.lock.preset";
-  /** In place of the preset's: see {@link Tuning}. */
+  /** Key that overrides the preset's {@link Tuning#writersMax}. */
   public static final String WRITERS_KEY = "yunti.namenode.lock.writers.max";
 
+  /** Key that overrides the preset's {@link Tuning#overtakesMax}. */
   public static final String OVERTAKES_KEY = "yunti.namenode.lock.overtakes.max";
 
+  /** Key that overrides the preset's {@link Tuning#isPhaseFair}. */
   public static final String FAIR_KEY = "yunti.namenode.lock.phase.fair";
 
   private ReentrantReadWriteLock lock;
 
+  /**
+   * Creates the lock, as the NameNode does by reflection.
+   *
+   * @throws IllegalArgumentException with the key of a wrong setting and its valid values
+   */
   public PhasedLockManager(Configuration conf, MutableRatesWithAggregation aggregation) {
     super(conf, aggregation);
     setLockForTests(new PhasedLock(tuning(conf)));
   }
 
   /**
-   * @throws IllegalArgumentException with the key and what it may be
+   * Reads the tuning from the configuration.
+   *
+   * @throws IllegalArgumentException with the key of a wrong setting and its valid values
    */
   static Tuning tuning(Configuration conf) {
     String name = conf.getTrimmed(PRESET_KEY, "balanced");
@@ -39,31 +48,36 @@ public class PhasedLockManager extends GlobalFSNamesystemLock {
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(PRESET_KEY + " is '" + name + "'; it may be throughput or balanced", e);
     }
-    return new Tuning(number(conf, WRITERS_KEY, preset.writersMax(), 1), number(conf, OVERTAKES_KEY, preset.overtakesMax(), 0),
+    return new Tuning(
+        number(conf, WRITERS_KEY, preset.writersMax(), 1),
+        number(conf, OVERTAKES_KEY, preset.overtakesMax(), 0),
         truth(conf, FAIR_KEY, preset.isPhaseFair()));
   }
 
-  /** Not {@code getBoolean} of Hadoop, which takes whatever it does not know for the preset. */
+  /** Parses {@code true} or {@code false}; Hadoop's {@code getBoolean} would replace any other value by the preset. */
   private static boolean truth(Configuration conf, String key, boolean preset) {
-    String said = conf.getTrimmed(key, String.valueOf(preset));
-    return switch (said) {
+    String value = conf.getTrimmed(key, String.valueOf(preset));
+    return switch (value) {
       case "true" -> true;
       case "false" -> false;
-      default -> throw new IllegalArgumentException(key + " is '" + said + "'; give true or false, or leave it to " + PRESET_KEY);
+      default -> throw new IllegalArgumentException(
+          key + " is '" + value + "'; give true or false, or leave it to " + PRESET_KEY);
     };
   }
 
   private static int number(Configuration conf, String key, int preset, int min) {
-    String said = conf.getTrimmed(key, String.valueOf(preset));
+    String value = conf.getTrimmed(key, String.valueOf(preset));
     try {
-      int number = Integer.parseInt(said);
+      int number = Integer.parseInt(value);
       if (number >= min) {
         return number;
       }
     } catch (NumberFormatException e) {
-      // Told below.
+      // The exception below reports it.
     }
-    throw new IllegalArgumentException(key + " is '" + said + "'; give a number from " + min + " to " + Integer.MAX_VALUE + ", or leave it to " + PRESET_KEY);
+    throw new IllegalArgumentException(
+        key + " is '" + value + "'; give a number from " + min + " to " + Integer.MAX_VALUE + ", or leave it to "
+            + PRESET_KEY);
   }
 
   @Override

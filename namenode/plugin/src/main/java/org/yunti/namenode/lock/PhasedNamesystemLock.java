@@ -4,12 +4,14 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.server.namenode.FSNamesystemLock;
 import org.apache.hadoop.metrics2.lib.MutableRatesWithAggregation;
 
-/** A lock of the name system with all that stock tells of it, on a {@link PhasedLock}. */
+/** Lock of the name system with stock's metrics and reports, on a {@link PhasedLock}. */
 final class PhasedNamesystemLock extends FSNamesystemLock {
   private final PhasedLock lock;
 
   /**
-   * @param name the first word of its metrics' names
+   * Creates the lock.
+   *
+   * @param name first word of its metrics' names
    */
   PhasedNamesystemLock(Configuration conf, String name, MutableRatesWithAggregation metrics) {
     super(conf, name, metrics);

@@ -3,7 +3,7 @@ package org.yunti.namenode.lock;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
-/** The readers' side of a {@link PhasedLock}, by the type that stock asks for. */
+/** Read lock of a {@link PhasedLock}, with the type that stock requires. */
 final class PhasedReadLock extends ReentrantReadWriteLock.ReadLock {
   private static final long serialVersionUID = 1L;
   private final transient Phases phases;

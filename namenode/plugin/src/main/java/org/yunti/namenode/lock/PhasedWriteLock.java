@@ -4,7 +4,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
-/** The writers' side of a {@link PhasedLock}, by the type that stock asks for. */
+/** Write lock of a {@link PhasedLock}, with the type that stock requires. */
 final class PhasedWriteLock extends ReentrantReadWriteLock.WriteLock {
   private static final long serialVersionUID = 1L;
   private final transient Phases phases;

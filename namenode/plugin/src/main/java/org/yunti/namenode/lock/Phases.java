@@ -1,47 +1,55 @@
 package org.yunti.namenode.lock;
 
-import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicIntegerArray;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
+import org.yunti.namenode.lock.WaitingReaders.Reader;
+import org.yunti.namenode.lock.WriterQueue.Writer;
 
 /**
- * The algorithm of {@link PhasedLock}: a re-entrant read-write lock whose readers share no written line, and in which phases of readers and of writers take turns.
+ * Algorithm of {@link PhasedLock}: a re-entrant read-write lock in which phases of readers and of writers alternate.
  *
  * <pre>
  *   phase of readers                      | phase of writers            | phase of readers ..
- *   a reader counts in a slot of its own  | the gate is closed          | readers that waited are let in, all at once
- *   the first writer that comes closes    | as many writers as had      |
- *   the gate, and waits until no reader   | come, one after the other   |
- *   is left                               |                             |
+ *   a reader counts in its own slot       | the gate is closed          | all waiting readers enter at once
+ *   the first writer closes the gate      | the waiting writers run,    |
+ *   and waits until no reader is left     | one after the other         |
  * </pre>
  *
- * <p>Nobody starves: a reader that is in the list waits for as many writers as had come when the gate was closed, {@code writersMax} at most, and it is in
- * the list after at most {@code YIELDS} phases that are shorter than {@code YIELDS_FOR_WRITERS} writers; a writer waits for the readers that
- * are in, for writers that came before it, and, for each of those, for {@code overtakesMax} that came later and were running when the lock became free: a
- * processor that has work is not left to wait for a thread to be woken. It is among those that wait after at most {@code YIELDS} looks.
+ * <p>{@link ReaderSlots} counts the readers inside, {@link WaitingReaders} lists the readers at the closed gate, and
+ * {@link WriterQueue} orders the writers.
  *
- * <p>Where it is phase-fair (the term is Brandenburg's and Anderson's, below), the gate stays closed between two phases of writers: a writer that waits does so
- * for the readers of one list, and for none that comes later. Else readers go in until the writer that leads was woken, which gives more to readers.
+ * <p>No thread starves:
  *
- * <p>Rejected: {@code StampedLock}, which is not re-entrant; phases without a batch of writers (Brandenburg and Anderson, <i>Reader-Writer Synchronization
- * for Shared-Memory Multiprocessor Real-Time Systems</i>, 2009), which let all readers in after each writer: a hundred wake-ups for each; to wait a little for
- * more writers before the gate is closed, which took from throughput in each mix that was measured.
+ * <ul>
+ *   <li>A listed reader waits for the writers of one phase, {@code writersMax} at most. Before, it may yield in at most
+ *       {@code YIELDS} phases that have fewer than {@code YIELDS_FOR_WRITERS} writers left.
+ *   <li>A writer waits for the readers inside and for the writers before it. For each of these,
+ *       {@code overtakesMax} later writers may overtake, if they run when the lock becomes free: a processor with work
+ *       does not wait until a thread is woken. Before it queues, a writer yields at most {@code YIELDS} times.
+ * </ul>
+ *
+ * <p>With a phase-fair tuning (the term of Brandenburg and Anderson, below) the gate stays closed between two phases of
+ * writers: a writer waits for the readers of one list, and for no later reader. Otherwise readers enter until the next
+ * leader is woken, which favours readers.
+ *
+ * <p>Rejected alternatives:
+ *
+ * <ul>
+ *   <li>{@code StampedLock}: not re-entrant.
+ *   <li>Phases of one writer (Brandenburg and Anderson, <i>Reader-Writer Synchronization for Shared-Memory
+ *       Multiprocessor Real-Time Systems</i>, 2009): all readers enter after each writer, with a hundred wake-ups each
+ *       time.
+ *   <li>A short wait for more writers before the gate closes: lower throughput in each measured mix.
+ * </ul>
  */
 final class Phases {
   static final long NEVER = Long.MAX_VALUE;
-  /**
-   * How often one looks again, and lets others run meanwhile, before it is parked: where it waits for few writers, they are done sooner than it would
-   * be woken. With more of them it would only take their processor.
-   */
+  /** Yields before a thread queues: with few writers ahead, they are done before a parked thread would be woken. */
   private static final int YIELDS = 10;
+  /** Writers left in the phase from which a thread queues at once; yields would only take their processor. */
   private static final int YIELDS_FOR_WRITERS = 4;
-  /** Of ints: two cache lines, since processors fetch them in pairs. */
-  private static final int STRIDE = 32;
 
-  /** What a thread has of the read lock. */
+  /** Read holds of a thread. */
   private static final class Hold {
     final int slot;
     int count;
@@ -51,70 +59,27 @@ final class Phases {
     }
   }
 
-  private static final class Reader {
-    static final int WAITING = 0;
-    static final int LET_IN = 1;
-    static final int GONE = 2;
-
-    final Thread thread = Thread.currentThread();
-    final int slot;
-    final AtomicInteger state = new AtomicInteger(WAITING);
-    Reader next;
-
-    Reader(int slot) {
-      this.slot = slot;
-    }
-  }
-
-  private static final class Writer {
-    final Thread thread = Thread.currentThread();
-    /** It has the lock, or is to lead the next phase of writers. */
-    volatile int turn;
-    static final int NOT_YET = 0;
-    static final int HAS_IT = 1;
-    static final int LEADS = 2;
-    /** It was unparked to take the lock, and has not looked yet. */
-    boolean isCalled;
-  }
-
   private final Tuning tuning;
-  private final AtomicIntegerArray slots;
-  private final int mask;
-  private final AtomicInteger nextSlot = new AtomicInteger();
-  private final ThreadLocal<Hold> holds;
+  private final ReaderSlots slots = new ReaderSlots();
+  private final ThreadLocal<Hold> holds = ThreadLocal.withInitial(() -> new Hold(slots.assign()));
 
-  /** Closed: a reader that comes must wait. */
+  /** True while arriving readers must wait. */
   private volatile boolean isClosed;
-  private final AtomicReference<Reader> waitingReaders = new AtomicReference<>();
-  private final AtomicInteger waitingReadersCount = new AtomicInteger();
+  private final WaitingReaders waitingReaders = new WaitingReaders();
 
-  /** Who waits until no reader is left. */
+  /** Leading writer that waits until no reader is left. */
   private volatile Thread draining;
   private volatile Thread owner;
-  /** Of the owner alone. */
+  /** Write holds; accessed by the owner only. */
   private int writeHolds;
-
-  /** Guards what follows; held for a few instructions. */
-  private final Object control = new Object();
-  private final ArrayDeque<Writer> waitingWriters = new ArrayDeque<>();
-  /** A writer has the lock, or leads towards it. */
-  private boolean isWritersPhase;
-  /** Of this phase, beside the one that has the lock. Written under {@code control}. */
-  private volatile int writersLeft;
-  /** In a phase of writers: nobody has the lock, and the first that waits was called. Whoever comes before it takes it. Written under {@code control}. */
-  private volatile boolean isFree;
-  /** Who came before the first that waits, since one that waited had it. */
-  private int overtakes;
+  private final WriterQueue writers;
 
   Phases(Tuning tuning) {
     this.tuning = tuning;
-    int count = Integer.highestOneBit(Math.max(1, Runtime.getRuntime().availableProcessors() * 4 - 1)) * 2;
-    slots = new AtomicIntegerArray((count + 1) * STRIDE);
-    mask = count - 1;
-    holds = ThreadLocal.withInitial(() -> new Hold(((nextSlot.getAndIncrement() & mask) + 1) * STRIDE));
+    writers = new WriterQueue(tuning);
   }
 
-  // ---- readers ----
+  // ---- protocol: readers ----
 
   void lockRead() {
     Hold hold = holds.get();
@@ -130,7 +95,7 @@ final class Phases {
     hold.count++;
   }
 
-  /** False: the time is over. */
+  /** Returns false once the deadline, in {@link System#nanoTime}, is over. */
   boolean lockReadUntil(long deadline) throws InterruptedException {
     if (Thread.interrupted()) {
       throw new InterruptedException();
@@ -139,7 +104,7 @@ final class Phases {
     if (!enterRead(hold)) {
       while (!waitRead(hold, deadline)) {
         if (Thread.currentThread().isInterrupted() || deadline != NEVER && System.nanoTime() - deadline >= 0) {
-          return isGivenUp();
+          return giveUp();
         }
       }
     }
@@ -156,13 +121,14 @@ final class Phases {
     return true;
   }
 
-  /** Counts this thread among the readers, if it needs not wait. */
+  /** Counts this thread as a reader, unless it must wait. */
   private boolean enterRead(Hold hold) {
     if (hold.count > 0) {
       return true;
     }
-    // Before the gate is looked at; the one who closes it looks at the slots after that. One of the two sees the other.
-    slots.getAndIncrement(hold.slot);
+    // The count comes before the check of the gate; the leader closes the gate before it checks the slots. So at least
+    // one of the two sees the other.
+    slots.enter(hold.slot);
     if (!isClosed || owner == Thread.currentThread()) {
       return true;
     }
@@ -170,40 +136,32 @@ final class Phases {
     return false;
   }
 
+  /** Uncounts a reader, and wakes the leader if it was the last. */
   private void leaveRead(int slot) {
-    slots.getAndDecrement(slot);
+    slots.leave(slot);
     if (isClosed) {
       Thread waiting = draining;
-      if (waiting != null && isEmpty()) {
+      if (waiting != null && slots.isEmpty()) {
         LockSupport.unpark(waiting);
       }
     }
   }
 
-  private boolean isEmpty() {
-    for (int slot = STRIDE; slot < slots.length(); slot += STRIDE) {
-      if (slots.get(slot) != 0) {
-        return false;
-      }
-    }
-    return true;
-  }
-
-  /** Waits until it is let in, or for some other reason to look again: an interrupt, the end of the time, a gate that was opened meanwhile. */
+  /**
+   * Waits at the closed gate. Returns true with the read lock. Returns false to check again: after an interrupt, after
+   * the deadline, or if the gate opened and closed during the wait.
+   */
   private boolean waitRead(Hold hold, long deadline) {
-    // Not in the list yet: a writer that comes later may be before it, a few times.
-    for (int n = 0; n < YIELDS && writersLeft < YIELDS_FOR_WRITERS; n++) {
+    // Not listed yet: a few later writers may go first.
+    for (int n = 0; n < YIELDS && writers.writersLeft() < YIELDS_FOR_WRITERS; n++) {
       Thread.yield();
       if (!isClosed && enterRead(hold)) {
         return true;
       }
     }
     Reader reader = new Reader(hold.slot);
-    waitingReadersCount.getAndIncrement();
-    do {
-      reader.next = waitingReaders.get();
-    } while (!waitingReaders.compareAndSet(reader.next, reader));
-    // Whoever opened the gate before it saw this one will never let it in.
+    waitingReaders.add(reader);
+    // A writer that opened the gate before it saw this reader never lets it in.
     if (isClosed) {
       while (reader.state.get() == Reader.WAITING && !Thread.currentThread().isInterrupted() && isClosed) {
         if (!parkUntil(deadline)) {
@@ -211,11 +169,7 @@ final class Phases {
         }
       }
     }
-    waitingReadersCount.getAndDecrement();
-    if (!reader.state.compareAndSet(Reader.WAITING, Reader.GONE)) {
-      return true;
-    }
-    return enterRead(hold);
+    return !waitingReaders.endWait(reader) || enterRead(hold);
   }
 
   void unlockRead() {
@@ -228,26 +182,9 @@ final class Phases {
     }
   }
 
-  /** Counts those readers that wait. */
-  private Reader grant() {
-    Reader first = waitingReaders.getAndSet(null);
-    for (Reader reader = first; reader != null; reader = reader.next) {
-      slots.getAndIncrement(reader.slot);
-      if (!reader.state.compareAndSet(Reader.WAITING, Reader.LET_IN)) {
-        slots.getAndDecrement(reader.slot);
-      }
-    }
-    return first;
-  }
+  // ---- protocol: writers ----
 
-  private static void wake(Reader first) {
-    for (Reader reader = first; reader != null; reader = reader.next) {
-      LockSupport.unpark(reader.thread);
-    }
-  }
-
-  // ---- writers ----
-
+  /** Adds a hold if this thread is the owner. */
   private boolean enterWrite() {
     if (owner != Thread.currentThread()) {
       return false;
@@ -262,24 +199,24 @@ final class Phases {
     }
     boolean isInterrupted = false;
     Writer writer = new Writer();
-    come(writer);
+    enqueue(writer);
     while (writer.turn == Writer.NOT_YET) {
       LockSupport.park(this);
       isInterrupted |= Thread.interrupted();
-      answer(writer);
+      checkTurn(writer);
     }
     if (writer.turn == Writer.LEADS) {
       while (!lead(NEVER)) {
         isInterrupted |= Thread.interrupted();
       }
     }
-    has();
+    acquire();
     if (isInterrupted) {
       Thread.currentThread().interrupt();
     }
   }
 
-  /** False: the time is over. */
+  /** Returns false once the deadline, in {@link System#nanoTime}, is over. */
   boolean lockWriteUntil(long deadline) throws InterruptedException {
     if (Thread.interrupted()) {
       throw new InterruptedException();
@@ -288,34 +225,36 @@ final class Phases {
       return true;
     }
     Writer writer = new Writer();
-    come(writer);
+    enqueue(writer);
     while (writer.turn == Writer.NOT_YET) {
       boolean isOver = !parkUntil(deadline);
-      answer(writer);
-      if ((isOver || Thread.currentThread().isInterrupted()) && goAway(writer)) {
-        return isGivenUp();
+      checkTurn(writer);
+      if ((isOver || Thread.currentThread().isInterrupted()) && withdraw(writer)) {
+        return giveUp();
       }
     }
     if (writer.turn == Writer.LEADS && !lead(deadline)) {
       endPhase();
-      return isGivenUp();
+      return giveUp();
     }
-    has();
+    acquire();
     return true;
   }
 
+  /** Returns the deadline of a timeout. */
   static long after(long timeout, TimeUnit unit) {
     return System.nanoTime() + Math.min(unit.toNanos(timeout), Long.MAX_VALUE / 4);
   }
 
-  private static boolean isGivenUp() throws InterruptedException {
+  /** Ends a call without the lock: throws after an interrupt, else returns false. */
+  private static boolean giveUp() throws InterruptedException {
     if (Thread.interrupted()) {
       throw new InterruptedException();
     }
     return false;
   }
 
-  /** False: it is over. */
+  /** Parks; may return early. Returns false once the deadline is over. */
   private boolean parkUntil(long deadline) {
     if (deadline == NEVER) {
       LockSupport.park(this);
@@ -332,104 +271,70 @@ final class Phases {
     if (enterWrite()) {
       return true;
     }
-    synchronized (control) {
-      if (overtake()) {
-        has();
+    synchronized (writers) {
+      if (writers.overtake()) {
+        acquire();
         return true;
       }
-      if (isWritersPhase) {
+      if (!writers.beginPhase()) {
         return false;
       }
-      isWritersPhase = true;
     }
     isClosed = true;
-    if (isEmpty()) {
-      has();
+    if (slots.isEmpty()) {
+      acquire();
       return true;
     }
     endPhase();
     return false;
   }
 
-  private void come(Writer writer) {
-    // Nobody knows of it yet. Where phases are fair it would lose its place by that.
-    for (int n = 0; n < YIELDS && !tuning.isPhaseFair() && isClosed && !isFree && writersLeft < YIELDS_FOR_WRITERS; n++) {
+  /** Makes a new writer the leader, the owner, or the last of the queue. */
+  private void enqueue(Writer writer) {
+    // Not queued yet. With phase-fair tuning the writer would lose its place by yields.
+    for (int n = 0; n < YIELDS && mayOvertakeSoon() && writers.writersLeft() < YIELDS_FOR_WRITERS; n++) {
       Thread.yield();
     }
-    synchronized (control) {
-      if (!isWritersPhase) {
-        isWritersPhase = true;
+    synchronized (writers) {
+      if (writers.beginPhase()) {
         writer.turn = Writer.LEADS;
         return;
       }
-      if (overtake()) {
+      if (writers.overtake()) {
         writer.turn = Writer.HAS_IT;
         return;
       }
-      waitingWriters.addLast(writer);
+      writers.add(writer);
     }
   }
 
-  /** Takes the lock if it is free. Under {@code control}. */
-  private boolean overtake() {
-    if (!isFree) {
-      return false;
-    }
-    isFree = false;
-    writersLeft--;
-    overtakes++;
-    return true;
+  /** Returns true if a writer that arrives may find the lock free after a yield. */
+  private boolean mayOvertakeSoon() {
+    return !tuning.isPhaseFair() && isClosed && !writers.isFree();
   }
 
-  /** Of one that has waited: it takes the lock, if it is the first and nobody was before it. */
-  private void answer(Writer writer) {
+  /** Takes the lock for a writer that was woken, if it is the first and no other took it. */
+  private void checkTurn(Writer writer) {
     if (writer.turn != Writer.NOT_YET) {
       return;
     }
-    synchronized (control) {
-      writer.isCalled = false;
-      if (isFree && waitingWriters.peekFirst() == writer) {
-        isFree = false;
-        hand();
-      }
+    synchronized (writers) {
+      writers.takeTurn(writer);
     }
   }
 
-  /** To the first that waits. Under {@code control}. */
-  private Thread hand() {
-    Writer next = waitingWriters.removeFirst();
-    writersLeft--;
-    overtakes = 0;
-    next.turn = Writer.HAS_IT;
-    return next.thread;
-  }
-
-  /** The first that waits, if it does not know. Under {@code control}. */
-  private Thread call() {
-    isFree = true;
-    Writer first = waitingWriters.getFirst();
-    if (first.isCalled) {
-      return null;
-    }
-    first.isCalled = true;
-    return first.thread;
-  }
-
-  /** False: it has its turn. */
-  private boolean goAway(Writer writer) {
+  /** Removes a writer that gives up from the queue. Returns false if it has its turn. */
+  private boolean withdraw(Writer writer) {
     Thread other = null;
     boolean isLast;
-    synchronized (control) {
+    synchronized (writers) {
       if (writer.turn != Writer.NOT_YET) {
         return false;
       }
-      waitingWriters.remove(writer);
-      // It may have been called, and would not come.
-      isLast = isFree && waitingWriters.isEmpty();
-      if (isLast) {
-        isFree = false;
-      } else if (isFree) {
-        other = call();
+      isLast = writers.remove(writer);
+      // The writer may have been called and would not take the lock.
+      if (!isLast && writers.isFree()) {
+        other = writers.call();
       }
     }
     LockSupport.unpark(other);
@@ -439,32 +344,36 @@ final class Phases {
     return true;
   }
 
-  /** From a phase of readers to one of writers. False: interrupted, or the time is over; it may be called again, or given up by {@link #endPhase}. */
+  /**
+   * Changes from a phase of readers to one of writers. Returns false after an interrupt or the deadline; the caller
+   * then calls it again, or gives up by {@link #endPhase}.
+   */
   private boolean lead(long deadline) {
     count();
     isClosed = true;
-    if (!isEmpty()) {
+    if (!slots.isEmpty()) {
       draining = Thread.currentThread();
-      while (!isEmpty()) {
+      while (!slots.isEmpty()) {
         if (!parkUntil(deadline) || Thread.currentThread().isInterrupted()) {
           draining = null;
-          return isEmpty();
+          return slots.isEmpty();
         }
       }
     }
     draining = null;
-    // Of those too that came while readers left.
+    // Writers that arrived while readers left count too.
     count();
     return true;
   }
 
+  /** Sets the writers of this phase. */
   private void count() {
-    synchronized (control) {
-      writersLeft = Math.min(waitingWriters.size(), tuning.writersMax() - 1);
+    synchronized (writers) {
+      writers.limitPhase();
     }
   }
 
-  private void has() {
+  private void acquire() {
     owner = Thread.currentThread();
     writeHolds = 1;
   }
@@ -477,14 +386,14 @@ final class Phases {
       return;
     }
     owner = null;
-    // One that keeps the read lock is a reader by now: the next writer must wait for it.
+    // A thread that keeps the read lock is now a reader: the next writer must wait for it.
     if (holds.get().count == 0) {
       Thread next = null;
       boolean goesOn;
-      synchronized (control) {
-        goesOn = writersLeft > 0 && !waitingWriters.isEmpty();
+      synchronized (writers) {
+        goesOn = writers.hasNext();
         if (goesOn) {
-          next = overtakes < tuning.overtakesMax() ? call() : hand();
+          next = writers.passOn();
         }
       }
       if (goesOn) {
@@ -495,54 +404,46 @@ final class Phases {
     endPhase();
   }
 
-  /** To a phase of readers; the next writer, if there is one, leads to the one after. */
+  /** Changes to a phase of readers; the next writer, if one waits, leads the phase after it. */
   private void endPhase() {
-    Reader readers = grant();
+    Reader readers = waitingReaders.grant(slots);
     Reader late = null;
     Writer next = tuning.isPhaseFair() ? nextLeader(true) : null;
     boolean isGateKept = next != null;
     if (!isGateKept) {
       isClosed = false;
-      // Those that came while it was still closed, and after the others were taken. Whoever comes now sees that it is open.
-      late = grant();
+      // Readers that were listed after the first grant. Readers that arrive now see the open gate.
+      late = waitingReaders.grant(slots);
       next = nextLeader(false);
     }
-    // Before the readers: the sooner it is there, the fewer it waits for. Where the gate is kept, the last of them wakes it.
-    if (next != null && (!isGateKept || isEmpty())) {
+    // The leader wakes before the readers: the earlier it runs, the fewer readers enter before it. With a kept gate the
+    // last reader wakes it.
+    if (next != null && (!isGateKept || slots.isEmpty())) {
       LockSupport.unpark(next.thread);
     }
-    wake(readers);
-    wake(late);
+    WaitingReaders.wake(readers);
+    WaitingReaders.wake(late);
   }
 
-  /** Null: no writer waits. */
+  /** Returns the leader of the next phase of writers; null if no writer waits. */
   private Writer nextLeader(boolean isGateKept) {
-    synchronized (control) {
-      writersLeft = 0;
-      overtakes = 0;
-      Writer next = waitingWriters.pollFirst();
-      if (next == null) {
-        // Where the gate was to be kept, it is opened now: until then this is still the phase of writers.
-        isWritersPhase = isGateKept;
-        return null;
+    synchronized (writers) {
+      Writer next = writers.pollLeader(isGateKept);
+      if (next != null) {
+        if (isGateKept) {
+          // On behalf of the leader, before it knows; the leader resets it itself.
+          draining = next.thread;
+        }
+        next.turn = Writer.LEADS;
       }
-      if (isGateKept) {
-        // In its name, and before it knows: it takes that back itself.
-        draining = next.thread;
-      }
-      next.turn = Writer.LEADS;
       return next;
     }
   }
 
-  // ---- what is told ----
+  // ---- state ----
 
   int readers() {
-    int sum = 0;
-    for (int slot = STRIDE; slot < slots.length(); slot += STRIDE) {
-      sum += slots.get(slot);
-    }
-    return sum;
+    return slots.sum();
   }
 
   Thread writer() {
@@ -562,15 +463,16 @@ final class Phases {
   }
 
   int waitingThreads() {
-    int writers;
-    synchronized (control) {
-      writers = waitingWriters.size();
+    int waitingWriters;
+    synchronized (writers) {
+      waitingWriters = writers.size();
     }
-    return writers + waitingReadersCount.get() + (draining != null ? 1 : 0);
+    return waitingWriters + waitingReaders.size() + (draining != null ? 1 : 0);
   }
 
   @Override
   public String toString() {
-    return "PhasedLock[" + tuning + ", readers = " + readers() + ", writer = " + owner + ", waiting = " + waitingThreads() + "]";
+    return "PhasedLock[" + tuning + ", readers = " + readers() + ", writer = " + owner
+        + ", waiting = " + waitingThreads() + "]";
   }
 }

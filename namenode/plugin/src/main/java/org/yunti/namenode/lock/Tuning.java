@@ -1,24 +1,27 @@
 package org.yunti.namenode.lock;
 
 /**
- * Where on the frontier between throughput and waiting a {@link PhasedLock} is.
+ * Trade-off of a {@link PhasedLock} between throughput and waiting times.
  *
- * @param writersMax of one phase, from 1 on: readers wait for so many at most
- * @param overtakesMax so many writers that just run may go before the one that has waited longest, from 0 on
- * @param isPhaseFair readers that come while a writer waits are let in after it; else until it was woken, which costs less
+ * @param writersMax writers in one phase, from 1: a waiting reader waits for this many at most
+ * @param overtakesMax running writers that may overtake the one that has waited longest, from 0
+ * @param isPhaseFair true if readers that arrive while a writer waits enter after it; else they enter until it is
+ *     woken, which costs less
  */
 public record Tuning(int writersMax, int overtakesMax, boolean isPhaseFair) {
+  /** Checks the ranges. */
   public Tuning {
     if (writersMax < 1 || overtakesMax < 0) {
-      throw new IllegalArgumentException("writersMax is " + writersMax + ", from 1 on; overtakesMax is " + overtakesMax + ", from 0 on");
+      throw new IllegalArgumentException(
+          "writersMax is " + writersMax + ", give 1 or more; overtakesMax is " + overtakesMax + ", give 0 or more");
     }
   }
 
-  /** Places that have names. */
+  /** Named tunings. */
   public enum Preset {
-    /** Who runs goes before who waits, often: fewest switches between threads. */
+    /** Running writers often overtake waiting ones: fewest context switches. */
     THROUGHPUT(64, 16, false),
-    /** Writers wait their turn more strictly, and for fewer readers. */
+    /** Writers overtake rarely and wait for fewer readers. */
     BALANCED(64, 2, true);
 
     private final Tuning tuning;
@@ -27,6 +30,7 @@ public record Tuning(int writersMax, int overtakesMax, boolean isPhaseFair) {
       tuning = new Tuning(writersMax, overtakesMax, isPhaseFair);
     }
 
+    /** Returns the tuning. */
     public Tuning tuning() {
       return tuning;
     }

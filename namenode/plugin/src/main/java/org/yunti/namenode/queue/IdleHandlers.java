@@ -6,18 +6,18 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
 /**
- * Handlers that have nothing to do, and how they are called.
+ * Idle handlers, and their wake-ups.
  *
  * <pre>
  *   at work --nothing found--> searching --nothing again--> idle, parked
  *      ^---------found-----------'  ^----------called----------'
  * </pre>
  *
- * <p>A call that is put wakes one handler at most, and none where one is searching already: that one finds it, or calls the next when it has found another. The
- * last that was idle is the first that is called: few handlers stay hot, the others asleep.
+ * <p>A put wakes one handler at most, and none while a handler searches: that one finds the call, or wakes the next
+ * when it has found another. The handler that became idle last is woken first, so that few handlers stay hot.
  */
 final class IdleHandlers {
-  /** One that is parked. */
+  /** A parked handler. */
   static final class Idle {
     private static final int WAITING = 0;
     private static final int CALLED = 1;
@@ -39,7 +39,7 @@ final class IdleHandlers {
     this.hasWork = hasWork;
   }
 
-  /** After something was put. */
+  /** Wakes a handler after a put, unless one searches. */
   void call() {
     if (searching.get() == 0) {
       wake();
@@ -56,11 +56,15 @@ final class IdleHandlers {
     }
   }
 
+  /** Starts a search. */
   void search() {
     searching.getAndIncrement();
   }
 
-  /** It has found something, or gives up. Who puts did not wake anybody because of it: if there is more, it does. */
+  /**
+   * Ends a search, with a call or without. Puts during the search woke no handler, so the last one to search wakes the
+   * next if there are more calls.
+   */
   void endSearch() {
     if (searching.decrementAndGet() == 0 && hasWork.getAsBoolean()) {
       wake();
@@ -68,15 +72,15 @@ final class IdleHandlers {
   }
 
   /**
-   * From searching to idle.
+   * Changes from searching to idle.
    *
-   * @return null: something was put meanwhile; it is searching still
+   * @return null if there is a call: the handler still searches
    */
   Idle rest() {
     Idle one = new Idle();
     idle.addFirst(one);
     searching.getAndDecrement();
-    // Who has put since it looked saw that somebody searches, or sees it here.
+    // A put since the last poll saw this handler as searching, or finds it in the list.
     if (hasWork.getAsBoolean() && leave(one)) {
       search();
       return null;
@@ -84,7 +88,7 @@ final class IdleHandlers {
     return one;
   }
 
-  /** From idle back to work. False: it was called, and is searching. */
+  /** Changes from idle to work. Returns false if the handler was called and now searches. */
   boolean leave(Idle one) {
     if (!one.state.compareAndSet(Idle.WAITING, Idle.GONE)) {
       return false;

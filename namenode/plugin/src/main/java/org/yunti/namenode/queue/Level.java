@@ -4,13 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The calls of one priority, in shards. A thread puts into a shard of its own as long as there is place. */
+/** Calls of one priority, in shards. A thread puts into its own shard until that is full. */
 final class Level<E> {
   private final List<Shard<E>> shards = new ArrayList<>();
   private final LongAdder overflows = new LongAdder();
 
   /**
-   * @param shardsWanted there are fewer where a shard would have no place
+   * Creates the shards.
+   *
+   * @param capacity places of all shards together
+   * @param shardsWanted shards to create; fewer if a shard would have no place
    */
   Level(int capacity, int shardsWanted) {
     int count = Math.max(1, Math.min(capacity, shardsWanted));
@@ -30,7 +33,9 @@ final class Level<E> {
   }
 
   /**
-   * @param first where to look first: who takes turns about finds each
+   * Takes a call, or returns null.
+   *
+   * @param first shard to try first; a caller that increments it reaches all shards
    */
   E poll(int first) {
     for (int number = 0; number < shards.size(); number++) {

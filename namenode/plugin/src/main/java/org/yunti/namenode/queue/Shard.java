@@ -3,10 +3,10 @@ package org.yunti.namenode.queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A part of a level: first in, first out, bounded. */
+/** Shard of a level: a bounded FIFO queue. */
 final class Shard<E> {
   private final ConcurrentLinkedQueue<E> elements = new ConcurrentLinkedQueue<>();
-  /** Also of those that are just being put: never more than there may be, and 0 only where nothing comes. */
+  /** Number of calls, including puts under way: at most the capacity, and 0 only without any. */
   private final AtomicInteger count = new AtomicInteger();
   private final int capacity;
 
@@ -14,7 +14,7 @@ final class Shard<E> {
     this.capacity = capacity;
   }
 
-  /** False: it is full. */
+  /** Puts a call. Returns false if the shard is full. */
   boolean offer(E element) {
     int before;
     do {
@@ -28,7 +28,7 @@ final class Shard<E> {
   }
 
   E poll() {
-    // Most shards are empty most of the time, and a read does not take their lines from others.
+    // Most shards are empty most of the time, and a read keeps the cache line shared.
     if (count.get() == 0) {
       return null;
     }

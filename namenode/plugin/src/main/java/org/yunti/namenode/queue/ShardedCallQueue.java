@@ -13,17 +13,20 @@ import org.apache.hadoop.ipc.WeightedRoundRobinMultiplexer;
 import org.apache.hadoop.security.UserGroupInformation;
 
 /**
- * A {@link FairCallQueue} whose levels have shards: {@code ipc.PORT.callqueue.impl}. Scheduler, back-off, overflow from level to level, metrics and
- * {@code -refreshCallQueue} are those of stock's queue.
+ * Call queue like {@link FairCallQueue}, with shards in each level: {@code ipc.PORT.callqueue.impl}. Scheduler,
+ * back-off, overflow between levels, metrics and {@code -refreshCallQueue} work as in stock's queue.
  *
- * <p>Calls of one reader thread and one level are taken in the order in which they came; of two readers, one may be taken before another that came earlier, by
- * as many as fit into a shard. Each handler chooses among the levels by weights of its own, which are the same for all.
+ * <p>Calls of one reader thread in one level keep their order. A call of another reader may overtake, by at most the
+ * calls of a shard. Each handler has its own multiplexer over the levels, with the same weights.
  *
- * <p>It is a {@code FairCallQueue} by type, so that its MXBean and the server's fail-over tell of this one. The queues that it inherits are small, and full
- * from the beginning: who has no place here is told so by stock's own code, whose exceptions nobody else can make.
+ * <p>It is a {@code FairCallQueue} by type, so that the MXBean and the server's fail-over work on it. The inherited
+ * queues are small and always full: a call without a place gets its exception from stock's code, whose constructors are
+ * not accessible here.
  */
 public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue<E> {
-  /** Behind the name space: {@code ipc.8020.yunti.callqueue.shards}. Shards of a level; if nothing is said, one for each processor. */
+  /**
+   * Key of the shards of a level, after the prefix: {@code ipc.8020.yunti.callqueue.shards}. Default: the processors.
+   */
   public static final String SHARDS_KEY = "yunti.callqueue.shards";
 
   private static final int SHARDS_MAX = 1024;
@@ -34,7 +37,7 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
   private final IdleHandlers idle = new IdleHandlers(() -> !isEmpty());
   private final WaitingPutters putters = new WaitingPutters();
 
-  /** What a handler knows. */
+  /** State of a handler: its multiplexer, and the level and shard to try next. */
   private static final class Taker {
     final RpcMultiplexer multiplexer;
     int level;
@@ -52,23 +55,33 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
   }
 
   /**
-   * As {@code CallQueueManager} makes it.
+   * Creates the queue, as {@code CallQueueManager} does by reflection.
    *
-   * @param capacity of all levels together
+   * @param capacity places of all levels together
+   * @throws IllegalArgumentException with the key of a wrong setting and its valid values
    */
-  public ShardedCallQueue(int priorityLevels, int capacity, String ns, int[] capacityWeights, boolean serverFailOverEnabled, Configuration conf) {
+  public ShardedCallQueue(
+      int priorityLevels,
+      int capacity,
+      String ns,
+      int[] capacityWeights,
+      boolean serverFailOverEnabled,
+      Configuration conf) {
     super(priorityLevels, sum(capacityWeights), ns, capacityWeights, serverFailOverEnabled, conf);
     fillInherited(priorityLevels);
     int shards = shards(ns, conf);
     int weights = sum(capacityWeights);
     List<Level<E>> made = new ArrayList<>();
     for (int number = 0; number < priorityLevels; number++) {
-      // What the weights leave over is the first level's, as in stock. Where there are fewer places than weights, it is the last levels that have them:
-      // calls without a place go to a lower level.
+      // The first level gets the remainder of the weights, as in stock. With fewer places than weights the last
+      // levels get them, since calls without a place go to a lower level.
       int rest = number == 0 ? capacity % weights : 0;
       int few = number >= priorityLevels - capacity ? 1 : 0;
       made.add(new Level<>(
-          capacity >= weights ? capacity / weights * capacityWeights[number] + rest : few + Math.max(0, rest - priorityLevels), shards));
+          capacity >= weights
+              ? capacity / weights * capacityWeights[number] + rest
+              : few + Math.max(0, rest - priorityLevels),
+          shards));
     }
     takers = ThreadLocal.withInitial(() -> new Taker(new WeightedRoundRobinMultiplexer(priorityLevels, ns, conf)));
     levels = made;
@@ -82,7 +95,7 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
     return sum;
   }
 
-  /** Takes the place of a call. */
+  /** Placeholder of a call in the inherited queues. */
   private record Filler(int getPriorityLevel) implements Schedulable {
     @Override
     public UserGroupInformation getUserGroupInformation() {
@@ -95,28 +108,29 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
     for (int level = 0; level < priorityLevels; level++) {
       E filler = (E) new Filler(level);
       while (super.offer(filler)) {
-        // Once more.
+        // Repeat until the level is full.
       }
     }
   }
 
   private static int shards(String ns, Configuration conf) {
     String key = ns + "." + SHARDS_KEY;
-    String said = conf.getTrimmed(key, String.valueOf(Math.min(Runtime.getRuntime().availableProcessors(), SHARDS_MAX)));
+    int processors = Math.min(Runtime.getRuntime().availableProcessors(), SHARDS_MAX);
+    String value = conf.getTrimmed(key, String.valueOf(processors));
     try {
-      int shards = Integer.parseInt(said);
+      int shards = Integer.parseInt(value);
       if (shards >= 1 && shards <= SHARDS_MAX) {
         return shards;
       }
     } catch (NumberFormatException e) {
-      // Told below.
+      // The exception below reports it.
     }
-    throw new IllegalArgumentException(key + " is '" + said + "'; give a number from 1 to " + SHARDS_MAX);
+    throw new IllegalArgumentException(key + " is '" + value + "'; give a number from 1 to " + SHARDS_MAX);
   }
 
-  // ---- to put ----
+  // ---- put ----
 
-  /** False: it is full, and so are the levels below, up to a last one. */
+  /** Puts a call into its level or a lower one, up to {@code last}. Returns false if all are full. */
   private boolean offerFrom(int priority, int last, E call) {
     for (int number = priority; number <= last; number++) {
       if (levels.get(number).offer(call)) {
@@ -160,7 +174,7 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
     return putInto(levels.get(call.getPriorityLevel()), call, after(timeout, unit));
   }
 
-  /** False: the time is over. */
+  /** Puts a call into a level. Returns false once the deadline is over. */
   private boolean putInto(Level<E> level, E call, long deadline) throws InterruptedException {
     if (!putters.put(level, call, deadline)) {
       return false;
@@ -173,7 +187,7 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
     return System.nanoTime() + Math.min(unit.toNanos(timeout), Long.MAX_VALUE / 4);
   }
 
-  // ---- to take ----
+  // ---- take ----
 
   @Override
   public E poll() {
@@ -216,7 +230,7 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
       }
       IdleHandlers.Idle self = idle.rest();
       if (self == null) {
-        // Somebody is just putting.
+        // A put is under way.
         Thread.yield();
         continue;
       }
@@ -228,7 +242,7 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
         continue;
       }
       if (!idle.leave(self)) {
-        // It was called as well: for what is there, itself or another.
+        // It was also called, for a call that this or another handler takes.
         call = Thread.currentThread().isInterrupted() ? null : poll();
         idle.endSearch();
       }
@@ -239,7 +253,7 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
     }
   }
 
-  /** False: it is over. */
+  /** Parks; may return early. Returns false once the deadline is over. */
   private boolean parkUntil(long deadline) {
     if (deadline == NEVER) {
       LockSupport.park(this);
@@ -262,7 +276,7 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
     return drained;
   }
 
-  // ---- what there is ----
+  // ---- state ----
 
   @Override
   public E peek() {
@@ -293,7 +307,7 @@ public final class ShardedCallQueue<E extends Schedulable> extends FairCallQueue
     return sum;
   }
 
-  /** Metrics may ask before this is made. */
+  /** Returns the calls of each level; none before the constructor has run, when metrics may already call this. */
   @Override
   public int[] getQueueSizes() {
     return levels == null ? new int[0] : levels.stream().mapToInt(Level::size).toArray();

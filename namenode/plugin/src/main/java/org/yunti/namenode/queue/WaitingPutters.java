@@ -6,10 +6,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Who waits for a place in a full level, and how it is called.
+ * Threads that wait for a place in a full level, and their wake-ups.
  *
- * <p>Who has taken a call calls the first that waits. That one may have found a place by itself just then, or gives up: it passes the call on, or the next would
- * sleep beside a place.
+ * <p>A thread that has taken a call wakes the first one that waits. If that one has found a place by itself or gives
+ * up, it wakes the next. Otherwise the next would sleep although there is a place.
  */
 final class WaitingPutters {
   static final long NEVER = Long.MAX_VALUE;
@@ -17,14 +17,14 @@ final class WaitingPutters {
   private final Queue<Thread> waiting = new ConcurrentLinkedQueue<>();
   private final AtomicInteger count = new AtomicInteger();
 
-  /** After a call was taken. */
+  /** Wakes a waiting thread after a call was taken. */
   void call() {
     if (count.get() > 0) {
       LockSupport.unpark(waiting.poll());
     }
   }
 
-  /** Returns when the call is in the level. False: the time is over. */
+  /** Puts a call into a level and waits for a place. Returns false once the deadline is over. */
   <E> boolean put(Level<E> level, E call, long deadline) throws InterruptedException {
     if (level.offer(call)) {
       return true;
@@ -32,7 +32,7 @@ final class WaitingPutters {
     Thread thread = Thread.currentThread();
     count.getAndIncrement();
     try {
-      // Who takes looks for those that wait after it has made place.
+      // A taker frees the place first, and then checks for waiting threads.
       for (waiting.add(thread); !level.offer(call); waiting.add(thread)) {
         long left = deadline - System.nanoTime();
         if (deadline == NEVER) {

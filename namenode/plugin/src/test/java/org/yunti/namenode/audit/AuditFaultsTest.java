@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Disks that are full, slow or gone, and settings that are wrong. */
+/** Tests of full, slow and missing disks, and of wrong settings. */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class AuditFaultsTest {
   @TempDir private Path folder;
@@ -45,7 +45,7 @@ class AuditFaultsTest {
   }
 
   @Test
-  void whatIsPutAfterTheEndIsWrittenAtOnce() throws Exception {
+  void writesAtOnceAfterTheEnd() throws Exception {
     Path file = folder.resolve("audit");
     AuditWriter writer = writer(file, 8, 1000);
     writer.put(event("/1"));
@@ -55,9 +55,9 @@ class AuditFaultsTest {
     assertEquals(List.of("/1", "/2"), names(file));
   }
 
-  /** A file that somebody puts aside is followed by a new one; nothing is in neither. */
+  /** If another program moves the file, a new one follows, and no line is lost. */
   @Test
-  void putAside() throws Exception {
+  void followsAMovedFile() throws Exception {
     Path file = folder.resolve("audit");
     AuditWriter writer = writer(file, 8, 1000);
     writer.put(event("/1"));
@@ -73,15 +73,18 @@ class AuditFaultsTest {
     assertEquals(List.of("/3"), names(file));
   }
 
-  /** Nobody reads the pipe: operations wait, but not for ever; when it is read, all that had a place comes, in order and whole. */
+  /**
+   * A pipe without a reader: operations wait for a limited time. Once it is read, all lines with a place arrive in
+   * order.
+   */
   @Test
-  void aDiskThatStandsStill() throws Exception {
+  void waitsForAStalledDisk() throws Exception {
     Path pipe = folder.resolve("pipe");
     assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
     try (FileChannel reader = FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       AuditWriter writer = writer(pipe, 8, 100);
       String name = "/" + "x".repeat(10_000);
-      // More than the pipe, the buffer and the ring take together.
+      // More than pipe, buffer and ring can hold.
       long begin = System.nanoTime();
       int put = 0;
       while (writer.metrics().overflows.value() == 0) {
@@ -106,7 +109,7 @@ class AuditFaultsTest {
   }
 
   @Test
-  void aFullDevice() throws Exception {
+  void overflowsOnAFullDevice() throws Exception {
     AuditWriter writer = writer(Path.of("/dev/full"), 8, 50);
     for (int number = 0; number < 30; number++) {
       writer.put(event("/" + number));
@@ -114,16 +117,16 @@ class AuditFaultsTest {
     assertEquals(30, writer.metrics().events.value());
     assertTrue(writer.metrics().errors.value() > 0);
     assertTrue(writer.metrics().overflows.value() > 0);
-    // Only the first of them waited: the file is known to be bad by then.
+    // Only the first event waited: after that the file has failed for the whole time.
     assertTrue(writer.metrics().waitMillis.value() < 1500, writer.metrics().waitMillis.value() + " ms");
     writer.end();
-    assertEquals(30, writer.metrics().overflows.value(), "what was in the ring goes to the log too");
+    assertEquals(30, writer.metrics().overflows.value(), "the ring's events go to the log too");
     assertEquals(0, writer.metrics().lines.value());
   }
 
-  /** What could not be written at first is counted once it is there. */
+  /** Lines count once they are written, also after failures. */
   @Test
-  void writtenLater() throws Exception {
+  void countsLinesWrittenLater() throws Exception {
     Path file = folder.resolve("audit");
     Files.createSymbolicLink(file, Path.of("/dev/full"));
     AuditWriter writer = writer(file, 8, 1000);
@@ -140,9 +143,9 @@ class AuditFaultsTest {
     writer.end();
   }
 
-  /** Who is interrupted while it waits for a place waits on, without a processor of its own, and is interrupted still. */
+  /** An interrupted thread keeps waiting for a place, without spinning, and keeps its interrupt flag. */
   @Test
-  void interruptedWhileItWaits() throws Exception {
+  void waitsOnAfterAnInterrupt() throws Exception {
     Path pipe = folder.resolve("pipe");
     assertEquals(0, new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor());
     try (FileChannel reader = FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -162,9 +165,9 @@ class AuditFaultsTest {
     }
   }
 
-  /** A channel is closed when a thread that is interrupted writes to it. */
+  /** A write by an interrupted thread closes a channel. */
   @Test
-  void interruptedAtTheEnd() throws Exception {
+  void writesAtTheEndDespiteAnInterrupt() throws Exception {
     Path file = folder.resolve("audit");
     AuditWriter writer = writer(file, 8, 1000);
     writer.end();
@@ -176,9 +179,9 @@ class AuditFaultsTest {
     assertEquals(0, writer.metrics().overflows.value());
   }
 
-  /** Each is in the file when its thread goes on, in the thread's order, whenever the end comes. */
+  /** Each event is in the file when its put returns, in the thread's order, whenever the end comes. */
   @Test
-  void endedWhilePut() throws Exception {
+  void writesAllEventsAtTheEnd() throws Exception {
     for (int round = 0; round < 50; round++) {
       Path file = folder.resolve("audit" + round);
       AuditWriter writer = writer(file, 4, 10_000);
@@ -209,20 +212,31 @@ class AuditFaultsTest {
   }
 
   @Test
-  void wrongSettings() {
-    refused("yunti.namenode.audit.file: audit lines cannot be written to /proc/no/such", "yunti.namenode.audit.file", "/proc/no/such");
-    refused("yunti.namenode.audit.file.max.size is '-1'; give bytes above 0", "yunti.namenode.audit.file.max.size", "-1");
-    refused("yunti.namenode.audit.file.max.size is 'much'; give bytes above 0", "yunti.namenode.audit.file.max.size", "much");
-    refused("yunti.namenode.audit.file.max.size is '9999999999999999999g'; give bytes above 0", "yunti.namenode.audit.file.max.size", "9999999999999999999g");
-    refused("yunti.namenode.audit.file.max.size is '9223372036854775808'; give bytes above 0", "yunti.namenode.audit.file.max.size", "9223372036854775808");
-    refused("yunti.namenode.audit.file.max.backups is '-1'; give a number from 0 to 10000", "yunti.namenode.audit.file.max.backups", "-1");
-    refused("yunti.namenode.audit.file: audit lines cannot be written to " + folder, AuditSettings.FILE_KEY, folder.toString());
-    refused("yunti.namenode.audit.ring.events is '1'; give a number from 2 to 16777216", "yunti.namenode.audit.ring.events", "1");
-    refused("yunti.namenode.audit.flush.ms is 'x'; give a number from 1 to 3600000", "yunti.namenode.audit.flush.ms", "x");
+  void refusesWrongSettings() {
+    refused("yunti.namenode.audit.file: audit lines cannot be written to /proc/no/such", "yunti.namenode.audit.file",
+        "/proc/no/such");
+    refused(
+        "yunti.namenode.audit.file.max.size is '-1'; give bytes above 0", "yunti.namenode.audit.file.max.size", "-1");
+    refused("yunti.namenode.audit.file.max.size is 'much'; give bytes above 0", "yunti.namenode.audit.file.max.size",
+        "much");
+    refused("yunti.namenode.audit.file.max.size is '9999999999999999999g'; give bytes above 0",
+        "yunti.namenode.audit.file.max.size", "9999999999999999999g");
+    refused("yunti.namenode.audit.file.max.size is '9223372036854775808'; give bytes above 0",
+        "yunti.namenode.audit.file.max.size", "9223372036854775808");
+    refused("yunti.namenode.audit.file.max.backups is '-1'; give a number from 0 to 10000",
+        "yunti.namenode.audit.file.max.backups", "-1");
+    refused("yunti.namenode.audit.file: audit lines cannot be written to " + folder, AuditSettings.FILE_KEY,
+        folder.toString());
+    refused("yunti.namenode.audit.ring.events is '1'; give a number from 2 to 16777216",
+        "yunti.namenode.audit.ring.events", "1");
+    refused(
+        "yunti.namenode.audit.flush.ms is 'x'; give a number from 1 to 3600000", "yunti.namenode.audit.flush.ms", "x");
     String file = System.getProperty("hadoop.log.dir") == null ? null : "";
     if (file == null) {
       assertTrue(
-          assertThrows(IllegalArgumentException.class, () -> new RingAuditLogger().initialize(new Configuration(false))).getMessage().contains("hadoop.log.dir"));
+          assertThrows(IllegalArgumentException.class, () -> new RingAuditLogger().initialize(new Configuration(false)))
+              .getMessage()
+              .contains("hadoop.log.dir"));
     }
   }
 
@@ -230,15 +244,16 @@ class AuditFaultsTest {
     Configuration conf = new Configuration(false);
     conf.set(AuditSettings.FILE_KEY, folder.resolve("audit").toString());
     conf.set(key, value);
-    String said = assertThrows(IllegalArgumentException.class, () -> new RingAuditLogger().initialize(conf)).getMessage();
-    assertTrue(said.startsWith(expected), said);
+    String message =
+        assertThrows(IllegalArgumentException.class, () -> new RingAuditLogger().initialize(conf)).getMessage();
+    assertTrue(message.startsWith(expected), message);
   }
 
   @Test
-  void sizes() {
+  void parsesSizes() {
     Configuration conf = new Configuration(false);
     conf.set(AuditSettings.FILE_KEY, "/tmp/x");
-    // A blank is nothing.
+    // A blank value counts as not set.
     conf.set(AuditSettings.FILE_BYTES_KEY, " ");
     conf.set(AuditSettings.BACKUPS_KEY, "");
     assertEquals(256 << 20, AuditSettings.of(conf).fileBytesMax());

@@ -17,7 +17,7 @@ class EventRingTest {
   }
 
   @Test
-  void holdsAsManyAsItSays() {
+  void holdsItsCapacity() {
     EventRing ring = new EventRing(4);
     assertNull(ring.poll());
     AuditEvent first = event(0, "u");
@@ -36,9 +36,9 @@ class EventRingTest {
     assertEquals(0, ring.size());
   }
 
-  /** Nothing is lost or there twice, and of each thread in the order in which it was put. */
+  /** No event is lost or duplicated, and each thread's events keep their order. */
   @Test
-  void manyPut() throws InterruptedException {
+  void keepsTheOrderOfManyProducers() throws InterruptedException {
     int threads = 8;
     int each = 30_000;
     EventRing ring = new EventRing(8);

@@ -29,7 +29,7 @@ class OtherAppendersTest {
   private Path folder;
 
   @BeforeEach
-  void alone() {
+  void setUp() {
     logger.setLevel(Level.INFO);
     logger.setAdditivity(false);
   }
@@ -51,52 +51,52 @@ class OtherAppendersTest {
   }
 
   @Test
-  void nobody() throws IOException {
-    assertFalse(others().areThere(1));
+  void ignoresItsOwnFile() throws IOException {
+    assertFalse(others().exist(1));
     logger.addAppender(new NullAppender());
     logger.addAppender(file("own"));
     logger.addAppender(file("./own"));
-    assertFalse(others().areThere(1));
+    assertFalse(others().exist(1));
   }
 
   @Test
-  void whoComesLater() {
+  void findsALaterAppender() {
     OtherAppenders others = others();
-    assertFalse(others.areThere(1));
+    assertFalse(others.exist(1));
     logger.addAppender(writer);
-    assertTrue(others.areThere(2));
+    assertTrue(others.exist(2));
     others.append(2, "allowed=true");
     assertEquals("INFO allowed=true" + System.lineSeparator(), text.toString());
     logger.removeAppender(writer);
-    assertFalse(others.areThere(3));
+    assertFalse(others.exist(3));
   }
 
   @Test
-  void asTheLevelIs() {
+  void respectsTheLevel() {
     logger.addAppender(writer);
-    assertTrue(others().areThere(1));
+    assertTrue(others().exist(1));
     logger.setLevel(Level.WARN);
-    assertFalse(others().areThere(2));
+    assertFalse(others().exist(2));
   }
 
   @Test
-  void thoseOfTheRoot() {
+  void findsAppendersOfTheRoot() {
     Logger.getRootLogger().addAppender(writer);
-    assertFalse(others().areThere(1));
+    assertFalse(others().exist(1));
     logger.setAdditivity(true);
-    assertTrue(others().areThere(2));
+    assertTrue(others().exist(2));
   }
 
-  /** Only what it has beside our own file. */
+  /** An asynchronous appender of our own file: only its other parts get events. */
   @Test
-  void anAsynchronousOne() throws IOException {
+  void unwrapsAnAsynchronousAppender() throws IOException {
     AsyncAppender async = new AsyncAppender();
     async.addAppender(file("own"));
     logger.addAppender(async);
-    assertFalse(others().areThere(1));
+    assertFalse(others().exist(1));
     async.addAppender(writer);
     OtherAppenders others = others();
-    assertTrue(others.areThere(2));
+    assertTrue(others.exist(2));
     others.append(2, "one");
     assertEquals("INFO one" + System.lineSeparator(), text.toString());
   }

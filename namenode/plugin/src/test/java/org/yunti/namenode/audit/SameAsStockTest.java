@@ -30,16 +30,16 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Stock's logger and appender, and ours, are told the same. */
+/** Stock's logger and appender, and ours, get the same events and must write the same lines. */
 class SameAsStockTest {
   private static final String LOGGER = "org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit";
   private static final PatternLayout LAYOUT = new PatternLayout("%d{ISO8601} %p %c{2}: %m%n");
-  private static final String[] NAMES = {
-    "/", "/a", null, "/with blank", "/tab\there", "/line\nend", "/\"quoted\"", "/back\\slash", "/käse", "/云梯", "/\uD83D\uDE00", "/del\u007f", "/nul\u0000",
-    "/unit\u001f", "/slash/é/x", "/" + "long/".repeat(500)
-  };
+  private static final String[] NAMES = {"/", "/a", null, "/with blank", "/tab\there", "/line\nend", "/\"quoted\"",
+      "/back\\slash", "/käse", "/云梯", "/\uD83D\uDE00", "/del\u007f", "/nul\u0000", "/unit\u001f", "/slash/é/x",
+      "/"
+          + "long/".repeat(500)};
 
-  /** What stock's logger says, as the appender would write it, and when. */
+  /** Appender that keeps the events of stock's logger. */
   private static final class Kept extends AppenderSkeleton {
     final List<LoggingEvent> events = new ArrayList<>();
 
@@ -76,7 +76,8 @@ class SameAsStockTest {
   }
 
   private static DefaultAuditLogger stock(Configuration conf) throws ReflectiveOperationException {
-    Constructor<?> made = Class.forName("org.apache.hadoop.hdfs.server.namenode.FSNamesystem$FSNamesystemAuditLogger").getDeclaredConstructor();
+    Constructor<?> made = Class.forName("org.apache.hadoop.hdfs.server.namenode.FSNamesystem$FSNamesystemAuditLogger")
+                              .getDeclaredConstructor();
     made.setAccessible(true);
     DefaultAuditLogger logger = (DefaultAuditLogger) made.newInstance();
     logger.initialize(conf);
@@ -94,7 +95,7 @@ class SameAsStockTest {
     return conf;
   }
 
-  private static void tell(DefaultAuditLogger logger, long seed) throws IOException {
+  private static void log(DefaultAuditLogger logger, long seed) throws IOException {
     Random random = new Random(seed);
     String user = random.nextBoolean() ? "root (auth:SIMPLE)" : NAMES[random.nextInt(NAMES.length)];
     InetAddress address = switch (random.nextInt(3)) {
@@ -105,55 +106,64 @@ class SameAsStockTest {
     String command = random.nextBoolean() ? "open" : "mkdirs";
     FileStatus status = random.nextInt(3) == 0
         ? null
-        : new FileStatus(1, true, 1, 1, 1, 1, random.nextInt(9) == 0 ? null : new FsPermission((short) random.nextInt(01777 + 1)), "käse", "group", null, null);
+        : new FileStatus(1, true, 1, 1, 1, 1,
+              random.nextInt(9) == 0 ? null : new FsPermission((short) random.nextInt(01777 + 1)), "käse", "group",
+              null, null);
     CallerContext context = random.nextInt(3) == 0
         ? null
-        : new CallerContext.Builder(NAMES[random.nextInt(NAMES.length)]).setSignature(random.nextBoolean() ? null : "ab\tü".substring(0, random.nextInt(5))
-            .getBytes(StandardCharsets.UTF_8)).build();
+        : new CallerContext.Builder(NAMES[random.nextInt(NAMES.length)])
+              .setSignature(random.nextBoolean()
+                      ? null
+                      : "ab\tü".substring(0, random.nextInt(5)).getBytes(StandardCharsets.UTF_8))
+              .build();
     UserGroupInformation ugi = UserGroupInformation.createRemoteUser("somebody");
-    logger.logAuditEvent(
-        random.nextBoolean(), user, address, command, NAMES[random.nextInt(NAMES.length)], NAMES[random.nextInt(NAMES.length)], status, context, ugi, null);
+    logger.logAuditEvent(random.nextBoolean(), user, address, command, NAMES[random.nextInt(NAMES.length)],
+        NAMES[random.nextInt(NAMES.length)], status, context, ugi, null);
   }
 
   @Test
-  void lines(@TempDir Path folder) throws Exception {
+  void writesTheSameLines(@TempDir Path folder) throws Exception {
     Kept kept = add(new Kept());
     for (int seed = 0; seed < 150; seed++) {
-      TimeZone.setDefault(TimeZone.getTimeZone(List.of("UTC", "Asia/Shanghai", "America/St_Johns", "GMT+05:30").get(seed % 4)));
+      TimeZone.setDefault(
+          TimeZone.getTimeZone(List.of("UTC", "Asia/Shanghai", "America/St_Johns", "GMT+05:30").get(seed % 4)));
       Configuration conf = configuration(folder, new Random(seed));
       DefaultAuditLogger stock = stock(conf);
       RingAuditLogger ours = new RingAuditLogger();
       ours.initialize(conf);
       kept.events.clear();
       for (int event = 0; event < 20; event++) {
-        tell(stock, seed * 1000L + event);
-        tell(ours, seed * 1000L + event);
+        log(stock, seed * 1000L + event);
+        log(ours, seed * 1000L + event);
       }
       ours.writer().end();
       StringBuilder expected = new StringBuilder();
-      // Each is there twice: an appender that is not the file's own gets from ours what it gets from stock.
+      // Each event occurs twice: another appender gets the same event from our logger as from stock's.
       for (int event = 0; event < kept.events.size(); event += 2) {
         assertEquals(kept.events.get(event).getMessage(), kept.events.get(event + 1).getMessage(), "seed " + seed);
         expected.append(LAYOUT.format(kept.events.get(event)));
       }
       String got = Files.readString(Path.of(conf.get(AuditSettings.FILE_KEY)));
-      // Two clocks were read one after the other: milliseconds may differ.
+      // The two loggers read the clock in sequence, so milliseconds may differ.
       String time = "(?m)^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d,\\d{3} ";
       assertEquals(expected.toString().replaceAll(time, "TIME "), got.replaceAll(time, "TIME "), "seed " + seed);
     }
   }
 
   @Test
-  void times() {
-    for (String id : List.of("UTC", "Asia/Shanghai", "America/St_Johns", "Europe/Berlin", "Pacific/Apia", "Asia/Calcutta")) {
+  void formatsTheSameTimes() {
+    for (String id :
+        List.of("UTC", "Asia/Shanghai", "America/St_Johns", "Europe/Berlin", "Pacific/Apia", "Asia/Calcutta")) {
       TimeZone.setDefault(TimeZone.getTimeZone(id));
-      // A layout keeps the zone that it found when it was made.
+      // A layout keeps the time zone of its creation.
       PatternLayout layout = new PatternLayout("%d{ISO8601} %p %c{2}: %m%n");
       AuditLine line = new AuditLine(100);
       Random random = new Random(id.hashCode());
       for (int number = 0; number < 5_000; number++) {
-        long millis = number % 2 == 0 ? Math.floorMod(random.nextLong(), 4_102_444_800_000L) : 1_761_440_400_000L + number * 777L;
-        AuditEvent event = new AuditEvent(millis, true, "u", null, "open", "/a", null, null, false, null, "rpc", null, null);
+        long millis =
+            number % 2 == 0 ? Math.floorMod(random.nextLong(), 4_102_444_800_000L) : 1_761_440_400_000L + number * 777L;
+        AuditEvent event =
+            new AuditEvent(millis, true, "u", null, "open", "/a", null, null, false, null, "rpc", null, null);
         Logger logger = Logger.getLogger(LOGGER);
         LoggingEvent stock = new LoggingEvent("x", logger, millis, Level.INFO, line.message(event), null);
         assertEquals(layout.format(stock), new String(line.bytes(event), StandardCharsets.UTF_8));
@@ -161,9 +171,9 @@ class SameAsStockTest {
     }
   }
 
-  /** The same files, also those that are put aside. */
+  /** The same files, rotated ones included. */
   @Test
-  void files(@TempDir Path folder) throws Exception {
+  void rotatesTheSameFiles(@TempDir Path folder) throws Exception {
     for (int backups : new int[] {0, 1, 3}) {
       Path own = Files.createDirectories(folder.resolve(String.valueOf(backups)));
       RollingFileAppender appender = new RollingFileAppender(LAYOUT, own.resolve("stock").toString());
@@ -175,7 +185,8 @@ class SameAsStockTest {
       try (RollingFile file = new RollingFile(own.resolve("ours"), 2_000, backups)) {
         for (int number = 0; number < 200; number++) {
           String name = "/" + "x".repeat(random.nextInt(600));
-          AuditEvent event = new AuditEvent(number, true, "u", null, "open", name, null, null, false, null, "rpc", null, null);
+          AuditEvent event =
+              new AuditEvent(number, true, "u", null, "open", name, null, null, false, null, "rpc", null, null);
           Logger logger = Logger.getLogger(LOGGER);
           logger.callAppenders(new LoggingEvent("x", logger, number, Level.INFO, line.message(event), null));
           file.append(line.bytes(event));
@@ -191,7 +202,8 @@ class SameAsStockTest {
         String suffix = number == 0 ? "" : "." + number;
         assertEquals(Files.exists(own.resolve("stock" + suffix)), Files.exists(own.resolve("ours" + suffix)), suffix);
         if (Files.exists(own.resolve("stock" + suffix))) {
-          assertArrayEquals(Files.readAllBytes(own.resolve("stock" + suffix)), Files.readAllBytes(own.resolve("ours" + suffix)), backups + suffix);
+          assertArrayEquals(Files.readAllBytes(own.resolve("stock" + suffix)),
+              Files.readAllBytes(own.resolve("ours" + suffix)), backups + suffix);
         }
       }
     }

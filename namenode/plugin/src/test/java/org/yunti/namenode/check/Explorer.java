@@ -4,21 +4,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * All states that a {@link Model} can come to, each looked at once, depth first: the way to a fault is what lies on the stack.
+ * Explorer of all reachable states of a {@link Model}, depth first, each state once. The stack is the path to a fault.
  *
- * <p>A fault is what the model calls one; a state that is not the end, and from which nothing leads on that may be counted on (a deadlock, a wake-up that was
- * lost); and, if asked for, a way around in a circle (threads that run and get nowhere). Where there is neither, and the model's threads do a bounded number of
- * things, each way through it leads to the end.
+ * <p>Faults are: a state that the model calls one; a state before the end without a move that must happen (a deadlock,
+ * a lost wake-up); and, as an option, a cycle (threads that run without progress). Without a fault, and if the model's
+ * threads do a bounded number of things, each path leads to the end.
  *
- * <p>Limit: a state is known by 127 bits of a hash of it ({@link StateSet}). Among a hundred million states two have the same with a probability below
- * 10<sup>-22</sup>; one of them would then not be looked at.
+ * <p>Limitation: a state is identified by 127 bits of its hash ({@link StateSet}). Among a hundred million states, two
+ * collide with a probability below 10<sup>-22</sup>; the explorer would then skip one.
  */
 public final class Explorer {
   /**
-   * What was found.
+   * Result of an exploration.
    *
-   * @param fault null: none
-   * @param way the moves that lead to it, from the beginning
+   * @param fault name of the fault, or null
+   * @param way moves from the initial state to it
    */
   public record Outcome(long states, long moves, int depthMax, String fault, List<String> way) {
     @Override
@@ -46,7 +46,7 @@ public final class Explorer {
   private int depthMax;
 
   /**
-   * @param isCircleAFault only for a model all of whose moves may be counted on, or happen a bounded number of times
+   * @param isCircleAFault true if a cycle is a fault; only for models whose optional moves are bounded in number
    */
   public Explorer(Model model, boolean isCircleAFault) {
     this.model = model;
@@ -54,7 +54,9 @@ public final class Explorer {
   }
 
   /**
-   * @throws IllegalStateException there are more states than this
+   * Explores all states.
+   *
+   * @throws IllegalStateException if there are more states than this
    */
   public Outcome explore(long statesMax) {
     String fault = enter(model.initial());
@@ -66,7 +68,7 @@ public final class Explorer {
       }
       if (after == null) {
         if (top.isStuck && !model.isOver(top.state)) {
-          fault = "nobody can go on";
+          fault = "deadlock: no thread can move";
           break;
         }
         seen.leave(top.state);
@@ -79,14 +81,15 @@ public final class Explorer {
       }
       fault = enter(after);
       if (seen.size() > statesMax) {
-        throw new IllegalStateException("more than " + statesMax + " states: make the model smaller, or the bound larger");
+        throw new IllegalStateException(
+            "more than " + statesMax + " states: make the model smaller, or the bound larger");
       }
     }
     List<String> way = new ArrayList<>();
     if (fault != null) {
       stack.forEach(frame -> {
         if (frame.next > 0) {
-          way.add(model.told(frame.state, frame.next - 1));
+          way.add(model.describe(frame.state, frame.next - 1));
         }
       });
     }
@@ -104,6 +107,6 @@ public final class Explorer {
       depthMax = Math.max(depthMax, stack.size());
       return null;
     }
-    return known == StateSet.Known.ON_THE_WAY && isCircleAFault ? "it goes around in a circle" : null;
+    return known == StateSet.Known.ON_THE_WAY && isCircleAFault ? "cycle without progress" : null;
   }
 }

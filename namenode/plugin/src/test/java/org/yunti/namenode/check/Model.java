@@ -1,31 +1,34 @@
 package org.yunti.namenode.check;
 
 /**
- * A protocol of a few threads as states and moves. A state is some bytes, and all there is: two that are equal have the same future. A move is one step of one
- * thread that the others cannot look into, or something that happens to it.
+ * Protocol of a few threads as states and moves.
+ *
+ * <p>A state is an array of bytes and complete: equal states have the same future. A move is one atomic step of one
+ * thread, or an event that happens to it.
  */
 public interface Model {
+  /** Returns the initial state. */
   byte[] initial();
 
-  /** Moves have numbers from 0 to this, excluded. */
+  /** Returns the number of moves; moves have numbers from 0. */
   int moves();
 
   /**
-   * The state after a move; the one given is not changed.
+   * Returns the state after a move, and leaves the given one unchanged.
    *
-   * @return null: it is not possible here
+   * @return null if the move is not possible
    */
   byte[] after(byte[] state, int move);
 
-  /** False: it happens or does not (an interrupt, the end of a time, a wake-up without reason), and nobody may count on it. */
+  /** Returns false for a move that may never happen: an interrupt, the end of a timeout, a spurious wake-up. */
   boolean isProgress(int move);
 
-  /** All threads have done what they were to do. */
+  /** Returns true once all threads have finished. */
   boolean isOver(byte[] state);
 
-  /** What must never be. Null: all is well. */
+  /** Returns the name of a fault in this state, or null. */
   String fault(byte[] state);
 
-  /** One line for a person: what the move from this state is. */
-  String told(byte[] state, int move);
+  /** Describes a move from this state, in one line. */
+  String describe(byte[] state, int move);
 }

@@ -4,7 +4,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** The states that were seen, 16 bytes each: 127 bits of a hash, and whether it is on the way that is being followed. Open addressing, linear probing. */
+/**
+ * Set of visited states, 16 bytes each: 127 bits of a hash, and a bit for states on the current path. Linear probing.
+ */
 final class StateSet {
   enum Known { NEW, SEEN, ON_THE_WAY }
 
@@ -20,7 +22,7 @@ final class StateSet {
     return size;
   }
 
-  /** From now on it is seen, and on the way. */
+  /** Adds a state as visited and on the path. Returns its status before. */
   Known enter(byte[] state) {
     hash(state);
     int at = find(first, second);
@@ -40,7 +42,7 @@ final class StateSet {
     words[find(first, second) + 1] &= ~ON_THE_WAY;
   }
 
-  /** Where it is, or would be. */
+  /** Returns the index of a hash, or of its free place. */
   private int find(long one, long two) {
     int mask = words.length / 2 - 1;
     int place = (int) (one >>> 20) & mask;

@@ -39,14 +39,14 @@ class PhasedLockTest {
   private static void until(Callable<Boolean> condition) throws Exception {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
     while (!condition.call()) {
-      assertTrue(System.nanoTime() < end, "it never came");
+      assertTrue(System.nanoTime() < end, "the condition was never true");
       Thread.sleep(1);
     }
   }
 
   @ParameterizedTest
   @EnumSource
-  void readersTogetherWritersAlone(Tuning.Preset preset) throws Exception {
+  void admitsManyReadersOrOneWriter(Tuning.Preset preset) throws Exception {
     PhasedLock lock = new PhasedLock(preset);
     lock.readLock().lock();
     assertTrue(elsewhere(() -> lock.readLock().tryLock()));
@@ -58,18 +58,21 @@ class PhasedLockTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoWritesMayDoBothAgain(Tuning.Preset preset) throws Exception {
+  void writersMayReenterAndRead(Tuning.Preset preset) throws Exception {
     PhasedLock lock = new PhasedLock(preset);
     lock.writeLock().lock();
     lock.writeLock().lock();
     lock.readLock().lock();
     lock.readLock().lock();
-    assertEquals(List.of(2, 2, true), List.of(lock.getWriteHoldCount(), lock.getReadHoldCount(), lock.isWriteLockedByCurrentThread()));
-    assertEquals(List.of(0, 0, false), elsewhere(() -> List.of(lock.getWriteHoldCount(), lock.getReadHoldCount(), lock.isWriteLockedByCurrentThread())));
+    assertEquals(List.of(2, 2, true),
+        List.of(lock.getWriteHoldCount(), lock.getReadHoldCount(), lock.isWriteLockedByCurrentThread()));
+    assertEquals(List.of(0, 0, false),
+        elsewhere(
+            () -> List.of(lock.getWriteHoldCount(), lock.getReadHoldCount(), lock.isWriteLockedByCurrentThread())));
     lock.writeLock().unlock();
     assertFalse(elsewhere(() -> lock.readLock().tryLock()));
     lock.writeLock().unlock();
-    // It reads on, and others may too.
+    // The thread still reads, and others may read too.
     assertFalse(lock.isWriteLocked());
     assertTrue(elsewhere(() -> lock.readLock().tryLock()));
     assertFalse(elsewhere(() -> lock.writeLock().tryLock()));
@@ -81,7 +84,7 @@ class PhasedLockTest {
 
   @ParameterizedTest
   @EnumSource
-  void aReaderMayReadAgainThoughAWriterWaits(Tuning.Preset preset) throws Exception {
+  void readersMayReenterWhileAWriterWaits(Tuning.Preset preset) throws Exception {
     PhasedLock lock = new PhasedLock(preset);
     lock.readLock().lock();
     Future<?> writer = others.submit(() -> {
@@ -104,7 +107,7 @@ class PhasedLockTest {
 
   @ParameterizedTest
   @EnumSource
-  void whoeverWaitsMayGiveUp(Tuning.Preset preset) throws Exception {
+  void waitersMayGiveUp(Tuning.Preset preset) throws Exception {
     PhasedLock lock = new PhasedLock(preset);
     lock.writeLock().lock();
     for (boolean isWrite : new boolean[] {false, true}) {
@@ -124,11 +127,11 @@ class PhasedLockTest {
       assertTrue(wasInterrupted.get());
       until(() -> lock.waitingThreads() == 0);
     }
-    // One that does not listen waits on, and is told afterwards.
-    AtomicBoolean isTold = new AtomicBoolean();
+    // An uninterruptible wait continues, and keeps the interrupt flag.
+    AtomicBoolean isInterrupted = new AtomicBoolean();
     Thread thread = new Thread(() -> {
       lock.readLock().lock();
-      isTold.set(Thread.currentThread().isInterrupted());
+      isInterrupted.set(Thread.currentThread().isInterrupted());
       lock.readLock().unlock();
     });
     thread.start();
@@ -138,14 +141,14 @@ class PhasedLockTest {
     assertTrue(thread.isAlive());
     lock.writeLock().unlock();
     thread.join(20_000);
-    assertTrue(isTold.get());
+    assertTrue(isInterrupted.get());
     assertEquals(0, lock.getReadLockCount());
   }
 
-  /** A counter that only writers change, two words that must agree for readers, and all ways to come in and to go away. */
+  /** Writers change a counter and two words that must agree for readers, with all ways to enter and to give up. */
   @ParameterizedTest
   @EnumSource
-  void nobodyMeetsAWriter(Tuning.Preset preset) throws Exception {
+  void writersAreAlone(Tuning.Preset preset) throws Exception {
     PhasedLock lock = new PhasedLock(preset);
     long[] words = new long[2];
     AtomicInteger inside = new AtomicInteger();
@@ -164,7 +167,7 @@ class PhasedLockTest {
             } else if (!lock.readLock().tryLock(random.nextInt(200), TimeUnit.MICROSECONDS)) {
               continue;
             }
-            assertTrue(inside.incrementAndGet() > 0, "a writer is there");
+            assertTrue(inside.incrementAndGet() > 0, "a writer is inside");
             assertEquals(words[0], words[1]);
             if (what == 0) {
               lock.readLock().lock();
@@ -175,16 +178,17 @@ class PhasedLockTest {
           } else {
             if (what < 8) {
               lock.writeLock().lock();
-            } else if (!(what == 8 ? lock.writeLock().tryLock() : lock.writeLock().tryLock(random.nextInt(200), TimeUnit.MICROSECONDS))) {
+            } else if (!(what == 8 ? lock.writeLock().tryLock()
+                                   : lock.writeLock().tryLock(random.nextInt(200), TimeUnit.MICROSECONDS))) {
               continue;
             }
-            assertEquals(0, inside.getAndAdd(-1000), "somebody is there");
+            assertEquals(0, inside.getAndAdd(-1000), "another thread is inside");
             words[0]++;
             words[1]++;
             written.incrementAndGet();
             inside.addAndGet(1000);
             if (what == 7) {
-              // Becomes a reader.
+              // Downgrade to a reader.
               lock.readLock().lock();
               lock.writeLock().unlock();
               inside.incrementAndGet();
@@ -205,15 +209,15 @@ class PhasedLockTest {
       one.get(20, TimeUnit.SECONDS);
     }
     assertEquals(written.get(), words[0]);
-    assertTrue(written.get() > 100, "writers came in: " + written);
+    assertTrue(written.get() > 100, "writers entered: " + written);
     assertEquals(List.of(0, 0, false), List.of(lock.getReadLockCount(), lock.waitingThreads(), lock.isWriteLocked()));
     assertTrue(lock.writeLock().tryLock());
   }
 
-  /** Readers that follow each other without a gap, and one writer; writers without a gap, and one reader: each gets its turn. */
+  /** A steady stream of readers and one writer, and of writers and one reader: each gets its turn. */
   @ParameterizedTest
   @EnumSource
-  void nobodyStarves(Tuning.Preset preset) throws Exception {
+  void noThreadStarves(Tuning.Preset preset) throws Exception {
     for (boolean crowdWrites : new boolean[] {false, true}) {
       PhasedLock lock = new PhasedLock(preset);
       AtomicBoolean isOver = new AtomicBoolean();
@@ -243,12 +247,15 @@ class PhasedLockTest {
     }
   }
 
-  /** What a copy does (a spy of Mockito's is one, and Hadoop's own tests put such in the lock's place), the lock has done: nothing changes in the object itself. */
+  /**
+   * A copy, such as Mockito's spies in Hadoop's own tests, is the same lock: the object has no mutable state itself.
+   */
   @Test
   void aCopyIsTheSameLock() {
     for (java.lang.reflect.Field field : PhasedLock.class.getDeclaredFields()) {
       assertTrue(java.lang.reflect.Modifier.isFinal(field.getModifiers()), field.getName());
-      assertTrue(java.lang.reflect.Modifier.isStatic(field.getModifiers()) || !field.getType().isPrimitive(), field.getName());
+      assertTrue(
+          java.lang.reflect.Modifier.isStatic(field.getModifiers()) || !field.getType().isPrimitive(), field.getName());
     }
   }
 }

@@ -65,17 +65,17 @@ class ShardedCallQueueTest {
     }
   }
 
-  /** One thread cannot tell it from stock's: the same calls in the same order, the same refusals. */
+  /** With one thread it behaves like stock's queue: the same calls in the same order, the same exceptions. */
   @Test
-  void likeStockToOneThread() {
+  void behavesLikeStockForOneThread() {
     for (int seed = 0; seed < 100; seed++) {
       Random random = new Random(seed);
       int levels = random.nextInt(4) + 1;
       int[] weights = random.ints(levels, 1, 4).toArray();
       int capacity = java.util.Arrays.stream(weights).sum() + random.nextInt(20);
       boolean isFailOver = random.nextBoolean();
-      FairCallQueue<Call> stock =
-          new FairCallQueue<>(levels, capacity, "stock." + NAME_SPACES.getAndIncrement(), weights, isFailOver, new Configuration(false));
+      FairCallQueue<Call> stock = new FairCallQueue<>(
+          levels, capacity, "stock." + NAME_SPACES.getAndIncrement(), weights, isFailOver, new Configuration(false));
       ShardedCallQueue<Call> ours = queue(levels, capacity, 1, isFailOver, weights);
       for (int step = 0; step < 300; step++) {
         Call call = new Call(step, random.nextInt(levels));
@@ -111,7 +111,7 @@ class ShardedCallQueueTest {
               stock.drainTo(one, max);
               ours.drainTo(other, max);
               assertEquals(one.size(), other.size());
-              // Stock drains level by level, ours as handlers take: what is left is not the same from here on.
+              // Stock drains level by level, ours in the order of handlers: the rest differs from here on.
               stock.drainTo(one);
               ours.drainTo(other);
               assertEquals(new java.util.HashSet<>(one), new java.util.HashSet<>(other));
@@ -125,13 +125,14 @@ class ShardedCallQueueTest {
         assertEquals(stock.remainingCapacity(), ours.remainingCapacity());
         assertEquals(tried(stock::peek), tried(ours::peek));
         assertEquals(java.util.Arrays.toString(stock.getQueueSizes()), java.util.Arrays.toString(ours.getQueueSizes()));
-        assertEquals(java.util.Arrays.toString(stock.getOverflowedCalls()), java.util.Arrays.toString(ours.getOverflowedCalls()));
+        assertEquals(java.util.Arrays.toString(stock.getOverflowedCalls()),
+            java.util.Arrays.toString(ours.getOverflowedCalls()));
       }
     }
   }
 
   @Test
-  void asManyAsItMayHold() {
+  void holdsItsCapacity() {
     for (int shards : new int[] {1, 3, 64}) {
       ShardedCallQueue<Call> queue = queue(2, 21, shards);
       int held = 0;
@@ -144,9 +145,9 @@ class ShardedCallQueueTest {
     }
   }
 
-  /** Those who wait for a long time are called: nothing is lost, nothing there twice, each reader's calls in order. */
+  /** Waiting threads are woken, and each call is taken exactly once. */
   @Test
-  void manyThreads() throws Exception {
+  void deliversEachCallOnce() throws Exception {
     for (int shards : new int[] {1, 2, 7}) {
       for (int capacity : new int[] {4, 1000}) {
         many(queue(2, capacity, shards), 4, 8, 8_000);
@@ -166,7 +167,7 @@ class ShardedCallQueueTest {
           for (int number = first; number < first + each; number++) {
             queue.put(new Call(number, number % 2));
             if (number % 1000 == 0) {
-              // Handlers get idle.
+              // Let handlers become idle.
               Thread.sleep(1);
             }
           }
@@ -179,7 +180,7 @@ class ShardedCallQueueTest {
       threads.add(new Thread(() -> {
         try {
           while (left.get() > 0) {
-            // Long, so that one that is not called is seen; the last ones end by time.
+            // A long timeout, so that a lost wake-up shows; the last polls end by their timeout.
             Call call = queue.poll(left.get() > 100 ? 20_000 : 20, TimeUnit.MILLISECONDS);
             if (call != null) {
               taken.incrementAndGet(call.number());
@@ -198,7 +199,7 @@ class ShardedCallQueueTest {
     while (left.get() > 0 && System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(15)) {
       Thread.sleep(1);
     }
-    assertEquals(0, left.get(), "handlers sleep though there is work");
+    assertEquals(0, left.get(), "handlers sleep although there are calls");
     threads.forEach(Thread::interrupt);
     for (Thread thread : threads) {
       thread.join();
@@ -211,9 +212,9 @@ class ShardedCallQueueTest {
     assertNull(queue.poll());
   }
 
-  /** Who is interrupted or late does not take a call with it, and does not leave one that it was called for. */
+  /** An interrupt or a timeout loses no call, and passes a wake-up on. */
   @Test
-  void whoGivesUpPassesOn() throws Exception {
+  void passesWakeUpsOn() throws Exception {
     ShardedCallQueue<Call> queue = queue(1, 1000, 2);
     AtomicLong taken = new AtomicLong();
     AtomicLong interrupts = new AtomicLong();
@@ -266,7 +267,7 @@ class ShardedCallQueueTest {
   }
 
   @Test
-  void whoPutsIntoAFullOneWaits() throws Exception {
+  void waitsWhenFull() throws Exception {
     ShardedCallQueue<Call> queue = queue(1, 2, 1);
     queue.put(new Call(0, 0));
     queue.put(new Call(1, 0));
@@ -275,7 +276,7 @@ class ShardedCallQueueTest {
       try {
         queue.put(new Call(3, 0));
       } catch (InterruptedException e) {
-        // Seen by what is there.
+        // The checks below show it.
       }
     });
     putting.start();
@@ -291,13 +292,15 @@ class ShardedCallQueueTest {
     interrupted.join();
   }
 
-  /** As the server does at -refreshCallQueue: no call is lost. */
+  /** A swap of queues, as by -refreshCallQueue, loses no call. */
   @Test
   @SuppressWarnings("unchecked")
-  void swappedUnderLoad() throws Exception {
+  void isSwappedUnderLoad() throws Exception {
     String ns = "swap." + NAME_SPACES.getAndIncrement();
-    Class<? extends BlockingQueue<Call>> sharded = (Class<? extends BlockingQueue<Call>>) (Class<?>) ShardedCallQueue.class;
-    Class<? extends BlockingQueue<Call>> linked = (Class<? extends BlockingQueue<Call>>) (Class<?>) java.util.concurrent.LinkedBlockingQueue.class;
+    Class<? extends BlockingQueue<Call>> sharded =
+        (Class<? extends BlockingQueue<Call>>) (Class<?>) ShardedCallQueue.class;
+    Class<? extends BlockingQueue<Call>> linked =
+        (Class<? extends BlockingQueue<Call>>) (Class<?>) java.util.concurrent.LinkedBlockingQueue.class;
     Configuration conf = new Configuration(false);
     CallQueueManager<Call> manager = new CallQueueManager<>(sharded, DefaultRpcScheduler.class, false, 500, ns, conf);
     Thread swapping = new Thread(() -> {
@@ -338,7 +341,7 @@ class ShardedCallQueueTest {
   }
 
   @Test
-  void stocksBeanTellsOfIt() throws Exception {
+  void servesStocksBean() throws Exception {
     String ns = "bean" + NAME_SPACES.getAndIncrement();
     ShardedCallQueue<Call> queue = new ShardedCallQueue<>(2, 10, ns, weights(2), false, new Configuration(false));
     queue.put(new Call(0, 1));
@@ -347,9 +350,9 @@ class ShardedCallQueueTest {
     assertEquals("[0, 1]", java.util.Arrays.toString(sizes));
   }
 
-  /** Stock's LinkedBlockingQueue takes any capacity: a server with one handler and one place must start with this one too. */
+  /** Any capacity works, as with stock's LinkedBlockingQueue: a server may have one handler and one place. */
   @Test
-  void fewerPlacesThanWeights() throws Exception {
+  void acceptsFewerPlacesThanWeights() throws Exception {
     int[] weights = {8, 4, 2, 1};
     for (int capacity = 1; capacity <= 20; capacity++) {
       ShardedCallQueue<Call> queue = queue(4, capacity, 2, false, weights);
@@ -370,11 +373,12 @@ class ShardedCallQueueTest {
   }
 
   @Test
-  void wrongSettings() {
+  void refusesWrongSettings() {
     Configuration conf = new Configuration(false);
     conf.set("ns." + ShardedCallQueue.SHARDS_KEY, "many");
-    String said = assertThrows(
-        IllegalArgumentException.class, () -> new ShardedCallQueue<Call>(1, 10, "ns", weights(1), false, conf)).getMessage();
-    assertEquals("ns.yunti.callqueue.shards is 'many'; give a number from 1 to 1024", said);
+    String message = assertThrows(
+        IllegalArgumentException.class, () -> new ShardedCallQueue<Call>(1, 10, "ns", weights(1), false, conf))
+                      .getMessage();
+    assertEquals("ns.yunti.callqueue.shards is 'many'; give a number from 1 to 1024", message);
   }
 }

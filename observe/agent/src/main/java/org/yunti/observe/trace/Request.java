@@ -3,19 +3,19 @@ package org.yunti.observe.trace;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What the observer wants, as it writes it: lines of a word and its value, the last one empty. */
+/** The observer's request. As text, each line is a word and its value, and the last line is empty. */
 public final class Request {
-  /** Methods, as the user wrote them. */
+  /** Method patterns of the user. */
   public final List<String> methods = new ArrayList<>();
-  /** Arguments and results as texts too. */
+  /** Set to report arguments and results as text. */
   public boolean withTexts;
-  /** Outermost calls that took less are dropped, with what they called. */
+  /** Nanoseconds below which outermost calls are dropped, with their callees. */
   public long overNanos;
-  /** Calls a second that are told at most. */
+  /** Calls per second to report at most. */
   public long callsMax = 10_000;
-  /** After it the look ends by itself. */
+  /** Milliseconds after which the trace ends by itself. */
   public long millisMax = 60_000;
-  /** Methods that are not there yet may come. */
+  /** Set if classes with the methods may be loaded later. */
   public boolean waits;
 
   static Request parse(String text) {

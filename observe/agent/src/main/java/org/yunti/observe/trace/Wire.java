@@ -11,32 +11,33 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * Words with the observer, over a socket whose end is the end of the look.
+ * Connection to the observer over a socket. The trace ends when the socket closes.
  *
  * <pre>
- *   observer -> agent   a {@link Request}; later '.', the wish to end
- *   agent -> observer   frames: a letter, the length of what follows (4 bytes), and it; numbers with their high bytes first
+ *   observer -> agent   a {@link Request}; later '.', the request to end
+ *   agent -> observer   frames: a letter, the length of the body (4 bytes), the body; numbers are big-endian
  *
- *     M  number (4), name       a method that is traced
- *     S  text                   what is not traced, and why
- *     R                         from here on calls are seen
+ *     M  number (4), name       a traced method
+ *     S  text                   something that is not traced, and the reason
+ *     R                         calls are recorded from now on
  *     C  chunk                  calls of a thread: {@link org.yunti.observe.trace.calls.ThreadCalls}
- *     L  number (8)             calls that are not told, so far
- *     N  text, 0, text          no such method; a hint
- *     B                         another trace is at work here
- *     F  text                   it failed
- *     Z                         all is as it was before
+ *     L  number (8)             calls lost so far
+ *     N  text, 0, text          a pattern without a method; a hint
+ *     B                         another trace is running in this JVM
+ *     F  text                   an error
+ *     Z                         all methods are restored
  * </pre>
  *
- * Nothing waits for an observer that does not read: what is not taken stays here, and calls in their ring until they are lost.
+ * Nothing waits for an observer that does not read. Unread bytes stay here, and calls stay in their ring until they are
+ * lost.
  */
 final class Wire implements Closeable {
   private static final int ROOM_MIN = 1 << 16;
-  /** More than this waiting for the observer: no calls are added. */
+  /** Unread bytes above which no calls are added. */
   private static final int BEHIND = 1 << 20;
 
   private final SocketChannel channel;
-  /** What waits to be written lies before its position. */
+  /** Bytes to write, up to the buffer's position. */
   private ByteBuffer out = ByteBuffer.allocate(ROOM_MIN);
 
   Wire(Path socket) throws IOException {
@@ -63,7 +64,7 @@ final class Wire implements Closeable {
     }
   }
 
-  void say(char kind, String text) {
+  void send(char kind, String text) {
     byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
     room(5 + bytes.length).put((byte) kind).putInt(bytes.length).put(bytes);
   }
@@ -88,7 +89,7 @@ final class Wire implements Closeable {
     return out.position() > BEHIND;
   }
 
-  /** Writes what the observer takes at once. */
+  /** Writes as much as the socket accepts without blocking. */
   void flush() throws IOException {
     out.flip();
     try {
@@ -98,7 +99,7 @@ final class Wire implements Closeable {
     }
   }
 
-  /** Writes all, or as much as an observer takes in a second. */
+  /** Writes everything, or as much as the observer reads in a second. */
   void flushAll() throws IOException, InterruptedException {
     for (int i = 0; i < 200 && out.position() > 0; i++) {
       flush();
@@ -108,8 +109,8 @@ final class Wire implements Closeable {
     }
   }
 
-  /** Whether the observer wants the end, or is gone. */
-  boolean isEndWanted() throws IOException {
+  /** Returns true if the observer has requested the end, or is gone. */
+  boolean isEndRequested() throws IOException {
     return channel.read(ByteBuffer.allocate(16)) != 0;
   }
 

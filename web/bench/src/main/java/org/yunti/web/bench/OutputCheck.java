@@ -14,36 +14,42 @@ import org.yunti.web.bench.page.Pages;
 import org.yunti.web.velocity.CompiledTemplate;
 import org.yunti.web.velocity.compiler.Explanation;
 
-/** Renders each page by each engine and compares with stock Velocity; only engines that agree may be measured. A line of JSON a page. */
+/**
+ * Check of each page by each engine against stock Velocity; only engines that agree may be measured. Prints one line of
+ * JSON per page.
+ */
 public final class OutputCheck {
   private OutputCheck() {}
 
   /**
-   * How an engine's page compares with stock Velocity's.
+   * Comparison of an engine's page with stock Velocity's.
    *
-   * @param same "bytes", "squeezed" (but for white space), or "no"
+   * @param page name of the page
+   * @param engine name of the engine
+   * @param bytes bytes of the page
+   * @param same "bytes", "squeezed" (equal except white space), or "no"
    */
-  public record Compared(String page, String engine, int bytes, String same) {
+  public record Comparison(String page, String engine, int bytes, String same) {
     String json() {
-      return String.format(Locale.ROOT, "{\"page\": \"%s\", \"engine\": \"%s\", \"bytes\": %d, \"same\": \"%s\"}", page, engine, bytes,
-          same);
+      return String.format(Locale.ROOT, "{\"page\": \"%s\", \"engine\": \"%s\", \"bytes\": %d, \"same\": \"%s\"}", page,
+          engine, bytes, same);
     }
   }
 
-  public static List<Compared> all() throws IOException {
-    List<Compared> all = new ArrayList<>();
+  public static List<Comparison> all() throws IOException {
+    List<Comparison> all = new ArrayList<>();
     for (String page : Pages.ALL) {
       byte[] stock = twice(page, Engines.STOCK);
       for (String engine : Engines.of(page)) {
         byte[] theirs = twice(page, engine);
-        all.add(new Compared(page, engine, theirs.length,
+        all.add(new Comparison(page, engine, theirs.length,
             Arrays.equals(stock, theirs) ? "bytes" : squeezed(stock).equals(squeezed(theirs)) ? "squeezed" : "no"));
       }
     }
     return all;
   }
 
-  /** The second page of a renderer, which must be as the first. */
+  /** Returns the second page of a renderer, which must equal the first. */
   static byte[] twice(String page, String engine) throws IOException {
     Renderer renderer = Engines.renderer(page, engine);
     ByteArrayOutputStream first = new ByteArrayOutputStream();
@@ -56,21 +62,23 @@ public final class OutputCheck {
     return second.toByteArray();
   }
 
-  /** Without white space beside a tag, and with one space for each other run of it. */
+  /** Returns a page without white space beside tags, and with one space for each other run. */
   private static String squeezed(byte[] page) {
-    return new String(page, StandardCharsets.UTF_8).replaceAll("\\s+", " ").replace("> ", ">").replace(" <", "<").trim();
+    return new String(page, StandardCharsets.UTF_8).replaceAll("\\s+", " ").replace("> ", ">").replace(" <", "<")
+        .trim();
   }
 
-  /** How much of each page is compiled. */
+  /** Returns the compiled share of a page. */
   static String compiled(String page) {
     Explanation explanation = ((CompiledTemplate) VelocityRenderer.template(page, true)).explanation();
-    return String.format(Locale.ROOT, "{\"page\": \"%s\", \"compiled_nodes\": %d, \"interpreted_nodes\": %d, \"bytecode_bytes\": %d}", page,
+    return String.format(Locale.ROOT,
+        "{\"page\": \"%s\", \"compiled_nodes\": %d, \"interpreted_nodes\": %d, \"bytecode_bytes\": %d}", page,
         explanation.compiledNodes(), explanation.interpretedNodes(), explanation.bytecodeBytes());
   }
 
   public static void main(String[] args) throws IOException {
     boolean isGood = true;
-    for (Compared compared : all()) {
+    for (Comparison compared : all()) {
       System.out.println(compared.json());
       isGood &= !compared.same().equals("no");
     }

@@ -17,7 +17,7 @@ import org.yunti.web.bench.engine.Renderer;
 import org.yunti.web.bench.measure.OperationMeter;
 import org.yunti.web.bench.measure.Sink;
 
-/** One page by one engine: a JVM has never seen another, so that none is slowed down by what the others have loaded. */
+/** Benchmark of one page by one engine, in its own JVM, so that other engines' classes do not slow it down. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -13,25 +13,25 @@ import org.yunti.web.bench.page.Pages;
 import org.yunti.web.bench.server.LoadClient;
 import org.yunti.web.bench.server.SearchServer;
 
-/** Everything that is measured runs once, so that it cannot rot. Speeds are not looked at. */
+/** Test that runs every benchmark once, so that none rots. It does not compare speeds. */
 class BenchTest {
   @Test
-  void everyEngineGivesThePageOfStockVelocity() throws Exception {
-    List<OutputCheck.Compared> all = OutputCheck.all();
+  void rendersThePageOfStockVelocityInEveryEngine() throws Exception {
+    List<OutputCheck.Comparison> all = OutputCheck.all();
     assertEquals(2 * 9 + 4 * 4, all.size());
-    for (OutputCheck.Compared compared : all) {
+    for (OutputCheck.Comparison compared : all) {
       assertEquals("bytes", compared.same(), compared.toString());
     }
   }
 
   @Test
-  void pagesHaveTheSizesThatAreClaimed() throws Exception {
+  void rendersPagesOfTheClaimedSizes() throws Exception {
     assertEquals(5_700, OutputCheck.twice(Pages.STOCKS, Engines.STOCK).length, 100);
     assertEquals(117_000, OutputCheck.twice(Pages.SEARCH, Engines.STOCK).length, 1_000);
   }
 
   @Test
-  void eachBenchmarkRunsOnce() throws Exception {
+  void runsEachBenchmarkOnce() throws Exception {
     for (String page : Pages.ALL) {
       for (String engine : Engines.of(page)) {
         PageBenchmark benchmark = new PageBenchmark();
@@ -46,7 +46,7 @@ class BenchTest {
   }
 
   @Test
-  void templatesAreLoadedByBoth() throws Exception {
+  void loadsTemplatesInBoth() throws Exception {
     for (String engine : Arrays.asList(Engines.STOCK, Engines.OURS)) {
       ColdCompile.main(new String[] {engine});
       ManyTemplates.main(new String[] {engine, "12"});
@@ -54,11 +54,11 @@ class BenchTest {
   }
 
   @Test
-  void theServerServesBoth() throws Exception {
+  void servesBoth() throws Exception {
     for (String engine : Arrays.asList(Engines.STOCK, Engines.OURS)) {
       SearchServer server = new SearchServer(engine);
       try {
-        LoadClient.Served served = new LoadClient(server.port(), 2).run(0.2);
+        LoadClient.LoadResult served = new LoadClient(server.port(), 2).run(0.2);
         assertTrue(served.requests() > 0 && served.cpuNanos() > 0, engine);
         assertEquals(OutputCheck.twice(Pages.SEARCH, engine).length, served.bytes() / served.requests(), engine);
       } finally {

@@ -14,8 +14,8 @@ import org.apache.velocity.runtime.directive.Directive;
 import org.apache.velocity.runtime.parser.node.Node;
 
 /**
- * {@code #async() .. #end}: a block that the page does not wait for. Switched on by
- * {@code runtime.custom_directives = org.yunti.web.delivery.AsyncBlock}.
+ * The directive {@code #async() .. #end}: a block that the page does not wait for. Enable it with {@code
+ * runtime.custom_directives = org.yunti.web.delivery.AsyncBlock}.
  *
  * <pre>
  *   #async({"placeholder": "&lt;p&gt;loading ..&lt;/p&gt;", "error": "&lt;p&gt;not now&lt;/p&gt;", "timeout": 800})
@@ -23,12 +23,11 @@ import org.apache.velocity.runtime.parser.node.Node;
  *   #end
  * </pre>
  *
- * <p>All arguments may be left out; {@code timeout} is in milliseconds from the moment that the page comes to the block. Where the page is
- * rendered by an {@link AsyncPage}, the placeholder stands in the block's place until the block comes; everywhere else the block is
- * rendered where it stands.
+ * <p>All arguments are optional; {@code timeout} is in milliseconds from the moment the page reaches the block. An
+ * {@link AsyncPage} shows the placeholder until the block arrives; any other page renders the block in place.
  *
- * <p>The block sees the context as it is when the page comes to it. What the block sets is its own, and the page behind it does not see it.
- * Objects of the context are used by two threads then: they must stand it.
+ * <p>The block sees the context as it was when the page reached it. Its own {@code #set}s stay its own. Two threads use
+ * the context's objects, so these must be thread-safe.
  */
 public final class AsyncBlock extends Directive {
   private Node block;
@@ -54,7 +53,7 @@ public final class AsyncBlock extends Directive {
   @Override
   public boolean render(InternalContextAdapter context, Writer writer, Node node) throws IOException {
     Object sink = context.get(AsyncPage.KEY);
-    // The child is asked for again: a compiled template has put another in its place.
+    // Reads the child again: a compiled template has replaced it.
     Node body = node.jjtGetNumChildren() == 0 ? block : node.jjtGetChild(node.jjtGetNumChildren() - 1);
     if (!(sink instanceof AsyncPage page)) {
       return body.render(context, writer);
@@ -72,7 +71,8 @@ public final class AsyncBlock extends Directive {
     }
     Object value = arguments.value(context);
     if (!(value instanceof Map<?, ?> map)) {
-      throw new VelocityException("#async at " + where() + " takes a map: {\"placeholder\": .., \"error\": .., \"timeout\": milliseconds}");
+      throw new VelocityException("#async at " + where()
+          + " takes a map: {\"placeholder\": .., \"error\": .., \"timeout\": milliseconds}");
     }
     for (Map.Entry<?, ?> entry : map.entrySet()) {
       Object given = entry.getValue();
@@ -91,14 +91,15 @@ public final class AsyncBlock extends Directive {
     if (given instanceof Number number && number.longValue() > 0) {
       return number.longValue();
     }
-    throw new VelocityException("#async at " + where() + ": timeout is a number of milliseconds above 0, and not " + given);
+    throw new VelocityException("#async at " + where() + ": timeout must be a number of milliseconds above 0, not "
+        + given);
   }
 
   private String where() {
     return getTemplateName() + "[line " + getLine() + ", column " + getColumn() + "]";
   }
 
-  /** The context as it is now, behind which the page's own goes on. */
+  /** Returns a copy of the context, independent of the page's own. */
   private static InternalContextAdapter snapshot(InternalContextAdapter context) {
     Context copy = ContextCopy.of(context);
     InternalContextAdapterImpl own = new InternalContextAdapterImpl(copy);

@@ -16,15 +16,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Blocks of pages that have left, each under a path that only its reader knows, once. What answers those paths asks {@link #take}:
+ * Store of blocks of sent pages, each under a random path that works once. The server of these paths calls {@link
+ * #take}:
  *
  * <pre>
  *   AsyncFragments fragments = new AsyncFragments("/fragments/", 10_000);
- *   server.createContext("/fragments/", exchange -&gt; answer(exchange, fragments.take(exchange.getRequestURI().getPath())));
+ *   server.createContext("/fragments/", exchange -&gt;
+ *       answer(exchange, fragments.take(exchange.getRequestURI().getPath())));
  * </pre>
  *
- * <p>Of more than the largest number, the oldest is forgotten: memory stays bounded when nobody comes for them. They live in this process,
- * so that a reader must come back to it.
+ * <p>Above the maximum number the oldest block is dropped, so memory stays bounded if browsers do not fetch them. The
+ * blocks are in this process, so requests must reach the same process. Thread-safe.
  */
 public final class AsyncFragments {
   private static final Logger LOG = LoggerFactory.getLogger(AsyncFragments.class);
@@ -35,16 +37,27 @@ public final class AsyncFragments {
   private final SecureRandom random = new SecureRandom();
   private final Map<String, CompletableFuture<String>> byPath = new LinkedHashMap<>();
 
-  /** @param prefix of the paths, which needs no escaping in HTML and in JavaScript */
+  /**
+   * Creates a store.
+   *
+   * @param prefix prefix of the paths: / and then letters, digits and {@code /._-}
+   * @param max blocks kept at most
+   * @throws IllegalArgumentException if the prefix has other characters
+   */
   public AsyncFragments(String prefix, int max) {
     if (!prefix.matches("/[A-Za-z0-9/._-]*")) {
-      throw new IllegalArgumentException("a prefix of paths begins with / and has letters, digits and /._- alone: " + prefix);
+      throw new IllegalArgumentException("a prefix of paths must begin with / and have only letters, digits and /._-: "
+          + prefix);
     }
     this.prefix = prefix;
     this.max = max;
   }
 
-  /** @return the path under which the block will be */
+  /**
+   * Starts a block.
+   *
+   * @return the path of the block
+   */
   String add(Executor executor, AsyncPage.Settings settings, AsyncPage.Block block) {
     byte[] token = new byte[TOKEN_BYTES];
     random.nextBytes(token);
@@ -63,13 +76,15 @@ public final class AsyncFragments {
     } catch (RejectedExecutionException e) {
       html = CompletableFuture.failedFuture(e);
     }
-    CompletableFuture<String> answer = html.orTimeout(settings.timeoutMillis(), TimeUnit.MILLISECONDS).exceptionally(e -> {
+    CompletableFuture<String> answer = html.orTimeout(settings.timeoutMillis(), TimeUnit.MILLISECONDS)
+        .exceptionally(e -> {
       LOG.error("a block of a page has failed or is late", e);
       return settings.error();
     });
     synchronized (byPath) {
       byPath.put(path, answer);
-      for (Iterator<String> oldest = byPath.keySet().iterator(); byPath.size() > max; oldest = byPath.keySet().iterator()) {
+      for (Iterator<String> oldest = byPath.keySet().iterator(); byPath.size() > max; oldest = byPath.keySet()
+          .iterator()) {
         oldest.next();
         oldest.remove();
       }
@@ -78,9 +93,9 @@ public final class AsyncFragments {
   }
 
   /**
-   * The block of a path, waited for no longer than its timeout, with its error text when it has failed.
+   * Returns the block of a path, and waits for it up to its timeout. A block that failed is its error text.
    *
-   * @return null: there is none, or it has been taken
+   * @return null if there is no such block, or it has been taken
    */
   public String take(String path) {
     CompletableFuture<String> html;

@@ -18,77 +18,89 @@ import org.slf4j.LoggerFactory;
 import org.yunti.web.velocity.output.ByteWriter;
 
 /**
- * One page whose {@code #async} blocks come when they are ready:
+ * Page whose {@code #async} blocks arrive when they are ready:
  *
  * <pre>
- *   &lt;div id=y1&gt;placeholder&lt;/div&gt; .. &lt;/html&gt;         the page leaves, and is flushed
- *   &lt;template id=y1t&gt;block&lt;/template&gt;&lt;script&gt;..        each block behind it, in the order in which they are ready
+ *   &lt;div id=y1&gt;placeholder&lt;/div&gt; .. &lt;/html&gt;         the page, flushed
+ *   &lt;template id=y1t&gt;block&lt;/template&gt;&lt;script&gt;..        each block after it, in order of completion
  * </pre>
  *
- * <p>A block that fails, that is not ready in its time, or whose task the executor refuses, becomes the error text of its settings and a
- * line of the log. The thread of a block that is late is not interrupted. Rendered by one thread, used once.
+ * <p>A block becomes the error text of its settings, with a line of the log, if it fails or is late, or if the executor
+ * refuses its task. The thread of a late block is not interrupted. One thread renders the page; use it once.
  */
 public final class AsyncPage {
-  /** In the context while such a page is rendered. */
+  /** Key of the page in the context while it is rendered. */
   static final String KEY = "yunti.async.page";
   private static final Logger LOG = LoggerFactory.getLogger(AsyncPage.class);
-  /** Puts what a template element has into the place of the placeholder. */
+  /** Script that moves the content of a template element to the placeholder. */
   private static final String MOVE = "(function(i){var t=document.getElementById(i+\"t\"),p=document.getElementById(i);"
       + "p.replaceWith(t.content);t.remove();document.currentScript.remove()})";
 
-  /** Asks for a block and puts it, or the error text where it cannot be had, into the place of the placeholder. */
-  private static final String FETCH = "(function(i,u,e){fetch(u).then(function(r){return r.ok?r.text():e},function(){return e})"
+  /** Script that fetches a block and replaces the placeholder by it, or by the error text if the request fails. */
+  private static final String FETCH =
+      "(function(i,u,e){fetch(u).then(function(r){return r.ok?r.text():e},function(){return e})"
       + ".then(function(h){document.getElementById(i).outerHTML=h});document.currentScript.remove()})";
 
   private final Executor executor;
   private final Settings defaults;
   private final String nonce;
-  /** Where blocks are fetched from; null: they come behind the page. */
+  /** Store of blocks that browsers fetch; null: the blocks follow the page. */
   private final AsyncFragments fragments;
-  private final Map<Integer, Waiting> waiting = new HashMap<>();
-  private final BlockingQueue<Waiting> ready = new LinkedBlockingQueue<>();
+  private final Map<Integer, PendingBlock> waiting = new HashMap<>();
+  private final BlockingQueue<PendingBlock> ready = new LinkedBlockingQueue<>();
   private int blocks;
 
   /**
-   * Of a block.
+   * Settings of a block.
    *
-   * @param placeholder HTML that stands in its place until it comes
-   * @param error HTML that takes its place when it fails or is late
-   * @param timeoutMillis counted from where the page comes to it
+   * @param placeholder HTML shown until the block arrives
+   * @param error HTML shown if the block fails or is late
+   * @param timeoutMillis milliseconds from the moment the page reaches the block
    */
   public record Settings(String placeholder, String error, long timeoutMillis) {}
 
-  /** Renders a block. */
+  /** Renderer of a block. */
   interface Block {
     void render(Writer writer) throws IOException;
   }
 
-  private static final class Waiting {
+  private static final class PendingBlock {
     final int number;
     final Settings settings;
     final long untilNanos;
-    /** What it has written; null: it has failed, or is not ready. */
+    /** Output of the block; null if it failed or is not ready. */
     volatile String html;
 
-    Waiting(int number, Settings settings) {
+    PendingBlock(int number, Settings settings) {
       this.number = number;
       this.settings = settings;
       untilNanos = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(settings.timeoutMillis());
     }
   }
 
-  /** @param executor renders blocks; bounded, since each page may bring several */
+  /**
+   * Creates a page whose blocks follow it in the same response.
+   *
+   * @param executor executor of the blocks; bounded, because each page may have several
+   * @param defaults settings for blocks without arguments
+   */
   public AsyncPage(Executor executor, Settings defaults) {
     this(executor, defaults, null, null);
   }
 
   /**
-   * @param nonce of the page's content security policy, which its scripts are given; null: none
-   * @param fragments where the reader asks for the blocks, so that the page itself ends at once; null: they come behind the page
+   * Creates a page.
+   *
+   * @param executor executor of the blocks; bounded, because each page may have several
+   * @param defaults settings for blocks without arguments
+   * @param nonce nonce of the page's content security policy for its scripts; null: none
+   * @param fragments store from which the browser fetches the blocks, so the page ends at once; null: the blocks follow
+   *     the page
+   * @throws IllegalArgumentException if the nonce has characters outside of base64
    */
   public AsyncPage(Executor executor, Settings defaults, String nonce, AsyncFragments fragments) {
     if (nonce != null && !nonce.matches("[A-Za-z0-9+/_=-]+")) {
-      throw new IllegalArgumentException("a nonce is of base64");
+      throw new IllegalArgumentException("a nonce must have base64 characters only");
     }
     this.executor = executor;
     this.defaults = defaults;
@@ -100,7 +112,12 @@ public final class AsyncPage {
     return defaults;
   }
 
-  /** Renders the page, flushes it, then writes its blocks as they come. Returns when the last is there or is given up. */
+  /**
+   * Renders the page, flushes it, then writes its blocks as they complete. Returns when the last block is written or
+   * given up.
+   *
+   * @throws IOException if the stream fails, or the thread is interrupted
+   */
   public void render(Template template, Context context, ByteWriter out) throws IOException {
     Object before = context.put(KEY, this);
     try {
@@ -116,7 +133,7 @@ public final class AsyncPage {
       out.flush();
     }
     while (!waiting.isEmpty()) {
-      Waiting next = next();
+      PendingBlock next = next();
       if (next == null) {
         giveUp(out);
       } else if (waiting.remove(next.number) != null) {
@@ -128,21 +145,21 @@ public final class AsyncPage {
     }
   }
 
-  /** The next block that is ready before the first of them is late. */
-  private Waiting next() throws IOException {
+  /** Returns the next block that is ready; null when the first of them is late. */
+  private PendingBlock next() throws IOException {
     long until = waiting.values().stream().mapToLong(w -> w.untilNanos - System.nanoTime()).min().orElse(0);
     try {
       return until <= 0 ? ready.poll() : ready.poll(until, TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new IOException("interrupted while blocks of a page were waited for", e);
+      throw new IOException("interrupted while waiting for blocks of a page", e);
     }
   }
 
   private void giveUp(ByteWriter out) throws IOException {
     long now = System.nanoTime();
-    for (Iterator<Waiting> all = waiting.values().iterator(); all.hasNext();) {
-      Waiting late = all.next();
+    for (Iterator<PendingBlock> all = waiting.values().iterator(); all.hasNext();) {
+      PendingBlock late = all.next();
       if (late.untilNanos - now <= 0) {
         all.remove();
         LOG.warn("block {} of a page is not ready within {} ms", late.number, late.settings.timeoutMillis());
@@ -152,16 +169,16 @@ public final class AsyncPage {
     out.flush();
   }
 
-  private void write(ByteWriter out, Waiting block, String html) throws IOException {
+  private void write(ByteWriter out, PendingBlock block, String html) throws IOException {
     String id = "yunti-async-" + block.number;
     out.write("<template id=\"" + id + "t\">");
     out.write(html == null ? block.settings.error() : html);
     out.write("</template>" + script() + MOVE + "(\"" + id + "\")</script>\n");
   }
 
-  /** The page has come to a block. */
+  /** Starts a block and writes its placeholder. */
   void add(Writer writer, Settings settings, Block block) throws IOException {
-    Waiting added = new Waiting(++blocks, settings);
+    PendingBlock added = new PendingBlock(++blocks, settings);
     String id = "yunti-async-" + added.number;
     writer.write("<div id=\"" + id + "\">" + settings.placeholder() + "</div>");
     if (fragments != null) {
@@ -184,7 +201,7 @@ public final class AsyncPage {
     return nonce == null ? "<script>" : "<script nonce=\"" + nonce + "\">";
   }
 
-  private void run(Waiting block, Block body) {
+  private void run(PendingBlock block, Block body) {
     try {
       StringWriter html = new StringWriter();
       body.render(html);

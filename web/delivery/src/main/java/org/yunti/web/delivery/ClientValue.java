@@ -7,8 +7,8 @@ import org.apache.velocity.runtime.directive.Directive;
 import org.apache.velocity.runtime.parser.node.Node;
 
 /**
- * {@code #clientvalue() .. #end}: what the block writes, as a JavaScript string that may stand in a script of a page. Build-time shrinking
- * puts it around the values of marked loops; an author has no need of it.
+ * The directive {@code #clientvalue() .. #end}: the output of the block as a JavaScript string in a script of a page.
+ * Build-time shrinking puts it around the values of marked loops; authors do not need it.
  */
 public final class ClientValue extends Directive {
   @Override

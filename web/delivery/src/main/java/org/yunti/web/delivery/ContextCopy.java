@@ -8,11 +8,11 @@ import org.apache.velocity.context.Context;
 import org.apache.velocity.context.InternalContextAdapter;
 import org.apache.velocity.runtime.directive.ForeachScope;
 
-/** A context as it is at one moment. */
+/** Copy of a context at one moment. */
 final class ContextCopy {
-  /** A loop's scope that does not go on with its loop. */
-  private static final class Standing extends ForeachScope {
-    Standing(ForeachScope loop) {
+  /** Scope of a loop, fixed at the current element. */
+  private static final class FixedScope extends ForeachScope {
+    FixedScope(ForeachScope loop) {
       super(new Object(), loop.getParent());
       index = loop.getIndex();
       hasNext = loop.getHasNext();
@@ -26,11 +26,11 @@ final class ContextCopy {
     add(values, context.getInternalUserContext());
     add(values, context);
     values.remove(AsyncPage.KEY);
-    values.replaceAll((key, value) -> value instanceof ForeachScope loop ? new Standing(loop) : value);
+    values.replaceAll((key, value) -> value instanceof ForeachScope loop ? new FixedScope(loop) : value);
     return new VelocityContext(values);
   }
 
-  /** Inner contexts first, so that what hides their values comes behind. */
+  /** Adds the values of inner contexts first, so that outer values replace them. */
   private static void add(Map<String, Object> values, Context context) {
     if (context instanceof AbstractContext chained && chained.getChainedContext() != null) {
       add(values, chained.getChainedContext());

@@ -4,7 +4,8 @@ import java.io.IOException;
 import java.io.Writer;
 
 /**
- * Writes what it is given as the inside of a JavaScript string that may stand in a script of a page. What needs no escape goes on whole.
+ * Writer of the inside of a JavaScript string in a script of a page. Text without special characters passes in one
+ * piece.
  */
 final class LiteralWriter extends Writer {
   private static final char[] HEX = "0123456789abcdef".toCharArray();
@@ -16,8 +17,8 @@ final class LiteralWriter extends Writer {
   }
 
   /**
-   * Of a sign that may not stand there: what does; null: it may. Angles would end or change the script, the last two end a line of old
-   * JavaScript.
+   * Returns the escape of a character; null if it needs none. {@code <} could end or change the script; U+2028 and
+   * U+2029 end a line in old JavaScript.
    */
   private static String escape(char c) {
     return switch (c) {

@@ -32,11 +32,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.yunti.web.velocity.output.ByteWriter;
 
-/** Each test with templates compiled and not. */
+/** Tests of AsyncPage and AsyncFragments, with compiled and interpreted templates. */
 class AsyncPageTest {
   private static final AsyncPage.Settings DEFAULTS = new AsyncPage.Settings("<i>wait</i>", "<i>sorry</i>", 20_000);
 
-  /** Waits for the test, or throws. */
+  /** Model that waits for the test, or throws. */
   public static final class Slow {
     private final CountDownLatch latch;
 
@@ -65,7 +65,8 @@ class AsyncPageTest {
       properties.setProperty("resource.loader.string.class", StringResourceLoader.class.getName());
       properties.setProperty("resource.loader.string.repository.static", "false");
       properties.setProperty("resource.loader.string.repository.name", "templates");
-      properties.setProperty("runtime.custom_directives", AsyncBlock.class.getName() + "," + ClientValue.class.getName());
+      properties.setProperty("runtime.custom_directives", AsyncBlock.class.getName() + ","
+          + ClientValue.class.getName());
       if (compiles) {
         properties.setProperty("resource.manager.class", "org.yunti.web.velocity.CompilingResourceManager");
       }
@@ -88,7 +89,7 @@ class AsyncPageTest {
     return new VelocityContext(new HashMap<>(Map.of("slow", new Slow(latch), "items", List.of("a", "b", "c"))));
   }
 
-  /** The blocks in their order, behind what the page is without its scripts. */
+  /** Returns the page without its scripts, then its blocks in order. */
   private static List<String> parts(String page) {
     List<String> parts = new ArrayList<>();
     Matcher block = Pattern.compile("<template id=\"(yunti-async-\\d+)t\">(.*?)</template><script>.*?</script>\n",
@@ -117,7 +118,7 @@ class AsyncPageTest {
   }
 
   @Test
-  void thePageLeavesBeforeItsBlock() throws Exception {
+  void flushesThePageBeforeItsBlock() throws Exception {
     for (VelocityEngine engine : engines) {
       put(engine, "<p>a</p>#async({\"placeholder\": \"…\"})<p>$slow.text</p>#end<p>b</p>");
       StringBuilder seen = new StringBuilder();
@@ -152,10 +153,11 @@ class AsyncPageTest {
   }
 
   @Test
-  void aBlockSeesTheContextAsItWas() throws Exception {
+  void rendersABlockWithTheContextAsItWas() throws Exception {
     for (VelocityEngine engine : engines) {
       List<String> parts = parts(render(engine,
-          "#foreach($i in $items)#set($x = $i)#async()$x $foreach.count $foreach.hasNext#set($y = 1)#end#end#set($x = 9)$x $!y", page()));
+          "#foreach($i in $items)#set($x = $i)#async()$x $foreach.count $foreach.hasNext#set($y = 1)#end#end"
+              + "#set($x = 9)$x $!y", page()));
       assertTrue(parts.get(0).endsWith("9 "), parts.get(0));
       assertEquals(List.of("yunti-async-1:a 1 true", "yunti-async-2:b 2 true", "yunti-async-3:c 3 false"),
           parts.subList(1, 4).stream().sorted().toList());
@@ -163,25 +165,27 @@ class AsyncPageTest {
   }
 
   @Test
-  void macrosAndTheirArgumentsAreThere() throws Exception {
+  void rendersMacrosInBlocks() throws Exception {
     for (VelocityEngine engine : engines) {
-      List<String> parts = parts(render(engine, "#macro(m $a)<b>$a</b>#end#macro(box $a)#async()#m($a)#end#end#box(\"x\")#box(\"y\")",
+      List<String> parts =
+          parts(render(engine, "#macro(m $a)<b>$a</b>#end#macro(box $a)#async()#m($a)#end#end#box(\"x\")#box(\"y\")",
           page()));
-      assertEquals(List.of("yunti-async-1:<b>x</b>", "yunti-async-2:<b>y</b>"), parts.subList(1, 3).stream().sorted().toList());
+      assertEquals(List.of("yunti-async-1:<b>x</b>", "yunti-async-2:<b>y</b>"), parts.subList(1, 3).stream().sorted()
+          .toList());
     }
   }
 
   @Test
-  void whatFailsOrIsLateBecomesItsErrorText() throws Exception {
+  void showsTheErrorTextOfFailedAndLateBlocks() throws Exception {
     for (VelocityEngine engine : engines) {
       assertEquals("yunti-async-1:<i>sorry</i>", parts(render(engine, "#async()$slow.fault#end", page())).get(1));
-      assertEquals("yunti-async-1:late", parts(render(engine, "#async({\"timeout\": 30, \"error\": \"late\"})$slow.text#end",
-          page())).get(1));
+      assertEquals("yunti-async-1:late",
+          parts(render(engine, "#async({\"timeout\": 30, \"error\": \"late\"})$slow.text#end", page())).get(1));
     }
   }
 
   @Test
-  void anExecutorMayRefuse() throws Exception {
+  void showsTheErrorTextIfTheExecutorRefuses() throws Exception {
     AsyncPage.Settings settings = new AsyncPage.Settings("", "full", 5_000);
     for (VelocityEngine engine : engines) {
       AsyncPage page = new AsyncPage(task -> {
@@ -192,7 +196,7 @@ class AsyncPageTest {
   }
 
   @Test
-  void withoutSuchAPageTheBlockStandsInItsPlace() throws Exception {
+  void rendersBlocksInPlaceWithoutAsyncPage() throws Exception {
     for (VelocityEngine engine : engines) {
       put(engine, "a#async({\"timeout\": 1})#set($y = 2)<b>$items[0]</b>#end$y");
       StringWriter out = new StringWriter();
@@ -202,35 +206,39 @@ class AsyncPageTest {
   }
 
   @Test
-  void aBlockInABlockStandsInItsPlace() throws Exception {
+  void rendersNestedBlocksInPlace() throws Exception {
     for (VelocityEngine engine : engines) {
       assertEquals("yunti-async-1:1 2 3", parts(render(engine, "#async()1 #async()2#end 3#end", page())).get(1));
     }
   }
 
   @Test
-  void unknownArgumentsAreSaid() {
+  void reportsUnknownArguments() {
     for (VelocityEngine engine : engines) {
-      VelocityException e = assertThrows(VelocityException.class, () -> render(engine, "\n#async({\"time\": 3})x#end", page()));
-      assertTrue(e.getMessage().contains("page.vm[line 2, column 1] does not know \"time\"; it takes placeholder, error, timeout"),
+      VelocityException e = assertThrows(VelocityException.class, () -> render(engine, "\n#async({\"time\": 3})x#end",
+          page()));
+      assertTrue(e.getMessage()
+          .contains("page.vm[line 2, column 1] does not know \"time\"; it takes placeholder, error, timeout"),
           e.getMessage());
     }
   }
 
   @Test
-  void theContextIsAsBefore() throws Exception {
+  void restoresTheContext() throws Exception {
     VelocityEngine engine = engines.get(1);
     put(engine, "#async()x#end");
     VelocityContext context = context();
-    page().render(engine.getTemplate("page.vm"), context, ByteWriter.to(new ByteArrayOutputStream(), StandardCharsets.UTF_8));
+    page().render(engine.getTemplate("page.vm"), context,
+        ByteWriter.to(new ByteArrayOutputStream(), StandardCharsets.UTF_8));
     assertFalse(List.of(context.getKeys()).contains(AsyncPage.KEY));
   }
 
   @Test
-  void fragmentsAreTakenOnce() throws Exception {
+  void servesAFragmentOnce() throws Exception {
     for (VelocityEngine engine : engines) {
       AsyncFragments fragments = new AsyncFragments("/f/", 2);
-      String page = render(engine, "#foreach($i in $items)#async()<b>$i</b>#end#end", new AsyncPage(executor, DEFAULTS, "abc=", fragments));
+      String page = render(engine, "#foreach($i in $items)#async()<b>$i</b>#end#end",
+          new AsyncPage(executor, DEFAULTS, "abc=", fragments));
       assertTrue(page.contains("<script nonce=\"abc=\">"), page);
       Matcher path = Pattern.compile("\"(/f/[0-9a-f]{32})\"").matcher(page);
       List<String> blocks = new ArrayList<>();
@@ -245,7 +253,7 @@ class AsyncPageTest {
   }
 
   @Test
-  void valuesAreJavaScript() throws Exception {
+  void escapesValuesForJavaScript() throws Exception {
     StringWriter out = new StringWriter();
     new LiteralWriter(out).write("a\"b\\c</script>\n\u2028\u0001茶$");
     assertEquals("a\\\"b\\\\c\\u003c/script>\\n\\u2028\\u0001茶$", out.toString());

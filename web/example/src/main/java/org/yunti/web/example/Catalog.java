@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 
-/** The shop's products: made up, the same each time. */
+/** Catalogue of the shop: generated products, the same in each run. */
 final class Catalog {
   private static final String[][] KINDS = {
       {"龙井茶", "Longjing tea", "绿茶 Green tea", "杭州"}, {"碧螺春", "Biluochun tea", "绿茶 Green tea", "苏州"},
@@ -19,8 +19,8 @@ final class Catalog {
       {"竹茶盘", "Bamboo tray", "茶具 Tea ware", "安吉"}, {"建盏", "Jian bowl", "茶具 Tea ware", "建阳"}};
   private static final String[] GRADES = {"特级", "一级", "明前", "雨前", "陈年", "手工", "古树", "礼盒装", "有机", "经典"};
   private static final String[] SENTENCES = {"香气清高持久,滋味鲜爽甘醇。", "采自海拔八百米以上的茶园,全程手工炒制。", "汤色清澈明亮,回甘悠长,适合日常饮用。",
-      "Picked by hand before the spring rains & dried the same day.", "密封包装,送礼自用皆宜。", "Best with water of 80 °C; three infusions or more.",
-      "传承三代的制作工艺,每一件都独一无二。", "“好茶不怕细品”,老茶客的选择。"};
+      "Picked by hand before the spring rains & dried the same day.", "密封包装,送礼自用皆宜。",
+      "Best with water of 80 °C; three infusions or more.", "传承三代的制作工艺,每一件都独一无二。", "“好茶不怕细品”,老茶客的选择。"};
   private static final String[] TAGS = {"包邮", "新品", "热卖", "<7天无理由", "产地直发", "Gift", "会员价"};
 
   private final List<Product> products = new ArrayList<>();
@@ -39,10 +39,10 @@ final class Catalog {
           tags.add(tag);
         }
       }
-      products.add(new Product(id, GRADES[random.nextInt(GRADES.length)] + kind[0] + " " + (50 + 50 * random.nextInt(9)) + "克", kind[1],
-          kind[2],
-          kind[3], price, random.nextInt(3) == 0 ? price + 2_000 : price, (30 + random.nextInt(21)) / 10.0, random.nextInt(20_000),
-          text.toString().strip(), List.copyOf(tags)));
+      products.add(new Product(id, GRADES[random.nextInt(GRADES.length)] + kind[0] + " " + (50 + 50 * random.nextInt(9))
+          + "克", kind[1], kind[2],
+          kind[3], price, random.nextInt(3) == 0 ? price + 2_000 : price, (30 + random.nextInt(21)) / 10.0,
+          random.nextInt(20_000), text.toString().strip(), List.copyOf(tags)));
     }
   }
 
@@ -50,14 +50,19 @@ final class Catalog {
     return id >= 1 && id <= products.size() ? products.get(id - 1) : null;
   }
 
-  /** @param category and {@code words}: "" takes all */
+  /**
+   * Searches the products.
+   *
+   * @param category and {@code words}: "" matches all
+   */
   List<Product> search(String words, String category) {
     String lower = words.toLowerCase(Locale.ROOT).strip();
     return products.stream().filter(p -> category.isEmpty() || p.category().equals(category))
-        .filter(p -> lower.isEmpty() || (p.name() + p.latin() + p.origin() + p.text()).toLowerCase(Locale.ROOT).contains(lower)).toList();
+        .filter(p -> lower.isEmpty() || (p.name() + p.latin() + p.origin() + p.text()).toLowerCase(Locale.ROOT)
+        .contains(lower)).toList();
   }
 
-  /** How many of the products are of each category. */
+  /** Returns the number of products of each category. */
   static Map<String, Integer> byCategory(List<Product> products) {
     Map<String, Integer> counts = new TreeMap<>();
     products.forEach(p -> counts.merge(p.category(), 1, Integer::sum));

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 
-/** CPU time a page takes: of this thread, so that what else the machine does is not in it. */
+/** CPU time per page of the current thread, independent of the machine's other load. */
 final class CpuTime {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final long WARM_NANOS = 400_000_000;
@@ -12,12 +12,12 @@ final class CpuTime {
 
   private CpuTime() {}
 
-  /** Makes one page. */
+  /** Rendering of one page. */
   interface Rendering {
     void run() throws IOException;
   }
 
-  /** Microseconds a page, behind a while of warming up. */
+  /** Returns microseconds per page, after a warm-up. */
   static double micros(Rendering rendering) throws IOException {
     run(rendering, WARM_NANOS);
     return run(rendering, MEASURED_NANOS);

@@ -3,14 +3,16 @@ package org.yunti.web.example;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 
-/** {@code $esc} of the templates: Velocity itself writes what it is given. */
+/** Escaping functions, {@code $esc} in templates: Velocity itself does not escape. */
 public final class Escape {
+  /** Returns the value's text with HTML's special characters escaped. */
   public String html(Object value) {
     String text = String.valueOf(value);
     StringBuilder escaped = null;
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
-      String as = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : c == '\'' ? "&#39;" : null;
+      String as = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : c == '\'' ? "&#39;"
+          : null;
       if (as != null && escaped == null) {
         escaped = new StringBuilder(text.length() + 16).append(text, 0, i);
       }
@@ -21,6 +23,7 @@ public final class Escape {
     return escaped == null ? text : escaped.toString();
   }
 
+  /** Returns the value's text, URL-encoded in UTF-8. */
   public String url(Object value) {
     return URLEncoder.encode(String.valueOf(value), StandardCharsets.UTF_8);
   }

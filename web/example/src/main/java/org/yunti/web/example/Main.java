@@ -3,7 +3,7 @@ package org.yunti.web.example;
 import java.io.IOException;
 import java.net.BindException;
 
-/** {@code make run-web}: starts the shop until ctrl-C. */
+/** Main program of {@code make run-web}: runs the shop until Ctrl-C. */
 public final class Main {
   private static final int PORT = 8080;
 
@@ -16,17 +16,18 @@ public final class Main {
       port = Integer.parseInt(arguments[1]);
     } else if (arguments.length > 0) {
       System.err.println("run-web: \"" + String.join(" ", arguments)
-          + "\" is not known; usage: [--port N], with N from 0 (any that is free) to 65535");
+          + "\" is not an option; usage: [--port N], N from 0 (any free port) to 65535");
       System.exit(2);
     }
-    // The JDK's server delays small packets otherwise.
+    // Without this, the JDK's server delays small packets.
     System.setProperty("sun.net.httpserver.nodelay", "true");
     try {
       Shop shop = new Shop(port);
       Runtime.getRuntime().addShutdownHook(new Thread(shop::close));
-      System.out.println("http://127.0.0.1:" + shop.port() + "/   (ctrl-C ends it)");
+      System.out.println("http://127.0.0.1:" + shop.port() + "/   (Ctrl-C stops it)");
     } catch (BindException e) {
-      System.err.println("run-web: port " + port + " of 127.0.0.1 is taken; take another: make run-web ARGS='--port 8081'");
+      System.err.println("run-web: port " + port
+          + " of 127.0.0.1 is in use; use another: make run-web ARGS='--port 8081'");
       System.exit(1);
     }
   }

@@ -2,11 +2,11 @@ package org.yunti.web.example;
 
 import java.util.List;
 
-/** What the shop sells. Prices are in fen. */
-public record Product(int id, String name, String latin, String category, String origin, int price, int was, double stars, int reviews,
-    String text, List<String> tags) {
+/** Product of the shop. Prices are in fen, 1/100 yuan. */
+public record Product(int id, String name, String latin, String category, String origin, int price, int was,
+    double stars, int reviews, String text, List<String> tags) {
 
-  // Velocity 2.4 knows getters and not the accessors of records.
+  // Velocity 2.4 finds getters, not the accessors of records.
   public int getId() {
     return id;
   }

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import org.apache.velocity.VelocityContext;
 import org.yunti.web.http.TemplateHandler;
 
-/** The model of the search page, from the query and the cookie of a request. */
+/** Model of the search page, from the query and the cookie of a request. */
 final class SearchPage implements TemplateHandler.Model {
   static final String TEMPLATE = "search.vm";
   private static final int PAGE_SIZE = 60;
@@ -35,7 +35,8 @@ final class SearchPage implements TemplateHandler.Model {
       if (product != null && cart.size() < CART_MAX) {
         cart.add(product.id());
       }
-      exchange.getResponseHeaders().set("Set-Cookie", "cart=" + cart.stream().map(String::valueOf).collect(Collectors.joining("."))
+      exchange.getResponseHeaders().set("Set-Cookie", "cart=" + cart.stream().map(String::valueOf)
+          .collect(Collectors.joining("."))
           + "; Path=/; SameSite=Lax; HttpOnly");
       exchange.getResponseHeaders().set("Location", exchange.getRequestURI().getPath() + "?" + query.entrySet().stream()
           .map(e -> escape.url(e.getKey()) + "=" + escape.url(e.getValue())).collect(Collectors.joining("&")));
@@ -77,10 +78,10 @@ final class SearchPage implements TemplateHandler.Model {
     for (String pair : raw == null ? new String[0] : raw.split("&")) {
       String[] parts = pair.split("=", 2);
       try {
-        query.put(URLDecoder.decode(parts[0], StandardCharsets.UTF_8), parts.length == 1 ? "" : URLDecoder.decode(parts[1],
-            StandardCharsets.UTF_8));
+        query.put(URLDecoder.decode(parts[0], StandardCharsets.UTF_8), parts.length == 1 ? ""
+            : URLDecoder.decode(parts[1], StandardCharsets.UTF_8));
       } catch (IllegalArgumentException e) {
-        // %zz: as if it were not there
+        // an invalid escape such as %zz counts as absent
       }
     }
     return query;

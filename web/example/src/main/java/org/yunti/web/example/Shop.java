@@ -15,12 +15,19 @@ import org.apache.velocity.app.VelocityEngine;
 import org.yunti.web.http.TemplateHandler;
 import org.yunti.web.page.PageRenderer;
 
-/** A shop's search page on the JDK's own server: {@code /stock} by stock Velocity, {@code /compiled} compiled, the same bytes. */
+/**
+ * Server of a shop's search page, on the JDK's HTTP server: {@code /stock} by stock Velocity, {@code /compiled}
+ * compiled, with the same bytes.
+ */
 public final class Shop implements AutoCloseable {
   private final HttpServer server;
   private final ExecutorService threads = Executors.newFixedThreadPool(8);
 
-  /** @param port 0: any that is free */
+  /**
+   * Starts the server on 127.0.0.1.
+   *
+   * @param port port; 0: any free one
+   */
   public Shop(int port) throws IOException {
     VelocityEngine stock = engine(false);
     PageRenderer compiled = new PageRenderer(engine(true));
@@ -39,11 +46,12 @@ public final class Shop implements AutoCloseable {
     server.start();
   }
 
-  /** The one difference between the two sides. */
+  /** Returns an engine; the resource manager is the only difference between the two. */
   private static VelocityEngine engine(boolean compiles) {
     Properties properties = new Properties();
     properties.setProperty("resource.loaders", "class");
-    properties.setProperty("resource.loader.class.class", "org.apache.velocity.runtime.resource.loader.ClasspathResourceLoader");
+    properties.setProperty("resource.loader.class.class",
+        "org.apache.velocity.runtime.resource.loader.ClasspathResourceLoader");
     properties.setProperty("resource.loader.class.cache", "true");
     properties.setProperty("velocimacro.library.path", "");
     properties.setProperty("runtime.log.log_invalid_references", "false");
@@ -55,8 +63,9 @@ public final class Shop implements AutoCloseable {
     return engine;
   }
 
-  /** One at a time, so that two readers do not measure each other. */
-  private static synchronized VelocityContext measured(VelocityEngine stock, PageRenderer compiled, SearchPage page) throws IOException {
+  /** Measures both engines. It is synchronized, so two requests do not disturb each other. */
+  private static synchronized VelocityContext measured(VelocityEngine stock, PageRenderer compiled, SearchPage page)
+      throws IOException {
     Map<String, String> query = Map.of("q", "");
     List<Integer> cart = List.of(3, 14, 15);
     int[] bytes = new int[1];
@@ -73,6 +82,7 @@ public final class Shop implements AutoCloseable {
     return new VelocityContext(model);
   }
 
+  /** Returns the port of the server. */
   public int port() {
     return server.getAddress().getPort();
   }

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import org.apache.velocity.app.VelocityEngine;
 import org.apache.velocity.context.Context;
 
-/** The same page as applications send it with stock Velocity: characters through a writer. */
+/** Handler of the page with stock Velocity: characters through a writer, as applications send it. */
 final class StockHandler implements HttpHandler {
   private final VelocityEngine engine;
   private final SearchPage page;

@@ -36,13 +36,14 @@ class ShopTest {
   private static HttpResponse<byte[]> get(String path, String cookie) throws IOException, InterruptedException {
     HttpRequest.Builder request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + shop.port()
         + path)).timeout(Duration.ofSeconds(60));
-    return CLIENT.send((cookie == null ? request : request.header("Cookie", cookie)).build(), BodyHandlers.ofByteArray());
+    return CLIENT.send((cookie == null ? request : request.header("Cookie", cookie)).build(),
+        BodyHandlers.ofByteArray());
   }
 
   @Test
-  void bothSidesAreTheSameBytes() throws Exception {
-    for (String query : new String[] {"", "?q=%E9%BE%99%E4%BA%95", "?q=oolong&page=2", "?category=%E7%BB%BF%E8%8C%B6%20Green%20tea",
-        "?q=nothing",
+  void rendersTheSameBytesStockAndCompiled() throws Exception {
+    for (String query : new String[] {"", "?q=%E9%BE%99%E4%BA%95", "?q=oolong&page=2",
+        "?category=%E7%BB%BF%E8%8C%B6%20Green%20tea", "?q=nothing",
         "?q=%3Cscript%3E%26&page=99", "?q=&page=-1",
         "?page=17"}) {
       byte[] stock = get("/stock" + query, "cart=1.2.700").body();
@@ -52,14 +53,15 @@ class ShopTest {
   }
 
   @Test
-  void thePageIsTheShops() throws Exception {
+  void escapesTheSearchWords() throws Exception {
     String page = new String(get("/compiled?q=%3Cb%3E", null).body(), StandardCharsets.UTF_8);
-    assertTrue(page.contains("&lt;b&gt;") && !page.contains("<b>\""), "what is asked for is escaped");
-    assertFalse(new String(get("/compiled", null).body(), StandardCharsets.UTF_8).contains("$"), "every reference has a value");
+    assertTrue(page.contains("&lt;b&gt;") && !page.contains("<b>\""), "the search words are escaped");
+    assertFalse(new String(get("/compiled", null).body(), StandardCharsets.UTF_8).contains("$"),
+        "every reference has a value");
   }
 
   @Test
-  void theCartIsFilled() throws Exception {
+  void addsToTheCart() throws Exception {
     HttpResponse<byte[]> added = get("/compiled?q=a&add=7", "cart=3");
     assertEquals(303, added.statusCode());
     assertEquals("/compiled?q=a", added.headers().firstValue("Location").orElse("none"));
@@ -67,9 +69,10 @@ class ShopTest {
   }
 
   @Test
-  void theStartSaysWhatBothTake() throws Exception {
+  void showsTheCpuTimesOfBoth() throws Exception {
     HttpResponse<byte[]> start = get("/", null);
-    Matcher ratio = Pattern.compile("takes ([0-9.]+) times less").matcher(new String(start.body(), StandardCharsets.UTF_8));
+    Matcher ratio = Pattern.compile("takes ([0-9.]+) times less")
+        .matcher(new String(start.body(), StandardCharsets.UTF_8));
     assertTrue(ratio.find());
     System.out.println("stock / compiled: " + ratio.group(1));
     assertEquals(404, get("/other", null).statusCode());

@@ -4,7 +4,7 @@ import com.sun.net.httpserver.HttpExchange;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/** The body of a response in chunks, whose head is sent with the first of them: until then the response may still become an error. */
+/** Body of a response in chunks. The first chunk sends the head; until then the response may still become an error. */
 final class Body extends OutputStream {
   private final HttpExchange exchange;
   private OutputStream out;
@@ -40,7 +40,7 @@ final class Body extends OutputStream {
     }
   }
 
-  /** The page has all that it has, which may be nothing. */
+  /** Ends the page, which may be empty. */
   void finish() throws IOException {
     opened().flush();
   }

@@ -11,16 +11,18 @@ import org.yunti.web.page.PageRenderer;
 import org.yunti.web.velocity.output.ByteWriter;
 
 /**
- * Answers each request with a page of one template:
+ * Handler that answers each request with a page of one template:
  *
  * <pre>
  *   PageRenderer pages = new PageRenderer(engine);
- *   server.createContext("/search", new TemplateHandler(pages, "search.vm", exchange -&gt; new VelocityContext(model(exchange))));
+ *   server.createContext("/search", new TemplateHandler(pages, "search.vm", exchange -&gt;
+ *       new VelocityContext(model(exchange))));
  * </pre>
  *
- * <p>The page is made whole and sent with its length; {@link #streaming()} sends it in chunks while it is made. What fails before the
- * first byte becomes a plain 500 and a line of the log; what fails later breaks the connection off, so that no client takes half a page
- * for a whole one. The JDK's server delays small packets unless it is started with {@code -Dsun.net.httpserver.nodelay=true}.
+ * <p>The page is rendered whole and sent with its length; {@link #streaming()} sends it in chunks as it is rendered. An
+ * error before the first byte is a plain 500 and a line of the log. A later error closes the connection, so that no
+ * client takes half a page for a whole one. The JDK's server delays small packets unless it is started with {@code
+ * -Dsun.net.httpserver.nodelay=true}.
  */
 public final class TemplateHandler implements HttpHandler {
   private static final Logger LOG = LoggerFactory.getLogger(TemplateHandler.class);
@@ -31,12 +33,16 @@ public final class TemplateHandler implements HttpHandler {
   private final String contentType;
   private final boolean isStreaming;
 
-  /** What a page is rendered with. */
+  /** Model of a page. */
   public interface Model {
-    /** The context of a request; null: the function has answered the request itself, with a redirect perhaps. */
+    /**
+     * Returns the context of a request; null if the method has answered the request itself, for example with a
+     * redirect.
+     */
     Context of(HttpExchange exchange) throws IOException;
   }
 
+  /** Creates a handler that sends text/html in the charset of the pages. */
   public TemplateHandler(PageRenderer pages, String template, Model model) {
     this(pages, template, model, "text/html; charset=" + pages.charset().name(), false);
   }
@@ -49,12 +55,12 @@ public final class TemplateHandler implements HttpHandler {
     this.isStreaming = isStreaming;
   }
 
-  /** The same page with another content type, which names its charset. */
+  /** Returns a handler with another content type, which must name the charset. */
   public TemplateHandler contentType(String type) {
     return new TemplateHandler(pages, template, model, type, isStreaming);
   }
 
-  /** The same page in chunks, each as soon as it is there. */
+  /** Returns a handler that sends the page in chunks as it is rendered. */
   public TemplateHandler streaming() {
     return new TemplateHandler(pages, template, model, contentType, true);
   }
@@ -77,10 +83,11 @@ public final class TemplateHandler implements HttpHandler {
       }
     } catch (RuntimeException | IOException e) {
       if (exchange.getResponseCode() != -1) {
-        // The server closes the connection of a handler that throws: the last chunk is missing, and the client sees it.
+        // The server closes the connection of a handler that throws: the client sees that the last chunk is missing.
         throw e instanceof IOException io ? io : new IOException("half of " + template + " was sent", e);
       }
-      LOG.error("{} {}: {} failed before its first byte", exchange.getRequestMethod(), exchange.getRequestURI(), template, e);
+      LOG.error("{} {}: {} failed before its first byte", exchange.getRequestMethod(), exchange.getRequestURI(),
+          template, e);
       fail(exchange);
       return;
     }
@@ -92,7 +99,7 @@ public final class TemplateHandler implements HttpHandler {
       exchange.getResponseHeaders().set("Content-Length", Integer.toString(page.size()));
       exchange.sendResponseHeaders(200, -1);
     } else {
-      // Of no bytes, this server would make chunks.
+      // For 0 bytes, this server would send chunks.
       exchange.sendResponseHeaders(200, page.size() == 0 ? -1 : page.size());
       if (page.size() > 0) {
         page.writeTo(exchange.getResponseBody());

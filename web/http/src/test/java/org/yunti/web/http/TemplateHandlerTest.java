@@ -32,9 +32,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.yunti.web.page.PageRenderer;
 import org.yunti.web.velocity.CompilingResourceManager;
 
-/** A server as an application makes it. */
+/** Tests of TemplateHandler on a running server. */
 class TemplateHandlerTest {
-  /** Throws when a template asks for it. */
+  /** Model whose property throws. */
   public static final class Fault {
     public String getNow() {
       throw new IllegalStateException("a fault");
@@ -92,7 +92,7 @@ class TemplateHandlerTest {
   }
 
   @Test
-  void aPageWithItsLength() throws Exception {
+  void sendsAPageWithItsLength() throws Exception {
     HttpResponse<String> response = get("GET", "/hello");
     assertEquals("<p>你好, Ann</p>", response.body());
     assertEquals("18", response.headers().firstValue("Content-Length").orElse("none"));
@@ -101,7 +101,7 @@ class TemplateHandlerTest {
   }
 
   @Test
-  void aPageInChunks() throws Exception {
+  void sendsAPageInChunks() throws Exception {
     HttpResponse<String> response = get("GET", "/streamed/hello");
     assertEquals("<p>你好, Ann</p>", response.body());
     assertTrue(response.headers().firstValue("Content-Length").isEmpty());
@@ -109,7 +109,7 @@ class TemplateHandlerTest {
   }
 
   @Test
-  void headHasTheLengthAndNoBody() throws Exception {
+  void answersHeadWithTheLengthAndNoBody() throws Exception {
     HttpResponse<String> response = get("HEAD", "/hello");
     assertEquals(200, response.statusCode());
     assertEquals("18", response.headers().firstValue("Content-Length").orElse("none"));
@@ -119,14 +119,14 @@ class TemplateHandlerTest {
   }
 
   @Test
-  void anEmptyPage() throws Exception {
+  void sendsAnEmptyPage() throws Exception {
     assertEquals(200, get("GET", "/empty").statusCode());
     assertEquals("", get("GET", "/empty").body());
     assertEquals(200, get("GET", "/streamed/empty").statusCode());
   }
 
   @Test
-  void whatFailsBeforeTheFirstByteIs500AndNothingOfThePage() throws Exception {
+  void answers500ToAnErrorBeforeTheFirstByte() throws Exception {
     for (String path : new String[] {"/early", "/streamed/early", "/late", "/none", "/streamed/none"}) {
       HttpResponse<String> response = get("GET", path);
       assertEquals(500, response.statusCode(), path);
@@ -136,12 +136,12 @@ class TemplateHandlerTest {
   }
 
   @Test
-  void whatFailsLaterBreaksOff() {
+  void closesTheConnectionAfterALaterError() {
     assertThrows(IOException.class, () -> get("GET", "/streamed/late"));
   }
 
   @Test
-  void theModelMayAnswerItself() throws Exception {
+  void letsTheModelAnswer() throws Exception {
     assertEquals(303, get("GET", "/away").statusCode());
   }
 }

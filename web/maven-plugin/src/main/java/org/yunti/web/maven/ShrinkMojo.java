@@ -17,44 +17,47 @@ import org.yunti.web.shrink.Shrinker;
 import org.yunti.web.shrink.TemplateFolder;
 
 /**
- * Writes the templates of a folder into the classes of the build, smaller, behind the resources plug-in, which has copied them as they
- * are.
+ * Goal that writes smaller templates of a folder into the classes of the build, after the resources plugin has copied
+ * them unchanged.
  */
 @Mojo(name = "shrink", defaultPhase = LifecyclePhase.PROCESS_RESOURCES, threadSafe = true)
 public final class ShrinkMojo extends AbstractMojo {
-  /** The folder that #parse counts from. */
+  /** Root folder of the templates for #parse. */
   @Parameter(property = "yunti.shrink.source", defaultValue = "${project.basedir}/src/main/resources/templates")
   File source;
 
-  /** Where the smaller templates go; files there of the same names are replaced. */
+  /** Folder of the smaller templates; files of the same names are replaced. */
   @Parameter(property = "yunti.shrink.output", defaultValue = "${project.build.outputDirectory}/templates")
   File output;
 
-  /** Whether anything is done. */
+  /** Skips the goal if true. */
   @Parameter(property = "yunti.shrink.skip", defaultValue = "false")
   boolean skip;
 
-  /** Runs of blanks become one, or none where they can never be seen. */
+  /** Replaces each run of blanks by one, or removes it where it is never visible. */
   @Parameter(property = "yunti.shrink.whiteSpace", defaultValue = "true")
   boolean whiteSpace;
 
-  /** None at the edges of div, p, li and the like either, unless a style sheet makes them inline. */
+  /**
+   * Also removes blanks at the edges of div, p, li and similar elements; leave it off if a style sheet makes them
+   * inline.
+   */
   @Parameter(property = "yunti.shrink.blocks", defaultValue = "false")
   boolean blocks;
 
-  /** Sends the values alone of loops that are marked {@code ## yunti:client-loop}. */
+  /** Sends only the values of loops marked {@code ## yunti:client-loop}. */
   @Parameter(property = "yunti.shrink.clientLoops", defaultValue = "false")
   boolean clientLoops;
 
-  /** Of the templates. */
+  /** Charset of the templates. */
   @Parameter(property = "yunti.shrink.charset", defaultValue = "UTF-8")
   String charset;
 
-  /** The ending of names of templates; other files are copied. */
+  /** Ending of template names; other files are copied. */
   @Parameter(property = "yunti.shrink.suffix", defaultValue = ".vm")
   String suffix;
 
-  /** Velocity's, as the application has them. */
+  /** The application's Velocity properties. */
   @Parameter
   Properties properties;
 
@@ -90,7 +93,7 @@ public final class ShrinkMojo extends AbstractMojo {
     try {
       return Charset.forName(charset);
     } catch (IllegalArgumentException e) {
-      throw new MojoFailureException(charset + " is no charset of this Java");
+      throw new MojoFailureException(charset + " is not a charset of this Java (yunti.shrink.charset)");
     }
   }
 }

@@ -32,7 +32,7 @@ class ShrinkMojoTest {
   }
 
   @Test
-  void templatesAreShrunkIntoTheClasses() throws IOException, AbstractMojoExecutionException {
+  void shrinksTemplatesIntoTheClasses() throws IOException, AbstractMojoExecutionException {
     mojo().execute();
     assertEquals("<p> $x </p>", Files.readString(folder.resolve("classes/page.vm")));
     ShrinkMojo blocks = mojo();
@@ -42,7 +42,7 @@ class ShrinkMojoTest {
   }
 
   @Test
-  void itCanBeSkipped() throws IOException, AbstractMojoExecutionException {
+  void skipsOnRequest() throws IOException, AbstractMojoExecutionException {
     ShrinkMojo mojo = mojo();
     mojo.skip = true;
     mojo.execute();
@@ -50,17 +50,18 @@ class ShrinkMojoTest {
   }
 
   @Test
-  void whatIsWrongIsSaid() throws IOException {
+  void reportsWrongSettings() throws IOException {
     ShrinkMojo mojo = mojo();
     mojo.charset = "x-none";
-    assertEquals("x-none is no charset of this Java", assertThrows(MojoFailureException.class, mojo::execute).getMessage());
+    assertEquals("x-none is not a charset of this Java (yunti.shrink.charset)",
+        assertThrows(MojoFailureException.class, mojo::execute).getMessage());
     ShrinkMojo nowhere = mojo();
     nowhere.source = folder.resolve("none").toFile();
-    assertTrue(assertThrows(MojoFailureException.class, nowhere::execute).getMessage().contains("is no folder"));
+    assertTrue(assertThrows(MojoFailureException.class, nowhere::execute).getMessage().contains("is not a folder"));
   }
 
   @Test
-  void mavenKnowsTheGoal() throws IOException {
+  void describesTheGoalToMaven() throws IOException {
     try (InputStream in = ShrinkMojo.class.getResourceAsStream("/META-INF/maven/plugin.xml")) {
       String descriptor = new String(in.readAllBytes(), StandardCharsets.UTF_8);
       assertTrue(descriptor.contains("<goal>shrink</goal>") && descriptor.contains("<phase>process-resources</phase>"));

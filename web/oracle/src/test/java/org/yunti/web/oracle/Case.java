@@ -9,18 +9,22 @@ import org.apache.velocity.app.VelocityEngine;
 import org.apache.velocity.context.Context;
 
 /**
- * Something to be rendered by both engines: templates, properties, and one step a page. The steps of a case meet the same engine, so
- * that what an earlier page left behind (caches, macros) is seen by the later ones.
+ * Case for both engines: templates, properties, and one step per page. One engine renders all steps of a case, so later
+ * pages see the caches and macros of earlier ones.
  */
 public final class Case {
   public static final String MAIN = "main.vm";
 
-  /** What is done before a page: a template is modified, a macro is called. */
+  /** Action before a page: a template is modified, a macro is called. */
   public interface Change {
     void to(VelocityEngine engine, MemoryLoader loader);
   }
 
-  /** @param context makes the page's context, equal ones whenever it is asked; null for the page before's */
+  /**
+   * Step of a case.
+   *
+   * @param context supplier of the page's context, equal at each call; null reuses the context of the page before
+   */
   public record Step(String template, String encoding, Supplier<Context> context, Sinks sink, Change before) {}
 
   private final String name;
@@ -47,7 +51,7 @@ public final class Case {
     return this;
   }
 
-  /** Before the engine's first page: what is set by its methods. */
+  /** Sets the action before the engine's first page: settings through its methods. */
   public Case start(Change change) {
     start = change;
     return this;
@@ -66,7 +70,7 @@ public final class Case {
     return this;
   }
 
-  /** The same with one template changed: for shrinking. */
+  /** Returns a copy with one template changed, for shrinking. */
   public Case with(String template, Object content) {
     Case copy = new Case(name).start(start);
     copy.templates.putAll(templates);
@@ -76,7 +80,7 @@ public final class Case {
     return copy;
   }
 
-  /** The same without one of the templates beside the main one, a property or a page. */
+  /** Returns a copy without a secondary template or a property. */
   public Case without(String templateOrProperty) {
     Case copy = with(MAIN, templates.get(MAIN));
     copy.templates.remove(templateOrProperty);
@@ -90,7 +94,7 @@ public final class Case {
     return copy;
   }
 
-  /** The same with one page. */
+  /** Returns a copy with only the first page. */
   public Case firstPage() {
     Case copy = with(MAIN, templates.get(MAIN));
     copy.steps.subList(1, copy.steps.size()).clear();

@@ -13,19 +13,20 @@ import org.apache.velocity.exception.MethodInvocationException;
 import org.apache.velocity.exception.ParseErrorException;
 import org.apache.velocity.exception.VelocityException;
 
-/** Exceptions and values as text. */
+/** Description of exceptions and values as text. */
 final class Describe {
   private static final int DEPTH_MAX = 6;
 
-  /** What Object.toString() ends with is another number in each run, of other length; hexadecimal text behind it goes with it. */
+  /** Identity hash code of Object.toString(), which differs in each run, with the hexadecimal text after it. */
   private static final Pattern IDENTITY = Pattern.compile("(?<=[\\w;$])@[0-9a-f]+");
 
-  /** A template of a class of this project's is still a template. */
+  /** Class name of a compiled template, which counts as a template. */
   private static final Pattern TEMPLATE = Pattern.compile("org\\.yunti\\.web\\.velocity\\.[\\w$]+@\\.\\.");
 
-  /** What Java's reflection says of an argument of a wrong type changes when a method has been called often enough. */
+  /** Message of Java's reflection about an argument of a wrong type, which changes after many calls. */
   private static final Pattern REFLECTION =
-      Pattern.compile("IllegalArgumentException: (argument type mismatch|null|java\\.lang\\.ClassCastException(@\\.\\.|: [^\n]*)?)");
+      Pattern.compile("IllegalArgumentException: (argument type mismatch|null"
+          + "|java\\.lang\\.ClassCastException(@\\.\\.|: [^\n]*)?)");
 
   private Describe() {}
 
@@ -37,20 +38,23 @@ final class Describe {
     return plain.contains("IllegalArgument") ? REFLECTION.matcher(plain).replaceAll("IllegalArgumentException") : plain;
   }
 
-  /** Class, message and place of an exception and of all its causes. */
+  /** Returns class, message and place of an exception and of all its causes. */
   static String thrown(Throwable thrown) {
     StringBuilder text = new StringBuilder();
     int depth = 0;
     for (Throwable t = thrown; t != null && depth++ < 20; t = t.getCause()) {
       text.append(depth == 1 ? "" : "\n  caused by ").append(t.getClass().getName());
-      // A stack that overflowed did so at a place that is no part of the semantics.
+      // The place of a stack overflow is no part of the semantics.
       text.append(": ").append(t instanceof StackOverflowError ? "" : t.getMessage());
       if (t instanceof MethodInvocationException e) {
-        text.append(" [method ").append(e.getMethodName()).append(", reference ").append(e.getReferenceName()).append(", ");
-        text.append(e.getTemplateName()).append(':').append(e.getLineNumber()).append(':').append(e.getColumnNumber()).append(']');
+        text.append(" [method ").append(e.getMethodName()).append(", reference ").append(e.getReferenceName())
+            .append(", ");
+        text.append(e.getTemplateName()).append(':').append(e.getLineNumber()).append(':').append(e.getColumnNumber())
+            .append(']');
       }
       if (t instanceof ParseErrorException e) {
-        text.append(" [").append(e.getTemplateName()).append(':').append(e.getLineNumber()).append(':').append(e.getColumnNumber());
+        text.append(" [").append(e.getTemplateName()).append(':').append(e.getLineNumber()).append(':')
+            .append(e.getColumnNumber());
         text.append(", syntax ").append(e.getInvalidSyntax()).append(']');
       }
       if (t instanceof VelocityException e && e.getVtlStackTrace() != null) {
@@ -99,7 +103,7 @@ final class Describe {
     if (value.getClass().getName().startsWith("java.lang.") || value instanceof Number) {
       return type + ' ' + value;
     }
-    // Others may render something or count when they are asked for their text.
+    // Other objects may render or count in toString().
     return type;
   }
 }

@@ -5,14 +5,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
 
-/** A page that came out differently. Its text is what a person needs to repeat it. */
+/** Page that differs. Its text has all that is needed to repeat it. */
 public record Difference(Case of, int step, String what, Outcome expected, Outcome found) {
   private static final int TEMPLATES_SHOWN_MAX = 8;
   private static final int TEXT_SHOWN_MAX = 2000;
 
   @Override
   public String toString() {
-    StringBuilder text = new StringBuilder(what).append(" differs: ").append(of.name()).append(", page ").append(step).append('\n');
+    StringBuilder text = new StringBuilder(what).append(" differs: ").append(of.name()).append(", page ").append(step)
+        .append('\n');
     String main = step < of.steps().size() ? of.steps().get(step).template() : Case.MAIN;
     of.templates().forEach((name, content) -> {
       if (of.templates().size() <= TEMPLATES_SHOWN_MAX || name.equals(main)) {
@@ -36,7 +37,8 @@ public record Difference(Case of, int step, String what, Outcome expected, Outco
     TreeSet<String> keys = new TreeSet<>(expected.context().keySet());
     keys.addAll(found.context().keySet());
     for (String key : keys) {
-      both(lines, "context " + key, String.valueOf(expected.context().get(key)), String.valueOf(found.context().get(key)));
+      both(lines, "context " + key, String.valueOf(expected.context().get(key)),
+          String.valueOf(found.context().get(key)));
     }
     int journal = Math.max(expected.journal().size(), found.journal().size());
     for (int i = 0; i < journal; i++) {
@@ -54,10 +56,11 @@ public record Difference(Case of, int step, String what, Outcome expected, Outco
 
   private static void both(List<String> lines, String what, String expected, String found) {
     if (!expected.equals(found)) {
-      int from = expected.length() + found.length() > TEXT_SHOWN_MAX ? Math.max(0, firstDifference(expected, found) - 100) : 0;
+      int from = expected.length() + found.length() > TEXT_SHOWN_MAX
+          ? Math.max(0, firstDifference(expected, found) - 100) : 0;
       String where = from > 0 ? " from character " + from : "";
-      lines.add("== " + what + where + "\n   stock:    " + visible(piece(expected, from)) + "\n   compiled: " + visible(piece(found,
-          from)));
+      lines.add("== " + what + where + "\n   stock:    " + visible(piece(expected, from)) + "\n   compiled: "
+          + visible(piece(found, from)));
     }
   }
 
@@ -73,7 +76,7 @@ public record Difference(Case of, int step, String what, Outcome expected, Outco
     return text.substring(Math.min(from, text.length()), Math.min(from + TEXT_SHOWN_MAX, text.length()));
   }
 
-  /** Controls, spaces at ends of lines and surrogates as escapes. */
+  /** Returns text with controls, spaces at line ends and surrogates as escapes. */
   static String visible(Object content) {
     String text = content instanceof byte[] bytes ? new String(bytes, StandardCharsets.ISO_8859_1) : (String) content;
     StringBuilder visible = new StringBuilder();

@@ -12,17 +12,28 @@ import org.apache.velocity.app.VelocityEngine;
 import org.apache.velocity.context.Context;
 import org.slf4j.MDC;
 
-/** Renders a case by stock Velocity and by another resource manager, and says where they differ. */
+/**
+ * Differential test: renders a case by stock Velocity and by another resource manager, and returns the first
+ * difference.
+ */
 public final class Differential {
   private final String candidate;
   private final UnaryOperator<Case> change;
 
-  /** @param candidate class name of the resource manager under test */
+  /**
+   * Creates a test of a resource manager.
+   *
+   * @param candidate class name of the resource manager under test
+   */
   public Differential(String candidate) {
     this(candidate, UnaryOperator.identity());
   }
 
-  /** @param change what the engine under test is given instead of a case */
+  /**
+   * Creates a test that changes the case for the engine under test.
+   *
+   * @param change change of the case
+   */
   Differential(String candidate, UnaryOperator<Case> change) {
     this.candidate = candidate;
     this.change = change;
@@ -32,7 +43,7 @@ public final class Differential {
     return new Differential(Engines.CANDIDATE);
   }
 
-  /** What differs first, or nothing. */
+  /** Returns the first difference, or nothing. */
   public Optional<Difference> compare(Case c) {
     List<Outcome> expected = run(c, null);
     List<Outcome> found = run(change.apply(c), candidate);
@@ -47,7 +58,7 @@ public final class Differential {
         : Optional.of(new Difference(c, 0, "start", expected.get(0), found.get(0)));
   }
 
-  /** What stock Velocity does: for tests that want to know that a case does what its name says. */
+  /** Returns the outcomes of stock Velocity, for tests of the cases themselves. */
   public static List<Outcome> stock(Case c) {
     return run(c, null);
   }
@@ -64,13 +75,15 @@ public final class Differential {
     }
     Context context = null;
     for (Case.Step step : c.steps()) {
-      context = step.context() == null && context != null ? context : step.context() == null ? new VelocityContext() : step.context().get();
+      context = step.context() == null && context != null ? context : step.context() == null ? new VelocityContext()
+          : step.context().get();
       outcomes.add(page(engine, loader, step, context, manager == null));
     }
     return outcomes;
   }
 
-  private static Outcome page(VelocityEngine engine, MemoryLoader loader, Case.Step step, Context context, boolean isStock) {
+  private static Outcome page(VelocityEngine engine, MemoryLoader loader, Case.Step step, Context context,
+      boolean isStock) {
     Sink.Page page = new Sink.Page("", null);
     List<String> journal;
     Journal.open();

@@ -2,20 +2,24 @@ package org.yunti.web.oracle;
 
 import org.apache.velocity.app.VelocityEngine;
 
-/** Makes the engine of a case: stock Velocity, or the same with another resource manager. */
+/** Engines of cases: stock Velocity, or with another resource manager. */
 public final class Engines {
   public static final String CANDIDATE =
       System.getProperty("yunti.oracle.manager", "org.yunti.web.velocity.CompilingResourceManager");
 
   private Engines() {}
 
-  /** @param manager class name of the resource manager, or null for Velocity's own */
+  /**
+   * Creates the engine of a case.
+   *
+   * @param manager class name of the resource manager, or null for Velocity's own
+   */
   static VelocityEngine make(Case c, MemoryLoader loader, String manager) {
     VelocityEngine engine = new VelocityEngine();
     engine.setProperty("resource.loaders", "memory");
     engine.setProperty("resource.loader.memory.instance", loader);
     engine.setProperty("resource.loader.memory.cache", "true");
-    // Half of the time of a small case is the making of twenty parsers.
+    // The creation of twenty parsers would take half of the time of a small case.
     engine.setProperty("parser.pool.size", "2");
     c.properties().forEach(engine::setProperty);
     if (manager != null) {

@@ -6,7 +6,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.yunti.web.oracle.curated.Themes;
 
-/** The cases by theme notice an engine that does not know one property: what that does not change is in no case. */
+/** Test that the cases by theme detect an engine that ignores one property: otherwise no case covers that property. */
 class IgnoredPropertiesTest {
   @ParameterizedTest
   @CsvSource({
@@ -16,9 +16,10 @@ class IgnoredPropertiesTest {
       "directive.parse.max_depth, 10", "directive.define.max_depth, 2", "velocimacro.enable_bc_mode, false",
       "velocimacro.arguments.strict, false", "velocimacro.inline.local_scope, false", "velocimacro.inline.allow, true",
       "velocimacro.max_depth, 20", "velocimacro.body_reference, bodyContent", "context.scope_control.macro, false",
-      "context.scope_control.template, false", "context.scope_control.define, false", "context.scope_control.evaluate, false",
-      "context.scope_control.foreach, true", "runtime.log.log_invalid_references, true",
-      "runtime.log.log_invalid_method_calls, true", "runtime.interpolate_string_literals, true", "runtime.immutable_ranges, true",
+      "context.scope_control.template, false", "context.scope_control.define, false",
+      "context.scope_control.evaluate, false", "context.scope_control.foreach, true",
+      "runtime.log.log_invalid_references, true", "runtime.log.log_invalid_method_calls, true",
+      "runtime.interpolate_string_literals, true", "runtime.immutable_ranges, true",
       "parser.allow_hyphen_in_identifiers, false"})
   void isNoticed(String key, String byDefault) {
     Differential ignoring = new Differential(null, c -> c.without("no such thing").property(key, byDefault));

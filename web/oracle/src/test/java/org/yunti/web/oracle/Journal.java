@@ -4,19 +4,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What happens while a page is made, in order: calls into the model, writes into the context, messages of the log.
+ * Journal of the events of a page in order: calls into the model, writes to the context, log messages.
  *
- * <p>It belongs to the thread, since event handlers and directives that Velocity creates by class name cannot be handed anything.
+ * <p>It belongs to the thread, because Velocity creates event handlers and directives by class name, without arguments.
  */
 public final class Journal {
-  /** An endless template must not fill the memory before its loop limit. */
+  /** Lines at most, so that an endless template does not fill the memory before its loop limit. */
   private static final int LINES_MAX = 20_000;
 
   private static final ThreadLocal<List<String>> OPEN = new ThreadLocal<>();
 
   private Journal() {}
 
-  /** Begins a journal, which ends with {@link #close}. */
+  /** Starts a journal, which ends with {@link #close}. */
   public static void open() {
     OPEN.set(new ArrayList<>());
   }

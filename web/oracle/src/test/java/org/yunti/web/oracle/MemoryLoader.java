@@ -13,8 +13,8 @@ import org.apache.velocity.runtime.resource.loader.ResourceLoader;
 import org.apache.velocity.util.ExtProperties;
 
 /**
- * Templates in memory. A template is text, which may then hold what no encoding can (unpaired surrogates), or bytes. It is modified
- * by {@link #put}; time stands still otherwise.
+ * Loader of templates in memory. A template is text, which may contain unpaired surrogates, or bytes. {@link #put}
+ * modifies a template; its time is constant otherwise.
  */
 public final class MemoryLoader extends ResourceLoader {
   private record Entry(Object content, long version) {}

@@ -4,10 +4,11 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * All that a page has done, as text that can be compared.
+ * Complete outcome of a page, as text that can be compared.
  *
- * @param thrown the exception with its causes and places, or ""
- * @param context the context's keys and values afterwards
- * @param journal what happened, in order
+ * @param text output
+ * @param thrown exception with its causes and places, or ""
+ * @param context keys and values of the context afterwards
+ * @param journal events in order
  */
 public record Outcome(String text, String thrown, Map<String, String> context, List<String> journal) {}

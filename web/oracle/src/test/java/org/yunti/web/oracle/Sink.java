@@ -3,11 +3,16 @@ package org.yunti.web.oracle;
 import org.apache.velocity.Template;
 import org.apache.velocity.context.Context;
 
-/** A way in which a caller takes a page. Stock Velocity and the compiler may have different ones that must give the same. */
+/** Output of a page. Stock Velocity and the compiler may have different sinks, which must give the same output. */
 public interface Sink {
-  /** Renders; what the page threw is told, with what had come out before. */
+  /** Renders a page; the result has the exception and the output before it. */
   Page render(Template template, Context context);
 
-  /** @param text characters, or bytes as the characters 0 to 255 */
+  /**
+   * Result of a render.
+   *
+   * @param text characters, or bytes as the characters 0 to 255
+   * @param thrown the exception, or null
+   */
   record Page(String text, Throwable thrown) {}
 }

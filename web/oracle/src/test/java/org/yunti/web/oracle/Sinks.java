@@ -12,11 +12,13 @@ import org.apache.velocity.Template;
 import org.apache.velocity.context.Context;
 import org.yunti.web.velocity.output.ByteWriter;
 
-/** The sinks of this suite, in pairs: stock's, and the one that must give the same. */
+/** Sinks of this suite, in pairs: stock Velocity's, and the one that must give the same. */
 public enum Sinks {
-  /** A plain writer, which keeps unpaired surrogates. */
+  /** Plain writer, which keeps unpaired surrogates. */
   WRITER(Sinks::toWriter, Sinks::toWriter),
-  /** Java's own encoder behind a writer: it joins a surrogate pair that comes in two pieces, and writes `?` for half of one. */
+  /**
+   * Java's encoder behind a writer: it joins a surrogate pair that comes in two pieces, and writes `?` for half a pair.
+   */
   UTF_8(StandardCharsets.UTF_8),
   LATIN_1(StandardCharsets.ISO_8859_1);
 
@@ -29,7 +31,8 @@ public enum Sinks {
   }
 
   Sinks(Charset charset) {
-    this((template, context) -> toBytes(template, context, charset), (template, context) -> compiled(template, context, charset));
+    this((template, context) -> toBytes(template, context, charset), (template, context) ->
+        compiled(template, context, charset));
   }
 
   public Sink of(boolean isStock) {
@@ -53,7 +56,7 @@ public enum Sinks {
     return new Sink.Page(bytes.toString(StandardCharsets.ISO_8859_1), thrown);
   }
 
-  /** By the compiler's own byte sink; a template that stock has made takes it for a writer. */
+  /** Renders with the compiler's byte sink; a stock template uses it as a writer. */
   private static Sink.Page compiled(Template template, Context context, Charset charset) {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     Throwable thrown;

@@ -1,6 +1,6 @@
 package org.yunti.web.oracle;
 
-/** An object of the model that says what it holds without noting the question in the journal. */
+/** Object of the model that returns its state without a line in the journal. */
 public interface State {
   String state();
 }

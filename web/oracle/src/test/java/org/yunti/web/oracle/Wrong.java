@@ -16,11 +16,11 @@ import org.apache.velocity.runtime.resource.Resource;
 import org.apache.velocity.runtime.resource.ResourceManagerImpl;
 import org.slf4j.LoggerFactory;
 
-/** Engines that are wrong in one thing each. The harness must find them, or it proves nothing about the right one. */
+/** Engines with one fault each. The harness must detect them, or it proves nothing about the right one. */
 public final class Wrong {
   private Wrong() {}
 
-  /** A way of being wrong: renders by the template as it should be, and spoils something. */
+  /** Fault: renders by the correct template, and damages the result. */
   private interface Fault {
     void merge(Template right, Context context, Writer writer, List<String> libraries);
   }
@@ -48,7 +48,7 @@ public final class Wrong {
     }
   }
 
-  /** A resource manager whose templates have a fault. */
+  /** Resource manager whose templates have a fault. */
   private abstract static class Manager extends ResourceManagerImpl {
     private final Fault fault;
 
@@ -62,7 +62,7 @@ public final class Wrong {
     }
   }
 
-  /** One character is lost. */
+  /** Loses one character. */
   public static final class Text extends Manager {
     public Text() {
       super((right, context, writer, libraries) -> right.merge(context, new FilterWriter(writer) {
@@ -74,7 +74,7 @@ public final class Wrong {
     }
   }
 
-  /** What had been written before an exception is lost. */
+  /** Loses the output before an exception. */
   public static final class Partial extends Manager {
     public Partial() {
       super((right, context, writer, libraries) -> {
@@ -89,29 +89,29 @@ public final class Wrong {
     }
   }
 
-  /** The exception's text. */
+  /** Changes the exception's message. */
   public static final class Message extends Manager {
     public Message() {
       super((right, context, writer, libraries) -> {
         try {
           right.merge(context, writer, libraries);
         } catch (MethodInvocationException e) {
-          throw new MethodInvocationException(e.getMessage() + '.', e.getCause(), e.getMethodName(), e.getTemplateName(), e.getLineNumber(),
-              e.getColumnNumber());
+          throw new MethodInvocationException(e.getMessage() + '.', e.getCause(), e.getMethodName(),
+              e.getTemplateName(), e.getLineNumber(), e.getColumnNumber());
         }
       });
     }
   }
 
-  /** The exception's column, and nothing else. */
+  /** Changes only the exception's column. */
   public static final class Column extends Manager {
     public Column() {
       super((right, context, writer, libraries) -> {
         try {
           right.merge(context, writer, libraries);
         } catch (MethodInvocationException e) {
-          MethodInvocationException other = new MethodInvocationException("", e.getCause(), e.getMethodName(), e.getTemplateName(),
-              e.getLineNumber(), e.getColumnNumber() + 1) {
+          MethodInvocationException other = new MethodInvocationException("", e.getCause(), e.getMethodName(),
+              e.getTemplateName(), e.getLineNumber(), e.getColumnNumber() + 1) {
             private static final long serialVersionUID = 1;
 
             @Override
@@ -126,7 +126,7 @@ public final class Wrong {
     }
   }
 
-  /** The class of the cause. */
+  /** Changes the class of the cause. */
   public static final class Cause extends Manager {
     public Cause() {
       super((right, context, writer, libraries) -> {
@@ -139,7 +139,7 @@ public final class Wrong {
     }
   }
 
-  /** A name too many in the context. */
+  /** Writes one more name to the context. */
   public static final class ContextWrite extends Manager {
     public ContextWrite() {
       super((right, context, writer, libraries) -> {
@@ -149,7 +149,9 @@ public final class Wrong {
     }
   }
 
-  /** Children of a block are rendered in another order: the calls into the model change places, the bytes here do not. */
+  /**
+   * Renders the children of a block in another order: the order of calls into the model differs, the output does not.
+   */
   public static final class CallOrder extends Manager {
     public CallOrder() {
       super((right, context, writer, libraries) -> {
@@ -162,7 +164,7 @@ public final class Wrong {
     }
   }
 
-  /** A text is asked for once too often. */
+  /** Calls a toString() once too often. */
   public static final class CallCount extends Manager {
     public CallCount() {
       super((right, context, writer, libraries) -> {
@@ -172,7 +174,7 @@ public final class Wrong {
     }
   }
 
-  /** A message too many in the log. */
+  /** Logs one more message. */
   public static final class Log extends Manager {
     public Log() {
       super((right, context, writer, libraries) -> {
@@ -182,7 +184,7 @@ public final class Wrong {
     }
   }
 
-  /** Right for the first class that it meets, and for no other: a cache that does not look. */
+  /** Is right only for the first class: a cache that does not compare classes. */
   public static final class StaleCache extends Manager {
     public StaleCache() {
       super(new Fault() {

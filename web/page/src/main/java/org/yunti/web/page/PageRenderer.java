@@ -8,38 +8,46 @@ import org.apache.velocity.app.VelocityEngine;
 import org.apache.velocity.context.Context;
 import org.yunti.web.velocity.output.ByteWriter;
 
-/** Templates of an engine as bytes. Safe for many threads; the engine is initialised before. */
+/** Renderer of an engine's templates to bytes. Thread-safe. Initialise the engine first. */
 public final class PageRenderer {
   private final VelocityEngine engine;
   private final BufferPool buffers;
 
-  /** What is done with a page that is whole. */
+  /** Consumer of a finished page. */
   public interface Use {
-    /** @param page its bytes are valid until the method returns */
+    /**
+     * Consumes a page.
+     *
+     * @param page the page; its bytes are valid until the method returns
+     */
     void accept(ByteWriter page) throws IOException;
   }
 
+  /** Creates a renderer of pages in a charset. */
   public PageRenderer(VelocityEngine engine, Charset charset) {
     this.engine = engine;
     buffers = new BufferPool(charset);
   }
 
+  /** Creates a renderer of pages in UTF-8. */
   public PageRenderer(VelocityEngine engine) {
     this(engine, StandardCharsets.UTF_8);
   }
 
+  /** Returns the charset of the pages. */
   public Charset charset() {
     return buffers.charset();
   }
 
+  /** Returns the engine. */
   public VelocityEngine engine() {
     return engine;
   }
 
   /**
-   * Renders a whole page, and only then lets it be used: an exception of the template comes before the first byte.
+   * Renders a whole page and then passes it to {@code use}: an exception of the template comes before the first byte.
    *
-   * @throws org.apache.velocity.exception.VelocityException as the template throws it
+   * @throws org.apache.velocity.exception.VelocityException if the template is missing or fails
    */
   public void whole(String template, Context context, Use use) throws IOException {
     ByteWriter buffer = buffers.take();
@@ -49,18 +57,23 @@ public final class PageRenderer {
     buffers.give(buffer);
   }
 
-  /** Renders to a stream while the page is made. The stream is neither flushed nor closed. */
+  /**
+   * Renders to a stream as the page is made. The stream is neither flushed nor closed.
+   *
+   * @throws org.apache.velocity.exception.VelocityException if the template is missing or fails; part of the page may
+   *     be written
+   */
   public void streamed(String template, Context context, OutputStream out) throws IOException {
-    ByteWriter writer = ByteWriter.to(new Unclosed(out), buffers.charset());
+    ByteWriter writer = ByteWriter.to(new KeepOpenStream(out), buffers.charset());
     engine.getTemplate(template).merge(context, writer);
     writer.close();
   }
 
-  /** A stream whose end is its owner's affair. */
-  private static final class Unclosed extends OutputStream {
+  /** Stream that its owner closes. */
+  private static final class KeepOpenStream extends OutputStream {
     private final OutputStream out;
 
-    Unclosed(OutputStream out) {
+    KeepOpenStream(OutputStream out) {
       this.out = out;
     }
 

@@ -43,7 +43,7 @@ class PageRendererTest {
   }
 
   @Test
-  void wholeAndStreamedPagesAreTheSameBytesInEachCharset() throws IOException {
+  void rendersTheSameBytesWholeAndStreamed() throws IOException {
     String expected = "<b>茶</b><b>café</b><b>\ud83c\udf75</b>";
     for (String name : List.of("UTF-8", "GBK", "UTF-16", "ISO-8859-1")) {
       Charset charset = Charset.forName(name);
@@ -54,13 +54,14 @@ class PageRendererTest {
         ByteArrayOutputStream streamed = new ByteArrayOutputStream();
         renderer.streamed("page.vm", words("茶", "café", "\ud83c\udf75"), streamed);
         assertEquals(new String(expected.getBytes(charset), charset), new String(whole[0], charset), name);
-        assertEquals(new String(whole[0], StandardCharsets.ISO_8859_1), streamed.toString(StandardCharsets.ISO_8859_1), name);
+        assertEquals(new String(whole[0], StandardCharsets.ISO_8859_1), streamed.toString(StandardCharsets.ISO_8859_1),
+            name);
       }
     }
   }
 
   @Test
-  void halfAPairAtTheEndIsNotCarriedIntoTheNextPage() throws IOException {
+  void dropsHalfAPairAtTheEndOfAPage() throws IOException {
     PageRenderer renderer = new PageRenderer(engine);
     Files.writeString(folder.resolve("half.vm"), "$half");
     for (int i = 0; i < 2; i++) {
@@ -70,7 +71,7 @@ class PageRendererTest {
   }
 
   @Test
-  void aPageThatFailsIsNotUsed() {
+  void discardsAPageThatFails() {
     PageRenderer renderer = new PageRenderer(engine);
     assertThrows(ResourceNotFoundException.class, () -> renderer.whole("none.vm", words(), page -> {
       throw new AssertionError();
@@ -78,7 +79,7 @@ class PageRendererTest {
   }
 
   @Test
-  void buffersComeBackUnlessTheyAreHuge() throws IOException {
+  void reusesBuffersUnlessTheyAreLarge() throws IOException {
     BufferPool pool = new BufferPool(StandardCharsets.UTF_8);
     ByteWriter first = pool.take();
     first.write("x");

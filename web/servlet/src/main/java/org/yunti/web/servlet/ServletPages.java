@@ -7,24 +7,30 @@ import org.apache.velocity.context.Context;
 import org.yunti.web.page.PageRenderer;
 
 /**
- * Pages as the bytes of a response: its output stream is written, and not its writer, which would encode every page again.
+ * Pages sent as bytes to a response's output stream; its writer would encode every page again.
  *
- * <p>{@link #send} makes the page whole first: it has its length, and an exception of the template leaves before the response has begun,
- * so that the container's error page takes its place. {@link #stream} sends while the page is made.
+ * <p>{@link #send} renders the page whole first, so it has its length. An exception of the template comes before the
+ * response begins, and the container shows its error page. {@link #stream} sends the page as it is rendered.
  */
 public final class ServletPages {
   private final PageRenderer pages;
 
+  /** Creates an adapter for a renderer. */
   public ServletPages(PageRenderer pages) {
     this.pages = pages;
   }
 
+  /** Returns the renderer. */
   public PageRenderer renderer() {
     return pages;
   }
 
-  /** Sets the content type of the charset of the pages, unless the response has one, and sends the whole page. */
-  public void send(HttpServletRequest request, HttpServletResponse response, String template, Context context) throws IOException {
+  /**
+   * Sends the whole page with its length. Sets the content type text/html unless the response has one, and the charset
+   * of the pages.
+   */
+  public void send(HttpServletRequest request, HttpServletResponse response, String template, Context context)
+      throws IOException {
     pages.whole(template, context, page -> {
       setContentType(response);
       response.setContentLength(page.size());
@@ -34,8 +40,9 @@ public final class ServletPages {
     });
   }
 
-  /** The same in pieces, for pages that are large or slow: what fails behind the first of them leaves half a page. */
-  public void stream(HttpServletRequest request, HttpServletResponse response, String template, Context context) throws IOException {
+  /** Sends the page in pieces, for large or slow pages: an error after the first piece leaves half a page. */
+  public void stream(HttpServletRequest request, HttpServletResponse response, String template, Context context)
+      throws IOException {
     setContentType(response);
     if (!isHead(request)) {
       pages.streamed(template, context, response.getOutputStream());
@@ -50,7 +57,7 @@ public final class ServletPages {
     if (response.getContentType() == null) {
       response.setContentType("text/html");
     }
-    // The bytes are in this charset, whatever the type has said.
+    // The bytes have this charset, whatever the content type states.
     response.setCharacterEncoding(pages.charset().name());
   }
 }

@@ -7,19 +7,20 @@ import java.io.IOException;
 import org.apache.velocity.context.Context;
 import org.yunti.web.page.PageRenderer;
 
-/** A servlet that answers GET and HEAD with a page of one template; what is in it is said by {@link #model}. */
+/** Servlet that answers GET and HEAD with a page of one template; {@link #model} provides its context. */
 public abstract class TemplateServlet extends HttpServlet {
   private static final long serialVersionUID = 1;
 
   private final transient ServletPages pages;
   private final String template;
 
+  /** Creates a servlet for one template. */
   protected TemplateServlet(PageRenderer pages, String template) {
     this.pages = new ServletPages(pages);
     this.template = template;
   }
 
-  /** The context of a request; null: the method has answered the request itself. */
+  /** Returns the context of a request; null if the method has answered the request itself. */
   protected abstract Context model(HttpServletRequest request, HttpServletResponse response) throws IOException;
 
   @Override

@@ -34,16 +34,16 @@ import org.junit.jupiter.api.io.TempDir;
 import org.yunti.web.page.PageRenderer;
 import org.yunti.web.velocity.CompilingResourceManager;
 
-/** Tomcat 10.1, Servlet 6.0. */
+/** Tests of TemplateServlet in Tomcat 10.1, Servlet 6.0. */
 class TemplateServletTest {
-  /** Throws when a template asks for it. */
+  /** Model whose property throws. */
   public static final class Fault {
     public String getNow() {
       throw new IllegalStateException("a fault");
     }
   }
 
-  /** What an application writes. */
+  /** Servlet of an application. */
   private static final class Hello extends TemplateServlet {
     private static final long serialVersionUID = 1;
 
@@ -61,7 +61,7 @@ class TemplateServletTest {
     }
   }
 
-  /** Held, since the level of a logger that nobody holds is forgotten. */
+  /** Reference that keeps the logger's level: the JDK forgets the level of an unreferenced logger. */
   private static final Logger TOMCAT_LOG = Logger.getLogger("org.apache");
 
   @TempDir
@@ -94,7 +94,8 @@ class TemplateServletTest {
 
       @Override
       protected void doGet(HttpServletRequest request, HttpServletResponse response) throws IOException {
-        new ServletPages(pages).stream(request, response, "large.vm", new VelocityContext(new HashMap<>(Map.of("name", "茶"))));
+        new ServletPages(pages)
+            .stream(request, response, "large.vm", new VelocityContext(new HashMap<>(Map.of("name", "茶"))));
       }
     });
     tomcat.start();
@@ -119,7 +120,7 @@ class TemplateServletTest {
   }
 
   @Test
-  void aPageWithItsLength() throws Exception {
+  void sendsAPageWithItsLength() throws Exception {
     HttpResponse<String> response = get("GET", "/hello?name=Ann");
     assertEquals("<p>你好, Ann</p>", response.body());
     assertEquals("18", response.headers().firstValue("Content-Length").orElse("none"));
@@ -127,21 +128,21 @@ class TemplateServletTest {
   }
 
   @Test
-  void headHasTheLengthAndNoBody() throws Exception {
+  void answersHeadWithTheLengthAndNoBody() throws Exception {
     HttpResponse<String> response = get("HEAD", "/hello?name=Ann");
     assertEquals("18", response.headers().firstValue("Content-Length").orElse("none"));
     assertEquals("", response.body());
   }
 
   @Test
-  void aFaultIsThePageOfTheContainer() throws Exception {
+  void showsTheContainersPageAfterAnError() throws Exception {
     HttpResponse<String> response = get("GET", "/fault?name=Ann");
     assertEquals(500, response.statusCode());
     assertFalse(response.body().contains("half a page"));
   }
 
   @Test
-  void largeAndStreamedPagesAreTheSame() throws Exception {
+  void sendsTheSameLargePageStreamed() throws Exception {
     HttpResponse<String> streamed = get("GET", "/streamed");
     assertEquals(get("GET", "/large?name=%E8%8C%B6").body(), streamed.body());
     assertTrue(streamed.headers().firstValue("Content-Length").isEmpty());
@@ -149,7 +150,7 @@ class TemplateServletTest {
   }
 
   @Test
-  void theModelMayAnswerItself() throws Exception {
+  void letsTheModelAnswer() throws Exception {
     assertEquals(302, get("GET", "/hello?away").statusCode());
   }
 }

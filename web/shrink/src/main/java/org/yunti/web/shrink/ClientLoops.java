@@ -18,23 +18,32 @@ import org.apache.velocity.runtime.parser.node.Node;
 import org.apache.velocity.runtime.parser.node.SimpleNode;
 
 /**
- * Turns the loops that an author has marked: the static text of a row is sent once, and of each row only what is not static. A script
- * of one line puts the rows in the place where it stands, through the reader's HTML parser, as the page's own parser would.
+ * Conversion of marked loops: the page sends the static text of a row once, then the values of each row. A script of
+ * one line inserts the rows through the browser's HTML parser, as the page's own parser would.
  *
  * <pre>
- *   ## yunti:client-loop                     &lt;script&gt;(function(t,r){..})(["&lt;li&gt;",": ","&lt;/li&gt;"],[
- *   #foreach($p in $products)          ->      #foreach($p in $products)[#clientvalue()$p.name#end,#clientvalue()$p.price#end],#end
- *   &lt;li&gt;$p.name: $p.price&lt;/li&gt;                ])&lt;/script&gt;
+ *   ## yunti:client-loop
+ *   #foreach($p in $products)
+ *   &lt;li&gt;$p.name: $p.price&lt;/li&gt;
  *   #end
+ *
+ * becomes
+ *
+ *   &lt;script&gt;(function(t,r){..})(["&lt;li&gt;",": ","&lt;/li&gt;"],[
+ *     #foreach($p in $products)[#clientvalue()$p.name#end,#clientvalue()$p.price#end],#end
+ *   ])&lt;/script&gt;
  * </pre>
  *
- * <p>{@code ## yunti:client-loop nonce=$nonce} gives the script the nonce of a content security policy. {@code #clientvalue} is
- * {@code org.yunti.web.delivery.ClientValue}. A reader without JavaScript sees no rows, which is why nothing is turned unasked.
+ * <p>{@code ## yunti:client-loop nonce=$nonce} gives the script the nonce of a content security policy. {@code
+ * #clientvalue} is {@code org.yunti.web.delivery.ClientValue}. Without JavaScript a reader sees no rows, so only marked
+ * loops are converted.
  */
 final class ClientLoops {
-  private static final Pattern MARK = Pattern.compile("##\\s*yunti:client-loop(?:\\s+nonce=(\\$\\S+))?\\s*", Pattern.DOTALL);
-  /** Puts the rows before the script, which then leaves. */
-  private static final String SCRIPT = "(function(t,r){var s=document.currentScript,h=\"\";r.forEach(function(v){t.forEach(function(x,i)"
+  private static final Pattern MARK = Pattern.compile("##\\s*yunti:client-loop(?:\\s+nonce=(\\$\\S+))?\\s*",
+      Pattern.DOTALL);
+  /** Script that inserts the rows before itself and removes itself. */
+  private static final String SCRIPT =
+      "(function(t,r){var s=document.currentScript,h=\"\";r.forEach(function(v){t.forEach(function(x,i)"
       + "{h+=x+(i<v.length?v[i]:\"\")})});s.insertAdjacentHTML(\"beforebegin\",h);s.remove()})";
   private static final Pattern LEAVES = Pattern.compile("#\\{?(break|stop|return|define|macro)\\b");
 
@@ -52,18 +61,18 @@ final class ClientLoops {
     this.name = name;
     VtlSource parsed = VtlSource.parse(engine, name, source);
     find(parsed.root());
-    int turned = 0;
+    int converted = 0;
     for (Loop loop : loops) {
-      String why = turn(loop);
+      String why = convert(loop);
       if (why == null) {
-        turned++;
+        converted++;
       } else {
-        notes.add(name + ":" + line(loop.foreach()) + ": the marked loop is left as it is: " + why);
+        notes.add(name + ":" + line(loop.foreach()) + ": the marked loop is unchanged: " + why);
       }
     }
-    count = turned;
-    text = turned == 0 ? source : parsed.text();
-    if (turned > 0) {
+    count = converted;
+    text = converted == 0 ? source : parsed.text();
+    if (converted > 0) {
       VtlSource.parse(engine, name, text);
     }
   }
@@ -93,26 +102,31 @@ final class ClientLoops {
             i++;
             continue;
           }
-          notes.add(name + ":" + line(child) + ": yunti:client-loop stands before no #foreach; put it on the line above one");
+          notes.add(name + ":" + line(child)
+              + ": yunti:client-loop is not before a #foreach; put it on the line above one");
         }
       }
       find(child);
     }
   }
 
-  /** @return why not; null: it is turned */
-  private String turn(Loop loop) {
+  /**
+   * Converts a loop.
+   *
+   * @return the reason if it is unchanged; null if it is converted
+   */
+  private String convert(Loop loop) {
     ASTDirective foreach = loop.foreach();
     int last = foreach.jjtGetNumChildren() - 1;
     if (!(foreach.jjtGetChild(last) instanceof ASTBlock body) || foreach.jjtGetChild(last - 1) instanceof ASTBlock) {
-      return "it has an #else, which is no row; put an #if around it";
+      return "it has an #else, which is not a row; put an #if around it";
     }
     if (body.jjtGetNumChildren() == 0) {
       return "it has no row";
     }
     String source = VtlSource.text(body);
     if (LEAVES.matcher(source).find()) {
-      return "a row that leaves in its middle (#break, #stop) or defines something has no end";
+      return "a row must not contain #break, #stop, #return, #define or #macro";
     }
     if (source.toLowerCase(Locale.ROOT).contains("<script")) {
       return "scripts in rows would not run";
@@ -126,7 +140,7 @@ final class ClientLoops {
       if (child instanceof ASTText) {
         TextRun run = new TextRun(body, i);
         if (!run.isPlain()) {
-          return "it has an escaped sign in line " + line(child);
+          return "it has an escaped character in line " + line(child);
         }
         piece.append(run.text());
         i = run.end();
@@ -144,7 +158,7 @@ final class ClientLoops {
       String around = gobbles(child);
       piece.append(around.isEmpty() ? "" : "\n");
       if (child instanceof ASTSetDirective) {
-        // It writes nothing, and what it sets is needed by what comes behind it.
+        // #set writes nothing, but later values need its variable.
         values.add(VtlSource.text(child) + "\"\"");
       } else {
         values.add("#clientvalue()" + VtlSource.text(child) + "#end");
@@ -164,17 +178,18 @@ final class ClientLoops {
     return null;
   }
 
-  /** A tree that is not initialised has its lines in its tokens. */
+  /** The nodes of a tree that is not initialised have no lines; its tokens do. */
   private static int line(Node node) {
     return node.getFirstToken().beginLine;
   }
 
-  /** What a directive leaves of the blanks around it. */
+  /** Returns the blanks around a directive that Velocity writes. */
   private String gobbles(Node node) {
     if (engine.getSpaceGobbling() != SpaceGobbling.NONE) {
       return "";
     }
-    return node instanceof ASTDirective d ? d.getPrefix() + d.getPostfix() : node instanceof ASTIfStatement s ? s.getPrefix()
+    return node instanceof ASTDirective d ? d.getPrefix() + d.getPostfix() : node instanceof ASTIfStatement s
+        ? s.getPrefix()
         + s.getPostfix()
         : node instanceof ASTSetDirective s ? s.getPrefix() + s.getPostfix() : "";
   }
@@ -185,7 +200,8 @@ final class ClientLoops {
     for (int i = 0; i < foreach.jjtGetNumChildren() - 1; i++) {
       head.append(i == 0 ? "" : " ").append(VtlSource.text(foreach.jjtGetChild(i)));
     }
-    StringBuilder all = new StringBuilder("<script").append(loop.nonce() == null ? "" : " nonce=\"" + loop.nonce() + "\"").append('>')
+    StringBuilder all = new StringBuilder("<script").append(loop.nonce() == null ? "" : " nonce=\"" + loop.nonce()
+        + "\"").append('>')
         .append(SCRIPT).append("([");
     for (int i = 0; i < statics.size(); i++) {
       all.append(i == 0 ? "" : ",").append(literal(statics.get(i)));
@@ -197,7 +213,7 @@ final class ClientLoops {
     tokens.get(0).image = all.toString();
   }
 
-  /** As JavaScript reads it, without a sign that HTML or Velocity reads. */
+  /** Returns a JavaScript string literal without characters special to HTML or Velocity. */
   static String literal(String text) {
     StringBuilder literal = new StringBuilder("\"");
     for (int i = 0; i < text.length(); i++) {

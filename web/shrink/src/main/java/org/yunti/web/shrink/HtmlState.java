@@ -5,40 +5,43 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Where in HTML the next character stands: as much of HTML's tokenizer as it takes to know where white space may be squeezed.
+ * State of HTML's tokenizer before a character: the part of it that decides where white space may be squeezed.
  *
  * <pre>
- *   DATA --&lt;--> TAG_OPEN --name--> TAG_NAME --blank--> TAG --=--> AFTER_EQUALS --> DOUBLE, SINGLE or UNQUOTED --> TAG --&gt;--> DATA
- *                             (AFTER_NAME: or already in TAG, on another way)
- *                  |--!--> DECLARATION or COMMENT                     &gt; of script, style, textarea, ..: RAW, until its end tag
- *                                                                     &gt; of pre, or of an element that says white-space: KEPT
+ *   DATA --&lt;--> TAG_OPEN --name--> TAG_NAME --blank--> TAG --=--> AFTER_EQUALS --> DOUBLE, SINGLE, UNQUOTED --> TAG
+ *                                   (AFTER_NAME: in TAG on another branch)
+ *                  |--!--> DECLARATION or COMMENT
+ *   TAG --&gt;--> DATA
+ *         &gt; of script, style, textarea, ..: RAW, until the end tag
+ *         &gt; of pre, or of an element with style white-space: blanks are kept until the end tag
  * </pre>
  */
 final class HtmlState {
-  enum Mode { DATA, TAG_OPEN, TAG_NAME, AFTER_NAME, TAG, AFTER_EQUALS, DOUBLE, SINGLE, UNQUOTED, COMMENT, DECLARATION, RAW, UNKNOWN }
+  enum Mode { DATA, TAG_OPEN, TAG_NAME, AFTER_NAME, TAG, AFTER_EQUALS, DOUBLE, SINGLE, UNQUOTED, COMMENT, DECLARATION,
+      RAW, UNKNOWN }
 
-  /** What stands in them is no HTML, or every blank of it counts. */
-  private static final Set<String> RAW_ELEMENTS = Set.of("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes",
-      "plaintext");
-  /** Blanks of them are seen as they are. */
+  /** Elements whose content is no HTML, or whose blanks all count. */
+  private static final Set<String> RAW_ELEMENTS = Set.of("script", "style", "textarea", "title", "xmp", "iframe",
+      "noembed", "noframes", "plaintext");
+  /** Elements whose blanks are visible. */
   private static final Set<String> KEPT_ELEMENTS = Set.of("pre", "listing");
-  private static final Set<String> VOID_ELEMENTS = Set.of("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta",
-      "source", "track", "wbr");
+  private static final Set<String> VOID_ELEMENTS = Set.of("area", "base", "br", "col", "embed", "hr", "img", "input",
+      "link", "meta", "source", "track", "wbr");
 
   private Mode mode = Mode.DATA;
-  /** The tag that is being read, in lower case, with / before an end tag; of RAW, the element; of COMMENT, its last characters. */
+  /** Current tag in lower case, with / before an end tag; in RAW, the element; in COMMENT, its last characters. */
   private String name = "";
-  /** The attributes of the tag, as far as they are static; null outside of a tag. */
+  /** Static attributes of the tag; null outside of a tag. */
   private StringBuilder attributes;
-  /** The element whose blanks are kept, and how many of the same name are open; "": none. */
+  /** Element whose blanks are kept; "" if none. {@code keptDepth}: open elements of that name. */
   private String kept = "";
   private int keptDepth;
   private boolean isInHead;
-  /** The last characters of a raw element, among them its end tag when it has come. */
+  /** Last characters of a raw element, with its end tag when it has come. */
   private final StringBuilder raw = new StringBuilder();
-  /** The last character that has been written is a blank that is squeezed together with the next; not part of what is compared. */
+  /** True if the last character written is a blank that merges with the next one; not compared. */
   boolean endsBlank;
-  /** The tag that has just ended, "" when something else came behind it; not part of what is compared. */
+  /** Tag that has just ended; "" after any other text; not compared. */
   String lastTag = "";
 
   HtmlState() {}
@@ -70,17 +73,17 @@ final class HtmlState {
     return isInHead;
   }
 
-  /** A blank here may be squeezed. */
+  /** Returns true if a blank here may be squeezed. */
   boolean squeezes() {
     return kept.isEmpty() && (mode == Mode.DATA || mode == Mode.TAG);
   }
 
-  /** What is between here and a tag's end is no text. */
+  /** Returns true if this is inside of a tag, where text is not content. */
   boolean isInTag() {
     return mode == Mode.TAG || mode == Mode.TAG_NAME || mode == Mode.AFTER_NAME || mode == Mode.AFTER_EQUALS;
   }
 
-  /** The same place: what is behind it is read alike. */
+  /** Returns true if later text is read alike in both states. */
   boolean sameAs(HtmlState other) {
     return mode == other.mode && kept.equals(other.kept) && keptDepth == other.keptDepth
         && (isPlain() || Objects.equals(name, other.name));
@@ -94,10 +97,10 @@ final class HtmlState {
     return mode == Mode.DATA || mode == Mode.UNKNOWN;
   }
 
-  /** Two ways lead here. */
+  /** Joins the states of two branches. */
   HtmlState join(HtmlState other) {
     if (isNamed() && other.isNamed() && mode != other.mode && name.equals(other.name) && kept.equals(other.kept)) {
-      // <li#if(..) class="x"#end: the name ends here, if what comes next is no part of it.
+      // <li#if(..) class="x"#end: the name ends here unless the next character belongs to it.
       HtmlState joined = copy();
       joined.mode = Mode.AFTER_NAME;
       joined.endsBlank = false;
@@ -117,20 +120,21 @@ final class HtmlState {
     return joined;
   }
 
-  /** Something is written that is not known: of whole elements in DATA, of whole attributes or a part of one in a tag. */
+  /** Records unknown output: whole elements in DATA; whole attributes or a part of one in a tag. */
   void opaque() {
     endsBlank = false;
     lastTag = "";
     switch (mode) {
       case TAG_OPEN -> {
-        // <$tag: any element, pre too
+        // <$tag: any element, also pre
         mode = Mode.UNKNOWN;
         name = "";
       }
       case TAG_NAME -> {
-        // h$level is no pre; p$x may be one.
-        String so = name;
-        if (RAW_ELEMENTS.stream().anyMatch(e -> e.startsWith(so)) || KEPT_ELEMENTS.stream().anyMatch(e -> e.startsWith(so))) {
+        // h$level cannot be pre; p$x can.
+        String prefix = name;
+        if (RAW_ELEMENTS.stream().anyMatch(e -> e.startsWith(prefix)) || KEPT_ELEMENTS.stream()
+            .anyMatch(e -> e.startsWith(prefix))) {
           mode = Mode.UNKNOWN;
         }
       }
@@ -150,7 +154,7 @@ final class HtmlState {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
   }
 
-  /** One character of static text. */
+  /** Reads one character of static text. */
   void next(char c) {
     if (mode != Mode.DATA || !isBlank(c)) {
       lastTag = "";
@@ -221,7 +225,7 @@ final class HtmlState {
       attributes = new StringBuilder();
       name += Character.toLowerCase(c);
     } else {
-      // A sign and no tag: a < b
+      // A character and no tag: a < b
       mode = c == '<' ? Mode.TAG_OPEN : Mode.DATA;
       name = "";
     }
@@ -240,11 +244,11 @@ final class HtmlState {
     }
   }
 
-  /** The tag has its last character. */
+  /** Ends a tag after its last character. */
   private void end() {
     String tag = name;
-    String said = attributes.toString().toLowerCase(Locale.ROOT);
-    boolean isClosed = said.endsWith("/>") || VOID_ELEMENTS.contains(tag);
+    String staticAttributes = attributes.toString().toLowerCase(Locale.ROOT);
+    boolean isClosed = staticAttributes.endsWith("/>") || VOID_ELEMENTS.contains(tag);
     mode = Mode.DATA;
     name = "";
     attributes = null;
@@ -263,8 +267,9 @@ final class HtmlState {
       if (keptDepth == 0) {
         kept = "";
       }
-    } else if (!isClosed && !tag.startsWith("/") && (KEPT_ELEMENTS.contains(tag) || said.contains("white-space")
-        || said.contains("xml:space"))) {
+    } else if (!isClosed && !tag.startsWith("/")
+        && (KEPT_ELEMENTS.contains(tag) || staticAttributes.contains("white-space")
+        || staticAttributes.contains("xml:space"))) {
       kept = tag;
       keptDepth = 1;
     }
@@ -272,7 +277,8 @@ final class HtmlState {
 
   private void raw(char c) {
     raw.append(Character.toLowerCase(c));
-    if ((c == '>' || isBlank(c) || c == '/') && raw.length() > name.length() + 2 && raw.substring(0, raw.length() - 1).endsWith("</"
+    if ((c == '>' || isBlank(c) || c == '/') && raw.length() > name.length() + 2 && raw.substring(0, raw.length() - 1)
+        .endsWith("</"
         + name)) {
       String end = "/" + name;
       raw.setLength(0);

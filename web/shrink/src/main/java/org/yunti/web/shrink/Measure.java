@@ -21,7 +21,7 @@ import org.apache.velocity.runtime.resource.util.StringResourceRepository;
 import org.yunti.web.velocity.CompilingResourceManager;
 import org.yunti.web.velocity.output.ByteWriter;
 
-/** What a page of a template weighs and takes, compiled and in UTF-8. */
+/** Measurement of a page: its bytes, and the CPU time to render it, compiled and in UTF-8. */
 public final class Measure {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final String REPOSITORY = "yunti.shrink.templates";
@@ -34,16 +34,20 @@ public final class Measure {
   private final ByteWriter buffer = ByteWriter.buffer(StandardCharsets.UTF_8);
 
   /**
-   * @param bytes of the page
-   * @param gzipped of it, at gzip's own level
-   * @param micros CPU time to render it, without compression
+   * Result of a measurement.
+   *
+   * @param bytes bytes of the page
+   * @param gzipped bytes after gzip at its default level
+   * @param micros microseconds of CPU time to render it, without compression
    */
   public record Weight(long bytes, long gzipped, double micros) {}
 
   /**
-   * @param sources of all templates, by their names
-   * @param properties of the application's engine, without its loaders
-   * @param millis CPU time for one measurement, of which half is for warming up
+   * Creates an engine for the templates.
+   *
+   * @param sources sources of all templates by name
+   * @param properties properties of the application's engine; its loaders are ignored
+   * @param millis milliseconds of CPU time for one measurement, half of it for warm-up
    */
   public Measure(Map<String, String> sources, Properties properties, long millis) {
     Properties own = new Properties();
@@ -67,12 +71,13 @@ public final class Measure {
   }
 
   /**
-   * Pages of the same template by several engines, warmed up and then measured in turn: what a JVM has learnt from one of them helps or
-   * hinders all alike. Of each, the fastest round counts: the others were disturbed.
+   * Measures the same page in several engines in turn, after a warm-up, so the JVM's optimisations affect all alike.
+   * The fastest round of each counts, because the others were disturbed.
    *
-   * @throws ShrinkException when the template cannot be rendered with the model
+   * @throws ShrinkException if the template cannot be rendered with the model
    */
-  public static List<Weight> of(List<Measure> engines, String template, Map<String, Object> model) throws ShrinkException {
+  public static List<Weight> of(List<Measure> engines, String template, Map<String, Object> model)
+      throws ShrinkException {
     try {
       List<Weight> weights = new ArrayList<>();
       double[] micros = new double[engines.size()];
@@ -93,7 +98,8 @@ public final class Measure {
       }
       return weights;
     } catch (VelocityException | IOException e) {
-      throw new ShrinkException(template + " cannot be rendered with the model: " + VtlSource.firstLine(e.getMessage()));
+      throw new ShrinkException(template + " cannot be rendered with the model: "
+          + VtlSource.firstLine(e.getMessage()));
     }
   }
 

@@ -9,8 +9,8 @@ import java.util.Set;
 import org.apache.velocity.runtime.parser.node.Node;
 
 /**
- * Where the parts of a folder of templates are used: macros, files that are parsed, blocks that are defined. A macro that is called inside
- * of pre must keep its blanks, wherever it stands. Templates are walked until nothing is added here.
+ * Places where the parts of a folder of templates are used: macros, parsed files, defined blocks. A macro called inside
+ * of pre must keep its blanks, wherever it is defined. Templates are walked until no new place is found.
  */
 final class Places {
   private final Map<String, HtmlState> entries = new HashMap<>();
@@ -30,7 +30,7 @@ final class Places {
     return "reference " + name;
   }
 
-  /** A part is used here. */
+  /** Records a use of a part. */
   void use(String part, HtmlState state) {
     HtmlState place = plain(state);
     HtmlState known = entries.get(part);
@@ -41,12 +41,12 @@ final class Places {
     }
   }
 
-  /** All that is not known in the folder may be used here: a file whose name is computed. */
+  /** Records a {@code #parse} with a computed name, which may use any file. */
   void useAnyFile(HtmlState state) {
     use(file("*"), state);
   }
 
-  /** Where a part begins; one that nobody uses begins as a page does. */
+  /** Returns the state at the beginning of a part; an unused part begins like a page. */
   HtmlState entry(String part) {
     HtmlState known = entries.get(part);
     HtmlState any = part.startsWith("file ") ? entries.get(file("*")) : null;
@@ -58,7 +58,7 @@ final class Places {
     return entries.containsKey(part);
   }
 
-  /** A part that ends elsewhere than it begins. */
+  /** Records a part whose end state differs from its beginning. */
   void opens(String part) {
     hasChanged |= opening.add(part);
   }
@@ -67,24 +67,25 @@ final class Places {
     return opening.contains(part);
   }
 
-  /** Where the body of a loop has ended when it was walked last; null: it was not yet. */
+  /** Returns the state at the end of a loop's body in the last walk; null before the first. */
   HtmlState loopEnd(Node loop) {
     return loopEnds.get(loop);
   }
 
   void loopEnd(Node loop, HtmlState end) {
     HtmlState known = loopEnds.put(loop, end.copy());
-    hasChanged |= known == null || !known.sameAs(end) || known.endsBlank != end.endsBlank || !Objects.equals(known.lastTag, end.lastTag);
+    hasChanged |= known == null || !known.sameAs(end) || known.endsBlank != end.endsBlank
+        || !Objects.equals(known.lastTag, end.lastTag);
   }
 
-  /** Whether something was added since this was asked last. */
+  /** Returns true if something changed since the last call. */
   boolean change() {
     boolean has = hasChanged;
     hasChanged = false;
     return has;
   }
 
-  /** The same knowledge, for another tree of one of the templates. */
+  /** Returns a copy for another tree of one of the templates. */
   Places forTemplate() {
     Places copy = new Places();
     copy.entries.putAll(entries);

@@ -15,9 +15,9 @@ import org.apache.velocity.runtime.parser.node.Node;
 import org.apache.velocity.runtime.parser.node.SimpleNode;
 
 /**
- * What of a template must be the same before and behind a pass over its white space: the tree without its static text, every token outside
- * of that text, what each directive gobbles around itself, and the text without its blanks. It is taken from a fresh parse of what the
- * pass has written, so that a mistake of the pass is found and not shipped.
+ * Facts of a template that squeezing must not change: the tree without its static text, all tokens outside of that
+ * text, the blanks that each directive gobbles, and the text without blanks. They come from a new parse of the result,
+ * which detects faults of the pass.
  */
 final class Sameness {
   private final List<String> facts = new ArrayList<>();

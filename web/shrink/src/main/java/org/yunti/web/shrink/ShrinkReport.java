@@ -7,36 +7,41 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 
-/** What shrinking has saved: of the sources always, of pages where there is a model to render them with. */
+/** Report of the savings: of the sources, and of pages if there is a model to render them with. */
 public final class ShrinkReport {
   private final List<ShrunkTemplate> templates;
   private final List<Row> rows = new ArrayList<>();
 
   /**
-   * A page behind a step.
+   * Measurement of a page after a step.
    *
+   * @param template name of the template
    * @param step "before", "white space" or "client loops"
+   * @param weight bytes and CPU time of the page
    */
   public record Row(String template, String step, Measure.Weight weight) {}
 
+  /** Creates a report without measurements. */
   public ShrinkReport(List<ShrunkTemplate> templates) {
     this.templates = List.copyOf(templates);
   }
 
+  /** Returns the measurements. */
   public List<Row> rows() {
     return List.copyOf(rows);
   }
 
   /**
-   * Renders a template with a model before, and behind each step that has changed something.
+   * Renders a template with a model before shrinking and after each step that changed something.
    *
-   * @param millis CPU time for each measurement
-   * @throws ShrinkException when there is no such template, or it cannot be rendered
+   * @param millis milliseconds of CPU time for each measurement
+   * @throws ShrinkException if there is no such template, or it cannot be rendered
    */
-  public void measure(String name, Map<String, Object> model, Properties properties, long millis) throws ShrinkException {
+  public void measure(String name, Map<String, Object> model, Properties properties, long millis)
+      throws ShrinkException {
     ShrunkTemplate template = templates.stream().filter(t -> t.name().equals(name)).findFirst()
-        .orElseThrow(() -> new ShrinkException("there is no template " + name
-            + " in the folder; templates are named as #parse names them"));
+        .orElseThrow(() -> new ShrinkException("template " + name + " does not exist"
+            + " in the folder; name it as #parse does"));
     rows.clear();
     Map<String, String> before = new LinkedHashMap<>();
     Map<String, String> squeezed = new LinkedHashMap<>();
@@ -61,7 +66,7 @@ public final class ShrinkReport {
     }
   }
 
-  /** For people: a line a template, then the notes, then the pages. */
+  /** Returns lines for people: one per template, then the notes, then the pages. */
   public List<String> lines() {
     List<String> lines = new ArrayList<>();
     long before = 0;
@@ -71,28 +76,31 @@ public final class ShrinkReport {
       after += template.after().length();
       lines.add(String.format(Locale.ROOT, "%s: %d -> %d characters%s%s", template.name(), template.before().length(),
           template.after().length(),
-          percent(template.before().length(), template.after().length()), template.loops() == 0 ? "" : ", loops turned: "
+          percent(template.before().length(), template.after().length()), template.loops() == 0 ? ""
+              : ", loops converted: "
               + template.loops()));
     }
-    lines.add(String.format(Locale.ROOT, "templates: %d, %d -> %d characters%s", templates.size(), before, after, percent(before, after)));
+    lines.add(String.format(Locale.ROOT, "templates: %d, %d -> %d characters%s", templates.size(), before, after,
+        percent(before, after)));
     templates.forEach(template -> template.notes().forEach(note -> lines.add("note: " + note)));
     Measure.Weight first = null;
     for (Row row : rows) {
       Measure.Weight weight = row.weight();
       first = row.step().equals("before") ? weight : first;
-      lines.add(String.format(Locale.ROOT, "page of %s, %s: %d bytes%s, %d gzipped%s, %.1f us CPU%s", row.template(), row.step(),
-          weight.bytes(),
-          percent(first.bytes(), weight.bytes()), weight.gzipped(), percent(first.gzipped(), weight.gzipped()), weight.micros(),
-          percent(first.micros(), weight.micros())));
+      lines.add(String.format(Locale.ROOT, "page of %s, %s: %d bytes%s, %d gzipped%s, %.1f us CPU%s", row.template(),
+          row.step(), weight.bytes(),
+          percent(first.bytes(), weight.bytes()), weight.gzipped(), percent(first.gzipped(), weight.gzipped()),
+          weight.micros(), percent(first.micros(), weight.micros())));
     }
     return lines;
   }
 
   private static String percent(double before, double after) {
-    return before == after || before == 0 ? "" : String.format(Locale.ROOT, " (%+.1f %%)", 100 * (after - before) / before);
+    return before == after || before == 0 ? ""
+        : String.format(Locale.ROOT, " (%+.1f %%)", 100 * (after - before) / before);
   }
 
-  /** For programs. */
+  /** Returns the report as a JSON object. */
   public Map<String, Object> json() {
     List<Object> all = new ArrayList<>();
     for (ShrunkTemplate template : templates) {

@@ -13,11 +13,12 @@ import org.yunti.web.delivery.AsyncBlock;
 import org.yunti.web.delivery.ClientValue;
 
 /**
- * Makes the templates of a folder smaller. They are looked at together, since what one of them may lose depends on where others use it:
+ * Shrinker of a folder of templates. It needs all templates, because the places of use decide what a template may lose:
  *
  * <pre>
- *   source -> Velocity's parser -> walk, until it is known where each part is used (Places)
- *                               -> walk and squeeze -> parse again -> the same but for blanks? (Sameness) -> marked loops turned
+ *   source -> Velocity's parser -> walk, until the places of all parts are known (Places)
+ *                               -> walk and squeeze -> parse again -> compare without blanks (Sameness)
+ *                               -> convert marked loops
  * </pre>
  */
 public final class Shrinker {
@@ -26,19 +27,20 @@ public final class Shrinker {
   private final ShrinkOptions options;
   private final RuntimeInstance engine;
 
+  /** Creates a shrinker. */
   public Shrinker(ShrinkOptions options) {
     this.options = options;
     engine = engine(options.properties());
   }
 
-  /** An engine that parses as the application's own, and loads nothing. */
+  /** Returns an engine that parses as the application's own, and loads nothing. */
   private static RuntimeInstance engine(Properties properties) {
     RuntimeInstance engine = new RuntimeInstance();
     Properties own = new Properties();
     properties.stringPropertyNames().stream().filter(key -> !key.contains("resource") && !key.contains("library"))
         .forEach(key -> own.setProperty(key, properties.getProperty(key)));
     engine.setProperties(own);
-    // Whether a block has an #end is known by its directive alone.
+    // The parser knows from the directive whether a block has an #end.
     engine.addProperty(RuntimeConstants.CUSTOM_DIRECTIVES, AsyncBlock.class.getName());
     engine.addProperty(RuntimeConstants.CUSTOM_DIRECTIVES, ClientValue.class.getName());
     engine.setProperty(RuntimeConstants.RESOURCE_LOADERS, "string");
@@ -48,8 +50,10 @@ public final class Shrinker {
   }
 
   /**
-   * @param sources of the templates by their names, which are what {@code #parse} calls them
-   * @return in the same order
+   * Shrinks templates.
+   *
+   * @param sources sources of the templates by the names that {@code #parse} uses
+   * @return the templates in the same order; a template that cannot be shrunk is unchanged, with a note
    */
   public List<ShrunkTemplate> shrink(Map<String, String> sources) {
     Map<String, List<String>> notes = new LinkedHashMap<>();
@@ -68,35 +72,36 @@ public final class Shrinker {
     boolean isKnown = settle(parsed, places);
     List<ShrunkTemplate> shrunk = new ArrayList<>();
     sources.forEach((name, source) -> {
-      List<String> said = notes.get(name);
+      List<String> templateNotes = notes.get(name);
       String squeezed = source;
       if (options.squeezesWhiteSpace() && parsed.containsKey(name)) {
-        squeezed = isKnown ? squeezed(name, source, places, said) : source;
+        squeezed = isKnown ? squeezed(name, source, places, templateNotes) : source;
         if (!isKnown) {
-          said.add(name + ": left as it is, the templates use each other in too many ways");
+          templateNotes.add(name + ": unchanged, because the templates use each other in too many ways");
         }
       }
       String after = squeezed;
       int loops = 0;
       if (options.expandsLoops() && parsed.containsKey(name)) {
         try {
-          ClientLoops turned = new ClientLoops(engine, name, squeezed, places);
-          after = turned.text();
-          loops = turned.count();
-          said.addAll(turned.notes());
+          ClientLoops converted = new ClientLoops(engine, name, squeezed, places);
+          after = converted.text();
+          loops = converted.count();
+          templateNotes.addAll(converted.notes());
         } catch (ShrinkException e) {
-          said.add(e.getMessage());
+          templateNotes.add(e.getMessage());
         }
       }
-      shrunk.add(new ShrunkTemplate(name, source, squeezed, after, loops, List.copyOf(said)));
+      shrunk.add(new ShrunkTemplate(name, source, squeezed, after, loops, List.copyOf(templateNotes)));
     });
     return shrunk;
   }
 
-  /** Walks all templates until nothing new is learnt of where their parts are used. */
+  /** Walks all templates until no new place is found. */
   private boolean settle(Map<String, VtlSource> parsed, Places places) {
     for (int round = 0; round < ROUNDS_MAX; round++) {
-      parsed.forEach((name, source) -> new TemplateWalk(places, whiteSpace(false), false).template(name, source.root()));
+      parsed.forEach((name, source) -> new TemplateWalk(places, whiteSpace(false), false)
+          .template(name, source.root()));
       if (!places.change()) {
         return true;
       }
@@ -108,7 +113,7 @@ public final class Shrinker {
     return new WhiteSpace(options.squeezesBlocks(), isCareful, engine.getSpaceGobbling());
   }
 
-  /** First with all that may go; where Velocity would read the result otherwise, only what is in the middle of text. */
+  /** Squeezes all blanks first. If Velocity would read the result differently, squeezes only inside of text. */
   private String squeezed(String name, String source, Places places, List<String> notes) {
     String difference = "";
     for (boolean isCareful : new boolean[] {false, true}) {
@@ -118,7 +123,7 @@ public final class Shrinker {
           continue;
         }
         List<String> before = Sameness.of(edited.root());
-        // Loops are known by their nodes, which are others now: the walk goes to the same end again.
+        // Loops are known by their nodes, which differ now: the walk reaches the same result again.
         Places own = places.forTemplate();
         Node root = edited.root();
         int rounds = 0;
@@ -136,7 +141,8 @@ public final class Shrinker {
         difference = e.getMessage();
       }
     }
-    notes.add(name + ": left as it is, since without its blanks Velocity would read it otherwise, near \"" + difference + "\"");
+    notes.add(name + ": unchanged, because Velocity would read it differently without its blanks, near \"" + difference
+        + "\"");
     return source;
   }
 

@@ -3,13 +3,14 @@ package org.yunti.web.shrink;
 import java.util.List;
 
 /**
- * What became of one template.
+ * Result for one template.
  *
- * @param name its path below the folder, with /
- * @param before its source
- * @param squeezed with its white space squeezed; the same, where that was not asked for or not possible
- * @param after with its marked loops turned as well
- * @param loops how many of them
- * @param notes what was left as it was and why, a line each
+ * @param name path below the folder, with /
+ * @param before source
+ * @param squeezed source with squeezed white space; equal to {@code before} if the step was off or not possible
+ * @param after source with converted loops as well
+ * @param loops number of converted loops
+ * @param notes unchanged parts and the reasons, one line each
  */
-public record ShrunkTemplate(String name, String before, String squeezed, String after, int loops, List<String> notes) {}
+public record ShrunkTemplate(String name, String before, String squeezed, String after, int loops,
+    List<String> notes) {}

@@ -14,15 +14,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** A folder of templates, and the folder that the smaller ones are written to, with every other file beside them. */
+/** Folder of templates, which is read and written to another folder, with all other files copied. */
 public final class TemplateFolder {
   private final Path folder;
   private final ShrinkOptions options;
 
-  /** @throws ShrinkException when it is no folder */
+  /**
+   * Opens a folder.
+   *
+   * @throws ShrinkException if it is not a folder
+   */
   public TemplateFolder(Path folder, ShrinkOptions options) throws ShrinkException {
     if (!Files.isDirectory(folder)) {
-      throw new ShrinkException(folder + " is no folder; name the folder that #parse counts from");
+      throw new ShrinkException(folder + " is not a folder; name the root folder of #parse");
     }
     this.folder = folder;
     this.options = options;
@@ -40,7 +44,11 @@ public final class TemplateFolder {
     return folder.relativize(file).toString().replace('\\', '/');
   }
 
-  /** The sources of the templates by their names. */
+  /**
+   * Returns the sources of the templates by name.
+   *
+   * @throws ShrinkException if there is no template, or one is not in the charset
+   */
   public Map<String, String> sources() throws IOException, ShrinkException {
     Map<String, String> sources = new LinkedHashMap<>();
     for (Path file : files()) {
@@ -49,28 +57,38 @@ public final class TemplateFolder {
       }
     }
     if (sources.isEmpty()) {
-      throw new ShrinkException(folder + " has no file whose name ends with " + options.suffix() + "; another ending is told by --suffix");
+      throw new ShrinkException(folder + " has no file whose name ends with " + options.suffix()
+          + "; name another ending with --suffix");
     }
     return sources;
   }
 
-  /** @throws ShrinkException when the bytes are none of the charset */
+  /**
+   * Reads a file.
+   *
+   * @throws ShrinkException if the bytes are not in the charset
+   */
   public static String read(Path file, Charset charset) throws IOException, ShrinkException {
     try {
-      return charset.newDecoder().onMalformedInput(CodingErrorAction.REPORT).onUnmappableCharacter(CodingErrorAction.REPORT)
+      return charset.newDecoder().onMalformedInput(CodingErrorAction.REPORT)
+          .onUnmappableCharacter(CodingErrorAction.REPORT)
           .decode(ByteBuffer.wrap(Files.readAllBytes(file))).toString();
     } catch (CharacterCodingException e) {
-      throw new ShrinkException(file + " is not in " + charset + "; another charset is told by --charset");
+      throw new ShrinkException(file + " is not in " + charset + "; name another charset with --charset");
     }
   }
 
-  /** Writes the templates, and copies what is none; a file that is the same already is left alone. */
+  /**
+   * Writes the templates to a folder and copies all other files; equal files stay untouched.
+   *
+   * @throws ShrinkException if the output is inside of this folder
+   */
   public void write(Path output, List<ShrunkTemplate> templates) throws IOException, ShrinkException {
     Path from = folder.toRealPath();
     Path to = output.toAbsolutePath().normalize();
     if (to.startsWith(from) || Files.exists(output) && output.toRealPath().startsWith(from)) {
       throw new ShrinkException("the output " + output
-          + " is in the folder of the templates; name another, so that they are not read again");
+          + " is in the folder of the templates; name a folder outside of it");
     }
     for (ShrunkTemplate template : templates) {
       put(output.resolve(template.name()), template.after().getBytes(options.charset()));

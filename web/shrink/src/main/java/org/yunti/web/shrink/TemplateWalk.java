@@ -17,18 +17,19 @@ import org.apache.velocity.runtime.parser.node.ASTTextblock;
 import org.apache.velocity.runtime.parser.node.Node;
 
 /**
- * One way through a template in the order of its text, all branches of it, with the place in HTML at hand. It learns where parts are used
- * ({@link Places}) and, when it edits, squeezes the static text.
+ * Walk through a template in the order of its text, all branches of it, with the HTML state. It records the places of
+ * parts ({@link Places}) and, in edit mode, squeezes the static text.
  *
- * <p>What a reference writes, or a macro or file that is not in the folder, is taken to be text, whole elements or whole attributes.
+ * <p>The output of a reference, or of a macro or file outside of the folder, is assumed to be text, whole elements or
+ * whole attributes.
  */
 final class TemplateWalk {
-  /** Comments by which an author keeps the blanks of a part: {@code ## yunti:keep} and {@code ## yunti:squeeze}. */
+  /** Comments that keep the blanks of a part: {@code ## yunti:keep} and {@code ## yunti:squeeze}. */
   private static final String KEEP = "yunti:keep";
   private static final String SQUEEZE = "yunti:squeeze";
   /** Directives that write nothing and open nothing. */
   private static final List<String> SILENT = List.of("break", "stop", "return");
-  /** Directives whose block is shown where it stands, and begins an element's content. */
+  /** Directives whose block is rendered in place and begins the content of an element. */
   private static final List<String> IN_PLACE = List.of("async", "clientvalue");
 
   private static final Pattern REFERENCE = Pattern.compile("\\$!?\\{?([A-Za-z_][A-Za-z0-9_-]*)");
@@ -44,12 +45,12 @@ final class TemplateWalk {
     this.edits = edits;
   }
 
-  /** A whole template. */
+  /** Walks a whole template. */
   void template(String name, Node root) {
     part(Places.file(name), root);
   }
 
-  /** A part that is used elsewhere. */
+  /** Walks a part that is used elsewhere. */
   private void part(String part, Node body) {
     HtmlState entry = places.entry(part);
     HtmlState end = children(body, entry.copy());
@@ -74,7 +75,11 @@ final class TemplateWalk {
     return state;
   }
 
-  /** @param next what stands behind the text, null at the end of its parent */
+  /**
+   * Walks a run of static text.
+   *
+   * @param next node after the text; null at the end of its parent
+   */
   private void text(TextRun run, HtmlState state, Node next, Node parent) {
     String text = run.text();
     if (keeps || !run.isPlain()) {
@@ -121,7 +126,7 @@ final class TemplateWalk {
     return state;
   }
 
-  /** Of {@code $!{name.other}}: name. A tree that is not initialised does not know it yet. */
+  /** Returns {@code name} of {@code $!{name.other}}. A tree that is not initialised lacks it. */
   private static String name(ASTReference reference) {
     String text = VtlSource.text(reference);
     int from = 0;
@@ -146,7 +151,8 @@ final class TemplateWalk {
     boolean hasElse = false;
     for (int i = 1; i < statement.jjtGetNumChildren(); i++) {
       Node child = statement.jjtGetChild(i);
-      Node block = child instanceof ASTElseIfStatement ? child.jjtGetChild(1) : child instanceof ASTElseStatement ? child.jjtGetChild(0)
+      Node block = child instanceof ASTElseIfStatement ? child.jjtGetChild(1) : child instanceof ASTElseStatement
+          ? child.jjtGetChild(0)
           : child;
       hasElse |= child instanceof ASTElseStatement;
       HtmlState end = children(block, state.copy());
@@ -167,12 +173,14 @@ final class TemplateWalk {
         return loop(directive, state);
       }
       case "macro" -> {
-        part(Places.macro(directive.jjtGetNumChildren() == 0 ? "" : VtlSource.text(directive.jjtGetChild(0))), block == null ? directive
+        part(Places.macro(directive.jjtGetNumChildren() == 0 ? "" : VtlSource.text(directive.jjtGetChild(0))),
+            block == null ? directive
             : block);
         return state;
       }
       case "define" -> {
-        part(Places.reference(VtlSource.text(directive.jjtGetChild(0)).replaceAll("[${}!]", "")), block == null ? directive : block);
+        part(Places.reference(VtlSource.text(directive.jjtGetChild(0)).replaceAll("[${}!]", "")), block == null
+            ? directive : block);
         return state;
       }
       case "parse", "include" -> {
@@ -188,7 +196,7 @@ final class TemplateWalk {
     }
   }
 
-  /** What is given to a macro, a method or a variable is written wherever that writes it. */
+  /** Records the references in arguments: a macro, method or variable may write them anywhere. */
   private void mentions(Node node) {
     if (node instanceof ASTReference reference) {
       places.use(Places.reference(name(reference)), new HtmlState(HtmlState.Mode.UNKNOWN));
@@ -223,14 +231,16 @@ final class TemplateWalk {
     return end;
   }
 
-  /** The body of a directive or macro of the user. */
+  /** Walks the body of a custom directive or macro. */
   private void block(String name, Node block, HtmlState state) {
     if (IN_PLACE.contains(name)) {
-      HtmlState entry = state.mode() == HtmlState.Mode.DATA && state.squeezes() ? new HtmlState() : new HtmlState(HtmlState.Mode.UNKNOWN);
+      HtmlState entry = state.mode() == HtmlState.Mode.DATA && state.squeezes() ? new HtmlState()
+          : new HtmlState(HtmlState.Mode.UNKNOWN);
       children(block, entry);
     } else {
       String body = Places.reference("bodyContent");
-      children(block, name.startsWith("@") && places.isUsed(body) ? places.entry(body) : new HtmlState(HtmlState.Mode.UNKNOWN));
+      children(block, name.startsWith("@") && places.isUsed(body) ? places.entry(body)
+          : new HtmlState(HtmlState.Mode.UNKNOWN));
     }
   }
 
@@ -240,7 +250,8 @@ final class TemplateWalk {
       Node argument = directive.jjtGetChild(i);
       String text = VtlSource.text(argument);
       boolean isKnown = argument instanceof ASTStringLiteral && text.indexOf('$') < 0 && text.length() > 1;
-      String part = isKnown ? Places.file(text.substring(1, text.length() - 1).replaceFirst("^/", "")) : Places.file("*");
+      String part = isKnown ? Places.file(text.substring(1, text.length() - 1).replaceFirst("^/", ""))
+          : Places.file("*");
       if (!isInclude) {
         places.use(part, state);
       }

@@ -7,17 +7,21 @@ import org.apache.velocity.runtime.parser.Token;
 import org.apache.velocity.runtime.parser.node.ASTText;
 import org.apache.velocity.runtime.parser.node.Node;
 
-/** Static text of a template: what Velocity has cut into several nodes side by side, as one. */
+/** Run of static text, which Velocity splits into adjacent nodes. */
 final class TextRun {
   private final List<Token> tokens = new ArrayList<>();
   private final int end;
 
-  /** The run that begins with a child. */
+  /** Creates the run that begins with a child. */
   TextRun(Node parent, int first) {
     this(parent, first, Integer.MAX_VALUE);
   }
 
-  /** @param max nodes of it */
+  /**
+   * Creates a run of limited length.
+   *
+   * @param max nodes at most
+   */
   TextRun(Node parent, int first, int max) {
     int i = first;
     while (i - first < max && i < parent.jjtGetNumChildren() && parent.jjtGetChild(i) instanceof ASTText text) {
@@ -27,7 +31,7 @@ final class TextRun {
     end = i;
   }
 
-  /** The number of the child behind the run. */
+  /** Returns the number of the child after the run. */
   int end() {
     return end;
   }
@@ -38,7 +42,7 @@ final class TextRun {
     return text.toString();
   }
 
-  /** Whether the text is what is written, so that it may be another. */
+  /** Returns true if the text is written unchanged, so that it may be replaced. */
   boolean isPlain() {
     return tokens.stream().allMatch(token -> token.kind != StandardParserConstants.MULTI_LINE_COMMENT
         && token.kind != StandardParserConstants.ESCAPE && token.kind != StandardParserConstants.DOUBLE_ESCAPE

@@ -15,15 +15,15 @@ import org.apache.velocity.runtime.parser.node.Node;
 import org.apache.velocity.runtime.parser.node.SimpleNode;
 
 /**
- * A template as Velocity's own parser sees it: its tree, not initialised, and behind the tree the tokens, whose images one after the other
- * are the source. Who changes the image of a token changes the source there and nowhere else.
+ * Source of a template as Velocity's parser reads it: its tree, not initialised, and its tokens, whose images in
+ * sequence are the source. A change of a token's image changes the source only there.
  */
 final class VtlSource {
   private static final Set<Integer> DIRECTIVES = Set.of(StandardParserConstants.END, StandardParserConstants.ELSE,
       StandardParserConstants.ELSEIF,
       StandardParserConstants.IF_DIRECTIVE, StandardParserConstants.SET_DIRECTIVE, StandardParserConstants.WORD,
-      StandardParserConstants.BRACKETED_WORD, StandardParserConstants.SINGLE_LINE_COMMENT_START, StandardParserConstants.MULTI_LINE_COMMENT,
-      StandardParserConstants.FORMAL_COMMENT);
+      StandardParserConstants.BRACKETED_WORD, StandardParserConstants.SINGLE_LINE_COMMENT_START,
+      StandardParserConstants.MULTI_LINE_COMMENT, StandardParserConstants.FORMAL_COMMENT);
 
   private final SimpleNode root;
   private final Token first;
@@ -34,8 +34,10 @@ final class VtlSource {
   }
 
   /**
-   * @return the tree, of which {@link #text} gives {@code source} again
-   * @throws ShrinkException when Velocity cannot parse it, or when its tokens are not its source: nothing is known of it then
+   * Parses a template.
+   *
+   * @return the source, whose {@link #text} equals {@code source}
+   * @throws ShrinkException if Velocity cannot parse it, or its tokens do not equal its source
    */
   static VtlSource parse(RuntimeInstance engine, String name, String source) throws ShrinkException {
     Template template = new Template();
@@ -44,18 +46,19 @@ final class VtlSource {
     try {
       parsed = new VtlSource(engine.parse(new StringReader(source), template));
     } catch (ParseException | TokenMgrError e) {
-      throw new ShrinkException(name + " is no template that Velocity can parse: " + firstLine(e.getMessage()));
+      throw new ShrinkException(name + ": Velocity cannot parse it: " + firstLine(e.getMessage()));
     }
     parsed.align(source);
     if (!parsed.text().equals(source)) {
-      throw new ShrinkException(name + ": Velocity's tokens do not give its source again");
+      throw new ShrinkException(name + ": Velocity's tokens differ from its source");
     }
     return parsed;
   }
 
   /**
-   * Gives tokens what the lexer has read beside them: of comments it keeps their ends alone, and signs that begin no reference and no
-   * directive lie before the token behind them. What cannot be explained so leaves the tokens other than the source, which is seen.
+   * Adds text to tokens that the lexer read but left out. It keeps only the ends of comments; characters that begin no
+   * reference and no directive are before the next token. If this does not explain the source, the tokens stay
+   * different, which {@link #parse} detects.
    */
   private void align(String source) {
     int at = 0;
@@ -89,16 +92,17 @@ final class VtlSource {
     }
   }
 
-  /** Where an image begins behind signs; where it does not, the place before them. */
+  /** Returns the position of an image after special characters, or {@code from} if it is not there. */
   private static int signs(String source, int from, String image) {
     int at = from;
-    while (at < source.length() && (image.isEmpty() || !source.startsWith(image, at)) && "#$\\!{".indexOf(source.charAt(at)) >= 0) {
+    while (at < source.length() && (image.isEmpty() || !source.startsWith(image, at))
+        && "#$\\!{".indexOf(source.charAt(at)) >= 0) {
       at++;
     }
     return source.startsWith(image, at) ? at : from;
   }
 
-  /** Not one that stands for the end. */
+  /** Returns false for the token of the end of the file and other tokens without text. */
   static boolean isSource(Token token) {
     return token.kind != StandardParserConstants.EOF && token.kind != StandardParserConstants.ZERO_WIDTH_WHITESPACE;
   }
@@ -111,7 +115,7 @@ final class VtlSource {
     return root;
   }
 
-  /** The source as the tokens say it now. */
+  /** Returns the source from the tokens' present images. */
   String text() {
     StringBuilder text = new StringBuilder();
     for (Token token = first; token != null; token = token.next) {
@@ -120,7 +124,10 @@ final class VtlSource {
     return text.toString();
   }
 
-  /** Whether text stands where no node of text is: of {@code $$#end}, the parser makes the signs a part of what ends the block. */
+  /**
+   * Returns true if a token of a directive contains text: in {@code $$#end} the parser makes {@code $$} a part of the
+   * end.
+   */
   boolean hidesText() {
     for (Token token = first; token != null; token = token.next) {
       if (DIRECTIVES.contains(token.kind) && token.image.indexOf('#') > 0) {
@@ -130,7 +137,7 @@ final class VtlSource {
     return false;
   }
 
-  /** The source of a node, without the blanks before and the line's end behind it that belong to a directive. */
+  /** Returns the source of a node, without the blanks before and the line end after it that belong to a directive. */
   static String text(Node node) {
     List<Token> tokens = tokens(node);
     if (!(node instanceof ASTText)) {
@@ -150,14 +157,14 @@ final class VtlSource {
     return token.kind == StandardParserConstants.WHITESPACE || token.kind == StandardParserConstants.NEWLINE;
   }
 
-  /** Special tokens are terminators: the lexer reads them again as what they are. */
+  /** Special tokens are terminators: the lexer reads them again as ordinary tokens. */
   private static void append(StringBuilder text, Token token) {
     if (isSource(token)) {
       text.append(token.image);
     }
   }
 
-  /** The tokens of a node; none, of one without text: the parser gives it the token behind it as its first. */
+  /** Returns the tokens of a node. A node without text has none: the parser gives it the next token as its first. */
   static List<Token> tokens(Node node) {
     List<Token> tokens = new ArrayList<>();
     Token end = node.getLastToken();

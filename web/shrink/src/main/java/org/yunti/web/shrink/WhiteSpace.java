@@ -4,25 +4,26 @@ import java.util.Locale;
 import java.util.Set;
 import org.apache.velocity.runtime.RuntimeConstants.SpaceGobbling;
 
-/** Squeezes static text: a run of blanks becomes one, or none where it can never be seen. */
+/** Squeezing of static text: a run of blanks becomes one, or none where it is never visible. */
 final class WhiteSpace {
-  /** Between and inside of these tags, at their edges, blanks are never shown. */
-  private static final Set<String> TABLES = Set.of("html", "head", "body", "table", "caption", "colgroup", "col", "thead", "tbody",
-      "tfoot", "tr",
+  /** Tags at whose edges blanks are never visible. */
+  private static final Set<String> TABLES = Set.of("html", "head", "body", "table", "caption", "colgroup", "col",
+      "thead", "tbody", "tfoot", "tr",
       "td", "th", "option", "optgroup");
-  /** Nor at the edges of these, unless a style sheet makes them inline. */
-  private static final Set<String> BLOCKS = Set.of("address", "article", "aside", "blockquote", "center", "dd", "details", "dialog",
-      "dir", "div",
-      "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr",
+  /** Tags at whose edges blanks are not visible unless a style sheet makes them inline. */
+  private static final Set<String> BLOCKS = Set.of("address", "article", "aside", "blockquote", "center", "dd",
+      "details", "dialog", "dir", "div",
+      "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header",
+      "hgroup", "hr",
           "li", "main",
       "menu", "nav", "ol", "p", "search", "section", "summary", "ul");
 
   private final boolean takesBlocks;
-  /** Changes nothing at the edges of static text beyond making one blank of several. */
+  /** Only merges blanks at the edges of static text. */
   private final boolean isCareful;
-  /** Structured gobbling takes indentation away itself, by what the first text of a block begins with: the beginnings stay as they are. */
+  /** Structured gobbling removes indentation by the beginning of a block's first text, so beginnings stay unchanged. */
   private final boolean isStructured;
-  /** The gobbling of Velocity 1 takes away all blanks before #set where nothing else is before it. */
+  /** Gobbling of Velocity 1 removes all blanks before #set if nothing else is before it. */
   private final boolean isBackwardCompatible;
 
   WhiteSpace(boolean takesBlocks, boolean isCareful, SpaceGobbling gobbling) {
@@ -32,19 +33,21 @@ final class WhiteSpace {
     isBackwardCompatible = gobbling == SpaceGobbling.BC;
   }
 
-  /** How many nodes of text are taken as one: structured gobbling looks at each of them. */
+  /** Returns the number of text nodes in one run: structured gobbling treats each node separately. */
   int nodesMax() {
     return isStructured ? 1 : Integer.MAX_VALUE;
   }
 
-  /** Whether Velocity may write nothing for this text, since it stands before #set. */
+  /** Returns true if Velocity may write nothing for this text, because it is before #set. */
   boolean isGobbledBeforeSet(String text) {
     return isBackwardCompatible && text.chars().allMatch(c -> HtmlState.isBlank((char) c));
   }
 
   /**
-   * @param state where the text begins; afterwards, where it ends
-   * @param keepsLine whether Velocity looks at the end of the line behind which the text ends, to gobble what is around a directive
+   * Squeezes a text.
+   *
+   * @param state state at the beginning of the text; afterwards, at its end
+   * @param keepsLine true if Velocity gobbles by the line end at the end of the text
    */
   String squeeze(String text, HtmlState state, boolean keepsLine) {
     StringBuilder out = new StringBuilder(text.length());
@@ -54,7 +57,7 @@ final class WhiteSpace {
       if (!HtmlState.isBlank(c) || !state.squeezes()) {
         out.append(c);
         state.next(c);
-        // Behind the name of a tag, the first of its blanks is the one that stays.
+        // After the name of a tag, the first blank stays.
         state.endsBlank = HtmlState.isBlank(c) && state.squeezes();
         i++;
         continue;
@@ -99,7 +102,7 @@ final class WhiteSpace {
     return TABLES.contains(name) || takesBlocks && BLOCKS.contains(name);
   }
 
-  /** The name of the tag that begins here, if all of it stands here; else "". */
+  /** Returns the name of the tag that begins here if the text has all of the name; else "". */
   private static String tagAt(String text, int at) {
     if (at >= text.length() || text.charAt(at) != '<') {
       return "";
@@ -109,7 +112,8 @@ final class WhiteSpace {
     while (end < text.length() && Character.isLetterOrDigit(text.charAt(end))) {
       end++;
     }
-    boolean isWhole = end < text.length() && (HtmlState.isBlank(text.charAt(end)) || text.charAt(end) == '>' || text.charAt(end) == '/');
+    boolean isWhole = end < text.length() && (HtmlState.isBlank(text.charAt(end)) || text.charAt(end) == '>'
+        || text.charAt(end) == '/');
     return isWhole ? text.substring(from, end).toLowerCase(Locale.ROOT) : "";
   }
 }

@@ -39,7 +39,7 @@ import org.yunti.web.delivery.ClientValue;
 import org.yunti.web.velocity.CompilingResourceManager;
 import org.yunti.web.velocity.output.ByteWriter;
 
-/** The scripts of pages, run by a browser: what the reader sees in the end is what a page without scripts would have had. */
+/** Tests of the pages' scripts in a browser: the final document equals that of a page without scripts. */
 class BrowserTest {
   private static final List<String> BROWSERS = List.of("chromium", "chromium-browser", "google-chrome");
   private static final int SECONDS_MAX = 60;
@@ -55,7 +55,7 @@ class BrowserTest {
       <main>#async()<p id="slow">$slow.text</p>#end<hr>#async()<p id="soon">soon</p>#end<hr>#async()$slow.fault#end</main>
       """;
 
-  /** Something to sell. */
+  /** Product of the page. */
   public static final class Good {
     private final String name;
     private final String price;
@@ -74,7 +74,7 @@ class BrowserTest {
     }
   }
 
-  /** What a page waits for. */
+  /** Slow model of the page. */
   public static final class Slow {
     public String getText() throws InterruptedException {
       Thread.sleep(300);
@@ -90,7 +90,8 @@ class BrowserTest {
   Path profile;
   private final ExecutorService executor = Executors.newCachedThreadPool();
   private final AsyncFragments fragments = new AsyncFragments("/fragments/", 100);
-  private final AsyncPage.Settings defaults = new AsyncPage.Settings("<i>wait</i>", "<i class=\"error\">sorry, \"\u4e91\"</i>", 10_000);
+  private final AsyncPage.Settings defaults = new AsyncPage.Settings("<i>wait</i>",
+      "<i class=\"error\">sorry, \"\u4e91\"</i>", 10_000);
   private HttpServer server;
   private VelocityEngine engine;
 
@@ -132,7 +133,7 @@ class BrowserTest {
     return new Shrinker(ShrinkOptions.none().clientLoops(true)).shrink(Map.of("page.vm", template)).get(0).after();
   }
 
-  /** Its scripts may run by their nonce alone. */
+  /** Serves a template; its policy allows only scripts with the nonce. */
   private void page(HttpExchange exchange, String template, AsyncFragments from) throws IOException {
     StringResourceRepository templates = (StringResourceRepository) engine.getApplicationAttribute("templates");
     templates.putStringResource(exchange.getRequestURI().getPath(), "<!DOCTYPE html><title>t</title>" + template);
@@ -142,48 +143,52 @@ class BrowserTest {
     VelocityContext context = new VelocityContext(new HashMap<>(Map.of("slow", new Slow(), "nonce", "abc", "goods",
         List.of(new Good("&quot;\\ &lt;/script&gt;", "1.50"), new Good("\u4e91\u68af \ud83d\ude00", "2")))));
     try (ByteWriter out = ByteWriter.to(exchange.getResponseBody(), StandardCharsets.UTF_8)) {
-      new AsyncPage(executor, defaults, "abc", from).render(engine.getTemplate(exchange.getRequestURI().getPath()), context, out);
+      new AsyncPage(executor, defaults, "abc", from).render(engine.getTemplate(exchange.getRequestURI().getPath()),
+          context, out);
     }
   }
 
-  /** The page as the browser has it when all scripts have run. */
+  /** Returns the document after the browser ran all scripts. */
   private Document seen(String path) throws IOException, InterruptedException {
     String browser = BROWSERS.stream()
-        .flatMap(name -> Stream.of(System.getenv("PATH").split(File.pathSeparator)).map(folder -> folder + File.separator + name))
+        .flatMap(name -> Stream.of(System.getenv("PATH").split(File.pathSeparator))
+        .map(folder -> folder + File.separator + name))
         .filter(file -> new File(file).canExecute()).findFirst().orElse(null);
     assumeTrue(browser != null, "no browser is installed: " + BROWSERS);
     File dump = profile.resolve("page.html").toFile();
-    Process run = new ProcessBuilder(browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-        "--disable-background-networking", "--disable-component-update", "--disable-sync", "--user-data-dir=" + profile.resolve("profile"),
-        "--virtual-time-budget=8000", "--dump-dom", "http://127.0.0.1:" + server.getAddress().getPort() + path)
+    Process run = new ProcessBuilder(browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+        "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+        "--user-data-dir=" + profile.resolve("profile"), "--virtual-time-budget=8000", "--dump-dom", "http://127.0.0.1:"
+        + server.getAddress().getPort() + path)
         .redirectError(ProcessBuilder.Redirect.DISCARD).redirectOutput(dump).start();
     boolean ended = run.waitFor(SECONDS_MAX, TimeUnit.SECONDS);
     run.descendants().forEach(ProcessHandle::destroyForcibly);
     run.destroyForcibly();
-    assertTrue(ended, "the browser does not end");
+    assertTrue(ended, "the browser does not exit");
     return Jsoup.parse(dump, "UTF-8");
   }
 
   @Test
-  void rowsArePutTogether() throws IOException, InterruptedException {
+  void assemblesRows() throws IOException, InterruptedException {
     Document page = seen("/rows");
     assertEquals(List.of("\"\\ </script>: 1.50", "\u4e91\u68af \ud83d\ude00: 2"), page.select("li").eachText());
     assertEquals(0, page.select("script").size());
   }
 
   @Test
-  void blocksBehindThePageComeToTheirPlaces() throws IOException, InterruptedException {
+  void movesBlocksToTheirPlaces() throws IOException, InterruptedException {
     assertEquals("late </template> \u4e91", blocks("/behind"));
   }
 
   @Test
-  void blocksAreFetched() throws IOException, InterruptedException {
+  void fetchesBlocks() throws IOException, InterruptedException {
     assertEquals("late </template> \u4e91", blocks("/fetched"));
   }
 
   private String blocks(String path) throws IOException, InterruptedException {
     Document page = seen(path);
-    assertEquals(List.of("p", "hr", "p", "hr", "i"), page.select("main").first().children().stream().map(Element::tagName).toList());
+    assertEquals(List.of("p", "hr", "p", "hr", "i"), page.select("main").first().children().stream()
+        .map(Element::tagName).toList());
     assertEquals("soon", page.select("#soon").text());
     assertEquals("sorry, \"\u4e91\"", page.select(".error").text());
     assertEquals(0, page.select("script, template").size());
@@ -191,7 +196,7 @@ class BrowserTest {
   }
 
   @Test
-  void aBlockThatCannotBeFetchedIsItsError() throws IOException, InterruptedException {
+  void showsTheErrorOfABlockThatCannotBeFetched() throws IOException, InterruptedException {
     Document page = seen("/gone");
     assertEquals("sorry, \"\u4e91\"", page.select(".error").text());
   }

@@ -10,25 +10,28 @@ import org.jsoup.nodes.Node;
 import org.jsoup.nodes.TextNode;
 
 /**
- * What a reader sees of a page: its tree, its attributes, and its text with the blanks that are shown. Of blanks that meet across inline
- * tags the first is shown, and none at either end of a line (CSS Text 3, 4.1.1 and 4.1.2).
+ * Visible content of a page: its tree, its attributes, and its text with visible blanks. Of adjacent blanks across
+ * inline tags the first is visible, and none at either end of a line (CSS Text 3, 4.1.1 and 4.1.2).
  */
 final class Dom {
-  private static final Set<String> KEPT = Set.of("pre", "listing", "textarea", "script", "style", "title", "xmp", "iframe", "noembed",
-      "noframes",
+  private static final Set<String> KEPT = Set.of("pre", "listing", "textarea", "script", "style", "title", "xmp",
+      "iframe", "noembed", "noframes",
       "plaintext");
-  private static final Set<String> TABLES = Set.of("#root", "html", "head", "body", "table", "caption", "colgroup", "col", "thead",
-      "tbody", "tfoot",
+  private static final Set<String> TABLES = Set.of("#root", "html", "head", "body", "table", "caption", "colgroup",
+      "col", "thead", "tbody", "tfoot",
       "tr", "td", "th", "option", "optgroup");
-  private static final Set<String> BLOCKS = Set.of("div", "p", "ul", "li", "ol", "h1", "h2", "h3", "section", "form", "header", "main",
-      "nav");
+  private static final Set<String> BLOCKS = Set.of("div", "p", "ul", "li", "ol", "h1", "h2", "h3", "section", "form",
+      "header", "main", "nav");
 
-  /** Inline elements that show something by themselves, or whose text is no part of the line. */
-  private static final Set<String> CONTENT = Set.of("img", "br", "select", "textarea", "pre", "listing", "hr", "input", "button", "iframe");
+  /** Inline elements with visible content of their own, or whose text is not part of the line. */
+  private static final Set<String> CONTENT = Set.of("img", "br", "select", "textarea", "pre", "listing", "hr", "input",
+      "button", "iframe");
 
   private final boolean takesBlocks;
-  private final List<String> seen = new ArrayList<>();
-  /** Where in {@link #seen} a text of this line ends with a blank, with inline tags alone behind it; -1: nowhere. */
+  private final List<String> visible = new ArrayList<>();
+  /**
+   * Index in {@link #visible} of a text of this line that ends with a blank, followed only by inline tags; -1: none.
+   */
   private int blank = -1;
   private boolean isLineEmpty = true;
 
@@ -39,22 +42,22 @@ final class Dom {
   static List<String> of(String page, boolean takesBlocks) {
     Dom dom = new Dom(takesBlocks);
     dom.visit(Jsoup.parse(page), false);
-    dom.seen.removeIf("\"\""::equals);
-    return dom.seen;
+    dom.visible.removeIf("\"\""::equals);
+    return dom.visible;
   }
 
   private void visit(Node node, boolean isKept) {
     if (node instanceof TextNode text) {
       if (isKept) {
-        seen.add("\"" + text.getWholeText() + "\"");
+        visible.add("\"" + text.getWholeText() + "\"");
         content();
       } else {
         text(text.getWholeText().replaceAll("[ \t\r\n\f]+", " "), text.parent().nodeName().equals("head"));
       }
     } else if (node instanceof DataNode data) {
-      seen.add("data " + data.getWholeData());
+      visible.add("data " + data.getWholeData());
     } else if (node instanceof Comment comment) {
-      seen.add("comment " + comment.getData());
+      visible.add("comment " + comment.getData());
     } else {
       String name = node.nodeName();
       boolean keeps = isKept || KEPT.contains(name) || node.attr("style").contains("white-space");
@@ -62,28 +65,29 @@ final class Dom {
       boolean isBlock = isEdge || BLOCKS.contains(name);
       edge(isEdge, isBlock || CONTENT.contains(name));
       isLineEmpty |= isBlock;
-      seen.add("<" + name + " " + node.attributes().asList());
+      visible.add("<" + name + " " + node.attributes().asList());
       node.childNodes().forEach(child -> visit(child, keeps));
       edge(isBlock, CONTENT.contains(name));
       isLineEmpty = isEdge || isLineEmpty && !isBlock;
-      seen.add("</" + name);
+      visible.add("</" + name);
     }
   }
 
   private void text(String squeezed, boolean isInHead) {
-    String shown = isInHead ? squeezed.strip() : (blank >= 0 || isLineEmpty) && squeezed.startsWith(" ") ? squeezed.substring(1) : squeezed;
+    String shown = isInHead ? squeezed.strip() : (blank >= 0 || isLineEmpty) && squeezed.startsWith(" ")
+        ? squeezed.substring(1) : squeezed;
     if (!shown.isEmpty()) {
-      seen.add("\"" + shown + "\"");
+      visible.add("\"" + shown + "\"");
       isLineEmpty = false;
-      blank = shown.endsWith(" ") ? seen.size() - 1 : -1;
+      blank = shown.endsWith(" ") ? visible.size() - 1 : -1;
     }
   }
 
-  /** A tag: the end of a line, or something that is shown in it. */
+  /** Adds a tag, which ends a line or is visible in it. */
   private void edge(boolean endsLine, boolean isContent) {
     if (endsLine) {
       if (blank >= 0) {
-        seen.set(blank, seen.get(blank).replaceFirst(" \"$", "\""));
+        visible.set(blank, visible.get(blank).replaceFirst(" \"$", "\""));
       }
       blank = -1;
       isLineEmpty = true;

@@ -36,7 +36,7 @@ class ShrinkerTest {
   }
 
   @Test
-  void blanksOfTextBecomeOne() {
+  void squeezesBlanksOfText() {
     check("<p>a   b\n\n   c\t</p>", "<p>a b\nc </p>");
     check("<b>a</b>   <i>b</i>", "<b>a</b> <i>b</i>");
     check("a &nbsp;  b", "a &nbsp; b");
@@ -46,7 +46,7 @@ class ShrinkerTest {
   }
 
   @Test
-  void blanksThatCountStay() {
+  void keepsVisibleBlanks() {
     same("<pre>\n  a   b\n</pre>");
     check("<pre><b>  x</b></pre>   y  z", "<pre><b>  x</b></pre> y z");
     same("<textarea>  a   b</textarea>");
@@ -62,7 +62,7 @@ class ShrinkerTest {
   }
 
   @Test
-  void blanksOfTablesAndHeadsGo() {
+  void removesBlanksOfTablesAndHeads() {
     check("<table>\n  <tr>\n    <td>  a  b  </td>\n  </tr>\n</table>\n", "<table><tr><td>a b</td></tr></table>");
     check("<html>\n<head>\n  <meta charset=utf-8>\n  <title>a  b</title>\n</head>\n<body>\n  x\n</body></html>",
         "<html><head><meta charset=utf-8><title>a  b</title></head><body>x</body></html>");
@@ -71,19 +71,20 @@ class ShrinkerTest {
   }
 
   @Test
-  void directivesAndReferencesStay() {
+  void keepsDirectivesAndReferences() {
     check("a  $x  b  ${y}  c", "a $x b ${y} c");
     check("#set( $a  =  \"b   c\" )\na   b", "#set( $a  =  \"b   c\" )\na b");
     check("a\n   \n  #if( $x  ==  1 )\n   b   c\n  #end\nd", "a\n  #if( $x  ==  1 )\nb c\n  #end\nd");
     check("<ul>\n\n  #foreach( $i  in  $l )\n    <li>$i  x</li>\n  #end\n</ul>",
         "<ul>\n  #foreach( $i  in  $l )\n<li>$i x</li>\n  #end\n</ul>");
     same("<a href=\"#top\">x</a>");
-    check("#macro( m  $a )\n  <b>$a</b>   x\n#end\n#m(  \"a   b\" )  y   z", "#macro( m  $a )\n <b>$a</b> x\n#end\n#m(  \"a   b\" ) y z");
+    check("#macro( m  $a )\n  <b>$a</b>   x\n#end\n#m(  \"a   b\" )  y   z",
+        "#macro( m  $a )\n <b>$a</b> x\n#end\n#m(  \"a   b\" ) y z");
     check("\\$x   \\#if   y", "\\$x \\#if y");
   }
 
   @Test
-  void branchesEndInOnePlaceOrNothingIsKnown() {
+  void joinsTheStatesOfBranches() {
     check("#if($a)<pre>#else<div>#end  x   y", "#if($a)<pre>#else<div>#end  x   y");
     check("#if($a)<div class='x'>#else<div>#end  x   y", "#if($a)<div class='x'>#else<div>#end x y");
     check("<p#if($a) class=\"a  b\"#end   id=c>  x", "<p#if($a) class=\"a  b\"#end id=c> x");
@@ -95,7 +96,7 @@ class ShrinkerTest {
   }
 
   @Test
-  void macrosKeepWhatTheirPlacesKeep() {
+  void keepsBlanksOfMacrosUsedInPre() {
     check("#macro(m)a   b#end<p>#m()</p>", "#macro(m)a b#end<p>#m()</p>");
     same("#macro(m)a   b#end<pre>#m()</pre>");
     same("#macro(m)#n()#end#macro(n)a   b#end<pre>#m()</pre>");
@@ -107,33 +108,34 @@ class ShrinkerTest {
   }
 
   @Test
-  void filesKeepWhatTheirPlacesKeep() {
+  void keepsBlanksOfFilesParsedInPre() {
     Map<String, String> sources = new LinkedHashMap<>();
     sources.put("page.vm", "<pre>#parse(\"in/pre.vm\")</pre>   <p>#parse('free.vm')</p>#parse(\"opens.vm\")  a   b");
     sources.put("in/pre.vm", "a   b");
     sources.put("free.vm", "a   b");
     sources.put("opens.vm", "<textarea>  x");
     List<String> after = new Shrinker(SPACE).shrink(sources).stream().map(ShrunkTemplate::after).toList();
-    assertEquals(List.of("<pre>#parse(\"in/pre.vm\")</pre> <p>#parse('free.vm')</p>#parse(\"opens.vm\")  a   b", "a   b", "a b",
-        "<textarea>  x"), after);
+    assertEquals(List.of("<pre>#parse(\"in/pre.vm\")</pre> <p>#parse('free.vm')</p>#parse(\"opens.vm\")  a   b",
+        "a   b", "a b", "<textarea>  x"), after);
   }
 
   @Test
-  void anAuthorKeepsBlanks() {
+  void keepsBlanksOnRequest() {
     check("a   b\n## yunti:keep\nc   d\n## yunti:squeeze\ne   f", "a b\n## yunti:keep\nc   d\n## yunti:squeeze\ne f");
   }
 
   @Test
-  void offIsTheSame() {
+  void changesNothingWithAllStepsOff() {
     String source = "## yunti:client-loop\n#foreach($i in $l)<li>$i   </li>\n#end\n<p>  a  </p>";
     ShrunkTemplate shrunk = shrink(ShrinkOptions.none(), source);
     assertEquals(source, shrunk.after());
-    assertEquals(source, shrink(SPACE, "## yunti:client-loop\n#foreach($i in $l)<li>$i   </li>\n#end\n<p>  a  </p>").before());
+    assertEquals(source, shrink(SPACE, "## yunti:client-loop\n#foreach($i in $l)<li>$i   </li>\n#end\n<p>  a  </p>")
+        .before());
   }
 
   private static final ShrinkOptions LOOPS = SPACE.clientLoops(true);
 
-  /** What the reader's browser does with the scripts of turned loops. */
+  /** Returns the page after the browser ran the scripts of converted loops. */
   private static String expand(String page) throws JsonException {
     Matcher script = Pattern.compile("<script>\\(function.*?\\}\\)\\((\\[.*?\\]),\\[((?:\\[.*?\\],)*)\\]\\)</script>",
         Pattern.DOTALL).matcher(page);
@@ -153,10 +155,11 @@ class ShrinkerTest {
   }
 
   @Test
-  void markedLoopsAreSentAsTheirValues() throws JsonException {
+  void sendsMarkedLoopsAsValues() throws JsonException {
     String source = "<ul>\n## yunti:client-loop\n#foreach($p in $l)\n  <li id=\"p$foreach.count\" class='$9 #'>$p.a, "
         + "#set($b = $p.b)#if($b > 1)<b>$b</b>\n  #end\n#foreach($i in [1..2])$i;#end</li>\n#end\n</ul>";
-    List<Object> items = List.of(Map.of("a", "x\"</script><i>茶</i>\\n", "b", 1), Map.of("a", "y\n  z", "b", 2), Map.of("b", 3));
+    List<Object> items = List.of(Map.of("a", "x\"</script><i>茶</i>\\n", "b", 1), Map.of("a", "y\n  z", "b", 2),
+        Map.of("b", 3));
     for (String gobbling : List.of("none", "bc", "lines", "structured")) {
       Properties properties = new Properties();
       properties.setProperty("parser.space_gobbling", gobbling);
@@ -165,42 +168,44 @@ class ShrinkerTest {
       assertEquals(1, shrunk.loops());
       VelocityEngine engine = engine(gobbling);
       String page = render(engine, source, Map.of("l", items));
-      String turned = render(engine, shrunk.after(), Map.of("l", items));
-      assertEquals(Dom.of(page, false), Dom.of(expand(turned), false), turned);
-      assertTrue(turned.contains("(function(t,r)"), turned);
+      String converted = render(engine, shrunk.after(), Map.of("l", items));
+      assertEquals(Dom.of(page, false), Dom.of(expand(converted), false), converted);
+      assertTrue(converted.contains("(function(t,r)"), converted);
     }
   }
 
   @Test
-  void loopsThatAreNoRowsAreLeftAndSaid() {
+  void reportsLoopsThatCannotBeConverted() {
     String mark = "## yunti:client-loop\n";
-    for (String[] loop : new String[][] {{"#foreach($p in $l)<li>#break</li>#end", "leaves in its middle"},
-        {"#foreach($p in $l)<li>#else none#end", "#else"}, {"#foreach($p in $l)<li title=\"$p\"#end", "outside of tags"},
-        {"#foreach($p in $l)<script>f($p)</script>#end", "scripts"}, {"<p>#foreach($p in $l)#end</p>", "before no #foreach"},
-        {"#foreach($p in $l)#end", "no row"}}) {
+    for (String[] loop : new String[][] {{"#foreach($p in $l)<li>#break</li>#end", "must not contain"},
+        {"#foreach($p in $l)<li>#else none#end", "#else"},
+        {"#foreach($p in $l)<li title=\"$p\"#end", "outside of tags"}, {"#foreach($p in $l)<script>f($p)</script>#end",
+        "scripts"}, {"<p>#foreach($p in $l)#end</p>", "not before a #foreach"}, {"#foreach($p in $l)#end", "no row"}}) {
       ShrunkTemplate shrunk = shrink(ShrinkOptions.none().clientLoops(true), mark + loop[0]);
       assertEquals(mark + loop[0], shrunk.after());
-      assertTrue(shrunk.notes().get(0).startsWith("page.vm:") && shrunk.notes().get(0).contains(loop[1]), shrunk.notes().toString());
+      assertTrue(shrunk.notes().get(0).startsWith("page.vm:") && shrunk.notes().get(0).contains(loop[1]), shrunk.notes()
+          .toString());
     }
   }
 
   @Test
-  void whatVelocityCannotParseIsSaidAndLeft() {
+  void reportsTemplatesThatVelocityCannotParse() {
     ShrunkTemplate shrunk = shrink(SPACE, "#if($x)  a");
     assertEquals("#if($x)  a", shrunk.after());
-    assertTrue(shrunk.notes().get(0).startsWith("page.vm is no template that Velocity can parse: "), shrunk.notes().toString());
+    assertTrue(shrunk.notes().get(0).startsWith("page.vm: Velocity cannot parse it: "), shrunk.notes().toString());
   }
 
   @Test
-  void theShopsPageIsTheSameToItsReader() throws IOException {
+  void shrinksTheShopsPageWithoutVisibleChange() throws IOException {
     Path folder = Path.of("../example/src/main/resources");
     String source = Files.readString(folder.resolve("search.vm"));
     ShrunkTemplate shrunk = shrink(SPACE, source);
     assertEquals(List.of(), shrunk.notes());
     assertTrue(shrunk.after().length() < source.length() * 0.95, source.length() + " -> " + shrunk.after().length());
-    Map<String, Object> product = Map.of("id", 7, "name", "茶  a", "price", "3.00", "tags", List.of("a", "b"), "reduced", true, "stars", 4);
-    Map<String, Object> model = Map.of("facets", Map.of("x", 1), "products", List.of(product, product), "cart", List.of(product), "page",
-        2, "pages", 9,
+    Map<String, Object> product = Map.of("id", 7, "name", "茶  a", "price", "3.00", "tags", List.of("a", "b"), "reduced",
+        true, "stars", 4);
+    Map<String, Object> model = Map.of("facets", Map.of("x", 1), "products", List.of(product, product), "cart",
+        List.of(product), "page", 2, "pages", 9,
         "words", "a", "category", "x");
     VelocityEngine engine = new VelocityEngine();
     engine.init();

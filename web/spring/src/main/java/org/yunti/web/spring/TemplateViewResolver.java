@@ -8,8 +8,8 @@ import org.yunti.web.page.PageRenderer;
 import org.yunti.web.servlet.ServletPages;
 
 /**
- * Names of views are names of templates between a prefix and a suffix. A name without a template is left to the next resolver; so are
- * {@code redirect:} and {@code forward:}.
+ * View resolver that maps a view name to the template {@code prefix + name + suffix}. It leaves names without a
+ * template, {@code redirect:} and {@code forward:} to the next resolver.
  */
 public class TemplateViewResolver extends AbstractCachingViewResolver implements Ordered {
   private final ServletPages pages;
@@ -19,28 +19,32 @@ public class TemplateViewResolver extends AbstractCachingViewResolver implements
   private String requestContextAttribute;
   private int order = Ordered.LOWEST_PRECEDENCE - 10;
 
+  /** Creates a resolver for the templates of a renderer. */
   public TemplateViewResolver(PageRenderer pages) {
     this.pages = new ServletPages(pages);
   }
 
+  /** Sets the prefix of template names; default: empty. */
   public void setPrefix(String prefix) {
     this.prefix = prefix;
   }
 
+  /** Sets the suffix of template names; default: {@code .vm}. */
   public void setSuffix(String suffix) {
     this.suffix = suffix;
   }
 
-  /** Another type than {@code text/html} in the charset of the pages. */
+  /** Sets the content type; default: {@code text/html} in the charset of the pages. */
   public void setContentType(String contentType) {
     this.contentType = contentType;
   }
 
-  /** The name under which templates see Spring's RequestContext (messages, bind status, URLs); null: they do not. */
+  /** Sets the name of Spring's RequestContext (messages, bind status, URLs) in templates; null: it is not available. */
   public void setRequestContextAttribute(String name) {
     requestContextAttribute = name;
   }
 
+  /** Sets the order among the resolvers; default: before Spring's last ones. */
   public void setOrder(int order) {
     this.order = order;
   }
@@ -53,7 +57,8 @@ public class TemplateViewResolver extends AbstractCachingViewResolver implements
   @Override
   protected View loadView(String name, Locale locale) {
     String template = prefix + name + suffix;
-    if (name.startsWith("redirect:") || name.startsWith("forward:") || !pages.renderer().engine().resourceExists(template)) {
+    if (name.startsWith("redirect:") || name.startsWith("forward:") || !pages.renderer().engine()
+        .resourceExists(template)) {
       return null;
     }
     TemplateView view = new TemplateView(pages, template);

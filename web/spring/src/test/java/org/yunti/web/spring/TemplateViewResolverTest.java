@@ -26,7 +26,7 @@ import org.yunti.web.page.PageRenderer;
 import org.yunti.web.velocity.CompilingResourceManager;
 
 class TemplateViewResolverTest {
-  /** What an application writes. */
+  /** Controller of an application. */
   @Controller
   static class Hello {
     @GetMapping("/hello")
@@ -69,7 +69,7 @@ class TemplateViewResolverTest {
   }
 
   @Test
-  void aViewIsATemplate() throws Exception {
+  void rendersAViewWithItsTemplate() throws Exception {
     MockHttpServletResponse page = mvc.perform(get("/hello")).andReturn().getResponse();
     assertEquals("text/html;charset=UTF-8", page.getContentType());
     assertEquals(16, page.getContentLength());
@@ -80,7 +80,7 @@ class TemplateViewResolverTest {
   }
 
   @Test
-  void otherNamesAreLeftToOtherResolvers() throws Exception {
+  void leavesOtherNamesToOtherResolvers() throws Exception {
     assertEquals("/hello", mvc.perform(get("/away")).andReturn().getResponse().getRedirectedUrl());
     assertEquals("/other/missing", mvc.perform(get("/none")).andReturn().getResponse().getForwardedUrl());
   }

@@ -13,13 +13,17 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 
-/** The words behind a command: one that has no name, and options. */
+/** Arguments of a command: one positional argument, and options. */
 final class Arguments {
   private final String command;
   private final Map<String, String> options = new HashMap<>();
   private String subject;
 
-  /** @param withValue options that take a word */
+  /**
+   * Parses the arguments.
+   *
+   * @param withValue options that take a value
+   */
   Arguments(String command, String[] words, Set<String> withValue, Set<String> flags) throws UsageException {
     this.command = command;
     for (int i = 1; i < words.length; i++) {
@@ -27,18 +31,19 @@ final class Arguments {
       String option = word.startsWith("--") ? word.substring(2) : null;
       if (option == null) {
         if (subject != null) {
-          throw new UsageException(command + ": one of \"" + subject + "\" and \"" + word + "\" is too many");
+          throw new UsageException(command + ": two arguments, \"" + subject + "\" and \"" + word + "\"; give one");
         }
         subject = word;
       } else if (flags.contains(option)) {
         options.put(option, "");
       } else if (withValue.contains(option)) {
         if (i + 1 == words.length) {
-          throw new UsageException(command + ": " + word + " needs a word behind it");
+          throw new UsageException(command + ": " + word + " needs a value after it");
         }
         options.put(option, words[++i]);
       } else {
-        throw new UsageException(command + ": " + word + " is not known; java -jar yunti-velocity-tool.jar help lists what is");
+        throw new UsageException(command + ": " + word
+            + " is not an option; java -jar yunti-velocity-tool.jar help lists them");
       }
     }
   }
@@ -49,7 +54,7 @@ final class Arguments {
     }
     Path path = Path.of(subject);
     if (!Files.exists(path)) {
-      throw new UsageException(command + ": there is no " + subject);
+      throw new UsageException(command + ": " + subject + " does not exist");
     }
     return path;
   }
@@ -77,18 +82,19 @@ final class Arguments {
     try {
       return Charset.forName(get("charset", "UTF-8"));
     } catch (IllegalCharsetNameException | UnsupportedCharsetException e) {
-      throw new UsageException(command + ": " + get("charset") + " is no charset of this Java");
+      throw new UsageException(command + ": " + get("charset") + " is not a charset of this Java");
     }
   }
 
-  /** Velocity's properties, as the application has them. */
+  /** Returns the application's Velocity properties. */
   Properties properties() throws UsageException {
     Properties properties = new Properties();
     if (has("properties")) {
       try (Reader reader = Files.newBufferedReader(Path.of(get("properties")), StandardCharsets.UTF_8)) {
         properties.load(reader);
       } catch (IOException | IllegalArgumentException e) {
-        throw new UsageException(command + ": the properties " + get("properties") + " cannot be read: " + e.getMessage());
+        throw new UsageException(command + ": the properties " + get("properties") + " cannot be read: "
+            + e.getMessage());
       }
     }
     return properties;

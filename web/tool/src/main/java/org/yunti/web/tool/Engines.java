@@ -7,7 +7,7 @@ import org.apache.velocity.app.VelocityEngine;
 import org.apache.velocity.exception.VelocityException;
 import org.yunti.web.velocity.CompilingResourceManager;
 
-/** An engine as the application's, compiling, that loads from one folder. */
+/** Engines with the application's properties, which compile and load from one folder. */
 final class Engines {
   private static final String DELIVERY = "org.yunti.web.delivery.AsyncBlock,org.yunti.web.delivery.ClientValue";
 
@@ -15,15 +15,16 @@ final class Engines {
 
   static VelocityEngine of(Path folder, Properties properties, Charset charset) throws UsageException {
     Properties own = new Properties();
-    properties.stringPropertyNames().stream().filter(key -> !key.startsWith("resource.")).forEach(key -> own.setProperty(key,
-        properties.getProperty(key)));
+    properties.stringPropertyNames().stream().filter(key -> !key.startsWith("resource."))
+        .forEach(key -> own.setProperty(key, properties.getProperty(key)));
     own.setProperty("resource.loaders", "file");
     own.setProperty("resource.loader.file.path", folder.toString());
     own.setProperty("resource.loader.file.cache", "true");
     own.setProperty("resource.default_encoding", charset.name());
     own.setProperty("resource.manager.class", CompilingResourceManager.class.getName());
     String directives = own.getProperty("runtime.custom_directives");
-    own.setProperty("runtime.custom_directives", directives == null ? DELIVERY : directives.contains("org.yunti.web.delivery.")
+    own.setProperty("runtime.custom_directives", directives == null ? DELIVERY
+        : directives.contains("org.yunti.web.delivery.")
         ? directives : directives + "," + DELIVERY);
     try {
       VelocityEngine engine = new VelocityEngine(own);

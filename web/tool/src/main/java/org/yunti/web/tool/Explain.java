@@ -19,7 +19,10 @@ import org.yunti.web.shrink.json.JsonWriter;
 import org.yunti.web.velocity.CompiledTemplate;
 import org.yunti.web.velocity.compiler.Explanation;
 
-/** {@code explain TEMPLATE|DIR}: what is compiled, and what is left to the interpreter, where and why. */
+/**
+ * Command {@code explain TEMPLATE|DIR}: prints the compiled share of each template, and each interpreted part with
+ * position and reason.
+ */
 final class Explain {
   private int compiled;
   private int interpreted;
@@ -28,7 +31,11 @@ final class Explain {
 
   private Explain() {}
 
-  /** @return 0; 1 when a template cannot be loaded */
+  /**
+   * Runs the command.
+   *
+   * @return 0; 1 if a template cannot be loaded
+   */
   static int run(String[] words, PrintStream out) throws UsageException, IOException {
     Arguments arguments = new Arguments("explain", words, Set.of("properties", "charset", "suffix"), Set.of("json"));
     Path subject = arguments.subject("a template or a folder");
@@ -43,7 +50,7 @@ final class Explain {
       }
       if (names.isEmpty()) {
         throw new UsageException("explain: " + subject + " has no file whose name ends with " + suffix
-            + "; another ending is told by --suffix");
+            + "; name another ending with --suffix");
       }
     } else {
       names.add(subject.getFileName().toString());
@@ -69,7 +76,8 @@ final class Explain {
 
   private static String share(int compiled, int interpreted) {
     int nodes = compiled + interpreted;
-    return String.format(Locale.ROOT, "%d of %d nodes compiled (%.1f %%)", compiled, nodes, nodes == 0 ? 100.0 : 100.0 * compiled / nodes);
+    return String.format(Locale.ROOT, "%d of %d nodes compiled (%.1f %%)", compiled, nodes, nodes == 0 ? 100.0
+        : 100.0 * compiled / nodes);
   }
 
   private void template(VelocityEngine engine, String name, PrintStream out) {
@@ -108,7 +116,8 @@ final class Explain {
     if (out == null) {
       return;
     }
-    out.println(name + ": " + share(explanation.compiledNodes(), explanation.interpretedNodes()) + ", " + explanation.bytecodeBytes()
+    out.println(name + ": " + share(explanation.compiledNodes(), explanation.interpretedNodes()) + ", "
+        + explanation.bytecodeBytes()
         + " bytes of bytecode");
     if (explanation.wholeReason() != null) {
       out.println("  interpreted as a whole: " + explanation.wholeReason());

@@ -6,40 +6,43 @@ import java.nio.charset.StandardCharsets;
 import org.apache.velocity.exception.VelocityException;
 import org.yunti.web.shrink.ShrinkException;
 
-/** {@code java -jar yunti-velocity-tool.jar}: what a Velocity user asks of templates outside of an application. */
+/**
+ * Main program of {@code yunti-velocity-tool.jar}: explains, renders and shrinks templates outside of an application.
+ */
 public final class Main {
   static final int DONE = 0;
-  /** A template cannot be loaded or rendered, a file cannot be read or written. */
+  /** Exit code: a template cannot be loaded or rendered, or a file cannot be read or written. */
   static final int FAILED = 1;
-  /** The words of the command are wrong. */
+  /** Exit code: the command is wrong. */
   static final int USAGE = 2;
 
   private static final String HELP = """
       java -jar yunti-velocity-tool.jar COMMAND
 
-        explain TEMPLATE|DIR        what is compiled, and what is left to Velocity's interpreter: line, column, reason
-          --json                    for programs
-        shrink DIR --output DIR     the same templates, smaller; other files are copied
-          --blocks                  no blanks at the edges of div, p, li, ..: unless a style sheet makes them inline
-          --keep-white-space        leave blanks as they are
-          --client-loops            send the values alone of loops that are marked ## yunti:client-loop
-          --model FILE --template NAME   render NAME with this JSON, and say bytes, gzipped bytes and CPU time behind each step
-          --json                    for programs
-        render TEMPLATE             the page
-          --json MODEL              its model, a file with one JSON object
-          --root DIR                the folder that #parse counts from (the template's own)
+        explain TEMPLATE|DIR        list compiled and interpreted parts, with line, column and reason
+          --json                    print JSON
+        shrink DIR --output DIR     write smaller templates; copy other files
+          --blocks                  also remove blanks at the edges of div, p, li, .. (unless made inline by style)
+          --keep-white-space        keep all blanks
+          --client-loops            send only the values of loops marked ## yunti:client-loop
+          --model FILE --template NAME   render NAME with this JSON; print bytes, gzipped bytes and CPU time per step
+          --json                    print JSON
+        render TEMPLATE             print the page
+          --json MODEL              use this model, a file with one JSON object
+          --root DIR                set the root folder of #parse (default: the template's folder)
 
-        --properties FILE           Velocity's properties, as the application has them
-        --charset NAME              of templates and pages (UTF-8)
-        --suffix .vm                of names of templates in a folder
+        --properties FILE           use the application's Velocity properties
+        --charset NAME              set the charset of templates and pages (default: UTF-8)
+        --suffix .vm                set the ending of template names in a folder (default: .vm)
 
-      Exit codes: 0 done; 1 a template cannot be loaded or rendered, a file cannot be read or written; 2 the command is wrong.
+      Exit codes: 0 done; 1 a template cannot be loaded or rendered, or a file cannot be read or written;
+          2 the command is wrong.
       """;
 
   private Main() {}
 
   public static void main(String[] words) {
-    // Pages are bytes, and so is what is said of them, whatever the platform's charset.
+    // Pages and messages are bytes in UTF-8, whatever the platform's charset.
     PrintStream out = new PrintStream(System.out, false, StandardCharsets.UTF_8);
     PrintStream err = new PrintStream(System.err, true, StandardCharsets.UTF_8);
     int code = run(words, out, err);
@@ -60,8 +63,9 @@ public final class Main {
           out.print(HELP);
           return DONE;
         default:
-          throw new UsageException((words.length == 0 ? "a command is missing" : "\"" + words[0] + "\" is no command")
-              + "; there are explain, shrink, render and help");
+          throw new UsageException((words.length == 0 ? "a command is missing"
+              : "\"" + words[0] + "\" is not a command")
+              + "; use explain, shrink, render or help");
       }
     } catch (UsageException e) {
       err.println("yunti-velocity-tool: " + e.getMessage());

@@ -11,20 +11,20 @@ import org.yunti.web.shrink.TemplateFolder;
 import org.yunti.web.shrink.json.JsonException;
 import org.yunti.web.shrink.json.JsonReader;
 
-/** Models of pages, from files of JSON: the members of one object are what a template sees. */
+/** Reader of page models from JSON files: the members of one object become the context. */
 final class Models {
   private Models() {}
 
   static Map<String, Object> read(String file) throws UsageException, IOException, ShrinkException {
     Path path = Path.of(file);
     if (!Files.isRegularFile(path)) {
-      throw new UsageException("there is no model " + file);
+      throw new UsageException("model file " + file + " does not exist");
     }
     Object value;
     try {
       value = JsonReader.read(TemplateFolder.read(path, StandardCharsets.UTF_8));
     } catch (JsonException e) {
-      throw new UsageException("the model " + file + " is no JSON: " + e.getMessage());
+      throw new UsageException("the model " + file + " is not JSON: " + e.getMessage());
     }
     if (!(value instanceof Map<?, ?> map)) {
       throw new UsageException("the model " + file + " must be an object, {\"name\": value, ..}");

@@ -10,7 +10,7 @@ import org.apache.velocity.exception.VelocityException;
 import org.yunti.web.shrink.ShrinkException;
 import org.yunti.web.velocity.output.ByteWriter;
 
-/** {@code render TEMPLATE --json MODEL}: the page, on standard output, or nothing of it. */
+/** Command {@code render TEMPLATE --json MODEL}: prints the whole page, or nothing if it fails. */
 final class Render {
   private Render() {}
 
@@ -24,7 +24,8 @@ final class Render {
       throw new UsageException("render: " + template + " is not below --root " + root);
     }
     String name = root.toAbsolutePath().normalize().relativize(absolute).toString().replace('\\', '/');
-    VelocityContext model = arguments.has("json") ? new VelocityContext(Models.read(arguments.get("json"))) : new VelocityContext();
+    VelocityContext model = arguments.has("json") ? new VelocityContext(Models.read(arguments.get("json")))
+        : new VelocityContext();
     ByteWriter page = ByteWriter.buffer(charset);
     try {
       Engines.of(root, arguments.properties(), charset).getTemplate(name).merge(model, page);

@@ -11,26 +11,29 @@ import org.yunti.web.shrink.Shrinker;
 import org.yunti.web.shrink.TemplateFolder;
 import org.yunti.web.shrink.json.JsonWriter;
 
-/** {@code shrink DIR --output DIR}: the same templates, smaller. */
+/** Command {@code shrink DIR --output DIR}: writes smaller templates. */
 final class Shrink {
-  /** CPU time of one measurement with a model. */
+  /** Milliseconds of CPU time for one measurement with a model. */
   private static final long MILLIS = 2_000;
 
   private Shrink() {}
 
   static int run(String[] words, PrintStream out) throws UsageException, IOException, ShrinkException {
-    Arguments arguments = new Arguments("shrink", words, Set.of("output", "properties", "charset", "suffix", "model", "template"),
-        Set.of("keep-white-space", "blocks", "client-loops", "json"));
+    Arguments arguments = new Arguments("shrink", words, Set.of("output", "properties", "charset", "suffix", "model",
+        "template"), Set.of("keep-white-space", "blocks", "client-loops", "json"));
     Path folder = arguments.subject("a folder of templates");
     Path output = Path.of(arguments.required("output", "DIR"));
     if (arguments.has("model") != arguments.has("template")) {
-      throw new UsageException("shrink: --model FILE and --template NAME go together: which template is rendered with the model");
+      throw new UsageException("shrink: --model FILE needs --template NAME, and the reverse: "
+          + "name the template to render with the model");
     }
     if (arguments.has("keep-white-space") && arguments.has("blocks")) {
-      throw new UsageException("shrink: --keep-white-space and --blocks contradict each other");
+      throw new UsageException("shrink: --keep-white-space and --blocks exclude each other: use one");
     }
-    ShrinkOptions options = ShrinkOptions.none().whiteSpace(!arguments.has("keep-white-space")).charset(arguments.charset())
-        .suffix(arguments.get("suffix", ".vm")).properties(arguments.properties()).clientLoops(arguments.has("client-loops"));
+    ShrinkOptions options = ShrinkOptions.none().whiteSpace(!arguments.has("keep-white-space"))
+        .charset(arguments.charset())
+        .suffix(arguments.get("suffix", ".vm")).properties(arguments.properties())
+        .clientLoops(arguments.has("client-loops"));
     options = arguments.has("blocks") ? options.blocks(true) : options;
     TemplateFolder templates = new TemplateFolder(folder, options);
     var shrunk = new Shrinker(options).shrink(templates.sources());

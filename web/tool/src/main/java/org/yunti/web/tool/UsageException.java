@@ -1,6 +1,6 @@
 package org.yunti.web.tool;
 
-/** What was asked cannot be done, in one line. */
+/** Error in the command line or its files, in one line. */
 final class UsageException extends Exception {
   private static final long serialVersionUID = 1;
 

@@ -29,7 +29,8 @@ class MainTest {
   void templates() throws IOException {
     Files.createDirectories(folder.resolve("t/in"));
     Files.writeString(folder.resolve("t/page.vm"),
-        "<ul>\n## yunti:client-loop\n#foreach($p in $products)\n   <li class=\"product\">$p.name   <b>$p.price</b></li>\n"
+        "<ul>\n## yunti:client-loop\n#foreach($p in $products)\n   <li class=\"product\">$p.name   "
+            + "<b>$p.price</b></li>\n"
             + "#end\n</ul>\n#parse(\"in/foot.vm\")");
     Files.writeString(folder.resolve("t/in/foot.vm"), "<p>   $foot   茶</p>");
     Files.writeString(folder.resolve("t/style.css"), "a   b");
@@ -43,7 +44,8 @@ class MainTest {
     for (int i = 0; i < words.length; i++) {
       words[i] = words[i].replace("@", folder + "/");
     }
-    return Main.run(words, new PrintStream(out, true, StandardCharsets.UTF_8), new PrintStream(err, true, StandardCharsets.UTF_8));
+    return Main.run(words, new PrintStream(out, true, StandardCharsets.UTF_8),
+        new PrintStream(err, true, StandardCharsets.UTF_8));
   }
 
   private String out() {
@@ -51,16 +53,18 @@ class MainTest {
   }
 
   @Test
-  void explainSaysWhatIsCompiled() throws JsonException {
+  void explainReportsCompiledNodes() throws JsonException {
     assertEquals(0, run("explain", "@t"));
-    assertTrue(out().matches("(?s)in/foot.vm: \\d+ of \\d+ nodes compiled .*page.vm: .*2 templates: \\d+ of \\d+ nodes compiled.*"), out());
+    assertTrue(out()
+        .matches("(?s)in/foot.vm: \\d+ of \\d+ nodes compiled .*page.vm: .*2 templates: \\d+ of \\d+ nodes compiled.*"),
+        out());
     assertEquals(0, run("explain", "@t/page.vm", "--json"));
     Map<?, ?> page = (Map<?, ?>) ((List<?>) ((Map<?, ?>) JsonReader.read(out())).get("templates")).get(0);
     assertTrue((Integer) page.get("compiledNodes") > 5 && (Integer) page.get("bytecodeBytes") > 100, out());
   }
 
   @Test
-  void explainSaysWhyNot() throws IOException {
+  void explainReportsReasons() throws IOException {
     Files.writeString(folder.resolve("p.properties"), "runtime.log.track_location = true\n");
     assertEquals(0, run("explain", "@t/page.vm", "--properties", "@p.properties"));
     assertTrue(out().contains("interpreted as a whole: runtime.log.track_location is on"), out());
@@ -70,17 +74,19 @@ class MainTest {
   }
 
   @Test
-  void renderWritesThePage() {
+  void renderPrintsThePage() {
     assertEquals(0, run("render", "@t/page.vm", "--json", "@model.json"));
-    assertTrue(out().startsWith("<ul>\n   <li class=\"product\">茶 a   <b>3</b></li>\n   <li class=\"product\">b   <b>4.5</b>"), out());
+    assertTrue(out()
+        .startsWith("<ul>\n   <li class=\"product\">茶 a   <b>3</b></li>\n   <li class=\"product\">b   <b>4.5</b>"),
+        out());
     assertEquals(0, run("render", "@t/in/foot.vm", "--root", "@t", "--charset", "GBK"));
   }
 
   @Test
-  void shrinkWritesAFolderAndSaysWhatItSaves() throws IOException, JsonException {
-    assertEquals(0, run("shrink", "@t", "--output", "@small", "--client-loops", "--model", "@model.json", "--template", "page.vm"),
-        err.toString(StandardCharsets.UTF_8));
-    assertTrue(out().contains("loops turned: 1") && out().contains("page of page.vm, white space: ")
+  void shrinkWritesAFolderAndReportsSavings() throws IOException, JsonException {
+    assertEquals(0, run("shrink", "@t", "--output", "@small", "--client-loops", "--model", "@model.json", "--template",
+        "page.vm"), err.toString(StandardCharsets.UTF_8));
+    assertTrue(out().contains("loops converted: 1") && out().contains("page of page.vm, white space: ")
         && out().contains("page of page.vm, client loops: "), out());
     assertEquals("<p> $foot 茶</p>", Files.readString(folder.resolve("small/in/foot.vm")));
     assertEquals("a   b", Files.readString(folder.resolve("small/style.css")));
@@ -89,7 +95,7 @@ class MainTest {
   }
 
   @Test
-  void offIsTheSameBytes() throws IOException {
+  void copiesTheSameBytesWithAllStepsOff() throws IOException {
     assertEquals(0, run("shrink", "@t", "--output", "@same", "--keep-white-space", "--json"));
     for (String name : List.of("page.vm", "in/foot.vm", "style.css")) {
       assertEquals(Files.readString(folder.resolve("t/" + name)), Files.readString(folder.resolve("same/" + name)));
@@ -97,29 +103,35 @@ class MainTest {
   }
 
   @Test
-  void badInputIsOneLine() throws IOException {
+  void reportsBadInputInOneLine() throws IOException {
     Files.writeString(folder.resolve("bad.json"), "{\"a\": 1,\n \"b\": nul}");
     Files.write(folder.resolve("latin.vm"), new byte[] {'a', (byte) 0xE9});
     Files.createDirectories(folder.resolve("empty"));
     Files.createDirectories(folder.resolve("latin"));
     Files.copy(folder.resolve("latin.vm"), folder.resolve("latin/l.vm"));
-    for (String[] bad : new String[][] {{"a command is missing"}, {"no command", "compile"}, {"is missing", "explain"}, {"there is no",
-        "explain", "@none"},
-        {"is not known", "explain", "@t", "--colour"}, {"--output DIR is missing", "shrink", "@t"}, {"has no file", "shrink", "@empty",
+    for (String[] bad : new String[][] {{"a command is missing"}, {"is not a command", "compile"},
+        {"is missing", "explain"}, {"does not exist", "explain", "@none"},
+        {"is not an option", "explain", "@t", "--colour"}, {"--output DIR is missing", "shrink", "@t"},
+        {"has no file", "shrink", "@empty",
             "--output", "@x"},
-        {"is no folder", "shrink", "@model.json", "--output", "@x"}, {"in the folder of the templates", "shrink", "@t", "--output",
+        {"is not a folder", "shrink", "@model.json", "--output", "@x"},
+        {"in the folder of the templates", "shrink", "@t", "--output",
             "@t/small"},
-        {"line 2, column 7: a value", "render", "@t/page.vm", "--json", "@bad.json"}, {"is no charset", "explain", "@t", "--charset",
+        {"line 2, column 7: a value", "render", "@t/page.vm", "--json", "@bad.json"},
+        {"is not a charset", "explain", "@t", "--charset",
             "x-none"},
-        {"is not in UTF-8", "shrink", "@latin", "--output", "@x"}, {"go together", "shrink", "@t", "--output", "@x", "--model",
+        {"is not in UTF-8", "shrink", "@latin", "--output", "@x"}, {"needs --template NAME", "shrink", "@t", "--output",
+        "@x", "--model",
             "@model.json"},
-        {"needs a word", "render", "@t/page.vm", "--json"}, {"no template none.vm", "shrink", "@t", "--output", "@x", "--model",
+        {"needs a value", "render", "@t/page.vm", "--json"}, {"template none.vm does not exist", "shrink", "@t",
+        "--output", "@x", "--model",
             "@model.json", "--template", "none.vm"}}) {
       int code = run(Arrays.copyOfRange(bad, 1, bad.length));
-      String said = err.toString(StandardCharsets.UTF_8);
+      String message = err.toString(StandardCharsets.UTF_8);
       assertTrue(code == 1 || code == 2, bad[0]);
-      assertTrue(said.contains(bad[0]) && said.startsWith("yunti-velocity-tool: ") && said.indexOf('\n') == said.length() - 1, bad[0]
-          + ": " + said);
+      assertTrue(message.contains(bad[0]) && message.startsWith("yunti-velocity-tool: ")
+          && message.indexOf('\n') == message.length() - 1, bad[0]
+          + ": " + message);
     }
     assertFalse(Files.exists(folder.resolve("x/page.vm")));
   }

@@ -10,14 +10,14 @@ import org.yunti.web.velocity.compiler.TemplateCompiler;
 import org.yunti.web.velocity.tree.CompiledMacro;
 import org.yunti.web.velocity.tree.MacroBody;
 
-/** A template of Velocity that compiles itself when it is loaded. */
+/** Template of Velocity that is compiled when it is loaded. */
 public final class CompiledTemplate extends Template {
-  /** Of its own: what Velocity logs stays what it is. */
+  /** Logger of this class; Velocity's own log messages stay unchanged. */
   private static final Logger LOG = LoggerFactory.getLogger(CompiledTemplate.class);
 
   private Explanation explanation;
 
-  /** Velocity calls it behind each parse. */
+  /** Initialises and compiles the template; Velocity calls this after each parse. */
   @Override
   public void initDocument() {
     List<MacroBody> outer = CompiledMacro.close();
@@ -32,7 +32,7 @@ public final class CompiledTemplate extends Template {
     }
   }
 
-  /** What was compiled. */
+  /** Returns which nodes are compiled, and why the rest is interpreted; null before the template is loaded. */
   public Explanation explanation() {
     return explanation;
   }

@@ -10,17 +10,19 @@ import org.yunti.web.velocity.compiler.WarmUp;
 import org.yunti.web.velocity.tree.CompiledMacro;
 
 /**
- * Velocity's own resource manager, whose templates are compiled when they are loaded. What switches it on is one property:
+ * Velocity's resource manager with templates that are compiled when they are loaded. One property of the engine enables
+ * it:
  *
  * <pre>resource.manager.class = org.yunti.web.velocity.CompilingResourceManager</pre>
  *
- * <p>Loaders, caching, reloading and every other property are Velocity's.
+ * <p>Loaders, caching, reloading and every other property stay Velocity's.
  */
 public class CompilingResourceManager extends ResourceManagerImpl {
   @Override
   public synchronized void initialize(RuntimeServices services) {
     WarmUp.begin();
-    // Directives are made after the resource manager; the user's own, which may be another #macro, are behind this one.
+    // Velocity creates directives after the resource manager. The user's own, which may be another #macro, come after
+    // this one.
     List<String> directives = new ArrayList<>();
     directives.add(CompiledMacro.class.getName());
     directives.addAll(List.of(services.getConfiguration().getStringArray(RuntimeConstants.CUSTOM_DIRECTIVES)));

@@ -21,7 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where classes come from: one loader for all, a server's tree of loaders, the module path. */
+/** Tests of class loading: one loader for all, a server's tree of loaders, the module path. */
 class LoadersTest {
   @TempDir
   Path folder;
@@ -46,7 +46,7 @@ class LoadersTest {
     return urls.toArray(URL[]::new);
   }
 
-  /** A page made by {@link PageMain} as a loader sees it. */
+  /** Returns the page of {@link PageMain}, loaded by a loader. */
   private static String page(ClassLoader loader) throws Exception {
     Thread thread = Thread.currentThread();
     ClassLoader before = thread.getContextClassLoader();
@@ -61,7 +61,7 @@ class LoadersTest {
   }
 
   @Test
-  void everythingInALoaderOfItsOwn() throws Exception {
+  void rendersInASeparateLoader() throws Exception {
     ClassLoader platform = ClassLoader.getPlatformClassLoader();
     try (URLClassLoader all = new URLClassLoader(urls(classPath()), platform)) {
       assertEquals(PageMain.PAGE, page(all));
@@ -69,7 +69,7 @@ class LoadersTest {
   }
 
   @Test
-  void velocityIsTheServersAndTheRestTheApplications() throws Exception {
+  void rendersWithVelocityInTheServersLoader() throws Exception {
     List<Path> shared = classPath().stream().filter(e -> !isOurs(e) && !isTests(e)).toList();
     List<Path> own = classPath().stream().filter(e -> isOurs(e) || isTests(e)).toList();
     try (URLClassLoader server = new URLClassLoader(urls(shared), ClassLoader.getPlatformClassLoader());
@@ -79,7 +79,7 @@ class LoadersTest {
   }
 
   @Test
-  void theModelAloneIsTheApplications() throws Exception {
+  void rendersWithOnlyTheModelInTheApplicationsLoader() throws Exception {
     List<Path> shared = classPath().stream().filter(e -> !isTests(e)).toList();
     List<Path> own = classPath().stream().filter(LoadersTest::isTests).toList();
     try (URLClassLoader server = new URLClassLoader(urls(shared), ClassLoader.getPlatformClassLoader());
@@ -88,7 +88,7 @@ class LoadersTest {
     }
   }
 
-  /** A jar as the build makes it. */
+  /** Makes the jar as the build does. */
   private Path jar(Path classes) throws IOException {
     Path jar = folder.resolve("yunti-velocity.jar");
     Manifest manifest = new Manifest();
@@ -106,18 +106,20 @@ class LoadersTest {
   }
 
   @Test
-  void onTheModulePath() throws Exception {
+  void rendersOnTheModulePath() throws Exception {
     List<String> modules = new ArrayList<>();
     modules.add(jar(classPath().stream().filter(LoadersTest::isOurs).findFirst().orElseThrow()).toString());
     for (Path entry : classPath()) {
       String name = entry.getFileName().toString();
-      if (name.startsWith("velocity-engine") || name.startsWith("asm-") || name.startsWith("slf4j-api") || name.startsWith("commons-lang3")) {
+      if (name.startsWith("velocity-engine") || name.startsWith("asm-") || name.startsWith("slf4j-api")
+          || name.startsWith("commons-lang3")) {
         modules.add(entry.toString());
       }
     }
     Path tests = classPath().stream().filter(LoadersTest::isTests).findFirst().orElseThrow();
     Process java = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin/java").toString(), "--module-path",
-        String.join(File.pathSeparator, modules), "--add-modules", "ALL-MODULE-PATH", "-cp", tests.toString(), PageMain.class.getName())
+        String.join(File.pathSeparator, modules), "--add-modules", "ALL-MODULE-PATH", "-cp", tests.toString(),
+        PageMain.class.getName())
         .redirectError(ProcessBuilder.Redirect.DISCARD).start();
     String page = new String(java.getInputStream().readAllBytes()).strip();
     java.waitFor(60, TimeUnit.SECONDS);

@@ -11,13 +11,13 @@ import org.apache.velocity.runtime.resource.loader.StringResourceLoader;
 import org.apache.velocity.runtime.resource.util.StringResourceRepository;
 import org.yunti.web.velocity.CompiledTemplate;
 
-/** Renders a page often enough that its references are linked; {@link LoadersTest} starts it in several ways. */
+/** Program that renders a page until its references are linked; {@link LoadersTest} starts it in several ways. */
 public final class PageMain {
   static final String PAGE = "[a1][b2] ab 0";
 
   private PageMain() {}
 
-  /** A model. */
+  /** Model of the page. */
   public record Item(String name, int number) {
     public String getName() {
       return name;
@@ -28,7 +28,7 @@ public final class PageMain {
     }
   }
 
-  /** The page, when everything in it has been linked, and 0: the nodes that were interpreted. */
+  /** Returns the page after linking, and the number of interpreted nodes, 0. */
   public static String page() {
     VelocityEngine engine = new VelocityEngine();
     engine.setProperty("resource.loaders", "string");
@@ -37,8 +37,10 @@ public final class PageMain {
     engine.setProperty("resource.loader.string.repository.static", "false");
     engine.setProperty("resource.manager.class", "org.yunti.web.velocity.CompilingResourceManager");
     engine.init();
-    StringResourceRepository all = (StringResourceRepository) engine.getApplicationAttribute(StringResourceLoader.REPOSITORY_NAME_DEFAULT);
-    all.putStringResource("t", "#macro(m $i)[$i.name$i.times(1)]#end#foreach($i in $items)#m($i)#end #foreach($i in $items)$i.name#end");
+    StringResourceRepository all =
+        (StringResourceRepository) engine.getApplicationAttribute(StringResourceLoader.REPOSITORY_NAME_DEFAULT);
+    all.putStringResource("t",
+        "#macro(m $i)[$i.name$i.times(1)]#end#foreach($i in $items)#m($i)#end #foreach($i in $items)$i.name#end");
     Template template = engine.getTemplate("t");
     String page = "";
     for (int i = 0; i < 100; i++) {
@@ -50,7 +52,7 @@ public final class PageMain {
     return page + " " + ((CompiledTemplate) template).explanation().interpretedNodes();
   }
 
-  /** Prints it, with the module of the compiler. */
+  /** Prints the page and the module of the compiler. */
   public static void main(String[] arguments) {
     System.out.println(page() + " in module " + CompiledTemplate.class.getModule().getName());
   }

@@ -9,16 +9,17 @@ import java.util.Map;
 import java.util.Properties;
 import org.junit.jupiter.api.Test;
 
-/** What is compiled, and what is said of the rest. */
+/** Tests of the explanation: compiled nodes, and reasons for the rest. */
 class CompiledTemplateTest {
   @Test
-  void everyConstructOfAnOrdinaryPageIsBytecode() {
-    Rendered page = Rendered.of(Engines.compiling(), """
+  void compilesEveryConstructOfAnOrdinaryPage() {
+    RenderResult page = RenderResult.of(Engines.compiling(), """
         #macro(row $r $i)<tr class="#if($i % 2 == 0)even#{else}odd#end">$r.name ${r.price}</tr>#end
         #set($total = 0)
         #foreach($r in $rows)#row($r $foreach.index)#set($total = $total + $r.price)#if($total > 100)#break#end#end
         $total $!none ${none|'-'} "$rows[0].name" #evaluate('$total') #define($d)x#end$d \\$rows #[[ raw ]]# ## end
-        """, Map.of("rows", List.of(Map.of("name", "a", "price", 60), Map.of("name", "b", "price", 50), Map.of("name", "c", "price", 1))));
+        """, Map.of("rows", List.of(Map.of("name", "a", "price", 60), Map.of("name", "b", "price", 50),
+            Map.of("name", "c", "price", 1))));
     assertTrue(page.text().contains("110"), page.text());
     assertEquals(List.of(), page.explanation().interpreted());
     assertTrue(page.explanation().compiledNodes() > 40);
@@ -26,13 +27,13 @@ class CompiledTemplateTest {
   }
 
   @Test
-  void aDirectiveOfTheUsersOwnIsNamed() {
+  void namesCustomDirectives() {
     Properties properties = new Properties();
     properties.setProperty("runtime.custom_directives", Twice.class.getName());
     String template = "a\n b #twice()$x#end";
-    String expected = Rendered.of(Engines.make(properties), template, Map.of("x", "x")).text();
+    String expected = RenderResult.of(Engines.make(properties), template, Map.of("x", "x")).text();
     properties.setProperty("resource.manager.class", CompilingResourceManager.class.getName());
-    Rendered page = Rendered.of(Engines.make(properties), template, Map.of("x", "x"));
+    RenderResult page = RenderResult.of(Engines.make(properties), template, Map.of("x", "x"));
     assertEquals(expected, page.text());
     assertTrue(expected.contains("xx"), expected);
     assertEquals(1, page.explanation().interpreted().size());
@@ -42,11 +43,11 @@ class CompiledTemplateTest {
   }
 
   @Test
-  void trackingLocationsIsLeftToTheInterpreter() {
+  void interpretsTemplatesThatTrackLocations() {
     Properties properties = new Properties();
     properties.setProperty("resource.manager.class", CompilingResourceManager.class.getName());
     properties.setProperty("runtime.log.track_location", "true");
-    Rendered page = Rendered.of(Engines.make(properties), "$x", Map.of("x", "x"));
+    RenderResult page = RenderResult.of(Engines.make(properties), "$x", Map.of("x", "x"));
     assertEquals("x", page.text());
     assertNotNull(page.explanation().wholeReason());
   }

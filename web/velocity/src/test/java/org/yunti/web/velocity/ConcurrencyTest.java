@@ -17,7 +17,7 @@ import org.apache.velocity.VelocityContext;
 import org.apache.velocity.app.VelocityEngine;
 import org.junit.jupiter.api.Test;
 
-/** Threads that render one template, with models of other classes each, while its call sites are linked. */
+/** Test of threads that render one template with models of different classes while its call sites are linked. */
 class ConcurrencyTest {
   private static final int THREADS = 8;
   private static final String TEMPLATE = """
@@ -26,7 +26,7 @@ class ConcurrencyTest {
       #set($sum = $rows.size() * 3)$sum "$rows[0].name"
       """;
 
-  /** A model of its own, so that receivers differ. */
+  /** Model with several classes, so that receivers differ. */
   public interface Row {
     String getName();
 
@@ -43,7 +43,7 @@ class ConcurrencyTest {
     };
   }
 
-  /** One class. */
+  /** First class. */
   public record Plain(String getName) implements Row {
     public int add(int a, int b) {
       return a + b;
@@ -54,7 +54,7 @@ class ConcurrencyTest {
     }
   }
 
-  /** Another. */
+  /** Second class. */
   public record Other(String getName) implements Row {
     public int add(int a, int b) {
       return a - b;
@@ -65,7 +65,7 @@ class ConcurrencyTest {
     }
   }
 
-  /** A third. */
+  /** Third class. */
   public record Third(String getName) implements Row {
     public int add(int a, int b) {
       return a * b;
@@ -91,7 +91,7 @@ class ConcurrencyTest {
   }
 
   @Test
-  void everyThreadHasItsPage() throws Exception {
+  void rendersThePageOfEachThread() throws Exception {
     VelocityEngine stock = Engines.stock();
     Engines.put(stock, "t.vm", TEMPLATE);
     Template reference = stock.getTemplate("t.vm");

@@ -5,7 +5,7 @@ import org.apache.velocity.app.VelocityEngine;
 import org.apache.velocity.runtime.resource.loader.StringResourceLoader;
 import org.apache.velocity.runtime.resource.util.StringResourceRepository;
 
-/** Engines with templates of their own, held as strings. */
+/** Engines with templates that are held as strings. */
 final class Engines {
   private Engines() {}
 
@@ -31,7 +31,8 @@ final class Engines {
   }
 
   static void put(VelocityEngine engine, String name, String text) {
-    StringResourceRepository all = (StringResourceRepository) engine.getApplicationAttribute(StringResourceLoader.REPOSITORY_NAME_DEFAULT);
+    StringResourceRepository all =
+        (StringResourceRepository) engine.getApplicationAttribute(StringResourceLoader.REPOSITORY_NAME_DEFAULT);
     all.putStringResource(name, text);
   }
 }

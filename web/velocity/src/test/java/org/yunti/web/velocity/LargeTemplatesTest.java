@@ -8,27 +8,27 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Templates larger than a method, a class or a stack of ordinary size. */
+/** Tests of templates larger than a method, a class or an ordinary stack. */
 class LargeTemplatesTest {
   private static void check(String template, Map<String, Object> model) {
     check(template, model, 0);
   }
 
   private static void check(String template, Map<String, Object> model, int interpreted) {
-    Rendered stock = Rendered.of(Engines.stock(), template, model);
-    Rendered ours = Rendered.of(Engines.compiling(), template, model);
+    RenderResult stock = RenderResult.of(Engines.stock(), template, model);
+    RenderResult ours = RenderResult.of(Engines.compiling(), template, model);
     assertEquals(stock.text(), ours.text());
     assertNull(ours.explanation().wholeReason());
     assertEquals(interpreted, ours.explanation().interpreted().size());
   }
 
   @Test
-  void aMegabyteOfText() {
+  void rendersAMegabyteOfText() {
     check("<p>text of the page</p>\n".repeat(45_000) + "$name", Map.of("name", "n"));
   }
 
   @Test
-  void tenThousandReferences() {
+  void rendersTenThousandReferences() {
     StringBuilder template = new StringBuilder();
     for (int i = 0; i < 10_000; i++) {
       template.append("<b>").append(i).append("</b>$row.name $row.list.get(").append(i % 3).append(") $!none.x ");
@@ -37,12 +37,13 @@ class LargeTemplatesTest {
   }
 
   @Test
-  void tenThousandReferencesWithinALoop() {
-    check("#foreach($i in [1..2])" + "[$row.name]#if($i == 1)$i#end".repeat(10_000) + "#end", Map.of("row", Map.of("name", "n")));
+  void rendersTenThousandReferencesInALoop() {
+    check("#foreach($i in [1..2])" + "[$row.name]#if($i == 1)$i#end".repeat(10_000) + "#end",
+        Map.of("row", Map.of("name", "n")));
   }
 
   @Test
-  void twoHundredLoopsWithinEachOther() {
+  void rendersTwoHundredNestedLoops() {
     StringBuilder template = new StringBuilder();
     for (int i = 0; i < 200; i++) {
       template.append("#foreach($x").append(i).append(" in $one)").append(i).append(' ');
@@ -55,24 +56,24 @@ class LargeTemplatesTest {
   }
 
   @Test
-  void oneReferenceWithManyParts() {
+  void rendersAReferenceWithManyParts() {
     check("$a" + ".self".repeat(300) + ".name $b.concat(\"$a.name\").concat('x')" + ".concat($a.name)".repeat(200),
         Map.of("a", Chain.HERE, "b", "b"));
   }
 
   @Test
-  void longListsAndMaps() {
+  void rendersLongListsAndMaps() {
     List<String> numbers = new ArrayList<>();
     List<String> pairs = new ArrayList<>();
     for (int i = 0; i < 3_000; i++) {
       numbers.add("$a.name" + i);
       pairs.add("'k" + i + "': " + i);
     }
-    check("#set($l = [" + String.join(", ", numbers) + "])$l.size() #set($m = {" + String.join(", ", pairs) + "})$m.k2999 $m.size()",
-        Map.of("a", Chain.HERE), 2);
+    check("#set($l = [" + String.join(", ", numbers) + "])$l.size() #set($m = {" + String.join(", ", pairs)
+        + "})$m.k2999 $m.size()", Map.of("a", Chain.HERE), 2);
   }
 
-  /** Leads to itself. */
+  /** Model whose property is itself. */
   public static final class Chain {
     static final Chain HERE = new Chain();
 

@@ -10,7 +10,7 @@ import java.util.Properties;
 import org.apache.velocity.app.VelocityEngine;
 import org.junit.jupiter.api.Test;
 
-/** The classes of a template go away with it. */
+/** Test that the classes of a template are unloaded with it. */
 class ReloadTest {
   private static final int RELOADS = 10_000;
   private static final long METASPACE_MORE_MAX = 4 << 20;
@@ -30,10 +30,10 @@ class ReloadTest {
   }
 
   @Test
-  void tenThousandTemplatesLeaveNothing() throws Exception {
+  void unloadsTheClassesOfTenThousandTemplates() throws Exception {
     Properties properties = new Properties();
     properties.setProperty("resource.manager.class", CompilingResourceManager.class.getName());
-    // Nothing is cached: each time the template is loaded, and compiled, again.
+    // Without a cache, each load compiles the template again.
     properties.setProperty("resource.loader.string.cache", "false");
     VelocityEngine engine = Engines.make(properties);
     long before = 0;
@@ -42,9 +42,9 @@ class ReloadTest {
         before = metaspaceBytes();
       }
       String page = "#macro(m $x)[$x]#end#foreach($n in [1..2])#m($n)$p.length()#end " + i;
-      assertEquals("[1]1[2]1 " + i, Rendered.of(engine, page, Map.of("p", "p")).text());
+      assertEquals("[1]1[2]1 " + i, RenderResult.of(engine, page, Map.of("p", "p")).text());
     }
     long more = metaspaceBytes() - before;
-    assertTrue(more < METASPACE_MORE_MAX, more + " bytes of metaspace more");
+    assertTrue(more < METASPACE_MORE_MAX, "metaspace grew by " + more + " bytes");
   }
 }

@@ -6,7 +6,7 @@ import org.apache.velocity.context.InternalContextAdapter;
 import org.apache.velocity.runtime.directive.Directive;
 import org.apache.velocity.runtime.parser.node.Node;
 
-/** A directive of a user's own: its block, twice. */
+/** Custom directive that renders its block twice. */
 public final class Twice extends Directive {
   @Override
   public String getName() {

@@ -1,6 +1,9 @@
 package org.yunti.namenode.lock.model;
 
-/** What a thread of the model asks of the lock. {@code INTERRUPTIBLE} and {@code TIMED} are the code's {@code lock..Until}, without and with a deadline. */
+/**
+ * Call of a thread of the model. {@code INTERRUPTIBLE} and {@code TIMED} are the code's {@code lock..Until}, without
+ * and with a deadline.
+ */
 enum Call {
   LOCK_READ,
   LOCK_READ_INTERRUPTIBLE,
@@ -17,7 +20,7 @@ enum Call {
     return this == LOCK_READ_TIMED || this == LOCK_WRITE_TIMED;
   }
 
-  /** The call may end without the lock after it has waited. */
+  /** Returns true if the call may end without the lock after a wait. */
   boolean mayGiveUp() {
     return isTimed() || this == LOCK_READ_INTERRUPTIBLE || this == LOCK_WRITE_INTERRUPTIBLE;
   }

@@ -6,35 +6,38 @@ import java.util.List;
 import org.yunti.namenode.check.Model;
 
 /**
- * The protocol of {@code PhasedLock}, step by step ({@link Step} says which statement each is), for a few threads that each go through a script of calls. A call
- * that ends without the lock ends its thread's way through the script.
+ * Model of {@code PhasedLock}: a few threads, each with a script of calls, in atomic steps. {@link Step} names the
+ * statement of each. A call that ends without the lock ends its thread's script.
  *
- * <p>Besides the steps there are things that happen to a thread, on which nothing may depend: its time is over, it is interrupted (so often as is said), park
- * returns for no reason.
+ * <p>Further moves are events: a thread's time ends, it is interrupted (a bounded number of times), park returns
+ * spuriously. No thread may depend on them.
  *
- * <p>Taken to be otherwise than in the code, and always so that more can happen: a reader that is to look again before it is parked does so any number of times
- * (the gate must have been open), a writer comes whenever it likes, and each thread has a slot of its own or all share one. Left out, since nothing depends on it: {@code waitingReadersCount}.
+ * <p>The model differs from the code only so that more can happen. A reader yields any number of times before it parks,
+ * if the gate was open. A writer arrives at any time. Threads have separate slots, or all share one. The count of
+ * waiting readers is left out, since nothing depends on it.
  */
 class LockModel extends WriterSteps implements Model {
   private static final int MOVES_OF_A_THREAD = 5;
   private static final int GO = 0;
-  /** The other thing that a step may be. */
+  /** Alternative outcome of a step. */
   private static final int GO_OTHERWISE = 1;
   private static final int TIME_ENDS = 2;
   private static final int INTERRUPT_COMES = 3;
   private static final int PARK_RETURNS = 4;
-  private static final String[] TOLD = {"", " (looks again)", ": its time ends", ": is interrupted", ": park returns for no reason"};
+  private static final String[] MOVE_NAMES = {
+      "", " (retries)", ": its time ends", ": is interrupted", ": park returns spuriously"};
 
   /**
-   * What is looked at.
+   * Parameters of a model.
    *
-   * @param scripts one a thread
-   * @param rounds how often each goes through its own
-   * @param interrupts that come to each thread, at most
-   * @param isSlotShared all threads count in the same one
-   * @param returnsForNothing park may return for no reason
+   * @param scripts a script for each thread
+   * @param rounds number of times that each thread runs its script
+   * @param interrupts interrupts of each thread, at most
+   * @param isSlotShared true if all threads count in one slot
+   * @param returnsForNothing true if park may return spuriously
    */
-  record Setup(int writersMax, int overtakesMax, boolean isPhaseFair, List<List<Call>> scripts, int rounds, int interrupts, boolean isSlotShared, boolean returnsForNothing) {}
+  record Setup(int writersMax, int overtakesMax, boolean isPhaseFair, List<List<Call>> scripts, int rounds,
+      int interrupts, boolean isSlotShared, boolean returnsForNothing) {}
 
   private final int[] groups;
 
@@ -75,11 +78,12 @@ class LockModel extends WriterSteps implements Model {
   }
 
   @Override
-  public String told(byte[] state, int move) {
+  public String describe(byte[] state, int move) {
     int t = 1 + move / MOVES_OF_A_THREAD;
     LockState s = LockState.of(threads, state);
     Step step = s.step(t);
-    return "thread " + t + ", " + call(s, t) + ": " + step + " [" + step.method + ": " + step.statement + "]" + TOLD[move % MOVES_OF_A_THREAD];
+    return "thread " + t + ", " + call(s, t) + ": " + step + " [" + step.method + ": " + step.statement + "]"
+        + MOVE_NAMES[move % MOVES_OF_A_THREAD];
   }
 
   @Override
@@ -106,7 +110,7 @@ class LockModel extends WriterSteps implements Model {
     return isOver(state) && !isClean(s) ? Fault.NOT_CLEAN_AT_THE_END.name() : null;
   }
 
-  /** A writer closed the gate for itself, and has not given up. */
+  /** Returns true if a thread closed the gate as a writer and has not given up. */
   private boolean wantsItClosed(LockState s, int t) {
     return switch (s.step(t)) {
       case LEAD_DRAINING, LEAD_PARK, LEAD_GIVES_UP, LEAD_DRAINED, LEAD_COUNT_AGAIN, HAS -> true;
@@ -116,7 +120,8 @@ class LockModel extends WriterSteps implements Model {
   }
 
   private boolean isClean(LockState s) {
-    boolean isClean = !s.is(IS_CLOSED) && !s.is(DRAINING) && !s.is(OWNER) && !s.is(IS_WRITERS_PHASE) && !s.is(IS_FREE) && s.waitingWriters() == 0;
+    boolean isClean = !s.is(IS_CLOSED) && !s.is(DRAINING) && !s.is(OWNER) && !s.is(IS_WRITERS_PHASE) && !s.is(IS_FREE)
+        && s.waitingWriters() == 0;
     for (int slot = 0; slot < threads; slot++) {
       isClean &= s.slot(slot) == 0;
     }
@@ -152,7 +157,8 @@ class LockModel extends WriterSteps implements Model {
         yield named(after);
       }
       case TIME_ENDS -> {
-        if (!call(s, t).isTimed() || s.is(t, IS_OVER) || !isPark(step) && step != Step.WAIT_STATE && step != Step.WAIT_GONE) {
+        if (!call(s, t).isTimed() || s.is(t, IS_OVER)
+            || !isPark(step) && step != Step.WAIT_STATE && step != Step.WAIT_GONE) {
           yield null;
         }
         LockState after = s.copy();
@@ -163,7 +169,8 @@ class LockModel extends WriterSteps implements Model {
         yield named(after);
       }
       case INTERRUPT_COMES -> {
-        if (!s.is(t, INTERRUPTS_LEFT) || s.is(t, INTERRUPT) || !isPark(step) && step != Step.WAIT_STATE && step != Step.WAIT_GONE) {
+        if (!s.is(t, INTERRUPTS_LEFT) || s.is(t, INTERRUPT)
+            || !isPark(step) && step != Step.WAIT_STATE && step != Step.WAIT_GONE) {
           yield null;
         }
         LockState after = s.copy();

@@ -3,16 +3,16 @@ package org.yunti.namenode.lock.model;
 import java.util.Arrays;
 
 /**
- * A lock and its threads in bytes. Threads and nodes of the list of readers have numbers from 1 on: 0 is nobody.
+ * State of a lock and its threads, in bytes. Threads and nodes of the list of readers have numbers from 1; 0 is none.
  *
  * <pre>
  *   shared | slots, one a thread | waiting writers, in order | writers in the order they came | nodes | threads
  * </pre>
  *
- * What begins with SEEN is of the checker alone: what was, so that bounds can be checked.
+ * Fields that begin with SEEN belong to the checker: counts of past events, to check bounds.
  */
 final class LockState {
-  /** Shared. A {@link Fault}, or 0. */
+  /** Shared fields; the first is a {@link Fault}, or 0. */
   static final int FAULT = 0;
   static final int IS_CLOSED = 1;
   static final int WAITING_READERS = 2;
@@ -24,11 +24,11 @@ final class LockState {
   static final int OVERTAKES = 8;
   private static final int SHARED = 9;
 
-  /** Of a node. */
+  /** Fields of a node. */
   static final int NODE_THREAD = 0;
   static final int NODE_STATE = 1;
   static final int NODE_NEXT = 2;
-  /** Writers that had the lock since the reader waits. */
+  /** Writers that had the lock since the reader began to wait. */
   static final int SEEN_WRITERS = 3;
   private static final int NODE = 4;
 
@@ -36,11 +36,11 @@ final class LockState {
   static final int LET_IN = 1;
   static final int GONE = 2;
 
-  /** Of a thread: the {@link Step} it does next, the call of its script it is in, how often it went through the script. */
+  /** Fields of a thread: its next {@link Step}, its call in the script, its rounds through the script. */
   static final int STEP = 0;
   static final int CALL = 1;
   static final int ROUND = 2;
-  /** Where a method returns to. */
+  /** Return addresses of methods. */
   static final int ENTER_FOR = 3;
   static final int LEAVE_FOR = 4;
   static final int EMPTY_FOR = 5;
@@ -60,12 +60,12 @@ final class LockState {
   static final int WRITES = 17;
   static final int TURN = 18;
   static final int IS_CALLED = 19;
-  /** Of the virtual machine: the permit of park, the flag of interrupts, whether the deadline is over. */
+  /** State in the JVM: the permit of park, the interrupt flag, and whether the deadline is over. */
   static final int PERMIT = 20;
   static final int INTERRUPT = 21;
   static final int IS_OVER = 22;
   static final int INTERRUPTS_LEFT = 23;
-  /** Writers that were there when it came; writers that came later and had the lock earlier. */
+  /** Writers that were before it on arrival; writers that arrived later and had the lock earlier. */
   static final int SEEN_BEFORE = 24;
   static final int SEEN_OVERTAKING = 25;
   private static final int THREAD = 26;
@@ -163,7 +163,7 @@ final class LockState {
     }
   }
 
-  // ---- waiting writers, and those that came: lists without a gap ----
+  // ---- waiting writers, and all writers in order of arrival: lists without a gap ----
 
   int waitingWriters() {
     return length(queueAt);
@@ -181,14 +181,14 @@ final class LockState {
     remove(queueAt, thread);
   }
 
-  /** It came, and the count of those that were there goes with it. */
+  /** Records an arrival, with the number of writers before it. */
   void came(int thread) {
     int before = length(cameAt);
     bytes[cameAt + before] = (byte) thread;
     set(thread, SEEN_BEFORE, before);
   }
 
-  /** It has the lock: whoever came before it and does not was overtaken. */
+  /** Records that a writer has the lock: it overtook the earlier arrivals that wait. */
   void overtook(int thread, int overtakesMax) {
     for (int place = 0; place < threads && bytes[cameAt + place] != 0 && bytes[cameAt + place] != thread; place++) {
       int other = bytes[cameAt + place];
@@ -245,7 +245,7 @@ final class LockState {
     throw new IllegalStateException("the model has too few nodes");
   }
 
-  /** What nobody can come to any more is as if it had never been: states that differ in it alone are one. */
+  /** Clears unreachable nodes, so that states that differ only in these are equal. */
   void collect() {
     boolean[] isReached = new boolean[nodes + 1];
     boolean[] isOwn = new boolean[nodes + 1];
@@ -258,7 +258,7 @@ final class LockState {
     }
     for (int node = 1; node <= nodes; node++) {
       if (!isReached[node] && isOwn[node]) {
-        // Who waits by it looks at nothing but its state.
+        // Its waiting reader reads only its state.
         setNode(node, NODE_NEXT, 0);
       } else if (!isReached[node]) {
         int at = nodesAt + (node - 1) * NODE;
@@ -273,17 +273,18 @@ final class LockState {
     }
   }
 
-  // ---- states that differ in names alone ----
+  // ---- states that differ only in names ----
 
   /**
-   * The same state with threads and nodes named anew: nodes in the order in which they are come to, threads of one script by what they are at.
+   * Returns an equivalent state with canonical names: nodes in the order of their discovery, threads with one script by
+   * their fields.
    *
-   * @param groups of each thread: threads of the same one may take each other's place
-   * @param isSlotShared all count in the first slot, which stays
+   * @param groups group of each thread; threads of a group are interchangeable
+   * @param isSlotShared true if all threads count in the first slot
    */
   LockState named(int[] groups, boolean isSlotShared) {
     int[] order = new int[threads];
-    // Who has looked at some slots and not at others has seen that they are not the same.
+    // A thread within a scan of the slots distinguishes them, so threads are not interchangeable then.
     boolean isMovable = true;
     for (int thread = 1; thread <= threads; thread++) {
       isMovable &= get(thread, SLOT) == 0;
@@ -291,7 +292,9 @@ final class LockState {
     for (int place = 0; place < threads; place++) {
       int thread = place + 1;
       int at = place;
-      for (; isMovable && at > 0 && groups[order[at - 1] - 1] == groups[thread - 1] && compare(thread, order[at - 1]) < 0; at--) {
+      for (;
+          isMovable && at > 0 && groups[order[at - 1] - 1] == groups[thread - 1] && compare(thread, order[at - 1]) < 0;
+          at--) {
         order[at] = order[at - 1];
       }
       order[at] = thread;
@@ -324,7 +327,7 @@ final class LockState {
     return s;
   }
 
-  /** A list, as far as it has no new names yet. */
+  /** Renames the nodes of a list that have no new name yet. */
   private int rename(LockState s, int first, byte[] name, byte[] nodeName) {
     for (int node = first; node != 0 && nodeName[node] == 0; node = node(node, NODE_NEXT)) {
       int to = ++nodeName[0];
@@ -347,7 +350,7 @@ final class LockState {
     return compared != 0 ? compared : Byte.compare(bytes[SHARED + one - 1], bytes[SHARED + two - 1]);
   }
 
-  /** A writer has the lock: each reader that waits has waited for it. */
+  /** Counts a writer that has the lock for each reader that waits. */
   void countForReaders(int writersMax) {
     for (int node = 1; node <= nodes; node++) {
       if (node(node, NODE_THREAD) != 0 && node(node, NODE_STATE) == WAITING) {

@@ -2,9 +2,9 @@ package org.yunti.namenode.lock.model;
 
 import static org.yunti.namenode.lock.model.LockState.*;
 
-/** What calls and readers do: from {@code lockRead} to {@code wake} of the code, with the methods' names where they have one here. */
+/** Steps of calls and readers: from {@code lockRead} to {@code wake} of the code, with its method names. */
 abstract class ReaderSteps {
-  // What a method returns to.
+  // Return addresses of methods.
   static final int FIRST = 0;
   static final int AGAIN = 1;
   static final int AFTER_PARK = 2;
@@ -31,15 +31,15 @@ abstract class ReaderSteps {
 
   abstract void lead(LockState s, int t, Step step);
 
-  /** {@code lead} returned false. */
+  /** Continues after {@code lead} returned false. */
   abstract void hasNotLed(LockState s, int t);
 
   abstract void tryOrUnlock(LockState s, int t, Step step);
 
-  /** To the first step of {@code endPhase}. */
+  /** Goes to the first step of {@code endPhase}. */
   abstract void beginEnd(LockState s, int t, int whatFor);
 
-  /** Whom {@code endPhase} has to wake, the next leader first. */
+  /** Starts the wake-ups of {@code endPhase}, the next leader first. */
   abstract void wakeAll(LockState s, int t);
 
   abstract void endPhase(LockState s, int t, Step step);
@@ -55,7 +55,7 @@ abstract class ReaderSteps {
 
   // ---- calls ----
 
-  /** The call that the thread is at: to its first step, or, where it touches nothing of others, through it. */
+  /** Starts the thread's call: goes to its first step, or through it if it accesses no shared state. */
   void begin(LockState s, int t) {
     while (true) {
       if (s.get(t, CALL) == scripts[t - 1].length) {
@@ -108,9 +108,10 @@ abstract class ReaderSteps {
     }
   }
 
-  /** The call has returned. */
+  /** Ends the call. */
   void end(LockState s, int t, boolean hasIt) {
-    for (int field : new int[] {ENTER_FOR, LEAVE_FOR, EMPTY_FOR, END_FOR, SLOT, OTHER, NODE_OWN, READERS, LATE, CURSOR, IS_LAST, TIME_ENDED, TURN, IS_OVER}) {
+    for (int field : new int[] {ENTER_FOR, LEAVE_FOR, EMPTY_FOR, END_FOR, SLOT, OTHER, NODE_OWN, READERS, LATE, CURSOR,
+             IS_LAST, TIME_ENDED, TURN, IS_OVER}) {
       s.set(t, field, 0);
     }
     if (s.is(t, IS_INTERRUPTED)) {
@@ -122,7 +123,7 @@ abstract class ReaderSteps {
     begin(s, t);
   }
 
-  /** {@code isGivenUp}: an exception or false, which is one to the model. */
+  /** Ends the call without the lock, by {@code giveUp}; the model does not distinguish an exception and false. */
   void givenUp(LockState s, int t) {
     s.set(t, INTERRUPT, 0);
     s.forget(t);
@@ -131,19 +132,22 @@ abstract class ReaderSteps {
 
   void go(LockState s, int t, Step step) {
     switch (step) {
-      case ENTER_COUNT, ENTER_GATE, LEAVE_COUNT, LEAVE_GATE, LEAVE_DRAINING, LEAVE_UNPARK, EMPTY -> enterOrLeave(s, t, step);
+      case ENTER_COUNT, ENTER_GATE, LEAVE_COUNT, LEAVE_GATE, LEAVE_DRAINING, LEAVE_UNPARK, EMPTY ->
+        enterOrLeave(s, t, step);
       case WAIT_PUSH, WAIT_GATE, WAIT_STATE, WAIT_GATE_AGAIN, WAIT_GONE -> waitRead(s, t, step);
       case WAIT_PARK, WRITE_PARK, LEAD_PARK -> {
         boolean isTimeLeft = !s.is(t, IS_OVER);
-        // A permit is taken before the flag is looked at, which stays.
+        // park consumes a permit before it checks the interrupt flag, which stays set.
         if (isTimeLeft && s.is(t, PERMIT)) {
           s.set(t, PERMIT, 0);
         }
         parked(s, t, step, isTimeLeft);
       }
       case COME, WRITE_TURN, ANSWER_TURN, ANSWER, GO_AWAY, GO_AWAY_UNPARK -> waitWrite(s, t, step);
-      case LEAD_COUNT, LEAD_CLOSE, LEAD_DRAINING, LEAD_GIVES_UP, LEAD_DRAINED, LEAD_COUNT_AGAIN, HAS -> lead(s, t, step);
-      case TRY_WRITE_CONTROL, TRY_WRITE_CLOSE, UNLOCK_WRITE_OWNER, UNLOCK_WRITE_CONTROL, UNLOCK_WRITE_UNPARK -> tryOrUnlock(s, t, step);
+      case LEAD_COUNT, LEAD_CLOSE, LEAD_DRAINING, LEAD_GIVES_UP, LEAD_DRAINED, LEAD_COUNT_AGAIN, HAS ->
+        lead(s, t, step);
+      case TRY_WRITE_CONTROL, TRY_WRITE_CLOSE, UNLOCK_WRITE_OWNER, UNLOCK_WRITE_CONTROL, UNLOCK_WRITE_UNPARK ->
+        tryOrUnlock(s, t, step);
       default -> endPhase(s, t, step);
     }
   }
@@ -185,7 +189,8 @@ abstract class ReaderSteps {
         if (s.get(t, LEAVE_FOR) == UNLOCK) {
           s.set(t, READS, 0);
         }
-        if (seed == Seed.LEAVES_WITHOUT_WAKING || seed == Seed.GOES_BACK_WITHOUT_WAKING && s.get(t, LEAVE_FOR) == ENTER) {
+        if (seed == Seed.LEAVES_WITHOUT_WAKING
+            || seed == Seed.GOES_BACK_WITHOUT_WAKING && s.get(t, LEAVE_FOR) == ENTER) {
           left(s, t);
         } else {
           s.go(t, Step.LEAVE_GATE);
@@ -253,7 +258,7 @@ abstract class ReaderSteps {
     }
   }
 
-  /** {@code isEmpty}. */
+  /** Starts {@code isEmpty}. */
   void look(LockState s, int t, int whatFor) {
     s.set(t, EMPTY_FOR, whatFor);
     s.set(t, SLOT, 0);
@@ -309,7 +314,8 @@ abstract class ReaderSteps {
         s.go(t, seed == Seed.WAITS_WITHOUT_A_SECOND_LOOK ? Step.WAIT_PARK : Step.WAIT_GATE);
       }
       case WAIT_GATE -> s.go(t, s.is(IS_CLOSED) ? Step.WAIT_STATE : Step.WAIT_GONE);
-      case WAIT_STATE -> s.go(t, s.node(node, NODE_STATE) == WAITING && !s.is(t, INTERRUPT) ? Step.WAIT_GATE_AGAIN : Step.WAIT_GONE);
+      case WAIT_STATE ->
+        s.go(t, s.node(node, NODE_STATE) == WAITING && !s.is(t, INTERRUPT) ? Step.WAIT_GATE_AGAIN : Step.WAIT_GONE);
       case WAIT_GATE_AGAIN -> s.go(t, s.is(IS_CLOSED) ? Step.WAIT_PARK : Step.WAIT_GONE);
       case WAIT_GONE -> {
         boolean isIn = s.node(node, NODE_STATE) == LET_IN;
@@ -328,7 +334,7 @@ abstract class ReaderSteps {
     }
   }
 
-  /** {@code waitRead} returned false. */
+  /** Continues after {@code waitRead} returned false. */
   void waited(LockState s, int t) {
     if (call(s, t).mayGiveUp()) {
       if (s.is(t, INTERRUPT) || s.is(t, IS_OVER)) {
@@ -342,7 +348,7 @@ abstract class ReaderSteps {
     s.go(t, Step.WAIT_PUSH);
   }
 
-  /** What follows {@code parkUntil}. */
+  /** Continues after {@code parkUntil}. */
   void parked(LockState s, int t, Step step, boolean isTimeLeft) {
     switch (step) {
       case WAIT_PARK -> s.go(t, isTimeLeft ? Step.WAIT_STATE : Step.WAIT_GONE);

@@ -2,7 +2,7 @@ package org.yunti.namenode.lock.model;
 
 import static org.yunti.namenode.lock.model.LockState.*;
 
-/** What writers do, and the end of their phase: from {@code lockWrite} to {@code endPhase} of the code. */
+/** Steps of writers and the end of their phase: from {@code lockWrite} to {@code endPhase} of the code. */
 abstract class WriterSteps extends ReaderSteps {
   WriterSteps(LockModel.Setup setup, Seed seed) {
     super(setup, seed);
@@ -109,7 +109,7 @@ abstract class WriterSteps extends ReaderSteps {
     return true;
   }
 
-  /** The thread to unpark. */
+  /** Returns the thread to unpark. */
   int hand(LockState s) {
     int next = s.firstWriter();
     s.removeWriter(next);
@@ -120,7 +120,7 @@ abstract class WriterSteps extends ReaderSteps {
     return next;
   }
 
-  /** The thread to unpark, or 0. */
+  /** Returns the thread to unpark, or 0. */
   int call(LockState s) {
     s.set(IS_FREE, 1);
     int first = s.firstWriter();
@@ -197,7 +197,7 @@ abstract class WriterSteps extends ReaderSteps {
     switch (step) {
       case TRY_WRITE_CONTROL -> {
         if (overtake(s)) {
-          // The code's has() is under control here.
+          // The code's acquire() is under the monitor here.
           s.came(t);
           lead(s, t, Step.HAS);
         } else if (s.is(IS_WRITERS_PHASE)) {
@@ -336,7 +336,7 @@ abstract class WriterSteps extends ReaderSteps {
     }
   }
 
-  /** The next leader, taken from those that wait. */
+  /** Takes the next leader from the queue. */
   private static void leads(LockState s, int t, int next) {
     s.set(WRITERS_LEFT, 0);
     s.set(OVERTAKES, 0);

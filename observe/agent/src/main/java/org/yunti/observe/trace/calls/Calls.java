@@ -4,22 +4,22 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What changed methods call, through {@link org.yunti.observe.trace.code.Hook}: calls that begin and end, on any thread, anywhere. Nothing is thrown from
- * here, and nobody waits.
+ * Recorder of calls. Changed methods call it through {@link org.yunti.observe.trace.code.Hook} when they begin and end,
+ * on any thread. It throws nothing and never blocks.
  */
 public final class Calls {
-  /** Numbers of methods are counted from it; what is not within is another look's. */
+  /** First method number of this trace. Numbers outside its range belong to another trace. */
   private int base;
   private final boolean withTexts;
   final long overNanos;
   private final long callsMax;
   private final Threads threads = new Threads();
   final Ring ring = new Ring();
-  /** Calls that may still be told; a second's worth at most. */
+  /** Calls that may still be reported, up to one second's worth. */
   private final AtomicLong allowed;
-  private final AtomicLong homeless = new AtomicLong();
-  private long breathed = System.nanoTime();
-  private long swept = breathed;
+  private final AtomicLong withoutPlace = new AtomicLong();
+  private long tickedAt = System.nanoTime();
+  private long sweptAt = tickedAt;
 
   public Calls(boolean withTexts, long overNanos, long callsMax) {
     this.withTexts = withTexts;
@@ -33,8 +33,8 @@ public final class Calls {
   }
 
   /**
-   * Before any method is changed, all that is here has been called once by the thread of the look: the first call of some things of the JDK makes classes,
-   * by methods that may be traced. From here on that thread is not seen.
+   * Calls everything here once, on the agent's thread, before any method is changed. The first call of some JDK methods
+   * defines classes, by methods that may be traced. Calls of the agent's thread are not recorded from now on.
    */
   public void warmUp() {
     ThreadCalls mine = threads.findOrMake();
@@ -47,14 +47,18 @@ public final class Calls {
       thrown(new IllegalStateException(), 0);
     }
     mine.warmUp();
-    hush(hush());
+    setBusy(markBusy());
     ring.take();
     allowed.set(callsMax);
     mine.setBusy(true);
   }
 
-  /** From here on calls of this thread are not seen: it is at work for us. What it returns is given to the other one. */
-  public boolean hush() {
+  /**
+   * Stops the recording of this thread's calls while it does the agent's work.
+   *
+   * @return the argument for {@link #setBusy}
+   */
+  public boolean markBusy() {
     ThreadCalls mine = threads.findOrMake();
     boolean wasBusy = mine != null && mine.isBusy();
     if (mine != null) {
@@ -63,7 +67,8 @@ public final class Calls {
     return wasBusy;
   }
 
-  public void hush(boolean wasBusy) {
+  /** Restores the state before {@link #markBusy}. */
+  public void setBusy(boolean wasBusy) {
     ThreadCalls mine = threads.find();
     if (mine != null) {
       mine.setBusy(wasBusy);
@@ -101,16 +106,16 @@ public final class Calls {
     try {
       ThreadCalls mine = threads.findOrMake();
       if (mine == null) {
-        homeless.incrementAndGet();
+        withoutPlace.incrementAndGet();
       } else if (!mine.isBusy()) {
         mine.enter(method, arguments == null ? null : text(mine, arguments, true));
       }
     } catch (Throwable e) {
-      // No memory, or no stack: the call is not seen.
+      // Without memory or stack, the call is not recorded.
     }
   }
 
-  /** @param value this: there is none */
+  /** @param value the result, or {@code this} for none */
   private void end(int id, long now, int flags, Object value) {
     int method = id - base;
     if (method < 0 || method >= ThreadCalls.METHODS) {
@@ -127,7 +132,7 @@ public final class Calls {
     }
   }
 
-  /** Code of the target runs here: calls that it makes are not seen. */
+  /** Returns a value as text. This runs the target's code, whose calls are not recorded. */
   private String text(ThreadCalls mine, Object value, boolean isArguments) {
     if (allowed.getPlain() <= 0) {
       return "";
@@ -144,34 +149,34 @@ public final class Calls {
     if (allowed.get() <= 0) {
       return false;
     }
-    // A tree is told whole or not at all, if need be on account of later ones.
+    // A tree is reported whole or not at all. It may use up the allowance of later ones.
     allowed.addAndGet(-calls);
     return true;
   }
 
-  // ---- from the thread of the look ----
+  // ---- from the agent's thread ----
 
-  /** Time goes on: more calls may be told; threads that have ended are forgotten. */
-  public void breathe() {
+  /** Adds to the allowance for the time that has passed, and forgets threads that have ended. */
+  public void tick() {
     long now = System.nanoTime();
-    long more = Math.min(callsMax, (long) ((now - breathed) * 1e-9 * callsMax));
+    long more = Math.min(callsMax, (long) ((now - tickedAt) * 1e-9 * callsMax));
     if (more > 0) {
-      breathed = now;
+      tickedAt = now;
       long before = allowed.get();
       allowed.addAndGet(Math.min(more, callsMax - before));
     }
-    if (now - swept > 1_000_000_000L) {
-      swept = now;
+    if (now - sweptAt > 1_000_000_000L) {
+      sweptAt = now;
       threads.forEach(ThreadCalls::leaveIfDead);
     }
   }
 
-  /** Chunks that have come, one behind the other. */
+  /** Takes the chunks from the ring, one after the other. */
   public long[] take() {
     return ring.take();
   }
 
-  /** Called with chunks: where they begin and end in an array. */
+  /** Receiver of chunks: an array, and a chunk's begin and end in it. */
   public interface Chunk {
     void accept(long[] words, int from, int to);
   }
@@ -195,7 +200,7 @@ public final class Calls {
   }
 
   public long lost() {
-    long[] sum = {homeless.get()};
+    long[] sum = {withoutPlace.get()};
     threads.forEach(it -> sum[0] += it.lost());
     return sum[0];
   }

@@ -4,26 +4,31 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Chunks of words from many threads to one, in the order in which they found room. Nobody waits: where there is no room, the chunk is not taken.
+ * A ring of chunks of words, from many threads to one. Writers never block: a chunk that does not fit is refused.
  *
  * <pre>
  *         tail                      head
- *   .. 0 | n  word word | n  word  | 0 0 0 ..      n: the words of the chunk, itself too; 0: not written yet
+ *   .. 0 | n  word word | n  word  | 0 0 0 ..      n: words in the chunk, including n; 0: not written yet
  * </pre>
  *
- * A writer claims room by moving the head, and writes n last. The reader leaves zeros.
+ * A writer claims space by moving the head, and writes n last. The reader leaves zeros.
  */
 final class Ring {
   private static final int CAPACITY = 1 << 17;
   private static final int MASK = CAPACITY - 1;
-  /** The first word of a chunk says its length in these bits. */
+  /** Bits of a chunk's first word that hold its length. */
   static final long LENGTH = 0xffff_ffffL;
 
   private final AtomicLongArray words = new AtomicLongArray(CAPACITY);
   private final AtomicLong head = new AtomicLong();
   private final AtomicLong tail = new AtomicLong();
 
-  /** @param first what the chunk begins with, its length in it; behind it come two parts */
+  /**
+   * Adds a chunk: a first word and two parts.
+   *
+   * @param first the first word, which includes the chunk's length
+   * @return false if there is no space
+   */
   boolean offer(long first, long[] a, int aLength, long[] b, int bLength) {
     int n = 1 + aLength + bLength;
     long at;
@@ -43,7 +48,7 @@ final class Ring {
     return true;
   }
 
-  /** All whole chunks that are here, one behind the other. */
+  /** Takes all complete chunks, one after the other. */
   long[] take() {
     long from = tail.get();
     long to = from;

@@ -4,7 +4,7 @@ import java.lang.reflect.Array;
 import java.util.Collection;
 import java.util.Map;
 
-/** Values as short texts. What toString of the target throws is told in its place. */
+/** Values as short texts. If the target's toString throws, the text names the exception. */
 final class Texts {
   private static final int VALUE_MAX = 80;
   private static final int ALL_MAX = 800;
@@ -43,7 +43,7 @@ final class Texts {
     if (value.getClass().isArray()) {
       return array(value);
     }
-    // A long collection would make a long text, most of it for nothing.
+    // The text of a long collection would be cut anyway.
     if (value.getClass().getName().startsWith("java.util.")) {
       if (value instanceof Collection<?> all && all.size() > 8) {
         return value.getClass().getSimpleName() + " of " + all.size();
@@ -60,7 +60,8 @@ final class Texts {
     StringBuilder text = new StringBuilder("[");
     for (int i = 0; i < length && text.length() <= VALUE_MAX; i++) {
       Object value = Array.get(array, i);
-      boolean isPlain = value == null || value instanceof String || value instanceof Number || value instanceof Boolean || value instanceof Character;
+      boolean isPlain = value == null || value instanceof String || value instanceof Number
+          || value instanceof Boolean || value instanceof Character;
       text.append(i == 0 ? "" : ", ").append(isPlain ? whole(value) : value.getClass().getSimpleName());
     }
     return text.append(']').toString();

@@ -5,15 +5,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 
 /**
- * The calls of one thread: those that it is in, and those that have ended but whose outermost has not, as records.
+ * Calls of one thread: the ones that are running, and records of the ones that ended within a running outermost call.
  *
  * <pre>
- *   chunk    length in words (low half), bytes of the name, highest bit: a virtual thread | number of ours | name, in words | records
- *   record   words (16 bits), flags (8), depth (16), method (24) | begin | duration [| bytes of arguments, of the result | both, in words]
+ *   chunk    length in words (low half), bytes of the name, highest bit: virtual thread | own number | name | records
+ *   record   words (16 bits), flags (8), depth (16), method (24) | begin | duration
+ *            [| bytes of the arguments, of the result | both texts]
  * </pre>
  *
- * A call is recorded when it ends, so callees come before their caller. Only the thread itself is here, but at the very end of the look. Of the JDK it
- * calls nothing that could be traced, or it is busy meanwhile: calls of a busy thread are not seen.
+ * Texts are padded to whole words. A call is recorded when it ends, so callees come before their caller. Only the
+ * thread itself uses this object, except at the end of the trace. It calls no JDK method that may be traced, unless it
+ * is busy: calls of a busy thread are not recorded.
  */
 final class ThreadCalls {
   static final int METHODS = 1 << 24;
@@ -27,10 +29,10 @@ final class ThreadCalls {
       AtomicReferenceFieldUpdater.newUpdater(ThreadCalls.class, Thread.class, "thread");
   private static final AtomicLong NUMBERS = new AtomicLong();
 
-  private final Room room;
-  /** Whose they are; null: nobody's, to be had. */
+  private final MemoryBudget budget;
+  /** The owner; null if it is free. */
   private volatile Thread thread;
-  /** A number of our own: those of threads may be given twice by who overrides them. */
+  /** The agent's own number of the thread, because subclasses may override thread IDs with duplicates. */
   private long number = NUMBERS.incrementAndGet();
   private boolean isVirtual;
   private boolean isNamed;
@@ -40,18 +42,18 @@ final class ThreadCalls {
   private long[] begins = new long[16];
   private String[] arguments;
   private int depth;
-  /** Calls that are too deep to be remembered. */
+  /** Running calls beyond the maximum depth. */
   private int beyond;
 
   private long[] words = new long[8 * RECORD];
   private int used;
   private int records;
-  /** Calls that are not told; of all threads that have been here. */
+  /** Lost calls of all threads that have owned this object. */
   private long lost;
 
-  ThreadCalls(Thread thread, Room room) {
+  ThreadCalls(Thread thread, MemoryBudget budget) {
     this.thread = thread;
-    this.room = room;
+    this.budget = budget;
     this.isVirtual = Threads.isVirtual(thread);
   }
 
@@ -69,7 +71,7 @@ final class ThreadCalls {
     return true;
   }
 
-  /** Of a thread that has ended, within a call or not. */
+  /** Frees the object if its thread has ended, within a call or not. */
   void leaveIfDead() {
     Thread owner = thread;
     if (owner != null && !owner.isAlive()) {
@@ -80,16 +82,16 @@ final class ThreadCalls {
     }
   }
 
-  /** Virtual threads are too many to be remembered. */
+  /** Frees the object if its virtual thread is in no call, because there may be millions of virtual threads. */
   void leaveIfIdle() {
     if (isVirtual && depth == 0 && !isBusy) {
       thread = null;
     }
   }
 
-  /** What the other calls have not come to. */
+  /** Calls the methods that {@link Calls#warmUp} has not reached. */
   void warmUp() {
-    ThreadCalls other = new ThreadCalls(thread, room);
+    ThreadCalls other = new ThreadCalls(thread, budget);
     other.leaveIfDead();
     other.leaveIfIdle();
     other.thread = null;
@@ -130,13 +132,18 @@ final class ThreadCalls {
     depth = at + 1;
   }
 
-  /** @param end when it ended; @param result null: no texts are wanted */
+  /**
+   * Ends a call.
+   *
+   * @param end time of the end
+   * @param result text of the result; null if texts are not reported
+   */
   void exit(Calls calls, int method, long end, int flags, String result) {
     if (beyond > 0) {
       beyond--;
       return;
     }
-    // The innermost, but where a call has ended unseen.
+    // The innermost call, unless ends of inner calls were missed.
     int at = depth - 1;
     while (at >= 0 && methods[at] != method) {
       at--;
@@ -146,14 +153,14 @@ final class ThreadCalls {
     }
     depth = at;
     long outermost = end - begins[0];
-    boolean isTold = outermost >= calls.overNanos;
+    boolean isReported = outermost >= calls.overNanos;
     if (result == null) {
-      add(calls, isTold, RECORD, method, at, end - begins[at], flags);
+      add(calls, isReported, RECORD, method, at, end - begins[at], flags);
     } else {
-      addWithTexts(calls, isTold, method, at, end - begins[at], flags, result);
+      addWithTexts(calls, isReported, method, at, end - begins[at], flags, result);
     }
     if (at == 0) {
-      if (isTold) {
+      if (isReported) {
         flush(calls);
       }
       used = records = 0;
@@ -161,14 +168,14 @@ final class ThreadCalls {
     }
   }
 
-  private void addWithTexts(Calls calls, boolean isTold, int method, int at, long nanos, int flags, String result) {
+  private void addWithTexts(Calls calls, boolean isReported, int method, int at, long nanos, int flags, String result) {
     isBusy = true;
     try {
       String before = arguments == null || arguments[at] == null ? "" : arguments[at];
       byte[] first = before.getBytes(StandardCharsets.UTF_8);
       byte[] second = result.getBytes(StandardCharsets.UTF_8);
       int length = RECORD + 1 + (first.length + second.length + 7) / 8;
-      int record = add(calls, isTold, length, method, at, nanos, flags | HAS_TEXTS);
+      int record = add(calls, isReported, length, method, at, nanos, flags | HAS_TEXTS);
       if (record >= 0) {
         words[record + RECORD] = (long) first.length << 32 | second.length;
         pack(first, 0, words, record + RECORD + 1);
@@ -182,7 +189,7 @@ final class ThreadCalls {
     }
   }
 
-  /** Bytes into words that are zero there, the first one highest. */
+  /** Packs bytes into words that are zero, the first byte highest. */
   private static void pack(byte[] bytes, int offset, long[] words, int from) {
     for (int i = 0; i < bytes.length; i++) {
       int at = offset + i;
@@ -190,10 +197,10 @@ final class ThreadCalls {
     }
   }
 
-  /** Where the record is; -1: there is no room for it. */
-  private int add(Calls calls, boolean isTold, int length, int method, int at, long nanos, int flags) {
+  /** Adds a record. Returns its index, or -1 if there is no space. */
+  private int add(Calls calls, boolean isReported, int length, int method, int at, long nanos, int flags) {
     if (used + length > words.length && !widen(length)) {
-      if (isTold) {
+      if (isReported) {
         flush(calls);
         used = records = 0;
       }
@@ -216,7 +223,7 @@ final class ThreadCalls {
 
   private boolean deepen() {
     int more = methods.length * 2;
-    if (more > DEPTH_MAX || !room.take(methods.length * 16L)) {
+    if (more > DEPTH_MAX || !budget.take(methods.length * 16L)) {
       return false;
     }
     int[] deeper = new int[more];
@@ -233,7 +240,7 @@ final class ThreadCalls {
     while (more < used + by) {
       more *= 2;
     }
-    if (more > WORDS_MAX || !room.take((more - words.length) * 8L)) {
+    if (more > WORDS_MAX || !budget.take((more - words.length) * 8L)) {
       return false;
     }
     long[] wider = new long[more];
@@ -280,7 +287,7 @@ final class ThreadCalls {
     return head;
   }
 
-  /** At the end of the look, when no call is seen any more: what has not been told, and the calls that still run, as a chunk; null: nothing. */
+  /** Returns a chunk of unsent records and running calls; null if there are none. Call it when recording has ended. */
   long[] running(long now, long overNanos) {
     int deep = depth;
     if (thread == null || deep == 0 || now - begins[0] < overNanos) {

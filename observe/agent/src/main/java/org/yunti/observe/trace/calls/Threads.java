@@ -3,19 +3,20 @@ package org.yunti.observe.trace.calls;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * The calls of each thread, found by the thread: a table of our own, since values of a ThreadLocal would stay in the threads of the target, with our
- * classes. It has room for so many threads at once that are within traced calls; virtual threads leave it when they are not.
+ * A table of {@link ThreadCalls} by thread. Values of a ThreadLocal would stay in the target's threads, and keep the
+ * agent's classes alive. Virtual threads leave the table when they are in no traced call.
  */
 final class Threads {
-  private static final int ROOM = 1 << 15;
-  private static final int MASK = ROOM - 1;
+  /** Threads at most that are in traced calls at the same time. */
+  private static final int CAPACITY = 1 << 15;
+  private static final int MASK = CAPACITY - 1;
   private static final int PROBES = 64;
 
-  /** Null before Java 21. Method handles would say it too, but load classes when they have been called some times. */
+  /** Class of virtual threads; null before Java 21. Method handles would load classes after some calls. */
   private static final Class<?> VIRTUAL = virtual();
 
-  private final AtomicReferenceArray<ThreadCalls> table = new AtomicReferenceArray<>(ROOM);
-  private final Room room = new Room();
+  private final AtomicReferenceArray<ThreadCalls> table = new AtomicReferenceArray<>(CAPACITY);
+  private final MemoryBudget budget = new MemoryBudget();
 
   private static Class<?> virtual() {
     try {
@@ -34,7 +35,7 @@ final class Threads {
     return hash ^ hash >>> 15;
   }
 
-  /** Those of the thread that asks; null: it has none. */
+  /** Returns the current thread's object, or null. */
   ThreadCalls find() {
     Thread current = Thread.currentThread();
     int place = place(current);
@@ -50,13 +51,13 @@ final class Threads {
     return null;
   }
 
-  /** Those of the thread that asks, made where it has none; null: there is no room. */
+  /** Returns the current thread's object, created if needed; null if the table is full. */
   ThreadCalls findOrMake() {
     ThreadCalls mine = find();
     return mine != null ? mine : make();
   }
 
-  /** Only the thread itself makes its own, so that it cannot have two. */
+  /** Creates the current thread's object. Only the thread itself does this, so it never has two. */
   private ThreadCalls make() {
     Thread current = Thread.currentThread();
     int place = place(current);
@@ -65,7 +66,7 @@ final class Threads {
       int at = place + i & MASK;
       ThreadCalls it = table.getAcquire(at);
       if (it == null) {
-        fresh = fresh == null ? new ThreadCalls(current, room) : fresh;
+        fresh = fresh == null ? new ThreadCalls(current, budget) : fresh;
         if (table.compareAndSet(at, null, fresh)) {
           return fresh;
         }
@@ -83,7 +84,7 @@ final class Threads {
   }
 
   void forEach(Each each) {
-    for (int i = 0; i < ROOM; i++) {
+    for (int i = 0; i < CAPACITY; i++) {
       ThreadCalls it = table.getAcquire(i);
       if (it != null) {
         each.accept(it);

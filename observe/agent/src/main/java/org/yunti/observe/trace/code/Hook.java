@@ -15,8 +15,9 @@ import org.objectweb.asm.Type;
 import org.yunti.observe.trace.calls.Calls;
 
 /**
- * The class that changed methods call: {@code java.lang.YuntiTrace}, since classes of java.lang are found from every class loader, in every module. It has
- * five methods that pass on to a field each, whose types are the JDK's; when nobody looks, they are null. It stays in the JVM; nothing of ours is in it.
+ * The class {@code java.lang.YuntiTrace}, which changed methods call. Every class loader and every module finds classes
+ * of java.lang. Each of its five methods forwards to a field, whose type is the JDK's. Without a trace the fields are
+ * null. The class stays in the JVM and refers to no class of the agent.
  *
  * <pre>
  *   enter(int)  enter(Object arguments, int)  exit(int)  exit(Object value, int)  thrown(Object error, int)
@@ -26,7 +27,7 @@ public final class Hook {
   static final String NAME = "java/lang/YuntiTrace";
   static final String WITH_OBJECT = "(Ljava/lang/Object;I)V";
   static final String PLAIN = "(I)V";
-  /** Numbers of methods that a look may have; looks share none, since a method that runs for long may call for an earlier one. */
+  /** Method numbers per trace. Traces share no numbers, because a method that runs long may report to a later trace. */
   private static final int NUMBERS = 1 << 16;
 
   private final Class<?> type;
@@ -38,7 +39,7 @@ public final class Hook {
     this.lookup = MethodHandles.privateLookupIn(type, MethodHandles.lookup());
   }
 
-  /** Opens java.lang to our class loader alone. */
+  /** Opens java.lang to the agent's module alone, and finds or defines the class. */
   public static Hook in(Instrumentation instrumentation) throws ReflectiveOperationException {
     Module ours = Hook.class.getModule();
     instrumentation.redefineModule(
@@ -56,8 +57,8 @@ public final class Hook {
     }
   }
 
-  /** False: another look has it. */
-  public boolean take(Calls calls) throws ReflectiveOperationException {
+  /** Connects the hook to a recorder. Returns false if another trace uses it. */
+  public boolean acquire(Calls calls) throws ReflectiveOperationException {
     synchronized (type) {
       var looks = lookup.findStaticVarHandle(type, "looks", int.class);
       if (lookup.findStaticVarHandle(type, "enter", IntConsumer.class).get() != null) {
@@ -83,7 +84,8 @@ public final class Hook {
     return method < NUMBERS;
   }
 
-  public void free() throws ReflectiveOperationException {
+  /** Disconnects the hook. */
+  public void release() throws ReflectiveOperationException {
     synchronized (type) {
       for (String field : new String[] {"exit", "enter"}) {
         lookup.findStaticVarHandle(type, field, IntConsumer.class).setVolatile((IntConsumer) null);
@@ -104,7 +106,7 @@ public final class Hook {
 
   private static byte[] bytes() {
     ClassWriter writer = new ClassWriter(ClassWriter.COMPUTE_MAXS);
-    // A version whose methods need no frames.
+    // A class version that needs no stack map frames.
     writer.visit(V1_5, ACC_PUBLIC | ACC_FINAL | ACC_SYNTHETIC, NAME, null, "java/lang/Object", null);
     writer.visitField(ACC_STATIC | ACC_PRIVATE, "looks", "I", null, null);
     forwarder(writer, "enter", PLAIN, "enter", IntConsumer.class);
@@ -121,20 +123,20 @@ public final class Hook {
     writer.visitField(ACC_STATIC | ACC_PRIVATE | ACC_VOLATILE, field, fieldType, null, null);
     MethodVisitor method = writer.visitMethod(ACC_PUBLIC | ACC_STATIC, name, descriptor, null, null);
     boolean withObject = descriptor.equals(WITH_OBJECT);
-    Label nobody = new Label();
+    Label unused = new Label();
     int local = withObject ? 2 : 1;
     method.visitCode();
     method.visitFieldInsn(GETSTATIC, NAME, field, fieldType);
     method.visitVarInsn(ASTORE, local);
     method.visitVarInsn(ALOAD, local);
-    method.visitJumpInsn(IFNULL, nobody);
+    method.visitJumpInsn(IFNULL, unused);
     method.visitVarInsn(ALOAD, local);
     if (withObject) {
       method.visitVarInsn(ALOAD, 0);
     }
     method.visitVarInsn(ILOAD, local - 1);
     method.visitMethodInsn(INVOKEINTERFACE, Type.getInternalName(to), "accept", descriptor, true);
-    method.visitLabel(nobody);
+    method.visitLabel(unused);
     method.visitInsn(RETURN);
     method.visitMaxs(0, 0);
     method.visitEnd();

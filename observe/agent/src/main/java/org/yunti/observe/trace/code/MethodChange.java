@@ -7,10 +7,10 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Type;
 
 /**
- * A method with calls of the {@link Hook} at its begin and at each of its ends.
+ * Adds calls of the {@link Hook} to a method: at its begin, and at each of its ends.
  *
  * <pre>
- *   enter(number)                    a constructor: behind its call of another constructor
+ *   enter(number)                    in a constructor: after its call of another constructor
  *   try {
  *     .. exit(number); return ..
  *   } catch (any e) {
@@ -18,10 +18,10 @@ import org.objectweb.asm.Type;
  *   }
  * </pre>
  *
- * No local variables are added, so that the frames of the method stay as they are; the one of the handler knows of none.
+ * It adds no local variables, so the method's stack map frames stay valid. The handler's frame has no locals.
  */
 final class MethodChange extends MethodVisitor {
-  /** What is put on top of a method's own stack. */
+  /** Stack slots that are added. */
   private static final int STACK = 8;
 
   private final int number;
@@ -29,13 +29,14 @@ final class MethodChange extends MethodVisitor {
   private final boolean hasFrames;
   private final boolean isStatic;
   private final Type descriptor;
-  /** A constructor: the classes whose constructor it calls as its own; null: it has been called, or the method is none. */
+  /** In a constructor: the class and its superclass, until one of their constructors is called; else null. */
   private String[] awaited;
-  /** Objects that have been made, and whose constructors have not been called. */
+  /** Objects that are allocated, but not constructed yet. */
   private int raw;
   private Label begin;
 
-  MethodChange(MethodVisitor to, int number, boolean withTexts, boolean hasFrames, int access, String descriptor, String[] awaited) {
+  MethodChange(MethodVisitor to, int number, boolean withTexts, boolean hasFrames, int access, String descriptor,
+      String[] awaited) {
     super(ASM9, to);
     this.number = number;
     this.withTexts = withTexts;
@@ -120,7 +121,7 @@ final class MethodChange extends MethodVisitor {
     if (begin != null) {
       Label end = new Label();
       visitLabel(end);
-      // The last of its handlers: those of the method come first.
+      // The last handler, after the method's own ones.
       visitTryCatchBlock(begin, end, end, null);
       if (hasFrames) {
         visitFrame(F_FULL, 0, null, 1, new Object[] {"java/lang/Throwable"});

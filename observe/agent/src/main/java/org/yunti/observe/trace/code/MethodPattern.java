@@ -5,16 +5,17 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.regex.Pattern;
 
 /**
- * Methods as a user names them: a class, a point, and a method.
+ * A user's pattern for methods: a class, a dot, and a method.
  *
  * <pre>
- *   com.shop.Cart.total   Cart.total (of any package)   Cart.&lt;init&gt;   com.shop.Cart.*   com.shop.*Service.get*   com.shop.** (all below)
+ *   com.shop.Cart.total   Cart.total (in any package)   Cart.&lt;init&gt;
+ *   com.shop.Cart.*       com.shop.*Service.get*        com.shop.** (all below)
  * </pre>
  *
- * A star is any part of a name, two are any names with their points. Nested classes have a point or a dollar before their name.
+ * One star matches any part of a name, two match any names with their dots. A dot or a dollar precedes a nested class.
  */
 final class MethodPattern {
-  /** Names that are remembered for a hint. */
+  /** Method names kept for a hint. */
   private static final int NAMES_MAX = 500;
 
   final String text;
@@ -23,17 +24,18 @@ final class MethodPattern {
   private final Pattern classes;
   private final Pattern methods;
   private final boolean hasPackage;
-  /** A method has been found. */
-  volatile boolean isMet;
-  /** What methods there are in classes that fit. */
-  final Set<String> seen = new ConcurrentSkipListSet<>();
-  volatile String classSeen;
+  /** True if a method has matched. */
+  volatile boolean isMatched;
+  /** Method names of the matching classes. */
+  final Set<String> methodNames = new ConcurrentSkipListSet<>();
+  /** A matching class; null if there is none. */
+  volatile String matchingClass;
 
   MethodPattern(String text) {
     this.text = text;
-    int point = text.endsWith(".**") ? -1 : text.lastIndexOf('.');
-    className = point < 0 ? text : text.substring(0, point);
-    methodName = point < 0 ? "*" : text.substring(point + 1);
+    int dot = text.endsWith(".**") ? -1 : text.lastIndexOf('.');
+    className = dot < 0 ? text : text.substring(0, dot);
+    methodName = dot < 0 ? "*" : text.substring(dot + 1);
     hasPackage = className.indexOf('.') >= 0 || className.contains("**");
     classes = Pattern.compile((hasPackage ? "" : "(.*[.$])?") + glob(className));
     methods = Pattern.compile(glob(methodName));
@@ -55,22 +57,23 @@ final class MethodPattern {
     return regex.toString();
   }
 
-  /** Of classes of the JDK only what is named in full. */
-  boolean fitsClass(String name, boolean isOfJdk) {
+  /** Returns true if a class matches. JDK classes match by their full names only. */
+  boolean matchesClass(String name, boolean isOfJdk) {
     if (isOfJdk) {
       return name.equals(className) || name.replace('$', '.').equals(className);
     }
-    return fitsName(name);
+    return matchesName(name);
   }
 
-  boolean fitsName(String name) {
-    return classes.matcher(name).matches() || name.indexOf('$') >= 0 && classes.matcher(name.replace('$', '.')).matches();
+  boolean matchesName(String name) {
+    return classes.matcher(name).matches()
+        || name.indexOf('$') >= 0 && classes.matcher(name.replace('$', '.')).matches();
   }
 
-  /** A star does not mean constructors, nor what the compiler has made. */
-  boolean fitsMethod(String name, boolean isSynthetic) {
-    if (seen.size() < NAMES_MAX && !isSynthetic) {
-      seen.add(name);
+  /** Returns true if a method matches. Stars match neither constructors nor synthetic methods. */
+  boolean matchesMethod(String name, boolean isSynthetic) {
+    if (methodNames.size() < NAMES_MAX && !isSynthetic) {
+      methodNames.add(name);
     }
     if (isSynthetic || name.startsWith("<")) {
       return name.equals(methodName);

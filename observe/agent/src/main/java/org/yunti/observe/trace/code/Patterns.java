@@ -4,9 +4,9 @@ import java.lang.instrument.Instrumentation;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The methods that are looked for. */
+/** All patterns of a trace. */
 public final class Patterns {
-  private static final String OURS = "org.yunti.observe.trace.";
+  private static final String AGENT = "org.yunti.observe.trace.";
 
   private final List<MethodPattern> all = new ArrayList<>();
 
@@ -16,36 +16,36 @@ public final class Patterns {
     }
   }
 
-  /** Those that fit a class. */
+  /** Returns the patterns that match a class. */
   List<MethodPattern> of(String className, boolean isOfJdk) {
-    List<MethodPattern> fitting = new ArrayList<>();
-    if (!className.startsWith(OURS)) {
+    List<MethodPattern> matching = new ArrayList<>();
+    if (!className.startsWith(AGENT)) {
       for (MethodPattern pattern : all) {
-        if (pattern.fitsClass(className, isOfJdk)) {
-          pattern.classSeen = className;
-          fitting.add(pattern);
+        if (pattern.matchesClass(className, isOfJdk)) {
+          pattern.matchingClass = className;
+          matching.add(pattern);
         }
       }
     }
-    return fitting;
+    return matching;
   }
 
-  /** Called with what has met nothing, and a hint. */
+  /** Receiver of a pattern without a match, and a hint. */
   public interface Missing {
     void accept(String pattern, String hint);
   }
 
   public void missing(Instrumentation instrumentation, Missing each) {
     for (MethodPattern pattern : all) {
-      if (!pattern.isMet) {
+      if (!pattern.isMatched) {
         each.accept(pattern.text, hint(pattern, instrumentation));
       }
     }
   }
 
-  public boolean isAllMet() {
+  public boolean areAllMatched() {
     for (MethodPattern pattern : all) {
-      if (!pattern.isMet) {
+      if (!pattern.isMatched) {
         return false;
       }
     }
@@ -53,20 +53,21 @@ public final class Patterns {
   }
 
   private static String hint(MethodPattern pattern, Instrumentation instrumentation) {
-    if (pattern.classSeen != null) {
-      String near = Nearest.of(pattern.methodName, pattern.seen);
-      String has = near != null ? "did you mean " + near + "?" : "it has " + first(pattern.seen);
-      return "the class " + pattern.classSeen + " is there; " + (pattern.seen.isEmpty() ? "nothing of it can be traced" : has);
+    if (pattern.matchingClass != null) {
+      String near = NearestName.of(pattern.methodName, pattern.methodNames);
+      String has = near != null ? "did you mean " + near + "?" : "it has " + first(pattern.methodNames);
+      return "the class " + pattern.matchingClass + " is loaded; "
+          + (pattern.methodNames.isEmpty() ? "none of its methods can be traced" : has);
     }
     String simple = simple(pattern.className);
     List<String> names = new ArrayList<>();
     String ofJdk = null;
     for (Class<?> type : instrumentation.getAllLoadedClasses()) {
-      if (type.isArray() || type.isHidden() || type.getName().startsWith(OURS)) {
+      if (type.isArray() || type.isHidden() || type.getName().startsWith(AGENT)) {
         continue;
       }
       if (Rewriter.isOfJdk(type.getClassLoader())) {
-        if (pattern.className.indexOf('*') < 0 && pattern.fitsName(type.getName())) {
+        if (pattern.className.indexOf('*') < 0 && pattern.matchesName(type.getName())) {
           ofJdk = ofJdk == null || ofJdk.indexOf('$') >= 0 ? type.getName() : ofJdk;
         }
       } else {
@@ -74,16 +75,16 @@ public final class Patterns {
       }
     }
     if (ofJdk != null) {
-      return "classes of the JDK are traced where they are named in full: " + ofJdk + "." + pattern.methodName;
+      return "name classes of the JDK in full: " + ofJdk + "." + pattern.methodName;
     }
     List<String> simples = new ArrayList<>();
     for (String name : names) {
       simples.add(simple(name));
     }
-    String near = Nearest.of(simple, simples);
+    String near = NearestName.of(simple, simples);
     return near == null
-        ? "no class of such a name has been loaded"
-        : "the nearest class that has been loaded is " + names.get(simples.indexOf(near));
+        ? "no loaded class has such a name"
+        : "the nearest loaded class is " + names.get(simples.indexOf(near));
   }
 
   private static String simple(String name) {

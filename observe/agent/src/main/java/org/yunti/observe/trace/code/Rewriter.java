@@ -22,19 +22,20 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 import org.yunti.observe.trace.calls.Calls;
 
-/** Changes the methods that are looked for, in classes that are there and in those that come, and changes them back at the end. */
+/** Changes the matching methods of classes that are loaded now or later, and changes them back at the end. */
 public final class Rewriter implements ClassFileTransformer {
-  /** Classes that are changed at once: all threads wait meanwhile. */
+  /** Classes changed in one operation, during which all threads wait. */
   private static final int BATCH = 50;
   private static final int CLASSES_MAX = 5_000;
   private static final int SKIPS_MAX = 200;
   private static final ClassLoader PLATFORM = ClassLoader.getPlatformClassLoader();
-  /** What our own code calls before it can know that it has been called from itself. */
+  /** Classes that the agent uses before it can detect its own calls. */
   private static final List<String> NEVER = List.of(
-      "java.lang.Object", "java.lang.Thread", "java.lang.VirtualThread", "java.lang.BaseVirtualThread", "java.lang.YuntiTrace", "java.lang.ref.",
-      "java.lang.invoke.", "java.util.concurrent.atomic.", "jdk.internal.", "sun.instrument.", "java.lang.instrument.");
-  private static final Set<String> BOXES = Set.of("java.lang.Boolean", "java.lang.Character", "java.lang.Byte", "java.lang.Short", "java.lang.Integer",
-      "java.lang.Long", "java.lang.Float", "java.lang.Double");
+      "java.lang.Object", "java.lang.Thread", "java.lang.VirtualThread", "java.lang.BaseVirtualThread",
+      "java.lang.YuntiTrace", "java.lang.ref.", "java.lang.invoke.", "java.util.concurrent.atomic.", "jdk.internal.",
+      "sun.instrument.", "java.lang.instrument.");
+  private static final Set<String> BOXES = Set.of("java.lang.Boolean", "java.lang.Character",
+      "java.lang.Byte", "java.lang.Short", "java.lang.Integer", "java.lang.Long", "java.lang.Float", "java.lang.Double");
 
   private record News(int number, String text) {}
 
@@ -45,10 +46,10 @@ public final class Rewriter implements ClassFileTransformer {
   private final boolean withTexts;
   private final Map<String, Integer> numbers = new HashMap<>();
   private final Set<String> skips = ConcurrentHashMap.newKeySet();
-  /** Methods with their numbers; below zero: what is not traced. */
+  /** New methods with their numbers. A negative number marks a skip. */
   private final Queue<News> news = new ConcurrentLinkedQueue<>();
   private final Set<String> changed = ConcurrentHashMap.newKeySet();
-  /** Classes that the JVM did not take as we changed them. */
+  /** Classes whose changed form the JVM rejected. */
   private final Set<String> refused = ConcurrentHashMap.newKeySet();
 
   public Rewriter(Instrumentation instrumentation, Patterns patterns, Hook hook, Calls calls, boolean withTexts) {
@@ -64,13 +65,14 @@ public final class Rewriter implements ClassFileTransformer {
   }
 
   public void begin() {
-    // So that what it needs is there before a class of the target waits for it.
+    // Loads the classes needed, before a class of the target waits for them.
     patterns.of("a.Class", false);
     instrumentation.addTransformer(this, true);
-    List<Class<?>> fitting = new ArrayList<>();
+    List<Class<?>> matching = new ArrayList<>();
     int hidden = 0;
     for (Class<?> type : instrumentation.getAllLoadedClasses()) {
-      if (type.isArray() || type.isPrimitive() || patterns.of(type.getName(), isOfJdk(type.getClassLoader())).isEmpty()) {
+      if (type.isArray() || type.isPrimitive()
+          || patterns.of(type.getName(), isOfJdk(type.getClassLoader())).isEmpty()) {
         continue;
       }
       if (type.isHidden()) {
@@ -78,21 +80,26 @@ public final class Rewriter implements ClassFileTransformer {
       } else if (isNever(type.getName())) {
         skip(type.getName(), "the trace itself needs it");
       } else if (!instrumentation.isModifiableClass(type)) {
-        skip(type.getName(), "the JVM does not let it be changed");
+        skip(type.getName(), "the JVM does not allow changes");
       } else {
-        fitting.add(type);
+        matching.add(type);
       }
     }
     if (hidden > 0) {
-      skip(hidden + " hidden classes, such as those of lambdas", "they cannot be changed");
+      skip(hidden + " hidden classes, such as lambdas", "they cannot be changed");
     }
-    if (fitting.size() > CLASSES_MAX) {
-      throw new IllegalArgumentException(fitting.size() + " classes fit, which are too many to be changed; name a package");
+    if (matching.size() > CLASSES_MAX) {
+      throw new IllegalArgumentException(
+          matching.size() + " classes match, which are too many to change; name a package");
     }
-    retransform(fitting, true);
+    retransform(matching, true);
   }
 
-  /** @param millis until classes that are being loaded with our changes are there */
+  /**
+   * Restores all changed methods.
+   *
+   * @param millis time for classes to load that are being loaded with changes
+   */
   public void end(long millis) throws InterruptedException {
     instrumentation.removeTransformer(this);
     Set<Class<?>> done = new HashSet<>();
@@ -123,7 +130,7 @@ public final class Rewriter implements ClassFileTransformer {
           } catch (Throwable alone) {
             if (canRefuse) {
               refused.add(type.getName());
-              skip(type.getName(), "the JVM does not take it changed: " + firstLine(alone));
+              skip(type.getName(), "the JVM rejects the changed class: " + firstLine(alone));
             }
           }
         }
@@ -136,31 +143,32 @@ public final class Rewriter implements ClassFileTransformer {
   }
 
   @Override
-  public byte[] transform(Module module, ClassLoader loader, String name, Class<?> redefined, ProtectionDomain domain, byte[] bytes) {
+  public byte[] transform(Module module, ClassLoader loader, String name, Class<?> redefined,
+      ProtectionDomain domain, byte[] bytes) {
     if (name == null) {
       return null;
     }
-    boolean wasBusy = calls.hush();
+    boolean wasBusy = calls.markBusy();
     try {
       return changed(loader, name.replace('/', '.'), bytes);
     } catch (Throwable e) {
       skip(name.replace('/', '.'), firstLine(e));
       return null;
     } finally {
-      calls.hush(wasBusy);
+      calls.setBusy(wasBusy);
     }
   }
 
   private byte[] changed(ClassLoader loader, String name, byte[] bytes) {
-    List<MethodPattern> fitting = patterns.of(name, isOfJdk(loader));
-    if (fitting.isEmpty() || isNever(name) || refused.contains(name)) {
+    List<MethodPattern> matching = patterns.of(name, isOfJdk(loader));
+    if (matching.isEmpty() || isNever(name) || refused.contains(name)) {
       return null;
     }
     Set<String> tooLong = new HashSet<>();
     while (true) {
       try {
         ClassReader reader = new ClassReader(bytes);
-        Change change = new Change(new ClassWriter(reader, 0), name, fitting, tooLong);
+        Change change = new Change(new ClassWriter(reader, 0), name, matching, tooLong);
         reader.accept(change, 0);
         if (!change.isChange) {
           return null;
@@ -170,7 +178,7 @@ public final class Rewriter implements ClassFileTransformer {
         return result;
       } catch (MethodTooLargeException e) {
         tooLong.add(e.getMethodName() + e.getDescriptor());
-        skip(name + "." + e.getMethodName(), "too long to be changed: 64 KB are the most that a method may have");
+        skip(name + "." + e.getMethodName(), "too long to change: a method has at most 64 KB");
       }
     }
   }
@@ -190,7 +198,7 @@ public final class Rewriter implements ClassFileTransformer {
     }
   }
 
-  /** The number of a method in changed code; -1: there are no numbers left. */
+  /** Returns a method's number in changed code; -1 if no numbers are left. */
   private int number(String method) {
     synchronized (numbers) {
       Integer known = numbers.get(method);
@@ -224,40 +232,42 @@ public final class Rewriter implements ClassFileTransformer {
     }
   }
 
-  /** One class on its way. */
+  /** The change of one class. */
   private final class Change extends ClassVisitor {
     final ClassWriter writer;
     private final String name;
-    private final List<MethodPattern> fitting;
+    private final List<MethodPattern> matching;
     private final Set<String> tooLong;
     private boolean hasFrames;
     private String[] constructors;
     boolean isChange;
 
-    Change(ClassWriter writer, String name, List<MethodPattern> fitting, Set<String> tooLong) {
+    Change(ClassWriter writer, String name, List<MethodPattern> matching, Set<String> tooLong) {
       super(Opcodes.ASM9, writer);
       this.writer = writer;
       this.name = name;
-      this.fitting = fitting;
+      this.matching = matching;
       this.tooLong = tooLong;
     }
 
     @Override
-    public void visit(int version, int access, String internalName, String signature, String superName, String[] interfaces) {
+    public void visit(int version, int access, String internalName, String signature, String superName,
+        String[] interfaces) {
       super.visit(version, access, internalName, signature, superName, interfaces);
       hasFrames = (version & 0xffff) >= V1_6;
       constructors = new String[] {internalName, superName};
     }
 
     @Override
-    public MethodVisitor visitMethod(int access, String method, String descriptor, String signature, String[] exceptions) {
+    public MethodVisitor visitMethod(int access, String method, String descriptor, String signature,
+        String[] exceptions) {
       MethodVisitor visitor = super.visitMethod(access, method, descriptor, signature, exceptions);
       boolean isSynthetic = (access & ACC_SYNTHETIC) != 0;
       boolean isWanted = false;
       boolean isNamed = false;
-      for (MethodPattern pattern : fitting) {
-        if (pattern.fitsMethod(method, isSynthetic)) {
-          pattern.isMet = true;
+      for (MethodPattern pattern : matching) {
+        if (pattern.matchesMethod(method, isSynthetic)) {
+          pattern.isMatched = true;
           isWanted = true;
           isNamed |= pattern.methodName.equals(method);
         }
@@ -269,17 +279,19 @@ public final class Rewriter implements ClassFileTransformer {
       if ((access & ACC_ABSTRACT) != 0 && !isNamed) {
         return visitor;
       }
-      String why = (access & ACC_NATIVE) != 0 ? "native" : (access & ACC_ABSTRACT) != 0 ? "abstract: name the classes that have it" : null;
+      String why = (access & ACC_NATIVE) != 0 ? "native"
+          : (access & ACC_ABSTRACT) != 0 ? "abstract: name the implementing classes" : null;
       if (withTexts && method.equals("valueOf") && BOXES.contains(name)) {
         why = "the trace itself needs it for --args";
       }
       int number = why == null ? number(whole) : -1;
       if (number < 0) {
-        skip(whole, why == null ? "there are too many methods" : why);
+        skip(whole, why == null ? "too many methods" : why);
         return visitor;
       }
       isChange = true;
-      return new MethodChange(visitor, hook.number(number), withTexts, hasFrames, access, descriptor, method.equals("<init>") ? constructors : null);
+      return new MethodChange(visitor, hook.number(number), withTexts, hasFrames, access, descriptor,
+          method.equals("<init>") ? constructors : null);
     }
   }
 }

@@ -17,8 +17,9 @@ import org.yunti.web.bench.page.Pages;
 import org.yunti.web.velocity.output.ByteWriter;
 
 /**
- * What the first templates of a JVM cost, stock or ours: the engine's start, then loading (reading, parsing, and with ours compiling) and
- * the first rendering of the search page, then of the stocks page. The JVM must be new: each step is timed once. Prints one line of JSON.
+ * Benchmark of the first templates of a JVM, stock or compiled: the engine's start, then loading (reading, parsing,
+ * compiling) and the first rendering of the search page, then of the stocks page. The JVM must be new: each step is
+ * timed once. Prints one line of JSON.
  */
 public final class ColdCompile {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -58,7 +59,7 @@ public final class ColdCompile {
     Page first = Pages.of(Pages.SEARCH);
     Page second = Pages.of(Pages.STOCKS);
     ColdCompile cold = new ColdCompile();
-    // The format's own classes are not what is timed.
+    // loads the classes of the format before the timing
     String.format(Locale.ROOT, "%.3f", 0.5);
     VelocityEngine engine = cold.time("start", () -> VelocityEngines.create(name.equals(Engines.OURS)));
     cold.page("first", engine, first);

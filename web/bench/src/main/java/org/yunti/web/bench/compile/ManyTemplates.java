@@ -19,22 +19,23 @@ import org.yunti.web.bench.page.Pages;
 import org.yunti.web.velocity.output.ByteWriter;
 
 /**
- * Loads many different templates, stock or ours, and keeps them: seconds, and what they hold of metaspace and heap; then renders each once,
- * which links what is linked late. The templates are the pages in turn, each with a text and a variable of its own. One line of JSON.
+ * Benchmark that loads many different templates, stock or compiled, and keeps them: seconds, and bytes of metaspace and
+ * heap. Then it renders each once, which links the rest. The templates are the pages in turn, each with its own text
+ * and variable. Prints one line of JSON.
  */
 public final class ManyTemplates {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
   private ManyTemplates() {}
 
-  /** Template number {@code i}, which no other has the text of. */
+  /** Returns template number {@code i}, with a unique text. */
   static String variant(String text, int i) {
     String marked = text.replace("</title>", " " + i + "</title>").replace("<h2>", "<h2>" + i + " ")
         .replace("</body>", "<p>$!variant" + i + "</p></body>");
     return marked + "#set ($variant" + i + " = " + i + ")$variant" + i + "\n";
   }
 
-  /** Bytes that pools of that name hold, after a collection. */
+  /** Returns the bytes of the pools of that name after a collection. */
   private static long used(String name) {
     long used = 0;
     for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
@@ -55,6 +56,8 @@ public final class ManyTemplates {
   }
 
   /**
+   * Runs the benchmark.
+   *
    * @param args engine, number of templates
    */
   public static void main(String[] args) throws IOException {
@@ -93,9 +96,11 @@ public final class ManyTemplates {
     }
     double renderSeconds = (System.nanoTime() - begin) / 1e9;
     System.gc();
-    System.out.println(String.format(Locale.ROOT, "{\"engine\": \"%s\", \"templates\": %d, \"source_chars\": %d, \"load_s\": %.3f, "
+    System.out.println(String.format(Locale.ROOT,
+        "{\"engine\": \"%s\", \"templates\": %d, \"source_chars\": %d, \"load_s\": %.3f, "
         + "\"load_cpu_s\": %.3f, \"render_s\": %.3f, \"metaspace_loaded_mb\": %.2f, \"metaspace_rendered_mb\": %.2f, "
         + "\"heap_loaded_mb\": %.2f}", args[0], kept.size(), sourceChars, loadSeconds, loadCpuSeconds, renderSeconds,
-        (metaspaceLoaded - metaspaceBefore) / 1e6, (metaspace() - metaspaceBefore) / 1e6, (heapLoaded - heapBefore) / 1e6));
+        (metaspaceLoaded - metaspaceBefore) / 1e6, (metaspace() - metaspaceBefore) / 1e6,
+        (heapLoaded - heapBefore) / 1e6));
   }
 }

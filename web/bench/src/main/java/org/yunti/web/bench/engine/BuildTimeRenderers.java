@@ -20,13 +20,16 @@ import org.yunti.web.bench.model.StocksPageRenderer;
 import org.yunti.web.bench.page.Pages;
 import org.yunti.web.bench.rocker.Search;
 
-/** Engines whose templates become classes at build time, each with the output that its documentation says is the fastest for bytes. */
+/**
+ * Renderers of engines whose templates become classes at build time, each with the output that its documentation calls
+ * the fastest for bytes.
+ */
 final class BuildTimeRenderers {
   private static final int PAGE_BYTES = 128 << 10;
 
   private BuildTimeRenderers() {}
 
-  /** Static text as bytes, and the output that takes them. */
+  /** Returns a renderer of jte with static text as bytes, and the output that takes them. */
   static Renderer jte(String page) {
     TemplateEngine engine = TemplateEngine.createPrecompiled(null, ContentType.Plain, null, "org.yunti.web.bench.jte");
     engine.setBinaryStaticContent(true);
@@ -38,9 +41,9 @@ final class BuildTimeRenderers {
     };
   }
 
-  /** The generated class itself, into one array that is kept for the next page. */
+  /** Returns a renderer of JStachio's generated class, into one array that is reused. */
   static Renderer jstachio(String page) {
-    // It is emptied, and usable again, when it is closed.
+    // close() empties the output, which is then usable again.
     ByteBufferEncodedOutput output = new ByteBufferedOutputStream(PAGE_BYTES, StandardCharsets.UTF_8);
     if (page.equals(Pages.STOCKS)) {
       List<Stock> stocks = Stocks.all();
@@ -60,7 +63,7 @@ final class BuildTimeRenderers {
     };
   }
 
-  /** Arrays that are not joined. */
+  /** Returns a renderer of Rocker with arrays that are not joined. */
   static Renderer rocker(String page) {
     List<Stock> stocks = Stocks.all();
     SearchPage model = Goods.searchPage();

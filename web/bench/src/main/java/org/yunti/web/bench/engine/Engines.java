@@ -4,13 +4,13 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.yunti.web.bench.page.Pages;
 
-/** The engines, by the names that results have, and which pages each has a template of. */
+/** Engines by their names in results, and the pages that each has a template of. */
 public final class Engines {
   public static final String STOCK = "stock";
   public static final String OURS = "ours";
-  /** Velocity's template, by Velocity and by us. */
+  /** Names of engines for Velocity's template, stock and compiled. */
   private static final List<String> VELOCITY = List.of(STOCK, "stock-bytes", OURS, "ours-writer");
-  /** A template of their own. */
+  /** Names of engines with their own templates. */
   private static final List<String> OTHERS = List.of("freemarker", "jte", "jstachio", "rocker", "hand");
 
   private Engines() {}
@@ -19,7 +19,7 @@ public final class Engines {
     return Pages.EVERY_ENGINE.contains(page) ? Stream.concat(VELOCITY.stream(), OTHERS.stream()).toList() : VELOCITY;
   }
 
-  /** Loads engine and template; the first page is still to be rendered. Besides the engines there is {@link VariablesRenderer}. */
+  /** Loads engine and template without rendering a page. It also knows {@link VariablesRenderer}. */
   public static Renderer renderer(String page, String engine) {
     return switch (engine) {
       case STOCK -> VelocityRenderer.characters(page, false);

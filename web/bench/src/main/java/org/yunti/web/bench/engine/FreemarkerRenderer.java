@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.yunti.web.bench.page.Pages;
 
-/** FreeMarker, which writes characters only. */
+/** Renderer of FreeMarker, which writes characters only. */
 final class FreemarkerRenderer {
   private FreemarkerRenderer() {}
 

@@ -9,7 +9,7 @@ import org.yunti.web.bench.model.Stocks;
 import org.yunti.web.bench.page.Pages;
 import org.yunti.web.velocity.output.ByteWriter;
 
-/** No engine at all: Java by hand, with the writer that our templates have. */
+/** Renderer without an engine: Java by hand, with the writer of compiled templates. */
 final class HandRenderer {
   private HandRenderer() {}
 

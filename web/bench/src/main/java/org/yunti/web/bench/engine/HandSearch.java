@@ -10,7 +10,7 @@ import org.yunti.web.bench.model.SearchPage;
 import org.yunti.web.velocity.output.ByteWriter;
 import org.yunti.web.velocity.output.StaticText;
 
-/** The search page as a person would write it for speed: the floor that an engine with the same writer can reach. */
+/** Search page written by hand for speed: the lower bound for an engine with the same writer. */
 final class HandSearch {
   private static final StaticText T0 = new StaticText("""
       <!DOCTYPE html>

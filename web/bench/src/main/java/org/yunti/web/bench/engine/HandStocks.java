@@ -6,7 +6,7 @@ import org.yunti.web.bench.model.Stock;
 import org.yunti.web.velocity.output.ByteWriter;
 import org.yunti.web.velocity.output.StaticText;
 
-/** The stocks page as a person would write it for speed: the floor that an engine with the same writer can reach. */
+/** Stocks page written by hand for speed: the lower bound for an engine with the same writer. */
 final class HandStocks {
   private static final StaticText ODD = new StaticText("odd");
   private static final StaticText EVEN = new StaticText("even");

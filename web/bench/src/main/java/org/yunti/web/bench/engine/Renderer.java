@@ -3,8 +3,8 @@ package org.yunti.web.bench.engine;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/** A page by one engine, with its model. One thread renders it again and again, as a worker of a server does. */
+/** Renderer of a page by one engine, with its model. One thread renders it repeatedly, as a server's worker does. */
 public interface Renderer {
-  /** Renders it once and gives its bytes away, in as many pieces as the engine likes. */
+  /** Renders the page once and writes its bytes, in any number of pieces. */
   void render(OutputStream out) throws IOException;
 }

@@ -9,8 +9,8 @@ import org.yunti.web.bench.model.SearchPage;
 import org.yunti.web.bench.page.Pages;
 
 /**
- * Writes nothing: gives the variables of a page's loops to a context of Velocity's, as the page demands, and takes them out again. What
- * that allocates is the caller's own context, which any engine for the template has to change in the same way.
+ * Renderer without output: sets the variables of a page's loops in a Velocity context, as the page does, and removes
+ * them. Its allocations come from the context, which any engine for the template must change in the same way.
  */
 final class VariablesRenderer {
   private static final Object SCOPE = new Object();
@@ -48,7 +48,7 @@ final class VariablesRenderer {
     context.remove("foreach");
   }
 
-  /** A loop in a loop finds {@code $foreach} in the context, and leaves it there. */
+  /** Runs a nested loop, which finds {@code $foreach} in the context and leaves it there. */
   private static void inner(VelocityContext context, String variable, List<?> values) {
     for (Object value : values) {
       context.put(variable, value);

@@ -10,11 +10,14 @@ import org.apache.velocity.runtime.resource.util.StringResourceRepository;
 import org.yunti.web.bench.page.Page;
 import org.yunti.web.velocity.CompilingResourceManager;
 
-/** Velocity with its defaults, as it is or with the one property that compiles; templates come out of memory, so that no disk is timed. */
+/**
+ * Engines of Velocity with default settings, stock or compiled by the one property. Templates come from memory, so no
+ * disk is timed.
+ */
 public final class VelocityEngines {
   private VelocityEngines() {}
 
-  /** An engine that is initialised and has no template yet. */
+  /** Returns an initialised engine without templates. */
   public static VelocityEngine create(boolean isCompiling) {
     VelocityEngine engine = new VelocityEngine();
     engine.setProperty("resource.loaders", "string");
@@ -29,10 +32,11 @@ public final class VelocityEngines {
   }
 
   public static void put(VelocityEngine engine, String name, String text) {
-    ((StringResourceRepository) engine.getApplicationAttribute(StringResourceLoader.REPOSITORY_NAME_DEFAULT)).putStringResource(name, text);
+    ((StringResourceRepository) engine.getApplicationAttribute(StringResourceLoader.REPOSITORY_NAME_DEFAULT))
+        .putStringResource(name, text);
   }
 
-  /** What a page's template is made of, under the names that the template itself uses. */
+  /** Adds the templates of a page, under the names that they use. */
   public static void put(VelocityEngine engine, Page page) {
     page.resources().forEach((name, path) -> put(engine, name, read(path)));
   }

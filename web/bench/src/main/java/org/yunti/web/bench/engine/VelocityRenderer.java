@@ -12,11 +12,11 @@ import org.yunti.web.bench.page.Page;
 import org.yunti.web.bench.page.Pages;
 import org.yunti.web.velocity.output.ByteWriter;
 
-/** Velocity's template with either kind of writer. Each page has a context of its own, as each request has. */
+/** Renderer of Velocity's template with either kind of writer. Each page has its own context, as each request has. */
 public final class VelocityRenderer {
   private VelocityRenderer() {}
 
-  /** With a writer of the JDK, a new one for each page. */
+  /** Returns a renderer with a writer of the JDK, a new one for each page. */
   static Renderer characters(String page, boolean isCompiling) {
     Template template = template(page, isCompiling);
     Map<String, Object> model = Pages.of(page).model();
@@ -27,7 +27,7 @@ public final class VelocityRenderer {
     };
   }
 
-  /** With our writer, which is kept for the next page. */
+  /** Returns a renderer with a ByteWriter, which is reused for the next page. */
   static Renderer bytes(String page, boolean isCompiling) {
     Template template = template(page, isCompiling);
     Map<String, Object> model = Pages.of(page).model();
@@ -39,7 +39,7 @@ public final class VelocityRenderer {
     };
   }
 
-  /** A template of a new engine. */
+  /** Returns a template of a new engine. */
   public static Template template(String page, boolean isCompiling) {
     Page source = Pages.of(page);
     VelocityEngine engine = VelocityEngines.create(isCompiling);

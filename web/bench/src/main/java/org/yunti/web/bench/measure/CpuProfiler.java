@@ -10,7 +10,7 @@ import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
 
-/** Puts the meter's readings beside JMH's wall time, which says little on a shared machine. */
+/** Profiler that adds the meter's readings to JMH's wall time, which is unreliable on a shared machine. */
 public final class CpuProfiler implements InternalProfiler {
   @Override
   public String getDescription() {
@@ -19,11 +19,12 @@ public final class CpuProfiler implements InternalProfiler {
 
   @Override
   public void beforeIteration(BenchmarkParams benchmark, IterationParams iteration) {
-    // The meter begins in the thread itself.
+    // The meter starts in the benchmark's thread.
   }
 
   @Override
-  public Collection<? extends Result<?>> afterIteration(BenchmarkParams benchmark, IterationParams iteration, IterationResult result) {
+  public Collection<? extends Result<?>> afterIteration(BenchmarkParams benchmark, IterationParams iteration,
+      IterationResult result) {
     OperationMeter.Reading reading = OperationMeter.last();
     return List.of(new ScalarResult("cpu", reading.cpuNanos(), "ns/op", AggregationPolicy.AVG),
         new ScalarResult("allocated", reading.bytes(), "B/op", AggregationPolicy.AVG),

@@ -5,13 +5,14 @@ import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 
 /**
- * What the operations of one iteration have taken of the processor and of the heap, counted in the thread that runs them: of all of them,
- * also those that JMH leaves out of its window.
+ * Meter of the processor time and heap of one iteration's operations, in the thread that runs them. It includes
+ * operations that JMH leaves out of its window.
  */
 public final class OperationMeter {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-  private static final OperatingSystemMXBean SYSTEM = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-  /** Of the last iteration that has ended; JMH's own threads read it. */
+  private static final OperatingSystemMXBean SYSTEM =
+      (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+  /** Reading of the last iteration; JMH's own threads read it. */
   private static volatile Reading last;
 
   private long operations;
@@ -20,11 +21,11 @@ public final class OperationMeter {
   private long processBefore;
 
   /**
-   * An iteration.
+   * Reading of an iteration.
    *
-   * @param cpuNanos processor time of the thread an operation
-   * @param bytes what it has allocated an operation
-   * @param processNanos processor time of the whole JVM an operation, with compiler and collector
+   * @param cpuNanos processor time of the thread per operation, in ns
+   * @param bytes bytes allocated per operation
+   * @param processNanos processor time of the whole JVM per operation, in ns, with compiler and collector
    */
   public record Reading(double cpuNanos, double bytes, double processNanos) {}
 

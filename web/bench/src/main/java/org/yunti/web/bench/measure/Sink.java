@@ -2,7 +2,7 @@ package org.yunti.web.bench.measure;
 
 import java.io.OutputStream;
 
-/** Takes bytes as a socket would, without keeping them: what a page costs is what it costs to have its bytes. */
+/** Sink that accepts bytes as a socket does, without keeping them, so the result is the cost of the page's bytes. */
 public final class Sink extends OutputStream {
   private long count;
 

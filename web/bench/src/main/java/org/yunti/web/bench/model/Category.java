@@ -1,6 +1,6 @@
 package org.yunti.web.bench.model;
 
-/** A link of the header. */
+/** Link of the header. */
 public final class Category {
   private final int id;
   private final String name;

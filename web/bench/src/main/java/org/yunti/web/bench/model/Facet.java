@@ -2,7 +2,7 @@ package org.yunti.web.bench.model;
 
 import java.util.List;
 
-/** A property of goods by which a search can be narrowed. */
+/** Property of goods that narrows a search. */
 public final class Facet {
   private final String name;
   private final List<FacetValue> values;

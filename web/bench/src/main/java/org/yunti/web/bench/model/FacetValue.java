@@ -1,6 +1,6 @@
 package org.yunti.web.bench.model;
 
-/** A value that a search can be narrowed to. */
+/** Value that narrows a search. */
 public final class FacetValue {
   private final int id;
   private final String name;

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** A search page of 60 items, the same ones on every machine. */
+/** Model of a search page with 60 items, the same on every machine. */
 public final class Goods {
   private static final int ITEMS = 60;
   private static final int DESCRIPTION_CHARS = 194;
@@ -58,7 +58,8 @@ public final class Goods {
     for (String name : FACETS) {
       List<FacetValue> values = new ArrayList<>();
       for (int i = 0; i < 8; i++) {
-        values.add(new FacetValue(1000 + facets.size() * 10 + i, pick(random, VALUES), 1 + random.nextInt(2000), i == 3));
+        values.add(new FacetValue(1000 + facets.size() * 10 + i, pick(random, VALUES), 1 + random.nextInt(2000),
+            i == 3));
       }
       facets.add(new Facet(name, values));
     }
@@ -67,7 +68,8 @@ public final class Goods {
 
   private static Item item(Random random, int index) {
     String brand = pick(random, BRANDS);
-    String title = brand + pick(random, QUALITIES) + pick(random, KINDS) + "（" + pick(random, QUALITIES) + "）" + (2020 + index % 7) + "款";
+    String title = brand + pick(random, QUALITIES) + pick(random, KINDS) + "（" + pick(random, QUALITIES) + "）"
+        + (2020 + index % 7) + "款";
     StringBuilder description = new StringBuilder();
     while (description.length() < DESCRIPTION_CHARS) {
       description.append(description.length() == 0 ? "" : "，").append(pick(random, PHRASES));

@@ -2,7 +2,7 @@ package org.yunti.web.bench.model;
 
 import java.util.List;
 
-/** One of the goods that a search has found. Prices are formatted by whoever makes the model, as shops do. */
+/** Item of a search result. The model formats prices, as shops do. */
 public final class Item {
   private final long id;
   private final String title;
@@ -20,8 +20,9 @@ public final class Item {
   private final int sold;
   private final boolean freeDelivery;
 
-  public Item(long id, String title, String description, String picture, String price, String listPrice, boolean discounted,
-      List<String> tags, int shopId, String shop, String place, int reviews, int approval, int sold, boolean freeDelivery) {
+  public Item(long id, String title, String description, String picture, String price, String listPrice,
+      boolean discounted, List<String> tags, int shopId, String shop, String place, int reviews, int approval, int sold,
+      boolean freeDelivery) {
     this.id = id;
     this.title = title;
     this.description = description;

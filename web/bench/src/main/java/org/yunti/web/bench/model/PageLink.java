@@ -1,6 +1,6 @@
 package org.yunti.web.bench.model;
 
-/** A page of the results. */
+/** Link to a page of the results. */
 public final class PageLink {
   private final int number;
   private final boolean current;

@@ -5,7 +5,7 @@ import io.jstach.jstache.JStacheConfig;
 import io.jstach.jstachio.escapers.PlainText;
 import java.util.List;
 
-/** What a search page shows; the model of JStachio by its annotation, of the others as it is. */
+/** Model of the search page, for JStachio by its annotation, for the other engines unchanged. */
 @JStacheConfig(contentType = PlainText.class)
 @JStache(path = "mustache/search.mustache")
 public final class SearchPage {
@@ -22,7 +22,8 @@ public final class SearchPage {
   private final List<String> related;
 
   public SearchPage(String query, String user, int cartCount, int total, int number,
-      int pageCount, List<Category> categories, List<Facet> facets, List<Item> items, List<PageLink> links, List<String> related) {
+      int pageCount, List<Category> categories, List<Facet> facets, List<Item> items, List<PageLink> links,
+      List<String> related) {
     this.query = query;
     this.user = user;
     this.cartCount = cartCount;

@@ -1,6 +1,6 @@
 package org.yunti.web.bench.model;
 
-/** A row of the stocks page. */
+/** Row of the stocks page. */
 public final class Stock {
   private final String symbol;
   private final String name;

@@ -1,6 +1,6 @@
 package org.yunti.web.bench.model;
 
-/** A stock as a template without conditions of its own needs it. Made for each page, as a handler would. */
+/** Stock for templates without conditions of their own. Created for each page, as a handler would. */
 public final class StockRow {
   private final Stock stock;
   private final int number;

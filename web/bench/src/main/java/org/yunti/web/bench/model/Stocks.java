@@ -4,13 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Twenty stocks of companies that do not exist. No price is a whole number, since engines do not agree on {@code 1.0}. */
+/** Twenty stocks of fictional companies. No price is an integer, because engines format {@code 1.0} differently. */
 public final class Stocks {
   private static final String[] NAMES = {
       "Aldersea Systems", "Briarwood Optics", "Calder & Finch", "Dunmore Shipping", "Eastlake Foods", "Fernhill Energy",
-      "Greywater Mining", "Harrow Robotics", "Ivory Coast Cables", "Juniper Medical", "Kestrel Airways", "Longmeadow Paper",
-      "Merrow Software", "Northgate Insurance", "Oakhurst Timber", "Pemberton Glass", "Quillfeather Press", "Redstone Semiconductors",
-      "Saltmarsh Chemicals", "Tidewater Telecom"};
+      "Greywater Mining", "Harrow Robotics", "Ivory Coast Cables", "Juniper Medical", "Kestrel Airways",
+      "Longmeadow Paper", "Merrow Software", "Northgate Insurance", "Oakhurst Timber", "Pemberton Glass",
+      "Quillfeather Press", "Redstone Semiconductors", "Saltmarsh Chemicals", "Tidewater Telecom"};
 
   private Stocks() {}
 
@@ -26,7 +26,7 @@ public final class Stocks {
     return stocks;
   }
 
-  /** A number whose last place is never 0. */
+  /** Returns a number whose last decimal is never 0. */
   private static double hundredths(long value) {
     return (value - value % 10 + (value < 0 ? -7 : 7)) / 100.0;
   }

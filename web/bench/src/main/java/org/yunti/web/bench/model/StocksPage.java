@@ -6,7 +6,7 @@ import io.jstach.jstachio.escapers.PlainText;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The stocks page for JStachio, whose templates know no parity and no comparison. */
+/** Model of the stocks page for JStachio, whose templates have no parity and no comparison. */
 @JStacheConfig(contentType = PlainText.class)
 @JStache(path = "mustache/stocks.mustache")
 public final class StocksPage {

@@ -4,13 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** A mail: the announcement of a release by the maven-changes-plugin, whose template calls methods with and without an argument. */
+/**
+ * Model of a mail: the announcement of a release by the maven-changes-plugin, whose template calls methods with and
+ * without an argument.
+ */
 public final class MailModel {
   private static final List<String> TYPES = List.of("add", "fix", "update", "remove");
 
   private MailModel() {}
 
-  /** A change. */
+  /** Change of a release. */
   public record Action(String type, String text, String issue, String thanks) {
     public String getAction() {
       return text;
@@ -25,7 +28,7 @@ public final class MailModel {
     }
   }
 
-  /** What is announced. */
+  /** Release of the announcement. */
   public record Release(List<Action> actions) {
     public List<Action> getActions() {
       return actions;
@@ -39,10 +42,11 @@ public final class MailModel {
   static Map<String, Object> create() {
     List<Action> actions = new ArrayList<>();
     for (int i = 0; i < 40; i++) {
-      actions.add(new Action(TYPES.get(i % 4), "Shelves can be numbered by letters in aisle " + i, i % 3 == 0 ? null : "STORE-" + (400 + i),
-          i % 5 == 0 ? "Marit Solheim" : null));
+      actions.add(new Action(TYPES.get(i % 4), "Shelves can be numbered by letters in aisle " + i, i % 3 == 0 ? null
+          : "STORE-" + (400 + i), i % 5 == 0 ? "Marit Solheim" : null));
     }
-    return Map.of("developmentTeam", "Warehouse team", "finalName", "warehouse-3.1", "introduction", "Keeps goods where they can be found.",
-        "urlDownload", "https://warehouse.example/download", "release", new Release(actions));
+    return Map.of("developmentTeam", "Warehouse team", "finalName", "warehouse-3.1", "introduction",
+        "Keeps goods where they can be found.", "urlDownload", "https://warehouse.example/download", "release",
+        new Release(actions));
   }
 }

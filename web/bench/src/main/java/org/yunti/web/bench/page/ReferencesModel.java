@@ -5,11 +5,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** An account with its orders: properties, methods, maps and lists for a page that is nothing but references. */
+/** Account with its orders: properties, methods, maps and lists for a page that has only references. */
 public final class ReferencesModel {
   private ReferencesModel() {}
 
-  /** Where somebody lives. */
+  /** Address of an account. */
   public record Address(String street, String city, int number) {
     public String getStreet() {
       return street;
@@ -28,7 +28,7 @@ public final class ReferencesModel {
     }
   }
 
-  /** One of the orders. */
+  /** Order of an account. */
   public record Order(long id, String state, Map<String, String> notes, List<String> lines) {
     public long getId() {
       return id;
@@ -47,7 +47,7 @@ public final class ReferencesModel {
     }
   }
 
-  /** Whose page it is. */
+  /** Account of the page. */
   public record Account(String name, boolean active, Address address, List<Order> orders) {
     public String getName() {
       return name;

@@ -3,7 +3,8 @@ package org.yunti.web.bench.page;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** A report: the summary page of a package with 80 classes, of maven-jxr, which hands its template maps and such classes. */
+/** A report: the summary page of a package with 80 classes, of maven-jxr, which hands its template maps and such
+ * classes. */
 public final class ReportModel {
   private ReportModel() {}
 

@@ -12,15 +12,15 @@ import org.codehaus.plexus.util.PathTool;
 import org.codehaus.plexus.util.xml.pull.XmlPullParserException;
 
 /**
- * A site skin: a page of a Maven site in the Fluido skin, with the classes that Maven's site renderer hands it. The skin is mostly macros,
- * which call each other recursively. Its date is left out, so that two renderings are the same.
+ * Model of a site skin: a page of a Maven site in the Fluido skin, with the classes of Maven's site renderer. The skin
+ * is mostly macros, which call each other recursively. Its date is left out, so two renderings are equal.
  */
 final class SiteModels {
   private static final int PARAGRAPHS = 20;
 
   private SiteModels() {}
 
-  @SuppressWarnings("deprecation") // The skin asks for ConversionTool.
+  @SuppressWarnings("deprecation") // the skin uses ConversionTool
   static Map<String, Object> create() {
     Map<String, Object> model = new HashMap<>();
     try {
@@ -42,7 +42,8 @@ final class SiteModels {
     model.put("relativePath", ".");
     model.put("alignedFileName", "page12.html");
     model.put("authors", new String[] {"Marit Solheim", "Jon Aas"});
-    model.put("bodyContent", "<section><h2>Shelves</h2><p>Goods are kept where they can be found.</p></section>\n".repeat(PARAGRAPHS));
+    model.put("bodyContent",
+        "<section><h2>Shelves</h2><p>Goods are kept where they can be found.</p></section>\n".repeat(PARAGRAPHS));
     return model;
   }
 
@@ -54,7 +55,8 @@ final class SiteModels {
         String link = "' href='page" + i + j;
         menus.append("<item name='Chapter ").append(j).append(link).append(".html'>");
         if (j % 3 == 0) {
-          menus.append("<item name='Section").append(link).append("a.html'/><item name='Appendix").append(link).append("b.html'/>");
+          menus.append("<item name='Section").append(link).append("a.html'/><item name='Appendix").append(link)
+              .append("b.html'/>");
         }
         menus.append("</item>");
       }

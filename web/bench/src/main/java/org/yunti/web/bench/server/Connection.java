@@ -10,7 +10,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
-/** One connection that is kept, and just enough of HTTP to ask again and again at little cost. */
+/** Persistent connection with the minimum of HTTP, to send requests at little cost. */
 final class Connection implements AutoCloseable {
   private static final int TIMEOUT_MS = 10_000;
   private static final int BUFFER_BYTES = 64 << 10;
@@ -28,7 +28,7 @@ final class Connection implements AutoCloseable {
     out = socket.getOutputStream();
   }
 
-  /** The length of the body, which is read and forgotten. */
+  /** Requests a page and returns the length of its body, which is discarded. */
   int get(String path) throws IOException {
     out.write(("GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
     String status = line();
@@ -51,7 +51,7 @@ final class Connection implements AutoCloseable {
     return length;
   }
 
-  /** A short answer. */
+  /** Requests a short text. */
   String text(String path) throws IOException {
     return new String(body, 0, get(path), StandardCharsets.US_ASCII);
   }

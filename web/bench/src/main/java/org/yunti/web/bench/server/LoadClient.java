@@ -10,8 +10,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * A closed loop: each of some connections asks for the search page as soon as it has the last one, for a given time. Prints how many pages
- * came a second and what processor time the server took for one, as JSON.
+ * Closed-loop load client: each connection requests the search page again as soon as it has the last one, for a given
+ * time. Prints pages per second and the server's processor time per page, as JSON.
  */
 public final class LoadClient {
   private final int port;
@@ -23,19 +23,22 @@ public final class LoadClient {
   }
 
   /**
-   * What was served.
+   * Result of a run.
    *
-   * @param seconds of wall time
-   * @param cpuNanos processor time of the server's process
+   * @param requests pages received
+   * @param bytes bytes received
+   * @param seconds seconds of wall time
+   * @param cpuNanos processor time of the server's process, in ns
    */
-  public record Served(long requests, long bytes, double seconds, long cpuNanos) {
+  public record LoadResult(long requests, long bytes, double seconds, long cpuNanos) {
     String json() {
-      return String.format(Locale.ROOT, "{\"requests\": %d, \"bytes\": %d, \"seconds\": %.3f, \"requests_per_s\": %.1f, \"cpu_us\": %.2f}",
-          requests, bytes, seconds, requests / seconds, cpuNanos / 1e3 / requests);
+      return String.format(Locale.ROOT,
+          "{\"requests\": %d, \"bytes\": %d, \"seconds\": %.3f, \"requests_per_s\": %.1f, \"cpu_us\": %.2f}", requests,
+          bytes, seconds, requests / seconds, cpuNanos / 1e3 / requests);
     }
   }
 
-  public Served run(double seconds) throws IOException, InterruptedException {
+  public LoadResult run(double seconds) throws IOException, InterruptedException {
     ExecutorService threads = Executors.newFixedThreadPool(connections);
     try (Connection control = new Connection(port)) {
       long cpu = Long.parseLong(control.text("/cpu"));
@@ -52,7 +55,7 @@ public final class LoadClient {
         bytes += loop.get()[1];
       }
       double wall = (System.nanoTime() - begin) / 1e9;
-      return new Served(requests, bytes, wall, Long.parseLong(control.text("/cpu")) - cpu);
+      return new LoadResult(requests, bytes, wall, Long.parseLong(control.text("/cpu")) - cpu);
     } catch (ExecutionException e) {
       throw new IOException(e.getCause());
     } finally {

@@ -24,8 +24,9 @@ import org.yunti.web.bench.page.Pages;
 import org.yunti.web.velocity.output.ByteWriter;
 
 /**
- * The search page over the JDK's HTTP server, stock or ours, on virtual threads where there are such. The whole page is rendered before its
- * length is sent. {@code /cpu} answers with the processor time of this process in ns. Prints its port; ends with its standard input.
+ * Server of the search page on the JDK's HTTP server, stock or compiled, on virtual threads where available. It renders
+ * the whole page before it sends the length. {@code /cpu} returns the processor time of this process in ns. Prints its
+ * port; exits at the end of its standard input.
  */
 public final class SearchServer {
   private static final int POOL_THREADS = 16;
@@ -35,7 +36,7 @@ public final class SearchServer {
   private final ExecutorService threads = threads();
   private final Template template;
   private final Map<String, Object> model;
-  /** Writers are kept by nobody in particular, for a virtual thread lives for one request. */
+  /** Pool of writers: a virtual thread exists for one request only, so it cannot keep one. */
   private final Queue<ByteWriter> writers = new ConcurrentLinkedQueue<>();
 
   public SearchServer(String engine) throws IOException {
@@ -66,7 +67,7 @@ public final class SearchServer {
     }
   }
 
-  /** As a program with stock Velocity does it. */
+  /** Sends the page as a program with stock Velocity does. */
   private void characters(HttpExchange exchange) throws IOException {
     ByteArrayOutputStream page = new ByteArrayOutputStream(PAGE_BYTES);
     Writer writer = new OutputStreamWriter(page, StandardCharsets.UTF_8);
@@ -108,7 +109,7 @@ public final class SearchServer {
     SearchServer server = new SearchServer(args[0]);
     System.out.println(server.port());
     while (System.in.read() >= 0) {
-      // Until whoever started it is gone.
+      // until the parent process closes it
     }
     System.exit(0);
   }

@@ -6,9 +6,10 @@ import java.util.Set;
 import org.apache.velocity.context.AbstractContext;
 import org.yunti.web.oracle.Journal;
 
-/** A context that has every name, but those of Velocity's own. */
+/** Context that has every name except Velocity's own. */
 final class AnyContext extends AbstractContext {
-  private static final Set<String> VELOCITYS = Set.of("foreach", "template", "macro", "define", "evaluate", "bodyContent", "velocityCount");
+  private static final Set<String> VELOCITYS = Set.of("foreach", "template", "macro", "define", "evaluate",
+      "bodyContent", "velocityCount");
 
   private final Map<String, Object> written = new HashMap<>();
   private final Anything root;

@@ -5,7 +5,7 @@ import org.apache.velocity.util.introspection.Info;
 import org.apache.velocity.util.introspection.UberspectImpl;
 import org.apache.velocity.util.introspection.VelMethod;
 
-/** Velocity's own, but that the model has every method too. */
+/** Velocity's Uberspector, except that the model has every method. */
 public final class AnyUberspect extends UberspectImpl {
   @Override
   public VelMethod getMethod(Object o, String name, Object[] arguments, Info info) {
@@ -14,7 +14,7 @@ public final class AnyUberspect extends UberspectImpl {
     return found != null || !ours ? found : new Any(name);
   }
 
-  /** A getter answers as the property does, anything else as a property of the method's name. */
+  /** Method of any name: a getter returns the property, any other method the property of its name. */
   private record Any(String name) implements VelMethod {
     @Override
     public Object invoke(Object o, Object[] arguments) {

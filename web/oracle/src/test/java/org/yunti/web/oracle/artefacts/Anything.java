@@ -9,10 +9,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * An object with every property: what it is follows from the property's name, so that templates that nobody here has written find a
- * model. Five steps down there is nothing more, since some templates follow children to their end.
+ * Object with every property. The property's name decides its value, so unknown templates find a model. Five levels
+ * down there are no more properties, because some templates follow children to the end.
  *
- * <p>It is a map in one kind of context; in another, {@link Bean} is the same behind a method get(String).
+ * <p>It is a map in one kind of context; in another, {@link Bean} has the same values behind a method get(String).
  */
 class Anything extends AbstractMap<String, Object> {
   private static final int DEPTH_MAX = 5;
@@ -22,7 +22,7 @@ class Anything extends AbstractMap<String, Object> {
   private final Kind kind;
   private final Map<String, Object> written = new HashMap<>();
 
-  /** What differs between contexts. */
+  /** Kind of context. */
   enum Kind {
     MAPS,
     BEANS,
@@ -50,17 +50,20 @@ class Anything extends AbstractMap<String, Object> {
     if (lower.matches(".*(count|size|length|index|number|width|level|depth|max|min)")) {
       return kind == Kind.BEANS ? (Object) (long) dice : (Object) dice;
     }
-    if (lower.matches(".*(s|list|array|all|children|collection)") && !lower.matches(".*(class|utils|address|ss|this)")) {
+    if (lower.matches(".*(s|list|array|all|children|collection)")
+        && !lower.matches(".*(class|utils|address|ss|this)")) {
       return list(name);
     }
-    if (lower.matches(".*(name|title|text|value|type|description|package|url|href|version|message|id|date|comment|path|class|locale)")) {
+    if (lower.matches(".*(name|title|text|value|type|description|package|url|href|version|message|id|date"
+        + "|comment|path|class|locale)")) {
       return dice == 0 ? "" : dice == 1 ? "<" + name + " & \"" + path + "\">" : name + dice;
     }
     return make(name);
   }
 
   private Object make(String name) {
-    return kind == Kind.BEANS ? new Bean(path + '.' + name, depth + 1) : new Anything(path + '.' + name, depth + 1, kind);
+    return kind == Kind.BEANS ? new Bean(path + '.' + name, depth + 1)
+        : new Anything(path + '.' + name, depth + 1, kind);
   }
 
   private Object list(String name) {
@@ -119,7 +122,7 @@ class Anything extends AbstractMap<String, Object> {
     return path.substring(path.lastIndexOf('.') + 1);
   }
 
-  /** The same where Velocity must look for get(String). */
+  /** Object with the same properties behind get(String). */
   public static final class Bean {
     private final Anything as;
 

@@ -24,11 +24,14 @@ import org.yunti.web.oracle.Differential;
 import org.yunti.web.oracle.Outcome;
 import org.yunti.web.oracle.Sinks;
 
-/** The templates that others have written: site skins, code generators, reports, forms, mails. */
+/** Test of public templates: site skins, code generators, reports, forms, mails. */
 class ArtefactsTest {
   private static final Path FOLDER = Path.of(System.getProperty("yunti.oracle.artefacts", "artefacts"));
 
-  /** A skin for sites with one template of fifty kilobytes counts as much as a generator of two hundred. */
+  /**
+   * Templates in all, at least. Artefacts differ: a site skin may have one template of fifty kilobytes, a generator two
+   * hundred.
+   */
   private static final int TEMPLATES_MIN = 400;
 
   private static final int ARTEFACTS_MIN = 15;
@@ -41,7 +44,7 @@ class ArtefactsTest {
   }
 
   @Test
-  void thereAreEnough() {
+  void findsEnoughTemplates() {
     Map<String, Map<String, String>> artefacts = artefacts();
     assertTrue(artefacts.size() >= ARTEFACTS_MIN, artefacts.keySet().toString());
     int templates = 0;
@@ -57,8 +60,8 @@ class ArtefactsTest {
       parsed += (int) outcomes.stream().filter(o -> !o.thrown().contains("ParseErrorException")).count();
       ended += (int) outcomes.stream().filter(o -> o.thrown().isEmpty()).count();
     }
-    System.out.printf("artefacts: %d, templates: %d, of which %d parse and %d render to the end%n", artefacts.size(), templates, parsed,
-        ended);
+    System.out.printf("artefacts: %d, templates: %d, of which %d parse and %d render to the end%n", artefacts.size(),
+        templates, parsed, ended);
     assertTrue(templates >= TEMPLATES_MIN);
     assertTrue(parsed >= templates * 9 / 10);
     assertTrue(ended >= templates * 7 / 10);

@@ -9,18 +9,19 @@ import org.yunti.web.oracle.Sinks;
 import org.yunti.web.oracle.model.Model;
 
 /**
- * Cases as a page of text, so that a template stands there as it is, without Java's escapes:
+ * File of cases as text, so that templates need no Java escapes:
  *
  * <pre>
- * == name of the case, to be found again
- * : property = value, or | other | values, each of which makes a case
+ * == unique name of the case
+ * : property = value, or | other | values, one case for each
  * the template, up to the next line that begins with two signs
  * @@ part.vm
  * another template of the case
  * </pre>
  *
- * <p>`== with property = value` alone sets a property for all cases below it; `== with` ends that. In templates the pictures of controls
- * (U+2400 and on) stand for the controls, `␠` for a space at the end of a line and `⏎` before the end of a line for none there.
+ * <p>`== with property = value` alone sets a property for all cases below it; `== with` ends that. In templates the
+ * pictures of controls (U+2400 and on) stand for the controls, `␠` for a space at the end of a line and `⏎` before the
+ * end of a line for none there.
  */
 final class CaseFile {
   private final List<Case> cases = new ArrayList<>();
@@ -93,7 +94,7 @@ final class CaseFile {
     for (int kind : new int[] {0, 1, 2, 0}) {
       c.page(() -> Model.context(kind), Sinks.WRITER);
     }
-    // What a context remembers of one page is there for the next.
+    // The next page sees what a context keeps of this one.
     c.page(null, Sinks.UTF_8);
     c.page(() -> Model.context(1), Sinks.LATIN_1);
     cases.add(c);

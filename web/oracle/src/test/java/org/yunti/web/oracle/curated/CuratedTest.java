@@ -13,27 +13,28 @@ import org.junit.jupiter.api.TestFactory;
 import org.yunti.web.oracle.Case;
 import org.yunti.web.oracle.Differential;
 
-/** The cases in files of text, a file a theme. */
+/** Test of the cases in text files, one file per theme. */
 class CuratedTest {
   @TestFactory
   Stream<DynamicTest> themes() {
     return Themes.all().stream().map(c -> DynamicTest.dynamicTest(c.name(), () -> same(c)));
   }
 
-  /** A case whose name is there twice cannot be found again. */
+  /** Names must be unique to identify a case. */
   @Test
-  void namesAreUnique() {
+  void caseNamesAreUnique() {
     List<Case> all = Themes.all();
     Set<String> names = new HashSet<>();
     all.forEach(c -> assertTrue(names.add(c.name()), c.name()));
     assertTrue(names.size() > 1000);
   }
 
-  /** A slip in a template that keeps it from parsing hides all that stands behind it. */
+  /** Most templates must parse: a parse error hides all that follows. */
   @Test
-  void fewCasesDoNotParse() {
+  void mostCasesParse() {
     List<Case> all = Themes.all();
-    long broken = all.stream().filter(c -> Differential.stock(c.firstPage()).get(0).thrown().contains("ParseErrorException")).count();
+    long broken = all.stream().filter(c -> Differential.stock(c.firstPage()).get(0).thrown()
+        .contains("ParseErrorException")).count();
     assertTrue(broken < all.size() / 14, broken + " of " + all.size());
   }
 

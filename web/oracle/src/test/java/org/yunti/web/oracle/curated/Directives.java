@@ -11,11 +11,11 @@ import org.apache.velocity.runtime.parser.node.ASTReference;
 import org.apache.velocity.runtime.parser.node.Node;
 import org.yunti.web.oracle.Journal;
 
-/** Directives of a user's own. They know the tree, the writer and the context, so a compiler must hand all three to them. */
+/** Custom directives. They use the tree, the writer and the context, so a compiler must pass all three. */
 public final class Directives {
   private Directives() {}
 
-  /** Writes what its arguments are, as values and as they are written. */
+  /** Writes its arguments as values and as source. */
   public static final class Show extends Directive {
     @Override
     public String getName() {
@@ -38,7 +38,7 @@ public final class Directives {
     }
   }
 
-  /** Renders its body elsewhere and writes it in capitals. */
+  /** Renders its body to a string and writes it in capitals. */
   public static final class Upper extends Directive {
     @Override
     public String getName() {
@@ -59,7 +59,7 @@ public final class Directives {
     }
   }
 
-  /** Renders its body as often as its argument says, with a scope, and can be stopped. */
+  /** Renders its body as often as its argument states, with a scope; it can be stopped. */
   public static final class Repeat extends Directive {
     @Override
     public String getName() {
@@ -87,7 +87,7 @@ public final class Directives {
     }
   }
 
-  /** Sets the reference that it is given, and asks the runtime about it. */
+  /** Sets the reference of its argument to a value from the runtime's settings. */
   public static final class Fill extends Directive {
     private String known = "";
 

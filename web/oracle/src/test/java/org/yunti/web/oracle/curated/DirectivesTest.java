@@ -8,9 +8,10 @@ import org.yunti.web.oracle.Case;
 import org.yunti.web.oracle.Sinks;
 import org.yunti.web.oracle.model.Model;
 
-/** Templates with directives of a user's own. */
+/** Tests of templates with custom directives. */
 class DirectivesTest {
-  private static final String ALL = Stream.of(Directives.Show.class, Directives.Upper.class, Directives.Repeat.class, Directives.Fill.class)
+  private static final String ALL = Stream.of(Directives.Show.class, Directives.Upper.class, Directives.Repeat.class,
+      Directives.Fill.class)
       .map(Class::getName).reduce((a, b) -> a + ',' + b).orElseThrow();
 
   private static final List<String> TEMPLATES = List.of(
@@ -45,7 +46,8 @@ class DirectivesTest {
   private static Case of(String template, String spaces) {
     Case c = new Case("directives/" + spaces + ' ' + template).main(template);
     c.template("part.vm", "part #upper()u $s#end #show($s)");
-    c.property("runtime.custom_directives", ALL).property("parser.space_gobbling", spaces).property("fill.with", "full");
+    c.property("runtime.custom_directives", ALL).property("parser.space_gobbling", spaces)
+        .property("fill.with", "full");
     c.property("context.scope_control.repeat", "structured".equals(spaces) ? "false" : "true");
     for (int round : new int[] {0, 1, 2}) {
       c.page(() -> Model.context(round), Sinks.WRITER);

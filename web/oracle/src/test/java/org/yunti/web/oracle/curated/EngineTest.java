@@ -18,15 +18,16 @@ import org.yunti.web.oracle.Journal;
 import org.yunti.web.oracle.Sinks;
 import org.yunti.web.oracle.model.Model;
 
-/** What is done to an engine between pages: reload on change, encodings, its other methods. */
+/** Tests of actions on an engine between pages: reload on change, encodings, its other methods. */
 class EngineTest {
   private static final Supplier<Context> MODEL = () -> Model.context(0);
 
   @TestFactory
   Stream<DynamicTest> engine() {
-    return Stream.of(reload(), reloadOfPart(), reloadToMistake(), reloadOfMacros(), reloadOfLibrary(true), reloadOfLibrary(false),
-            noCache(), encodings(), defaultEncoding(), byteOrderMark(), invoke(), evaluate(), mergeWithLibraries(), missing(), chained(),
-            inner(),
+    return Stream.of(reload(), reloadOfPart(), reloadToMistake(), reloadOfMacros(), reloadOfLibrary(true),
+        reloadOfLibrary(false),
+            noCache(), encodings(), defaultEncoding(), byteOrderMark(), invoke(), evaluate(), mergeWithLibraries(),
+            missing(), chained(), inner(),
             properties(), longTexts(), manyReferences(), deepNesting())
         .map(c -> DynamicTest.dynamicTest(c.name(), () -> CuratedTest.same(c)));
   }
@@ -48,7 +49,7 @@ class EngineTest {
   }
 
   private static Case reload() {
-    Case c = of("reload is not asked for", "one $s");
+    Case c = of("reload is not requested", "one $s");
     return changed(c.property("resource.loader.memory.modification_check_interval", "-1"), Case.MAIN, "two $i");
   }
 
@@ -58,7 +59,8 @@ class EngineTest {
   }
 
   private static Case reloadToMistake() {
-    return changed(changed(watched("reload to a mistake and back", "one $s"), Case.MAIN, "two #if("), Case.MAIN, "three $q.name");
+    return changed(changed(watched("reload to a mistake and back", "one $s"), Case.MAIN, "two #if("), Case.MAIN,
+        "three $q.name");
   }
 
   private static Case reloadOfMacros() {
@@ -69,7 +71,8 @@ class EngineTest {
   private static Case reloadOfLibrary(boolean auto) {
     Case c = watched("reload of a library " + auto, "#lib() #lib2()").template("lib.vm", "#macro(lib)one#end");
     c.property("velocimacro.library.path", "lib.vm").property("velocimacro.library.autoreload", String.valueOf(auto));
-    return changed(changed(c, "lib.vm", "#macro(lib)two#end#macro(lib2)new#end"), "lib.vm", "#macro(lib)three $unknown#end");
+    return changed(changed(c, "lib.vm", "#macro(lib)two#end#macro(lib2)new#end"), "lib.vm",
+        "#macro(lib)three $unknown#end");
   }
 
   private static Case noCache() {
@@ -83,7 +86,7 @@ class EngineTest {
     for (Charset charset : List.of(StandardCharsets.ISO_8859_1, StandardCharsets.UTF_16LE, StandardCharsets.UTF_8)) {
       String name = charset.name() + ".vm";
       c.template(name, text.getBytes(charset));
-      // The part is read in the encoding of the template that has it.
+      // Velocity reads the part in the encoding of the template that parses it.
       c.template("part.vm", "part \u00e9".getBytes(StandardCharsets.ISO_8859_1));
       c.page(name, charset.name(), MODEL, Sinks.WRITER, (engine, loader) -> {});
       c.page(name, charset.name(), MODEL, Sinks.UTF_8, (engine, loader) -> {});
@@ -93,8 +96,10 @@ class EngineTest {
   }
 
   private static Case defaultEncoding() {
-    Case c = new Case("engine/default encoding").template(Case.MAIN, "\u00e9$s#include('part.vm')".getBytes(StandardCharsets.ISO_8859_1));
-    c.template("part.vm", "\u00e9".getBytes(StandardCharsets.ISO_8859_1)).property("resource.default_encoding", "ISO-8859-1");
+    Case c = new Case("engine/default encoding")
+        .template(Case.MAIN, "\u00e9$s#include('part.vm')".getBytes(StandardCharsets.ISO_8859_1));
+    c.template("part.vm", "\u00e9".getBytes(StandardCharsets.ISO_8859_1))
+        .property("resource.default_encoding", "ISO-8859-1");
     return c.page(Case.MAIN, "ISO-8859-1", MODEL, Sinks.UTF_8, (engine, loader) -> {});
   }
 
@@ -107,7 +112,8 @@ class EngineTest {
   }
 
   private static Case invoke() {
-    Case c = of("macro invoked by the engine", "#macro(m $a)[$a $s $bodyContent]#end").property("velocimacro.library.path", "lib.vm");
+    Case c = of("macro invoked by the engine", "#macro(m $a)[$a $s $bodyContent]#end")
+        .property("velocimacro.library.path", "lib.vm");
     c.template("lib.vm", "#macro(lib $s)lib $s#end");
     note(c, "lib", engine -> {
       StringWriter out = new StringWriter();
@@ -124,12 +130,14 @@ class EngineTest {
     c.template("lib.vm", "#macro(lib)lib $s#end");
     return note(c, "evaluated", engine -> {
       StringWriter out = new StringWriter();
-      return engine.evaluate(MODEL.get(), out, "tag", "#m()#lib()#parse('main.vm') $unknown #set($x = 1)$x") + out.toString();
+      return engine.evaluate(MODEL.get(), out, "tag", "#m()#lib()#parse('main.vm') $unknown #set($x = 1)$x")
+          + out.toString();
     });
   }
 
   private static Case mergeWithLibraries() {
-    Case c = of("merge with libraries", "#a()#b()").template("a.vm", "#macro(a)a#end").template("b.vm", "#macro(b)b#end");
+    Case c = of("merge with libraries", "#a()#b()").template("a.vm", "#macro(a)a#end")
+        .template("b.vm", "#macro(b)b#end");
     c.property("velocimacro.inline.local_scope", "true");
     return note(c, "merged", engine -> {
       StringWriter out = new StringWriter();
@@ -144,16 +152,19 @@ class EngineTest {
   }
 
   private static Case chained() {
-    String main = "$s $x #set($s = 'new')$s #set($fresh = 1)#foreach($x in [1])$x#end$x #macro(m $x)$x#end#m(2)$x #if($unknown)a#end";
+    String main =
+        "$s $x #set($s = 'new')$s #set($fresh = 1)#foreach($x in [1])$x#end$x #macro(m $x)$x#end#m(2)$x"
+            + " #if($unknown)a#end";
     Case c = new Case("engine/chained contexts").main(main);
     Map<String, Object> values = Map.of("x", "inner x");
     c.page(() -> new VelocityContext(new VelocityContext(values, MODEL.get())), Sinks.WRITER);
     return c.page(null, Sinks.WRITER).page(null, Sinks.UTF_8);
   }
 
-  /** The template stays, the context stays, and what stands under a name becomes of another class. */
+  /** Returns a case in which the template and the context stay, and a name's value changes its class. */
   private static Case inner() {
-    Case c = new Case("engine/another class under a name").main("$x.name $x.model $x.get('a') $!x.text('b') $x.size() #if($x.model)m#end");
+    Case c = new Case("engine/another class under a name")
+        .main("$x.name $x.model $x.get('a') $!x.text('b') $x.size() #if($x.model)m#end");
     c.property("event_handler.invalid_references.class", EventHandlers.Invalid.class.getName());
     Context[] shared = new Context[1];
     c.page(() -> shared[0] = Model.context(0), Sinks.WRITER);

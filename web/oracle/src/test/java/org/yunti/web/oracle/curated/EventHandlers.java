@@ -10,13 +10,15 @@ import org.apache.velocity.context.Context;
 import org.apache.velocity.util.introspection.Info;
 import org.yunti.web.oracle.Journal;
 
-/** Event handlers of all kinds; each notes what it was told. Velocity makes those of the engine by their class names. */
+/**
+ * Event handlers of all kinds; each records its arguments. Velocity creates the engine's handlers by their class names.
+ */
 public final class EventHandlers {
   private EventHandlers() {}
 
   public static final List<String> KINDS = List.of("insertion", "invalid", "method", "include");
 
-  /** What the property is called and the handlers that are chained in it. */
+  /** Returns the name of the property and the handlers chained in it. */
   public static String property(String kind) {
     return switch (kind) {
       case "insertion" -> "event_handler.reference_insertion.class";
@@ -50,7 +52,7 @@ public final class EventHandlers {
     return o == null ? "null" : o.getClass().getSimpleName();
   }
 
-  /** Changes, removes or leaves what is inserted. */
+  /** Changes, removes or keeps inserted values. */
   public static final class Insertion implements ReferenceInsertionEventHandler {
     @Override
     public Object referenceInsert(Context context, String reference, Object value) {
@@ -62,7 +64,7 @@ public final class EventHandlers {
     }
   }
 
-  /** Is asked after the first with what it has left. */
+  /** Second handler, which receives the result of the first. */
   public static final class Second implements ReferenceInsertionEventHandler {
     @Override
     public Object referenceInsert(Context context, String reference, Object value) {
@@ -71,7 +73,7 @@ public final class EventHandlers {
     }
   }
 
-  /** Gives values for what has none. */
+  /** Returns values for references without one. */
   public static final class Invalid implements InvalidReferenceEventHandler {
     @Override
     public Object invalidGetMethod(Context context, String reference, Object object, String property, Info info) {
@@ -92,7 +94,7 @@ public final class EventHandlers {
     }
   }
 
-  /** Gives a value for a failed call, or fails itself. */
+  /** Returns a value for a failed call, or fails itself. */
   public static final class OnException implements MethodExceptionEventHandler {
     @Override
     public Object methodException(Context context, Class<?> type, String method, Exception e, Info info) {
@@ -104,7 +106,7 @@ public final class EventHandlers {
     }
   }
 
-  /** Changes or refuses what is included. */
+  /** Changes or refuses included files. */
   public static final class OnInclude implements IncludeEventHandler {
     @Override
     public String includeEvent(Context context, String included, String current, String directive) {

@@ -14,19 +14,19 @@ import org.apache.velocity.util.introspection.VelPropertySet;
 import org.yunti.web.oracle.Journal;
 import org.yunti.web.oracle.model.Person;
 
-/** Introspection of a user's own: what a compiler's inline caches must ask, and how long they may keep the answer. */
+/** Custom introspection, which shows what a compiler's inline caches must look up and how long they may keep it. */
 public final class Introspection {
   private Introspection() {}
 
   /**
-   * Answers for names that begin with `my`. An answer remembers the object and the place that it was asked for, so that one that is
-   * kept too long or not long enough shows.
+   * Uberspector for names that begin with `my`. A result keeps the object and the place of its lookup, so a cache that
+   * keeps it too long or too short is detected.
    */
   public static class Own extends UberspectImpl {
     @Override
     public VelPropertyGet getPropertyGet(Object o, String name, Info info) {
-      return name.startsWith("my") ? new Getter(name, text(o) + " at " + info, !name.startsWith("mynot")) : super.getPropertyGet(o, name,
-          info);
+      return name.startsWith("my") ? new Getter(name, text(o) + " at " + info, !name.startsWith("mynot"))
+          : super.getPropertyGet(o, name, info);
     }
 
     @Override
@@ -38,7 +38,8 @@ public final class Introspection {
 
     @Override
     public VelPropertySet getPropertySet(Object o, String name, Object value, Info info) {
-      return name.startsWith("my") ? new Setter(name, text(o) + " at " + info) : super.getPropertySet(o, name, value, info);
+      return name.startsWith("my") ? new Setter(name, text(o) + " at " + info)
+          : super.getPropertySet(o, name, value, info);
     }
 
     @Override
@@ -52,16 +53,16 @@ public final class Introspection {
     return o instanceof Person person ? person.state() : o.getClass().getSimpleName();
   }
 
-  private record Getter(String name, String asked, boolean isCacheable) implements VelPropertyGet {
+  private record Getter(String name, String requested, boolean isCacheable) implements VelPropertyGet {
     @Override
     public Object invoke(Object o) {
       if (name.endsWith("Null")) {
         return null;
       }
       if (name.endsWith("Bad")) {
-        throw new IllegalArgumentException("the getter says no");
+        throw new IllegalArgumentException("the getter refuses");
       }
-      return name + " of " + text(o) + ", asked for " + asked;
+      return name + " of " + text(o) + ", requested for " + requested;
     }
 
     @Override
@@ -70,10 +71,10 @@ public final class Introspection {
     }
   }
 
-  private record Setter(String name, String asked) implements VelPropertySet {
+  private record Setter(String name, String requested) implements VelPropertySet {
     @Override
     public Object invoke(Object o, Object value) {
-      Journal.note("set " + name + " of " + text(o) + " to " + value + ", asked for " + asked);
+      Journal.note("set " + name + " of " + text(o) + " to " + value + ", requested for " + requested);
       return null;
     }
 
@@ -88,10 +89,11 @@ public final class Introspection {
     }
   }
 
-  private record Caller(String name, String asked, boolean isCacheable) implements VelMethod {
+  private record Caller(String name, String requested, boolean isCacheable) implements VelMethod {
     @Override
     public Object invoke(Object o, Object[] arguments) {
-      return name.endsWith("Null") ? null : name + " of " + text(o) + " with " + arguments.length + ", asked for " + asked;
+      return name.endsWith("Null") ? null : name + " of " + text(o) + " with " + arguments.length + ", requested for "
+          + requested;
     }
 
     @Override
@@ -110,7 +112,7 @@ public final class Introspection {
     }
   }
 
-  /** Makes a text of every number and a number of the text "seven". */
+  /** Conversion of every number to a text, and of the text "seven" to a number. */
   public static final class Conversion implements TypeConversionHandler {
     @Override
     public boolean isExplicitlyConvertible(Type formal, Class<?> actual, boolean possibleVarArg) {

@@ -7,11 +7,11 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.yunti.web.oracle.Case;
 
-/** All cases that are written as text. */
+/** All cases written as text. */
 public final class Themes {
   private static final List<String> NAMES = List.of(
-      "references", "properties", "methods", "index", "set", "conditions", "foreach", "macros", "define", "parse", "literals", "strict",
-      "gobbling", "escapes", "context");
+      "references", "properties", "methods", "index", "set", "conditions", "foreach", "macros", "define", "parse",
+      "literals", "strict", "gobbling", "escapes", "context");
 
   private Themes() {}
 

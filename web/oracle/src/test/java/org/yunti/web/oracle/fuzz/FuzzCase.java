@@ -21,7 +21,7 @@ import org.yunti.web.oracle.model.Model;
 import org.yunti.web.oracle.model.Person;
 import org.yunti.web.oracle.model.Robot;
 
-/** The case of a seed: templates, properties and contexts. */
+/** Case of a seed: templates, properties and contexts. */
 final class FuzzCase {
   private static final Map<String, List<String>> PROPERTIES = new LinkedHashMap<>();
 
@@ -60,7 +60,8 @@ final class FuzzCase {
     PROPERTIES.put("introspector.uberspect.class", List.of("org.apache.velocity.util.introspection.SecureUberspector"));
   }
 
-  private static final String DIRECTIVES = Stream.of(Directives.Show.class, Directives.Upper.class, Directives.Fill.class)
+  private static final String DIRECTIVES = Stream.of(Directives.Show.class, Directives.Upper.class,
+      Directives.Fill.class)
       .map(Class::getName).collect(Collectors.joining(","));
 
   private FuzzCase() {}
@@ -76,7 +77,8 @@ final class FuzzCase {
       parts.add("part" + n + ".vm");
     }
     c.main(grammar.template(4 + random.nextInt(28), parts));
-    c.property("directive.foreach.max_loops", random.nextInt(10) == 0 ? "2" : "12").property("runtime.custom_directives", DIRECTIVES);
+    c.property("directive.foreach.max_loops", random.nextInt(10) == 0 ? "2" : "12")
+        .property("runtime.custom_directives", DIRECTIVES);
     if (random.nextInt(4) == 0) {
       c.template("velocimacros.vtl", "#macro(lib $a)[lib $a $!bodyContent]#end\n#macro(lib2)\n  lib2 $s\n#end\n");
     }
@@ -136,7 +138,7 @@ final class FuzzCase {
     };
   }
 
-  /** Text of any characters: halves of pairs, controls, wide ones. */
+  /** Generates text of any characters: halves of pairs, controls, wide characters. */
   private static String wild(SplittableRandom random) {
     StringBuilder text = new StringBuilder();
     for (int n = random.nextInt(12); n > 0; n--) {

@@ -14,15 +14,15 @@ import org.yunti.web.oracle.Differential;
 import org.yunti.web.oracle.Wrong;
 
 /**
- * Random cases, the same in every build, so that a failure is of what was changed: others are for `make test-full-web`.
- * `-Dyunti.fuzz.seed=S -Dyunti.fuzz.cases=1` repeats the one that failed.
+ * Test of random cases, the same in every build, so that a failure comes from a change; `make test-full-web` uses other
+ * seeds. Repeat a failure with `-Dyunti.fuzz.seed=S -Dyunti.fuzz.cases=1`.
  */
 class FuzzTest {
   private static final int SHOWN_MAX = 3;
   private static final int ATTEMPTS = 1500;
 
   @Test
-  void compiledIsStock() {
+  void rendersAsStockVelocity() {
     long seed = Long.getLong("yunti.fuzz.seed", 1);
     int cases = Integer.getInteger("yunti.fuzz.cases", 4000);
     System.out.println("fuzz: " + cases + " cases from seed " + seed);
@@ -33,7 +33,7 @@ class FuzzTest {
     for (int i = 0; i < cases && differences.size() < SHOWN_MAX; i++) {
       Optional<Difference> difference = compiler.compare(FuzzCase.of(seed + i));
       if (difference.isPresent() && new Differential(null).compare(difference.get().of()).isPresent()) {
-        // Such as the length of a text with an identity hash code.
+        // for example the length of a text with an identity hash code
         unsteady++;
       } else {
         difference.map(d -> new Shrinker(compiler::compare, ATTEMPTS).shrink(d)).ifPresent(differences::add);
@@ -46,7 +46,7 @@ class FuzzTest {
     }
   }
 
-  /** Cases that mostly end with a mistake would test little. */
+  /** Most cases must render: cases that fail early test little. */
   @Test
   void mostCasesRender() {
     int rendered = 0;
@@ -62,13 +62,13 @@ class FuzzTest {
   }
 
   @Test
-  void caseOfASeedIsTheSame() {
+  void makesTheSameCaseFromASeed() {
     assertEquals(FuzzCase.of(7).templates(), FuzzCase.of(7).templates());
     assertEquals(Differential.stock(FuzzCase.of(7)), Differential.stock(FuzzCase.of(7)));
   }
 
   @Test
-  void wrongEngineIsFoundAndMadeSmall() {
+  void findsAndReducesAWrongCase() {
     Differential wrong = new Differential(Wrong.Text.class.getName());
     for (long seed = 0; seed < 2000; seed++) {
       Case c = FuzzCase.of(seed);

@@ -7,7 +7,7 @@ import java.util.function.Function;
 import org.yunti.web.oracle.Case;
 import org.yunti.web.oracle.Difference;
 
-/** Makes a failing case small: leaves out pages, properties, templates and pieces of text as long as it fails. */
+/** Reducer of failing cases: leaves out pages, properties, templates and pieces of text while the case fails. */
 public final class Shrinker {
   private final Function<Case, Optional<Difference>> compare;
   private int attemptsLeft;
@@ -58,7 +58,7 @@ public final class Shrinker {
     return pairs(name) || smaller;
   }
 
-  /** A directive and its end must go together. */
+  /** Removes pieces in pairs: a directive and its end must go together. */
   private boolean pairs(String name) {
     boolean smaller = false;
     boolean again;
@@ -84,7 +84,7 @@ public final class Shrinker {
       return false;
     }
     Optional<Difference> difference = compare.apply(c);
-    // Another kind of difference is another mistake.
+    // A different kind of difference is another fault.
     if (difference.isEmpty() || !difference.get().what().equals(smallest.what())) {
       return false;
     }

@@ -9,8 +9,8 @@ import org.slf4j.helpers.MessageFormatter;
 import org.yunti.web.oracle.Journal;
 
 /**
- * Writes debug messages and graver ones into the journal, with the exception and the MDC. What the compiler says about itself is no
- * part of Velocity's semantics, so loggers of this project are passed over.
+ * Logger that writes messages from DEBUG on to the journal, with the exception and the MDC. It skips loggers of this
+ * project: the compiler's messages are no part of Velocity's semantics.
  */
 public final class JournalLogger extends LevelledLogger {
   private static final long serialVersionUID = 1;
@@ -24,9 +24,10 @@ public final class JournalLogger extends LevelledLogger {
     if (level == Level.TRACE || name.startsWith("org.yunti.")) {
       return;
     }
-    // The text of an argument is a call to its toString(): that counts too, so the journal stays open here.
+    // Formatting an argument calls its toString(), which counts too, so the journal stays open here.
     FormattingTuple text = MessageFormatter.arrayFormat(format, arguments);
-    StringBuilder line = new StringBuilder("log ").append(level).append(' ').append(name).append(": ").append(text.getMessage());
+    StringBuilder line = new StringBuilder("log ").append(level).append(' ').append(name).append(": ")
+        .append(text.getMessage());
     for (Throwable t = text.getThrowable(); t != null; t = t.getCause()) {
       line.append(" <- ").append(t.getClass().getName()).append(": ").append(t.getMessage());
     }

@@ -3,7 +3,7 @@ package org.yunti.web.oracle.log;
 import org.slf4j.event.Level;
 import org.slf4j.helpers.MarkerIgnoringBase;
 
-/** The thirty methods of an SLF4J logger, brought to one. */
+/** Base of a logger: the thirty methods of an SLF4J logger, reduced to one. */
 abstract class LevelledLogger extends MarkerIgnoringBase {
   private static final long serialVersionUID = 1;
 

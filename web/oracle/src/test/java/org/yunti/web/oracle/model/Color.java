@@ -1,6 +1,6 @@
 package org.yunti.web.oracle.model;
 
-/** An enumeration with a body, whose constants are of classes of their own. */
+/** Enumeration whose constants have classes of their own. */
 public enum Color {
   RED,
   GREEN {

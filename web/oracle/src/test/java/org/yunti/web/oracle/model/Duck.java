@@ -4,11 +4,11 @@ import java.util.Iterator;
 import java.util.List;
 import org.yunti.web.oracle.Journal;
 
-/** Objects that Velocity takes for something else by the methods they have. */
+/** Objects that Velocity converts by their methods. */
 public final class Duck {
   private Duck() {}
 
-  /** Counts its texts, in the journal. */
+  /** Text that records each call. */
   public static final class Text {
     private final String text;
 
@@ -71,7 +71,7 @@ public final class Duck {
     }
   }
 
-  /** Empty by its method, in several spellings. */
+  /** Value that is empty by its method, in several spellings. */
   public static final class Empty {
     public boolean isEmpty() {
       Journal.note("isEmpty");
@@ -119,7 +119,7 @@ public final class Duck {
     }
   }
 
-  /** Has an iterator without being Iterable. */
+  /** Value with an iterator() that is not Iterable. */
   public static final class Loop {
     public Iterator<String> iterator() {
       Journal.note("iterator");

@@ -1,6 +1,6 @@
 package org.yunti.web.oracle.model;
 
-/** Not public: only what the interface has may be called from a template. */
+/** Class that is not public: a template may only call the methods of its interface. */
 final class Hidden implements Shape {
   private final String title;
 

@@ -6,11 +6,11 @@ import java.util.Iterator;
 import java.util.List;
 import org.yunti.web.oracle.Journal;
 
-/** Things to iterate over that tell when they are asked, closed, or fail. */
+/** Iterables and iterators that record calls and closing, or fail. */
 public final class Loops {
   private Loops() {}
 
-  /** An iterator that must be closed, and is noted at each step. */
+  /** Closeable iterator that records each step. */
   public static final class Source implements Iterator<Object>, Closeable {
     private final Iterator<?> elements;
 
@@ -45,17 +45,17 @@ public final class Loops {
     }
   }
 
-  /** The iterator itself: Velocity does not close what the template was given. */
+  /** Returns an iterator: Velocity does not close an iterator of the template. */
   public static Source iterator(Object... elements) {
     return new Source(List.of(elements).iterator());
   }
 
-  /** What it iterates by is the loop's own, and closed after it. */
+  /** Returns an iterable: its iterator belongs to the loop, which closes it. */
   public static Iterable<Object> iterable(Object... elements) {
     return new Opening(List.of(elements));
   }
 
-  /** Public, so that a template may call it. */
+  /** Iterable; public, so that a template may call it. */
   public static final class Opening implements Iterable<Object> {
     private final Collection<?> elements;
 

@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.velocity.context.Context;
 
 /**
- * The context that most cases are rendered with. It comes in three kinds with the same keys: 0 has beans, 1 has beans and containers of
- * other classes, 2 has maps for beans, arrays for lists, and other types of numbers. A case goes through 0, 1, 2, 0.
+ * Context of most cases, in three kinds with the same keys. Kind 0 has beans. Kind 1 has beans and containers of other
+ * classes. Kind 2 has maps for beans, arrays for lists, and other types of numbers. A case renders with 0, 1, 2, 0.
  */
 public final class Model {
   public static final int KINDS = 3;
@@ -29,8 +29,8 @@ public final class Model {
     return context(kind, false);
   }
 
-  public static Context context(int kind, boolean questions) {
-    Context context = new WatchedContext(questions);
+  public static Context context(int kind, boolean recordsReads) {
+    Context context = new WatchedContext(recordsReads);
     beans(context, kind);
     texts(context, kind);
     numbers(context, kind);
@@ -120,7 +120,8 @@ public final class Model {
 
   private static void containers(Context context, int kind) {
     List<Object> letters = Arrays.asList("a", "b", "c");
-    context.put("list", kind == 0 ? new ArrayList<>(letters) : kind == 1 ? new LinkedList<>(letters) : letters.toArray());
+    context.put("list", kind == 0 ? new ArrayList<>(letters) : kind == 1 ? new LinkedList<>(letters)
+        : letters.toArray());
     context.put("nums", kind == 2 ? new int[] {1, 2, 3} : new ArrayList<>(List.of(1, 2, 3)));
     context.put("strings", new String[] {"x", "y"});
     context.put("longs", new long[] {1, 2});

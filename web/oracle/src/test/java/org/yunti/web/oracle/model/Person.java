@@ -7,9 +7,9 @@ import java.util.Map;
 import org.yunti.web.oracle.Journal;
 import org.yunti.web.oracle.State;
 
-/** A bean with all kinds of members; each call is noted. */
+/** Bean with all kinds of members; it records each call. */
 public class Person implements State {
-  /** Public fields are properties too, after getters. */
+  /** Public field: a property, after getters. */
   public String field = "field";
   public int number = 7;
   public final String constant = "constant";
@@ -78,7 +78,7 @@ public class Person implements State {
     return note("getNothing", null);
   }
 
-  /** A property whose name begins with a small letter in the method. */
+  /** Getter whose name has a small letter after get. */
   public String getlower() {
     return note("getlower", "lower");
   }
@@ -229,7 +229,8 @@ public class Person implements State {
 
   @Override
   public String state() {
-    return name + ',' + age + ',' + (any == null ? "null" : any.getClass().getSimpleName()) + ',' + field + ',' + number + ','
+    return name + ',' + age + ',' + (any == null ? "null" : any.getClass().getSimpleName()) + ',' + field + ',' + number
+        + ','
         + (friend == null ? "" : friend.state());
   }
 

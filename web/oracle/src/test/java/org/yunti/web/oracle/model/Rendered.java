@@ -6,7 +6,7 @@ import org.apache.velocity.context.InternalContextAdapter;
 import org.apache.velocity.runtime.Renderable;
 import org.yunti.web.oracle.Journal;
 
-/** A value that writes itself, or says that it has not. */
+/** Value that writes itself, or reports that it did not. */
 public final class Rendered implements Renderable {
   private final boolean done;
 

@@ -2,7 +2,7 @@ package org.yunti.web.oracle.model;
 
 import org.yunti.web.oracle.Journal;
 
-/** The same members and more behind another class: what was cached for a person must not serve a robot. */
+/** Person with more members in another class: entries cached for a person must not serve a robot. */
 public final class Robot extends Person {
   public Robot(String name) {
     super(name);
@@ -13,13 +13,13 @@ public final class Robot extends Person {
     return "robot";
   }
 
-  /** Hides that a person has no such thing. */
+  /** Returns a property that a person lacks. */
   public String getModel() {
     Journal.note("robot.getModel");
     return "R2";
   }
 
-  /** Where a property is not found, Velocity asks get(String). */
+  /** Returns a value by key: Velocity calls get(String) for a missing property. */
   public Object get(String key) {
     Journal.note("robot.get " + key);
     return key.startsWith("no") ? null : "got " + key;

@@ -1,6 +1,6 @@
 package org.yunti.web.oracle.model;
 
-/** A public interface of classes that are not public. */
+/** Public interface of classes that are not public. */
 public interface Shape {
   String getTitle();
 

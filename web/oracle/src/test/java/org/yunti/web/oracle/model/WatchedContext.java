@@ -3,12 +3,12 @@ package org.yunti.web.oracle.model;
 import org.apache.velocity.VelocityContext;
 import org.yunti.web.oracle.Journal;
 
-/** A context that notes writes and removals, and questions too where a case wants them counted. */
+/** Context that records writes and removals, and on request also reads. */
 public final class WatchedContext extends VelocityContext {
-  private final boolean questions;
+  private final boolean recordsReads;
 
-  public WatchedContext(boolean questions) {
-    this.questions = questions;
+  public WatchedContext(boolean recordsReads) {
+    this.recordsReads = recordsReads;
   }
 
   @Override
@@ -25,7 +25,7 @@ public final class WatchedContext extends VelocityContext {
 
   @Override
   public Object internalGet(String key) {
-    if (questions) {
+    if (recordsReads) {
       Journal.note("context get " + key);
     }
     return super.internalGet(key);
@@ -33,7 +33,7 @@ public final class WatchedContext extends VelocityContext {
 
   @Override
   public boolean internalContainsKey(String key) {
-    if (questions) {
+    if (recordsReads) {
       Journal.note("context contains " + key);
     }
     return super.internalContainsKey(key);

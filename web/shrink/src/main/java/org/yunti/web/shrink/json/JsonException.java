@@ -1,9 +1,10 @@
 package org.yunti.web.shrink.json;
 
-/** No JSON, and where. */
+/** Error of JSON text, with line and column. */
 public final class JsonException extends Exception {
   private static final long serialVersionUID = 1;
 
+  /** Creates an error with a message. */
   public JsonException(String message) {
     super(message);
   }

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * JSON (RFC 8259) as the objects of a model: maps in their order, lists, strings, booleans, null; numbers as Integer, Long, BigInteger or
- * Double, the first that holds them.
+ * Reader of JSON (RFC 8259) into model objects: maps in their order, lists, strings, booleans, null; numbers as
+ * Integer, Long, BigInteger or Double, the first that holds them.
  */
 public final class JsonReader {
   private static final int DEPTH_MAX = 500;
@@ -21,13 +21,17 @@ public final class JsonReader {
     this.text = text;
   }
 
-  /** @throws JsonException with line and column */
+  /**
+   * Reads one JSON value.
+   *
+   * @throws JsonException if the text is not JSON; the message has line and column
+   */
   public static Object read(String text) throws JsonException {
     JsonReader reader = new JsonReader(text.startsWith("\ufeff") ? text.substring(1) : text);
     Object value = reader.value(0);
     reader.blanks();
     if (reader.at < reader.text.length()) {
-      throw reader.wrong("there is something behind the value");
+      throw reader.wrong("there is text after the value");
     }
     return value;
   }
@@ -55,14 +59,14 @@ public final class JsonReader {
   private void expect(char c) throws JsonException {
     blanks();
     if (peek() != c) {
-      throw wrong("'" + c + "' is expected" + (at >= text.length() ? ", and the text ends" : ", and not '" + peek() + "'"));
+      throw wrong("'" + c + "' is expected" + (at >= text.length() ? ", but the text ends" : ", not '" + peek() + "'"));
     }
     at++;
   }
 
   private Object value(int depth) throws JsonException {
     if (depth > DEPTH_MAX) {
-      throw wrong("more than " + DEPTH_MAX + " values inside of each other");
+      throw wrong("more than " + DEPTH_MAX + " nested values");
     }
     blanks();
     return switch (peek()) {
@@ -137,7 +141,8 @@ public final class JsonReader {
       }
       char c = text.charAt(at);
       if (c < ' ') {
-        throw wrong("a control character in a string; write it as \\u00" + (c < 16 ? "0" : "") + Integer.toHexString(c));
+        throw wrong("a control character in a string; write it as \\u00" + (c < 16 ? "0" : "")
+            + Integer.toHexString(c));
       }
       at++;
       if (c == '"') {
@@ -173,7 +178,8 @@ public final class JsonReader {
     }
     if (number.matches("-?[0-9]+")) {
       BigInteger whole = new BigInteger(number);
-      return whole.bitLength() < 32 ? (Object) whole.intValue() : whole.bitLength() < 64 ? (Object) whole.longValue() : whole;
+      return whole.bitLength() < 32 ? (Object) whole.intValue() : whole.bitLength() < 64 ? (Object) whole.longValue()
+          : whole;
     }
     return new BigDecimal(number).doubleValue();
   }

@@ -4,12 +4,13 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 
-/** Maps, lists, strings, numbers, booleans and null as JSON, two blanks a level. */
+/** Writer of maps, lists, strings, numbers, booleans and null as JSON, indented by two blanks per level. */
 public final class JsonWriter {
   private final StringBuilder out = new StringBuilder();
 
   private JsonWriter() {}
 
+  /** Returns a value as JSON, with a line end. */
   public static String write(Object value) {
     JsonWriter writer = new JsonWriter();
     writer.value(value, "\n");

@@ -9,11 +9,11 @@ import org.apache.velocity.runtime.resource.Resource;
 import org.apache.velocity.runtime.resource.loader.ResourceLoader;
 import org.apache.velocity.util.ExtProperties;
 
-/** Templates wherever Spring finds resources: in a jar of jars, in folders, at URLs. */
+/** Resource loader of Velocity that finds templates as Spring resources: in nested jars, in folders, at URLs. */
 public final class SpringResourceLoader extends ResourceLoader {
-  /** Of the engine: Spring's loader. */
+  /** Attribute of the engine: Spring's loader. */
   static final String LOADER = "yunti.spring.loader";
-  /** Of the engine: where templates are. */
+  /** Attribute of the engine: the folder of the templates. */
   static final String LOCATION = "yunti.spring.location";
 
   @Override
@@ -35,7 +35,8 @@ public final class SpringResourceLoader extends ResourceLoader {
     try {
       return new InputStreamReader(found.getInputStream(), Charset.forName(encoding));
     } catch (IOException e) {
-      throw new ResourceNotFoundException("there is no template at " + found.getDescription() + " (yunti.velocity.location)", e);
+      throw new ResourceNotFoundException("there is no template at " + found.getDescription()
+          + " (yunti.velocity.location)", e);
     }
   }
 

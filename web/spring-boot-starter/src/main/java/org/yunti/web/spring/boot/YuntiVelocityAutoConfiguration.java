@@ -14,7 +14,10 @@ import org.yunti.web.page.PageRenderer;
 import org.yunti.web.spring.TemplateViewResolver;
 import org.yunti.web.velocity.CompilingResourceManager;
 
-/** An engine, pages and a view resolver; each steps back where the application has its own. */
+/**
+ * Auto-configuration of an engine, a page renderer and a view resolver; each is left out if the application has its
+ * own.
+ */
 @AutoConfiguration
 @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
 @ConditionalOnProperty(name = "yunti.velocity.enabled", matchIfMissing = true)
@@ -35,7 +38,8 @@ public class YuntiVelocityAutoConfiguration {
     properties.putAll(settings.properties());
     engine.setProperties(properties);
     engine.setApplicationAttribute(SpringResourceLoader.LOADER, resources);
-    engine.setApplicationAttribute(SpringResourceLoader.LOCATION, settings.location().endsWith("/") ? settings.location()
+    engine.setApplicationAttribute(SpringResourceLoader.LOCATION, settings.location().endsWith("/")
+        ? settings.location()
         : settings.location() + "/");
     engine.init();
     return engine;

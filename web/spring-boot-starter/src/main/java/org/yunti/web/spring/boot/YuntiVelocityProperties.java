@@ -8,25 +8,26 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * {@code yunti.velocity.*}.
+ * Settings {@code yunti.velocity.*}.
  *
- * @param enabled whether there is an engine and a view resolver; on
- * @param compile whether templates are compiled; off, stock Velocity renders them
- * @param location where templates are, as Spring names resources
- * @param prefix before the name of a view
- * @param suffix behind it
- * @param charset of templates and of pages
- * @param contentType of pages; without it, text/html in their charset
- * @param cache whether templates are kept; off, each is looked at again whenever it is asked for, which is for development
- * @param requestContextAttribute the name under which templates see Spring's RequestContext; without it they do not
- * @param properties properties of Velocity itself, which win over the others
+ * @param enabled true creates the engine and the view resolver; default true
+ * @param compile true compiles templates, false renders them with stock Velocity; default true
+ * @param location folder of the templates, as a Spring resource; default {@code classpath:/templates/}
+ * @param prefix prefix of template names; default empty
+ * @param suffix suffix of template names; default {@code .vm}
+ * @param charset charset of templates and pages; default UTF-8
+ * @param contentType content type of pages; default text/html in their charset
+ * @param cache true keeps templates, false reloads changed ones on each use, for development; default true
+ * @param requestContextAttribute name of Spring's RequestContext in templates; default none
+ * @param properties properties of Velocity, which win over the others
  */
 @ConfigurationProperties("yunti.velocity")
 public record YuntiVelocityProperties(@DefaultValue("true") boolean enabled, @DefaultValue("true") boolean compile,
-    @DefaultValue("classpath:/templates/") String location, @DefaultValue("") String prefix, @DefaultValue(".vm") String suffix,
-    Charset charset, String contentType, @DefaultValue("true") boolean cache, String requestContextAttribute,
-    Map<String, String> properties) {
+    @DefaultValue("classpath:/templates/") String location, @DefaultValue("") String prefix,
+    @DefaultValue(".vm") String suffix, Charset charset, String contentType, @DefaultValue("true") boolean cache,
+    String requestContextAttribute, Map<String, String> properties) {
 
+  /** Replaces missing values by their defaults. */
   public YuntiVelocityProperties {
     charset = charset == null ? StandardCharsets.UTF_8 : charset;
     properties = properties == null ? Map.of() : new HashMap<>(properties);

@@ -22,13 +22,14 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.yunti.web.spring.TemplateViewResolver;
 import org.yunti.web.velocity.CompiledTemplate;
 
-/** An application on its own server. */
+/** Tests of the starter in an application with its own server. */
 @SpringBootTest(webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
-    properties = {"yunti.velocity.properties.parser.space_gobbling=none", "spring.main.banner-mode=off", "logging.level.root=warn"})
+    properties = {"yunti.velocity.properties.parser.space_gobbling=none", "spring.main.banner-mode=off",
+        "logging.level.root=warn"})
 class StarterTest {
   @SpringBootApplication
   static class Shop {
-    /** What an application writes. */
+    /** Controller of an application. */
     @Controller
     static class Teas {
       @GetMapping("/teas")
@@ -45,7 +46,7 @@ class StarterTest {
   private VelocityEngine engine;
 
   @Test
-  void aControllerAndATemplateAreAPage() {
+  void rendersTheTemplateOfAController() {
     ResponseEntity<String> page = client.getForEntity("/teas", String.class);
     assertEquals("<h1>茶</h1><p>1 龙井</p><p>2 oolong</p>\n", page.getBody());
     assertEquals("text/html;charset=UTF-8", page.getHeaders().getFirst(HttpHeaders.CONTENT_TYPE));
@@ -58,19 +59,21 @@ class StarterTest {
       new WebApplicationContextRunner().withConfiguration(AutoConfigurations.of(YuntiVelocityAutoConfiguration.class));
 
   @Test
-  void compilingCanBeSwitchedOff() {
+  void rendersWithStockVelocityOnRequest() {
     runner.withPropertyValues("yunti.velocity.compile=false")
-        .run(context -> assertEquals(Template.class, context.getBean(VelocityEngine.class).getTemplate("teas.vm").getClass()));
+        .run(context -> assertEquals(Template.class, context.getBean(VelocityEngine.class).getTemplate("teas.vm")
+        .getClass()));
   }
 
   @Test
-  void allOfItCanBeSwitchedOff() {
+  void createsNothingIfDisabled() {
     runner.withPropertyValues("yunti.velocity.enabled=false")
-        .run(context -> assertFalse(context.containsBean("templateViewResolver") || context.containsBean("velocityEngine")));
+        .run(context -> assertFalse(context.containsBean("templateViewResolver")
+        || context.containsBean("velocityEngine")));
   }
 
   @Test
-  void anEngineOfTheApplicationIsTaken() {
+  void usesTheEngineOfTheApplication() {
     VelocityEngine own = new VelocityEngine();
     runner.withBean(VelocityEngine.class, () -> own).run(context -> {
       assertEquals(own, context.getBean(VelocityEngine.class));

@@ -45,16 +45,21 @@ import org.yunti.web.velocity.tree.CompiledNode;
 import org.yunti.web.velocity.tree.EngineFacts;
 import org.yunti.web.velocity.tree.Internals;
 
-/** One method: what renders. Static text is gathered and written before whatever comes next that can be seen. */
+/**
+ * Generator of one rendering method. It gathers static text and writes it before the next code with a visible effect.
+ */
 final class BodyGenerator {
-  /** The JIT stops inlining where a method and all that is inlined into it pass 8,000 bytes: a reference is about 300 with its call site. */
+  /**
+   * Bytes of bytecode per method: the JIT stops inlining when a method and its inlined calls pass 8,000 bytes; a
+   * reference has about 300 with its call site.
+   */
   private static final int METHOD_BYTES = 600;
 
   final TemplateCompiler compiler;
   final EngineFacts engine;
   final ClassGenerator owner;
   final MethodVisitor code;
-  /** The variable that holds the writer. */
+  /** Variable of the writer. */
   int out = 1;
   private final ValueGenerator values;
   private final List<NamingHandler> handlers = new ArrayList<>();
@@ -62,13 +67,18 @@ final class BodyGenerator {
   private int variables;
   private int size;
   private final SpareScopes spares;
-  /** How many loops of this piece the code is within. */
+  /** Depth of loops around the current code in this piece. */
   private int loops;
-  /** Where an unscoped #break goes; null: it has to be thrown. */
+  /** Target of an unscoped #break; null if it must be thrown. */
   private Label breakTarget;
 
-  /** @param spares what the method has for its loops; null: nothing */
-  BodyGenerator(TemplateCompiler compiler, ClassGenerator owner, MethodVisitor code, int parameters, SpareScopes spares) {
+  /**
+   * Creates the generator of one method.
+   *
+   * @param spares reusable scopes of the method's loops; null: none
+   */
+  BodyGenerator(TemplateCompiler compiler, ClassGenerator owner, MethodVisitor code, int parameters,
+      SpareScopes spares) {
     this.compiler = compiler;
     this.owner = owner;
     this.code = code;
@@ -79,7 +89,7 @@ final class BodyGenerator {
     code.visitCode();
   }
 
-  /** A method that renders a whole piece. */
+  /** Creates the generator of a method that renders a whole piece. */
   static BodyGenerator ofPiece(TemplateCompiler compiler, ClassGenerator owner, MethodVisitor code) {
     SpareScopes spares = new SpareScopes();
     BodyGenerator body = new BodyGenerator(compiler, owner, code, SpareScopes.VARIABLE + 1, spares);
@@ -108,7 +118,7 @@ final class BodyGenerator {
     code.visitEnd();
   }
 
-  /** Code behind the end of the method: handlers of exceptions. */
+  /** Adds an exception handler after the end of the method. */
   void atEnd(NamingHandler handler) {
     handlers.add(handler);
   }
@@ -121,7 +131,7 @@ final class BodyGenerator {
     return variables;
   }
 
-  /** Variables since {@code mark} serve again. */
+  /** Frees the variables created since {@code mark}. */
   void release(int mark) {
     variables = mark;
   }
@@ -154,7 +164,7 @@ final class BodyGenerator {
     text.append(more);
   }
 
-  /** Writes the static text that has been gathered. */
+  /** Writes the gathered static text. */
   void flush() {
     if (!text.isEmpty()) {
       load(new StaticText(text.toString()));
@@ -170,7 +180,7 @@ final class BodyGenerator {
 
   // ---- sequences ----
 
-  /** Renders nodes here, or as methods of their own where they are too many for one. */
+  /** Renders nodes in this method, or in several methods if they are too many for one. */
   void nodes(List<Node> all) {
     int sum = 0;
     for (Node node : all) {
@@ -211,7 +221,8 @@ final class BodyGenerator {
     }
     code.visitMethodInsn(Opcodes.INVOKESTATIC, owner.name(), method, ClassGenerator.RENDER_PART, false);
     size += 8;
-    BodyGenerator body = new BodyGenerator(compiler, owner, owner.method(method, ClassGenerator.RENDER_PART), SpareScopes.VARIABLE + 1, spares);
+    BodyGenerator body = new BodyGenerator(compiler, owner, owner.method(method, ClassGenerator.RENDER_PART),
+        SpareScopes.VARIABLE + 1, spares);
     body.loops = loops;
     body.nodes(nodes);
     body.finish(Opcodes.RETURN);
@@ -225,7 +236,7 @@ final class BodyGenerator {
     return children;
   }
 
-  /** The children of a block or of the like. */
+  /** Renders the children of a block or similar node. */
   private void children(SimpleNode parent) {
     int cost = compiler.cost.of(parent);
     if (cost > TemplateCompiler.HUGE) {
@@ -234,7 +245,8 @@ final class BodyGenerator {
         load(standIn);
         loadContext();
         loadOut();
-        code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, TREE + "CompiledNode", "render", "(" + CONTEXT + WRITER + ")Z", false);
+        code.visitMethodInsn(Opcodes.INVOKEVIRTUAL, TREE + "CompiledNode", "render", "(" + CONTEXT + WRITER + ")Z",
+            false);
         code.visitInsn(Opcodes.POP);
       }
     } else if (size + cost > METHOD_BYTES) {
@@ -247,7 +259,8 @@ final class BodyGenerator {
   // ---- nodes that render ----
 
   private void node(Node node) {
-    if (node instanceof ASTText || node instanceof ASTTextblock || node instanceof ASTEscape || node instanceof ASTComment
+    if (node instanceof ASTText || node instanceof ASTTextblock || node instanceof ASTEscape
+        || node instanceof ASTComment
         || node instanceof ASTEscapedDirective) {
       add(rendered(node));
     } else if (node.getClass() == ASTReference.class && compiler.cost.of(node) <= ValueGenerator.HUGE) {
@@ -270,13 +283,13 @@ final class BodyGenerator {
     compiler.explanation.compiled();
   }
 
-  /** What a node writes that always writes the same. */
+  /** Returns the output of a node that always writes the same. */
   private static String rendered(Node node) {
     StringWriter writer = new StringWriter();
     try {
       node.render(null, writer);
     } catch (IOException e) {
-      throw new AssertionError(e); // a StringWriter has none
+      throw new AssertionError(e); // a StringWriter throws no IOException
     }
     return writer.toString();
   }
@@ -287,8 +300,8 @@ final class BodyGenerator {
     load(node, Node.class);
     loadContext();
     loadOut();
-    code.visitMethodInsn(Opcodes.INVOKEINTERFACE, "org/apache/velocity/runtime/parser/node/Node", "render", "(" + CONTEXT + WRITER + ")Z",
-        true);
+    code.visitMethodInsn(Opcodes.INVOKEINTERFACE, "org/apache/velocity/runtime/parser/node/Node", "render",
+        "(" + CONTEXT + WRITER + ")Z", true);
     code.visitInsn(Opcodes.POP);
   }
 
@@ -314,10 +327,11 @@ final class BodyGenerator {
     loadContext();
     loadOut();
     load(site);
-    call(RUNTIME + "References", "writeEscaped", "(Ljava/lang/Object;" + CONTEXT + WRITER + "L" + RUNTIME + "ReferenceSite;)V");
+    call(RUNTIME + "References", "writeEscaped", "(Ljava/lang/Object;" + CONTEXT + WRITER + "L" + RUNTIME
+        + "ReferenceSite;)V");
   }
 
-  /** What stands before a directive on its line. */
+  /** Adds the text before a directive on its line. */
   private void before(String prefix, String morePrefix) {
     if (!morePrefix.isEmpty() || engine.gobbling.compareTo(SpaceGobbling.LINES) < 0) {
       add(prefix);
@@ -325,7 +339,7 @@ final class BodyGenerator {
     add(morePrefix);
   }
 
-  /** What stands behind it. */
+  /** Adds the text after a directive on its line. */
   private void behind(String postfix, String morePrefix) {
     if (!morePrefix.isEmpty() || engine.gobbling == SpaceGobbling.NONE) {
       add(postfix);
@@ -419,26 +433,27 @@ final class BodyGenerator {
       loop(node, (Foreach) directive);
       compiler.explanation.compiled();
     } else if (type == CompiledMacro.class) {
-      // It has been defined when the template was initialised; here it writes nothing.
+      // The macro was defined when the template was initialised; here it writes nothing.
       compiler.render((SimpleNode) node.jjtGetChild(node.jjtGetNumChildren() - 1));
       compiler.explanation.compiled();
     } else if (type == Break.class && node.jjtGetNumChildren() == 0 && breakTarget != null) {
       flush();
       code.visitJumpInsn(Opcodes.GOTO, breakTarget);
       compiler.explanation.compiled();
-      // What follows cannot be reached; a label makes it code of its own all the same.
+      // The code after it is unreachable, but a label keeps it valid.
       code.visitLabel(new Label());
     } else {
-      ask(node, directive);
+      callDirective(node, directive);
     }
     behind(node.getPostfix(), node.getMorePrefix());
   }
 
-  /** The directive renders itself; its arguments and blocks are compiled. */
-  private void ask(ASTDirective node, Directive directive) {
+  /** Generates a call of the directive's own render method; its arguments and blocks are compiled. */
+  private void callDirective(ASTDirective node, Directive directive) {
     flush();
     Class<? extends Directive> type = directive.getClass();
-    boolean isStock = type == RuntimeMacro.class || type == BlockMacro.class || type == Parse.class || type == Include.class
+    boolean isStock = type == RuntimeMacro.class || type == BlockMacro.class || type == Parse.class
+        || type == Include.class
         || type == Evaluate.class || type == Define.class || type == Break.class || type == Stop.class;
     if (isStock) {
       compiler.explanation.compiled();
@@ -449,7 +464,7 @@ final class BodyGenerator {
       Node child = node.jjtGetChild(i);
       if (child instanceof ASTBlock block) {
         if (!(directive instanceof Macro)) {
-          // Other threads may be in the body of a macro already that is not a CompiledMacro.
+          // Other threads may already render the body of a macro that is not a CompiledMacro.
           compiler.render(block);
         }
       } else if (isStock && type != Define.class && !engine.keepsLiterals && !ValueGenerator.isConstant(child)) {
@@ -543,7 +558,8 @@ final class BodyGenerator {
     loadContext();
     code.visitVarInsn(Opcodes.ALOAD, old);
     load(site);
-    call(RUNTIME + "Loops", "stopped", "(Lorg/apache/velocity/runtime/directive/StopCommand;" + CONTEXT + "Ljava/lang/Object;" + siteType + ")V");
+    call(RUNTIME + "Loops", "stopped", "(Lorg/apache/velocity/runtime/directive/StopCommand;" + CONTEXT
+        + "Ljava/lang/Object;" + siteType + ")V");
     code.visitLabel(done);
     loadContext();
     code.visitVarInsn(Opcodes.ALOAD, old);
@@ -563,8 +579,8 @@ final class BodyGenerator {
   }
 
   /**
-   * Leaves the iterator of a loop. That of a list is made here and not behind a call that all loops share: where this loop has only seen
-   * lists, the JIT knows what it is, and needs no object for it.
+   * Leaves the iterator of a loop on the stack. The iterator of a list is made here, not in a call that all loops
+   * share. If this loop only iterated over lists, the JIT knows its class and allocates no object.
    */
   private void iterator(int iterable, LoopSite site) {
     Label other = new Label();
@@ -589,14 +605,14 @@ final class BodyGenerator {
     code.visitMethodInsn(Opcodes.INVOKEINTERFACE, "java/util/Iterator", "hasNext", "()Z", true);
   }
 
-  /** Renders a tree into a string of its own. */
+  /** Renders a tree into a string, which stays on the stack. */
   void interpolate(SimpleNode tree) {
     if (isSimple(tree)) {
       flush();
       into(tree);
       return;
     }
-    // What leaves a loop or a block must not find values half computed on the stack.
+    // A jump out of a loop or a block must not find partial values on the stack.
     String method = owner.newMethodName("string");
     loadContext();
     code.visitMethodInsn(Opcodes.INVOKESTATIC, owner.name(), method, ClassGenerator.VALUE, false);

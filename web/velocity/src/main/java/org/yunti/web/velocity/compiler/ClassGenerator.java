@@ -13,8 +13,8 @@ import org.objectweb.asm.Type;
 import org.yunti.web.velocity.output.StaticText;
 
 /**
- * One hidden class: static methods, one a piece and one a part of a piece that is too large for one method, and the objects that they
- * speak of as static final fields, which the JIT takes for constants.
+ * Generator of one hidden class. It has static methods, one per piece and one per part of a piece that is too large.
+ * The objects that they use are static final fields, which the JIT treats as constants.
  */
 final class ClassGenerator {
   static final String RUNTIME = "org/yunti/web/velocity/runtime/";
@@ -22,21 +22,21 @@ final class ClassGenerator {
   static final String LINK = "org/yunti/web/velocity/link/";
   static final String CONTEXT = "Lorg/apache/velocity/context/InternalContextAdapter;";
   static final String WRITER = "Ljava/io/Writer;";
-  /** Of methods that render. */
+  /** Descriptor of methods that render. */
   static final String RENDER = "(" + CONTEXT + WRITER + ")V";
   static final String SCOPES = "[Lorg/apache/velocity/runtime/directive/ForeachScope;";
-  /** Of methods that render a part of what another one renders: with the scopes of {@link SpareScopes}. */
+  /** Descriptor of methods that render a part of a piece, with the scopes of {@link SpareScopes}. */
   static final String RENDER_PART = "(" + CONTEXT + WRITER + SCOPES + ")V";
-  /** Of methods that compute. */
+  /** Descriptor of methods that compute a value. */
   static final String VALUE = "(" + CONTEXT + ")Ljava/lang/Object;";
-  /** More constants than a class can name and its initialiser can set: about 11 bytes of 65,535 for each. */
+  /** Constants per class: each takes about 11 bytes of the 65,535 of a class initialiser. */
   private static final int CONSTANTS_MAX = 5_000;
 
   private static final int PRIVATE_STATIC = Opcodes.ACC_PRIVATE | Opcodes.ACC_STATIC;
 
   private final ClassWriter writer = new FramesWithoutLoading();
   private final String name;
-  /** The class data. */
+  /** Objects of the class data. */
   private final List<Object> constants = new ArrayList<>();
   private final List<Constant> fields = new ArrayList<>();
   private final Map<Object, Constant> byIdentity = new IdentityHashMap<>();
@@ -44,13 +44,13 @@ final class ClassGenerator {
   private int methods;
 
   /**
-   * A field.
+   * Static field of a constant.
    *
-   * @param index of its object in the class data
+   * @param index index of its object in the class data
    */
   private record Constant(int index, String name, TypeName type) {}
 
-  /** A class as class files name it. */
+  /** Name and descriptor of a class in class files. */
   private record TypeName(String internal, String descriptor) {
     private static final ClassValue<TypeName> KNOWN = new ClassValue<>() {
       @Override
@@ -60,7 +60,10 @@ final class ClassGenerator {
     };
   }
 
-  /** Frames merge objects to Object: generated code keeps each variable at one type, and no class has to be loaded to see that. */
+  /**
+   * Writer whose frames merge all object types to Object: generated code keeps each variable at one type, and no class
+   * must be loaded.
+   */
   private static final class FramesWithoutLoading extends ClassWriter {
     FramesWithoutLoading() {
       super(COMPUTE_FRAMES);
@@ -96,24 +99,28 @@ final class ClassGenerator {
     return writer.visitMethod(PRIVATE_STATIC, method, descriptor, null, null);
   }
 
-  /** Loads an object as a constant; its field has the type of its class, or of {@code type}. */
+  /** Loads an object as a constant; its field has the type {@code type}. */
   void load(MethodVisitor code, Object constant, Class<?> type) {
-    String text = constant instanceof StaticText said ? said.string() : null;
-    Constant known = text == null ? byIdentity.get(constant) : texts.get(text);
-    if (known == null) {
+    String text = constant instanceof StaticText known ? known.string() : null;
+    Constant field = text == null ? byIdentity.get(constant) : texts.get(text);
+    if (field == null) {
       int index = forBootstrap(constant);
-      known = new Constant(index, "c" + index, TypeName.KNOWN.get(type));
-      fields.add(known);
+      field = new Constant(index, "c" + index, TypeName.KNOWN.get(type));
+      fields.add(field);
       if (text == null) {
-        byIdentity.put(constant, known);
+        byIdentity.put(constant, field);
       } else {
-        texts.put(text, known);
+        texts.put(text, field);
       }
     }
-    code.visitFieldInsn(Opcodes.GETSTATIC, name, known.name, known.type.descriptor);
+    code.visitFieldInsn(Opcodes.GETSTATIC, name, field.name, field.type.descriptor);
   }
 
-  /** @return where in the class data bootstrap methods find an object, which has no field: fields are what linking a class costs */
+  /**
+   * Adds an object without a field for bootstrap methods: fields make linking a class slow.
+   *
+   * @return the index of the object in the class data
+   */
   int forBootstrap(Object constant) {
     if (constants.size() == CONSTANTS_MAX) {
       throw new TooLargeException("more than " + CONSTANTS_MAX + " constants");
@@ -130,7 +137,12 @@ final class ClassGenerator {
     return constants.toArray();
   }
 
-  /** @param renders and {@code computes}: the methods of the pieces; null at the number of a piece of the other kind */
+  /**
+   * Returns the bytes of the class.
+   *
+   * @param renders and {@code computes}: the method names of the pieces; null at the number of a piece of the other
+   *     kind
+   */
   byte[] finish(List<String> renders, List<String> computes) {
     dispatch("render", "(I" + CONTEXT + WRITER + ")V", RENDER, renders, true);
     dispatch("value", "(I" + CONTEXT + ")Ljava/lang/Object;", VALUE, computes, false);
@@ -145,7 +157,8 @@ final class ClassGenerator {
   private void initialiser() {
     MethodVisitor code = writer.visitMethod(Opcodes.ACC_STATIC, "<clinit>", "()V", null, null);
     code.visitCode();
-    code.visitMethodInsn(Opcodes.INVOKESTATIC, "java/lang/invoke/MethodHandles", "lookup", "()Ljava/lang/invoke/MethodHandles$Lookup;", false);
+    code.visitMethodInsn(Opcodes.INVOKESTATIC, "java/lang/invoke/MethodHandles", "lookup",
+        "()Ljava/lang/invoke/MethodHandles$Lookup;", false);
     code.visitLdcInsn("_");
     code.visitLdcInsn(Type.getType(Object[].class));
     code.visitMethodInsn(Opcodes.INVOKESTATIC, "java/lang/invoke/MethodHandles", "classData",

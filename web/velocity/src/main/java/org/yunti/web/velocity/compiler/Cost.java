@@ -10,7 +10,7 @@ import org.apache.velocity.runtime.parser.node.ASTText;
 import org.apache.velocity.runtime.parser.node.Node;
 import org.yunti.web.velocity.tree.Internals;
 
-/** About how many bytes of bytecode a node becomes, so that no method grows beyond what the JIT compiles. */
+/** Estimated bytes of bytecode of a node, so that no method grows beyond the JIT's limits. */
 final class Cost {
   private final Map<Node, Integer> known = new IdentityHashMap<>();
 

@@ -4,13 +4,16 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.velocity.runtime.parser.node.Node;
 
-/** What was compiled of a template, and what is left to Velocity's interpreter. */
+/** Explanation of a template's compilation: the compiled nodes, and the nodes left to Velocity's interpreter. */
 public final class Explanation {
   /**
-   * A node that is interpreted, with all below it.
+   * Node that is interpreted, with all nodes below it.
    *
-   * @param literal its source, as far as Velocity keeps it
-   * @param reason why
+   * @param template name of the template
+   * @param line line of the node, from 1
+   * @param column column of the node, from 1
+   * @param literal source of the node, as far as Velocity keeps it
+   * @param reason reason in one phrase
    */
   public record Interpreted(String template, int line, int column, String literal, String reason) {}
 
@@ -41,7 +44,7 @@ public final class Explanation {
     bytes += size;
   }
 
-  /** Nothing is compiled. */
+  /** Records that the whole template is interpreted. */
   void whole(Node root, String reason) {
     compiledNodes = 0;
     interpretedNodes = count(root);
@@ -57,26 +60,27 @@ public final class Explanation {
     return n;
   }
 
-  /** Nodes of the syntax tree that run as bytecode. */
+  /** Returns the number of nodes of the syntax tree that run as bytecode. */
   public int compiledNodes() {
     return compiledNodes;
   }
 
-  /** Nodes that the interpreter renders. */
+  /** Returns the number of nodes that the interpreter renders. */
   public int interpretedNodes() {
     return interpretedNodes;
   }
 
+  /** Returns the interpreted nodes, without the nodes below them. */
   public List<Interpreted> interpreted() {
     return List.copyOf(interpreted);
   }
 
-  /** Size of the generated classes, in bytes. */
+  /** Returns the size of the generated classes in bytes. */
   public int bytecodeBytes() {
     return bytes;
   }
 
-  /** Why the whole template is interpreted; null: it is not. */
+  /** Returns the reason why the whole template is interpreted; null if it is not. */
   public String wholeReason() {
     return wholeReason;
   }

@@ -7,16 +7,17 @@ import org.objectweb.asm.Opcodes;
 import org.yunti.web.velocity.runtime.ReferenceSite;
 
 /**
- * The handler that tells an exception the name of the reference that it comes out of.
+ * Exception handler that adds the name of the reference to the exception.
  *
- * @param root the variable with the value that the reference begins with
+ * @param root variable of the reference's first value
  */
 record NamingHandler(Label handler, int root, ReferenceSite site) {
   void generate(BodyGenerator body) {
     body.code.visitLabel(handler);
     body.code.visitVarInsn(Opcodes.ALOAD, root);
     body.load(site);
-    body.call(RUNTIME + "References", "named", "(Lorg/apache/velocity/exception/MethodInvocationException;Ljava/lang/Object;L" + RUNTIME
+    body.call(RUNTIME + "References", "named",
+        "(Lorg/apache/velocity/exception/MethodInvocationException;Ljava/lang/Object;L" + RUNTIME
         + "ReferenceSite;)Lorg/apache/velocity/exception/MethodInvocationException;");
     body.code.visitInsn(Opcodes.ATHROW);
   }

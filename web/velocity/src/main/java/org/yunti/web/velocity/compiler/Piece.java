@@ -4,10 +4,10 @@ import org.apache.velocity.runtime.parser.node.Node;
 import org.yunti.web.velocity.tree.CompiledNode;
 
 /**
- * What is entered from outside of the generated class: all children of a node, or the value of a node.
+ * Entry point of a generated class: all children of a node, or the value of one child.
  *
- * @param standIn stands in the tree for it
- * @param index of the child whose value it is; -1: it stands for all children, and renders
+ * @param standIn node that replaces it in the tree
+ * @param index index of the child whose value it is; -1 for all children, which are rendered
  */
 record Piece(CompiledNode standIn, int index, Node[] nodes) {
   boolean renders() {

@@ -24,25 +24,26 @@ import org.apache.velocity.runtime.parser.node.ASTWord;
 import org.apache.velocity.runtime.parser.node.Node;
 import org.yunti.web.velocity.tree.Internals;
 
-/** What the body of a loop does with its {@code $foreach}. */
+/** Analysis of the uses of {@code $foreach} in the body of a loop. */
 final class ScopeUse {
-  /** What only tells where the loop is. */
+  /** Properties that only read the loop's position. */
   private static final Set<String> POSITIONS = Set.of("index", "count", "hasNext", "first", "last");
-  private static final Set<Class<?>> HARMLESS = Set.of(ASTText.class, ASTTextblock.class, ASTComment.class, ASTEscape.class,
-      ASTEscapedDirective.class, ASTBlock.class, ASTIfStatement.class, ASTElseStatement.class, ASTElseIfStatement.class, ASTExpression.class,
-      ASTIdentifier.class, ASTMethod.class, ASTIndex.class, ASTNotNode.class, ASTWord.class);
+  private static final Set<Class<?>> HARMLESS = Set.of(ASTText.class, ASTTextblock.class, ASTComment.class,
+      ASTEscape.class, ASTEscapedDirective.class, ASTBlock.class, ASTIfStatement.class, ASTElseStatement.class,
+      ASTElseIfStatement.class, ASTExpression.class, ASTIdentifier.class, ASTMethod.class, ASTIndex.class,
+      ASTNotNode.class, ASTWord.class);
 
   private ScopeUse() {}
 
   /**
-   * Whether nothing that stands in a body can keep the object beyond the loop: it is read for the position alone, and no variable is set.
-   * Values that render themselves, event handlers and contexts of the user's own see it all the same; whether there are any is known when
-   * the template is rendered.
+   * Returns true if the body cannot keep the scope object beyond the loop: it only reads the position, and sets no
+   * variable. Values that render themselves, event handlers and custom contexts can still reach it; the renderer tests
+   * for these.
    */
   static boolean endsWithLoop(Node node, String scopeName) {
     if (node.getClass() == ASTReference.class) {
       ASTReference reference = (ASTReference) node;
-      if (scopeName.equals(reference.getRootString()) && !tellsPosition(reference)) {
+      if (scopeName.equals(reference.getRootString()) && !readsPosition(reference)) {
         return false;
       }
     } else if (node.getClass() == ASTDirective.class) {
@@ -53,7 +54,8 @@ final class ScopeUse {
           return false;
         }
       }
-    } else if (!HARMLESS.contains(node.getClass()) && !ValueGenerator.isConstant(node) && !(node instanceof ASTBinaryOperator)) {
+    } else if (!HARMLESS.contains(node.getClass()) && !ValueGenerator.isConstant(node)
+        && !(node instanceof ASTBinaryOperator)) {
       return false;
     }
     for (int i = 0; i < node.jjtGetNumChildren(); i++) {
@@ -64,7 +66,7 @@ final class ScopeUse {
     return true;
   }
 
-  private static boolean tellsPosition(ASTReference reference) {
+  private static boolean readsPosition(ASTReference reference) {
     return reference.jjtGetNumChildren() > 0
         && reference.jjtGetChild(0) instanceof ASTIdentifier property
         && POSITIONS.contains(property.getIdentifier());

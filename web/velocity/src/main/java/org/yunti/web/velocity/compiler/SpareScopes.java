@@ -5,11 +5,12 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * The {@code $foreach} objects of a piece's inner loops, which serve each time such a loop begins: an array that the method of a piece makes
- * and passes on to the methods of its parts. How long it is is known when they are generated, so that it is made at the method's end.
+ * Reusable {@code $foreach} objects of a piece's inner loops: an array that the method of a piece creates and passes to
+ * the methods of its parts. Its length is known after the parts are generated, so the code at the end of the method
+ * creates it.
  */
 final class SpareScopes {
-  /** Where the array is in methods that render, behind the context and the writer. */
+  /** Variable of the array in methods that render, after the context and the writer. */
   static final int VARIABLE = 2;
 
   private final Label made = new Label();
@@ -34,7 +35,7 @@ final class SpareScopes {
     code.visitJumpInsn(Opcodes.GOTO, made);
   }
 
-  /** One more; its index. */
+  /** Adds one scope and returns its index. */
   int add() {
     return count++;
   }

@@ -21,20 +21,22 @@ import org.yunti.web.velocity.tree.EngineFacts;
 import org.yunti.web.velocity.tree.Internals;
 
 /**
- * Compiles a template that Velocity has parsed and initialised. The syntax tree stays; nodes that stand in it for their compiled likes
- * ({@link CompiledNode}) lead from the interpreter into generated code:
+ * Compiler of a template that Velocity has parsed and initialised. The syntax tree stays; {@link CompiledNode}s in it
+ * lead from the interpreter into generated code:
  *
  * <pre>
  *   template -> root -> CompiledNode 0 ..> hidden class: render(0)
  *                                            text, references, #if, #foreach, #set as bytecode
- *                                            #parse, a macro's call, a user's directive: the directive itself is asked,
+ *                                            #parse, a macro's call, a custom directive: calls the directive,
  *                                               whose blocks and arguments are CompiledNodes again
  * </pre>
  */
 public final class TemplateCompiler {
-  /** Children of more than that, in bytes of bytecode, are entered from outside: a class holds so much. */
+  /**
+   * Bytes of bytecode of a node's children above which they become entry points of their own: one class holds no more.
+   */
   static final int HUGE = 60_000;
-  /** A class that has so many constants is given no further piece. */
+  /** Constants above which a class receives no further piece. */
   private static final int CONSTANTS_ENOUGH = 2_000;
 
   final EngineFacts engine;
@@ -44,7 +46,7 @@ public final class TemplateCompiler {
   private final Map<SimpleNode, List<Piece>> pieces = new LinkedHashMap<>();
   private final Deque<Piece> todo = new ArrayDeque<>();
 
-  /** A class that is being made, with its pieces. */
+  /** Class under construction, with its pieces. */
   private static final class GeneratedClass {
     final ClassGenerator generator;
     private final List<Piece> pieces = new ArrayList<>();
@@ -76,7 +78,11 @@ public final class TemplateCompiler {
     engine = new EngineFacts(services);
   }
 
-  /** Puts compiled code into the tree of a template, or leaves it as it is and says why. */
+  /**
+   * Puts compiled code into the tree of a template.
+   *
+   * @return the explanation; if nothing can be compiled, the tree is unchanged and the explanation has the reason
+   */
   public static Explanation compile(Template template, SimpleNode root, RuntimeServices services) {
     if (Internals.MISSING != null) {
       return interpreted(root, "this version of Velocity is not known: " + Internals.MISSING);
@@ -113,7 +119,7 @@ public final class TemplateCompiler {
     for (GeneratedClass generated : classes) {
       generated.load(explanation);
     }
-    // Only now, when nothing can fail any more, does the tree change.
+    // Changes the tree last, when nothing can fail any more.
     for (Map.Entry<SimpleNode, List<Piece>> entry : pieces.entrySet()) {
       replace(entry.getKey(), entry.getValue());
     }
@@ -136,7 +142,8 @@ public final class TemplateCompiler {
   private void generate(Piece piece, GeneratedClass into) {
     String method = into.generator.newMethodName(piece.renders() ? "render" : "value");
     into.add(piece, method);
-    MethodVisitor visitor = into.generator.method(method, piece.renders() ? ClassGenerator.RENDER : ClassGenerator.VALUE);
+    MethodVisitor visitor = into.generator.method(method, piece.renders() ? ClassGenerator.RENDER
+        : ClassGenerator.VALUE);
     if (piece.renders()) {
       BodyGenerator body = BodyGenerator.ofPiece(this, into.generator, visitor);
       body.nodes(List.of(piece.nodes()));
@@ -148,7 +155,7 @@ public final class TemplateCompiler {
     }
   }
 
-  /** All children of a node become a piece, or several that together are no more than a class can hold. */
+  /** Makes pieces of all children of a node: one, or several if they exceed a class. */
   List<CompiledNode> render(SimpleNode parent) {
     List<CompiledNode> standIns = new ArrayList<>();
     List<Node> group = new ArrayList<>();
@@ -169,7 +176,7 @@ public final class TemplateCompiler {
     return standIns;
   }
 
-  /** The value of a child becomes a piece. */
+  /** Makes a piece of the value of a child. */
   void compute(SimpleNode parent, int child) {
     Node node = parent.jjtGetChild(child);
     add(parent, child, new Node[] {node}, node.getType());
@@ -189,7 +196,7 @@ public final class TemplateCompiler {
     return standIn;
   }
 
-  /** A name that stack traces and profilers show: the template's, as far as a class may be called so. */
+  /** Returns the class name for stack traces and profilers: the template's name with other characters replaced. */
   private static String simpleName(String name) {
     StringBuilder simple = new StringBuilder();
     for (int i = Math.max(0, name.length() - 60); i < name.length(); i++) {

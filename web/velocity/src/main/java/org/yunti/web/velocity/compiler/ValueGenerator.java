@@ -49,18 +49,18 @@ import org.yunti.web.velocity.runtime.IndexSite;
 import org.yunti.web.velocity.runtime.ReferenceSite;
 import org.yunti.web.velocity.tree.Internals;
 
-/** The part of a method that computes: values are left on the stack, conditions become jumps. */
+/** Generator of the computing part of a method: it leaves values on the stack and turns conditions into jumps. */
 final class ValueGenerator {
-  /** The type of a reference that is none, but text. */
+  /** Reference type of plain text that is no reference. */
   static final int RUNT = 4;
 
-  private static final Set<Class<?>> COMPARISONS = Set.of(ASTEQNode.class, ASTNENode.class, ASTLTNode.class, ASTLENode.class,
-      ASTGTNode.class, ASTGENode.class);
-  private static final Map<Class<?>, String> MATH = Map.of(ASTAddNode.class, "add", ASTSubtractNode.class, "subtract", ASTMulNode.class,
-      "multiply", ASTDivNode.class, "divide", ASTModNode.class, "modulo");
-  /** A method handle has at most 255 parameters, and so has the site with its own. */
+  private static final Set<Class<?>> COMPARISONS = Set.of(ASTEQNode.class, ASTNENode.class, ASTLTNode.class,
+      ASTLENode.class, ASTGTNode.class, ASTGENode.class);
+  private static final Map<Class<?>, String> MATH = Map.of(ASTAddNode.class, "add", ASTSubtractNode.class, "subtract",
+      ASTMulNode.class, "multiply", ASTDivNode.class, "divide", ASTModNode.class, "modulo");
+  /** Arguments per call: a method handle has at most 255 parameters, its site's own included. */
   private static final int ARGUMENTS_MAX = 200;
-  /** Larger expressions are left to the interpreter: a method holds 65,535 bytes. */
+  /** Bytes of bytecode above which the interpreter evaluates an expression: a method holds 65,535 bytes. */
   static final int HUGE = 30_000;
   private static final Handle METHOD = bootstrap("MethodLinking", "link");
   private static final Handle WRITE_METHOD = bootstrap("MethodLinking", "linkWriting");
@@ -71,7 +71,7 @@ final class ValueGenerator {
 
   private final BodyGenerator body;
   private final MethodVisitor code;
-  /** How many references the one that is being generated is within. */
+  /** Depth of references around the current one. */
   private int nesting;
 
   ValueGenerator(BodyGenerator body) {
@@ -79,9 +79,10 @@ final class ValueGenerator {
     code = body.code;
   }
 
-  /** A value that is the same each time, and the same object. */
+  /** Returns true if a node's value is always the same object. */
   static boolean isConstant(Node node) {
-    return node instanceof ASTIntegerLiteral || node instanceof ASTFloatingPointLiteral || node instanceof ASTTrue || node instanceof ASTFalse
+    return node instanceof ASTIntegerLiteral || node instanceof ASTFloatingPointLiteral || node instanceof ASTTrue
+        || node instanceof ASTFalse
         || node instanceof ASTStringLiteral string && string.isConstant();
   }
 
@@ -111,7 +112,8 @@ final class ValueGenerator {
       body.interpolate(Internals.STRING_TREE.of((ASTStringLiteral) node));
     } else if (MATH.containsKey(type)) {
       math((ASTMathNode) node);
-    } else if (COMPARISONS.contains(type) || type == ASTAndNode.class || type == ASTOrNode.class || type == ASTNotNode.class) {
+    } else if (COMPARISONS.contains(type) || type == ASTAndNode.class || type == ASTOrNode.class
+        || type == ASTNotNode.class) {
       box(node);
       return;
     } else if (type == ASTNegateNode.class) {
@@ -122,7 +124,8 @@ final class ValueGenerator {
       value(node.jjtGetChild(0));
       value(node.jjtGetChild(1));
       body.load(node);
-      body.call(RUNTIME + "Operators", "range", "(Ljava/lang/Object;Ljava/lang/Object;L" + NODE + "ASTIntegerRange;)Ljava/lang/Object;");
+      body.call(RUNTIME + "Operators", "range", "(Ljava/lang/Object;Ljava/lang/Object;L" + NODE
+          + "ASTIntegerRange;)Ljava/lang/Object;");
     } else if (type == ASTObjectArray.class) {
       list(node);
     } else if (type == ASTMap.class) {
@@ -191,16 +194,17 @@ final class ValueGenerator {
 
   // ---- references ----
 
-  /** Leaves what a reference refers to. */
+  /** Leaves the value of a reference on the stack. */
   ReferenceSite execute(ASTReference node) {
     return execute(node, null);
   }
 
-  /** Writes what a reference refers to. */
+  /** Writes the value of a reference. */
   void write(ASTReference node) {
     int n = node.jjtGetNumChildren();
     Node last = n == 0 ? null : node.jjtGetChild(n - 1);
-    boolean isCall = last != null && (last.getClass() == ASTIdentifier.class || last.getClass() == ASTMethod.class && hasPlainArguments(last));
+    boolean isCall = last != null && (last.getClass() == ASTIdentifier.class || last.getClass() == ASTMethod.class
+        && hasPlainArguments(last));
     if (node.strictRef || !isCall) {
       writeValue(execute(node));
       return;
@@ -216,7 +220,7 @@ final class ValueGenerator {
     code.visitLabel(end);
   }
 
-  /** Arguments out of which no exception comes that is to be told the name of the reference that they stand in. */
+  /** Returns true if no argument can throw an exception that needs the name of its reference. */
   private static boolean hasPlainArguments(Node method) {
     if (method.jjtGetNumChildren() > ARGUMENTS_MAX) {
       return false;
@@ -226,7 +230,8 @@ final class ValueGenerator {
       while (argument.getClass() == ASTExpression.class) {
         argument = argument.jjtGetChild(0);
       }
-      boolean isVariable = argument instanceof ASTReference reference && reference.jjtGetNumChildren() == 0 && !reference.strictRef;
+      boolean isVariable = argument instanceof ASTReference reference && reference.jjtGetNumChildren() == 0
+          && !reference.strictRef;
       if (!isVariable && !isConstant(argument)) {
         return false;
       }
@@ -238,12 +243,15 @@ final class ValueGenerator {
     body.loadContext();
     body.loadOut();
     body.load(site);
-    body.call(RUNTIME + "References", "write", "(Ljava/lang/Object;" + CONTEXT + WRITER + "L" + RUNTIME + "ReferenceSite;)V");
+    body.call(RUNTIME + "References", "write", "(Ljava/lang/Object;" + CONTEXT + WRITER + "L" + RUNTIME
+        + "ReferenceSite;)V");
   }
 
   /**
-   * @param none null: the value of the whole is left; else the receiver of the last part, and where there is none a jump to {@code none}, the
-   *     stack as before
+   * Evaluates a reference.
+   *
+   * @param none null: the value of the whole is left on the stack; else the receiver of the last part, and a jump to
+   *     {@code none} with an unchanged stack if there is no receiver
    */
   private ReferenceSite execute(ASTReference node, Label none) {
     int n = node.jjtGetNumChildren();
@@ -255,7 +263,8 @@ final class ValueGenerator {
     boolean isStrict = node.strictRef;
     body.loadContext();
     body.load(site);
-    body.call(RUNTIME + "References", isStrict ? "strictRoot" : "root", "(" + CONTEXT + "L" + RUNTIME + "ReferenceSite;)Ljava/lang/Object;");
+    body.call(RUNTIME + "References", isStrict ? "strictRoot" : "root", "(" + CONTEXT + "L" + RUNTIME
+        + "ReferenceSite;)Ljava/lang/Object;");
     compiled();
     if (none != null && n == 1) {
       code.visitInsn(Opcodes.DUP);
@@ -333,12 +342,13 @@ final class ValueGenerator {
   private void strictResult(ReferenceSite site) {
     body.loadContext();
     body.load(site);
-    body.call(RUNTIME + "References", "strictResult", "(Ljava/lang/Object;" + CONTEXT + "L" + RUNTIME + "ReferenceSite;)Ljava/lang/Object;");
+    body.call(RUNTIME + "References", "strictResult", "(Ljava/lang/Object;" + CONTEXT + "L" + RUNTIME
+        + "ReferenceSite;)Ljava/lang/Object;");
   }
 
   /**
-   * An exception that comes out of a reference is told its name. The handler of a reference within another stands where that one is
-   * computed, so that the other's handler has the last word.
+   * Adds the name of a reference to exceptions that come out of it. The handler of a nested reference is generated in
+   * place, so the outer handler has the last word.
    */
   private void namesReference(ReferenceSite site, int root, Label from, Label to) {
     Label handler = new Label();
@@ -354,9 +364,10 @@ final class ValueGenerator {
     }
   }
 
-  /** What comes behind a point or in brackets; its receiver is on the stack. */
+  /** Evaluates a property, method or index; its receiver is on the stack. */
   private void child(Node node) {
-    if (node.getClass() == ASTIdentifier.class || node.getClass() == ASTMethod.class && node.jjtGetNumChildren() <= ARGUMENTS_MAX) {
+    if (node.getClass() == ASTIdentifier.class || node.getClass() == ASTMethod.class
+        && node.jjtGetNumChildren() <= ARGUMENTS_MAX) {
       call(node, isProperty(node) ? PROPERTY : METHOD, null);
       return;
     }
@@ -364,13 +375,15 @@ final class ValueGenerator {
       value(node.jjtGetChild(0));
       body.loadContext();
       body.load(new IndexSite(body.engine, (ASTIndex) node));
-      body.call(RUNTIME + "Indexes", "get", "(Ljava/lang/Object;Ljava/lang/Object;" + CONTEXT + "L" + RUNTIME + "IndexSite;)Ljava/lang/Object;");
+      body.call(RUNTIME + "Indexes", "get", "(Ljava/lang/Object;Ljava/lang/Object;" + CONTEXT + "L" + RUNTIME
+          + "IndexSite;)Ljava/lang/Object;");
     } else {
       body.compiler.explanation.interpreted(node, node.getClass().getSimpleName());
       body.load(node, Node.class);
       code.visitInsn(Opcodes.SWAP);
       body.loadContext();
-      code.visitMethodInsn(Opcodes.INVOKEINTERFACE, NODE + "Node", "execute", "(Ljava/lang/Object;" + CONTEXT + ")Ljava/lang/Object;", true);
+      code.visitMethodInsn(Opcodes.INVOKEINTERFACE, NODE + "Node", "execute", "(Ljava/lang/Object;" + CONTEXT
+          + ")Ljava/lang/Object;", true);
       return;
     }
     compiled();
@@ -381,10 +394,10 @@ final class ValueGenerator {
   }
 
   /**
-   * A property or a method, whose value is left, written or asked whether it is true.
+   * Calls a property or a method, and leaves, writes or tests its value.
    *
    * @param bootstrap which of the three
-   * @param reference null: it is left
+   * @param reference null: the value is left on the stack
    */
   private void call(Node node, Handle bootstrap, ReferenceSite reference) {
     boolean isMethod = !isProperty(node);
@@ -405,14 +418,17 @@ final class ValueGenerator {
       descriptor.append("L" + RUNTIME + "ReferenceSite;");
     }
     descriptor.append(isTested ? ")Z" : reference != null ? ")V" : ")Ljava/lang/Object;");
-    Object site = isMethod ? new MethodSite(body.engine, (ASTMethod) node) : new PropertySite(body.engine, (ASTIdentifier) node);
-    code.visitInvokeDynamicInsn(isMethod ? "method" : "property", descriptor.toString(), bootstrap, body.forBootstrap(site));
+    Object site = isMethod ? new MethodSite(body.engine, (ASTMethod) node)
+        : new PropertySite(body.engine, (ASTIdentifier) node);
+    code.visitInvokeDynamicInsn(isMethod ? "method" : "property", descriptor.toString(), bootstrap,
+        body.forBootstrap(site));
     compiled();
   }
 
   private static Handle bootstrap(String linking, String method) {
     return new Handle(Opcodes.H_INVOKESTATIC, LINK + linking, method,
-        "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;I)Ljava/lang/invoke/CallSite;", false);
+        "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;I)"
+            + "Ljava/lang/invoke/CallSite;", false);
   }
 
   // ---- conditions ----
@@ -421,7 +437,7 @@ final class ValueGenerator {
     jump(node, false, target);
   }
 
-  /** Jumps where a node is as a condition what {@code when} says. */
+  /** Jumps if the condition of a node equals {@code when}. */
   private void jump(Node node, boolean when, Label target) {
     Class<?> type = node.getClass();
     if (type == ASTExpression.class) {
@@ -443,7 +459,8 @@ final class ValueGenerator {
       value(node.jjtGetChild(0));
       value(node.jjtGetChild(1));
       body.load(node, ASTComparisonNode.class);
-      body.call(RUNTIME + "Operators", "compare", "(Ljava/lang/Object;Ljava/lang/Object;L" + NODE + "ASTComparisonNode;)Z");
+      body.call(RUNTIME + "Operators", "compare", "(Ljava/lang/Object;Ljava/lang/Object;L" + NODE
+          + "ASTComparisonNode;)Z");
       code.visitJumpInsn(when == (type != ASTNENode.class) ? Opcodes.IFNE : Opcodes.IFEQ, target);
     } else if (type == ASTReference.class) {
       referenceJump((ASTReference) node, when, target);
@@ -456,7 +473,7 @@ final class ValueGenerator {
       code.visitJumpInsn(when ? Opcodes.IFNE : Opcodes.IFEQ, target);
       return;
     } else {
-      // A literal's truth is cheap to ask, and stock asks it of the properties each time.
+      // The truth of a literal is cheap, and Velocity reads the properties for it each time.
       body.load(node, Node.class);
       body.loadContext();
       code.visitMethodInsn(Opcodes.INVOKEINTERFACE, NODE + "Node", "evaluate", "(" + CONTEXT + ")Z", true);
@@ -483,7 +500,7 @@ final class ValueGenerator {
     body.call(RUNTIME + "References", "isTrue", "(Ljava/lang/Object;L" + RUNTIME + "ReferenceSite;)Z");
     code.visitJumpInsn(when ? Opcodes.IFNE : Opcodes.IFEQ, target);
   }
-  /** {@code #if($item.sold)}: what a getter returns as a boolean never becomes an object. */
+  /** Tests {@code #if($item.sold)}: a getter's boolean never becomes an object. */
   private void propertyJump(ASTReference node, boolean when, Label target) {
     Label none = new Label();
     Label end = new Label();

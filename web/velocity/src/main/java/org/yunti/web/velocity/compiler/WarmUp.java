@@ -31,24 +31,26 @@ import org.yunti.web.velocity.tree.HiddenField;
 import org.yunti.web.velocity.tree.Internals;
 
 /**
- * Loads the classes of the compiler while the engine is being initialised, once in a process: half of what the first template would wait
- * for. In a thread of its own, which ends when it has done so; a template that comes earlier waits for no more than it would have.
+ * Warm-up of the compiler: loads its classes while the engine is initialised, once per process. This takes half of the
+ * first template's compile time. It runs in its own thread; a template that comes earlier waits no longer than without
+ * it.
  */
 public final class WarmUp {
   private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
   private static final AtomicBoolean BEGUN = new AtomicBoolean();
-  private static final List<Class<?>> CLASSES = List.of(TemplateCompiler.class, Piece.class, BodyGenerator.class, ValueGenerator.class,
-      NamingHandler.class, ScopeUse.class, SpareScopes.class, Cost.class, Explanation.class, Internals.class, EngineFacts.class,
-      CompiledNode.class, ReferenceSite.class, LoopSite.class, IndexSite.class, PropertySite.class, MethodSite.class, PropertyLinking.class,
-      MethodLinking.class);
+  private static final List<Class<?>> CLASSES = List.of(TemplateCompiler.class, Piece.class, BodyGenerator.class,
+      ValueGenerator.class, NamingHandler.class, ScopeUse.class, SpareScopes.class, Cost.class, Explanation.class,
+      Internals.class, EngineFacts.class, CompiledNode.class, ReferenceSite.class, LoopSite.class, IndexSite.class,
+      PropertySite.class, MethodSite.class, PropertyLinking.class, MethodLinking.class);
 
   private WarmUp() {}
 
+  /** Starts the warm-up thread, once per process. */
   public static void begin() {
     if (BEGUN.compareAndSet(false, true)) {
       Thread thread = new Thread(WarmUp::run, "yunti-velocity-warm-up");
       thread.setDaemon(true);
-      thread.setContextClassLoader(null); // an application that is stopped meanwhile is not held
+      thread.setContextClassLoader(null); // does not hold the class loader of an application that stops
       thread.start();
     }
   }
@@ -60,19 +62,20 @@ public final class WarmUp {
       }
       generate();
       if (Internals.MISSING == null) {
-        ask();
+        readFields();
       }
     } catch (ClassNotFoundException | RuntimeException | LinkageError e) {
-      LOG.debug("the compiler is not warm", e); // the first template will say what is wrong
+      LOG.debug("the warm-up of the compiler failed", e); // the first template reports the fault
     }
   }
 
-  /** Each field that is read for the first time gets an accessor, which since Java 18 is a method handle: 15 ms for all of them. */
-  private static void ask() {
+  /** Reads each hidden field once: the first read creates an accessor, since Java 18 a method handle; 15 ms for all. */
+  private static void readFields() {
     ASTReference reference = new ASTReference(StandardParserTreeConstants.JJTREFERENCE);
     Internals.CHILDREN.set(reference, null);
-    for (HiddenField<ASTReference, ?> field : List.of(Internals.REFERENCE_TYPE, Internals.NULL_STRING, Internals.ESCAPE_PREFIX,
-        Internals.MORE_PREFIX, Internals.IS_ESCAPED, Internals.IS_COMPUTABLE, Internals.LOGS_NULL)) {
+    for (HiddenField<ASTReference, ?> field : List.of(Internals.REFERENCE_TYPE, Internals.NULL_STRING,
+        Internals.ESCAPE_PREFIX, Internals.MORE_PREFIX, Internals.IS_ESCAPED, Internals.IS_COMPUTABLE,
+        Internals.LOGS_NULL)) {
       field.of(reference);
     }
     ASTDirective directive = new ASTDirective(StandardParserTreeConstants.JJTDIRECTIVE);
@@ -88,7 +91,7 @@ public final class WarmUp {
     Internals.STRING_TREE.of(new ASTStringLiteral(StandardParserTreeConstants.JJTSTRINGLITERAL));
   }
 
-  /** A class with one of each kind of what templates become: ASM and the loading of hidden classes have classes of their own. */
+  /** Generates a class with one instruction of each kind, which loads the classes of ASM and of hidden classes. */
   private static void generate() {
     ClassGenerator generator = new ClassGenerator("WarmUp");
     String method = generator.newMethodName("render");

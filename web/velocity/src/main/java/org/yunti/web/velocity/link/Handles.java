@@ -7,16 +7,16 @@ import java.lang.invoke.MethodType;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 
-/** Method handles of what reflection would call. */
+/** Method handles for calls that Velocity makes by reflection. */
 final class Handles {
   private Handles() {}
 
-  /** An object of a generated class's data. */
+  /** Returns an object of a generated class's data. */
   static Object site(MethodHandles.Lookup caller, int index) throws IllegalAccessException {
     return MethodHandles.classData(caller, ConstantDescs.DEFAULT_NAME, Object[].class)[index];
   }
 
-  /** A static method of the class of a lookup. */
+  /** Returns a static method of the class of a lookup. */
   static MethodHandle own(MethodHandles.Lookup lookup, String name, Class<?> result, Class<?>... parameters) {
     try {
       return lookup.findStatic(lookup.lookupClass(), name, MethodType.methodType(result, parameters));
@@ -25,7 +25,10 @@ final class Handles {
     }
   }
 
-  /** Of a public method, with its receiver, which a static method has not, as first parameter; null: it is not for everyone. */
+  /**
+   * Returns the handle of a public method, with its receiver as first parameter, also for a static method; null if the
+   * method is not accessible.
+   */
   static MethodHandle of(Method method) {
     try {
       MethodHandle handle = MethodHandles.publicLookup().unreflect(method).asFixedArity();
@@ -35,7 +38,7 @@ final class Handles {
     }
   }
 
-  /** The same of objects alone, as reflection passes and boxes them. */
+  /** Returns the same handle with Object parameters and result, as reflection passes and boxes them. */
   static MethodHandle erased(MethodHandle handle) {
     return handle.asType(handle.type().generic());
   }

@@ -9,48 +9,49 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A call site that remembers what it found for the classes it has seen, as a chain of tests that the JIT sees through:
+ * Call site with an inline cache: a chain of class tests that the JIT optimises:
  *
  * <pre>
  *   class is A? -> A.getName()  : class is B? -> B.getName()  : .. : look it up
  * </pre>
  *
- * <p>It begins with looking up, and is linked when it has been asked {@link #CALLS_BEFORE_LINK} times.
+ * <p>The first {@link #CALLS_BEFORE_LINK} calls look the member up; then the site is linked.
  */
 final class InlineCache extends MutableCallSite {
   static final int CALLS_BEFORE_LINK = 24;
-  /** More classes than that are looked up each time. */
+  /** Classes per site; further classes are looked up at each call. */
   private static final int CLASSES_MAX = 6;
 
-  private static final MethodHandle IS_CLASS = Handles.own(MethodHandles.lookup(), "isClass", boolean.class, Class.class, Object.class);
-  private static final MethodHandle ARE_CLASSES = Handles.own(MethodHandles.lookup(), "areClasses", boolean.class, Class[].class,
-      Object[].class);
+  private static final MethodHandle IS_CLASS = Handles.own(MethodHandles.lookup(), "isClass", boolean.class,
+      Class.class, Object.class);
+  private static final MethodHandle ARE_CLASSES = Handles.own(MethodHandles.lookup(), "areClasses", boolean.class,
+      Class[].class, Object[].class);
 
-  /** What has been added or excluded: the classes of the first parameters. */
+  /** Classes of the first parameters that were added or excluded. */
   private final List<Class<?>[]> known = new ArrayList<>(2);
 
   InlineCache(MethodType type) {
     super(type);
   }
 
-  /** Whether these classes are new, and may be added. */
+  /** Returns true if these classes are new and the cache has room for them. */
   synchronized boolean hasRoomFor(Class<?>... classes) {
     return known.size() < CLASSES_MAX && known.stream().noneMatch(k -> Arrays.equals(k, classes));
   }
 
-  /** These are looked up each time. */
+  /** Excludes classes: they are looked up at each call. */
   synchronized void exclude(Class<?>... classes) {
     if (hasRoomFor(classes)) {
       known.add(classes);
     }
   }
 
-  /** {@code found}, which has the type of this site, serves a receiver of a class. */
+  /** Adds a handle of this site's type for receivers of a class. */
   void add(Class<?> receiver, MethodHandle found) {
     add(new Class<?>[] {receiver}, found);
   }
 
-  /** The same where the first parameters have to be of given classes. */
+  /** Adds a handle of this site's type for first parameters of the given classes. */
   synchronized void add(Class<?>[] classes, MethodHandle found) {
     if (hasRoomFor(classes)) {
       known.add(classes);
@@ -61,12 +62,12 @@ final class InlineCache extends MutableCallSite {
     }
   }
 
-  @SuppressWarnings("unused") // by IS_CLASS
+  @SuppressWarnings("unused") // called through IS_CLASS
   private static boolean isClass(Class<?> expected, Object value) {
     return value != null && value.getClass() == expected;
   }
 
-  @SuppressWarnings("unused") // by ARE_CLASSES
+  @SuppressWarnings("unused") // called through ARE_CLASSES
   private static boolean areClasses(Class<?>[] expected, Object[] values) {
     for (int i = 0; i < expected.length; i++) {
       if (values[i] == null || values[i].getClass() != expected[i]) {

@@ -20,43 +20,48 @@ import org.yunti.web.velocity.runtime.References;
 import org.yunti.web.velocity.tree.Internals;
 
 /**
- * {@code .name(..)} in references, the arguments computed: {@link org.apache.velocity.runtime.parser.node.ASTMethod}. Generated code calls
- * it by invokedynamic:
+ * Linking of {@code .name(..)} in references, with computed arguments, as {@link
+ * org.apache.velocity.runtime.parser.node.ASTMethod}. Generated code calls it by invokedynamic:
  *
  * <pre>
  *   (Object receiver, Object argument .., InternalContextAdapter) -> Object
- *   (Object receiver, Object argument .., InternalContextAdapter, Writer, ReferenceSite) -> void    the value is written
+ *   (Object receiver, Object argument .., InternalContextAdapter, Writer, ReferenceSite) -> void (writes the value)
  * </pre>
  */
 public final class MethodLinking {
-  private static final MethodHandle CALL = Handles.own(MethodHandles.lookup(), "call", Object.class, MethodSite.class, InlineCache.class,
-      Object[].class, InternalContextAdapter.class);
-  private static final MethodHandle THREW = Handles.own(MethodHandles.lookup(), "threw", Object.class, MethodSite.class, Throwable.class,
-      Object[].class, InternalContextAdapter.class);
-  private static final MethodHandle NOT_NULL = Handles.own(MethodHandles.lookup(), "emptyForVoid", Object.class, Object.class);
-  private static final MethodHandle WRITE = Handles.own(MethodHandles.lookup(), "write", void.class, MethodSite.class, InlineCache.class,
-      Object[].class, InternalContextAdapter.class, Writer.class, ReferenceSite.class);
-  private static final MethodHandle WRITING_THREW = Handles.own(MethodHandles.lookup(), "writingThrew", void.class, MethodSite.class,
-      Throwable.class, Object[].class, InternalContextAdapter.class, Writer.class, ReferenceSite.class);
+  private static final MethodHandle CALL = Handles.own(MethodHandles.lookup(), "call", Object.class, MethodSite.class,
+      InlineCache.class, Object[].class, InternalContextAdapter.class);
+  private static final MethodHandle THREW = Handles.own(MethodHandles.lookup(), "threw", Object.class, MethodSite.class,
+      Throwable.class, Object[].class, InternalContextAdapter.class);
+  private static final MethodHandle NOT_NULL = Handles.own(MethodHandles.lookup(), "emptyForVoid", Object.class,
+      Object.class);
+  private static final MethodHandle WRITE = Handles.own(MethodHandles.lookup(), "write", void.class, MethodSite.class,
+      InlineCache.class, Object[].class, InternalContextAdapter.class, Writer.class, ReferenceSite.class);
+  private static final MethodHandle WRITING_THREW = Handles.own(MethodHandles.lookup(), "writingThrew", void.class,
+      MethodSite.class, Throwable.class, Object[].class, InternalContextAdapter.class, Writer.class,
+      ReferenceSite.class);
 
   private MethodLinking() {}
 
   /**
-   * The bootstrap method of a value.
+   * Bootstrap method of a call whose value is used.
    *
-   * @param site which of the caller's class data is the {@link MethodSite}
+   * @param site index of the {@link MethodSite} in the caller's class data
    */
-  public static CallSite link(MethodHandles.Lookup caller, String name, MethodType type, int site) throws IllegalAccessException {
+  public static CallSite link(MethodHandles.Lookup caller, String name, MethodType type, int site)
+      throws IllegalAccessException {
     return linked(CALL, caller, type, site);
   }
 
-  /** The bootstrap method of the end of a reference that is rendered. */
-  public static CallSite linkWriting(MethodHandles.Lookup caller, String name, MethodType type, int site) throws IllegalAccessException {
+  /** Bootstrap method of a call whose value is written to the page. */
+  public static CallSite linkWriting(MethodHandles.Lookup caller, String name, MethodType type, int site)
+      throws IllegalAccessException {
     return linked(WRITE, caller, type, site);
   }
 
-  /** The receiver and the arguments come as one array, what is behind them as it is. */
-  private static CallSite linked(MethodHandle first, MethodHandles.Lookup caller, MethodType type, int site) throws IllegalAccessException {
+  /** Links a call: the receiver and the arguments come as one array, the later parameters unchanged. */
+  private static CallSite linked(MethodHandle first, MethodHandles.Lookup caller, MethodType type, int site)
+      throws IllegalAccessException {
     InlineCache cache = new InlineCache(type);
     MethodHandle own = MethodHandles.insertArguments(first, 0, Handles.site(caller, site), cache);
     int values = type.parameterCount() - (own.type().parameterCount() - 1);
@@ -64,8 +69,8 @@ public final class MethodLinking {
     return cache;
   }
 
-  /** {@code values}: the receiver and the arguments. */
-  @SuppressWarnings("unused") // by CALL
+  /** Calls a method; {@code values}: the receiver and the arguments. */
+  @SuppressWarnings("unused") // called through CALL
   private static Object call(MethodSite site, InlineCache cache, Object[] values, InternalContextAdapter context) {
     VelMethod method = lookUp(values, context, site);
     if (method == null) {
@@ -73,23 +78,24 @@ public final class MethodLinking {
     }
     MethodHandle handle = newHandle(cache, values, method, site);
     if (handle != null) {
-      MethodHandle all = MethodHandles.dropArguments(Handles.erased(handle), values.length, InternalContextAdapter.class);
+      MethodHandle all = MethodHandles.dropArguments(Handles.erased(handle), values.length,
+          InternalContextAdapter.class);
       MethodHandle threw = THREW.bindTo(site).asCollector(1, Object[].class, values.length);
       cache.add(classesOf(values), MethodHandles.catchException(all, Throwable.class, threw));
     }
     return invoke(method, values, context, site);
   }
 
-  @SuppressWarnings("unused") // by WRITE
-  private static void write(MethodSite site, InlineCache cache, Object[] values, InternalContextAdapter context, Writer out,
-      ReferenceSite reference) throws IOException {
+  @SuppressWarnings("unused") // called through WRITE
+  private static void write(MethodSite site, InlineCache cache, Object[] values, InternalContextAdapter context,
+      Writer out, ReferenceSite reference) throws IOException {
     Object value;
     try {
       VelMethod method = lookUp(values, context, site);
       MethodHandle handle = method == null ? null : newHandle(cache, values, method, site);
       if (handle != null) {
         MethodHandle threw = WRITING_THREW.bindTo(site).asCollector(1, Object[].class, values.length);
-        cache.add(classesOf(values), MethodHandles.catchException(Writing.of(handle), Throwable.class, threw));
+        cache.add(classesOf(values), MethodHandles.catchException(WriteHandles.of(handle), Throwable.class, threw));
       }
       value = method == null ? null : invoke(method, values, context, site);
     } catch (MethodInvocationException e) {
@@ -98,18 +104,21 @@ public final class MethodLinking {
     References.write(value, context, out, reference);
   }
 
-  /** The method for the classes of these values; null, which is told: there is none. */
+  /** Returns the method for the classes of these values; null if there is none, which is logged. */
   private static VelMethod lookUp(Object[] values, InternalContextAdapter context, MethodSite site) {
     Object[] arguments = argumentsOf(values);
     Class<?>[] classes = classesOf(arguments);
-    VelMethod method = ClassUtils.getMethod(site.name, arguments, classes, values[0], context, site.node, site.engine.isStrict);
+    VelMethod method = ClassUtils.getMethod(site.name, arguments, classes, values[0], context, site.node,
+        site.engine.isStrict);
     if (method == null && site.engine.logsInvalidMethods) {
-      tellMissing(values[0], classes, site);
+      logMissing(values[0], classes, site);
     }
     return method;
   }
 
-  /** Now and then: the handle of a method, where the call site shall remember it for the classes of these values. */
+  /**
+   * Returns the handle of a method if the call site should cache it for the classes of these values; null otherwise.
+   */
   private static MethodHandle newHandle(InlineCache cache, Object[] values, VelMethod method, MethodSite site) {
     if (++site.calls < InlineCache.CALLS_BEFORE_LINK || !site.engine.isUberspectLasting || values[0] instanceof Class) {
       return null;
@@ -123,14 +132,16 @@ public final class MethodLinking {
     if (!cache.hasRoomFor(classes)) {
       return null;
     }
-    MethodHandle handle = method.getClass() == UberspectImpl.VelMethodImpl.class && Internals.isPlain((UberspectImpl.VelMethodImpl) method)
+    MethodHandle handle = method.getClass() == UberspectImpl.VelMethodImpl.class
+        && Internals.isPlain((UberspectImpl.VelMethodImpl) method)
         ? Handles.of(method.getMethod())
         : null;
     if (handle == null || handle.type().parameterCount() != values.length) {
       cache.exclude(classes);
       return null;
     }
-    return handle.type().returnType() == void.class ? MethodHandles.filterReturnValue(Handles.erased(handle), NOT_NULL) : handle;
+    return handle.type().returnType() == void.class ? MethodHandles.filterReturnValue(Handles.erased(handle), NOT_NULL)
+        : handle;
   }
 
   private static Object[] argumentsOf(Object[] values) {
@@ -145,7 +156,7 @@ public final class MethodLinking {
     return classes;
   }
 
-  @SuppressWarnings("unused") // by NOT_NULL
+  @SuppressWarnings("unused") // called through NOT_NULL
   private static Object emptyForVoid(Object nothing) {
     return "";
   }
@@ -168,15 +179,15 @@ public final class MethodLinking {
     }
   }
 
-  @SuppressWarnings("unused") // by THREW
+  @SuppressWarnings("unused") // called through THREW
   private static Object threw(MethodSite site, Throwable thrown, Object[] values, InternalContextAdapter context) {
     return failed(thrown, values[0], context, site);
   }
 
-  @SuppressWarnings("unused") // by WRITING_THREW
-  private static void writingThrew(MethodSite site, Throwable thrown, Object[] values, InternalContextAdapter context, Writer out,
-      ReferenceSite reference) throws Throwable {
-    Writing.rethrow(thrown);
+  @SuppressWarnings("unused") // called through WRITING_THREW
+  private static void writingThrew(MethodSite site, Throwable thrown, Object[] values, InternalContextAdapter context,
+      Writer out, ReferenceSite reference) throws Throwable {
+    WriteHandles.rethrow(thrown);
     Object value;
     try {
       value = failed(thrown, values[0], context, site);
@@ -193,23 +204,26 @@ public final class MethodLinking {
     Throwable cause = thrown;
     if (thrown instanceof Exception exception) {
       try {
-        return EventHandlerUtil.methodException(site.engine.services, context, receiver.getClass(), site.name, exception, site.info);
+        return EventHandlerUtil.methodException(site.engine.services, context, receiver.getClass(), site.name,
+            exception, site.info);
       } catch (Exception e) {
         cause = e;
       }
     }
     throw new MethodInvocationException(
-        "Invocation of method '" + site.name + "' in  " + receiver.getClass() + " threw exception " + cause.toString(), cause,
-        site.engine.services.getLogContext().getStackTrace(), site.name, site.node.getTemplateName(), site.node.getLine(),
-        site.node.getColumn());
+        "Invocation of method '" + site.name + "' in  " + receiver.getClass() + " threw exception " + cause.toString(),
+        cause, site.engine.services.getLogContext().getStackTrace(), site.name, site.node.getTemplateName(),
+        site.node.getLine(), site.node.getColumn());
   }
 
-  private static void tellMissing(Object receiver, Class<?>[] classes, MethodSite site) {
+  private static void logMissing(Object receiver, Class<?>[] classes, MethodSite site) {
     StringBuilder list = new StringBuilder();
     for (int i = 0; i < classes.length; i++) {
       list.append(i > 0 ? ", " : "").append(classes[i] == null ? "null" : classes[i].getName());
     }
-    site.engine.log.debug("Object '{}' does not contain method {}({}) (or several ambiguous methods) at {}[line {}, column {}]",
-        receiver.getClass().getName(), site.name, list, site.node.getTemplateName(), site.node.getLine(), site.node.getColumn());
+    site.engine.log.debug(
+        "Object '{}' does not contain method {}({}) (or several ambiguous methods) at {}[line {}, column {}]",
+        receiver.getClass().getName(), site.name, list, site.node.getTemplateName(), site.node.getLine(),
+        site.node.getColumn());
   }
 }

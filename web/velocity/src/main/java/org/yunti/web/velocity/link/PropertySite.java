@@ -4,14 +4,15 @@ import org.apache.velocity.runtime.parser.node.ASTIdentifier;
 import org.apache.velocity.util.introspection.Info;
 import org.yunti.web.velocity.tree.EngineFacts;
 
-/** What is known of {@code .name} in a reference when it is compiled. */
+/** Facts of a {@code .name} in a reference, known when it is compiled. */
 public final class PropertySite {
   final EngineFacts engine;
   final ASTIdentifier node;
   final Info info;
-  /** How often it was looked up: a page that is rendered a few times pays for no method handles. */
+  /** Number of lookups: a page that is rendered a few times creates no method handles. */
   int calls;
 
+  /** Reads the facts of a property from its node. */
   public PropertySite(EngineFacts engine, ASTIdentifier node) {
     this.engine = engine;
     this.node = node;

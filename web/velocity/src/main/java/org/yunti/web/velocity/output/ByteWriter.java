@@ -8,17 +8,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * A writer whose text becomes bytes at once, without a buffer of characters between. A compiled template that is given one writes its
- * static text as bytes that were encoded when it was compiled. It is used by one thread at a time.
+ * Writer that encodes text at once, without a character buffer. A compiled template writes its static text to it as
+ * bytes that were encoded at compile time. One thread at a time uses it.
  *
- * <p>The bytes are those of {@link java.io.OutputStreamWriter}: what the charset cannot say, unpaired surrogates too, becomes the
- * charset's replacement, and a surrogate pair may be cut by two calls.
+ * <p>The bytes equal those of {@link java.io.OutputStreamWriter}: characters outside of the charset and unpaired
+ * surrogates become the charset's replacement. Two calls may split a surrogate pair.
  */
 public abstract class ByteWriter extends Writer {
-  /** Bytes that are kept before they go to the stream. */
+  /** Bytes buffered before they go to the stream. */
   static final int BUFFER_BYTES = 16 << 10;
 
-  /** Where they go; null: they are kept. */
+  /** Target of the bytes; null: they stay in memory. */
   private final OutputStream stream;
   byte[] bytes;
   int count;
@@ -28,29 +28,31 @@ public abstract class ByteWriter extends Writer {
     bytes = new byte[capacity];
   }
 
-  /** Writes to a stream, which is not closed before this writer is. */
+  /** Returns a writer to a stream; closing the writer closes the stream. */
   public static ByteWriter to(OutputStream stream, Charset charset) {
-    return charset.equals(StandardCharsets.UTF_8) ? new Utf8Writer(stream, BUFFER_BYTES) : new CharsetWriter(stream, BUFFER_BYTES, charset);
+    return charset.equals(StandardCharsets.UTF_8) ? new Utf8Writer(stream, BUFFER_BYTES)
+        : new CharsetWriter(stream, BUFFER_BYTES, charset);
   }
 
-  /** Keeps the whole in memory, for those that need its length first. */
+  /** Returns a writer that keeps the whole page in memory, for callers that need its length first. */
   public static ByteWriter buffer(Charset charset) {
-    return charset.equals(StandardCharsets.UTF_8) ? new Utf8Writer(null, BUFFER_BYTES) : new CharsetWriter(null, BUFFER_BYTES, charset);
+    return charset.equals(StandardCharsets.UTF_8) ? new Utf8Writer(null, BUFFER_BYTES)
+        : new CharsetWriter(null, BUFFER_BYTES, charset);
   }
 
-  /** Text that was encoded before. */
+  /** Writes text that was encoded at compile time. */
   public abstract void write(StaticText text) throws IOException;
 
-  /** A number in decimal, as {@link Long#toString(long)} writes it. */
+  /** Writes a number in decimal, as {@link Long#toString(long)}. */
   public abstract void writeNumber(long number) throws IOException;
 
-  /** A number as {@link Double#toString(double)} writes it. */
+  /** Writes a number, as {@link Double#toString(double)}. */
   public abstract void writeNumber(double number) throws IOException;
 
-  /** Ends what the last characters leave open, such as half a surrogate pair. */
+  /** Writes the end of the last characters, such as half a surrogate pair. */
   abstract void finish() throws IOException;
 
-  /** Room for {@code n} bytes behind {@code count}. */
+  /** Ensures room for {@code n} bytes after {@code count}. */
   final void reserve(int n) throws IOException {
     if (bytes.length - count < n) {
       makeRoom(n);
@@ -89,25 +91,27 @@ public abstract class ByteWriter extends Writer {
     stream.write(bytes, 0, n);
   }
 
-  /** Forgets what is kept, so that the buffer serves another page. Not for one that writes to a stream. */
+  /** Empties the buffer for the next page. Not for a writer to a stream. */
   public void reset() {
     count = 0;
   }
 
-  /** How many bytes are kept. */
+  /** Returns the number of buffered bytes. */
   public int size() {
     return count;
   }
 
-  /** The bytes that are kept: those of the array below {@link #size()}; valid until the next call. */
+  /** Returns the buffer, whose first {@link #size()} bytes are the page; valid until the next call. */
   public byte[] array() {
     return bytes;
   }
 
+  /** Returns a copy of the buffered bytes. */
   public byte[] toByteArray() {
     return Arrays.copyOf(bytes, count);
   }
 
+  /** Writes the buffered bytes to a stream. */
   public void writeTo(OutputStream out) throws IOException {
     out.write(bytes, 0, count);
   }

@@ -11,22 +11,26 @@ import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-/** Any other charset, through its encoder. */
+/** Writer of any charset but UTF-8, through its encoder. */
 final class CharsetWriter extends ByteWriter {
-  /** Those whose encoders keep no state between characters and write no mark: what is encoded piece by piece is what is encoded whole. */
-  private static final List<Charset> PIECEWISE = List.of(StandardCharsets.ISO_8859_1, StandardCharsets.US_ASCII, StandardCharsets.UTF_16BE,
-      StandardCharsets.UTF_16LE);
+  /**
+   * Charsets whose encoders keep no state between characters and write no byte-order mark: texts encoded piece by piece
+   * equal the whole.
+   */
+  private static final List<Charset> PIECEWISE = List.of(StandardCharsets.ISO_8859_1, StandardCharsets.US_ASCII,
+      StandardCharsets.UTF_16BE, StandardCharsets.UTF_16LE);
 
   private final Charset charset;
   private final CharsetEncoder encoder;
   private final boolean isPiecewise;
-  /** The half of a surrogate pair that the last call has left, and where the next character goes to. */
+  /** Half of a surrogate pair from the last call; the next character goes after it. */
   private final CharBuffer left = CharBuffer.allocate(2);
 
   CharsetWriter(OutputStream stream, int capacity, Charset charset) {
     super(stream, capacity);
     this.charset = charset;
-    encoder = charset.newEncoder().onMalformedInput(CodingErrorAction.REPLACE).onUnmappableCharacter(CodingErrorAction.REPLACE);
+    encoder = charset.newEncoder().onMalformedInput(CodingErrorAction.REPLACE)
+        .onUnmappableCharacter(CodingErrorAction.REPLACE);
     isPiecewise = PIECEWISE.contains(charset);
   }
 
@@ -79,7 +83,7 @@ final class CharsetWriter extends ByteWriter {
     }
   }
 
-  /** Encodes all but half a pair at the end. */
+  /** Encodes a text, except half a pair at its end. */
   private void run(CharBuffer text, boolean isEnd) throws IOException {
     while (true) {
       ByteBuffer to = ByteBuffer.wrap(bytes, count, bytes.length - count);

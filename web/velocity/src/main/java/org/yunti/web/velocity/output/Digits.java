@@ -4,10 +4,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
-/** Whole numbers in decimal, two digits at a time. */
+/** Decimal digits of integers, two at a time. */
 final class Digits {
   private static final VarHandle TWO = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
-  /** From 00 to 99, the first digit in the lower byte. */
+  /** ASCII pairs from 00 to 99, the first digit in the lower byte. */
   private static final short[] PAIRS = new short[100];
   private static final int EIGHT_DIGITS = 100_000_000;
   private static final int FOUR_DIGITS = 10_000;
@@ -20,7 +20,7 @@ final class Digits {
 
   private Digits() {}
 
-  /** Writes a number that is not negative; where it ends. There is room for it: 19 bytes at most. */
+  /** Writes a number of 0 or more and returns the end of its digits. {@code to} needs room for 19 bytes. */
   static int write(long number, byte[] to, int at) {
     if (number < EIGHT_DIGITS) {
       return write((int) number, to, at);
@@ -38,7 +38,7 @@ final class Digits {
     TWO.set(to, at + 2, PAIRS[number % 100]);
   }
 
-  /** Of at most eight digits. */
+  /** Writes a number of at most eight digits. */
   private static int write(int number, byte[] to, int at) {
     int end = at + length(number);
     int place = end;
@@ -57,7 +57,7 @@ final class Digits {
     return end;
   }
 
-  /** Of a number below {@link #EIGHT_DIGITS}. */
+  /** Returns the number of digits of a number below {@link #EIGHT_DIGITS}. */
   private static int length(int number) {
     if (number < FOUR_DIGITS) {
       return number < 100 ? number < 10 ? 1 : 2 : number < 1_000 ? 3 : 4;

@@ -1,15 +1,16 @@
 package org.yunti.web.velocity.output;
 
 /**
- * What each character is in UTF-8. Text that changes between ASCII and other scripts, as most does, costs a processor more in mispredicted
- * branches than in work; looked up, each character costs the same. 256 KB, of which a text touches the lines of its own characters.
+ * Table of the UTF-8 bytes of each character. Text that alternates between ASCII and other scripts costs more in
+ * mispredicted branches than in work; a lookup costs the same for each character. The table has 256 KB, and a text
+ * touches only the cache lines of its own characters.
  */
 final class Utf8Table {
-  /** Where the number of bytes is in an entry. */
+  /** Shift of the number of bytes in an entry. */
   static final int LENGTH_SHIFT = 24;
   /**
-   * By character: the bytes, the first one lowest, and above them how many they are. Negative for surrogates, which are not encoded one by
-   * one.
+   * Entries by character: the bytes, the first one lowest, and their number above them. Negative for surrogates, which
+   * are not encoded one by one.
    */
   static final int[] OF_CHAR = new int[Character.MAX_VALUE + 1];
 

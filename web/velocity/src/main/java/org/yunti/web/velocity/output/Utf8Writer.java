@@ -7,25 +7,27 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
-/** UTF-8. */
+/** Writer of UTF-8. */
 final class Utf8Writer extends ByteWriter {
   /**
-   * Characters that are encoded at once, with room for whatever they become. Each chunk begins with the faster loop for ASCII, so that one
-   * character of another kind does not slow the rest of a long text.
+   * Characters encoded at once, with room reserved for their bytes. Each chunk begins with the fast loop for ASCII, so
+   * one other character does not slow the rest of a long text.
    */
   private static final int CHUNK = 256;
-  /** A character of a string takes at most three bytes, and a pair of them four. */
+  /** Bytes per character: at most three, and four for a surrogate pair. */
   private static final int BYTES_PER_CHAR_MAX = 3;
-  /** A sign, 19 digits and a point. */
+  /** Bytes of a number: a sign, 19 digits and a point. */
   private static final int NUMBER_BYTES = 24;
   private static final int DECIMALS_MAX = 3;
   private static final VarHandle FOUR = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-  /** Longer static texts are left to the JDK's copy, whose call costs as much as copying this many bytes here. */
+  /**
+   * Bytes of static text copied here; the JDK copies longer ones, with a call that costs as much as this many bytes.
+   */
   private static final int SHORT_MAX = 64;
   private static final VarHandle EIGHT = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
-  /** The first half of a surrogate pair whose other half has not come yet; 0: none. */
+  /** First half of a surrogate pair that awaits its second half; 0: none. */
   private char high;
 
   Utf8Writer(OutputStream stream, int capacity) {
@@ -108,7 +110,7 @@ final class Utf8Writer extends ByteWriter {
     count = n;
   }
 
-  /** The same for characters that are in an array. */
+  /** Encodes characters of an array. */
   private void encode(char[] text, int from, int length) throws IOException {
     int end = from + length;
     int at = from + begin(length, text[from]);
@@ -130,15 +132,21 @@ final class Utf8Writer extends ByteWriter {
     count = n;
   }
 
-  /** Makes room for {@code length} characters, 1 or more; how many of them, 0 or 1, complete a pair that the last call has begun. */
+  /**
+   * Makes room for {@code length} characters, 1 or more. Returns 1 if the first completes a pair of the last call, else
+   * 0.
+   */
   private int begin(int length, char first) throws IOException {
     int completed = high != 0 && complete(first) ? 1 : 0;
-    // Four bytes are stored for each character, of which the next one overwrites what it did not need.
+    // Each character stores four bytes; the next one overwrites the unused ones.
     reserve(length * BYTES_PER_CHAR_MAX + 1);
     return completed;
   }
 
-  /** Writes a surrogate at {@code to}, for which there is room; how many of the characters behind it, 0 or 1, belong to it. */
+  /**
+   * Writes a surrogate at {@code to}, which has room. Returns the number of characters after it, 0 or 1, that belong to
+   * it.
+   */
   private int surrogate(int to, char first, char second, boolean isLast) {
     count = to;
     if (first >= Character.MIN_LOW_SURROGATE) {
@@ -154,7 +162,7 @@ final class Utf8Writer extends ByteWriter {
     return 0;
   }
 
-  /** The first character of a call, behind half a pair that the last call has left; whether it is the other half. */
+  /** Handles the first character of a call after half a pair. Returns true if it is the other half. */
   private boolean complete(char next) throws IOException {
     reserve(4);
     char first = high;
@@ -190,8 +198,10 @@ final class Utf8Writer extends ByteWriter {
   }
 
   /**
-   * Prices, shares and percentages have few decimals. A number that is a whole one divided by 10, 100 or 1,000 has no shorter decimal that
-   * means it, because it has fewer than 16 digits; and between 0.001 and 10,000,000 it is written without an exponent.
+   * {@inheritDoc}
+   *
+   * <p>Prices, shares and percentages have few decimals. A number that equals an integer divided by 10, 100 or 1,000
+   * has fewer than 16 digits, so no shorter decimal means it. Between 0.001 and 10,000,000 it has no exponent.
    */
   @Override
   public void writeNumber(double number) throws IOException {

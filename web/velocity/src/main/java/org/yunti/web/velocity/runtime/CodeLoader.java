@@ -4,13 +4,18 @@ import java.lang.invoke.MethodHandles;
 import java.lang.reflect.InvocationTargetException;
 import org.yunti.web.velocity.tree.CompiledCode;
 
-/** Makes hidden classes of generated code: each goes away with the template that holds it. */
+/** Loader of hidden classes of generated code: each is unloaded with the template that holds it. */
 public final class CodeLoader {
   private static final MethodHandles.Lookup LOOKUP = MethodHandles.lookup();
 
   private CodeLoader() {}
 
-  /** @param constants what the class finds as its class data: the objects that its code speaks of */
+  /**
+   * Loads a generated class and creates its instance.
+   *
+   * @param constants class data: the objects that the code uses
+   * @throws LinkageError if the class cannot be loaded
+   */
   public static CompiledCode load(byte[] bytecode, Object[] constants) {
     try {
       Class<?> hidden = LOOKUP.defineHiddenClassWithClassData(bytecode, constants, true).lookupClass();

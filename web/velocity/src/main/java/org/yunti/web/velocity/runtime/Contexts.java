@@ -5,11 +5,13 @@ import org.apache.velocity.context.Context;
 import org.apache.velocity.context.InternalContextAdapter;
 import org.apache.velocity.context.InternalContextAdapterImpl;
 
-/** Variables of the template. */
+/** Access to the variables of the template. */
 final class Contexts {
   private Contexts() {}
 
-  /** As {@link Context#put}, for a key that is interned already: Velocity's own context would intern it again. */
+  /**
+   * Sets a variable as {@link Context#put}, for a key that is interned: Velocity's own context would intern it again.
+   */
   static void put(InternalContextAdapter context, String key, Object value) {
     if (isPlain(context)) {
       ((VelocityContext) context.getInternalUserContext()).internalPut(key, value);
@@ -18,7 +20,7 @@ final class Contexts {
     }
   }
 
-  /** Velocity's own contexts alone: variables go into a map, and nobody sees when. */
+  /** Returns true for Velocity's own contexts: variables go into a map without a visible side effect. */
   static boolean isPlain(InternalContextAdapter context) {
     return context instanceof InternalContextAdapterImpl
         && context.getInternalUserContext() instanceof VelocityContext user

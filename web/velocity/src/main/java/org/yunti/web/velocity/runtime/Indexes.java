@@ -8,7 +8,7 @@ import org.apache.velocity.util.ClassUtils;
 import org.apache.velocity.util.StringUtils;
 import org.apache.velocity.util.introspection.VelMethod;
 
-/** {@code [index]} in references, the index computed: {@link ASTIndex}. */
+/** Evaluation of {@code [index]} in references with a computed index, as {@link ASTIndex}. */
 final class Indexes {
   private Indexes() {}
 
@@ -23,7 +23,8 @@ final class Indexes {
     Object argument = ASTIndex.adjMinusIndexArg(index, receiver, context, site.node);
     Object[] arguments = {argument};
     Class<?>[] classes = {argument == null ? null : argument.getClass()};
-    VelMethod method = ClassUtils.getMethod("get", arguments, classes, receiver, context, site.node, site.engine.isStrict);
+    VelMethod method = ClassUtils.getMethod("get", arguments, classes, receiver, context, site.node,
+        site.engine.isStrict);
     if (method == null) {
       return null;
     }
@@ -33,7 +34,8 @@ final class Indexes {
     } catch (RuntimeException e) {
       throw e;
     } catch (Exception e) {
-      String message = "Error invoking method 'get(" + (argument == null ? "null" : argument.getClass().getName()) + ")' in "
+      String message = "Error invoking method 'get(" + (argument == null ? "null" : argument.getClass().getName())
+          + ")' in "
           + receiver.getClass().getName() + " at " + StringUtils.formatFileString(site.node);
       site.engine.log.error(message, e);
       throw new VelocityException(message, e, site.engine.services.getLogContext().getStackTrace());

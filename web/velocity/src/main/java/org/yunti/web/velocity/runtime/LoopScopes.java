@@ -4,7 +4,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.apache.velocity.runtime.directive.ForeachScope;
 
-/** {@code $foreach} goes on. Its fields are written for each element, so by handles that the JIT sees through. */
+/** Updates of {@code $foreach}. Its fields change for each element, so it uses handles that the JIT optimises. */
 final class LoopScopes {
   private static final VarHandle INDEX;
   private static final VarHandle HAS_NEXT;
@@ -21,7 +21,7 @@ final class LoopScopes {
 
   private LoopScopes() {}
 
-  /** As a new one. */
+  /** Resets a scope to the state of a new one. */
   static void reset(ForeachScope scope) {
     INDEX.set(scope, -1);
     HAS_NEXT.set(scope, false);

@@ -6,18 +6,22 @@ import org.apache.velocity.util.introspection.Info;
 import org.yunti.web.velocity.tree.EngineFacts;
 import org.yunti.web.velocity.tree.Internals;
 
-/** What is known of a {@code #foreach} when it is compiled. */
+/** Facts of a {@code #foreach}, known when it is compiled. */
 public final class LoopSite {
   final EngineFacts engine;
   final Foreach directive;
   final Node iterable;
   final String key;
+  /** Name of the scope variable, {@code foreach} by default, interned. */
   public final String scopeName;
+  /** True if the loop provides its scope variable. */
   public final boolean hasScope;
   final boolean skipsInvalid;
   final Info info;
+  /** Iterations at most. */
   public final int loopsMax;
 
+  /** Reads the facts of a loop from its directive. */
   public LoopSite(EngineFacts engine, Foreach directive, Node iterable) {
     this.engine = engine;
     this.directive = directive;

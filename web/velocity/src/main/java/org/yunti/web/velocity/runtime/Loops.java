@@ -12,16 +12,16 @@ import org.apache.velocity.runtime.directive.StopCommand;
 import org.apache.velocity.util.StringUtils;
 import org.slf4j.Logger;
 
-/** What generated code calls for {@code #foreach}: {@link org.apache.velocity.runtime.directive.Foreach}. */
+/** Runtime of {@code #foreach} for generated code, as {@link org.apache.velocity.runtime.directive.Foreach}. */
 final class Loops {
   private Loops() {}
 
-  /** What Velocity's own Uberspector asks for its iterator, and nothing else. */
+  /** Returns true for an ArrayList under Velocity's own Uberspector, which only calls its iterator(). */
   static boolean isList(Object iterable, LoopSite site) {
     return site.engine.isUberspectStock && iterable != null && iterable.getClass() == ArrayList.class;
   }
 
-  /** Over the elements; null where there are none to be had. */
+  /** Returns the iterator over the elements; null if the value is null or cannot be iterated. */
   static Iterator<?> iterator(Object iterable, LoopSite site) {
     if (iterable == null) {
       return null;
@@ -36,9 +36,10 @@ final class Loops {
           + StringUtils.formatFileString(site.iterable), e, site);
     }
     if (iterator == null && !site.skipsInvalid) {
-      throw failed("#foreach parameter " + site.iterable.literal() + " at " + StringUtils.formatFileString(site.iterable) + " is of type "
-          + iterable.getClass().getName() + " and cannot be iterated by " + site.engine.services.getUberspect().getClass().getName(), null,
-          site);
+      throw failed("#foreach parameter " + site.iterable.literal() + " at "
+          + StringUtils.formatFileString(site.iterable) + " is of type "
+          + iterable.getClass().getName() + " and cannot be iterated by " + site.engine.services.getUberspect()
+          .getClass().getName(), null, site);
     }
     return iterator;
   }
@@ -53,7 +54,7 @@ final class Loops {
     return new VelocityException(message, cause, site.engine.services.getLogContext().getStackTrace());
   }
 
-  /** {@code $foreach}, put into the context; null where it is switched off. */
+  /** Puts {@code $foreach} into the context and returns it; null if it is switched off. */
   static ForeachScope scope(InternalContextAdapter context, LoopSite site) {
     if (!site.hasScope) {
       return null;
@@ -63,7 +64,7 @@ final class Loops {
     return scope;
   }
 
-  /** The same in a loop that keeps its scope for the next time it begins, where nobody can have kept the scope before. */
+  /** Does the same in a loop that reuses its scope, unless an object may have kept the scope. */
   static ForeachScope scope(InternalContextAdapter context, LoopSite site, ForeachScope[] spares, int at) {
     ForeachScope spare = spares[at];
     if (spare == null
@@ -85,7 +86,7 @@ final class Loops {
     return context.get(site.key);
   }
 
-  /** The next element becomes the variable. */
+  /** Sets the variable to the next element. */
   static void next(Iterator<?> iterator, ForeachScope scope, InternalContextAdapter context, LoopSite site) {
     Contexts.put(context, site.key, iterator.next());
     if (scope != null) {
@@ -93,7 +94,7 @@ final class Loops {
     }
   }
 
-  /** Whether a stop that comes out of the body ends this loop; if not, the loop is cleaned up behind, and it goes on. */
+  /** Ends this loop at a stop for it; cleans the loop up and rethrows a stop for another. */
   static void stopped(StopCommand stop, InternalContextAdapter context, Object old, LoopSite site) {
     if (!stop.isFor(site.directive)) {
       clean(context, old, site);
@@ -111,7 +112,7 @@ final class Loops {
       return;
     }
     Object current = context.get(site.scopeName);
-    // Where a template has taken the scope away, this is stock's NullPointerException.
+    // If a template removed the scope, this is Velocity's own NullPointerException.
     if (current == null || current instanceof Scope) {
       Scope scope = (Scope) current;
       if (scope.getParent() != null) {

@@ -18,11 +18,14 @@ import org.slf4j.Logger;
 import org.yunti.web.velocity.tree.EngineFacts;
 import org.yunti.web.velocity.tree.Internals;
 
-/** What generated code calls for operators, their operands computed. The rules are those of the nodes, which are asked where they can be. */
+/**
+ * Runtime of operators for generated code, with computed operands. The rules are those of the nodes, which it calls
+ * where possible.
+ */
 final class Operators {
   private Operators() {}
 
-  /** ==, <, <=, >, >=; != is the opposite of ==. */
+  /** Compares two values: ==, <, <=, >, >=; != is the opposite of ==. */
   static boolean compare(Object left, Object right, ASTComparisonNode node) {
     if (left == null || right == null) {
       return node.compareNull(left, right);
@@ -34,7 +37,7 @@ final class Operators {
       Double a = asDouble(left);
       Double b = asDouble(right);
       if (a != null && b != null) {
-        // As MathUtils.compare has it: what is neither less nor more is equal, NaN too.
+        // As MathUtils.compare: values that are neither less nor more are equal, also NaN.
         return node.numberTest(a < b ? -1 : a > b ? 1 : 0);
       }
     }
@@ -46,15 +49,16 @@ final class Operators {
   }
 
   private static Double asDouble(Object value) {
-    return value instanceof Double || value instanceof Integer || value instanceof Long ? ((Number) value).doubleValue() : null;
+    return value instanceof Double || value instanceof Integer || value instanceof Long ? ((Number) value).doubleValue()
+        : null;
   }
 
-  /** + of texts, or of numbers. */
+  /** Adds texts or numbers. */
   static Object add(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
     if (left instanceof Integer a && right instanceof Integer b) {
       return whole((long) a + b);
     }
-    // Named as stock names them: the JVM's message says which one is null, where an object's text is.
+    // Variables are named as in Velocity: the JVM's message names the null one if an object's text is null.
     String lstr = DuckType.asString(left, false);
     String rstr = DuckType.asString(right, false);
     if (lstr == null && rstr == null) {
@@ -68,7 +72,7 @@ final class Operators {
     return lstr.concat(rstr);
   }
 
-  /** The type of what two Integers make: MathUtils.wrapPrimitive. */
+  /** Returns the result of two Integers in the type of MathUtils.wrapPrimitive. */
   private static Number whole(long value) {
     if (value == (int) value) {
       return (int) value;
@@ -77,22 +81,26 @@ final class Operators {
   }
 
   static Object subtract(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
-    return left instanceof Integer a && right instanceof Integer b ? whole((long) a - b) : calculate(left, right, node, context);
+    return left instanceof Integer a && right instanceof Integer b ? whole((long) a - b)
+        : calculate(left, right, node, context);
   }
 
   static Object multiply(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
-    return left instanceof Integer a && right instanceof Integer b ? whole((long) a * b) : calculate(left, right, node, context);
+    return left instanceof Integer a && right instanceof Integer b ? whole((long) a * b)
+        : calculate(left, right, node, context);
   }
 
   static Object divide(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
-    return left instanceof Integer a && right instanceof Integer b && b != 0 ? whole((long) a / b) : calculate(left, right, node, context);
+    return left instanceof Integer a && right instanceof Integer b && b != 0 ? whole((long) a / b)
+        : calculate(left, right, node, context);
   }
 
   static Object modulo(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
-    return left instanceof Integer a && right instanceof Integer b && b != 0 ? whole((long) a % b) : calculate(left, right, node, context);
+    return left instanceof Integer a && right instanceof Integer b && b != 0 ? whole((long) a % b)
+        : calculate(left, right, node, context);
   }
 
-  /** Operators of numbers: as the node has it. */
+  /** Calculates with numbers, by the node's own rule. */
   private static Object calculate(Object left, Object right, ASTMathNode node, InternalContextAdapter context) {
     Object a = number(left);
     Object b = number(right);
@@ -101,7 +109,8 @@ final class Operators {
     }
     boolean isRight = a instanceof Number;
     boolean hasValue = isRight ? b != null : a != null;
-    String message = (isRight ? "Right" : "Left") + " side of math operation (" + node.jjtGetChild(isRight ? 1 : 0).literal() + ") "
+    String message = (isRight ? "Right" : "Left") + " side of math operation (" + node.jjtGetChild(isRight ? 1 : 0)
+        .literal() + ") "
         + (hasValue ? "is not a Number. " : "has a null value. ") + StringUtils.formatFileString(node);
     return failed(message, Internals.STRICT_MATH.of(node), node);
   }
@@ -116,7 +125,7 @@ final class Operators {
     return failed(message, Internals.STRICT_NEGATE.of(node), node);
   }
 
-  /** An operation that has no result. */
+  /** Reports an operation without a result: throws in strict mode, else logs and returns null. */
   private static Object failed(String message, boolean isStrict, SimpleNode node) {
     if (isStrict) {
       log(node).error(message);
@@ -130,11 +139,12 @@ final class Operators {
     return node.getRuntimeServices().getLog("rendering");
   }
 
-  /** [left..right]. */
+  /** Returns the range [left..right]. */
   static Object range(Object left, Object right, ASTIntegerRange node) {
     if (left == null || right == null) {
       log(node).error((left == null ? "Left" : "Right")
-          + " side of range operator [n..m] has null value. Operation not possible. " + StringUtils.formatFileString(node));
+          + " side of range operator [n..m] has null value. Operation not possible. "
+          + StringUtils.formatFileString(node));
       return null;
     }
     Object a = number(left);
@@ -157,7 +167,7 @@ final class Operators {
     return mutable;
   }
 
-  /** The value as a number; what cannot be read as one stays as it is. */
+  /** Returns the value as a number, or unchanged if it is no number. */
   private static Object number(Object value) {
     if (value instanceof Number) {
       return value;

@@ -4,27 +4,29 @@ import org.apache.velocity.runtime.parser.node.ASTReference;
 import org.yunti.web.velocity.tree.EngineFacts;
 import org.yunti.web.velocity.tree.Internals;
 
-/** What is known of a reference when it is compiled. */
+/** Facts of a reference, known when it is compiled. */
 public final class ReferenceSite {
   private static final int QUIET = 3;
 
+  /** Facts of the engine. */
   public final EngineFacts engine;
   final ASTReference node;
-  /** The variable that it begins with. */
+  /** Variable at the beginning of the reference. */
   final String root;
-  /** The source, which handlers of inserted references are told. */
+  /** Source, which handlers of inserted references receive. */
   final String literal;
-  /** Written before the value. */
+  /** Text before the value. */
   final String prefix;
   final String escapePrefix;
-  /** Written where there is no value. */
+  /** Text written if there is no value. */
   final String nullString;
   final boolean isQuiet;
   final boolean logsNull;
   final boolean isStrict;
-  /** Where the variable is null, stock asks whether it was set. */
-  final boolean asksWhetherSet;
+  /** True if a null variable needs the lookup of Velocity, whether it was set. */
+  final boolean checksWhetherSet;
 
+  /** Reads the facts of a reference from its node. */
   public ReferenceSite(EngineFacts engine, ASTReference node, boolean hasChildren) {
     this.engine = engine;
     this.node = node;
@@ -36,6 +38,6 @@ public final class ReferenceSite {
     isQuiet = Internals.REFERENCE_TYPE.of(node) == QUIET;
     logsNull = Internals.LOGS_NULL.of(node);
     isStrict = node.strictRef;
-    asksWhetherSet = !isStrict && (!isQuiet || engine.asksForQuiet) && !hasChildren;
+    checksWhetherSet = !isStrict && (!isQuiet || engine.reportsQuiet) && !hasChildren;
   }
 }

@@ -16,7 +16,10 @@ import org.apache.velocity.util.StringUtils;
 import org.yunti.web.velocity.output.ByteWriter;
 import org.yunti.web.velocity.output.StaticText;
 
-/** What generated code calls for references: {@link ASTReference}, without what only handlers of invalid references need. */
+/**
+ * Runtime of references for generated code, as {@link ASTReference}, without the parts for handlers of invalid
+ * references.
+ */
 public final class References {
   private References() {}
 
@@ -28,27 +31,29 @@ public final class References {
     }
   }
 
-  /** The variable that a reference begins with. */
+  /** Returns the variable at the beginning of a reference. */
   static Object root(InternalContextAdapter context, ReferenceSite site) {
     try {
       Object value = context.get(site.root);
-      if (value == null && site.asksWhetherSet) {
-        // The answer is for handlers of invalid references, of which there are none; but a context of a user's own may see the question.
+      if (value == null && site.checksWhetherSet) {
+        // Only handlers of invalid references need the result, and there are none; but a custom context may observe the
+        // call.
         context.containsKey(site.root);
       }
       return value;
     } catch (RuntimeException e) {
-      site.engine.log.error("Exception calling reference ${} at {}", site.root, StringUtils.formatFileString(site.node));
+      site.engine.log.error("Exception calling reference ${} at {}", site.root,
+          StringUtils.formatFileString(site.node));
       throw e;
     }
   }
 
-  /** The same where a variable must have been set. */
+  /** Returns the same variable in strict mode, which requires that it was set. */
   static Object strictRoot(InternalContextAdapter context, ReferenceSite site) {
     return site.node.getRootVariableValue(context);
   }
 
-  /** What a strict reference refers to: where that is nothing, stock asks for the variable, as above. */
+  /** Returns the value of a strict reference; for null, Velocity looks the variable up, as above. */
   static Object strictResult(Object value, InternalContextAdapter context, ReferenceSite site) {
     if (value == null) {
       context.containsKey(site.root);
@@ -56,13 +61,14 @@ public final class References {
     return value;
   }
 
-  /** A strict reference goes on at null. */
+  /** Returns the exception of a strict reference that continues after null. */
   static VelocityException nullInChain(ReferenceSite site, Node child) {
     return new VelocityException("Attempted to access '" + child.getFirstTokenImage() + "' on a null value at "
-        + StringUtils.formatFileString(site.node.getTemplateName(), child.getLine(), child.getColumn()), null, trace(site));
+        + StringUtils.formatFileString(site.node.getTemplateName(), child.getLine(), child.getColumn()), null,
+        trace(site));
   }
 
-  /** An exception that comes out of a reference tells its name, unless its variable was null already. */
+  /** Adds the name of the reference to an exception, unless its variable was null. */
   public static MethodInvocationException named(MethodInvocationException e, Object root, ReferenceSite site) {
     if (root != null || site.isStrict) {
       e.setReferenceName(site.root);
@@ -75,7 +81,8 @@ public final class References {
   }
 
   /** Writes the value of a reference that is not escaped. */
-  public static void write(Object value, InternalContextAdapter context, Writer out, ReferenceSite site) throws IOException {
+  public static void write(Object value, InternalContextAdapter context, Writer out, ReferenceSite site)
+      throws IOException {
     if (site.engine.insertsPlainly(context)) {
       if (value instanceof String text) {
         writePrefix(out, site);
@@ -87,11 +94,12 @@ public final class References {
       }
       writeOther(value, context, out, site);
     } else {
-      writeOther(EventHandlerUtil.referenceInsert(site.engine.services, context, site.literal, value), context, out, site);
+      writeOther(EventHandlerUtil.referenceInsert(site.engine.services, context, site.literal, value), context, out,
+          site);
     }
   }
 
-  /** Numbers need no string between. */
+  /** Writes a number without a string and returns true; false for other types of numbers. */
   private static boolean writesNumber(Number value, ByteWriter out, ReferenceSite site) throws IOException {
     if (value instanceof Integer || value instanceof Long) {
       writePrefix(out, site);
@@ -106,11 +114,12 @@ public final class References {
     return false;
   }
 
-  private static void writeOther(Object value, InternalContextAdapter context, Writer out, ReferenceSite site) throws IOException {
+  private static void writeOther(Object value, InternalContextAdapter context, Writer out, ReferenceSite site)
+      throws IOException {
     if (value instanceof Renderable renderable && renders(renderable, context, out, site)) {
       return;
     }
-    String text = value == null ? null : Ducks.string(value);
+    String text = value == null ? null : DuckTypes.string(value);
     if (text == null) {
       writeNull(value, context, out, site);
     } else {
@@ -119,18 +128,21 @@ public final class References {
     }
   }
 
-  private static boolean renders(Renderable renderable, InternalContextAdapter context, Writer out, ReferenceSite site) throws IOException {
+  private static boolean renders(Renderable renderable, InternalContextAdapter context, Writer out, ReferenceSite site)
+      throws IOException {
     try {
       writePrefix(out, site);
       site.engine.hasRendered = true;
       return renderable.render(context, out);
     } catch (RuntimeException e) {
-      site.engine.log.error("Exception rendering " + (renderable instanceof Block.Reference ? "block " : "Renderable ") + site.root
+      site.engine.log.error("Exception rendering " + (renderable instanceof Block.Reference ? "block " : "Renderable ")
+          + site.root
           + " at " + StringUtils.formatFileString(site.node));
       throw e;
     }
   }
 
+  /** Writes the text before the value of a reference. */
   public static void writePrefix(Writer out, ReferenceSite site) throws IOException {
     if (!site.prefix.isEmpty()) {
       out.write(site.prefix);
@@ -145,7 +157,8 @@ public final class References {
     }
   }
 
-  private static void writeNull(Object value, InternalContextAdapter context, Writer out, ReferenceSite site) throws IOException {
+  private static void writeNull(Object value, InternalContextAdapter context, Writer out, ReferenceSite site)
+      throws IOException {
     if (site.isStrict) {
       if (!site.isQuiet) {
         throw strictNull(value, site);
@@ -159,8 +172,8 @@ public final class References {
     writePrefix(out, site);
     out.write(text);
     if (site.logsNull && !site.isQuiet) {
-      site.engine.log.debug("Null reference [template '{}', line {}, column {}]: {} cannot be resolved.", site.node.getTemplateName(),
-          site.node.getLine(), site.node.getColumn(), site.node.literal());
+      site.engine.log.debug("Null reference [template '{}', line {}, column {}]: {} cannot be resolved.",
+          site.node.getTemplateName(), site.node.getLine(), site.node.getColumn(), site.node.literal());
     }
   }
 
@@ -170,11 +183,13 @@ public final class References {
     String what = value == null
         ? " evaluated to null when attempting to render at "
         : " evaluated to object " + value.getClass().getName() + " whose toString() method returned null at ";
-    return new VelocityException("Reference " + site.literal + what + StringUtils.formatFileString(site.node), null, trace(site));
+    return new VelocityException("Reference " + site.literal + what + StringUtils.formatFileString(site.node), null,
+        trace(site));
   }
 
-  /** Writes a reference that is escaped: its source, with a backslash where it has no value. */
-  static void writeEscaped(Object value, InternalContextAdapter context, Writer out, ReferenceSite site) throws IOException {
+  /** Writes an escaped reference: its source, with a backslash if it has no value. */
+  static void writeEscaped(Object value, InternalContextAdapter context, Writer out, ReferenceSite site)
+      throws IOException {
     String text = nullText(context, site);
     out.write(site.escapePrefix);
     if (value == null) {
@@ -194,20 +209,21 @@ public final class References {
     return site.nullString;
   }
 
-  /** A reference as a condition. */
+  /** Returns true if the value of a reference is true as a condition. */
   public static boolean isTrue(Object value, ReferenceSite site) {
     if (value == null) {
       return false;
     }
     try {
-      return Ducks.isTrue(value, site.engine.checksEmpty);
+      return DuckTypes.isTrue(value, site.engine.checksEmpty);
     } catch (Exception e) {
-      throw new VelocityException("Reference evaluation threw an exception at " + StringUtils.formatFileString(site.node), e, trace(site));
+      throw new VelocityException("Reference evaluation threw an exception at "
+          + StringUtils.formatFileString(site.node), e, trace(site));
     }
   }
 
-  /** Whether the alternative of a reference stays unused. */
+  /** Returns true if a value needs no alternative. */
   static boolean isPresent(Object value) {
-    return Ducks.isTrue(value, true);
+    return DuckTypes.isTrue(value, true);
   }
 }

@@ -4,13 +4,14 @@ import java.io.IOException;
 import java.io.Writer;
 import org.apache.velocity.context.InternalContextAdapter;
 
-/** What the hidden class of a template extends: its pieces by number. */
+/** Base of the hidden class of a template: its pieces by number. */
 public abstract class CompiledCode {
+  /** Used by generated classes. */
   protected CompiledCode() {}
 
   /** Renders a piece. */
   protected abstract void render(int piece, InternalContextAdapter context, Writer out) throws IOException;
 
-  /** The value of a piece that is an expression. */
+  /** Returns the value of a piece that is an expression. */
   protected abstract Object value(int piece, InternalContextAdapter context) throws IOException;
 }

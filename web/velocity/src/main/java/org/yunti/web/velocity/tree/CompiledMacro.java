@@ -9,8 +9,8 @@ import org.apache.velocity.runtime.parser.node.Node;
 import org.apache.velocity.runtime.parser.node.SimpleNode;
 
 /**
- * {@code #macro}. Its macro is known to the whole engine as soon as it is initialised, before the template that it stands in is compiled:
- * what the engine is given is a {@link MacroBody}, which lets no other thread into the body until compiled code has been put into it.
+ * The directive {@code #macro}. The whole engine knows a macro as soon as it is initialised, before its template is
+ * compiled. So the engine receives a {@link MacroBody}, which blocks other threads until compiled code is in the body.
  */
 public final class CompiledMacro extends Macro {
   private static final ThreadLocal<List<MacroBody>> LOADING = new ThreadLocal<>();
@@ -34,14 +34,18 @@ public final class CompiledMacro extends Macro {
     }
   }
 
-  /** Bodies of this thread are closed to others from now on. What is given back goes to {@link #open(List)}, whatever happens between. */
+  /**
+   * Closes the bodies that this thread initialises from now on to other threads.
+   *
+   * @return the state to pass to {@link #open(List)}, in a finally block
+   */
   public static List<MacroBody> close() {
     List<MacroBody> outer = LOADING.get();
     LOADING.set(new ArrayList<>());
     return outer;
   }
 
-  /** Opens the bodies that have been initialised since {@code close}, which has given {@code outer}. */
+  /** Opens the bodies initialised since {@code close}, which returned {@code outer}. */
   public static void open(List<MacroBody> outer) {
     List<MacroBody> own = LOADING.get();
     if (outer == null) {

@@ -10,8 +10,8 @@ import org.apache.velocity.runtime.parser.node.SimpleNode;
 import org.apache.velocity.runtime.parser.node.StandardParserVisitor;
 
 /**
- * Stands in the syntax tree for nodes that have been compiled: for all children of a node that renders them, or for one node whose value
- * is asked for. Whatever walks or renders the tree, such as a directive of the user's own, comes to the compiled code through it.
+ * Node that replaces compiled nodes in the syntax tree: all children of a rendering node, or one node with a value.
+ * Code that walks or renders the tree, such as a custom directive, reaches the compiled code through it.
  */
 public final class CompiledNode extends SimpleNode {
   private final EngineFacts engine;
@@ -19,7 +19,11 @@ public final class CompiledNode extends SimpleNode {
   private CompiledCode code;
   private int piece;
 
-  /** @param type what {@link #getType} answers: that of the node whose value this is */
+  /**
+   * Creates a node that is not yet bound to code.
+   *
+   * @param type result of {@link #getType}: the type of the node with this value
+   */
   public CompiledNode(EngineFacts engine, Template template, Node[] originals, int type) {
     super(type);
     this.engine = engine;
@@ -32,7 +36,7 @@ public final class CompiledNode extends SimpleNode {
     lastImage = originals[originals.length - 1].getLastTokenImage();
   }
 
-  /** Before the tree is given to anyone. */
+  /** Binds the node to a piece of compiled code, before other threads see the tree. */
   public void bind(CompiledCode compiled, int number) {
     code = compiled;
     piece = number;

@@ -11,36 +11,46 @@ import org.apache.velocity.util.introspection.Uberspect;
 import org.apache.velocity.util.introspection.UberspectImpl;
 import org.slf4j.Logger;
 
-/** What compiled code asks of its engine again and again: its properties, which do not change once it runs, and its handlers, which may. */
+/**
+ * Facts of the engine for compiled code: its properties, which are fixed after initialisation, and its handlers, which
+ * may change.
+ */
 public final class EngineFacts {
-  /** Uberspectors that give the same answer for the same classes each time, so that it can be kept. */
+  /** Uberspectors whose results for a class are constant and can be cached. */
   private static final Set<String> LASTING_UBERSPECTORS = Set.of(
       "org.apache.velocity.util.introspection.UberspectImpl",
       "org.apache.velocity.util.introspection.SecureUberspector");
 
+  /** Services of the engine. */
   public final RuntimeServices services;
+  /** Mode of space gobbling. */
   public final SpaceGobbling gobbling;
-  /** Empty strings, collections and zero are false. */
+  /** True if empty strings, empty collections and zero are false. */
   public final boolean checksEmpty;
-  /** Macros keep the literals of their arguments, as in Velocity 1. */
+  /** True if macros keep the literals of their arguments, as in Velocity 1. */
   public final boolean keepsLiterals;
+  /** True if string literals are interpolated. */
   public final boolean interpolates;
+  /** True if {@code runtime.log.track_location} is on. */
   public final boolean tracksLocation;
-  /** A reference that has no value is an error. */
+  /** True if a reference without a value is an error. */
   public final boolean isStrict;
-  /** A method that is not there is told. */
+  /** True if a call of a missing method is logged. */
   public final boolean logsInvalidMethods;
-  /** Quiet references too are told to handlers of invalid ones. */
-  public final boolean asksForQuiet;
+  /** True if handlers of invalid references also receive quiet references. */
+  public final boolean reportsQuiet;
+  /** True if results of the Uberspector can be cached. */
   public final boolean isUberspectLasting;
-  /** It is the one of every engine that says nothing else. */
+  /** True if the Uberspector is Velocity's default. */
   public final boolean isUberspectStock;
+  /** Logger of rendering. */
   public final Logger log;
-  /** A value has rendered itself, with whatever it did to the context. */
+  /** Set when a value has rendered itself, which may have changed the context. */
   public boolean hasRendered;
   private final List<?> referenceHandlers;
   private final List<?> invalidHandlers;
 
+  /** Reads the facts of an initialised engine. */
   public EngineFacts(RuntimeServices services) {
     this.services = services;
     gobbling = services.getSpaceGobbling();
@@ -49,7 +59,7 @@ public final class EngineFacts {
     interpolates = services.getBoolean(RuntimeConstants.INTERPOLATE_STRINGLITERALS, true);
     isStrict = services.getBoolean(RuntimeConstants.RUNTIME_REFERENCES_STRICT, false);
     logsInvalidMethods = services.getBoolean(RuntimeConstants.RUNTIME_LOG_METHOD_CALL_LOG_INVALID, true);
-    asksForQuiet = services.getBoolean(RuntimeConstants.EVENTHANDLER_INVALIDREFERENCES_QUIET, false);
+    reportsQuiet = services.getBoolean(RuntimeConstants.EVENTHANDLER_INVALIDREFERENCES_QUIET, false);
     tracksLocation = Internals.TRACKS_LOCATION.of(services.getLogContext());
     Uberspect uberspect = services.getUberspect();
     isUberspectLasting = LASTING_UBERSPECTORS.contains(uberspect.getClass().getName());
@@ -61,8 +71,8 @@ public final class EngineFacts {
   }
 
   /**
-   * Handlers of invalid references are told what a reference was made of, and what the interpreter has cached of it: they are given the
-   * interpreter itself.
+   * Returns true if the context or the engine has handlers of invalid references. They need the parts of a reference
+   * and the interpreter's cache, so the interpreter renders the page.
    */
   public boolean needsInterpreter(InternalContextAdapter context) {
     if (!invalidHandlers.isEmpty()) {
@@ -72,7 +82,7 @@ public final class EngineFacts {
     return cartridge != null && !Internals.INVALID_HANDLERS.of(cartridge).isEmpty();
   }
 
-  /** Nobody wants to see the values that are written. */
+  /** Returns true if no handler observes the values that are written. */
   public boolean insertsPlainly(InternalContextAdapter context) {
     return referenceHandlers.isEmpty() && context.getEventCartridge() == null;
   }

@@ -3,11 +3,11 @@ package org.yunti.web.velocity.tree;
 import java.lang.reflect.Field;
 
 /**
- * A field that a class of Velocity does not show. By reflection: it is read when a template is compiled, and a method handle would take
- * longer to make.
+ * Hidden field of a Velocity class, by reflection: it is read at compile time, and a method handle would take longer to
+ * create.
  *
- * @param <O> the class that has it
- * @param <T> its type
+ * @param <O> class of the field
+ * @param <T> type of the field
  */
 public final class HiddenField<O, T> {
   private final Field field;
@@ -16,7 +16,11 @@ public final class HiddenField<O, T> {
     this.field = field;
   }
 
-  /** @param type that of the field, and without its type arguments that of {@code T} */
+  /**
+   * Finds a field.
+   *
+   * @param type type of the field: {@code T} without type arguments
+   */
   static <O, T> HiddenField<O, T> find(Class<O> owner, String name, Class<? super T> type) throws NoSuchFieldException {
     Field field = owner.getDeclaredField(name);
     if (field.getType() != type) {
@@ -26,20 +30,22 @@ public final class HiddenField<O, T> {
     return new HiddenField<>(field);
   }
 
-  @SuppressWarnings("unchecked") // find has compared it
+  /** Returns the field's value. */
+  @SuppressWarnings("unchecked") // find has compared the type
   public T of(O owner) {
     try {
       return (T) field.get(owner);
     } catch (IllegalAccessException e) {
-      throw new AssertionError(e); // it was made accessible
+      throw new AssertionError(e); // the field is accessible
     }
   }
 
+  /** Sets the field. */
   public void set(O owner, T value) {
     try {
       field.set(owner, value);
     } catch (IllegalAccessException e) {
-      throw new AssertionError(e); // it was made accessible
+      throw new AssertionError(e); // the field is accessible
     }
   }
 }

@@ -22,15 +22,15 @@ import org.apache.velocity.util.introspection.Converter;
 import org.apache.velocity.util.introspection.UberspectImpl;
 
 /**
- * What Velocity's syntax tree knows and does not tell. All of it is listed here: a version of Velocity in which one of these fields is
- * called otherwise is not compiled, and interpreted instead.
+ * Hidden fields of Velocity's syntax tree, complete. If a version of Velocity lacks one of them, its templates are not
+ * compiled but interpreted.
  */
 public final class Internals {
-  /** Why nothing can be compiled with the Velocity that is here; null: it can. */
+  /** Reason why this version of Velocity cannot be compiled; null if it can. */
   public static final String MISSING;
 
   public static final HiddenField<SimpleNode, Node[]> CHILDREN;
-  /** 4: a runt, which is no reference. */
+  /** Type of a reference; 4: a runt, which is plain text. */
   public static final HiddenField<ASTReference, Integer> REFERENCE_TYPE;
   public static final HiddenField<ASTReference, String> NULL_STRING;
   public static final HiddenField<ASTReference, String> ESCAPE_PREFIX;
@@ -59,7 +59,7 @@ public final class Internals {
 
   private Internals() {}
 
-  /** Looks fields up, and keeps why the first one that is missing is missing. */
+  /** Lookup of fields that keeps the reason of the first missing one. */
   private static final class Fields {
     String missing;
 
@@ -108,7 +108,7 @@ public final class Internals {
     MISSING = fields.missing;
   }
 
-  /** A call that is no more than that of its method. */
+  /** Returns true if a call only calls its method. */
   public static boolean isPlain(UberspectImpl.VelMethodImpl method) {
     return !METHOD_WRAPS_ARRAY.of(method) && METHOD_CONVERTERS.of(method) == null && !method.isVarArg();
   }

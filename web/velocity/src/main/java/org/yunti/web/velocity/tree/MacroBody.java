@@ -9,7 +9,7 @@ import org.apache.velocity.runtime.parser.node.Node;
 import org.apache.velocity.runtime.parser.node.SimpleNode;
 import org.apache.velocity.runtime.parser.node.StandardParserVisitor;
 
-/** The block of a macro, closed to other threads while its template is compiled. */
+/** Block of a macro, closed to other threads while its template is compiled. */
 public final class MacroBody extends SimpleNode {
   private final SimpleNode block;
   private final Thread loader = Thread.currentThread();

@@ -13,13 +13,16 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The bytes are those of {@link OutputStreamWriter}, however the text is cut. */
+/** Test that the bytes equal those of {@link OutputStreamWriter}, however the text is cut. */
 class ByteWriterTest {
-  private static final List<Charset> CHARSETS = List.of(StandardCharsets.UTF_8, StandardCharsets.ISO_8859_1, StandardCharsets.US_ASCII,
-      StandardCharsets.UTF_16, StandardCharsets.UTF_16LE, Charset.forName("GB18030"), Charset.forName("Shift_JIS"),
-      Charset.forName("ISO-2022-JP"), Charset.forName("windows-1252"));
+  private static final List<Charset> CHARSETS = List.of(StandardCharsets.UTF_8, StandardCharsets.ISO_8859_1,
+      StandardCharsets.US_ASCII, StandardCharsets.UTF_16, StandardCharsets.UTF_16LE, Charset.forName("GB18030"),
+      Charset.forName("Shift_JIS"), Charset.forName("ISO-2022-JP"), Charset.forName("windows-1252"));
 
-  /** Of every length of UTF-8, of both halves of pairs, whole pairs, and what makes encoders change their state. */
+  /**
+   * Returns random text: characters of every length in UTF-8, halves of pairs, whole pairs, and characters that change
+   * the state of encoders.
+   */
   private static String text(Random random) {
     StringBuilder text = new StringBuilder();
     int runs = random.nextInt(6);
@@ -63,14 +66,15 @@ class ByteWriterTest {
   }
 
   @Test
-  void everyTextInEveryCharset() throws IOException {
+  void encodesRandomTextInEveryCharset() throws IOException {
     for (long seed = 0; seed < 400; seed++) {
       for (Charset charset : CHARSETS) {
         Random random = new Random(seed);
         ByteArrayOutputStream expected = new ByteArrayOutputStream();
         ByteArrayOutputStream streamed = new ByteArrayOutputStream();
         ByteWriter kept = ByteWriter.buffer(charset);
-        try (Writer stock = new OutputStreamWriter(expected, charset); ByteWriter writer = ByteWriter.to(streamed, charset)) {
+        try (Writer stock = new OutputStreamWriter(expected, charset); ByteWriter writer =
+            ByteWriter.to(streamed, charset)) {
           for (int n = random.nextInt(8); n > 0; n--) {
             String text = text(random);
             stock.write(text);
@@ -86,7 +90,7 @@ class ByteWriterTest {
   }
 
   @Test
-  void numbersAreThoseOfTheLibrary() throws IOException {
+  void writesNumbersAsTheLibrary() throws IOException {
     Random random = new Random(1);
     ByteWriter writer = ByteWriter.buffer(StandardCharsets.UTF_8);
     for (int i = 0; i < 300_000; i++) {
@@ -97,7 +101,8 @@ class ByteWriterTest {
       check(writer, random.nextDouble() * Math.pow(10, random.nextInt(12) - 4));
       check(writer, Double.longBitsToDouble(random.nextLong()));
     }
-    for (double number : new double[] {0, -0.0, 0.001, 0.00099, 1e7, 9999999.999, Double.NaN, Double.POSITIVE_INFINITY, 0.1 + 0.2, 100}) {
+    for (double number : new double[] {0, -0.0, 0.001, 0.00099, 1e7, 9999999.999, Double.NaN, Double.POSITIVE_INFINITY,
+        0.1 + 0.2, 100}) {
       check(writer, number);
     }
     check(writer, Long.MIN_VALUE);
@@ -117,7 +122,7 @@ class ByteWriterTest {
   }
 
   @Test
-  void halfAPairMeetsANumber() throws IOException {
+  void replacesHalfAPairBeforeANumber() throws IOException {
     ByteWriter writer = ByteWriter.buffer(StandardCharsets.UTF_8);
     writer.write("\uD83D");
     writer.writeNumber(5);
