@@ -11,6 +11,9 @@ TARGET  := $(or $(CARGO_TARGET_DIR),target)
 TOOLS   := $(CURDIR)/build/tools
 export PATH := $(TOOLS)/bin:$(PATH)
 
+# Copies a file that has changed. An unchanged one stays, so that a suite that runs it beside this never finds it missing.
+place = cmp -s $(1) $(2) || install -D $(1) $(2)
+
 .DEFAULT_GOAL := help
 .PHONY: help run yunti test test-engine test-api test-house test-conformance test-benches test-hadoop test-observe \
         test-machine test-namenode test-web test-full-engine test-full-hadoop test-full-namenode test-full-observe \
@@ -19,6 +22,7 @@ export PATH := $(TOOLS)/bin:$(PATH)
 help:
 	@echo 'make run                 build; count words of real text; sort and check 1 GB; print both reports'
 	@echo 'make test                run every test; install missing tools first'
+	@echo 'make test-changed        the parts whose files differ from main (BASE=REV: from that commit)'
 	@echo 'make test-engine         test engine and command: units, whole jobs, tidy, licences of dependencies'
 	@echo 'make test-api            test the C ABI and C++ API; run the examples by gcc and clang as jobs'
 	@echo 'make test-conformance    compare records and checksums with Hadoop (JDK 17, Maven)'
@@ -61,7 +65,7 @@ run:
 # The binary of the release profile, at its place in the dist layout.
 yunti:
 	$(CARGO) build --release --locked --package yunti
-	@install -D $(TARGET)/release/yunti $(DIST)/bin/yunti
+	@$(call place,$(TARGET)/release/yunti,$(DIST)/bin/yunti)
 
 # ---- tests ----
 
@@ -73,6 +77,12 @@ test-engine test-api test-conformance test-benches test-house test-hadoop test-o
     test-web: test-%:
 	@tools/setup test
 	@$(PYTHON) tools/tests/run.py $*
+
+# The parts whose files differ from BASE (origin/main, or main), and what is left out.
+.PHONY: test-changed
+test-changed:
+	@tools/setup test
+	@$(PYTHON) tools/tests/run.py --changed $(BASE)
 
 test-full-engine test-full-hadoop test-full-namenode test-full-observe test-full-web: test-full-%:
 	@tools/setup $(if $(filter engine,$*),full,test)
@@ -138,7 +148,7 @@ namenode:
 	@tools/setup build
 	@$(MAKE) --no-print-directory -s yunti
 	$(CARGO) build --release --locked --package yunti-namenode
-	@install -D $(TARGET)/release/yunti-nn $(DIST)/libexec/yunti-nn
+	@$(call place,$(TARGET)/release/yunti-nn,$(DIST)/libexec/yunti-nn)
 	@tools/setup test
 	@mvn -q -B -f namenode/plugin/pom.xml package -DskipTests
 	@install -D -m 644 $(NAMENODE_JAR) $(DIST)/java/yunti-namenode.jar
@@ -171,8 +181,8 @@ $(TRACE_JAR): observe/agent/pom.xml LICENSE NOTICE $(shell find observe/agent/sr
 
 # Copies the programs and libraries to their places in the dist layout.
 observe-layout:
-	@install -D $(TARGET)/release/yunti-observe $(DIST)/libexec/yunti-observe
-	@install -D $(TARGET)/release/yunti-machine $(DIST)/libexec/yunti-machine
+	@$(call place,$(TARGET)/release/yunti-observe,$(DIST)/libexec/yunti-observe)
+	@$(call place,$(TARGET)/release/yunti-machine,$(DIST)/libexec/yunti-machine)
 	@observe/async-profiler $(DIST)/lib/yunti
 	@observe/jvmti/build $(DIST)/lib/yunti
 	@install -D -m 644 $(TRACE_JAR) $(DIST)/lib/yunti/yunti-trace.jar

@@ -11,13 +11,17 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import changed  # noqa: E402
 import counts  # noqa: E402
+import lanes  # noqa: E402
 import skips  # noqa: E402
+import times  # noqa: E402
 from suites import BUILD, PARTS, ROOT, SUITES, YUNTI, Suite  # noqa: E402
 
 LOGS = os.path.join(BUILD, "test-logs")
@@ -64,6 +68,25 @@ def execute(arguments, env, seconds, log):
     return text, code
 
 
+PREPARED = {}  # step -> its lock and its result, once it succeeded
+PREPARED_LOCK = threading.Lock()
+
+
+def prepare(step, env, seconds, log):
+    """Executes a step that builds, once a run: the same step of another suite has the same result."""
+    with PREPARED_LOCK:
+        entry = PREPARED.setdefault((tuple(step), tuple(sorted(env.items()))), [threading.Lock(), None])
+    with entry[0]:
+        if entry[1] is None:
+            text, code = execute(step, env, seconds, log)
+            if code != 0:
+                return text, code
+            entry[1] = (text, code)
+        else:
+            log.write(("$ " + " ".join(step) + " (done before)\n").encode())
+        return entry[1]
+
+
 def run(suite, logs=LOGS):
     """Runs a suite and returns its counts. A skip without a valid reason counts as a failure."""
     path = os.path.join(logs, re.sub(r"\W+", "-", f"{suite.part} {suite.name}").strip("-") + ".log")
@@ -78,8 +101,9 @@ def run(suite, logs=LOGS):
         else:
             end = time.monotonic() + suite.minutes * 60
             for number, step in enumerate(suite.steps):
-                text, code = execute(step, suite.env, end - time.monotonic(), log)
-                if number == len(suite.steps) - 1:
+                is_last = number == len(suite.steps) - 1
+                text, code = (execute if is_last else prepare)(step, suite.env, end - time.monotonic(), log)
+                if is_last:
                     found = suite.read(text, code)
                     if code == 124:
                         found.failures.append("out of time")
@@ -97,11 +121,24 @@ def tail(path, lines=25):
         return "".join("    " + line for line in f.readlines()[-lines:])
 
 
-def main(arguments):
+def parts_of(arguments):
+    """The parts to run: as named, all, or with --changed [BASE] the parts whose inputs differ from a commit."""
+    if arguments[:1] == ["--changed"]:
+        base = arguments[1] if len(arguments) > 1 else changed.base_of_checkout()
+        files = changed.files_since(base)
+        parts = changed.of_files(files)
+        left_out = [part for part in PARTS if part not in parts]
+        print(f"{len(files)} files differ from {base}; parts to test: {', '.join(parts)}; left out: {', '.join(left_out) or 'none'}", flush=True)
+        return parts
     unknown = set(arguments) - set(PARTS)
     if unknown:
         sys.exit(f"run.py: no such part: {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
-    parts = arguments or PARTS
+    return arguments or list(PARTS)
+
+
+def main(arguments):
+    keep_times = "--times" in arguments
+    parts = parts_of([word for word in arguments if word != "--times"])
     total, rows = counts.Counts(), []
     suites = [s for s in SUITES if s.part in parts]
     if set(parts) - {"engine", "web"}:
@@ -109,15 +146,29 @@ def main(arguments):
         # Remove the old binary, so that a failed build cannot leave it to the tests.
         if os.path.exists(YUNTI):
             os.remove(YUNTI)
-    for number, suite in enumerate(suites):
-        print(f"[{number + 1}/{len(suites)}] {suite.part}: {suite.name} ..", flush=True)
+    started = time.monotonic()
+
+    def one(suite):
+        print(f"{suite.part}: {suite.name} ..", flush=True)
         begin = time.monotonic()
         found = run(suite)
-        rows.append((suite, found, time.monotonic() - begin))
+        seconds = time.monotonic() - begin
+        rows.append((suite, found, seconds))
         total.add(found)
+        print(f"[{len(rows)}/{len(suites)}] {suite.part}: {suite.name}: {found.passed} passed, {len(found.failures)} failed, "
+              f"{len(found.skips)} skipped, {seconds:.0f} s", flush=True)
         if found.failures:
             # Names come before the end of the log, so that a truncated output still has them.
             print(f"  FAILED: {'; '.join(found.failures)}\n  {suite.log} ends with\n{tail(suite.log)}", flush=True)
+
+    # All other suites need the binary.
+    if suites and suites[0].part == "build":
+        one(suites[0])
+    lanes.run_all([suite for suite in suites if suite.part != "build"], one)
+    rows.sort(key=lambda row: suites.index(row[0]))
+    minutes = (time.monotonic() - started) / 60
+    if keep_times:
+        times.write(rows, minutes)
 
     width = max(len(f"{s.part}: {s.name}") for s in suites)
     print(f"\n{'suite':{width}} {'passed':>7} {'failed':>7} {'skipped':>8} {'seconds':>8}  log")
@@ -130,6 +181,7 @@ def main(arguments):
             print(f"failed: {suite.part}: {suite.name}: {name}")
         for name, reason in found.skips:
             print(f"skipped: {suite.part}: {suite.name}: {name}: {reason}")
+    print(f"{minutes:.0f} minutes")
     print(f"\n{total.passed} passed, {len(total.failures)} failed, {len(total.skips)} skipped", flush=True)
     return 1 if total.failures else 0
 

@@ -16,6 +16,8 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 BUILD = os.path.join(ROOT, "build")
 YUNTI = os.path.join(ROOT, "dist/bin/yunti")
 PYTHON = sys.executable
+# Parts whose suites measure times.
+MEASURING = ("benches", "observe", "machine", "namenode")
 PARTS = ("engine", "api", "conformance", "benches", "house", "hadoop", "observe", "machine", "namenode", "web")
 
 
@@ -28,6 +30,11 @@ class Suite:
     env: dict = field(default_factory=dict)
     minutes: float = 20
     skip: Optional[Callable] = None  # returns the reason why the suite cannot run on this machine, or None
+
+    @property
+    def alone(self):
+        """True if the suite measures times, so that nothing else may run beside it."""
+        return self.part in MEASURING and not self.name.startswith(("unit tests", "classes of", "comparison", "units"))
 
 
 def no_clang():

@@ -1,0 +1,51 @@
+"""Parts of the tests whose inputs differ from a base commit, by the content of files, dependencies included."""
+
+import subprocess
+
+from suites import PARTS, ROOT
+
+# Rust crates that every program stands on.
+GROUND = ("base/", "Cargo.toml", "Cargo.lock", ".cargo/")
+CORE = (*GROUND, "engine/", "cli/", "machine/doctor/", "machine/settings/", "machine/ext4/")
+# The inputs of a part: folders and files whose change can change its result.
+INPUTS = {
+    "engine": (*CORE, "hadoop/native/", "machine/crash/", "fuzz/", "tests/class_libraries/", "tests/races/", "api/", "tools/tests/", "deny.toml",
+               "docs/formats/"),
+    "api": (*CORE, "api/", "examples/", "tests/examples/"),
+    "conformance": (*CORE, "api/", "examples/", "tests/conformance/"),
+    "benches": (*CORE, "api/", "examples/", "observe/", "machine/", "probe/", "benches/"),
+    "hadoop": (*CORE, "api/", "examples/", "hadoop/"),
+    "observe": (*CORE, "probe/", "observe/", "machine/"),
+    "machine": (*CORE, "probe/", "observe/tests/looking.py", "machine/"),
+    "namenode": (*CORE, "namenode/", "hadoop/cluster/"),
+    "web": ("web/",),
+}
+# Pages, names and words: any file is an input.
+ALWAYS = ("house",)
+
+
+def of_files(files):
+    """The parts that have one of these files as an input, in the order of PARTS."""
+    hit = {part for part, inputs in INPUTS.items() if any(file.startswith(inputs) for file in files)}
+    # What prepares every test is an input of all.
+    if any(file.startswith(("Makefile", "tools/setup")) for file in files):
+        hit = set(INPUTS)
+    return [part for part in PARTS if part in hit or part in ALWAYS]
+
+
+def files_since(base):
+    """Files that differ from the merge base with `base`: committed, not committed, and not tracked."""
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+
+    start = git("merge-base", base, "HEAD")[0]
+    found = git("diff", "--name-only", start) + git("ls-files", "--others", "--exclude-standard")
+    return sorted({file for file in found if file})
+
+
+def base_of_checkout():
+    """The branch that changes are compared with: main as it was fetched, else the local main, else the last commit."""
+    for name in ("origin/main", "main", "HEAD"):
+        if subprocess.run(["git", "rev-parse", "--verify", "-q", name], cwd=ROOT, capture_output=True, check=False).returncode == 0:
+            return name
+    raise SystemExit("test-changed: this is no git checkout; use make test")

@@ -1,0 +1,54 @@
+"""Runs suites of different parts side by side, and suites that measure times alone.
+
+    lane 1   hadoop: a | hadoop: b ....... |
+    lane 2   engine: a | api: a | web: a   |  then, one by one: observe, machine, namenode, benches
+
+Two suites of one part never run at the same time: they share folders, caches and Maven modules. The machine that tests have has two
+processors, and most suites use one: two lanes.
+"""
+
+import threading
+
+LANES = 2
+LONGEST = ("hadoop",)
+
+
+def run_all(suites, run_one, lanes=LANES):
+    """Calls `run_one(suite)` once for each suite. The longest part comes first, so that the lanes end together."""
+    waiting = sorted((suite for suite in suites if not suite.alone), key=lambda suite: suite.part not in LONGEST)
+    busy, changed, failures = set(), threading.Condition(), []
+
+    def take():
+        """The next suite whose part is free; None when all are taken."""
+        with changed:
+            while waiting and not failures:
+                for suite in waiting:
+                    if suite.part not in busy:
+                        waiting.remove(suite)
+                        busy.add(suite.part)
+                        return suite
+                changed.wait()
+            return None
+
+    def work():
+        while (suite := take()) is not None:
+            try:
+                run_one(suite)
+            except BaseException as failure:  # pylint: disable=broad-except
+                failures.append(failure)
+            with changed:
+                busy.discard(suite.part)
+                changed.notify_all()
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(lanes)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        # With a timeout the main thread still sees ctrl-C.
+        while thread.is_alive():
+            thread.join(0.2)
+    if failures:
+        raise failures[0]
+    for suite in suites:
+        if suite.alone:
+            run_one(suite)
