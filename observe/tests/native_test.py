@@ -10,8 +10,11 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-from looking import (HERE, NOBODY, InAFolder, Looking, OfOneJdk, Refusals, Started, answer, built, container, do, done,  # noqa: E402
-                     folder_for_containers, needs_nobody, require_programs_in_the_kernel, say, stacks, text_of, within)
+from looking import (  # noqa: E402
+    HERE, NOBODY, InAFolder, Looking, OfOneJdk, Refusals, Started, answer, built, container, do,
+    done, folder_for_containers, needs_nobody, require_programs_in_the_kernel, say, stacks, text_of,
+    within,
+)
 import twice  # noqa: E402  (looking.py knows where it is)
 
 MS = 1_000_000
@@ -179,11 +182,26 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
 
     def test_wildcards_and_names_twice(self):
         document = self.measure("calls", 10, "calls:*er", "plain", "plain")
-        self.assertEqual({w["what"]: w["hits"] for w in document["watched"] if w["hits"]}, {"calls:outer": 10, "calls:inner": 10, "calls:plain": 10})
+        self.assertEqual(
+            {w["what"]: w["hits"] for w in document["watched"] if w["hits"]},
+            {"calls:outer": 10, "calls:inner": 10, "calls:plain": 10},
+        )
 
     def test_a_library_that_is_loaded_later(self):
         late = os.path.join(self.folder.name, "late.so")
-        subprocess.run(["gcc", "-O2", "-fomit-frame-pointer", "-shared", "-fPIC", "-o", late, os.path.join(HERE, "targets/late.c")], check=True)
+        subprocess.run(
+            [
+                "gcc",
+                "-O2",
+                "-fomit-frame-pointer",
+                "-shared",
+                "-fPIC",
+                "-o",
+                late,
+                os.path.join(HERE, "targets/late.c"),
+            ],
+            check=True,
+        )
         os.environ["LATE_LIBRARY"] = late
         # The pause keeps it alive until its mappings are read.
         document = self.measure("loads", 10, "libc:getpriority", pause=0.1)
@@ -247,7 +265,9 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
                 done(process)
                 looking.rest()
         for i, line in enumerate(lines):
-            self.assertRegex(line, rf'^\d+\.\d+ +[\d.]+ (ns|us|ms)  calls \d+  calls:plain\({i}, "text {i}"\) = {i * 3}$')
+            self.assertRegex(
+                line, rf'^\d+\.\d+ +[\d.]+ (ns|us|ms)  calls \d+  calls:plain\({i}, "text {i}"\) = {i * 3}$'
+            )
 
     def test_live_ends_with_its_reader(self):
         with Started(self.calls, "fast", "100") as process:
@@ -391,7 +411,9 @@ class Java(OfOneJdk):
             names = [name for name, _ in way]
             self.assertIn(method, names)
             self.assertIn("java.io.File.mkdir", names)
-            self.assertTrue(any(name.startswith("Java_java_io_UnixFileSystem_createDirectory") for name in names), names)
+            self.assertTrue(
+                any(name.startswith("Java_java_io_UnixFileSystem_createDirectory") for name in names), names
+            )
             self.assertLess(names.index(method), names.index("java.io.File.mkdir"))
         self.assertLessEqual({kind for _, way in ways for name, kind in way if name == method}, kinds)
 
@@ -404,7 +426,10 @@ class Java(OfOneJdk):
     def test_compiled_in_threads(self):
         document = self.measure(["mkdir"], 50, threads=20)
         self.check(document, "mkdir", 1000, {"compiled", "compiled-c1", "inlined", "interpreted"})
-        self.assertTrue({"compiled", "inlined", "compiled-c1"} & {kind for _, way in stacks(document) for name, kind in way if name == "Calls.makes"})
+        self.assertTrue(
+            {"compiled", "inlined", "compiled-c1"}
+            & {kind for _, way in stacks(document) for name, kind in way if name == "Calls.makes"}
+        )
         self.assertEqual({f"maker-{i}" for i in range(20)}, {c["thread"] for c in document["calls"]})
 
     def test_system_calls(self):

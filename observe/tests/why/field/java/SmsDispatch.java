@@ -44,7 +44,7 @@ public class SmsDispatch {
             r -> { Thread t = new Thread(r); t.setName("sms-gw-session-" + t.getId()); t.setDaemon(true); return t; },
             (task, ex) -> dropped.increment());
         Random r = new Random(11);
-        for (int i = 0; i < 3000; i++) gateway.execute(next(r));          // what the night has left
+        for (int i = 0; i < 3000; i++) gateway.execute(next(r));          // left over from the night
         ScheduledExecutorService intake = Executors.newSingleThreadScheduledExecutor(x -> { Thread t = new Thread(x, "intake"); t.setDaemon(true); return t; });
         intake.scheduleAtFixedRate(() -> { for (int i = 0; i < 6; i++) gateway.execute(next(r)); }, 0, 25, TimeUnit.MILLISECONDS);
         for (int s = 0; s < 60; s++) {

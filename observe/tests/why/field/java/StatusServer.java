@@ -7,7 +7,7 @@ import java.util.*;
 import java.util.concurrent.*;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Shows the state of a company's systems on a page that is seldom asked for. */
+/** Shows the state of a company's systems on a page with few requests. */
 public class StatusServer {
     enum State { UP, SLOW, DOWN }
     static final Map<String, State> systems = new ConcurrentSkipListMap<>();

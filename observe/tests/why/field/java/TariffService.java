@@ -5,7 +5,7 @@ import java.util.concurrent.*;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.CRC32;
 
-/** Quotes prices for parcels, for which it is asked at a steady rate. */
+/** Quotes prices for parcels, for requests at a steady rate. */
 public class TariffService {
     static final class Quote { String from, to; int[] dims; double price; long check; String text; }
     static final LongAdder quotes = new LongAdder(), latNs = new LongAdder();
@@ -61,7 +61,7 @@ public class TariffService {
                 next += (long) (-Math.log(1 - r.nextDouble()) * 1e9 / perSecond);
                 long d = next - System.nanoTime();
                 if (d > 0) { try { TimeUnit.NANOSECONDS.sleep(d); } catch (InterruptedException e) { return; } }
-                if (pool.getQueue().size() > 50) continue;  // busy: the client is turned away
+                if (pool.getQueue().size() > 50) continue;  // busy: the client is rejected
                 String line = "DE" + r.nextInt(99999) + "|FR" + r.nextInt(99999) + "|" + (10 + r.nextInt(60)) + "x" + (10 + r.nextInt(60)) + "x" + (5 + r.nextInt(40));
                 long t = System.nanoTime();
                 pool.execute(() -> { answer(line); latNs.add(System.nanoTime() - t); quotes.increment(); });

@@ -1,4 +1,4 @@
-// Assembles messages of many parts, with an allocator that is told to keep the resident size small.
+// Assembles messages of many parts, with an allocator that is configured for a small resident size.
 #include <atomic>
 #include <cstdint>
 #include <cstdio>

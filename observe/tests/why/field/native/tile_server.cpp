@@ -1,4 +1,5 @@
-// Serves map tiles from one big file, of which it keeps tiles mapped; when all places are taken, one tile makes room for the next.
+// Serves map tiles from one big file, of which it keeps tiles mapped; when all places are taken, one tile makes room
+// for the next.
 #include <atomic>
 #include <chrono>
 #include <cstdint>

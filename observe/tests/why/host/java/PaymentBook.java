@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 
-/** Books payments: four threads with a file each, which is forced to the disk after each payment; cured: after each 500. */
+/** Books payments: four threads, each with a file that is forced to the disk after each payment. Cured: after 500. */
 final class PaymentBook {
     public static void main(String[] words) throws Exception {
         Run run = new Run(words);

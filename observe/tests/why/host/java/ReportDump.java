@@ -2,7 +2,7 @@ import java.io.BufferedWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Dumps reports as text by two threads, a file each of 8 MB, one after the other. */
+/** Dumps reports as text by two threads, one file of 8 MB after another. */
 final class ReportDump {
     public static void main(String[] words) throws Exception {
         Run run = new Run(words);

@@ -1,4 +1,4 @@
-/* Writes orders to a log that is open with O_DSYNC; cured: without it, and synced after each 1,000. */
+/* Writes orders to a log that is open with O_DSYNC. Cured: without O_DSYNC, and synced after each 1,000. */
 #include "run.h"
 
 int main(int argc, char **argv)

@@ -1,4 +1,7 @@
-/* Looks for what has changed by a walk over all folders and files, as find does; cured: folders alone are asked for their time. */
+/*
+ * Searches for changes by a walk over all folders and files, as find does. Cured: it checks the times of folders
+ * only.
+ */
 #include "run.h"
 #include <dirent.h>
 #include <ftw.h>

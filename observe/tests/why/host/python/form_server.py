@@ -1,4 +1,5 @@
-"""Takes forms in by the http.server of Python, whose queue has five places; what has come is stored each 20 forms, which takes a while. Cured: 256 places."""
+"""Receives forms with Python's http.server, whose accept queue has five places. Storing every 20 forms takes a while.
+Cured: 256 places."""
 
 import http.server
 import time

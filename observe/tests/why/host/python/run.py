@@ -1,4 +1,4 @@
-"""What programs of this folder do alike: SECONDS and options on the command line, "ready", what they have done at the end."""
+"""Common start and end of the programs: SECONDS and options on the command line, "ready", the operations at the end."""
 
 import sys
 import time

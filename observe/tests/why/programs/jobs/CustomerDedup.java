@@ -6,7 +6,10 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Finds customers that were entered twice: those of one town whose names are nearly the same. CustomerDedup SECONDS [--cured] */
+/**
+ * Finds customers that were entered twice: those of one town whose names are nearly the same. CustomerDedup
+ * SECONDS [--cured]
+ */
 public final class CustomerDedup {
   record Customer(String name, String town) {}
 

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Quotes the shipping of orders: asks the carrier for its rate, then packs the order into parcels. SECONDS CARRIER_PORT [--cured=hot-method] */
+/** Quotes shipping: requests the carrier's rate, then packs the order. SECONDS CARRIER_PORT [--cured=hot-method] */
 public final class ShippingQuotes {
   private static final int WORKERS = 2;
   private static final int ITEMS = 300;

@@ -1,5 +1,7 @@
 // Clients of a line service: each connection sends a line and waits for the line that answers it.
-// One that is told BUSY waits a little. line-client SECONDS PORT CONNECTIONS INTERVAL_US; one request per interval, 0 for no limit
+// After the answer BUSY it waits a little. line-client SECONDS PORT CONNECTIONS INTERVAL_US; one request per interval,
+// 0
+// for no limit
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <pthread.h>

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** Takes events from devices and stores them afterwards. EventIntake SECONDS STORE_PORT [--cured] */
 public final class EventIntake {
-  /** Where events are kept; a line out, a line back. */
+  /** Store of events; one line out, one line back. */
   static final class EventStore {
     private final BufferedReader in;
     private final OutputStream out;

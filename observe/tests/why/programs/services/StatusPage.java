@@ -15,7 +15,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
-/** A status page over HTTP that a probe asks for now and then. StatusPage SECONDS */
+/** A status page over HTTP that a probe requests now and then. StatusPage SECONDS */
 public final class StatusPage {
   private static final long PROBE_INTERVAL_MS = 40;
   private final LongAdder served = new LongAdder();
