@@ -73,7 +73,8 @@ public final class Web {
   }
 
   private static int undertow() {
-    Undertow server = Undertow.builder().addHttpListener(0, "127.0.0.1").setHandler(exchange -> work(exchange.getQueryString())).build();
+    Undertow server = Undertow.builder().addHttpListener(0, "127.0.0.1")
+        .setHandler(exchange -> work(exchange.getQueryString())).build();
     server.start();
     return ((InetSocketAddress) server.getListenerInfo().get(0).getAddress()).getPort();
   }

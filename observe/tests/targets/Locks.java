@@ -292,11 +292,13 @@ public final class Locks {
     }
 
     String json() {
-      StringBuilder text = new StringBuilder("{\"lock\": \"" + Locks.name(kind) + "\", \"name\": \"" + name + "\", \"holder\": \"" + holder
+      StringBuilder text = new StringBuilder("{\"lock\": \"" + Locks.name(kind) + "\", \"name\": \"" + name
+          + "\", \"holder\": \"" + holder
           + "\", \"method\": \"" + kind.getClass().getName() + ".hold\", \"threads\": {");
       String separator = "";
       for (Waiter waiter : waiters) {
-        text.append(separator).append('"').append(waiter.thread).append("\": [").append(waiter.waits).append(", ").append(waiter.totalNs).append(']');
+        text.append(separator).append('"').append(waiter.thread).append("\": [").append(waiter.waits).append(", ")
+            .append(waiter.totalNs).append(']');
         separator = ", ";
       }
       return text.append("}}").toString();
@@ -413,7 +415,8 @@ public final class Locks {
       while (waiter.waits == 0) {
         sleep(1);
       }
-      return "{\"lock\": \"" + Locks.name(kind) + "\", \"name\": \"" + name + "\", \"ended_ns\": " + System.nanoTime() + "}";
+      return "{\"lock\": \"" + Locks.name(kind) + "\", \"name\": \"" + name + "\", \"ended_ns\": "
+          + System.nanoTime() + "}";
     }
   }
 
@@ -421,7 +424,8 @@ public final class Locks {
   private static String hurry(long millis) throws InterruptedException {
     Kind kind = new Fair(10_000);
     long end = System.nanoTime() + millis * 1_000_000;
-    List<Waiter> waiters = List.of(new Waiter("hurry-0"), new Waiter("hurry-1"), new Waiter("hurry-2"), new Waiter("hurry-3"));
+    List<Waiter> waiters = List.of(new Waiter("hurry-0"), new Waiter("hurry-1"), new Waiter("hurry-2"),
+        new Waiter("hurry-3"));
     List<Thread> threads = new ArrayList<>();
     for (Waiter waiter : waiters) {
       threads.add(daemon(waiter.thread, () -> {
@@ -433,7 +437,8 @@ public final class Locks {
     for (Thread thread : threads) {
       thread.join();
     }
-    return "{\"lock\": \"" + name(kind) + "\", \"taken\": " + waiters.stream().mapToInt(w -> w.waits).sum() + ", \"total_ns\": "
+    return "{\"lock\": \"" + name(kind) + "\", \"taken\": " + waiters.stream().mapToInt(w -> w.waits).sum()
+        + ", \"total_ns\": "
         + waiters.stream().mapToLong(w -> w.totalNs).sum() + "}";
   }
 
@@ -441,7 +446,8 @@ public final class Locks {
   private static Thread virtualThread(String name, Runnable work) {
     try {
       Class<?> builder = Class.forName("java.lang.Thread$Builder");
-      Object named = builder.getMethod("name", String.class).invoke(Thread.class.getMethod("ofVirtual").invoke(null), name);
+      Object named = builder.getMethod("name", String.class)
+          .invoke(Thread.class.getMethod("ofVirtual").invoke(null), name);
       return (Thread) builder.getMethod("unstarted", Runnable.class).invoke(named, work);
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
@@ -552,7 +558,8 @@ public final class Locks {
             new Contention("permits", new Permits(), 2, 20, 12, true),
             new Contention("stamped", new Stamped(), 2, 20, 12, true)), true);
         case "pinned" -> contend(List.of(new Contention("pinned", new Pinning(), 1, 1, 60, true)), false);
-        case "many-virtual" -> contend(List.of(new Contention("many", new Monitor(new StringBuilder()), 4000, 1, 500, true),
+        case "many-virtual" -> contend(List.of(new Contention("many", new Monitor(new StringBuilder()), 4000, 1,
+            500, true),
             new Contention("many-fair", new Fair(), 4000, 1, 500, true)), false);
         case "pass" -> pass(Integer.parseInt(words[1]), Long.parseLong(words[2]));
         case "exit" -> {

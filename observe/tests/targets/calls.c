@@ -248,9 +248,12 @@ static void nothing(long n) { (void)n; }
 
 int main(int argc, char **argv) {
   const struct { const char *name; void (*of)(long); } all[] = {
-    {"calls", calls}, {"napping", napping}, {"recursion", recursion}, {"tail", tail}, {"jumping", jumping}, {"hiding", hiding},
-    {"arguments", arguments}, {"system-calls", system_calls}, {"library", library}, {"threads", threads}, {"waiting", waiting},
-    {"forks", forks}, {"executes", executes}, {"dies", dies}, {"loads", loads}, {"fast", fast}, {"allocates", allocates}, {"nothing", nothing},
+    {"calls", calls}, {"napping", napping}, {"recursion", recursion}, {"tail", tail}, {"jumping", jumping},
+    {"hiding", hiding},
+    {"arguments", arguments}, {"system-calls", system_calls}, {"library", library}, {"threads", threads},
+    {"waiting", waiting},
+    {"forks", forks}, {"executes", executes}, {"dies", dies}, {"loads", loads}, {"fast", fast},
+    {"allocates", allocates}, {"nothing", nothing},
   };
   const char *what = argc > 1 ? argv[1] : "nothing";
   int is_on_command = argc < 4 || strcmp(argv[3], "at-once") != 0;

@@ -160,8 +160,10 @@ static void idle(void) {}
 
 int main(int argc, char **argv) {
   const struct { const char *name; void (*does)(void); } all[] = {
-    {"first-touch", first_touch}, {"unmapped", unmapped_at_once}, {"again", again}, {"copy-on-write", copy_on_write}, {"shared", shared},
-    {"file", of_file}, {"write-notice", write_notice}, {"heap", heap}, {"stack", stack}, {"thread-stack", thread_stack}, {"huge", huge},
+    {"first-touch", first_touch}, {"unmapped", unmapped_at_once}, {"again", again}, {"copy-on-write", copy_on_write},
+    {"shared", shared},
+    {"file", of_file}, {"write-notice", write_notice}, {"heap", heap}, {"stack", stack},
+    {"thread-stack", thread_stack}, {"huge", huge},
     {"by-kernel", by_kernel}, {"idle", idle},
   };
   bytes = (argc > 2 ? atol(argv[2]) : 100) * PAGE;

@@ -108,7 +108,8 @@ int main(void) {
   for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
   printf("[");
   for (int i = 0; i < KINDS; i++)
-    printf("%s{\"name\": \"%s\", \"at\": %ju, \"bytes\": %zu, \"waits\": %d, \"total_ns\": %ju}", i ? ", " : "", kinds[i].name, (uintmax_t)kinds[i].at,
+    printf("%s{\"name\": \"%s\", \"at\": %ju, \"bytes\": %zu, \"waits\": %d, \"total_ns\": %ju}", i ? ", " : "",
+        kinds[i].name, (uintmax_t)kinds[i].at,
            kinds[i].bytes, ROUNDS * WAITERS, (uintmax_t)kinds[i].waited_ns);
   printf("]\n");
   fflush(stdout);

@@ -21,7 +21,8 @@ final class NightTally {
                 round(rows);
                 long total = sum(rows);
                 if (round % 100 == 0) {
-                    Files.writeString(totals, total + "\n", StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING);
+                    Files.writeString(totals, total + "\n", StandardOpenOption.CREATE,
+                            StandardOpenOption.TRUNCATE_EXISTING);
                     Files.readString(totals);
                 }
                 run.done();

@@ -13,7 +13,8 @@ final class PaymentBook {
         int payments = run.cured ? 500 : 1;
         run.ready();
         run.threads(4, "booking", number -> {
-            try (FileChannel book = FileChannel.open(folder.resolve("book-" + number), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            try (FileChannel book = FileChannel.open(folder.resolve("book-" + number), StandardOpenOption.CREATE,
+                    StandardOpenOption.WRITE)) {
                 for (int booked = 1; run.going(); booked++) {
                     book.write(ByteBuffer.wrap(payment(number, booked)));
                     if (booked % payments == 0) {
@@ -29,7 +30,8 @@ final class PaymentBook {
     }
 
     static byte[] payment(int account, int number) {
-        return ("{\"id\":\"" + new UUID(account, number) + "\",\"account\":" + account + ",\"amount\":" + number % 997 + ",\"currency\":\"EUR\"}\n")
+        return ("{\"id\":\"" + new UUID(account, number) + "\",\"account\":" + account + ",\"amount\":"
+                + number % 997 + ",\"currency\":\"EUR\"}\n")
             .getBytes(StandardCharsets.UTF_8);
     }
 }

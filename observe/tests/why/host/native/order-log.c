@@ -11,7 +11,8 @@ int main(int argc, char **argv)
 	must(log >= 0, path);
 	ready();
 	for (long order = 1; going(); order++) {
-		int length = snprintf(line, sizeof line, "%ld order=%ld customer=%ld items=%ld total=%.2f state=accepted\n", (long)time(NULL), order, order * 7919 % 100003, order % 9 + 1, order % 1000 * 1.19);
+		int length = snprintf(line, sizeof line, "%ld order=%ld customer=%ld items=%ld total=%.2f state=accepted\n",
+				(long)time(NULL), order, order * 7919 % 100003, order % 9 + 1, order % 1000 * 1.19);
 		must(pwrite(log, line, length, order * 128 % (64 << 20)) == length, "pwrite");
 		if (run_cured && order % 1000 == 0)
 			fdatasync(log);

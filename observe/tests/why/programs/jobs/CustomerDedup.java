@@ -13,7 +13,8 @@ import java.util.concurrent.atomic.LongAdder;
 public final class CustomerDedup {
   record Customer(String name, String town) {}
 
-  private static final String[] SYLLABLES = {"an", "ber", "che", "do", "el", "fri", "ga", "hol", "in", "ka", "lo", "mar", "ne", "ste", "ulm", "wa"};
+  private static final String[] SYLLABLES = {"an", "ber", "che", "do", "el", "fri", "ga", "hol", "in", "ka", "lo",
+      "mar", "ne", "ste", "ulm", "wa"};
   private static final int TOWNS = 600;
   private static final int CANDIDATES = 30;
 

@@ -23,7 +23,8 @@ static long now_us(void) {
 }
 
 static void *connection(void *number) {
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port),
+      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
   if (connect(fd, (struct sockaddr *)&address, sizeof address)) return NULL;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -50,7 +50,8 @@ public final class EventIntake {
 
   EventIntake(int storePort, int threads) {
     store = ThreadLocal.withInitial(() -> new EventStore(storePort));
-    executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(EVENTS_WAITING_MAX));
+    executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS,
+        new LinkedBlockingQueue<>(EVENTS_WAITING_MAX));
   }
 
   private void keep(String event) {
