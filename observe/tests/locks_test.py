@@ -87,13 +87,13 @@ class Measurement:
         return {lock["lock"]: lock for lock in self.document["locks"]}
 
 
-def say(process, line):
+def send_line(process, line):
     process.stdin.write(line + "\n")
     process.stdin.flush()
 
 
 def ask(process, line, others=None):
-    say(process, line)
+    send_line(process, line)
     return answer_of(process, others)
 
 
@@ -423,7 +423,7 @@ class Java:
     def test_a_target_that_ends(self):
         with Started(*self.java) as process:
             with Measurement(process.pid) as run:
-                say(process, "one\nexit")
+                send_line(process, "one\nexit")
                 run.end()
         self.assertTrue(run.document["target_ended"])
         # The JVM's shutdown uses monitors too.
@@ -572,7 +572,7 @@ class Java25(Java, Waits):
     def test_measurements_of_virtual_threads_at_any_moment(self):
         with Started(*self.java) as process:
             for threads in (4, 2000):
-                say(process, f"pass {threads} 2500")
+                send_line(process, f"pass {threads} 2500")
                 for _ in range(4):
                     observe("locks", "-p", process.pid, "-s", 0.1)
                 with Measurement(process.pid) as run:
@@ -583,7 +583,7 @@ class Java25(Java, Waits):
                 self.assertGreater(answer_of(process)["taken"], 0)
             # The target ends in the middle.
             with Measurement(process.pid) as run:
-                say(process, "pass 2000 20000")
+                send_line(process, "pass 2000 20000")
                 time.sleep(0.3)
                 process.terminate()
                 run.end()

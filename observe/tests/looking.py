@@ -194,14 +194,14 @@ class Looking:
         return document_in(output) if self.json else output
 
 
-def say(process, line):
+def send_line(process, line):
     process.stdin.write(line + "\n")
     process.stdin.flush()
 
 
 def do(process, line="go"):
     """Makes a target do its work. Returns the words that it prints after `done`."""
-    say(process, line)
+    send_line(process, line)
     answer = process.stdout.readline().split()
     assert answer and answer[0] == "done", (answer, process.poll())
     return answer[1:]
@@ -211,7 +211,7 @@ def do_all(process, *lines):
     """Makes a JVM do what each line names. Returns the lines before each "done", without the JVM's own warnings."""
     answers = []
     for line in lines:
-        say(process, line)
+        send_line(process, line)
         while (answer := process.stdout.readline().strip()) != "done":
             assert answer, "the program has ended"
             if "WARNING" not in answer and "[warning]" not in answer:

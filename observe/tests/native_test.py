@@ -12,7 +12,7 @@ import unittest
 sys.dont_write_bytecode = True
 from looking import (  # noqa: E402
     HERE, NOBODY, InAFolder, Looking, OfOneJdk, Refusals, Started, answer, built, container, do,
-    done, folder_for_containers, needs_nobody, require_programs_in_the_kernel, say, stacks, text_of,
+    done, folder_for_containers, needs_nobody, require_programs_in_the_kernel, send_line, stacks, text_of,
     within,
 )
 import twice  # noqa: E402  (looking.py knows where it is)
@@ -228,7 +228,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
     def test_a_target_that_executes_another_program(self):
         with Started(self.calls, "executes", "20") as process:
             with Looking("native", "plain", at=process) as looking:
-                say(process, "go")
+                send_line(process, "go")
                 process.stdin.close()
                 self.assertEqual(process.wait(timeout=20), 0)
                 document = looking.rest()
@@ -237,7 +237,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
     def test_a_target_that_is_killed(self):
         with Started(self.calls, "dies", "20") as process:
             with Looking("native", "plain", at=process) as looking:
-                say(process, "go")
+                send_line(process, "go")
                 process.stdin.close()
                 self.assertEqual(process.wait(timeout=20), -signal.SIGKILL)
                 document = looking.rest()
@@ -272,7 +272,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
     def test_live_ends_with_its_reader(self):
         with Started(self.calls, "fast", "100") as process:
             with Looking("native", "plain", "--live", at=process, json=False) as looking:
-                say(process, "go")
+                send_line(process, "go")
                 looking.run.stdout.readline()
                 looking.run.stdout.close()
                 self.assertEqual(looking.run.wait(timeout=5), 0)
@@ -313,7 +313,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
             return int(process.stdout.readline())
 
         with Started(self.calls, "fast", "1000") as process:
-            say(process, "go")
+            send_line(process, "go")
             before = max(speed(process) for _ in range(3))
             with Looking("native", "plain", at=process) as looking:
                 while (slow := speed(process)) > before / 3:
@@ -454,7 +454,7 @@ class Java(OfOneJdk):
     def test_a_killed_observer_leaves_the_jvm_unharmed(self):
         with Started(*self.java, "Calls", "200000") as process:
             with Looking("native", "mkdir", at=process) as looking:
-                say(process, "go")
+                send_line(process, "go")
                 time.sleep(0.3)
                 looking.kill()
                 self.assertEqual(process.stdout.readline().strip(), "done")

@@ -25,7 +25,7 @@ from looking import (
     left_in_container,
     needs_namespaces,
     needs_nobody,
-    say,
+    send_line,
     text_of,
     until,
     within,
@@ -183,7 +183,7 @@ class Java(OfOneJdk, Refusals):
         self.assertEqual(counts(document), {"Later.getAsInt": 1, "Shop.empty": 5})
         self.assertTrue(document["target_ended"])
         with Looking("trace", "Later.getAsInt", "Shop.empty", "-s", 1, "--", *self.java) as trace:
-            say(trace.run, "empty 5")
+            send_line(trace.run, "empty 5")
             document = document_in(trace.run.stdout.read())
         self.assertEqual(counts(document), {"Shop.empty": 5})
         self.assertIn("Later.getAsInt: no method matched", document["skipped"][0])
@@ -262,7 +262,7 @@ class Java(OfOneJdk, Refusals):
                 do_all(shop, "empty 3")
                 time.sleep(0.2)
                 if end:
-                    say(shop, end)
+                    send_line(shop, end)
                 else:
                     shop.kill()
                 document = trace.rest()

@@ -8,7 +8,7 @@
 
 static long newest, seen;
 
-static int look(const char *path, const struct stat *s, int type, struct FTW *place)
+static int visit(const char *path, const struct stat *s, int type, struct FTW *place)
 {
 	(void)path, (void)type, (void)place;
 	seen++;
@@ -29,10 +29,10 @@ int main(int argc, char **argv)
 			for (int i = 0; i < 400; i++) {
 				snprintf(path, sizeof path, "%s/tree/d%d", argv[2], i);
 				must(!stat(path, &s), path);
-				look(path, &s, 0, NULL);
+				visit(path, &s, 0, NULL);
 			}
 		else
-			must(!nftw(argv[2], look, 30, FTW_PHYS), argv[2]);
+			must(!nftw(argv[2], visit, 30, FTW_PHYS), argv[2]);
 		done(1);
 	}
 	return finish();

@@ -28,7 +28,7 @@ class Form(http.server.BaseHTTPRequestHandler):
 http.server.HTTPServer.request_queue_size = 256 if run.cured else 5
 server = http.server.HTTPServer(("127.0.0.1", 0), Form)
 server.timeout = 0.1
-run.say(f"listening {server.server_port}")
+run.print_line(f"listening {server.server_port}")
 run.ready()
 while run.going():
     server.handle_request()

@@ -9,14 +9,14 @@ operations = 0
 _start = 0.0
 
 
-def say(line):
+def print_line(line):
     print(line, flush=True)
 
 
 def ready():
     global _start
     _start = time.monotonic()
-    say("ready")
+    print_line("ready")
 
 
 def going():
@@ -29,4 +29,4 @@ def done():
 
 
 def finish():
-    say(f"operations {operations} in {time.monotonic() - _start:.3f} s")
+    print_line(f"operations {operations} in {time.monotonic() - _start:.3f} s")
