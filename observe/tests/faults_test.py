@@ -7,8 +7,25 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-from looking import (NOBODY, InAFolder, Looking, OfOneJdk, Refusals, Started, built, container, do, done,  # noqa: E402
-                     folder_for_containers, needs_nobody, observe, require_programs_in_the_kernel, stacks, text_of, within)
+from looking import (
+    NOBODY,
+    InAFolder,
+    Looking,
+    OfOneJdk,
+    Refusals,
+    Started,
+    built,
+    container,
+    do,
+    done,  # noqa: E402
+    folder_for_containers,
+    needs_nobody,
+    observe,
+    require_programs_in_the_kernel,
+    stacks,
+    text_of,
+    within,
+)
 import twice  # noqa: E402  (looking.py knows where it is)
 
 PAGE = 4096
@@ -93,7 +110,9 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
 
     def test_the_heap(self):
         document, (begin, end), counted = self.measure("heap")
-        addresses = [f["address"] & -PAGE for f in faults_of(document, "first touch", "[heap]") if begin <= f["address"] < end]
+        addresses = [
+            f["address"] & -PAGE for f in faults_of(document, "first touch", "[heap]") if begin <= f["address"] < end
+        ]
         self.assertEqual(len(addresses), len(set(addresses)))
         self.assertEqual((len(addresses), counted), (PAGES - 1, PAGES - 1))
 
@@ -106,7 +125,9 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
 
     def test_write_notices(self):
         document, (begin, end), counted = self.measure("write-notice", pause=0.1)
-        notices = [f for f in faults_of(document, "write notice", os.path.realpath(self.file)) if begin <= f["address"] < end]
+        notices = [
+            f for f in faults_of(document, "write notice", os.path.realpath(self.file)) if begin <= f["address"] < end
+        ]
         if counted == 0:
             self.skipTest("the file system of build/ takes no notices of written pages")
         self.assertEqual((counted, len(notices)), (PAGES, PAGES))
@@ -114,7 +135,9 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
     def test_stacks_of_threads(self):
         for does in ("stack", "thread-stack"):
             document, (begin, end), counted = self.measure(does)
-            of_stack = [f for f in faults_of(document, "first touch", "thread stack") if begin <= f["address"] & -PAGE < end]
+            of_stack = [
+                f for f in faults_of(document, "first touch", "thread stack") if begin <= f["address"] & -PAGE < end
+            ]
             self.assertTrue(counted - 2 <= len(of_stack) <= counted, (counted, len(of_stack)))
             self.assertTrue(PAGES - 40 <= counted <= PAGES + 2, counted)
 
@@ -125,7 +148,9 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
         document, (begin, end), counted = self.measure("huge", pages=2048)
         if counted > 8:
             self.skipTest("this machine has no free huge page of 2 MB")
-        addresses = sorted(f["address"] for f in faults_of(document, "first touch", "anonymous") if begin <= f["address"] < end)
+        addresses = sorted(
+            f["address"] for f in faults_of(document, "first touch", "anonymous") if begin <= f["address"] < end
+        )
         self.assertEqual(addresses, list(range(begin, end, 2 << 20)))
         self.assertEqual(counted, 4)
 
@@ -218,7 +243,9 @@ class Java(OfOneJdk):
 
     def test_heap_and_code_cache(self):
         # A young generation of 64 MB, used from its beginning to its end.
-        document = self.measure("-XX:+UseSerialGC", "-Xmn80m", "-Xms128m", "-Xmx128m", "-XX:-UseTransparentHugePages", "-Xbatch")
+        document = self.measure(
+            "-XX:+UseSerialGC", "-Xmn80m", "-Xms128m", "-Xmx128m", "-XX:-UseTransparentHugePages", "-Xbatch"
+        )
         heap = group(document, "first touch", "Java heap")
         self.assertTrue(40 << 20 <= heap["pages"] * PAGE <= 100 << 20, heap)
         self.assertIn("AlwaysPreTouch", document["advice"])

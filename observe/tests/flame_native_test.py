@@ -24,7 +24,9 @@ class Waiting(unittest.TestCase):
 
     def measure(self, *more, target=(), before=(), seconds=SECONDS):
         with Started(*before, self.waits, "60", *target) as process:
-            return json.loads(observe("flame", "-e", "wall", "-p", process.pid, "-s", seconds, *more, "--json", before=before).stdout)
+            return json.loads(
+                observe("flame", "-e", "wall", "-p", process.pid, "-s", seconds, *more, "--json", before=before).stdout
+            )
 
     def seconds(self, document, *wanted):
         """Returns the seconds in all paths that contain these names, group names included."""
@@ -43,11 +45,19 @@ class Waiting(unittest.TestCase):
         self.check_sleepers(document)
         # A thread that runs whenever it gets a processor.
         self.assertAlmostEqual(self.seconds(document, "d"), time, delta=0.15 * time)
-        self.assertAlmostEqual(self.seconds(document, "runs_half") + self.seconds(document, "sleeps_half"), time, delta=0.2 * time)
+        self.assertAlmostEqual(
+            self.seconds(document, "runs_half") + self.seconds(document, "sleeps_half"), time, delta=0.2 * time
+        )
         self.assertAlmostEqual(self.seconds(document, "sleeps_half"), time / 2, delta=0.2 * time)
         # Unwound to the end, with the kernel's frames.
-        self.assertAlmostEqual(self.seconds(document, "clone3", "waits_for_a_lock", "futex_wait"), time, delta=0.15 * time)
-        for function, state in (("waits_for_a_lock", "sleeping"), ("waits_for_ever", "sleeping"), ("sleeps_half", "sleeping")):
+        self.assertAlmostEqual(
+            self.seconds(document, "clone3", "waits_for_a_lock", "futex_wait"), time, delta=0.15 * time
+        )
+        for function, state in (
+            ("waits_for_a_lock", "sleeping"),
+            ("waits_for_ever", "sleeping"),
+            ("sleeps_half", "sleeping"),
+        ):
             self.assertGreater(self.seconds(document, state, function), 0.8 * self.seconds(document, function))
         self.assertLess(self.seconds(document, "d", "sleeping"), 0.05 * time)
         self.assertGreater(self.seconds(document, "d", "running"), 0)
@@ -55,7 +65,9 @@ class Waiting(unittest.TestCase):
     def test_a_thousand_threads(self):
         require_programs_in_the_kernel()
         document = self.measure(target=("1000",))
-        self.assertAlmostEqual(self.seconds(document, "waits_for_ever"), 1001 * document["seconds"], delta=150 * document["seconds"])
+        self.assertAlmostEqual(
+            self.seconds(document, "waits_for_ever"), 1001 * document["seconds"], delta=150 * document["seconds"]
+        )
         self.assertLess(document["overhead_percent"], 60)
 
     def test_without_root(self):
@@ -94,7 +106,9 @@ class Allocating(unittest.TestCase):
         self.assertAlmostEqual(by_function["asks_for_a_quarter"] / allocated, 0.25, delta=0.03)
 
     def test_few_allocations(self):
-        document = json.loads(observe("flame", "-e", "alloc", "-s", 20, "--json", "--", self.allocates, "0").stdout.split("\n", 2)[2])
+        document = json.loads(
+            observe("flame", "-e", "alloc", "-s", 20, "--json", "--", self.allocates, "0").stdout.split("\n", 2)[2]
+        )
         self.assertEqual(document["calls"], 8)
         self.assertGreater(document["samples"], 1)
 
@@ -108,7 +122,10 @@ class Allocating(unittest.TestCase):
     def test_a_program_without_malloc(self):
         source, program = os.path.join(self.folder.name, "bare.c"), os.path.join(self.folder.name, "bare")
         with open(source, "w") as f:
-            f.write('void _start(void) { __asm__ volatile("syscall" :: "a"(1), "D"(1), "S"("ready\\n"), "d"(6) : "rcx", "r11"); for (;;) ; }\n')
+            f.write(
+                'void _start(void) { __asm__ volatile("syscall" :: "a"(1), "D"(1), "S"("ready\\n"), "d"(6)'
+                ' : "rcx", "r11"); for (;;) ; }\n'
+            )
         subprocess.run(["gcc", "-O1", "-static", "-nostdlib", "-o", program, source], check=True)
         with Started(program) as process:
             run = observe("flame", "-e", "alloc", "-p", process.pid, "-s", 1, code=3)

@@ -12,7 +12,10 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-from looking import NOBODY, ROOT, YUNTI, Started, built, compiled, container, java_versions, may_be_others, observe, within  # noqa: E402
+from looking import (  # noqa: E402
+    NOBODY, ROOT, YUNTI, Started, built, compiled, container, java_versions, may_be_others, observe,
+    within,
+)
 import twice  # noqa: E402  (looking.py knows where it is)
 
 SECONDS = 2
@@ -68,7 +71,13 @@ class Native(unittest.TestCase):
         self.assertAlmostEqual(document["samples"], 499 * min(used, SECONDS), delta=499 * SECONDS * 0.2)
 
     def test_a_command_from_its_beginning(self):
-        self.check(json.loads(observe("flame", "-s", SECONDS, "--rate", 499, "--json", "--", self.hot, "30").stdout.split("ready\n", 1)[1]))
+        self.check(
+            json.loads(
+                observe("flame", "-s", SECONDS, "--rate", 499, "--json", "--", self.hot, "30").stdout.split(
+                    "ready\n", 1
+                )[1]
+            )
+        )
 
     def test_a_command_that_ends_at_once(self):
         run = observe("flame", "--", "/bin/true")
@@ -92,7 +101,9 @@ class Native(unittest.TestCase):
             self.skipTest("only root can become another user")
         os.chmod(self.folder.name, 0o755)
         with Started(*NOBODY, self.hot, "30") as process:
-            document = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "--rate", 499, "--json", before=NOBODY).stdout)
+            document = json.loads(
+                observe("flame", "-p", process.pid, "-s", SECONDS, "--rate", 499, "--json", before=NOBODY).stdout
+            )
             other = observe("flame", "-p", os.getpid(), "-s", 1, before=NOBODY, code=3)
         self.check(document)
         self.assertIn("run as its owner, or as root", other.stderr)
@@ -106,7 +117,9 @@ class Native(unittest.TestCase):
         with tempfile.TemporaryDirectory(dir=os.path.join(ROOT, "build")) as folder:
             hot = built(folder, "hot")
             with Started(*container(hot, "30")) as process:
-                self.check(json.loads(observe("flame", "-p", within(process), "-s", SECONDS, "--rate", 499, "--json").stdout))
+                self.check(
+                    json.loads(observe("flame", "-p", within(process), "-s", SECONDS, "--rate", 499, "--json").stdout)
+                )
 
     def test_a_thousand_threads(self):
         with Started(self.hot, "30", "1000") as process:
@@ -131,7 +144,8 @@ class Native(unittest.TestCase):
 
     def test_interrupted(self):
         with Started(self.hot, "30") as process:
-            run = subprocess.Popen([YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "30"], stdout=subprocess.PIPE, text=True)
+            command = [YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "30"]
+            run = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
             time.sleep(1.5)
             run.send_signal(signal.SIGINT)
             output, _ = run.communicate(timeout=20)
@@ -201,7 +215,9 @@ class Java:
 
     def test_waiting_allocating_and_locks(self):
         with Started(*self.java, "60") as process:
-            wall = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "-e", "wall", "--threads", "--json").stdout)
+            wall = json.loads(
+                observe("flame", "-p", process.pid, "-s", SECONDS, "-e", "wall", "--threads", "--json").stdout
+            )
             alloc = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "-e", "alloc", "--json").stdout)
             lock = json.loads(observe("flame", "-p", process.pid, "-s", SECONDS, "-e", "lock", "--json").stdout)
         names = wall["tree"]["names"]
@@ -221,7 +237,11 @@ class Java:
             with Started(*container(self.java[0], "-cp", folder, "Hot", "60")) as process:
                 pid = within(process)
                 document = json.loads(observe("flame", "-p", pid, "-s", SECONDS, "--json").stdout)
-                left = [name for name in os.listdir(os.path.join("/proc", str(pid), "root", "tmp")) if name.startswith(".yunti")]
+                left = [
+                    name
+                    for name in os.listdir(os.path.join("/proc", str(pid), "root", "tmp"))
+                    if name.startswith(".yunti")
+                ]
         self.assertGreater(share(document, "Hot.costs"), 0.3)
         self.assertEqual(left, [])
 
@@ -248,7 +268,9 @@ class Java:
 
     def test_killed_observer_leaves_nothing(self):
         with Started(*self.java, "60") as process:
-            run = subprocess.Popen([YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "50"], stdout=subprocess.DEVNULL)
+            run = subprocess.Popen(
+                [YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "50"], stdout=subprocess.DEVNULL
+            )
             time.sleep(1.5)
             self.assertNotEqual(self.left(process), [])
             run.kill()
@@ -263,7 +285,9 @@ class Java:
 
     def test_a_target_that_is_killed(self):
         with Started(*self.java, "60") as process:
-            run = subprocess.Popen([YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "30"], stdout=subprocess.PIPE, text=True)
+            run = subprocess.Popen(
+                [YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "30"], stdout=subprocess.PIPE, text=True
+            )
             time.sleep(7)
             process.kill()
             output, _ = run.communicate(timeout=20)
@@ -274,7 +298,11 @@ class Java:
 
     def test_two_observers(self):
         with Started(*self.java, "60") as process:
-            first = subprocess.Popen([YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "4", "--json"], stdout=subprocess.PIPE, text=True)
+            first = subprocess.Popen(
+                [YUNTI, "observe", "flame", "-p", str(process.pid), "-s", "4", "--json"],
+                stdout=subprocess.PIPE,
+                text=True,
+            )
             time.sleep(1.5)
             second = observe("flame", "-p", process.pid, "-s", 1, code=3)
             self.assertIn("another profiler is running", second.stderr)

@@ -13,7 +13,10 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-from looking import HERE, NOBODY, ROOT, YUNTI, Started, compiled, container, java_versions, may_be_others, observe, within  # noqa: E402
+from looking import (  # noqa: E402
+    HERE, NOBODY, ROOT, YUNTI, Started, compiled, container, java_versions, may_be_others, observe,
+    within,
+)
 import twice  # noqa: E402  (looking.py knows where it is)
 
 # Longest measurement; most end as soon as the program has done its work.
@@ -50,12 +53,21 @@ class Measurement:
 
     def __init__(self, pid, *words, before=(), program=YUNTI, native=False):
         command = [program, "observe"] if program == YUNTI else [program]
-        self.process = subprocess.Popen([*before, *command, "locks", "-p", str(pid), "-s", str(SECONDS), "--json", *words], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(
+            [*before, *command, "locks", "-p", str(pid), "-s", str(SECONDS), "--json", *words],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
         self.pid, self.native, self.document = pid, native, None
 
     def __enter__(self):
         if self.native:
-            until(lambda: self.process.poll() is not None or linked_to(self.process.pid, "bpf_link") + linked_to(self.process.pid, "bpf-raw") >= 2)
+            until(
+                lambda: (
+                    self.process.poll() is not None
+                    or linked_to(self.process.pid, "bpf_link") + linked_to(self.process.pid, "bpf-raw") >= 2
+                )
+            )
             time.sleep(0.2)
         else:
             until(lambda: self.process.poll() is not None or is_recording(self.pid))
@@ -75,13 +87,13 @@ class Measurement:
         return {lock["lock"]: lock for lock in self.document["locks"]}
 
 
-def say(process, line):
+def send_line(process, line):
     process.stdin.write(line + "\n")
     process.stdin.flush()
 
 
 def ask(process, line, others=None):
-    say(process, line)
+    send_line(process, line)
     return answer_of(process, others)
 
 
@@ -112,7 +124,9 @@ class Native(Waits):
             raise unittest.SkipTest("only root may observe futexes")
         cls.folder = tempfile.TemporaryDirectory()
         cls.program = os.path.join(cls.folder.name, "locks")
-        subprocess.run(["gcc", "-O2", "-o", cls.program, os.path.join(HERE, "targets/locks.c"), "-lpthread"], check=True)
+        subprocess.run(
+            ["gcc", "-O2", "-o", cls.program, os.path.join(HERE, "targets/locks.c"), "-lpthread"], check=True
+        )
 
     @classmethod
     def tearDownClass(cls):
@@ -121,7 +135,11 @@ class Native(Waits):
     def check(self, truth, document):
         for expected in truth:
             # The futex words of a lock are within it.
-            inside = [lock for lock in document["locks"] if 0 <= int(lock["lock"].rsplit("0x", 1)[1], 16) - expected["at"] < expected["bytes"]]
+            inside = [
+                lock
+                for lock in document["locks"]
+                if 0 <= int(lock["lock"].rsplit("0x", 1)[1], 16) - expected["at"] < expected["bytes"]
+            ]
             self.assertTrue(inside, expected)
             self.assertEqual({lock["kind"] for lock in inside}, {expected["name"]})
             self.assert_near(sum(lock["total_ns"] for lock in inside), expected["total_ns"])
@@ -143,7 +161,9 @@ class Native(Waits):
 
     def test_a_mutex_of_rust(self):
         program = os.path.join(self.folder.name, "rust-locks")
-        subprocess.run(["rustc", "--edition", "2024", "-O", "-o", program, os.path.join(HERE, "targets/locks.rs")], check=True)
+        subprocess.run(
+            ["rustc", "--edition", "2024", "-O", "-o", program, os.path.join(HERE, "targets/locks.rs")], check=True
+        )
         with Started(program) as process:
             with Measurement(process.pid, native=True) as run:
                 truth = ask(process, "go")
@@ -186,7 +206,11 @@ class Java:
 
     @classmethod
     def command(cls, folder, *options):
-        opened = [word for name in ("java.util.concurrent", "java.util.concurrent.locks") for word in ("--add-opens", f"java.base/{name}=ALL-UNNAMED")]
+        opened = [
+            word
+            for name in ("java.util.concurrent", "java.util.concurrent.locks")
+            for word in ("--add-opens", f"java.base/{name}=ALL-UNNAMED")
+        ]
         return [os.path.join(cls.home, "bin/java"), *options, *opened, "-cp", folder, "Locks"]
 
     def left(self, process):
@@ -226,7 +250,12 @@ class Java:
 
     def log_of(self, process):
         """Returns the configuration of the target's log."""
-        output = subprocess.run([os.path.join(self.home, "bin/jcmd"), str(process.pid), "VM.log", "list"], capture_output=True, text=True, check=True).stdout
+        output = subprocess.run(
+            [os.path.join(self.home, "bin/jcmd"), str(process.pid), "VM.log", "list"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         return output.split("Log output configuration")[1].replace(" (reconfigured)", "")
 
     def test_every_kind_of_lock(self):
@@ -239,13 +268,22 @@ class Java:
             self.check_kinds(truth, run)
             # No waits for work, results or time. (Threads also contend for monitors while the JVM loads classes.)
             self.assertLessEqual({lock["kind"] for lock in run.document["locks"]}, {"monitor", "lock", "synchronizer"})
-            self.assertEqual(sum("concurrent" in name for name in run.locks()), sum("concurrent" in lock["lock"] for lock in truth["locks"]))
+            self.assertEqual(
+                sum("concurrent" in name for name in run.locks()),
+                sum("concurrent" in lock["lock"] for lock in truth["locks"]),
+            )
             # A second measurement, with these waits too.
             with Measurement(process.pid, "--all") as again:
                 time.sleep(0.3)
             found = {lock["lock"] for lock in again.document["locks"] if lock["kind"] == "condition"}
-            self.assertLessEqual({"java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject", "java.util.concurrent.FutureTask",
-                                  "java.util.concurrent.CountDownLatch$Sync"}, found)
+            self.assertLessEqual(
+                {
+                    "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject",
+                    "java.util.concurrent.FutureTask",
+                    "java.util.concurrent.CountDownLatch$Sync",
+                },
+                found,
+            )
             self.assertEqual({lock["kind"] for lock in again.document["locks"]}, {"condition"})
             self.assertEqual(self.log_of(process), log)
             process.stdin.close()
@@ -278,8 +316,11 @@ class Java:
                 time.sleep(0.4)
             locks = run.locks()
             self.assertEqual(len(locks), 2, list(locks))
-            self.assertEqual({holder["thread"].split(" ")[0] for holder in locks[lock["lock"]]["holders"]}, {"stuck-lock-holder"})
-            self.assertEqual(len([name for name in locks if name.startswith("a monitor with waits through the whole measurement")]), 1)
+            self.assertEqual(
+                {holder["thread"].split(" ")[0] for holder in locks[lock["lock"]]["holders"]}, {"stuck-lock-holder"}
+            )
+            monitors = [name for name in locks if name.startswith("a monitor with waits through the whole measurement")]
+            self.assertEqual(len(monitors), 1)
             for found in locks.values():
                 self.assertEqual(found["contentions"], 1)
                 self.assertAlmostEqual(found["total_ns"] / 1e9, run.document["seconds"], delta=0.3)
@@ -361,7 +402,13 @@ class Java:
             with Measurement(process.pid) as run:
                 self.assertNotEqual(self.left(process), [])
                 # The state right after the warning is silenced.
-                quiet = [os.path.join(self.home, "bin/jcmd"), str(process.pid), "VM.log", "output=stdout", "what=jni+resolve=off"]
+                quiet = [
+                    os.path.join(self.home, "bin/jcmd"),
+                    str(process.pid),
+                    "VM.log",
+                    "output=stdout",
+                    "what=jni+resolve=off",
+                ]
                 subprocess.run(quiet, check=True, stdout=subprocess.DEVNULL)
                 run.process.kill()
                 run.end()
@@ -376,7 +423,7 @@ class Java:
     def test_a_target_that_ends(self):
         with Started(*self.java) as process:
             with Measurement(process.pid) as run:
-                say(process, "one\nexit")
+                send_line(process, "one\nexit")
                 run.end()
         self.assertTrue(run.document["target_ended"])
         # The JVM's shutdown uses monitors too.
@@ -408,9 +455,17 @@ class Java:
         library = os.path.join(os.path.dirname(YUNTI), "../lib/yunti/libyunti-locks.so")
         with Started(*self.java) as process:
             # As if the observer and its guard had been killed, with one second to go.
-            left = [os.path.join(self.home, "bin/jcmd"), str(process.pid), "JVMTI.agent_load", library, "start,left,0,1"]
+            left = [
+                os.path.join(self.home, "bin/jcmd"),
+                str(process.pid),
+                "JVMTI.agent_load",
+                library,
+                "start,left,0,1",
+            ]
             subprocess.run(left, check=True, stdout=subprocess.DEVNULL)
-            self.assertIn("another measurement of locks is running", observe("locks", "-p", process.pid, "-s", 1, code=3).stderr)
+            self.assertIn(
+                "another measurement of locks is running", observe("locks", "-p", process.pid, "-s", 1, code=3).stderr
+            )
             time.sleep(1)
             with Measurement(process.pid) as run:
                 truth = ask(process, "one")
@@ -441,7 +496,12 @@ class Java25(Java, Waits):
             ask(process, "idle-virtual")
             with Measurement(process.pid, "--all") as run:
                 time.sleep(0.4)
-        of_it = [waiter | {"kind": lock["kind"]} for lock in run.document["locks"] for waiter in lock["waiters"] if waiter["thread"].endswith(" idle")]
+        of_it = [
+            waiter | {"kind": lock["kind"]}
+            for lock in run.document["locks"]
+            for waiter in lock["waiters"]
+            if waiter["thread"].endswith(" idle")
+        ]
         (found,) = of_it
         self.assertEqual(found["kind"], "condition")
         self.assertAlmostEqual(found["total_ns"] / 1e9, run.document["seconds"], delta=0.2)
@@ -492,7 +552,10 @@ class Java25(Java, Waits):
             self.assertEqual(len(locks), 2, list(locks))
             self.assertIn(lock["lock"], locks)
             self.assertIn("stuck-lock-holder", str(locks[lock["lock"]]["holders"]))
-            self.assertEqual(len([name for name in locks if name.startswith("a monitor with waits through the whole measurement")]), 1)
+            self.assertEqual(
+                len([name for name in locks if name.startswith("a monitor with waits through the whole measurement")]),
+                1,
+            )
             for found in locks.values():
                 self.assertAlmostEqual(found["total_ns"] / 1e9, run.document["seconds"], delta=0.3)
             ask(process, "unstick-virtual")
@@ -509,7 +572,7 @@ class Java25(Java, Waits):
     def test_measurements_of_virtual_threads_at_any_moment(self):
         with Started(*self.java) as process:
             for threads in (4, 2000):
-                say(process, f"pass {threads} 2500")
+                send_line(process, f"pass {threads} 2500")
                 for _ in range(4):
                     observe("locks", "-p", process.pid, "-s", 0.1)
                 with Measurement(process.pid) as run:
@@ -520,7 +583,7 @@ class Java25(Java, Waits):
                 self.assertGreater(answer_of(process)["taken"], 0)
             # The target ends in the middle.
             with Measurement(process.pid) as run:
-                say(process, "pass 2000 20000")
+                send_line(process, "pass 2000 20000")
                 time.sleep(0.3)
                 process.terminate()
                 run.end()
@@ -568,10 +631,19 @@ class Checked(Waits):
             shutil.copy(os.path.join(os.path.dirname(YUNTI), "../libexec/yunti-observe"), program)
             # The JVM handles segmentation faults itself.
             compiler = "gcc -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-            subprocess.run([os.path.join(HERE, "../jvmti/build"), os.path.join(folder, "lib/yunti")], check=True, env=os.environ | {"CC": compiler})
-            runtimes = [subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True).stdout.strip() for name in ("libasan.so", "libubsan.so")]
+            subprocess.run(
+                [os.path.join(HERE, "../jvmti/build"), os.path.join(folder, "lib/yunti")],
+                check=True,
+                env=os.environ | {"CC": compiler},
+            )
+            runtimes = [
+                subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True).stdout.strip()
+                for name in ("libasan.so", "libubsan.so")
+            ]
             options = "handle_segv=0:handle_sigbus=0:handle_sigfpe=0:allow_user_segv_handler=1:detect_leaks=0"
-            with Started("env", f"LD_PRELOAD={':'.join(runtimes)}", f"ASAN_OPTIONS={options}", *of.command(of.folder.name)) as process:
+            with Started(
+                "env", f"LD_PRELOAD={':'.join(runtimes)}", f"ASAN_OPTIONS={options}", *of.command(of.folder.name)
+            ) as process:
                 for work in works:
                     with Measurement(process.pid, program=program):
                         ask(process, work)

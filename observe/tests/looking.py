@@ -36,7 +36,9 @@ def part(command):
 
 
 def observe(*words, code=0, before=()):
-    run = subprocess.run([*before, YUNTI, part(words[0] if words else ""), *map(str, words)], capture_output=True, text=True, timeout=60)
+    run = subprocess.run(
+        [*before, YUNTI, part(words[0] if words else ""), *map(str, words)], capture_output=True, text=True, timeout=60
+    )
     assert run.returncode == code, (run.returncode, run.stdout[-2000:], run.stderr)
     return run
 
@@ -61,7 +63,9 @@ def may_be_others():
 needs_nobody = unittest.skipUnless(may_be_others(), "only root can become another user")
 needs_namespaces = unittest.skipUnless(os.geteuid() == 0, "only root can create namespaces here")
 
-needs_loop_devices = unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/loop-control"), "loop devices need root and /dev/loop-control")
+needs_loop_devices = unittest.skipUnless(
+    os.geteuid() == 0 and os.path.exists("/dev/loop-control"), "loop devices need root and /dev/loop-control"
+)
 
 
 def container(*command):
@@ -93,7 +97,9 @@ class Started:
     """A program that has printed `ready`. It is killed at the end."""
 
     def __init__(self, *command):
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
 
     def __enter__(self):
         line = self.process.stdout.readline()
@@ -118,13 +124,31 @@ def compiled(folder, name):
 def built(folder, name, *flags, compiler="gcc", suffix="c"):
     """Builds a program of `targets/`, without frame pointers."""
     program = os.path.join(folder, name)
-    subprocess.run([compiler, "-O2", "-fomit-frame-pointer", *flags, "-o", program, os.path.join(HERE, f"targets/{name}.{suffix}"), "-lpthread", "-ldl"], check=True)
+    subprocess.run(
+        [
+            compiler,
+            "-O2",
+            "-fomit-frame-pointer",
+            *flags,
+            "-o",
+            program,
+            os.path.join(HERE, f"targets/{name}.{suffix}"),
+            "-lpthread",
+            "-ldl",
+        ],
+        check=True,
+    )
     return program
 
 
 def require_programs_in_the_kernel():
     """Skips the tests if the machine or the privileges allow no programs in the kernel."""
-    tried = subprocess.run([YUNTI, "observe", "native", "sys:getppid", "-s", "0.1", "-p", str(os.getpid())], capture_output=True, text=True, timeout=60)
+    tried = subprocess.run(
+        [YUNTI, "observe", "native", "sys:getppid", "-s", "0.1", "-p", str(os.getpid())],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     if tried.returncode == 3:
         raise unittest.SkipTest(f"programs in the kernel are not allowed here: {tried.stderr.strip()}")
 
@@ -137,7 +161,9 @@ class Looking:
         if at is not None:
             words += ["-s", LOOK_SECONDS_MAX, "-p", getattr(at, "pid", at)]
         command = [*before, YUNTI, part(observer), observer, *map(str, words)]
-        self.run = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.run = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         self.json, self.warning = json, ""
         # A program that it starts may print lines too.
         while not (line := self.run.stderr.readline()).startswith(("watching ", "tracing ")):
@@ -161,20 +187,21 @@ class Looking:
         return self.rest(130)
 
     def rest(self, code=0, line=None):
-        """Waits for the end of its time or of its target. Returns its output. Sends a line to a command that it started first."""
+        """Waits for the end of its time or of its target. Returns its output. Sends a line to a command that it
+        started first."""
         output, errors = self.run.communicate(line, timeout=30)
         assert self.run.returncode == code, (self.run.returncode, output[-2000:], errors)
         return document_in(output) if self.json else output
 
 
-def say(process, line):
+def send_line(process, line):
     process.stdin.write(line + "\n")
     process.stdin.flush()
 
 
 def do(process, line="go"):
     """Makes a target do its work. Returns the words that it prints after `done`."""
-    say(process, line)
+    send_line(process, line)
     answer = process.stdout.readline().split()
     assert answer and answer[0] == "done", (answer, process.poll())
     return answer[1:]
@@ -184,7 +211,7 @@ def do_all(process, *lines):
     """Makes a JVM do what each line names. Returns the lines before each "done", without the JVM's own warnings."""
     answers = []
     for line in lines:
-        say(process, line)
+        send_line(process, line)
         while (answer := process.stdout.readline().strip()) != "done":
             assert answer, "the program has ended"
             if "WARNING" not in answer and "[warning]" not in answer:

@@ -10,8 +10,11 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-from looking import (HERE, NOBODY, InAFolder, Looking, OfOneJdk, Refusals, Started, answer, built, container, do, done,  # noqa: E402
-                     folder_for_containers, needs_nobody, require_programs_in_the_kernel, say, stacks, text_of, within)
+from looking import (  # noqa: E402
+    HERE, NOBODY, InAFolder, Looking, OfOneJdk, Refusals, Started, answer, built, container, do,
+    done, folder_for_containers, needs_nobody, require_programs_in_the_kernel, send_line, stacks, text_of,
+    within,
+)
 import twice  # noqa: E402  (looking.py knows where it is)
 
 MS = 1_000_000
@@ -179,11 +182,26 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
 
     def test_wildcards_and_names_twice(self):
         document = self.measure("calls", 10, "calls:*er", "plain", "plain")
-        self.assertEqual({w["what"]: w["hits"] for w in document["watched"] if w["hits"]}, {"calls:outer": 10, "calls:inner": 10, "calls:plain": 10})
+        self.assertEqual(
+            {w["what"]: w["hits"] for w in document["watched"] if w["hits"]},
+            {"calls:outer": 10, "calls:inner": 10, "calls:plain": 10},
+        )
 
     def test_a_library_that_is_loaded_later(self):
         late = os.path.join(self.folder.name, "late.so")
-        subprocess.run(["gcc", "-O2", "-fomit-frame-pointer", "-shared", "-fPIC", "-o", late, os.path.join(HERE, "targets/late.c")], check=True)
+        subprocess.run(
+            [
+                "gcc",
+                "-O2",
+                "-fomit-frame-pointer",
+                "-shared",
+                "-fPIC",
+                "-o",
+                late,
+                os.path.join(HERE, "targets/late.c"),
+            ],
+            check=True,
+        )
         os.environ["LATE_LIBRARY"] = late
         # The pause keeps it alive until its mappings are read.
         document = self.measure("loads", 10, "libc:getpriority", pause=0.1)
@@ -210,7 +228,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
     def test_a_target_that_executes_another_program(self):
         with Started(self.calls, "executes", "20") as process:
             with Looking("native", "plain", at=process) as looking:
-                say(process, "go")
+                send_line(process, "go")
                 process.stdin.close()
                 self.assertEqual(process.wait(timeout=20), 0)
                 document = looking.rest()
@@ -219,7 +237,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
     def test_a_target_that_is_killed(self):
         with Started(self.calls, "dies", "20") as process:
             with Looking("native", "plain", at=process) as looking:
-                say(process, "go")
+                send_line(process, "go")
                 process.stdin.close()
                 self.assertEqual(process.wait(timeout=20), -signal.SIGKILL)
                 document = looking.rest()
@@ -247,12 +265,14 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
                 done(process)
                 looking.rest()
         for i, line in enumerate(lines):
-            self.assertRegex(line, rf'^\d+\.\d+ +[\d.]+ (ns|us|ms)  calls \d+  calls:plain\({i}, "text {i}"\) = {i * 3}$')
+            self.assertRegex(
+                line, rf'^\d+\.\d+ +[\d.]+ (ns|us|ms)  calls \d+  calls:plain\({i}, "text {i}"\) = {i * 3}$'
+            )
 
     def test_live_ends_with_its_reader(self):
         with Started(self.calls, "fast", "100") as process:
             with Looking("native", "plain", "--live", at=process, json=False) as looking:
-                say(process, "go")
+                send_line(process, "go")
                 looking.run.stdout.readline()
                 looking.run.stdout.close()
                 self.assertEqual(looking.run.wait(timeout=5), 0)
@@ -293,7 +313,7 @@ class Programs(Refusals, InAFolder, unittest.TestCase):
             return int(process.stdout.readline())
 
         with Started(self.calls, "fast", "1000") as process:
-            say(process, "go")
+            send_line(process, "go")
             before = max(speed(process) for _ in range(3))
             with Looking("native", "plain", at=process) as looking:
                 while (slow := speed(process)) > before / 3:
@@ -391,7 +411,9 @@ class Java(OfOneJdk):
             names = [name for name, _ in way]
             self.assertIn(method, names)
             self.assertIn("java.io.File.mkdir", names)
-            self.assertTrue(any(name.startswith("Java_java_io_UnixFileSystem_createDirectory") for name in names), names)
+            self.assertTrue(
+                any(name.startswith("Java_java_io_UnixFileSystem_createDirectory") for name in names), names
+            )
             self.assertLess(names.index(method), names.index("java.io.File.mkdir"))
         self.assertLessEqual({kind for _, way in ways for name, kind in way if name == method}, kinds)
 
@@ -404,7 +426,10 @@ class Java(OfOneJdk):
     def test_compiled_in_threads(self):
         document = self.measure(["mkdir"], 50, threads=20)
         self.check(document, "mkdir", 1000, {"compiled", "compiled-c1", "inlined", "interpreted"})
-        self.assertTrue({"compiled", "inlined", "compiled-c1"} & {kind for _, way in stacks(document) for name, kind in way if name == "Calls.makes"})
+        self.assertTrue(
+            {"compiled", "inlined", "compiled-c1"}
+            & {kind for _, way in stacks(document) for name, kind in way if name == "Calls.makes"}
+        )
         self.assertEqual({f"maker-{i}" for i in range(20)}, {c["thread"] for c in document["calls"]})
 
     def test_system_calls(self):
@@ -429,7 +454,7 @@ class Java(OfOneJdk):
     def test_a_killed_observer_leaves_the_jvm_unharmed(self):
         with Started(*self.java, "Calls", "200000") as process:
             with Looking("native", "mkdir", at=process) as looking:
-                say(process, "go")
+                send_line(process, "go")
                 time.sleep(0.3)
                 looking.kill()
                 self.assertEqual(process.stdout.readline().strip(), "done")

@@ -7,9 +7,30 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
-from looking import (HERE, NOBODY, ROOT, YUNTI, InAFolder, Looking, OfOneJdk, Refusals, Started, built, container, do_all,  # noqa: E402
-                     document_in, folder_for_containers, java_versions, left_in_container, needs_namespaces, needs_nobody, observe,
-                     text_of, until, within)
+from looking import (
+    HERE,
+    NOBODY,
+    ROOT,
+    YUNTI,
+    InAFolder,
+    Looking,
+    OfOneJdk,
+    Refusals,
+    Started,
+    built,
+    container,
+    do_all,  # noqa: E402
+    document_in,
+    folder_for_containers,
+    java_versions,
+    left_in_container,
+    needs_namespaces,
+    needs_nobody,
+    observe,
+    text_of,
+    until,
+    within,
+)
 import twice  # noqa: E402  (looking.py knows where it is)
 
 MS = 1_000_000
@@ -41,11 +62,14 @@ def names(document):
 
 class Checks:
     def measure(self, process, cause, *words, requests=REQUESTS, over=OVER, before=(), wanted=None, target=None):
-        """Returns the answer for requests that are slow for a cause. `target` is the measured process if it is not the started one."""
+        """Returns the answer for requests that are slow for a cause. `target` is the measured process if it is not the
+        started one."""
         wanted = requests // EVERY if wanted is None else wanted
         # Other processes may delay a fast request for longer than a slow one takes.
         for _ in range(5):
-            with Looking("slow", *(["--over", over] if over else []), *words, at=target or process, before=before) as slow:
+            with Looking(
+                "slow", *(["--over", over] if over else []), *words, at=target or process, before=before
+            ) as slow:
                 do(process, f"{cause} {requests}")
                 document = slow.stop()
             if document["slow"]["count"] == wanted:
@@ -57,7 +81,7 @@ class Checks:
         return document
 
     def check(self, document, kind, place, fast_path, requests=REQUESTS, least=0.6):
-        """Checks the cause. Time in the run queue is left out unless it is the cause, because the machine may be busy."""
+        """Checks the cause. Other time in the run queue is left out, because the machine may be busy."""
         # async-profiler drops a call if it is processing three others.
         self.assertAlmostEqual(document["slow"]["count"] + document["fast"]["count"], requests, delta=requests / 100)
         slow = times(document)
@@ -105,7 +129,9 @@ class Java(Checks, OfOneJdk):
 
     def test_monitor(self):
         document = self.because("monitor", "lock", "waitsForTheMonitor", 0.8, requests=1000)
-        self.assertIn("more waiting for a lock, in Requests.waitsForTheMonitor <- Requests.slowPath", document["answer"])
+        self.assertIn(
+            "more waiting for a lock, in Requests.waitsForTheMonitor <- Requests.slowPath", document["answer"]
+        )
 
     def test_lock(self):
         self.because("lock", "lock", "waitsForTheLock", 0.8)
@@ -166,7 +192,9 @@ class Java(Checks, OfOneJdk):
 
     def test_text_and_page(self):
         page = os.path.join(self.folder.name, "page.html")
-        with Looking("slow", "--method", "Requests$Handler.handle", "--over", OVER, "-o", page, at=self.process, json=False) as slow:
+        with Looking(
+            "slow", "--method", "Requests$Handler.handle", "--over", OVER, "-o", page, at=self.process, json=False
+        ) as slow:
             do(self.process, "monitor 200")
             output = slow.stop()
         self.assertRegex(output, r"\d of (200|19[89]) requests took .* instead of .* more")
@@ -198,7 +226,20 @@ class Java(Checks, OfOneJdk):
         self.assertEqual(left, [])
 
     def test_a_command_from_its_beginning(self):
-        command = [YUNTI, "observe", "slow", "--json", "--method", "Requests.Handler.handle", "--over", OVER, "-s", "20", "--", *self.java]
+        command = [
+            YUNTI,
+            "observe",
+            "slow",
+            "--json",
+            "--method",
+            "Requests.Handler.handle",
+            "--over",
+            OVER,
+            "-s",
+            "20",
+            "--",
+            *self.java,
+        ]
         run = subprocess.run(command, input="monitor 1\nmonitor 1500\n", capture_output=True, text=True, timeout=30)
         self.assertEqual(run.returncode, 0, run.stderr)
         document = document_in(run.stdout)
@@ -215,7 +256,9 @@ class Java(Checks, OfOneJdk):
 
     def test_killed_observer_leaves_nothing(self):
         def outputs():
-            return subprocess.run(["jcmd", str(self.process.pid), "VM.log", "list"], capture_output=True, text=True, check=True).stdout
+            return subprocess.run(
+                ["jcmd", str(self.process.pid), "VM.log", "list"], capture_output=True, text=True, check=True
+            ).stdout
 
         with Looking("slow", "--over", OVER, "--method", "Handler.handle", at=self.process) as slow:
             self.assertIn(".pauses", outputs())
@@ -226,7 +269,8 @@ class Java(Checks, OfOneJdk):
         self.measure(self.process, "monitor", "--method", "Handler.handle", requests=100)
 
     def test_a_target_that_ends(self):
-        with Started(*self.java) as process, Looking("slow", "--over", OVER, "--method", "Handler.handle", at=process) as slow:
+        words = ["slow", "--over", OVER, "--method", "Handler.handle"]
+        with Started(*self.java) as process, Looking(*words, at=process) as slow:
             do(process, "monitor 200")
             process.stdin.close()
             document = slow.rest()
@@ -235,7 +279,10 @@ class Java(Checks, OfOneJdk):
         self.assertEqual(left(process), [])
 
     def test_a_target_that_is_killed(self):
-        with Started(*self.java) as process, Looking("slow", "--over", OVER, "--method", "Handler.handle", at=process) as slow:
+        with (
+            Started(*self.java) as process,
+            Looking("slow", "--over", OVER, "--method", "Handler.handle", at=process) as slow,
+        ):
             do(process, "monitor 50")
             process.kill()
             slow.run.communicate(timeout=20)
@@ -271,14 +318,31 @@ class Servers(Checks, InAFolder, unittest.TestCase):
         # Fetched once, through Maven's cache.
         libraries = os.path.abspath(os.path.join(ROOT, "build/observe/servers"))
         if not os.path.isdir(libraries):
-            command = ["mvn", "-q", "-B", "-f", os.path.join(HERE, "servers/pom.xml"), "dependency:copy-dependencies", f"-DoutputDirectory={libraries}"]
+            command = [
+                "mvn",
+                "-q",
+                "-B",
+                "-f",
+                os.path.join(HERE, "servers/pom.xml"),
+                "dependency:copy-dependencies",
+                f"-DoutputDirectory={libraries}",
+            ]
             if subprocess.run(command, stdout=subprocess.DEVNULL).returncode:
                 raise unittest.SkipTest("Maven cannot fetch the servers")
-        subprocess.run(["javac", "-cp", f"{libraries}/*", "-d", cls.folder.name, os.path.join(HERE, "servers/Web.java")], check=True)
+        subprocess.run(
+            ["javac", "-cp", f"{libraries}/*", "-d", cls.folder.name, os.path.join(HERE, "servers/Web.java")],
+            check=True,
+        )
         cls.java = [os.path.join(home, "bin/java"), "-cp", f"{cls.folder.name}:{libraries}/*", "Web"]
 
     def serves(self, server, method, name):
-        process = subprocess.Popen([*self.java, server, self.folder.name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        process = subprocess.Popen(
+            [*self.java, server, self.folder.name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
         with process:
             try:
                 while process.stdout.readline().strip() != "ready":
@@ -313,7 +377,14 @@ class Native(Checks, InAFolder, unittest.TestCase):
     def because(self, cause, kind, place, least=0.6):
         document = self.measure(self.process, cause, "--from", "request_begins", "--to", "request_ends")
         # Stacks are large and may fill the buffer on a busy machine. A quick disk causes many waits.
-        self.assertEqual([skip for skip in document["skipped"] if "the buffer was full" not in skip and "per second are the limit" not in skip], [])
+        self.assertEqual(
+            [
+                skip
+                for skip in document["skipped"]
+                if "the buffer was full" not in skip and "per second are the limit" not in skip
+            ],
+            [],
+        )
         self.check(document, kind, place, "fast_path", least=least)
         return document
 
@@ -342,7 +413,21 @@ class Native(Checks, InAFolder, unittest.TestCase):
         self.assertGreater(document["fast"]["p50_ns"], 190_000)
 
     def test_a_command_from_its_first_request(self):
-        command = [YUNTI, "observe", "slow", "--json", "--from", "handle", "--over", OVER, "-s", "20", "--", self.program, self.folder.name]
+        command = [
+            YUNTI,
+            "observe",
+            "slow",
+            "--json",
+            "--from",
+            "handle",
+            "--over",
+            OVER,
+            "-s",
+            "20",
+            "--",
+            self.program,
+            self.folder.name,
+        ]
         run = subprocess.run(command, input="sleep 200\n", capture_output=True, text=True, timeout=30)
         self.assertEqual(run.returncode, 0, run.stderr)
         document = document_in(run.stdout)

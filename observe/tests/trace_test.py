@@ -10,8 +10,26 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-from looking import (NOBODY, YUNTI, Looking, OfOneJdk, Refusals, Started, answer, container, do_all, document_in,  # noqa: E402
-                     folder_for_containers, left_in_container, needs_namespaces, needs_nobody, say, text_of, until, within)
+from looking import (
+    NOBODY,
+    YUNTI,
+    Looking,
+    OfOneJdk,
+    Refusals,
+    Started,
+    answer,
+    container,
+    do_all,
+    document_in,  # noqa: E402
+    folder_for_containers,
+    left_in_container,
+    needs_namespaces,
+    needs_nobody,
+    send_line,
+    text_of,
+    until,
+    within,
+)
 import twice  # noqa: E402  (looking.py knows where it is)
 
 MS = 1_000_000
@@ -37,7 +55,9 @@ def counts(document):
 
 def histogram(process):
     """Returns the class histogram after a full collection."""
-    return subprocess.run(["jcmd", str(process.pid), "GC.class_histogram"], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        ["jcmd", str(process.pid), "GC.class_histogram"], capture_output=True, text=True, check=True
+    ).stdout
 
 
 def left():
@@ -64,7 +84,9 @@ class Java(OfOneJdk, Refusals):
 
     def test_counts_times_and_the_tree(self):
         document = self.measure(["carts 5"], "Shop.Cart.*", "Cart.<init>", "Shop$Cart.price")
-        self.assertEqual(counts(document), {"Shop$Cart.<init>": 5, "Shop$Cart.total": 5, "Shop$Cart.total>Shop$Cart.price": 15})
+        self.assertEqual(
+            counts(document), {"Shop$Cart.<init>": 5, "Shop$Cart.total": 5, "Shop$Cart.total>Shop$Cart.price": 15}
+        )
         total, price = rows(document)[("Shop$Cart.total",)], rows(document)[("Shop$Cart.total", "Shop$Cart.price")]
         # 10 ms and three times 2 ms. Sleeps take a little longer, more so on a busy machine.
         self.assertGreaterEqual(total["total_ns"], 5 * 16 * MS)
@@ -94,7 +116,10 @@ class Java(OfOneJdk, Refusals):
         row = rows(document)[("Shop.fails",)]
         self.assertEqual((row["calls"], row["exceptions"]), (10, 5))
         thrown = [call for call in document["longest"] if call["thrown"]]
-        self.assertEqual({(call["arguments"], call["exception"]) for call in thrown}, {("true", "java.lang.UnsupportedOperationException: on request")})
+        self.assertEqual(
+            {(call["arguments"], call["exception"]) for call in thrown},
+            {("true", "java.lang.UnsupportedOperationException: on request")},
+        )
 
     def test_constructors_after_their_super_calls(self):
         document = self.measure(["constructors 4"], "Shop.Base.<init>", "Shop.Derived.<init>", "--args")
@@ -108,11 +133,23 @@ class Java(OfOneJdk, Refusals):
         long = '"' + "long" * 19 + "l.."
         shy = "Shop$Shy, whose toString throws java.lang.IllegalStateException"
         # Calls within toString are not recorded.
-        self.assertEqual(output, {("null", "null"), ('"text"', '"text"'), ("[1, 2]", "[1, 2]"), (shy, shy), ("nested 3", "nested 3"), (long, long),
-                                ("1, 2.0, 3, null", "6")})
+        self.assertEqual(
+            output,
+            {
+                ("null", "null"),
+                ('"text"', '"text"'),
+                ("[1, 2]", "[1, 2]"),
+                (shy, shy),
+                ("nested 3", "nested 3"),
+                (long, long),
+                ("1, 2.0, 3, null", "6"),
+            },
+        )
 
     def test_only_long_calls(self):
-        document = self.measure(["waits 5", "waits 60", "carts 2", "waits 80"], "Shop.waits", "Shop.Cart.*", "--over", "40ms")
+        document = self.measure(
+            ["waits 5", "waits 60", "carts 2", "waits 80"], "Shop.waits", "Shop.Cart.*", "--over", "40ms"
+        )
         self.assertEqual(counts(document), {"Shop.waits": 2})
         document = self.measure(["carts 2", "waits 1"], "Shop.waits", "Shop.Cart.*", "--over", "12ms")
         self.assertEqual(counts(document), {"Shop$Cart.total": 2, "Shop$Cart.total>Shop$Cart.price": 6})
@@ -146,7 +183,7 @@ class Java(OfOneJdk, Refusals):
         self.assertEqual(counts(document), {"Later.getAsInt": 1, "Shop.empty": 5})
         self.assertTrue(document["target_ended"])
         with Looking("trace", "Later.getAsInt", "Shop.empty", "-s", 1, "--", *self.java) as trace:
-            say(trace.run, "empty 5")
+            send_line(trace.run, "empty 5")
             document = document_in(trace.run.stdout.read())
         self.assertEqual(counts(document), {"Shop.empty": 5})
         self.assertIn("Later.getAsInt: no method matched", document["skipped"][0])
@@ -156,7 +193,9 @@ class Java(OfOneJdk, Refusals):
             for _ in range(5):
                 # It may end before, during or after the attach; no file is left behind.
                 words = [YUNTI, "observe", "trace", "Shop.empty", "--", *self.java]
-                run = subprocess.run(words, stdin=subprocess.DEVNULL, cwd=here, capture_output=True, text=True, timeout=60)
+                run = subprocess.run(
+                    words, stdin=subprocess.DEVNULL, cwd=here, capture_output=True, text=True, timeout=60
+                )
                 self.assertIn(run.returncode, (0, 3), run.stderr)
             self.assertEqual(os.listdir(here), [])
 
@@ -223,7 +262,7 @@ class Java(OfOneJdk, Refusals):
                 do_all(shop, "empty 3")
                 time.sleep(0.2)
                 if end:
-                    say(shop, end)
+                    send_line(shop, end)
                 else:
                     shop.kill()
                 document = trace.rest()

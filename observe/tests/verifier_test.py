@@ -31,7 +31,9 @@ class Verifier(InAFolder, unittest.TestCase):
     def setUpClass(cls):
         require_programs_in_the_kernel()
         super().setUpClass()
-        cls.calls, cls.faults, cls.allocates = (built(cls.folder.name, name, "-fno-builtin") for name in ("calls", "faults", "allocates"))
+        cls.calls, cls.faults, cls.allocates = (
+            built(cls.folder.name, name, "-fno-builtin") for name in ("calls", "faults", "allocates")
+        )
         # A build of its own, so that the one of `make observe` stays unchanged.
         cls.target = os.path.join(ROOT, "build/full-verifier")
 
@@ -44,10 +46,14 @@ class Verifier(InAFolder, unittest.TestCase):
     def check(self, clang):
         env = dict(os.environ, CLANG=clang, CARGO_TARGET_DIR=self.target)
         # Without optimisation, because only the programs in the kernel are tested.
-        build = subprocess.run(["cargo", "build", "--locked", "-p", "yunti-observe"], cwd=ROOT, env=env, capture_output=True, text=True)
+        build = subprocess.run(
+            ["cargo", "build", "--locked", "-p", "yunti-observe"], cwd=ROOT, env=env, capture_output=True, text=True
+        )
         self.assertEqual(build.returncode, 0, build.stderr[-3000:])
         program = os.path.join(self.target, "debug/yunti-observe")
-        document = self.tried(program, "native", "plain(d,s)=d", "sys:exit_group", "--json", "--", self.calls, "calls", 100, "at-once")
+        document = self.tried(
+            program, "native", "plain(d,s)=d", "sys:exit_group", "--json", "--", self.calls, "calls", 100, "at-once"
+        )
         self.assertEqual([w["hits"] for w in document["watched"]], [100, 1])
         self.assertEqual([c["call"] for c in document["calls"]][99], 'calls:plain(99, "text 99")')
         document = self.tried(program, "faults", "--json", "--", self.faults, "shared", 300, "at-once")
@@ -58,8 +64,21 @@ class Verifier(InAFolder, unittest.TestCase):
         self.assertGreater(document["samples"], 80)
         # Tracepoints with none to six arguments, as far as this kernel has them.
         with Started(self.calls, "nothing") as process:
-            for tracepoint in ("sched_switch", "sys_enter", "sys_exit", "signal_deliver", "sched_process_exit", "mm_page_alloc", "page_fault_user"):
-                run = subprocess.run([program, "native", f"trace:{tracepoint}", "-s", "0.1", "-p", str(process.pid)], capture_output=True, text=True, timeout=60)
+            for tracepoint in (
+                "sched_switch",
+                "sys_enter",
+                "sys_exit",
+                "signal_deliver",
+                "sched_process_exit",
+                "mm_page_alloc",
+                "page_fault_user",
+            ):
+                run = subprocess.run(
+                    [program, "native", f"trace:{tracepoint}", "-s", "0.1", "-p", str(process.pid)],
+                    capture_output=True,
+                    text=True,
+                    timeout=60,
+                )
                 self.assertTrue(run.returncode == 0 or "has no tracepoint" in run.stderr, run.stderr)
             do(process)
 

@@ -189,7 +189,12 @@ class Volume:
 
 @contextlib.contextmanager
 def started(program, *words, before=()):
-    process = subprocess.Popen([*before, sys.executable, "-c", BEGIN + program, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    process = subprocess.Popen(
+        [*before, sys.executable, "-c", BEGIN + program, *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
     try:
         assert process.stdout.readline().strip() == "ready"
         yield process
@@ -200,14 +205,26 @@ def started(program, *words, before=()):
 
 
 def answer_for(process):
-    done = subprocess.run([YUNTI, "observe", "why", "--json", "-p", str(process.pid), "-s", str(SECONDS)], capture_output=True, text=True, timeout=90)
+    done = subprocess.run(
+        [YUNTI, "observe", "why", "--json", "-p", str(process.pid), "-s", str(SECONDS)],
+        capture_output=True,
+        text=True,
+        timeout=90,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def few_reads(name, number, per_second):
     """Creates a control group with a limit of reads per second from a device."""
-    return group(name, **({"io__max": f"{number} riops={per_second}"} if VERSION_2 else {"blkio__throttle__read_iops_device": f"{number} {per_second}"}))
+    return group(
+        name,
+        **(
+            {"io__max": f"{number} riops={per_second}"}
+            if VERSION_2
+            else {"blkio__throttle__read_iops_device": f"{number} {per_second}"}
+        ),
+    )
 
 
 @needs_loop_devices
@@ -227,7 +244,11 @@ class Why(unittest.TestCase):
         document = answer_for(process)
         # Other tests may take the processors.
         causes = [found["cause"] for found in document["causes"] if found["cause"] != "cpu-neighbour"]
-        self.assertEqual(causes[:1], list(expected), (document["answer"], document["causes"], document["disk_waits"], document["skipped"]))
+        self.assertEqual(
+            causes[:1],
+            list(expected),
+            (document["answer"], document["causes"], document["disk_waits"], document["skipped"]),
+        )
         return document
 
     def test_fsync_storm(self):
@@ -271,7 +292,9 @@ class Why(unittest.TestCase):
         within = self.stack.enter_context(group(self.name, **memory_limit(48 * MIB)))
         self.stack.enter_context(started(STREAM, volume.at, before=within))
         document = self.check("cache-thrash", program=AGAIN, words=[volume.at], before=within)
-        self.assertIn("python", next(found["sentence"] for found in document["causes"] if found["cause"] == "cache-thrash"))
+        self.assertIn(
+            "python", next(found["sentence"] for found in document["causes"] if found["cause"] == "cache-thrash")
+        )
 
     def filled(self, volume, **mib):
         for name, count in mib.items():
@@ -290,7 +313,15 @@ class Why(unittest.TestCase):
         self.check(program=SERVICE, words=[self.folder, 128, 0.001, 0.1, 4])
 
     def test_time_wait_exhaustion(self):
-        inside = ["unshare", "--net", "sh", "-c", 'ip link set lo up && echo 40000 40299 > /proc/sys/net/ipv4/ip_local_port_range && echo 0 > /proc/sys/net/ipv4/tcp_tw_reuse && exec "$@"', "sh"]
+        inside = [
+            "unshare",
+            "--net",
+            "sh",
+            "-c",
+            "ip link set lo up && echo 40000 40299 > /proc/sys/net/ipv4/ip_local_port_range"
+            ' && echo 0 > /proc/sys/net/ipv4/tcp_tw_reuse && exec "$@"',
+            "sh",
+        ]
         self.check("time-wait-exhaustion", program=CALLS, words=[self.folder, 0.002], before=inside)
 
     def test_few_connections_in_time_wait_are_healthy(self):

@@ -15,7 +15,17 @@ import programs as known  # noqa: E402
 
 SECONDS = 3
 # One program per kind of cause, and two healthy ones.
-SOME = ["customer-dedup", "ledger-import", "feed-converter", "segment-ingest", "account-service", "checkout-service", "index-builder", "status-page", "file-survey"]
+SOME = [
+    "customer-dedup",
+    "ledger-import",
+    "feed-converter",
+    "segment-ingest",
+    "account-service",
+    "checkout-service",
+    "index-builder",
+    "status-page",
+    "file-survey",
+]
 
 
 def java_home():

@@ -30,10 +30,10 @@ pub struct Outgoing {
 
 /// Sender of messages.
 #[derive(Clone, Debug)]
-/// Host name, as printable ASCII.
 pub struct Teller {
-    /// Process that sends.
+    /// Host name, as printable ASCII.
     pub host: String,
+    /// Process that sends.
     pub pid: u32,
     /// `boot_id` of the kernel, the scope of process numbers and times since boot.
     pub boot: String,

@@ -20,7 +20,7 @@ const OPTIONS: [&str; 3] = ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTI
 const HEAP_SHARE_MAX: f64 = 0.9;
 /// Bytes. A JVM with less memory, or with one processor, chooses the serial collector.
 const SERVER_BYTES: u64 = 1792 << 20;
-/// Milliseconds; a slower start ends the measurement.
+/// Longest start that is measured; a slower one ends the measurement.
 const START_TIME_MAX: Duration = Duration::from_millis(700);
 
 /// Returns a finding for each JVM that does not fit its control group, or one `ok` finding if all fit.
@@ -121,7 +121,7 @@ fn misfit(system: &System, pid: &str, words: &[String], processors: usize) -> Op
                 ),
             );
         }
-        if switched(words, "UseContainerSupport") == Some(false) && heap.is_none() {
+        if switch_value(words, "UseContainerSupport") == Some(false) && heap.is_none() {
             return finding(
                 Level::Warning,
                 format!("-XX:-UseContainerSupport, in a control group of {limit_text}"),

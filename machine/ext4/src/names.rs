@@ -24,7 +24,9 @@ const NAMES_BYTES_MAX: u64 = 16 << 30;
 /// Entry of a directory; its name has the bytes of the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
+    /// Inode number.
     pub inode: u32,
+    /// Name, without a folder.
     pub name: Vec<u8>,
 }
 

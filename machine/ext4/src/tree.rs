@@ -22,6 +22,7 @@ pub struct Run {
     pub start: u64,
     /// Number of blocks.
     pub blocks: u32,
+    /// Use of the blocks.
     pub kind: Kind,
     /// Owner; 0 for metadata without an inode.
     pub inode: u32,
@@ -84,6 +85,7 @@ struct Walk<'a> {
 }
 
 impl<'a, S: Source + ?Sized> Trees<'a, S> {
+    /// Returns a reader of the trees of one file system.
     pub fn new(s: &'a SuperBlock, source: &'a S) -> Self {
         Trees { s, source, nodes: HashMap::new() }
     }

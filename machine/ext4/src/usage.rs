@@ -22,9 +22,13 @@ pub const POWERS: usize = 32;
 /// Sums over files, directories and links.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
+    /// Regular files.
     pub regular: u64,
+    /// Directories.
     pub directories: u64,
+    /// Symbolic links.
     pub symlinks: u64,
+    /// Devices, pipes and sockets.
     pub special: u64,
     /// Inodes whose data is in the inode.
     pub inline: u64,
@@ -55,8 +59,11 @@ pub struct Files {
 /// Fragments of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pieces {
+    /// Number of fragments.
     pub fragments: u32,
+    /// Inode number.
     pub inode: u32,
+    /// File size in bytes.
     pub bytes: u64,
 }
 

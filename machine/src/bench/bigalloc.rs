@@ -11,6 +11,7 @@ use super::{Bench, Measurement, Published, Subject, failed, files, seconds};
 use crate::scratch::image::Image;
 use crate::scratch::tool;
 
+/// Description of this comparison.
 pub const SUBJECT: Subject = Subject {
     name: "bigalloc",
     what: "ext4 with clusters of 64 KiB against blocks of 4 KiB",
@@ -63,7 +64,7 @@ fn measure(bench: &Bench) -> Result<Measurement> {
             file.sync_all().map_err(failed)
         })?;
         mount.end()?;
-        bench.go_on()?;
+        bench.check_cancelled()?;
         image.chill()?;
         let check = seconds(|| tool::run("e2fsck", ["-fn".as_ref(), image.file.as_os_str()]).map(drop))?;
         image.chill()?;

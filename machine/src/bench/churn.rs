@@ -31,8 +31,8 @@ pub struct ChurnFlags {
     /// The server closes first
     #[arg(long)]
     server_closes: bool,
-    #[arg(long)]
     /// Time limit in milliseconds
+    #[arg(long)]
     milliseconds: u64,
     /// Stop after this many connections; 0: at the time limit
     #[arg(long, default_value_t = 0)]

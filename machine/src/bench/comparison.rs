@@ -105,20 +105,31 @@ impl Verdict {
 /// Result of comparing one metric.
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
+    /// Name of the metric.
     pub metric: &'static str,
+    /// Unit of the values.
     pub unit: &'static str,
+    /// Direction of an improvement.
     pub better: Better,
+    /// True for a count that does not depend on time.
     pub exact: bool,
+    /// Description of the old way.
     pub old: String,
+    /// Description of the new way.
     pub new: String,
+    /// Values of the old way, one a round.
     pub old_values: Vec<f64>,
+    /// Values of the old way, measured again in the same rounds.
     pub old_again_values: Vec<f64>,
+    /// Values of the new way, one a round.
     pub new_values: Vec<f64>,
     /// New divided by old, the median of the rounds.
     pub ratio: f64,
     /// Largest difference of the old way from itself in a round; 0.1 is 10 %.
     pub noise: f64,
+    /// Result.
     pub verdict: Verdict,
+    /// Change of the kernel that has solved the problem since; empty if none.
     pub since: &'static str,
 }
 
@@ -139,13 +150,13 @@ pub fn compare(
         let mut turns = [Side::Old, Side::New, Side::OldAgain];
         turns.rotate_left(round % 3);
         for side in turns {
-            bench.go_on()?;
+            bench.check_cancelled()?;
             for (all, value) in values.iter_mut().zip(run(side)?) {
                 all[side as usize].push(value);
             }
         }
     }
-    bench.go_on()?;
+    bench.check_cancelled()?;
     let comparisons = metrics.iter().zip(values).map(|(metric, [a, b, again])| {
         let (ratio, noise, verdict) = judge(metric, &a, &b, &again);
         Comparison {

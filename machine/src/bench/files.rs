@@ -12,7 +12,7 @@ pub fn create(bench: &Bench, folder: &Path, count: usize, bytes: usize, sync: bo
     let content = vec![b'y'; bytes];
     for i in 0..count {
         if i % 256 == 0 {
-            bench.go_on()?;
+            bench.check_cancelled()?;
         }
         let path = nth(folder, i);
         if i % 1000 == 0 {
@@ -40,7 +40,7 @@ pub fn remove(bench: &Bench, folder: &Path, count: usize) -> Result<()> {
 fn each(bench: &Bench, folder: &Path, count: usize, act: impl Fn(&Path) -> std::io::Result<()>) -> Result<()> {
     for i in 0..count {
         if i % 256 == 0 {
-            bench.go_on()?;
+            bench.check_cancelled()?;
         }
         act(&nth(folder, i)).map_err(failed)?;
     }
@@ -60,7 +60,7 @@ pub fn write_large(bench: &Bench, path: &Path, bytes: u64) -> Result<()> {
     let mut file = File::create(path).map_err(failed)?;
     let mut left = bytes;
     while left > 0 {
-        bench.go_on()?;
+        bench.check_cancelled()?;
         let some = left.min(MIB) as usize;
         file.write_all(&block[..some]).map_err(failed)?;
         left -= some as u64;

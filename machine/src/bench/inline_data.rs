@@ -7,6 +7,7 @@ use super::comparison::{Metric, compare};
 use super::{Bench, MIB, Measurement, Published, Subject, failed, files, seconds};
 use crate::scratch::image::Image;
 
+/// Description of this comparison.
 pub const SUBJECT: Subject = Subject {
     name: "inline-data",
     what: "files of 80 bytes in their inodes",

@@ -14,6 +14,7 @@ use super::ring::{BLOCK, Ring};
 use super::{Bench, MIB, Measurement, Published, Subject, failed, files};
 use crate::scratch::image::chill;
 
+/// Description of this comparison.
 pub const SUBJECT: Subject = Subject {
     name: "io-uring",
     what: "buffered io_uring against a thread pool, random reads of 4 KiB",

@@ -13,6 +13,7 @@ use super::mapped_file::MappedFile;
 use super::{Bench, MIB, Measurement, Published, Subject, failed, files};
 use crate::scratch::image::{Image, Mount};
 
+/// Description of this comparison.
 pub const SUBJECT: Subject = Subject {
     name: "mapped-writes",
     what: "random writes to a mapped file, under writeback limits",
@@ -87,7 +88,7 @@ fn dirty(bench: &Bench, file: &File, bytes: u64, time: Duration) -> Result<Vec<u
         let now = Instant::now();
         took.push((now - begun).as_nanos() as u64);
         if took.len() % 65_536 == 0 {
-            bench.go_on()?;
+            bench.check_cancelled()?;
         }
         begun = now;
     }

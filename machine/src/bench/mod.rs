@@ -40,7 +40,9 @@ pub struct Subject {
 
 /// Published figure and its source.
 pub struct Published {
+    /// Figure, in words.
     pub figure: &'static str,
+    /// Publication.
     pub source: &'static str,
 }
 

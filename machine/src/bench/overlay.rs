@@ -11,6 +11,7 @@ use super::{Bench, MIB, Measurement, Published, Subject, failed, files, seconds}
 use crate::scratch::image::{Image, chill, unmount};
 use crate::scratch::tool;
 
+/// Description of this comparison.
 pub const SUBJECT: Subject = Subject {
     name: "overlay",
     what: "overlay mounts that share the page cache of one file",
@@ -52,7 +53,7 @@ fn measure(bench: &Bench) -> Result<Measurement> {
     let mut copies = Vec::new();
     let mut overlays = Overlays(Vec::new());
     for i in 0..count {
-        bench.go_on()?;
+        bench.check_cancelled()?;
         let copy = base.join(format!("copies/{i}"));
         fs::copy(&lower, &copy).map_err(failed)?;
         copies.push(copy);
@@ -80,7 +81,7 @@ fn measure(bench: &Bench) -> Result<Measurement> {
         let mut block = vec![0; MIB as usize];
         let took = seconds(|| {
             for path in paths {
-                bench.go_on()?;
+                bench.check_cancelled()?;
                 let mut file = fs::File::open(path).map_err(failed)?;
                 while std::io::Read::read(&mut file, &mut block).map_err(failed)? > 0 {}
             }

@@ -10,6 +10,7 @@ use super::comparison::{Metric, compare};
 use super::{Bench, MIB, Measurement, Published, Subject, failed, files, seconds};
 use crate::scratch::image::{Image, chill};
 
+/// Description of this comparison.
 pub const SUBJECT: Subject = Subject {
     name: "read-ahead",
     what: "read-ahead sizes against the default of 128 KiB",
@@ -52,7 +53,7 @@ fn measure(bench: &Bench) -> Result<Measurement> {
                 }
                 Ok(())
             })?;
-            bench.go_on()?;
+            bench.check_cancelled()?;
             chilled()?;
             let file = File::open(&path).map_err(failed)?;
             let mut random = fastrand::Rng::with_seed(3);

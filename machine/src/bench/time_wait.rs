@@ -2,12 +2,13 @@
 
 use yunti_base::{Code, Error, Result};
 
-use super::churn::Churned;
+use super::churn::ChurnCounts;
 use super::comparison::Better::{Less, More};
 use super::comparison::{Metric, compare};
 use super::{Bench, Measurement, Published, Subject, failed};
 use crate::scratch::tool;
 
+/// Description of this comparison.
 pub const SUBJECT: Subject = Subject {
     name: "time-wait",
     what: "TIME_WAIT settings under a high connection rate",

@@ -4,7 +4,7 @@ use yunti_base::{Code, Error, Result};
 
 use super::apply::put_back;
 use super::files::Files;
-use super::journal::{Change, Journal, State};
+use super::journal::{Entry, Journal, State};
 
 /// Selection of changes to undo.
 pub enum Selection<'a> {

@@ -28,7 +28,8 @@ use yunti_probe::target::Process;
 #[derive(Debug, Parser)]
 #[command(name = "yunti observe", version, about, long_about, max_term_width = 100, disable_help_subcommand = true)]
 #[command(
-    after_help = "Exit codes: 0 done, 2 usage, 3 no such process or method, or no permission to observe it, 5 output, 130 cancelled, 1 a bug."
+    after_help = "Exit codes: 0 done, 2 usage, 3 no such process or method, or no permission to observe it, 5 output, \
+         130 cancelled, 1 a bug."
 )]
 pub struct Flags {
     #[command(subcommand)]

@@ -37,7 +37,8 @@ pub struct TraceFlags {
     #[arg(long, value_name = "TIME", default_value = "0s", value_parser = duration)]
     over: Duration,
     /// Record at most N calls per second; count the rest as lost
-    #[arg(long, value_name = "N", default_value = "10000", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    #[arg(long, value_name = "N", default_value = "10000")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     max_calls: u64,
 }
 

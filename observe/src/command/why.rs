@@ -161,8 +161,14 @@ fn to_json(facts: &Facts, found: &[Finding]) -> Value {
         "gc_threads": facts.gc_threads,
         "gc_pause_share": facts.heap.as_ref().map(|heap| heap.pause_share),
         "throttled_periods": facts.throttling.throttled_periods,
-        "threads": WAITS.iter().map(|(waiting, name)| ((*name).to_owned(), json!(facts.threads_waiting(*waiting)))).collect::<serde_json::Map<_, _>>(),
-        "disk_waits": DISK_WAITS.iter().map(|(wait, name)| ((*name).to_owned(), json!(facts.disk_threads(&[*wait])))).collect::<serde_json::Map<_, _>>(),
+        "threads": WAITS
+            .iter()
+            .map(|(waiting, name)| ((*name).to_owned(), json!(facts.threads_waiting(*waiting))))
+            .collect::<serde_json::Map<_, _>>(),
+        "disk_waits": DISK_WAITS
+            .iter()
+            .map(|(wait, name)| ((*name).to_owned(), json!(facts.disk_threads(&[*wait]))))
+            .collect::<serde_json::Map<_, _>>(),
         "listen_overflows": facts.connections.overflows,
         "hottest": facts.hottest().map(|(name, share)| json!({"function": &*name, "share": share})),
         "peers": facts.peers,

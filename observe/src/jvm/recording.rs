@@ -189,7 +189,7 @@ impl Names<'_> {
             "C1 compiled" => Kind::CompiledC1,
             "C++" => Kind::Jvm,
             "Kernel" => Kind::Kernel,
-            // Of native frames the class is the library.
+            // The class of a native frame is its library.
             _ if class == "libjvm.so" => Kind::Jvm,
             _ => Kind::Native,
         };

@@ -24,16 +24,22 @@ pub fn listen_overflow(facts: &Facts) -> Option<Finding> {
         cause: "listen-overflow",
         cost: heavy / (heavy + facts.connections.accepted as f64),
         sentence: format!(
-            "Connections are dropped: the accept queue of port {} was full {dropped} times, {:.0} times per second; a dropped client retries after a second or more.",
+            "Connections are dropped: the accept queue of port {} was full {dropped} times, {:.0} times per second; a \
+             dropped client retries after a second or more.",
             fullest.port,
             dropped as f64 / facts.seconds.max(0.001)
         ),
         evidence: vec![
             format!("{} connections were accepted during this time", facts.connections.accepted),
-            format!("the queue of port {1} held at most {0} connections when it was sampled", fullest.longest, fullest.port),
+            format!(
+                "the queue of port {1} held at most {0} connections when it was sampled",
+                fullest.longest, fullest.port
+            ),
             "`yunti machine net` shows it by port and peer".to_owned(),
         ],
-        cure: "accept faster (in a thread of its own), lengthen the queue (listen(), and net.core.somaxconn, which bounds it), or keep connections open".to_owned(),
+        cure: "accept faster (in a thread of its own), lengthen the queue (listen(), and net.core.somaxconn, which \
+             bounds it), or keep connections open"
+            .to_owned(),
     })
 }
 
@@ -47,7 +53,8 @@ pub fn ports(facts: &Facts) -> Option<Finding> {
         cause: "time-wait-exhaustion",
         cost: share.min(1.0),
         sentence: format!(
-            "Ephemeral ports run out: of {} for connections to {}, {} are in use, {} of them by closed connections in TIME_WAIT (60 s).",
+            "Ephemeral ports run out: of {} for connections to {}, {} are in use, {} of them by closed connections in \
+             TIME_WAIT (60 s).",
             taken.range,
             taken.peer,
             percent(share.min(1.0)),
@@ -59,7 +66,9 @@ pub fn ports(facts: &Facts) -> Option<Finding> {
             taken.range,
             taken.range as f64 / 60.0
         )],
-        cure: "keep connections open and reuse them; net.ipv4.tcp_tw_reuse=1 if both sides have timestamps; more ports (net.ipv4.ip_local_port_range), more addresses".to_owned(),
+        cure: "keep connections open and reuse them; net.ipv4.tcp_tw_reuse=1 if both sides have timestamps; more \
+             ports (net.ipv4.ip_local_port_range), more addresses"
+            .to_owned(),
     })
 }
 

@@ -112,7 +112,8 @@ mod tests {
 
     #[test]
     fn histograms() {
-        let text = " num     #instances         #bytes  class name (module)\n-----\n   1:  1000  8 [B (java.base@17)\n   2:  77  9 java.util.concurrent.LinkedBlockingQueue$Node (java.base@17.0.15)\n";
+        let text = " num     #instances         #bytes  class name (module)\n-----\n   1:  1000  8 [B \
+             (java.base@17)\n   2:  77  9 java.util.concurrent.LinkedBlockingQueue$Node (java.base@17.0.15)\n";
         assert_eq!((queued_tasks(text), queued_tasks("")), (77, 0));
     }
 }

@@ -102,12 +102,20 @@ fn quota(facts: &Facts) -> Option<Finding> {
     (share > 0.1).then(|| Finding {
         cause: "cpu-quota",
         cost: share,
-        sentence: format!("The quota of its control group bounds it: {allowed:.2} processors, used up in {} of the periods.", percent(share)),
+        sentence: format!(
+            "The quota of its control group bounds it: {allowed:.2} processors, used up in {} of the periods.",
+            percent(share)
+        ),
         evidence: vec![
-            format!("throttled in {} of {} periods, {:.1} s in all", facts.throttling.throttled_periods, facts.throttling.periods, facts.throttling.throttled_seconds),
+            format!(
+                "throttled in {} of {} periods, {:.1} s in all",
+                facts.throttling.throttled_periods, facts.throttling.periods, facts.throttling.throttled_seconds
+            ),
             format!("{:.2} processors used", facts.cpu_seconds() / facts.seconds),
         ],
-        cure: "a larger quota (cpu.max, cpu.cfs_quota_us; limits.cpu of Kubernetes), or fewer threads so that the quota lasts for the whole period".to_owned(),
+        cure: "a larger quota (cpu.max, cpu.cfs_quota_us; limits.cpu of Kubernetes), or fewer threads so that the \
+             quota lasts for the whole period"
+            .to_owned(),
     })
 }
 
@@ -129,11 +137,20 @@ fn neighbour(facts: &Facts) -> Option<Finding> {
         cause: NEIGHBOUR,
         cost,
         sentence: format!(
-            "Other processes take the processors: its threads were ready for {ready:.1} s and waited {} of it for one, above all because of {name} ({:.2} processors).",
-            percent(queued), seconds / facts.seconds
+            "Other processes take the processors: its threads were ready for {ready:.1} s and waited {} of it for \
+             one, above all because of {name} ({:.2} processors).",
+            percent(queued),
+            seconds / facts.seconds
         ),
-        evidence: facts.others.iter().take(5).map(|(name, seconds)| format!("{name}: {:.2} processors", seconds / facts.seconds)).collect(),
-        cure: format!("give {name} less (nice, a control group with cpu.weight or a quota), move it, or move this process"),
+        evidence: facts
+            .others
+            .iter()
+            .take(5)
+            .map(|(name, seconds)| format!("{name}: {:.2} processors", seconds / facts.seconds))
+            .collect(),
+        cure: format!(
+            "give {name} less (nice, a control group with cpu.weight or a quota), move it, or move this process"
+        ),
     })
 }
 
@@ -179,21 +196,25 @@ fn collections(facts: &Facts) -> Option<Finding> {
         finding(
             "too-many-gc-threads",
             format!(
-                "Garbage collection bounds it: {} of the time, by {} threads on {processors:.0} processors, which wait for each other.",
+                "Garbage collection bounds it: {} of the time, by {} threads on {processors:.0} processors, which \
+                 wait for each other.",
                 percent(share),
                 facts.gc_threads
             ),
-            "set -XX:ParallelGCThreads to the number of processors, or remove it; in a container, use a JVM that honours its limits",
+            "set -XX:ParallelGCThreads to the number of processors, or remove it; in a container, use a JVM that \
+             honours its limits",
         )
     } else if promoted > 0.08 || promoted > 0.05 && heap.old_collections / facts.seconds > 0.3 {
         finding(
             "promotion",
             format!(
-                "Garbage collection bounds it: {} of the time, because {} per second live long enough to be promoted to the old generation.",
+                "Garbage collection bounds it: {} of the time, because {} per second live long enough to be promoted \
+                 to the old generation.",
                 percent(share),
                 answer::bytes((heap.promoted_bytes / facts.seconds) as u64)
             ),
-            "slow requests keep their allocations alive: let them hold less (stream, page), or limit how many run at once; or enlarge the young generation (-Xmn)",
+            "slow requests keep their allocations alive: let them hold less (stream, page), or limit how many run at \
+             once; or enlarge the young generation (-Xmn)",
         )
     } else {
         finding(
@@ -203,7 +224,8 @@ fn collections(facts: &Facts) -> Option<Finding> {
                 percent(share),
                 answer::bytes(heap.eden_bytes as u64)
             ),
-            "a larger young generation (-Xmn, -XX:NewSize, -XX:MaxNewSize), or G1 without these flags and with a larger -Xmx",
+            "a larger young generation (-Xmn, -XX:NewSize, -XX:MaxNewSize), or G1 without these flags and with a \
+             larger -Xmx",
         )
     })
 }
@@ -253,7 +275,8 @@ fn memory(facts: &Facts) -> Option<Finding> {
             cause: "copy-on-write",
             cost: faulting * weight,
             sentence: format!(
-                "Copying pages bounds it: after a fork each page that is written is copied first, {} of its processor time{}.",
+                "Copying pages bounds it: after a fork each page that is written is copied first, {} of its \
+                 processor time{}.",
                 percent(faulting),
                 place
             ),
@@ -353,7 +376,8 @@ fn full_queue(facts: &Facts) -> Option<Finding> {
         cause: "full-executor-queue",
         cost: free,
         sentence: format!(
-            "The threads of an executor bound it: up to {queued} tasks wait in its queue, and its threads are never idle while {} of the processors are.",
+            "The threads of an executor bound it: up to {queued} tasks wait in its queue, and its threads are never \
+             idle while {} of the processors are.",
             percent(1.0 - facts.utilisation())
         ),
         evidence: vec![
@@ -381,10 +405,16 @@ fn pool_of_one(facts: &Facts) -> Option<Finding> {
     is_one.then(|| Finding {
         cause: "pool-of-one",
         cost: waiting / facts.busy_threads().max(0.01) * while_processors_are_free(facts),
-        sentence: format!("A pool of one bounds it: {} threads use it in {place}, {waiting:.1} of them wait at a time, and only one proceeds.", group.len()),
+        sentence: format!(
+            "A pool of one bounds it: {} threads use it in {place}, {waiting:.1} of them wait at a time, and only \
+             one proceeds.",
+            group.len()
+        ),
         evidence: vec![
             format!("{active:.2} of {} threads are active at a time, never more than one", group.len()),
-            facts.waits_in(Waiting::Network).map_or_else(String::new, |(name, n)| format!("at the same time {n:.2} threads wait for a peer in {name}")),
+            facts.waits_in(Waiting::Network).map_or_else(String::new, |(name, n)| {
+                format!("at the same time {n:.2} threads wait for a peer in {name}")
+            }),
         ],
         cure: "a larger pool: as large as the other side can bear, or one entry per thread".to_owned(),
     })
@@ -421,9 +451,13 @@ fn lock(facts: &Facts) -> Option<Finding> {
         Finding {
             cause: "fair-lock-convoy",
             cost,
-            sentence: format!("A fair lock bounds it: {name} is handed from thread to thread, {rate:.0} times per second{place}."),
+            sentence: format!(
+                "A fair lock bounds it: {name} is handed from thread to thread, {rate:.0} times per second{place}."
+            ),
             evidence,
-            cure: "an unfair lock (new ReentrantLock()): a running thread may take it again, without a wait for another one to wake up; or more work each time it is held".to_owned(),
+            cure: "an unfair lock (new ReentrantLock()): a running thread may take it again, without a wait for \
+                 another one to wake up; or more work each time it is held"
+                .to_owned(),
         }
     } else {
         Finding {
@@ -448,9 +482,14 @@ fn name_service(facts: &Facts) -> Option<Finding> {
     Some(Finding {
         cause: "slow-dns",
         cost,
-        sentence: format!("Name look-ups bound it: {:.1} threads at a time wait for an address{place}.", facts.threads_waiting(Waiting::NameService)),
+        sentence: format!(
+            "Name look-ups bound it: {:.1} threads at a time wait for an address{place}.",
+            facts.threads_waiting(Waiting::NameService)
+        ),
         evidence: vec!["`yunti observe native getaddrinfo` shows each name and its duration".to_owned()],
-        cure: "a resolver that answers (order and timeout in /etc/resolv.conf, search domains, ndots), a local cache, or connections that are kept open".to_owned(),
+        cure: "a resolver that answers (order and timeout in /etc/resolv.conf, search domains, ndots), a local cache, \
+             or connections that are kept open"
+            .to_owned(),
     })
 }
 
@@ -468,9 +507,19 @@ fn remote(facts: &Facts) -> Option<Finding> {
     Some(Finding {
         cause: "slow-remote",
         cost,
-        sentence: format!("A remote bounds it: {:.1} threads at a time wait for {peer}{place}.", facts.threads_waiting(Waiting::Network)),
-        evidence: facts.peers.iter().take(3).map(|(peer, seconds)| format!("{peer}: {seconds:.1} s of waiting")).collect(),
-        cure: "find the cause there; here, make fewer calls, several at once, cache answers, or use more threads if there is work for them".to_owned(),
+        sentence: format!(
+            "A remote bounds it: {:.1} threads at a time wait for {peer}{place}.",
+            facts.threads_waiting(Waiting::Network)
+        ),
+        evidence: facts
+            .peers
+            .iter()
+            .take(3)
+            .map(|(peer, seconds)| format!("{peer}: {seconds:.1} s of waiting"))
+            .collect(),
+        cure: "find the cause there; here, make fewer calls, several at once, cache answers, or use more threads if \
+             there is work for them"
+            .to_owned(),
     })
 }
 

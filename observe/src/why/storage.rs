@@ -29,12 +29,17 @@ pub fn fsync(facts: &Facts) -> Option<Finding> {
     Some(Finding {
         cause: "fsync-storm",
         cost,
-        sentence: format!("Waiting for fsync bounds it: {waiting:.1} threads at a time wait until data is on the device{}.", place(facts)),
+        sentence: format!(
+            "Waiting for fsync bounds it: {waiting:.1} threads at a time wait until data is on the device{}.",
+            place(facts)
+        ),
         evidence: vec![
             format!("{waiting:.2} threads at a time wait in fsync, fdatasync, msync or synchronous writes"),
             "`yunti machine ext4 io` shows the cost of each: data, journal, flushes".to_owned(),
         ],
-        cure: "one fsync for many records (group commit), fdatasync if the length stays the same, preallocated files (fallocate), or a device with a power-protected cache".to_owned(),
+        cure: "one fsync for many records (group commit), fdatasync if the length stays the same, preallocated files \
+             (fallocate), or a device with a power-protected cache"
+            .to_owned(),
     })
 }
 
@@ -47,12 +52,23 @@ pub fn journal(facts: &Facts) -> Option<Finding> {
     Some(Finding {
         cause: "journal",
         cost,
-        sentence: format!("The file system's journal bounds it: {waiting:.1} threads at a time wait for a transaction, or for space in it{}.", place(facts)),
+        sentence: format!(
+            "The file system's journal bounds it: {waiting:.1} threads at a time wait for a transaction, or for \
+             space in it{}.",
+            place(facts)
+        ),
         evidence: vec![
-            format!("{own:.2} threads at a time wait for the journal, {:.2} for directories that other threads change", facts.disk_threads(&[DiskWait::Directory])),
-            "`yunti machine ext4 io` shows the writes to it; an fsync of any process on the same file system makes it commit".to_owned(),
+            format!(
+                "{own:.2} threads at a time wait for the journal, {:.2} for directories that other threads change",
+                facts.disk_threads(&[DiskWait::Directory])
+            ),
+            "`yunti machine ext4 io` shows the writes to it; an fsync of any process on the same file system makes \
+             it commit"
+                .to_owned(),
         ],
-        cure: "a larger journal (tune2fs -J size=, 1 GB for many small files), a journal on a device of its own, no journal for data that can be recreated; or fewer creations, renames and deletions".to_owned(),
+        cure: "a larger journal (tune2fs -J size=, 1 GB for many small files), a journal on a device of its own, no \
+             journal for data that can be recreated; or fewer creations, renames and deletions"
+            .to_owned(),
     })
 }
 
@@ -61,12 +77,20 @@ pub fn dirty(facts: &Facts) -> Option<Finding> {
     Some(Finding {
         cause: "dirty-throttling",
         cost,
-        sentence: format!("Write-back to the device bounds it: {waiting:.1} threads at a time are throttled, because too much dirty data is not on it yet{}.", place(facts)),
+        sentence: format!(
+            "Write-back to the device bounds it: {waiting:.1} threads at a time are throttled, because too much \
+             dirty data is not on it yet{}.",
+            place(facts)
+        ),
         evidence: vec![
             format!("{waiting:.2} threads at a time are throttled in write() (balance_dirty_pages)"),
-            "limits: vm.dirty_ratio, vm.dirty_bytes, for the device /sys/class/bdi/*/max_ratio, for the control group its memory".to_owned(),
+            "limits: vm.dirty_ratio, vm.dirty_bytes, for the device /sys/class/bdi/*/max_ratio, for the control group \
+             its memory"
+                .to_owned(),
         ],
-        cure: "write less (compress), to a faster device, or to several; a higher limit helps only if writes come in bursts (vm.dirty_bytes, /sys/class/bdi/*/max_ratio)".to_owned(),
+        cure: "write less (compress), to a faster device, or to several; a higher limit helps only if writes come in \
+             bursts (vm.dirty_bytes, /sys/class/bdi/*/max_ratio)"
+            .to_owned(),
     })
 }
 
@@ -102,12 +126,18 @@ pub fn directory(facts: &Facts) -> Option<Finding> {
     Some(Finding {
         cause: "directory-scan",
         cost: (computing + of_waiting).min(1.0),
-        sentence: format!("Scanning directories bounds it: {} of its processor time is spent on listing names and on stat calls{place}.", percent(both)),
+        sentence: format!(
+            "Scanning directories bounds it: {} of its processor time is spent on listing names and on stat \
+             calls{place}.",
+            percent(both)
+        ),
         evidence: vec![
             format!("{} listing names, {} stat calls", percent(names), percent(both - names)),
             format!("{waiting:.2} threads at a time wait for names and metadata to be read"),
         ],
-        cure: "remember the entries (inotify, a stored list), split directories by day or by hash, call stat only for files that need it; the listing already has the type".to_owned(),
+        cure: "remember the entries (inotify, a stored list), split directories by day or by hash, call stat only for \
+             files that need it; the listing already has the type"
+            .to_owned(),
     })
 }
 
@@ -155,14 +185,16 @@ pub fn reads(facts: &Facts) -> Option<Finding> {
                 cause: "cache-thrash",
                 cost,
                 sentence: format!(
-                    "Its pages are evicted from the page cache: it reads {} again that was cached a moment ago, while {name} holds {} of {} of memory.",
+                    "Its pages are evicted from the page cache: it reads {} again that was cached a moment ago, while \
+                     {name} holds {} of {} of memory.",
                     rate(reads.bytes * reads.came_back),
                     bytes(*held as u64),
                     bytes(*all as u64)
                 ),
                 evidence,
                 cure: format!(
-                    "give {name} a control group with less memory, or this process more (memory.max, memory.limit_in_bytes; memory.min, memory.low)"
+                    "give {name} a control group with less memory, or this process more (memory.max, \
+                     memory.limit_in_bytes; memory.min, memory.low)"
                 ),
             });
         }
@@ -171,13 +203,15 @@ pub fn reads(facts: &Facts) -> Option<Finding> {
             cause: "cache-thrash",
             cost,
             sentence: format!(
-                "Its pages are evicted from the page cache: it reads {} again that was cached a moment ago, while {name} reads {}.",
+                "Its pages are evicted from the page cache: it reads {} again that was cached a moment ago, while \
+                 {name} reads {}.",
                 rate(reads.bytes * reads.came_back),
                 rate(*amount)
             ),
             evidence,
             cure: format!(
-                "let {name} drop the pages that it has read (posix_fadvise DONTNEED, RWF_DONTCACHE, direct I/O), give it a control group with less memory, or reserve memory for this process (memory.min, memory.low)"
+                "let {name} drop the pages that it has read (posix_fadvise DONTNEED, RWF_DONTCACHE, direct I/O), give \
+                 it a control group with less memory, or reserve memory for this process (memory.min, memory.low)"
             ),
         });
     }
@@ -198,14 +232,17 @@ pub fn reads(facts: &Facts) -> Option<Finding> {
         (
             format!("{pieces}, whose read-ahead is {}.", bytes(read_ahead)),
             format!(
-                "blockdev --setra 2048 {} (1 MiB), posix_fadvise(POSIX_FADV_SEQUENTIAL or WILLNEED), or reads of a MiB at a time",
+                "blockdev --setra 2048 {} (1 MiB), posix_fadvise(POSIX_FADV_SEQUENTIAL or WILLNEED), or reads of a \
+                 MiB at a time",
                 reads.device
             ),
         )
     } else {
         (
             format!("{pieces}: its read-ahead of {} is not used.", bytes(read_ahead)),
-            "remove POSIX_FADV_RANDOM or MADV_RANDOM from sequential reads; POSIX_FADV_SEQUENTIAL or WILLNEED; reads of a MiB at a time".to_owned(),
+            "remove POSIX_FADV_RANDOM or MADV_RANDOM from sequential reads; POSIX_FADV_SEQUENTIAL or WILLNEED; reads \
+             of a MiB at a time"
+                .to_owned(),
         )
     };
     Some(Finding { cause: "read-ahead-too-small", cost, sentence, evidence, cure })

@@ -14,7 +14,10 @@ import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.util.Callback;
 
-/** Answers over HTTP, by the server that it is told; every fiftieth request is slow. Asks itself when it is told how often. Web SERVER FOLDER */
+/**
+ * Answers over HTTP with the server of its first argument; every fiftieth request is slow. Sends itself the number of
+ * requests that it reads from its input. Web SERVER FOLDER
+ */
 public final class Web {
   static volatile long sink;
 
@@ -70,7 +73,8 @@ public final class Web {
   }
 
   private static int undertow() {
-    Undertow server = Undertow.builder().addHttpListener(0, "127.0.0.1").setHandler(exchange -> work(exchange.getQueryString())).build();
+    Undertow server = Undertow.builder().addHttpListener(0, "127.0.0.1")
+        .setHandler(exchange -> work(exchange.getQueryString())).build();
     server.start();
     return ((InetSocketAddress) server.getListenerInfo().get(0).getAddress()).getPort();
   }

@@ -3,7 +3,10 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 
-/** Native calls of known number from Java: Calls NUMBER [THREADS]. Each makes a directory where none can be. */
+/**
+ * A known number of native calls from Java: Calls NUMBER [THREADS]. Each tries to create a directory in a missing
+ * one.
+ */
 public final class Calls {
   private static final File NOWHERE = new File("/nonexistent/yunti/directory");
   static volatile long sink;
@@ -31,7 +34,7 @@ public final class Calls {
   public static void main(String[] args) throws IOException, InterruptedException {
     int number = Integer.parseInt(args[0]);
     int threads = args.length > 1 ? Integer.parseInt(args[1]) : 0;
-    // Until it is compiled, unless the JVM is told not to.
+    // Until it is compiled, unless the JVM only interprets.
     for (int i = 0; i < 200_000; i++) {
       makes(false);
     }
@@ -53,7 +56,7 @@ public final class Calls {
     }
     System.out.println("done");
     while (in.readLine() != null) {
-      // Until our input ends.
+      // Until the input ends.
     }
   }
 }

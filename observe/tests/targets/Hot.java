@@ -3,7 +3,8 @@ import java.lang.management.ThreadMXBean;
 import java.util.Random;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Three quarters of its time in one method, a quarter in another; a thread that allocates; two that want one lock. Hot SECONDS */
+/** Three quarters of its time in one method, a quarter in another; an allocating thread; two threads that contend for a
+ * lock. Hot SECONDS */
 public final class Hot {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final ReentrantLock LOCK = new ReentrantLock();
@@ -63,7 +64,7 @@ public final class Hot {
   public static void main(String[] args) {
     long end = System.nanoTime() + (long) (Double.parseDouble(args[0]) * 1e9);
     System.out.println("ready");
-    // By chance, since what has a rhythm may have that of the samples.
+    // At random, because a fixed rhythm might match the sampling rate.
     Random random = new Random(1);
     start("busy", end, () -> {
       if (random.nextInt(4) < 3) {

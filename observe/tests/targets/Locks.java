@@ -16,18 +16,19 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.concurrent.locks.StampedLock;
 
 /**
- * Locks that are waited for exactly so long as the program says itself. It says `ready`, then does what each line of its input asks for, and answers
- * each with one line of JSON. For the names of locks: --add-opens java.base/java.util.concurrent.locks=ALL-UNNAMED and that of its parent.
+ * Locks with known wait times, which the program measures and prints itself. It prints `ready`, then runs each line of
+ * its input and answers with one line of JSON. The names of locks need --add-opens
+ * java.base/java.util.concurrent.locks=ALL-UNNAMED, and the same for the parent package.
  */
 public final class Locks {
-  /** A lock that one thread holds while others wait for it: `hold` is the method that the holder is in. */
+  /** A lock that one thread holds while others wait for it. The holder is in `hold`. */
   abstract static class Kind {
-    /** What the observer names: the class and the identity. */
+    /** The object that the observer names by class and identity. */
     abstract Object named();
 
     abstract void hold(Runnable work);
 
-    /** Of the n-th waiter. */
+    /** Takes and releases the lock, as the n-th waiter. */
     void take(int n) {
       hold(() -> {});
     }
@@ -104,7 +105,7 @@ public final class Locks {
     }
   }
 
-  /** The writer holds it; the first waiter reads, the others write. */
+  /** A writer holds it; the first waiter reads, the others write. */
   static final class ReadWrite extends Kind {
     private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
 
@@ -187,9 +188,9 @@ public final class Locks {
     }
   }
 
-  /** A thread that waits, and what it has waited: by its own clock. */
+  /** A waiting thread, with its wait time by its own clock. */
   static final class Waiter {
-    /** As the observer calls it. */
+    /** Name in the observer's answer. */
     volatile String thread;
     volatile long totalNs;
     volatile int waits;
@@ -206,7 +207,7 @@ public final class Locks {
     }
   }
 
-  /** So many rounds: the holder takes the lock, the waiters come, the holder holds it on for some milliseconds. */
+  /** Rounds: the holder takes the lock, the waiters arrive, the holder keeps it for some milliseconds. */
   static final class Contention {
     private final String name;
     private final Kind kind;
@@ -263,8 +264,8 @@ public final class Locks {
     }
 
     private void wait(Waiter waiter, int n) {
-      for (int seen = 1; seen <= rounds; seen++) {
-        while (round < seen) {
+      for (int reached = 1; reached <= rounds; reached++) {
+        while (round < reached) {
           sleep(1 + waiters.size() / 10);
         }
         coming.incrementAndGet();
@@ -291,11 +292,13 @@ public final class Locks {
     }
 
     String json() {
-      StringBuilder text = new StringBuilder("{\"lock\": \"" + Locks.name(kind) + "\", \"name\": \"" + name + "\", \"holder\": \"" + holder
+      StringBuilder text = new StringBuilder("{\"lock\": \"" + Locks.name(kind) + "\", \"name\": \"" + name
+          + "\", \"holder\": \"" + holder
           + "\", \"method\": \"" + kind.getClass().getName() + ".hold\", \"threads\": {");
       String separator = "";
       for (Waiter waiter : waiters) {
-        text.append(separator).append('"').append(waiter.thread).append("\": [").append(waiter.waits).append(", ").append(waiter.totalNs).append(']');
+        text.append(separator).append('"').append(waiter.thread).append("\": [").append(waiter.waits).append(", ")
+            .append(waiter.totalNs).append(']');
         separator = ", ";
       }
       return text.append("}}").toString();
@@ -314,15 +317,15 @@ public final class Locks {
         System.gc();
       }
     }
-    List<String> told = new ArrayList<>();
+    List<String> answers = new ArrayList<>();
     for (Contention contention : all) {
       contention.join();
-      told.add(contention.json());
+      answers.add(contention.json());
     }
-    return "{\"locks\": [" + String.join(", ", told) + "]}";
+    return "{\"locks\": [" + String.join(", ", answers) + "]}";
   }
 
-  /** Threads that wait for work, results and time, and for no lock. */
+  /** Threads that wait for work, results and time, but for no lock. */
   private static void idle() {
     ReentrantLock lock = new ReentrantLock();
     Condition condition = lock.newCondition();
@@ -369,7 +372,7 @@ public final class Locks {
     return thread;
   }
 
-  /** One thread holds each lock until it is told to let go; others wait for it. */
+  /** A lock that one thread holds until a command releases it; another thread waits for it. */
   private static final class Stuck {
     private final Kind kind;
     private final String name;
@@ -412,15 +415,17 @@ public final class Locks {
       while (waiter.waits == 0) {
         sleep(1);
       }
-      return "{\"lock\": \"" + Locks.name(kind) + "\", \"name\": \"" + name + "\", \"ended_ns\": " + System.nanoTime() + "}";
+      return "{\"lock\": \"" + Locks.name(kind) + "\", \"name\": \"" + name + "\", \"ended_ns\": "
+          + System.nanoTime() + "}";
     }
   }
 
-  /** Four threads that want one lock all the time, and hold it for some microseconds. */
+  /** Four threads that contend for one lock all the time, and hold it for some microseconds. */
   private static String hurry(long millis) throws InterruptedException {
     Kind kind = new Fair(10_000);
     long end = System.nanoTime() + millis * 1_000_000;
-    List<Waiter> waiters = List.of(new Waiter("hurry-0"), new Waiter("hurry-1"), new Waiter("hurry-2"), new Waiter("hurry-3"));
+    List<Waiter> waiters = List.of(new Waiter("hurry-0"), new Waiter("hurry-1"), new Waiter("hurry-2"),
+        new Waiter("hurry-3"));
     List<Thread> threads = new ArrayList<>();
     for (Waiter waiter : waiters) {
       threads.add(daemon(waiter.thread, () -> {
@@ -432,22 +437,24 @@ public final class Locks {
     for (Thread thread : threads) {
       thread.join();
     }
-    return "{\"lock\": \"" + name(kind) + "\", \"taken\": " + waiters.stream().mapToInt(w -> w.waits).sum() + ", \"total_ns\": "
+    return "{\"lock\": \"" + name(kind) + "\", \"taken\": " + waiters.stream().mapToInt(w -> w.waits).sum()
+        + ", \"total_ns\": "
         + waiters.stream().mapToLong(w -> w.totalNs).sum() + "}";
   }
 
-  /** Not started; on a JDK that has them. */
+  /** Returns an unstarted virtual thread. Needs a JDK with virtual threads. */
   private static Thread virtualThread(String name, Runnable work) {
     try {
       Class<?> builder = Class.forName("java.lang.Thread$Builder");
-      Object named = builder.getMethod("name", String.class).invoke(Thread.class.getMethod("ofVirtual").invoke(null), name);
+      Object named = builder.getMethod("name", String.class)
+          .invoke(Thread.class.getMethod("ofVirtual").invoke(null), name);
       return (Thread) builder.getMethod("unstarted", Runnable.class).invoke(named, work);
     } catch (ReflectiveOperationException e) {
       throw new IllegalStateException(e);
     }
   }
 
-  /** A wait in a place that a virtual thread cannot leave its carrier in: a class that is initialised. */
+  /** A wait that pins a virtual thread to its carrier: in a class initialiser. */
   static final class Pinning extends Explicit {
     Pinning() {
       super(new ReentrantLock());
@@ -476,7 +483,7 @@ public final class Locks {
     }
   }
 
-  /** So many virtual threads that pass one lock on, again and again, for so long; and how often they did. */
+  /** Virtual threads that hand one lock on for some time. Returns how often they did. */
   private static String pass(int count, long millis) throws InterruptedException {
     Kind kind = new Explicit(new ReentrantLock());
     Kind monitor = new Monitor(new StringBuilder());
@@ -551,7 +558,8 @@ public final class Locks {
             new Contention("permits", new Permits(), 2, 20, 12, true),
             new Contention("stamped", new Stamped(), 2, 20, 12, true)), true);
         case "pinned" -> contend(List.of(new Contention("pinned", new Pinning(), 1, 1, 60, true)), false);
-        case "many-virtual" -> contend(List.of(new Contention("many", new Monitor(new StringBuilder()), 4000, 1, 500, true),
+        case "many-virtual" -> contend(List.of(new Contention("many", new Monitor(new StringBuilder()), 4000, 1,
+            500, true),
             new Contention("many-fair", new Fair(), 4000, 1, 500, true)), false);
         case "pass" -> pass(Integer.parseInt(words[1]), Long.parseLong(words[2]));
         case "exit" -> {

@@ -17,7 +17,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** Handles requests when it is told a cause and a number: every fiftieth is slow for that cause. */
+/**
+ * Handles a number of requests for a cause, both read from its input. Every fiftieth request is slow for that
+ * cause.
+ */
 public final class Requests {
   private static final int SLOW_MILLIS = 40;
   private static final Object MONITOR = new Object();
@@ -117,7 +120,7 @@ public final class Requests {
     }
   }
 
-  /** Beside a burner on the same processor, each is a turn of the burner. */
+  /** With a busy process on the same processor, each yield waits for one time slice of it. */
   static void givesTheProcessorAway() {
     long end = System.nanoTime() + SLOW_MILLIS * 1_000_000L;
     while (System.nanoTime() < end) {
@@ -186,7 +189,7 @@ public final class Requests {
           other.getOutputStream().write(1);
         }
       } catch (IOException e) {
-        // The program ends.
+        // The program is ending.
       }
     });
     File place = File.createTempFile("requests", ".bin", new File(System.getProperty("folder", ".")));
@@ -195,7 +198,7 @@ public final class Requests {
     file.setLength(64 << 20);
   }
 
-  /** What a garbage collector has to walk over. */
+  /** Objects that the garbage collector must walk. */
   private static void fillTheHeap() {
     live = new Object[600_000];
     for (int i = 0; i < live.length; i++) {
@@ -203,7 +206,7 @@ public final class Requests {
     }
   }
 
-  /** Answers by the same rule, over HTTP. */
+  /** Answers over HTTP by the same rule. */
   private static int serve() throws IOException {
     com.sun.net.httpserver.HttpServer server =
         com.sun.net.httpserver.HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
@@ -255,7 +258,7 @@ public final class Requests {
     }
   }
 
-  /** Four at once, each with so many. */
+  /** Four threads at once, each with this number of requests. */
   private static void threads(int requests) throws Exception {
     Thread[] threads = new Thread[4];
     for (int n = 0; n < threads.length; n++) {

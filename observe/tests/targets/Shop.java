@@ -5,11 +5,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntSupplier;
 
-/** Does what it is told by lines of its standard input, each a known number of calls of known length, and answers each with "done". */
+/** Runs the lines of its standard input, each a known number of calls of known length, and answers each with "done". */
 public final class Shop {
   static volatile long sink;
 
-  /** Calls of calls, of known times. */
+  /** Nested calls of known times. */
   static final class Cart {
     private final int items;
 
@@ -93,7 +93,7 @@ public final class Shop {
     Thread.sleep(millis);
   }
 
-  /** Nanoseconds a call, the best of some rounds: each does a little work, so that the loop is no loop of nothing. */
+  /** Returns nanoseconds per call, the best of some rounds. Each call does a little work, so that the loop stays. */
   static double costOfEmpty() {
     double best = Double.MAX_VALUE;
     for (int round = 0; round < 20; round++) {
@@ -210,7 +210,7 @@ public final class Shop {
   }
 }
 
-/** Loaded when it is asked for. */
+/** Loaded by a command. */
 final class Later implements IntSupplier {
   @Override
   public int getAsInt() {
@@ -218,7 +218,7 @@ final class Later implements IntSupplier {
   }
 }
 
-/** Is there from the beginning. */
+/** Loaded from the beginning. */
 final class Latest {
   int getAsInt() {
     return 8;

@@ -1,4 +1,4 @@
-// C++ exceptions that pass through functions which are watched: Throws NUMBER
+// C++ exceptions through watched functions: Throws NUMBER
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>

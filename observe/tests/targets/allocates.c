@@ -1,4 +1,4 @@
-/* Memory that is asked for in known ways: three quarters of the bytes by malloc, a quarter by calloc; and each other function once. */
+/* Known allocations: three quarters of the bytes by malloc, a quarter by calloc, and each other function once. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ __attribute__((noinline)) void asks_in_other_ways(void)
 	free(kept);
 	kept = memalign(64, 33);
 	free(kept);
-	/* Which call malloc and realloc. */
+	/* These call malloc and realloc. */
 	kept = strdup("12345678901234567890");
 	free(kept);
 	kept = reallocarray(NULL, 10, 40);
@@ -46,7 +46,7 @@ __attribute__((noinline)) void asks_in_other_ways(void)
 	free(kept);
 }
 
-/* allocates TIMES: says how many calls and bytes it asks for. */
+/* allocates TIMES: prints the number of calls and bytes. */
 int main(int count, char **words)
 {
 	long times = count > 1 ? atol(words[1]) : 1;

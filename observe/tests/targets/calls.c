@@ -1,5 +1,5 @@
-// Calls of exactly known number, arguments and stack, built without frame pointers: calls WHAT [NUMBER]
-// Says `ready`, does it when it is told to by a line, says `done`, and ends when its input ends.
+// Calls with exactly known number, arguments and stack, built without frame pointers: calls WHAT [NUMBER]
+// Prints `ready`, does its work after a line of input, prints `done`, and ends when its input ends.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -20,13 +20,13 @@
 #include <time.h>
 #include <unistd.h>
 
-// Its body is to be seen by nobody: what it is given is written before it is called.
+// Hides a function's body from the optimiser: arguments are written before the call.
 #define SEEN __attribute__((noipa))
 
 static volatile long sink;
 static jmp_buf back_to;
 
-// ---- what is watched ----
+// ---- watched functions ----
 
 SEEN long plain(long number, const char *text) {
   sink += text ? text[0] : 0;
@@ -38,7 +38,7 @@ SEEN void naps(long ms) {
   sink++;
 }
 
-// As deep as it is told, each call in the one before it; returns how many are below.
+// Recurses `levels` deep; returns the number of calls below.
 SEEN long deep(long levels) {
   if (levels == 0) return 0;
   long below = deep(levels - 1);
@@ -51,7 +51,7 @@ SEEN long back(long x) {
   return x + 1;
 }
 
-// Ends in a jump.
+// Ends by a jump.
 SEEN long front(long x) {
   sink++;
   return back(x * 2);
@@ -78,11 +78,11 @@ SEEN long many(int a, long b, size_t c, void *d, const char *e, int f) {
   return -5;
 }
 
-// Goes back by a jump to where it was called from: no `ret` shows it.
+// Returns by a jump, without a `ret`.
 __asm__(".globl hides\n.type hides, @function\nhides: pop %rdx\n mov %rdi, %rax\n jmp *%rdx\n.size hides, .-hides\n");
 long hides(long x);
 
-// ---- who calls it ----
+// ---- callers ----
 
 SEEN long inner(long i) {
   char text[32];
@@ -155,7 +155,7 @@ static void system_calls(long n) {
   syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &wanted, NULL);
 }
 
-// `library:function` and a tracepoint, whose calls are ours alone.
+// `library:function` and a tracepoint that nothing else calls.
 static void library(long n) {
   for (long i = 0; i < n; i++) sink += getpriority(0, 0);
 }
@@ -182,7 +182,7 @@ static void *waits(void *number) {
   return NULL;
 }
 
-// Calls that are not over while they are looked at.
+// Calls that are still running at the end of the measurement.
 static void waiting(long n) {
   for (long i = 0; i < n; i++) {
     pthread_t one;
@@ -212,7 +212,7 @@ static void dies(long n) {
   raise(SIGKILL);
 }
 
-// A library that comes later calls the C library.
+// A library that is loaded later calls the C library.
 static void loads(long n) {
   void *late = dlopen(getenv("LATE_LIBRARY"), RTLD_NOW);
   void (*late_call)(long) = late ? (void (*)(long))dlsym(late, "late_call") : NULL;
@@ -220,7 +220,7 @@ static void loads(long n) {
   for (long i = 0; i < n; i++) late_call(i);
 }
 
-// As fast as it can; how fast, ten times a second.
+// As fast as possible; prints its speed ten times per second.
 static void fast(long n) {
   for (long round = 0; round < n; round++) {
     struct timespec begin, now;
@@ -248,22 +248,25 @@ static void nothing(long n) { (void)n; }
 
 int main(int argc, char **argv) {
   const struct { const char *name; void (*of)(long); } all[] = {
-    {"calls", calls}, {"napping", napping}, {"recursion", recursion}, {"tail", tail}, {"jumping", jumping}, {"hiding", hiding},
-    {"arguments", arguments}, {"system-calls", system_calls}, {"library", library}, {"threads", threads}, {"waiting", waiting},
-    {"forks", forks}, {"executes", executes}, {"dies", dies}, {"loads", loads}, {"fast", fast}, {"allocates", allocates}, {"nothing", nothing},
+    {"calls", calls}, {"napping", napping}, {"recursion", recursion}, {"tail", tail}, {"jumping", jumping},
+    {"hiding", hiding},
+    {"arguments", arguments}, {"system-calls", system_calls}, {"library", library}, {"threads", threads},
+    {"waiting", waiting},
+    {"forks", forks}, {"executes", executes}, {"dies", dies}, {"loads", loads}, {"fast", fast},
+    {"allocates", allocates}, {"nothing", nothing},
   };
   const char *what = argc > 1 ? argv[1] : "nothing";
-  int is_told = argc < 4 || strcmp(argv[3], "at-once") != 0;
+  int is_on_command = argc < 4 || strcmp(argv[3], "at-once") != 0;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (strcmp(all[i].name, what) != 0) continue;
     char line[8];
-    if (is_told) {
+    if (is_on_command) {
       puts("ready");
       fflush(stdout);
       if (!fgets(line, sizeof line, stdin)) return 1;
     }
     all[i].of(argc > 2 ? atol(argv[2]) : 10);
-    if (is_told) {
+    if (is_on_command) {
       puts("done");
       fflush(stdout);
       while (fgets(line, sizeof line, stdin)) {}

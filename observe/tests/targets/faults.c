@@ -1,6 +1,6 @@
-// Page faults of exactly known number, kind and address: faults WHAT PAGES
-// Says `ready`, does it when it is told to by a line, says `done BEGIN END FAULTS` (the range, and the faults that the system has counted
-// meanwhile), and ends when its input ends.
+// Page faults with exactly known number, kind and address: faults WHAT PAGES
+// Prints `ready`, does its work after a line of input, prints `done BEGIN END FAULTS` (the range, and the faults that
+// the system counted during the work), and ends when its input ends.
 #define _GNU_SOURCE
 #include <alloca.h>
 #include <fcntl.h>
@@ -77,7 +77,7 @@ static void copy_on_write(void) {
   if (child == 0) {
     close(until[1]);
     char c;
-    // Faults of its own, which are not its parent's.
+    // The child's faults, not its parent's.
     writes_each();
     _exit(read(until[0], &c, 1) == 0 ? 0 : 1);
   }
@@ -103,7 +103,7 @@ static void of_file(void) {
   count(reads_each);
 }
 
-// Pages that are there for reading are written.
+// Writes pages that are mapped for reading.
 static void write_notice(void) {
   begin = mapped(MAP_SHARED, file());
   reads_each();
@@ -119,7 +119,7 @@ static void heap(void) {
 
 SEEN static void on_the_stack(void) {
   begin = alloca(bytes);
-  // Downwards, as stacks grow.
+  // Downwards, in the direction that stacks grow.
   for (size_t i = bytes; i >= PAGE; i -= PAGE) ((volatile char *)begin)[i - PAGE] = 1;
 }
 
@@ -147,7 +147,7 @@ static void huge(void) {
   count(writes_each);
 }
 
-// By the kernel, in the program's stead.
+// The kernel touches the pages for the program.
 static void by_kernel(void) {
   int zero = open("/dev/zero", O_RDONLY);
   begin = mapped(MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -160,16 +160,18 @@ static void idle(void) {}
 
 int main(int argc, char **argv) {
   const struct { const char *name; void (*does)(void); } all[] = {
-    {"first-touch", first_touch}, {"unmapped", unmapped_at_once}, {"again", again}, {"copy-on-write", copy_on_write}, {"shared", shared},
-    {"file", of_file}, {"write-notice", write_notice}, {"heap", heap}, {"stack", stack}, {"thread-stack", thread_stack}, {"huge", huge},
+    {"first-touch", first_touch}, {"unmapped", unmapped_at_once}, {"again", again}, {"copy-on-write", copy_on_write},
+    {"shared", shared},
+    {"file", of_file}, {"write-notice", write_notice}, {"heap", heap}, {"stack", stack},
+    {"thread-stack", thread_stack}, {"huge", huge},
     {"by-kernel", by_kernel}, {"idle", idle},
   };
   bytes = (argc > 2 ? atol(argv[2]) : 100) * PAGE;
-  int is_told = argc < 4 || strcmp(argv[3], "at-once") != 0;
+  int is_on_command = argc < 4 || strcmp(argv[3], "at-once") != 0;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
     if (argc < 2 || strcmp(all[i].name, argv[1]) != 0) continue;
     char line[8];
-    if (is_told) {
+    if (is_on_command) {
       puts("ready");
       fflush(stdout);
       if (!fgets(line, sizeof line, stdin)) return 1;
@@ -177,7 +179,7 @@ int main(int argc, char **argv) {
     all[i].does();
     printf("done %lu %lu %ld\n", (unsigned long)begin, (unsigned long)(begin + bytes), counted);
     fflush(stdout);
-    if (is_told)
+    if (is_on_command)
       while (fgets(line, sizeof line, stdin)) {}
     return 0;
   }

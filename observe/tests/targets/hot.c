@@ -25,13 +25,13 @@ static void spin(double seconds) {
     for (int i = 0; i < 20000; i++) sink += sink * 31 + i;
 }
 
-// Not inlined, and no jump instead of a call: they are to be seen.
+// Neither inlined nor tail-called, so that they appear in stacks.
 __attribute__((noinline)) void costs_three_quarters(void) { spin(0.001); sink++; }
 __attribute__((noinline)) void costs_a_quarter(void) { spin(0.001); sink++; }
 
 static void *work(void *argument) {
   double end = *(double *)argument;
-  // By chance, since what has a rhythm may have that of the samples.
+  // At random, because a fixed rhythm might match the sampling rate.
   unsigned seed = (unsigned)((uintptr_t)&end >> 12);
   while (now() < end) {
     if (rand_r(&seed) % 4 < 3) costs_three_quarters();

@@ -1,4 +1,4 @@
-// A library that is loaded while its program is looked at.
+// A library that its program loads during the measurement.
 #include <sys/resource.h>
 
 static volatile int sink;

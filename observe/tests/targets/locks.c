@@ -1,5 +1,5 @@
-// Locks that are waited for exactly so long as the program says itself: it says `ready`, and after a line of input does its rounds and tells of each
-// lock, where it lies, what its waiters have waited, and how long a thread waited for a condition. locks
+// Locks with known wait times, which the program measures and prints itself. It prints `ready`, runs its rounds after a
+// line of input, and prints each lock's address and wait time, and how long a thread waited for a condition. locks
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -63,7 +63,7 @@ static void *wait_for_it(void *argument) {
   return NULL;
 }
 
-// Not inlined: it is to be seen.
+// Not inlined, so that it appears in stacks.
 __attribute__((noinline)) void lets_it_go(struct kind *kind) { kind->leave(); kind->round += 0; }
 
 static void *hold(void *argument) {
@@ -108,7 +108,8 @@ int main(void) {
   for (int i = 0; i < started; i++) pthread_join(threads[i], NULL);
   printf("[");
   for (int i = 0; i < KINDS; i++)
-    printf("%s{\"name\": \"%s\", \"at\": %ju, \"bytes\": %zu, \"waits\": %d, \"total_ns\": %ju}", i ? ", " : "", kinds[i].name, (uintmax_t)kinds[i].at,
+    printf("%s{\"name\": \"%s\", \"at\": %ju, \"bytes\": %zu, \"waits\": %d, \"total_ns\": %ju}", i ? ", " : "",
+        kinds[i].name, (uintmax_t)kinds[i].at,
            kinds[i].bytes, ROUNDS * WAITERS, (uintmax_t)kinds[i].waited_ns);
   printf("]\n");
   fflush(stdout);

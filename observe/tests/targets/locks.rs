@@ -1,4 +1,5 @@
-//! A `std::sync::Mutex` that is waited for exactly so long as the program says itself: `ready`, then after a line of input its rounds.
+//! A `std::sync::Mutex` with known wait times, which the program measures and prints itself. It prints `ready`, then
+//! runs its rounds after a line of input.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};

@@ -1,4 +1,4 @@
-/* Handles requests when it is told a cause and a number: every fiftieth is slow for that cause. */
+/* Handles a number of requests for a cause, both read from its input. Every fiftieth request is slow for that cause. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -145,7 +145,7 @@ FUNCTION void handle(int number, const char *cause)
 	for (unsigned i = 0; number % 50 == 0 && i < sizeof(causes) / sizeof(*causes); i++)
 		if (!strcmp(causes[i].cause, cause))
 			causes[i].is();
-	/* No jump to the last call in place of it. */
+	/* No tail call. */
 	sink++;
 }
 

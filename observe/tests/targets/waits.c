@@ -1,4 +1,4 @@
-/* Threads that run, sleep for moments, wait for a lock and wait for ever; and one that does half of each. */
+/* Threads that run, sleep for moments, wait for a lock, and wait for ever; and one that half runs, half sleeps. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static double now(void)
 	return time.tv_sec + time.tv_nsec / 1e9;
 }
 
-/* A name that is a type in the mangled names of C++. */
+/* A name that also mangles a type in C++. */
 __attribute__((noinline)) void d(void)
 {
 	for (;;)

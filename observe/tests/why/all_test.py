@@ -48,8 +48,10 @@ class Score:
 
     def __str__(self):
         return (
-            f"{self.singles_named} of {self.singles} single causes named; both causes in {self.doubles_named} of {self.doubles} programs with two"
-            f" ({self.of_doubles_named} of {2 * self.doubles} causes); nothing reported for {self.healthy - len(self.healthy_blamed)} of {self.healthy} healthy ones;"
+            f"{self.singles_named} of {self.singles} single causes named;"
+            f" both causes in {self.doubles_named} of {self.doubles} programs with two"
+            f" ({self.of_doubles_named} of {2 * self.doubles} causes);"
+            f" nothing reported for {self.healthy - len(self.healthy_blamed)} of {self.healthy} healthy ones;"
             f" {self.false} of {self.reported} reported are false"
         )
 

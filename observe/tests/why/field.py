@@ -1,8 +1,8 @@
 """More programs with a known cause, those of field/programs.json, with the same functions as in `programs`.
 
 An entry is as in programs.json, with these differences. A program prints at most its port, so "warm_up_seconds" gives
-the time until its steady state. It takes no argument for its time: the program and its neighbours, from field/peers, end by
-themselves after two minutes. There is no cure.
+the time until its steady state. It takes no argument for its time: the program and its neighbours, from field/peers,
+end by themselves after two minutes. There is no cure.
 """
 
 import contextlib
@@ -37,7 +37,9 @@ def build(chosen, folder, java_home=None):
         subprocess.run([programs.tool("javac", java_home), "--release", "17", "-d", folder, *java], check=True)
     for source in native:
         program = os.path.join(folder, os.path.basename(source)[: -len(".cpp")])
-        subprocess.run(["g++", "-std=gnu++17", "-O2", "-g", "-Wall", "-Wextra", "-pthread", "-o", program, source], check=True)
+        subprocess.run(
+            ["g++", "-std=gnu++17", "-O2", "-g", "-Wall", "-Wextra", "-pthread", "-o", program, source], check=True
+        )
 
 
 def command_of(program, folder, java_home):
@@ -52,7 +54,9 @@ def command_of(program, folder, java_home):
 
 @contextlib.contextmanager
 def peer(folder, name, *args):
-    path = [sys.executable, os.path.join(SOURCES, "peers", name)] if name.endswith(".py") else [os.path.join(folder, name)]
+    path = (
+        [sys.executable, os.path.join(SOURCES, "peers", name)] if name.endswith(".py") else [os.path.join(folder, name)]
+    )
     process = programs.Process([*path, *args], folder)
     try:
         yield process
@@ -62,7 +66,8 @@ def peer(folder, name, *args):
 
 @contextlib.contextmanager
 def started(program, folder, java_home=None, seconds=60, warm_up=None):
-    """Runs `program` from `folder`. Yields its process in its steady state, with `seconds` left, and stops everything after."""
+    """Runs `program` from `folder`. Yields its process in its steady state, with `seconds` left, and stops everything
+    after."""
     warm_up = program["warm_up_seconds"] if warm_up is None else warm_up
     assert warm_up + seconds <= SECONDS_MAX, "it ends before that"
     setup, args = program["setup"], program["args"]

@@ -28,7 +28,12 @@ import programs
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCES = os.path.join(HERE, "host")
 THROTTLE = "/sys/fs/cgroup/blkio/blkio.throttle."
-LIMITS = {"read_bps": "read_bps_device", "read_iops": "read_iops_device", "write_bps": "write_bps_device", "write_iops": "write_iops_device"}
+LIMITS = {
+    "read_bps": "read_bps_device",
+    "read_iops": "read_iops_device",
+    "write_bps": "write_bps_device",
+    "write_iops": "write_iops_device",
+}
 
 with open(os.path.join(SOURCES, "programs.json")) as f:
     PROGRAMS = json.load(f)
@@ -44,9 +49,22 @@ def named(name):
 def build(chosen, folder, java_home=None):
     """Builds the `chosen` programs and their peers into `folder`."""
     java = sorted({os.path.join(SOURCES, p["source"]) for p in chosen if p["kind"] == "java"})
-    native = {os.path.join(SOURCES, p["source"]) for p in chosen if p["kind"] == "c"} | set(glob.glob(os.path.join(SOURCES, "peers/*.c")))
+    native = {os.path.join(SOURCES, p["source"]) for p in chosen if p["kind"] == "c"} | set(
+        glob.glob(os.path.join(SOURCES, "peers/*.c"))
+    )
     if java:
-        subprocess.run([programs.tool("javac", java_home), "--release", "17", "-d", folder, os.path.join(SOURCES, "java/Run.java"), *java], check=True)
+        subprocess.run(
+            [
+                programs.tool("javac", java_home),
+                "--release",
+                "17",
+                "-d",
+                folder,
+                os.path.join(SOURCES, "java/Run.java"),
+                *java,
+            ],
+            check=True,
+        )
     for source in sorted(native):
         program = os.path.join(folder, os.path.basename(source)[:-2])
         subprocess.run(["gcc", "-O2", "-g", "-Wall", "-Wextra", "-o", program, source, "-lpthread"], check=True)
@@ -113,7 +131,9 @@ def made(folder, what):
     for name, mb in (("data", what.get("file_mb", 0)), ("other", what.get("other_mb", 0))):
         if mb:
             with open(os.path.join(folder, name), "wb") as f:
-                piece = b"".join(b"evt%d customer=%d state=open\n" % (i % 7, i * 7919 % 10007) for i in range(40_000))[: 1 << 20]
+                piece = b"".join(b"evt%d customer=%d state=open\n" % (i % 7, i * 7919 % 10007) for i in range(40_000))[
+                    : 1 << 20
+                ]
                 for _ in range(mb):
                     f.write(piece)
     for name in ("many", "few"):
@@ -137,9 +157,14 @@ def disk_of(folder, what):
         within.callback(os.unlink, image)
         journal = ["-J", f"size={what['journal_mb']}"] if "journal_mb" in what else []
         inodes = ["-N", "300000"] if "many" in what else []
-        subprocess.run(["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", *journal, *inodes, image], check=True)
+        subprocess.run(
+            ["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", *journal, *inodes, image],
+            check=True,
+        )
         # Without the cache of the image file, which would be a second one.
-        device = subprocess.run(["losetup", "--find", "--show", "--direct-io=on", image], check=True, capture_output=True, text=True).stdout.strip()
+        device = subprocess.run(
+            ["losetup", "--find", "--show", "--direct-io=on", image], check=True, capture_output=True, text=True
+        ).stdout.strip()
         within.callback(subprocess.run, ["losetup", "--detach", device], check=True)
         os.makedirs(at, exist_ok=True)
         subprocess.run(["mount", device, at], check=True)
@@ -182,7 +207,11 @@ def unmounted(at):
 @contextlib.contextmanager
 def network_of(settings):
     """Creates a network namespace with a loopback. Yields the words that run a command in it."""
-    holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "ip link set lo up && echo up && exec sleep 600"], stdout=subprocess.PIPE, text=True)
+    holder = subprocess.Popen(
+        ["unshare", "--net", "sh", "-c", "ip link set lo up && echo up && exec sleep 600"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     try:
         assert holder.stdout.readline() == "up\n"
         enter = ["nsenter", "--target", str(holder.pid), "--net"]
@@ -198,8 +227,14 @@ def network_of(settings):
 @contextlib.contextmanager
 def peer(words, folder, seconds, inside, *first):
     name, *args = words
-    path = [sys.executable, "-B", os.path.join(SOURCES, "peers", name)] if name.endswith(".py") else [os.path.join(folder, name)]
-    process = programs.Process([*inside, *path, str(seconds + programs.NEIGHBOUR_SECONDS_MORE), *map(str, first), *args], folder)
+    path = (
+        [sys.executable, "-B", os.path.join(SOURCES, "peers", name)]
+        if name.endswith(".py")
+        else [os.path.join(folder, name)]
+    )
+    process = programs.Process(
+        [*inside, *path, str(seconds + programs.NEIGHBOUR_SECONDS_MORE), *map(str, first), *args], folder
+    )
     try:
         yield process
     finally:
@@ -221,12 +256,16 @@ def started(program, folder, java_home=None, seconds=60, cured=None):
         if "network" in setup:
             inside += within.enter_context(network_of(setup["network"]))
         if "remote" in setup:
-            values["{remote_port}"] = within.enter_context(peer(setup["remote"], folder, seconds, inside)).line_with("listening")
+            values["{remote_port}"] = within.enter_context(peer(setup["remote"], folder, seconds, inside)).line_with(
+                "listening"
+            )
 
         def words(given):
             return [values.get(word, word) for word in given]
 
-        process = programs.Process([*inside, *command_of(program, folder, java_home), str(seconds), *words(program["args"])], folder)
+        process = programs.Process(
+            [*inside, *command_of(program, folder, java_home), str(seconds), *words(program["args"])], folder
+        )
         within.callback(process.stop)
         if "clients" in setup:
             name, *rest = setup["clients"]

@@ -106,7 +106,10 @@ def quota_of(processors):
             f.write("+cpu")
         group, limits = os.path.join("/sys/fs/cgroup", name), {"cpu.max": f"{quota_us} {PERIOD_US}"}
     else:
-        group, limits = os.path.join("/sys/fs/cgroup/cpu", name), {"cpu.cfs_period_us": PERIOD_US, "cpu.cfs_quota_us": quota_us}
+        group, limits = (
+            os.path.join("/sys/fs/cgroup/cpu", name),
+            {"cpu.cfs_period_us": PERIOD_US, "cpu.cfs_quota_us": quota_us},
+        )
     os.mkdir(group)
     try:
         for file, value in limits.items():
@@ -162,7 +165,9 @@ class Process:
 @contextlib.contextmanager
 def neighbour(words, folder, seconds, *first):
     program, *args = words
-    process = Process([os.path.join(folder, program), str(seconds + NEIGHBOUR_SECONDS_MORE), *map(str, first), *args], folder)
+    process = Process(
+        [os.path.join(folder, program), str(seconds + NEIGHBOUR_SECONDS_MORE), *map(str, first), *args], folder
+    )
     try:
         yield process
     finally:

@@ -16,9 +16,12 @@ import host  # noqa: E402
 import jdks  # noqa: E402
 import programs  # noqa: E402
 
-CAUSES = """hot-method lock fair-lock-convoy small-young-generation promotion too-many-gc-threads first-touch copy-on-write
-    pool-of-one slow-remote slow-dns full-executor-queue cpu-neighbour eager-allocator many-mappings cpu-quota""".split()
-CAUSES_BELOW = "fsync-storm journal directory-scan read-ahead-too-small cache-thrash dirty-throttling listen-overflow time-wait-exhaustion".split()
+CAUSES = """hot-method lock fair-lock-convoy small-young-generation promotion too-many-gc-threads first-touch
+    copy-on-write pool-of-one slow-remote slow-dns full-executor-queue cpu-neighbour eager-allocator many-mappings
+    cpu-quota""".split()
+CAUSES_BELOW = """fsync-storm journal directory-scan read-ahead-too-small cache-thrash dirty-throttling listen-overflow
+    time-wait-exhaustion""".split()
+SETUPS = {"remote", "clients", "neighbours", "resolver", "cgroup_cpu_quota", "mappings"}
 JAVA_HOME = jdks.find(["17"]).get("17", (None, None))[1]
 AT_ONCE = 4
 END_SECONDS_MAX = 10
@@ -41,7 +44,7 @@ class Manifest(unittest.TestCase):
                 self.assertTrue(os.path.exists(os.path.join(programs.SOURCES, p["source"])))
                 self.assertEqual(sorted(p["cured"]), sorted(p["causes"]))
                 self.assertLessEqual(set(p["causes"]), set(CAUSES))
-                self.assertLessEqual(set(p["setup"]), {"remote", "clients", "neighbours", "resolver", "cgroup_cpu_quota", "mappings"})
+                self.assertLessEqual(set(p["setup"]), SETUPS)
 
     def test_half_are_java(self):
         self.assertGreaterEqual(2 * sum(p["kind"] == "java" for p in programs.PROGRAMS), len(programs.PROGRAMS))
@@ -62,7 +65,9 @@ class FieldManifest(unittest.TestCase):
                 self.assertIn(p["kind"], ("java", "c++", "python"))
                 self.assertTrue(os.path.exists(os.path.join(field.SOURCES, p["source"])))
                 self.assertLessEqual(set(p["causes"]), set(CAUSES))
-                self.assertLessEqual(set(p["setup"]), {"remote", "clients", "neighbours", "resolver", "cgroup_cpu_quota", "mappings"})
+                self.assertLessEqual(
+                    set(p["setup"]), {"remote", "clients", "neighbours", "resolver", "cgroup_cpu_quota", "mappings"}
+                )
 
 
 class HostManifest(unittest.TestCase):
@@ -79,21 +84,28 @@ class HostManifest(unittest.TestCase):
                 self.assertIn(p["kind"], ("java", "c", "python"))
                 self.assertTrue(os.path.exists(os.path.join(host.SOURCES, p["source"])))
                 self.assertEqual(sorted(p["cured"]), sorted(p["causes"]))
-                self.assertLessEqual(set(p["setup"]), {"disk", "memory_mb", "network", "remote", "clients", "neighbours"})
+                self.assertLessEqual(
+                    set(p["setup"]), {"disk", "memory_mb", "network", "remote", "clients", "neighbours"}
+                )
 
 
 class HostRuns(unittest.TestCase):
     """Some quick programs; `make test-full-observe` runs all."""
 
     def test_each_starts_and_leaves_nothing(self):
-        chosen = [host.named(name) for name in ("order-log", "greeting-service", "quote-client", "price-lookup", "export-writer")]
+        chosen = [
+            host.named(name)
+            for name in ("order-log", "greeting-service", "quote-client", "price-lookup", "export-writer")
+        ]
         with tempfile.TemporaryDirectory() as folder:
             host.build(chosen, folder, JAVA_HOME)
             for program in chosen:
                 with self.subTest(program["name"]):
                     if reason := host.missing(program):
                         self.skipTest(reason)
-                    with host.started(program, folder, JAVA_HOME, seconds=1 + program.get("warm_up_seconds", 0)) as process:
+                    with host.started(
+                        program, folder, JAVA_HOME, seconds=1 + program.get("warm_up_seconds", 0)
+                    ) as process:
                         self.assertGreater(process.operations(), 0)
                     self.assertEqual(FieldRuns.running_in(folder), [])
                     self.assertFalse(os.path.ismount(os.path.join(folder, "disk")))
@@ -132,7 +144,10 @@ class FieldRuns(unittest.TestCase):
                     if reason := field.missing(program):
                         self.skipTest(reason)
                     with field.started(program, folder, JAVA_HOME, warm_up=0.5) as process:
-                        self.assertIn(os.path.basename(program["source"] if program["kind"] == "python" else program["main"]), self.words_of(process.pid))
+                        self.assertIn(
+                            os.path.basename(program["source"] if program["kind"] == "python" else program["main"]),
+                            self.words_of(process.pid),
+                        )
                     self.assertEqual(self.left_in(folder, END_SECONDS_MAX), [])
 
     @staticmethod
@@ -141,7 +156,8 @@ class FieldRuns(unittest.TestCase):
             return [word if word.startswith("com.") else os.path.basename(word) for word in f.read().split("\0")]
 
     def left_in(self, folder, seconds):
-        """Returns the command lines of processes that still run there after `seconds`, because killed ones need a moment."""
+        """Returns the command lines of processes that still run there after `seconds`, because killed ones need a
+        moment."""
         end = time.monotonic() + seconds
         while (found := self.running_in(folder)) and time.monotonic() < end:
             time.sleep(0.05)

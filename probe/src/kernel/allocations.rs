@@ -44,8 +44,8 @@ const STACKS_A_SECOND_MAX: u32 = 2000;
 
 /// Bytes that were requested, represented by one stack.
 #[derive(Clone, Copy, Debug)]
-/// Bytes that the stack stands for.
 pub struct Allocation {
+    /// Bytes that the stack stands for.
     pub bytes: u64,
     /// Thread.
     pub tid: u32,

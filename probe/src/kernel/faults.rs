@@ -17,8 +17,8 @@ static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/faults.bpf.o"));
 
 /// Mapping of an address at the time of its fault.
 #[derive(Clone, Debug)]
-/// First address.
 pub struct Home {
+    /// First address.
     pub begin: u64,
     /// Address behind the last one.
     pub end: u64,

@@ -77,10 +77,10 @@ pub fn load_for(image: &[u8], watched: &str, settings: &[u32], wanted: &[&str]) 
 
 fn refused(watched: &str, error: &libbpf_rs::Error) -> Error {
     let text = error.to_string();
-    let error = Error::new(Code::Input, format!("{watched} cannot be watched by the kernel: {text}"));
+    let refusal = Error::new(Code::Input, format!("{watched} cannot be watched by the kernel: {text}"));
     match error.kind() {
-        libbpf_rs::ErrorKind::PermissionDenied => error.hint("run as root"),
-        _ => error.hint("Linux 5.15 or later with BPF and its types (CONFIG_DEBUG_INFO_BTF) is needed"),
+        libbpf_rs::ErrorKind::PermissionDenied => refusal.hint("run as root"),
+        _ => refusal.hint("Linux 5.15 or later with BPF and its types (CONFIG_DEBUG_INFO_BTF) is needed"),
     }
 }
 

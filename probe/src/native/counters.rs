@@ -31,6 +31,7 @@ const SET_OUTPUT: libc::c_ulong = 0x2405;
 /// Registers rbp, rsp and rip of x86-64; x29, sp, pc and x30 of arm64: arch/*/include/uapi/asm/perf_regs.h.
 #[cfg(target_arch = "x86_64")]
 pub const REGISTERS: u64 = 1 << 6 | 1 << 7 | 1 << 8;
+/// Registers rbp, rsp and rip of x86-64; x29, sp, pc and x30 of arm64: arch/*/include/uapi/asm/perf_regs.h.
 #[cfg(target_arch = "aarch64")]
 pub const REGISTERS: u64 = 1 << 29 | 1 << 30 | 1 << 31 | 1 << 32;
 

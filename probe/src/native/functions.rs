@@ -12,8 +12,8 @@ use crate::target::{Process, mappings};
 
 /// Function of a file. All places are offsets in the file.
 #[derive(Clone, Debug)]
-/// Name.
 pub struct Function {
+    /// Name.
     pub name: String,
     /// Name of the file, such as `libc.so.6`.
     pub file: String,

@@ -12,9 +12,11 @@ use super::{Frame, KINDS, Kind};
 struct Node {
     /// Frame, or `None` for the root.
     pub frame: Option<Frame>,
+    /// Cost of this frame and its callees.
     pub total: u64,
     /// Cost of this frame itself, without its callees.
     pub own: u64,
+    /// Callees, as indexes of nodes.
     pub children: Vec<usize>,
 }
 

@@ -53,8 +53,11 @@ pub(super) fn listeners(process: &Process) -> Vec<Listener> {
 
 /// Local port and peer of a connection in the process's network namespace.
 pub(super) struct LocalPort {
+    /// Local port.
     pub port: u16,
+    /// Address and port of the peer.
     pub peer: String,
+    /// True in the state TIME_WAIT.
     pub is_time_wait: bool,
 }
 

@@ -40,6 +40,7 @@ pub enum FileType {
 pub struct Inode {
     /// Inode number, from 1.
     pub number: u32,
+    /// File type, from the mode.
     pub file_type: FileType,
     /// True for inodes of the file system itself: journal, reserved descriptors, bad blocks.
     pub is_reserved: bool,
@@ -49,6 +50,7 @@ pub struct Inode {
     pub bytes: u64,
     /// Space in units of 512 bytes, as the inode records it.
     pub sectors: u64,
+    /// Generation; it changes when the inode number is used again, and seeds the inode's checksums.
     pub generation: u32,
     /// Block of extended attributes, or 0.
     pub xattr_block: u64,

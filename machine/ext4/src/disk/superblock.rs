@@ -16,6 +16,7 @@ const MAGIC: u16 = 0xEF53;
 pub struct Feature {
     word: usize,
     bit: u32,
+    /// Name, as `dumpe2fs` prints it.
     pub name: &'static str,
 }
 
@@ -24,33 +25,61 @@ const fn feature(word: usize, bit: u32, name: &'static str) -> Feature {
 }
 
 impl Feature {
+    /// A journal.
     pub const HAS_JOURNAL: Feature = feature(0, 0x4, "has_journal");
+    /// Blocks reserved for descriptors of a larger file system.
     pub const RESIZE_INODE: Feature = feature(0, 0x10, "resize_inode");
+    /// Copies of the superblock in at most two groups.
     pub const SPARSE_SUPER2: Feature = feature(0, 0x200, "sparse_super2");
+    /// Small commits in a part of the journal.
     pub const FAST_COMMIT: Feature = feature(0, 0x400, "fast_commit");
+    /// Deleted but open inodes are listed in a file.
     pub const ORPHAN_FILE: Feature = feature(0, 0x1000, "orphan_file");
+    /// Directory entries have the file type.
     pub const FILETYPE: Feature = feature(1, 0x2, "filetype");
+    /// The journal has to be replayed.
     pub const RECOVER: Feature = feature(1, 0x4, "needs_recovery");
+    /// The device is a journal, not a file system.
     pub const JOURNAL_DEV: Feature = feature(1, 0x8, "journal_dev");
+    /// Descriptors are in the groups that they describe.
     pub const META_BG: Feature = feature(1, 0x10, "meta_bg");
+    /// Files can have extents.
     pub const EXTENTS: Feature = feature(1, 0x40, "extent");
+    /// Block numbers of 64 bits.
     pub const BITS_64: Feature = feature(1, 0x80, "64bit");
+    /// Protection against a second mount.
     pub const MMP: Feature = feature(1, 0x100, "mmp");
+    /// Metadata of several groups lies together.
     pub const FLEX_BG: Feature = feature(1, 0x200, "flex_bg");
+    /// Large extended attributes have their own inodes.
     pub const EA_INODE: Feature = feature(1, 0x400, "ea_inode");
+    /// The seed of checksums is in the superblock.
     pub const CSUM_SEED: Feature = feature(1, 0x2000, "metadata_csum_seed");
+    /// Directories with an index of three levels.
     pub const LARGE_DIR: Feature = feature(1, 0x4000, "large_dir");
+    /// Data of small files is in the inode.
     pub const INLINE_DATA: Feature = feature(1, 0x8000, "inline_data");
+    /// Files can be encrypted.
     pub const ENCRYPT: Feature = feature(1, 0x1_0000, "encrypt");
+    /// Names can be compared without regard to case.
     pub const CASEFOLD: Feature = feature(1, 0x2_0000, "casefold");
+    /// Copies of the superblock in few groups only.
     pub const SPARSE_SUPER: Feature = feature(2, 0x1, "sparse_super");
+    /// Inodes can count file system blocks instead of sectors.
     pub const HUGE_FILE: Feature = feature(2, 0x8, "huge_file");
+    /// Descriptors have checksums; groups can be uninitialized.
     pub const GDT_CSUM: Feature = feature(2, 0x10, "uninit_bg");
+    /// Quotas are in hidden inodes.
     pub const QUOTA: Feature = feature(2, 0x100, "quota");
+    /// Space is allocated in clusters of blocks.
     pub const BIGALLOC: Feature = feature(2, 0x200, "bigalloc");
+    /// All metadata has checksums.
     pub const METADATA_CSUM: Feature = feature(2, 0x400, "metadata_csum");
+    /// Quotas of projects.
     pub const PROJECT: Feature = feature(2, 0x2000, "project");
+    /// Files can share blocks; read-only.
     pub const SHARED_BLOCKS: Feature = feature(2, 0x4000, "shared_blocks");
+    /// Files can be verified by a hash tree.
     pub const VERITY: Feature = feature(2, 0x8000, "verity");
 
     /// Features that `feature_names` reports.
@@ -97,15 +126,23 @@ pub struct SuperBlock {
     pub blocks: u64,
     /// 1 with blocks of 1 KiB and no clusters, else 0.
     pub first_data_block: u64,
+    /// Bytes a block.
     pub block_bytes: u32,
     /// Blocks a cluster; 1 without `bigalloc`.
     pub cluster_blocks: u32,
+    /// Blocks a group.
     pub blocks_per_group: u32,
+    /// Inodes a group.
     pub inodes_per_group: u32,
+    /// All inodes.
     pub inodes: u32,
+    /// Bytes an inode.
     pub inode_bytes: u32,
+    /// Bytes a group descriptor.
     pub descriptor_bytes: u32,
+    /// Free blocks.
     pub free_blocks: u64,
+    /// Free inodes.
     pub free_inodes: u32,
     /// Blocks reserved for descriptors of a larger file system.
     pub reserved_descriptor_blocks: u32,
@@ -115,13 +152,19 @@ pub struct SuperBlock {
     pub groups_per_flex: u32,
     /// First inode that the file system does not reserve.
     pub first_inode: u32,
+    /// Inode of the journal, or 0.
     pub journal_inode: u32,
+    /// Inodes of user, group and project quotas, or 0.
     pub quota_inodes: [u32; 3],
+    /// Inode of the orphan file, or 0.
     pub orphan_inode: u32,
     /// Groups with a copy of the superblock under `sparse_super2`.
     pub backup_groups: [u32; 2],
+    /// Block of the protection against a second mount, or 0.
     pub mmp_block: u64,
+    /// UUID of the file system.
     pub uuid: [u8; 16],
+    /// Volume label.
     pub label: String,
     /// Folder of the last mount.
     pub last_mounted: String,

@@ -8,8 +8,8 @@ use yunti_probe::kernel::system::{Misses, Touches, User};
 
 /// Page-cache counters of one owner: a user of a file, a file, a device, a process, or the whole machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-/// Misses, all counted.
 pub struct Row {
+    /// Misses, all counted.
     pub missed: Misses,
     /// Pages read and found in the cache, estimated.
     pub read_hit: f64,

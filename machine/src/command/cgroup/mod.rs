@@ -34,6 +34,7 @@ pub struct CgroupFlags {
     pub output: OutputFlags,
 }
 
+/// Order of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Sort {
     /// Processor time

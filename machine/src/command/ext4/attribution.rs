@@ -16,10 +16,10 @@ use yunti_probe::kernel::system::{Operation, Owner, Request};
 
 /// Requests in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-/// Number of requests.
 pub struct Sum {
-    /// Bytes.
+    /// Number of requests.
     pub requests: u64,
+    /// Bytes.
     pub bytes: u64,
 }
 

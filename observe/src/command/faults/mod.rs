@@ -170,25 +170,38 @@ fn cure(group: &Group) -> Option<String> {
             "the heap shrinks and grows again: set -Xms to the value of -Xmx".to_owned()
         }
         (Kind::FirstTouch, Area::JavaHeap) => {
-            "the heap is used for the first time: set -Xms to the value of -Xmx and add -XX:+AlwaysPreTouch to touch it at the start; -XX:+UseTransparentHugePages takes one fault instead of 512".to_owned()
+            "the heap is used for the first time: set -Xms to the value of -Xmx and add -XX:+AlwaysPreTouch to touch \
+             it at the start; -XX:+UseTransparentHugePages takes one fault instead of 512"
+                .to_owned()
         }
         (Kind::FirstTouch, Area::Heap | Area::Anonymous) if again >= AGAIN => format!(
-            "each page faults {again:.1} times: memory is returned to the system and requested again. With glibc raise M_TRIM_THRESHOLD and M_MMAP_THRESHOLD (MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_); with jemalloc raise dirty_decay_ms; in your own code reuse buffers"
+            "each page faults {again:.1} times: memory is returned to the system and requested again. With glibc \
+             raise M_TRIM_THRESHOLD and M_MMAP_THRESHOLD (MALLOC_TRIM_THRESHOLD_, MALLOC_MMAP_THRESHOLD_); with \
+             jemalloc raise dirty_decay_ms; in your own code reuse buffers"
         ),
         (Kind::FirstTouch, Area::Heap | Area::Anonymous) => {
-            "fresh memory: reuse buffers, or use huge pages (madvise MADV_HUGEPAGE), or MAP_POPULATE if all of it is used".to_owned()
+            "fresh memory: reuse buffers, or use huge pages (madvise MADV_HUGEPAGE), or MAP_POPULATE if all of \
+             it is used"
+                .to_owned()
         }
         (Kind::FirstTouch, Area::Shared(_)) => {
             "shared memory is used for the first time: use MAP_POPULATE, or huge pages (shmem_enabled)".to_owned()
         }
         (Kind::CopyOnWrite, area) if !area.is_file() && 2 * group.of_zeros > group.faults => {
-            "fresh memory is read before it is written, so each page faults twice: first for the shared page of zeros, then for a copy. Reuse buffers, or use huge pages (madvise MADV_HUGEPAGE) or MAP_POPULATE".to_owned()
+            "fresh memory is read before it is written, so each page faults twice: first for the shared page of \
+             zeros, then for a copy. Reuse buffers, or use huge pages (madvise MADV_HUGEPAGE) or \
+             MAP_POPULATE"
+                .to_owned()
         }
         (Kind::CopyOnWrite, area) if !area.is_file() => {
-            "pages that a fork shares are written: start programs with posix_spawn or vfork, fork before memory grows or from a small process, or use MADV_DONTFORK".to_owned()
+            "pages that a fork shares are written: start programs with posix_spawn or vfork, fork before memory grows \
+             or from a small process, or use MADV_DONTFORK"
+                .to_owned()
         }
         (Kind::File, Area::File(_)) => {
-            "a mapped file is read page by page: MAP_POPULATE or MADV_WILLNEED reads it at once; read() into a reused buffer needs no new pages".to_owned()
+            "a mapped file is read page by page: MAP_POPULATE or MADV_WILLNEED reads it at once; read() into a reused \
+             buffer needs no new pages"
+                .to_owned()
         }
         (Kind::WriteNotice, _) => {
             "a mapped file is written, and each page faults again after each write-back: write() costs less".to_owned()

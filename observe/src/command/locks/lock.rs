@@ -109,9 +109,12 @@ impl Lock {
 
     pub fn to_json(&self) -> Value {
         let ways = |tree: &Tree| -> Vec<Value> {
-            let way = |(value, frames): (u64, Vec<Frame>)| json!({"value": value, "frames": frames.iter().map(|f| &*f.name).collect::<Vec<_>>()});
+            let names = |frames: &[Frame]| frames.iter().map(|frame| frame.name.to_string()).collect::<Vec<_>>();
+            let way = |(value, frames): (u64, Vec<Frame>)| json!({"value": value, "frames": names(&frames)});
             tree.dearest(5).into_iter().map(way).collect()
         };
+        let waiter = |(thread, n, ns)| json!({"thread": thread, "waits": n, "total_ns": ns});
+        let holder = |(thread, n)| json!({"thread": thread, "times": n});
         json!({
             "kind": self.kind.name(),
             "lock": self.name,
@@ -119,8 +122,8 @@ impl Lock {
             "total_ns": self.total_ns,
             "max_ns": self.longest_ns,
             "histogram": self.histogram.to_json(),
-            "waiters": self.waiters().iter().map(|(thread, n, ns)| json!({"thread": thread, "waits": n, "total_ns": ns})).collect::<Vec<_>>(),
-            "holders": self.holders().iter().map(|(thread, n)| json!({"thread": thread, "times": n})).collect::<Vec<_>>(),
+            "waiters": self.waiters().into_iter().map(waiter).collect::<Vec<_>>(),
+            "holders": self.holders().into_iter().map(holder).collect::<Vec<_>>(),
             "waiting": ways(&self.waiting),
             "holding": ways(&self.holding),
         })

@@ -87,7 +87,8 @@ fn warn(watches: &[Watch]) {
     let hot: Vec<&str> = watches.iter().filter(is_hot).map(|watch| watch.name.as_str()).collect();
     if !hot.is_empty() {
         eprintln!(
-            "WARNING {}: each watched call costs the process some microseconds, and programs call this all the time; it may run many times slower during the measurement",
+            "WARNING {}: each watched call costs the process some microseconds, and programs call this all the time; \
+             it may run many times slower during the measurement",
             hot.join(", ")
         );
     }
@@ -211,7 +212,10 @@ fn add_skips(watches: &[Watch], results: &NativeResults, flags: &NativeFlags, an
             answer.skips.push(format!("durations of {name}: its return instructions were not found"));
         }
         answer.missing(sum.left_by_jump, |n| {
-            format!("results and full durations of {n} calls of {name}: it jumps to another function at its end; durations end there")
+            format!(
+                "results and full durations of {n} calls of {name}: it jumps to another function at its end; \
+                 durations end there"
+            )
         });
     }
 }

@@ -108,7 +108,10 @@ fn definition(flags: &SlowFlags, target: &Target, is_jvm: bool, answer: &mut Ans
                     Code::Input,
                     format!("process {} has none of these HTTP servers: {}", process.pid, servers::known()),
                 );
-                return Err(error.hint("name the method that handles a request: --method Class.method; or send a request first, because servers load their classes then"));
+                return Err(error.hint(
+                    "name the method that handles a request: --method Class.method; or send a request first, because \
+                     servers load their classes then",
+                ));
             };
             answer.notes.push(format!("A request is a call of {method}: {server}."));
             Ok(RequestDefinition::Method(method))
@@ -134,7 +137,10 @@ fn java_method(process: &Process, is_fresh: bool, name: &str, answer: &mut Answe
         }
         [] => {
             let error = Error::new(Code::Input, format!("process {} has loaded no class '{class}'", process.pid));
-            Err(error.hint("classes are loaded on first use: name a class that is not loaded yet with its package, and for an interface name the implementing class"))
+            Err(error.hint(
+                "classes are loaded on first use: name a class that is not loaded yet with its package, \
+                 and for an interface name the implementing class",
+            ))
         }
         [first, second, ..] => {
             let error = Error::new(Code::Input, format!("'{class}' matches more than one class"));

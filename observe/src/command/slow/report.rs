@@ -62,7 +62,8 @@ impl<'a> Findings<'a> {
                     answer::time(*longest)
                 ),
                 None if self.evidence.of_virtual_threads > 0 => format!(
-                    "{} requests ({what}) ran, all on virtual threads, which cannot be measured: run the same code on a pool of platform threads",
+                    "{} requests ({what}) ran, all on virtual threads, which cannot be measured: run the same code on \
+                     a pool of platform threads",
                     self.evidence.of_virtual_threads
                 ),
                 None => format!("no request ({what}) began and ended in this time"),
@@ -200,7 +201,8 @@ impl<'a> Findings<'a> {
                 "max_ns": quantile(&sorted, 1.0),
             })
         };
-        let comparison = |comparison: &Comparison| json!({ "slow_ns": comparison.slow_ns, "fast_ns": comparison.fast_ns, "difference_ns": comparison.difference() });
+        let comparison =
+            |it: &Comparison| json!({ "slow_ns": it.slow_ns, "fast_ns": it.fast_ns, "difference_ns": it.difference() });
         let kinds = self.kinds.iter().map(|(kind, b)| {
             let mut json = comparison(b);
             json["kind"] = json!(kind.name());
@@ -218,7 +220,9 @@ impl<'a> Findings<'a> {
                 "duration_ns": request.duration_ns(),
                 "thread": &*request.thread,
                 "tid": request.tid,
-                "spent": spent(&breakdown.times).map(|(kind, ns)| (kind.name().to_owned(), json!(ns))).collect::<serde_json::Map<_, _>>(),
+                "spent": spent(&breakdown.times)
+                    .map(|(kind, ns)| (kind.name().to_owned(), json!(ns)))
+                    .collect::<serde_json::Map<_, _>>(),
             })
         });
         json!({
@@ -227,7 +231,13 @@ impl<'a> Findings<'a> {
             "slow": durations(true),
             "fast": durations(false),
             "spent": kinds.collect::<Vec<_>>(),
-            "pauses": self.pauses().iter().map(|(reason, is_gc, n, ns)| json!({ "reason": reason, "is_gc": is_gc, "count": n, "total_ns": ns })).collect::<Vec<_>>(),
+            "pauses": self
+                .pauses()
+                .iter()
+                .map(|(reason, is_gc, n, ns)| {
+                    json!({ "reason": reason, "is_gc": is_gc, "count": n, "total_ns": ns })
+                })
+                .collect::<Vec<_>>(),
             "stacks": stacks.collect::<Vec<_>>(),
             "slowest": slowest.collect::<Vec<_>>(),
         })

@@ -74,7 +74,8 @@ mod tests {
 
     #[test]
     fn lines_of_the_log() {
-        let line = "[4394609192468ns] Safepoint \"G1CollectFull\", Time since last: 21957770 ns, Reaching safepoint: 4957 ns, Cleanup: 6630 ns, At safepoint: 4341385 ns, Total: 4352972 ns";
+        let line = "[4394609192468ns] Safepoint \"G1CollectFull\", Time since last: 21957770 ns, Reaching safepoint: \
+             4957 ns, Cleanup: 6630 ns, At safepoint: 4341385 ns, Total: 4352972 ns";
         let found = pause(line).unwrap();
         assert_eq!(
             (found.begin_ns, found.end_ns, &*found.reason),

@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn lists_of_outputs() {
-        let list = "Available log levels: off\nLog output configuration:\n #0: stdout all=warning uptime,level,tags foldmultilines=false\n #1: stderr all=off uptime\n #2: file=x.log all=warning,gc*=debug none\n";
+        let list = "Available log levels: off\nLog output configuration:\n #0: stdout all=warning uptime,level,tags \
+             foldmultilines=false\n #1: stderr all=off uptime\n #2: file=x.log all=warning,gc*=debug none\n";
         let of = |name: &str, decorators: &str| Output { name: name.into(), decorators: decorators.into() };
         assert_eq!(outputs(list), [of("stdout", "uptime,level,tags"), of("file=x.log", "none")]);
         assert!(outputs("").is_empty() && outputs("#0:").is_empty());

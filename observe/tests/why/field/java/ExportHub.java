@@ -37,7 +37,7 @@ public class ExportHub {
                 try { Thread.sleep(r.nextInt(2000)); while (true) exportTo(r); } catch (InterruptedException e) { }
             });
         }
-        Thread t = new Thread(() -> {                       // the interactive requests
+        Thread t = new Thread(() -> {                       // interactive requests
             Random r = new Random();
             while (true) {
                 Map<String, Integer> m = new HashMap<>();

@@ -51,7 +51,8 @@ public class FeedParser {
         StringBuilder sb = new StringBuilder("{\"feed\":\"f\",\"items\":[");
         for (int k = 0; k < items; k++) {
             if (k > 0) sb.append(',');
-            sb.append("{\"sku\":\"").append(Integer.toString(r.nextInt(1 << 28), 36)).append("\",\"brand\":\"b").append(r.nextInt(40))
+            sb.append("{\"sku\":\"").append(Integer.toString(r.nextInt(1 << 28), 36)).append("\",\"brand\":\"b")
+                    .append(r.nextInt(40))
               .append("\",\"price\":").append(r.nextInt(10000)).append(",\"stock\":").append(r.nextInt(50))
               .append(",\"tags\":[\"new\",\"sale\",\"t").append(r.nextInt(9)).append("\"]}");
         }
@@ -64,7 +65,8 @@ public class FeedParser {
         for (int k = 0; k < feeds.length; k++) feeds[k] = makeFeed(r, 60);
         // the catalogue that the service keeps: descriptions of products
         Map<Integer, String[]> catalogue = new HashMap<>();
-        for (int k = 0; k < 400_000; k++) catalogue.put(k, new String[]{"product " + k, "long description of product " + k});
+        for (int k = 0; k < 400_000; k++) catalogue.put(k, new String[]{"product " + k,
+                "long description of product " + k});
         LongAdder docs = new LongAdder();
         long[][] stock = new long[2][40];
         ExecutorService ex = Executors.newFixedThreadPool(2);

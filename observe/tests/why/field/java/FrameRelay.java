@@ -7,7 +7,8 @@ import java.util.zip.*;
 
 /** Takes frames from a camera at a steady rate, packs them and measures movement. */
 public class FrameRelay {
-    static final class Frame { final int no; final byte[] px; final long at = System.nanoTime(); Frame(int n, byte[] p) { no = n; px = p; } }
+    static final class Frame { final int no; final byte[] px; final long at = System.nanoTime();
+        Frame(int n, byte[] p) { no = n; px = p; } }
     static final LongAdder out = new LongAdder(), bytes = new LongAdder(), latNs = new LongAdder();
 
     static Frame grab(int n, Random r) {
@@ -63,7 +64,8 @@ public class FrameRelay {
             long b = out.sum(), l = latNs.sum();
             Thread.sleep(2000);
             long d = Math.max(1, out.sum() - b);
-            System.out.printf("frames/s %d queue %d latency ms %.2f%n", d / 2, line.size(), (latNs.sum() - l) / 1e6 / d);
+            System.out.printf("frames/s %d queue %d latency ms %.2f%n", d / 2, line.size(),
+                    (latNs.sum() - l) / 1e6 / d);
         }
     }
 }

@@ -10,11 +10,13 @@ import java.util.concurrent.atomic.LongAdder;
 /** Delivers events to the web hooks of customers, each at a host of its own. */
 public class HookSender {
     record Event(int customer, String type, String body) {}
-    static final LongAdder sent = new LongAdder(), failed = new LongAdder(), resolveNs = new LongAdder(), postNs = new LongAdder();
+    static final LongAdder sent = new LongAdder(), failed = new LongAdder(), resolveNs = new LongAdder(),
+            postNs = new LongAdder();
 
     static Event nextEvent(Random r) {
         StringBuilder sb = new StringBuilder("{");
-        for (int i = 0; i < 12; i++) sb.append(i > 0 ? "," : "").append("\"f").append(i).append("\":").append(r.nextInt(1000));
+        for (int i = 0; i < 12; i++) sb.append(i > 0 ? "," : "").append("\"f").append(i).append("\":")
+                .append(r.nextInt(1000));
         return new Event(r.nextInt(50000), r.nextBoolean() ? "order.paid" : "order.sent", sb.append('}').toString());
     }
     static void deliver(Event e, int port) throws IOException {

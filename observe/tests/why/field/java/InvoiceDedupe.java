@@ -40,7 +40,8 @@ public class InvoiceDedupe {
     }
 
     static String randomName(Random r) {
-        String[] syl = {"an", "bro", "che", "dor", "el", "fin", "gra", "hol", "in", "ja", "ko", "lum", "mar", "nor", "ost"};
+        String[] syl = {"an", "bro", "che", "dor", "el", "fin", "gra", "hol", "in", "ja", "ko", "lum", "mar", "nor",
+                "ost"};
         StringBuilder sb = new StringBuilder();
         int n = 4 + r.nextInt(6);
         for (int i = 0; i < n; i++) sb.append(syl[r.nextInt(syl.length)]);

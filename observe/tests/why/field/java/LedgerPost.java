@@ -24,16 +24,21 @@ public class LedgerPost {
         return m != 0;
     }
     static String reference(String text) { Matcher m = REF.matcher(text); return m.find() ? m.group(1) : ""; }
-    static BigDecimal amount(String s) { return new BigDecimal(s.replace(",", ".")).multiply(new BigDecimal("1.0831")).setScale(2, RoundingMode.HALF_EVEN); }
+    static BigDecimal amount(String s) {
+        return new BigDecimal(s.replace(",", ".")).multiply(new BigDecimal("1.0831"))
+            .setScale(2, RoundingMode.HALF_EVEN); }
     static LocalDate day(String s) { return LocalDate.parse(s).plusDays(2).withDayOfMonth(1); }
     static String normalise(String s) {
         StringBuilder sb = new StringBuilder();
-        for (char c : s.toCharArray()) if (Character.isLetterOrDigit(c) || c == ' ') sb.append(Character.toUpperCase(c));
+        for (char c : s.toCharArray()) if (Character.isLetterOrDigit(c)
+                || c == ' ') sb.append(Character.toUpperCase(c));
         return sb.toString();
     }
     static String line(Random r) {
-        return "2024-0" + (1 + r.nextInt(9)) + "-1" + r.nextInt(9) + ";DE" + (10 + r.nextInt(89)) + (100000000L + r.nextInt(899999999)) + "000" + r.nextInt(99999)
-            + ";" + r.nextInt(9999) + "," + (10 + r.nextInt(89)) + ";Payment for invoice RG-" + (1000 + r.nextInt(90000)) + " thank you, best wishes";
+        return "2024-0" + (1 + r.nextInt(9)) + "-1" + r.nextInt(9) + ";DE" + (10 + r.nextInt(89))
+                + (100000000L + r.nextInt(899999999)) + "000" + r.nextInt(99999)
+            + ";" + r.nextInt(9999) + "," + (10 + r.nextInt(89)) + ";Payment for invoice RG-"
+                    + (1000 + r.nextInt(90000)) + " thank you, best wishes";
     }
     static void post(List<String> statement, Map<String, BigDecimal> balances) {
         List<Posting> l = new ArrayList<>();
@@ -48,7 +53,8 @@ public class LedgerPost {
     public static void main(String[] args) throws Exception {
         Random r = new Random(4);
         List<List<String>> statements = new ArrayList<>();
-        for (int i = 0; i < 200; i++) { List<String> s = new ArrayList<>(); for (int k = 0; k < 40; k++) s.add(line(r)); statements.add(s); }
+        for (int i = 0; i < 200; i++) { List<String> s = new ArrayList<>();
+            for (int k = 0; k < 40; k++) s.add(line(r)); statements.add(s); }
         for (int w = 0; w < 3; w++) {
             int id = w;
             Thread t = new Thread(() -> {
@@ -57,6 +63,7 @@ public class LedgerPost {
             }, "poster-" + (char) ('A' + w));
             t.setDaemon(true); t.start();
         }
-        for (int s = 0; s < 60; s++) { long b = posted.sum(); Thread.sleep(2000); System.out.println("postings/s " + (posted.sum() - b) / 2); }
+        for (int s = 0; s < 60; s++) { long b = posted.sum(); Thread.sleep(2000);
+            System.out.println("postings/s " + (posted.sum() - b) / 2); }
     }
 }

@@ -51,14 +51,16 @@ public class OrderApi {
         ConnectionPool pool = new ConnectionPool(Integer.parseInt(args[0]), Integer.getInteger("db.pool.max", 1));
         ExecutorService http = Executors.newFixedThreadPool(14, new ThreadFactory() {
             int n;
-            public Thread newThread(Runnable r) { Thread t = new Thread(r, "http-nio-8080-exec-" + ++n); t.setDaemon(true); return t; }
+            public Thread newThread(Runnable r) { Thread t = new Thread(r, "http-nio-8080-exec-" + ++n);
+                t.setDaemon(true); return t; }
         });
         for (int h = 0; h < 14; h++)
             http.submit(() -> {
                 try {
                     while (true) {
                         long t = System.nanoTime();
-                        if (status(pool, ThreadLocalRandom.current().nextInt(100000)).length() < 5) System.out.println("short");
+                        String status = status(pool, ThreadLocalRandom.current().nextInt(100000));
+                        if (status.length() < 5) System.out.println("short");
                         nanos.add(System.nanoTime() - t);
                         served.increment();
                     }

@@ -25,7 +25,8 @@ public class RuleEngine {
         p -> new Verdict("card", p.card().chars().sum() % 10 == 3 ? 0.2 : 0.0));
 
     public static void main(String[] args) throws Exception {
-        ExecutorService pool = Executors.newFixedThreadPool(2, r -> { Thread t = new Thread(r, "scorer"); t.setDaemon(true); return t; });
+        ExecutorService pool = Executors.newFixedThreadPool(2,
+                r -> { Thread t = new Thread(r, "scorer"); t.setDaemon(true); return t; });
         for (int w = 0; w < 2; w++) {
             int id = w;
             pool.submit(() -> {
@@ -33,7 +34,8 @@ public class RuleEngine {
                 ArrayDeque<Map<String, Double>> recent = new ArrayDeque<>();
                 while (true) {
                     Payment p = next(r);
-                    Map<String, Double> m = RULES.stream().map(f -> f.apply(p)).collect(Collectors.toMap(Verdict::rule, Verdict::score));
+                    Map<String, Double> m = RULES.stream().map(f -> f.apply(p))
+                            .collect(Collectors.toMap(Verdict::rule, Verdict::score));
                     recent.add(m);
                     if (recent.size() > 300) recent.poll();
                     scored.increment();

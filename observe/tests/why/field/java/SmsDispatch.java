@@ -6,7 +6,8 @@ import java.util.concurrent.atomic.*;
 
 /** Sends short messages; the gateway wants 10 ms between two messages of a session. */
 public class SmsDispatch {
-    static final LongAdder delivered = new LongAdder(), dropped = new LongAdder(), waitNs = new LongAdder(), workNs = new LongAdder();
+    static final LongAdder delivered = new LongAdder(), dropped = new LongAdder(), waitNs = new LongAdder(),
+            workNs = new LongAdder();
     static final Map<String, Integer> perCountry = new ConcurrentHashMap<>();
 
     static final class Send implements Runnable {
@@ -36,22 +37,28 @@ public class SmsDispatch {
         return out;
     }
     static Send next(Random r) {
-        return new Send("+" + (10 + r.nextInt(80)) + r.nextInt(100000000), "Your parcel " + r.nextInt(1 << 20) + " will arrive between " + r.nextInt(12) + " and 14 o'clock");
+        return new Send("+" + (10 + r.nextInt(80)) + r.nextInt(100000000),
+                "Your parcel " + r.nextInt(1 << 20) + " will arrive between " + r.nextInt(12) + " and 14 o'clock");
     }
     public static void main(String[] args) throws Exception {
         int sessions = Integer.getInteger("sms.sessions", 2);
-        ThreadPoolExecutor gateway = new ThreadPoolExecutor(sessions, sessions, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(4000),
+        ThreadPoolExecutor gateway = new ThreadPoolExecutor(sessions, sessions, 0, TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(4000),
             r -> { Thread t = new Thread(r); t.setName("sms-gw-session-" + t.getId()); t.setDaemon(true); return t; },
             (task, ex) -> dropped.increment());
         Random r = new Random(11);
-        for (int i = 0; i < 3000; i++) gateway.execute(next(r));          // what the night has left
-        ScheduledExecutorService intake = Executors.newSingleThreadScheduledExecutor(x -> { Thread t = new Thread(x, "intake"); t.setDaemon(true); return t; });
-        intake.scheduleAtFixedRate(() -> { for (int i = 0; i < 6; i++) gateway.execute(next(r)); }, 0, 25, TimeUnit.MILLISECONDS);
+        for (int i = 0; i < 3000; i++) gateway.execute(next(r));          // left over from the night
+        ScheduledExecutorService intake
+                = Executors.newSingleThreadScheduledExecutor(x -> { Thread t = new Thread(x,
+                "intake"); t.setDaemon(true); return t; });
+        intake.scheduleAtFixedRate(() -> { for (int i = 0; i < 6; i++) gateway.execute(next(r)); }, 0, 25,
+                TimeUnit.MILLISECONDS);
         for (int s = 0; s < 60; s++) {
             long b = delivered.sum(), w = waitNs.sum(), k = workNs.sum();
             Thread.sleep(2000);
             long d = Math.max(1, delivered.sum() - b);
-            System.out.printf("delivered/s %d queue %d wait ms %.0f work ms %.1f dropped %d%n", d / 2, gateway.getQueue().size(),
+            System.out.printf("delivered/s %d queue %d wait ms %.0f work ms %.1f dropped %d%n", d / 2,
+                    gateway.getQueue().size(),
                 (waitNs.sum() - w) / 1e6 / d, (workNs.sum() - k) / 1e6 / d, dropped.sum());
         }
     }

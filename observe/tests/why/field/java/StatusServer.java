@@ -7,7 +7,7 @@ import java.util.*;
 import java.util.concurrent.*;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Shows the state of a company's systems on a page that is seldom asked for. */
+/** Shows the state of a company's systems on a page with few requests. */
 public class StatusServer {
     enum State { UP, SLOW, DOWN }
     static final Map<String, State> systems = new ConcurrentSkipListMap<>();
@@ -28,7 +28,8 @@ public class StatusServer {
     }
     static void probe(Random r) {
         String[] all = systems.keySet().toArray(new String[0]);
-        for (int i = 0; i < 5; i++) systems.put(all[r.nextInt(all.length)], State.values()[r.nextInt(10) < 8 ? 0 : 1 + r.nextInt(2)]);
+        for (int i = 0; i < 5; i++) systems.put(all[r.nextInt(all.length)],
+                State.values()[r.nextInt(10) < 8 ? 0 : 1 + r.nextInt(2)]);
     }
     public static void main(String[] args) throws Exception {
         for (int i = 0; i < 120; i++) systems.put("system-" + i, State.UP);
@@ -45,7 +46,8 @@ public class StatusServer {
         ScheduledExecutorService timer = Executors.newScheduledThreadPool(1);
         Random r = new Random();
         timer.scheduleAtFixedRate(() -> probe(r), 1, 1, TimeUnit.SECONDS);
-        for (int s = 0; s < 60; s++) { long b = hits.get(); Thread.sleep(2000); System.out.println("hits/s " + (hits.get() - b) / 2.0); }
+        for (int s = 0; s < 60; s++) { long b = hits.get(); Thread.sleep(2000);
+            System.out.println("hits/s " + (hits.get() - b) / 2.0); }
         System.exit(0);
     }
 }

@@ -5,7 +5,7 @@ import java.util.concurrent.*;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.zip.CRC32;
 
-/** Quotes prices for parcels, for which it is asked at a steady rate. */
+/** Quotes prices for parcels, for requests at a steady rate. */
 public class TariffService {
     static final class Quote { String from, to; int[] dims; double price; long check; String text; }
     static final LongAdder quotes = new LongAdder(), latNs = new LongAdder();
@@ -24,7 +24,8 @@ public class TariffService {
     }
     static int boxFit(int[] d) {
         int best = Integer.MAX_VALUE;
-        for (int l = d[0]; l < d[0] + 7; l++) for (int w = d[1]; w < d[1] + 7; w++) for (int h = d[2]; h < d[2] + 7; h++) {
+        for (int l = d[0]; l < d[0] + 7; l++) for (int w = d[1]; w < d[1] + 7; w++)
+                for (int h = d[2]; h < d[2] + 7; h++) {
             int v = l * w * h - (l ^ w ^ h);
             if (v % 7 == 3 && v < best) best = v;
         }
@@ -40,7 +41,8 @@ public class TariffService {
         for (int e : extra) sb.append(q.from).append(';').append(e / 100).append('.').append(e % 100).append('\n');
         return sb.toString();
     }
-    static long sign(String s) { CRC32 c = new CRC32(); for (int i = 0; i < 12; i++) c.update(s.getBytes()); return c.getValue(); }
+    static long sign(String s) { CRC32 c = new CRC32(); for (int i = 0; i < 12; i++) c.update(s.getBytes());
+        return c.getValue(); }
 
     static void answer(String line) {
         for (int i = 0; i < 96; i++) {                      // carriers and their zones
@@ -52,7 +54,8 @@ public class TariffService {
         }
     }
     public static void main(String[] args) throws Exception {
-        ThreadPoolExecutor pool = (ThreadPoolExecutor) Executors.newFixedThreadPool(2, r -> { Thread t = new Thread(r, "quote-worker"); t.setDaemon(true); return t; });
+        ThreadPoolExecutor pool = (ThreadPoolExecutor) Executors.newFixedThreadPool(2,
+                r -> { Thread t = new Thread(r, "quote-worker"); t.setDaemon(true); return t; });
         Thread door = new Thread(() -> {
             Random r = new Random(2);
             long next = System.nanoTime();
@@ -61,8 +64,9 @@ public class TariffService {
                 next += (long) (-Math.log(1 - r.nextDouble()) * 1e9 / perSecond);
                 long d = next - System.nanoTime();
                 if (d > 0) { try { TimeUnit.NANOSECONDS.sleep(d); } catch (InterruptedException e) { return; } }
-                if (pool.getQueue().size() > 50) continue;  // busy: the client is turned away
-                String line = "DE" + r.nextInt(99999) + "|FR" + r.nextInt(99999) + "|" + (10 + r.nextInt(60)) + "x" + (10 + r.nextInt(60)) + "x" + (5 + r.nextInt(40));
+                if (pool.getQueue().size() > 50) continue;  // busy: the client is rejected
+                String line = "DE" + r.nextInt(99999) + "|FR" + r.nextInt(99999) + "|" + (10 + r.nextInt(60)) + "x"
+                        + (10 + r.nextInt(60)) + "x" + (5 + r.nextInt(40));
                 long t = System.nanoTime();
                 pool.execute(() -> { answer(line); latNs.add(System.nanoTime() - t); quotes.increment(); });
             }

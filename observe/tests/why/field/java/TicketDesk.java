@@ -36,7 +36,8 @@ public class TicketDesk {
         boolean fair = args.length == 0 || !args[0].equals("barging");
         Hall hall = new Hall(fair);
         LongAdder sold = new LongAdder();
-        ExecutorService desks = Executors.newCachedThreadPool(r -> { Thread t = new Thread(r); t.setName("desk-" + t.getId()); t.setDaemon(true); return t; });
+        ExecutorService desks = Executors.newCachedThreadPool(r -> { Thread t
+                = new Thread(r); t.setName("desk-" + t.getId()); t.setDaemon(true); return t; });
         for (int d = 0; d < 24; d++) {
             desks.submit(() -> {
                 ArrayDeque<Integer> mine = new ArrayDeque<>();

@@ -15,7 +15,8 @@ public class UsageRollup {
     static final Map<Integer, String[]> subscribers = new HashMap<>();
 
     static String cdr(Random r, String tenant) {
-        return tenant + ",cell-" + r.nextInt(600) + "," + r.nextInt(3600) + "," + r.nextInt(1 << 20) + ",sub" + r.nextInt(100000) + ",voice,national,prepaid";
+        return tenant + ",cell-" + r.nextInt(600) + "," + r.nextInt(3600) + "," + r.nextInt(1 << 20) + ",sub"
+                + r.nextInt(100000) + ",voice,national,prepaid";
     }
     static Totals add(Totals t, String line) {
         if (t == null) t = new Totals();
@@ -32,7 +33,8 @@ public class UsageRollup {
     public static void main(String[] args) throws Exception {
         for (int i = 0; i < 60_000; i++) subscribers.put(i, new String[]{"subscriber " + i, "plan " + i % 40});
         boolean even = args.length > 0 && args[0].equals("even");
-        ExecutorService ex = Executors.newCachedThreadPool(r -> { Thread t = new Thread(r); t.setName("rollup-" + t.getId()); t.setDaemon(true); return t; });
+        ExecutorService ex = Executors.newCachedThreadPool(r -> { Thread t
+                = new Thread(r); t.setName("rollup-" + t.getId()); t.setDaemon(true); return t; });
         for (int w = 0; w < 6; w++) {
             int id = w;
             ex.execute(() -> {
@@ -47,6 +49,7 @@ public class UsageRollup {
                 }
             });
         }
-        for (int s = 0; s < 60; s++) { long b = records.sum(); Thread.sleep(2000); System.out.println("records/s " + (records.sum() - b) / 2 + " subscribers " + subscribers.size()); }
+        for (int s = 0; s < 60; s++) { long b = records.sum(); Thread.sleep(2000);
+            System.out.println("records/s " + (records.sum() - b) / 2 + " subscribers " + subscribers.size()); }
     }
 }

@@ -14,7 +14,8 @@
 static std::atomic<long> calls{0}, failed{0}, lookupUs{0}, callUs{0};
 static const char* port;
 using Clock = std::chrono::steady_clock;
-static long us(Clock::time_point a, Clock::time_point b) { return std::chrono::duration_cast<std::chrono::microseconds>(b - a).count(); }
+static long us(Clock::time_point a, Clock::time_point b) {
+    return std::chrono::duration_cast<std::chrono::microseconds>(b - a).count(); }
 
 static int connect_to(const addrinfo* a) {
     for (; a; a = a->ai_next) {
@@ -45,7 +46,8 @@ static void sender(int id) {
     unsigned seed = id * 31 + 1;
     for (long seq = 0;; seq++) {
         std::string host = "partner" + std::to_string(rand_r(&seed) % 5000) + ".callback.example.org";
-        std::string body = "shipment=" + std::to_string(seq) + "&state=" + (seq % 3 ? "on-the-way" : "delivered") + "\n";
+        std::string body = "shipment=" + std::to_string(seq) + "&state=" + (seq % 3 ? "on-the-way" : "delivered")
+                + "\n";
         (call(host, body) ? calls : failed)++;
     }
 }
@@ -56,7 +58,8 @@ int main(int c, char** v) {
     for (long last = 0, l = 0, k = 0;;) {
         sleep(2);
         long h = calls, n = h > last ? h - last : 1;
-        printf("calls/s %ld failed %ld lookup ms %.1f call ms %.1f\n", (h - last) / 2, failed.load(), (lookupUs - l) / 1e3 / n, (callUs - k) / 1e3 / n);
+        printf("calls/s %ld failed %ld lookup ms %.1f call ms %.1f\n", (h - last) / 2, failed.load(),
+                (lookupUs - l) / 1e3 / n, (callUs - k) / 1e3 / n);
         fflush(stdout); last = h; l = lookupUs; k = callUs;
     }
 }

@@ -62,7 +62,8 @@ int main() {
     for (int z = 0; z < 300; z++) {
         Zone zn; zn.name = "zone-" + std::to_string(z);
         double cy = u(g), cx = u(g);
-        for (int k = 0; k < 48; k++) zn.ring.push_back({cy + 0.2 * sin(k / 48.0 * 6.283), cx + 0.2 * cos(k / 48.0 * 6.283)});
+        for (int k = 0; k < 48; k++) zn.ring.push_back({cy + 0.2 * sin(k / 48.0 * 6.283),
+                cx + 0.2 * cos(k / 48.0 * 6.283)});
         zones.push_back(zn);
     }
     for (int i = 0; i < 4000; i++) {
@@ -71,5 +72,6 @@ int main() {
     pthread_t a, b;
     pthread_create(&a, 0, matcher, 0);
     pthread_create(&b, 0, matcher, (void*)1);
-    for (long last = 0;;) { sleep(2); long h = handled; printf("reports/s %ld\n", (h - last) / 2); fflush(stdout); last = h; }
+    for (long last = 0;;) { sleep(2); long h = handled; printf("reports/s %ld\n", (h - last) / 2); fflush(stdout);
+        last = h; }
 }

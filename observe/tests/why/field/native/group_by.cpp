@@ -63,5 +63,6 @@ int main() {
     std::mt19937_64 g(1);
     for (int i = 0; i < 400000; i++) block.push_back({g() % 5000000, (uint32_t)(g() % 100000), (uint32_t)(g() % 700)});
     for (int i = 0; i < 2; i++) std::thread(run, i).detach();
-    for (long last = 0;;) { sleep(2); long h = queries; printf("queries/s %ld\n", (h - last) / 2); fflush(stdout); last = h; }
+    for (long last = 0;;) { sleep(2); long h = queries; printf("queries/s %ld\n", (h - last) / 2); fflush(stdout);
+        last = h; }
 }

@@ -1,4 +1,4 @@
-// Assembles messages of many parts, with an allocator that is told to keep the resident size small.
+// Assembles messages of many parts, with an allocator that is configured for a small resident size.
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -34,7 +34,8 @@ static Message join(const std::vector<Part>& parts) {
 }
 static uint64_t checksum(const Message& m) {
     uint64_t s = 1469598103934665603ULL;
-    for (size_t i = 0; i + 8 <= m.len; i += 256) { uint64_t w; memcpy(&w, m.body.get() + i, 8); s = (s ^ w) * 1099511628211ULL; }
+    for (size_t i = 0; i + 8 <= m.len; i += 256) { uint64_t w; memcpy(&w, m.body.get() + i, 8);
+        s = (s ^ w) * 1099511628211ULL; }
     return s;
 }
 static void assemble(int id) {
@@ -44,7 +45,8 @@ static void assemble(int id) {
     for (;;) {
         parts.clear();
         int n = 20 + rand_r(&seed) % 60;
-        for (int i = 0; i < n; i++) { const std::string& s = corpus[rand_r(&seed) % corpus.size()]; parts.push_back({s.data(), s.size()}); }
+        for (int i = 0; i < n; i++) { const std::string& s = corpus[rand_r(&seed) % corpus.size()];
+            parts.push_back({s.data(), s.size()}); }
         Message m = join(parts);
         all ^= checksum(m);
         messages++; bytes += m.len;
@@ -59,6 +61,10 @@ int main() {
     } else { mallopt(M_MMAP_THRESHOLD, 32 << 20); mallopt(M_TRIM_THRESHOLD, 256 << 20); }
     for (int i = 0; i < 80; i++) corpus.push_back(std::string(4000 + i * 97, 'a' + i % 26));
     std::thread a(assemble, 0), b(assemble, 1);
-    for (long last = 0;;) { sleep(2); long h = messages; printf("messages/s %ld rss pages: ", (h - last) / 2); fflush(stdout); last = h;
-        FILE* f = fopen("/proc/self/statm", "r"); long v, r; if (f && fscanf(f, "%ld %ld", &v, &r) == 2) printf("%ld\n", r); if (f) fclose(f); fflush(stdout); }
+    for (long last = 0;;) { sleep(2); long h = messages; printf("messages/s %ld rss pages: ", (h - last) / 2);
+        fflush(stdout); last = h;
+        FILE* f = fopen("/proc/self/statm", "r"); long v, r;
+            if (f && fscanf(f, "%ld %ld", &v, &r) == 2) printf("%ld\n", r);
+            if (f) fclose(f);
+            fflush(stdout); }
 }

@@ -14,7 +14,8 @@
 #include <vector>
 
 struct Trade { std::string symbol; double price; int size; };
-struct Series { std::deque<std::pair<double, int>> window; double vwap = 0, hi = 0, lo = 0; std::list<std::string>::iterator pos; };
+struct Series { std::deque<std::pair<double, int>> window; double vwap = 0, hi = 0, lo = 0;
+    std::list<std::string>::iterator pos; };
 
 class QuoteBook {
     std::mutex mtx;
@@ -44,7 +45,8 @@ public:
     double on_trade(const Trade& t) {
         std::lock_guard<std::mutex> g(mtx);
         auto it = series.find(t.symbol);
-        if (it == series.end()) { it = series.emplace(t.symbol, Series{}).first; recency.push_front(t.symbol); it->second.pos = recency.begin(); }
+        if (it == series.end()) { it = series.emplace(t.symbol, Series{}).first; recency.push_front(t.symbol);
+            it->second.pos = recency.begin(); }
         Series& s = it->second;
         s.window.emplace_back(t.price, t.size);
         if (s.window.size() > 900) s.window.pop_front();
@@ -75,5 +77,6 @@ int main(int c, char** v) {
     static QuoteBook books[6];
     bool own = c > 1 && !strcmp(v[1], "own");
     for (int i = 0; i < 6; i++) std::thread(feed, &books[own ? i : 0], i).detach();
-    for (long last = 0;;) { sleep(2); long h = trades; printf("trades/s %ld\n", (h - last) / 2); fflush(stdout); last = h; }
+    for (long last = 0;;) { sleep(2); long h = trades; printf("trades/s %ld\n", (h - last) / 2); fflush(stdout);
+        last = h; }
 }

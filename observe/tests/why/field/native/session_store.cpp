@@ -48,7 +48,8 @@ static void save_child() {           // paced, so as not to disturb the disk
 }
 int main(int, char**) {
     alarm(120);
-    table = (Session*)mmap(nullptr, count * sizeof(Session), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    table = (Session*)mmap(nullptr, count * sizeof(Session), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+            0);
     for (size_t i = 0; i < count; i++) { table[i].token = i; table[i].user = i; }
     std::thread(serve).detach();
     bool save = !getenv("NO_SAVE");
@@ -62,6 +63,7 @@ int main(int, char**) {
         } else usleep(400000);
         auto n = std::chrono::steady_clock::now();
         double s = std::chrono::duration<double>(n - t).count();
-        if (s >= 2) { long u = updates; printf("updates/s %.0f saves %ld\n", (u - last) / s, saves); fflush(stdout); last = u; t = n; }
+        if (s >= 2) { long u = updates; printf("updates/s %.0f saves %ld\n", (u - last) / s, saves); fflush(stdout);
+            last = u; t = n; }
     }
 }

@@ -1,4 +1,5 @@
-// Serves map tiles from one big file, of which it keeps tiles mapped; when all places are taken, one tile makes room for the next.
+// Serves map tiles from one big file, of which it keeps tiles mapped; when all places are taken, one tile makes room
+// for the next.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -53,8 +54,11 @@ int main() {
         if (++served % 1000 == 0) {
             double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
             if (s >= 2) {
-                printf("tiles/s %.0f mapped %zu mmap us %.2f munmap us %.2f (%u)\n", (served - last) / s, cache.size(), (cache.mapNs - lm) / 1e3 / (served - last), (cache.unmapNs - lu) / 1e3 / (served - last), sum);
-                fflush(stdout); last = served; lm = cache.mapNs; lu = cache.unmapNs; t = std::chrono::steady_clock::now();
+                printf("tiles/s %.0f mapped %zu mmap us %.2f munmap us %.2f (%u)\n", (served - last) / s,
+                        cache.size(), (cache.mapNs - lm) / 1e3 / (served - last),
+                        (cache.unmapNs - lu) / 1e3 / (served - last), sum);
+                fflush(stdout); last = served; lm = cache.mapNs; lu = cache.unmapNs;
+                    t = std::chrono::steady_clock::now();
             }
         }
     }

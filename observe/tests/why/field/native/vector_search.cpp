@@ -16,7 +16,8 @@ static std::vector<float> vectors;
 static std::atomic<long> searches{0}, hits{0}, scoreUs{0}, scratchUs{0};
 struct Candidate { float d; int id; char payload[120]; };
 
-static long cpu_us() { timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return t.tv_sec * 1000000 + t.tv_nsec / 1000; }
+static long cpu_us() { timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * 1000000 + t.tv_nsec / 1000; }
 static __attribute__((noinline)) float l2(const float* a, const float* b) {
     float s = 0;
     for (int i = 0; i < DIM; i++) { float d = a[i] - b[i]; s += d * d; }
@@ -57,5 +58,7 @@ int main() {
     std::mt19937 g(7); std::uniform_real_distribution<float> u(0, 1);
     vectors.resize((size_t)N * DIM); for (float& x : vectors) x = u(g);
     for (int i = 0; i < 2; i++) std::thread(worker, i).detach();
-    for (long last = 0;;) { sleep(2); long h = searches; printf("searches/s %ld cpu s: scoring %.1f scratch %.1f\n", (h - last) / 2, scoreUs / 1e6, scratchUs / 1e6); fflush(stdout); last = h; }
+    for (long last = 0;;) { sleep(2); long h = searches;
+        printf("searches/s %ld cpu s: scoring %.1f scratch %.1f\n", (h - last) / 2, scoreUs / 1e6, scratchUs / 1e6);
+        fflush(stdout); last = h; }
 }

@@ -12,8 +12,17 @@ signal.alarm(125)
 
 
 def alert():
-    values = ("%s=%d" % (random.choice(["cpu", "mem", "disk", "net", "swap", "temp"]), random.randint(0, 999)) for _ in range(120))
-    return json.dumps({"host": "web%02d" % random.randint(1, 40), "sev": random.choice(["info", "warn", "crit"]), "text": " ".join(values)})
+    values = (
+        "%s=%d" % (random.choice(["cpu", "mem", "disk", "net", "swap", "temp"]), random.randint(0, 999))
+        for _ in range(120)
+    )
+    return json.dumps(
+        {
+            "host": "web%02d" % random.randint(1, 40),
+            "sev": random.choice(["info", "warn", "crit"]),
+            "text": " ".join(values),
+        }
+    )
 
 
 def ask_pages():

@@ -21,7 +21,9 @@ class Answers(asyncio.DatagramProtocol):
         (kind,) = struct.unpack(">H", data[end + 1 : end + 3])
         found = b"\xc0\x0c" + struct.pack(">HHIH", IPV4, 1, 0, 4) + b"\x7f\0\0\1" if kind == IPV4 else b""
         answer = data[:2] + b"\x81\x80" + struct.pack(">HHHH", 1, 1 if found else 0, 0, 0) + question + found
-        asyncio.get_running_loop().call_later(delay * (0.9 + 0.2 * random.random()), self.transport.sendto, answer, asker)
+        asyncio.get_running_loop().call_later(
+            delay * (0.9 + 0.2 * random.random()), self.transport.sendto, answer, asker
+        )
 
 
 async def main():

@@ -16,7 +16,8 @@ int main(int c, char** v) {
             if (getppid() != me) _exit(0);
             alarm(125);
             static float blk[64]; volatile float sink = 0;
-            for (unsigned k = 0;; k++) { float s = 0; for (int j = 0; j < 64; j++) { blk[j] = cosf(k * 0.1f + j); s += blk[j] * j; } sink = s; (void)sink; }
+            for (unsigned k = 0;; k++) { float s = 0; for (int j = 0; j < 64; j++) { blk[j] = cosf(k * 0.1f + j);
+                s += blk[j] * j; } sink = s; (void)sink; }
         }
     puts("ready");
     fflush(stdout);

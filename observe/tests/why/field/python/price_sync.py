@@ -41,7 +41,12 @@ def worker(jobs, table, stats):
         doc = client.fetch(sku)
         t1 = time.time()
         table.apply(doc)
-        stats[threading.current_thread().name] = (stats.get(threading.current_thread().name, (0, 0, 0))[0] + 1, t1 - t, time.time() - t1)
+        stats[threading.current_thread().name] = (
+            stats.get(threading.current_thread().name, (0, 0, 0))[0] + 1,
+            t1 - t,
+            time.time() - t1,
+        )
+
 
 def main():
     jobs, table, stats = queue.Queue(maxsize=20), PriceTable(), {}
@@ -55,7 +60,13 @@ def main():
     while True:
         time.sleep(2)
         n = sum(v[0] for v in stats.values())
-        print("prices/s %.1f" % ((n - last) / 2), "last fetch ms %.1f apply ms %.3f" % tuple(1000 * x for x in list(stats.values())[0][1:]), "changed", table.changed, flush=True)
+        print(
+            "prices/s %.1f" % ((n - last) / 2),
+            "last fetch ms %.1f apply ms %.3f" % tuple(1000 * x for x in list(stats.values())[0][1:]),
+            "changed",
+            table.changed,
+            flush=True,
+        )
         last = n
 
 main()

@@ -7,7 +7,8 @@ import java.nio.file.StandardOpenOption;
 final class AccessLog {
     public static void main(String[] words) throws Exception {
         Run run = new Run(words);
-        try (FileChannel log = FileChannel.open(Path.of(run.args[0], "access.log"), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+        try (FileChannel log = FileChannel.open(Path.of(run.args[0], "access.log"), StandardOpenOption.CREATE,
+                StandardOpenOption.WRITE)) {
             run.ready();
             for (int line = 1; run.going(); line++) {
                 log.write(ByteBuffer.wrap(("127.0.0.1 GET /item/" + line + " 200\n").getBytes()));

@@ -7,7 +7,11 @@ import java.net.Socket;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Answers a line a connection by a pool of eight. Who accepts looks after something else for 100 ms now and then, and two connections may wait meanwhile; cured: 512. */
+/**
+ * Answers one line per connection, by a pool of eight. The accepting thread does other work for 100 ms now and then;
+ * two
+ * connections fit into the queue during that time. Cured: 512 fit.
+ */
 final class GreetingService {
     public static void main(String[] words) throws Exception {
         Run run = new Run(words);
@@ -22,7 +26,7 @@ final class GreetingService {
                 Socket client = server.accept();
                 pool.execute(() -> answer(client, run));
             } catch (java.net.SocketTimeoutException e) {
-                // Nobody is there.
+                // There is no client.
             }
             if (++accepted % 20 == 0) {
                 Thread.sleep(100); // rates are read again
@@ -37,7 +41,7 @@ final class GreetingService {
             client.getOutputStream().write(("hello " + name + "\n").getBytes());
             run.done();
         } catch (IOException e) {
-            // It is gone.
+            // The client is gone.
         }
     }
 }

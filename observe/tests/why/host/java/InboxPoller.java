@@ -1,6 +1,9 @@
 import java.io.File;
 
-/** Looks for files that are ready in a folder of 200,000 by File.listFiles; cured: in a folder for those alone. */
+/**
+ * Searches for files that are ready in a folder of 200,000, by File.listFiles. Cured: in a folder of ready files
+ * only.
+ */
 final class InboxPoller {
     public static void main(String[] words) throws Exception {
         Run run = new Run(words);

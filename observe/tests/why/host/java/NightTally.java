@@ -2,7 +2,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Tallies rows by two threads in several steps, with a few reads and writes in between. Nothing is wrong: it computes. */
+/**
+ * Tallies rows by two threads in several steps, with a few reads and writes in between. Nothing is wrong: it
+ * computes.
+ */
 final class NightTally {
     public static void main(String[] words) throws Exception {
         Run run = new Run(words);
@@ -18,7 +21,8 @@ final class NightTally {
                 round(rows);
                 long total = sum(rows);
                 if (round % 100 == 0) {
-                    Files.writeString(totals, total + "\n", StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING);
+                    Files.writeString(totals, total + "\n", StandardOpenOption.CREATE,
+                            StandardOpenOption.TRUNCATE_EXISTING);
                     Files.readString(totals);
                 }
                 run.done();

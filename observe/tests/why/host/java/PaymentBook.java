@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.UUID;
 
-/** Books payments: four threads with a file each, which is forced to the disk after each payment; cured: after each 500. */
+/** Books payments: four threads, each with a file that is forced to the disk after each payment. Cured: after 500. */
 final class PaymentBook {
     public static void main(String[] words) throws Exception {
         Run run = new Run(words);
@@ -13,7 +13,8 @@ final class PaymentBook {
         int payments = run.cured ? 500 : 1;
         run.ready();
         run.threads(4, "booking", number -> {
-            try (FileChannel book = FileChannel.open(folder.resolve("book-" + number), StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+            try (FileChannel book = FileChannel.open(folder.resolve("book-" + number), StandardOpenOption.CREATE,
+                    StandardOpenOption.WRITE)) {
                 for (int booked = 1; run.going(); booked++) {
                     book.write(ByteBuffer.wrap(payment(number, booked)));
                     if (booked % payments == 0) {
@@ -29,7 +30,8 @@ final class PaymentBook {
     }
 
     static byte[] payment(int account, int number) {
-        return ("{\"id\":\"" + new UUID(account, number) + "\",\"account\":" + account + ",\"amount\":" + number % 997 + ",\"currency\":\"EUR\"}\n")
+        return ("{\"id\":\"" + new UUID(account, number) + "\",\"account\":" + account + ",\"amount\":"
+                + number % 997 + ",\"currency\":\"EUR\"}\n")
             .getBytes(StandardCharsets.UTF_8);
     }
 }

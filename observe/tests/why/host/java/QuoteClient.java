@@ -4,7 +4,10 @@ import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.Socket;
 
-/** Asks for quotes by four threads, a connection each time, and tries again where it gets none; cured: a connection that stays. */
+/**
+ * Requests quotes by four threads, each on a new connection, and retries if it gets none. Cured: persistent
+ * connections.
+ */
 final class QuoteClient {
     public static void main(String[] words) throws Exception {
         Run run = new Run(words);

@@ -2,7 +2,7 @@ import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 
-/** Goes through the records of a mapped file in their order. */
+/** Reads the records of a mapped file in order. */
 final class RecordScan {
     public static void main(String[] words) throws Exception {
         Run run = new Run(words);

@@ -1,6 +1,9 @@
 import java.util.concurrent.atomic.LongAdder;
 
-/** What programs of this folder do alike: SECONDS and options on the command line, "ready", what they have done at the end. */
+/**
+ * Common start and end of the programs: SECONDS and options on the command line, "ready", the operations at the
+ * end.
+ */
 final class Run {
     final boolean cured;
     final String[] args;
@@ -31,7 +34,7 @@ final class Run {
         operations.increment();
     }
 
-    /** Threads, each with its number; when all are over, what has been done is said, and the process ends. */
+    /** Runs threads, each with its number. When all have ended, prints the operations and ends the process. */
     void threads(int count, String name, Body body) throws InterruptedException {
         Thread[] all = new Thread[count];
         for (int i = 0; i < count; i++) {

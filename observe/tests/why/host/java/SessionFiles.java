@@ -3,7 +3,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 
-/** Keeps sessions as files, each in a folder of its own that comes and goes. No sync; the file system's journal is small. */
+/**
+ * Keeps sessions as files, each in a folder of its own that comes and goes. No sync; the file system's journal is
+ * small.
+ */
 final class SessionFiles {
     public static void main(String[] words) throws Exception {
         Run run = new Run(words);

@@ -7,7 +7,7 @@ import java.net.Socket;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** Answers some 100 connections a second; its listen queue has five places, of which it needs none. Nothing is wrong. */
+/** Answers some 100 connections per second. Its accept queue has five places and needs none. Nothing is wrong. */
 final class StatusDesk {
     public static void main(String[] words) throws Exception {
         Run run = new Run(words);
@@ -21,7 +21,7 @@ final class StatusDesk {
                 Socket client = server.accept();
                 pool.execute(() -> answer(client, run));
             } catch (java.net.SocketTimeoutException e) {
-                // Nobody is there.
+                // There is no client.
             }
         }
         run.finish();
@@ -33,7 +33,7 @@ final class StatusDesk {
             client.getOutputStream().write("all well\n".getBytes());
             run.done();
         } catch (IOException e) {
-            // It is gone.
+            // The client is gone.
         }
     }
 }

@@ -4,8 +4,10 @@
 static uint32_t rows[5 << 20];
 
 static __attribute__((noinline)) uint32_t parsed(uint32_t i) { return i * 2654435761U ^ i >> 7; }
-static __attribute__((noinline)) uint32_t priced(uint32_t v) { for (int k = 0; k < 12; k++) v = v * 31 + (v >> 11); return v; }
-static __attribute__((noinline)) uint32_t checked(uint32_t v) { for (int k = 0; k < 5; k++) v ^= v << 5 ^ v >> 3; return v; }
+static __attribute__((noinline)) uint32_t priced(uint32_t v) { for (int k = 0; k < 12; k++) v = v * 31 + (v >> 11);
+    return v; }
+static __attribute__((noinline)) uint32_t checked(uint32_t v) { for (int k = 0; k < 5; k++) v ^= v << 5 ^ v >> 3;
+    return v; }
 
 int main(int argc, char **argv)
 {

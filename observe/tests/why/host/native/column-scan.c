@@ -1,5 +1,8 @@
-/* Reads a column from its beginning to its end, 64 KB at a time, sums it up, and begins again with a cold cache. With "random", the kernel is told that
- * reads are random, though they are not; cured: it is not told. */
+/*
+ * Reads a column from beginning to end in pieces of 64 KB, sums it up, and begins again with a cold cache. With
+ * "random",
+ * it advises the kernel of random reads, although they are sequential. Cured: no such advice.
+ */
 #include "run.h"
 
 int main(int argc, char **argv)

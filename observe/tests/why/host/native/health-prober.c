@@ -1,4 +1,7 @@
-/* Probes a service by eight threads, a connection a probe, as fast as it may; where it gets no port, it tries again at once after 5 ms. Cured: connections that stay. */
+/*
+ * Probes a service by eight threads, one connection per probe, as fast as possible. Without a port, it retries after
+ * 5 ms. Cured: persistent connections.
+ */
 #include "run.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-/* Looks up 2,000 entries a second at random in a file that is in the cache, by four threads. Nothing is wrong. */
+/* Reads 2,000 random entries per second of a cached file, by four threads. Nothing is wrong. */
 #include "run.h"
 
 static int entries;

@@ -1,5 +1,8 @@
-/* Four threads take mail in: a file is written, renamed into a folder, and one of a while ago is deleted. No sync. What it waits for is the journal of a file
- * system that was made with a small one. */
+/*
+ * Four threads receive mail: each writes a file, renames it into a folder, and deletes an old one. No sync. It waits
+ * for
+ * the file system's journal, which is small.
+ */
 #include "run.h"
 #include <stdio.h>
 

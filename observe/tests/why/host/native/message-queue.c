@@ -1,4 +1,4 @@
-/* A queue of messages in a mapped file, by two threads, each message brought to the disk by msync; cured: each 200th. */
+/* A queue of messages in a mapped file, by two threads, with an msync after each message. Cured: after each 200th. */
 #include "run.h"
 
 enum { MESSAGE = 512, SLOTS = 32768 };

@@ -1,4 +1,4 @@
-/* Looks prices up in a file that would fit into the cache: three threads, random reads of 4 KB. */
+/* Reads prices from a file that would fit into the cache: three threads, random reads of 4 KB. */
 #include "run.h"
 
 static int prices;

@@ -1,4 +1,4 @@
-/* What programs of this folder do alike: SECONDS and options on the command line, "ready", what they have done at the end. */
+/* Common start and end of the programs: SECONDS and options on the command line, "ready", the operations at the end. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -23,7 +23,7 @@ static inline double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-/* The arguments behind SECONDS; "--cured" is the last one, if it is there. */
+/* Arguments after SECONDS. "--cured" is the last one, if given. */
 static inline void begin(int argc, char **argv)
 {
 	run_cured = argc > 2 && !strcmp(argv[argc - 1], "--cured");
@@ -76,7 +76,7 @@ static inline uint64_t random_of(uint64_t *state)
 	return *state;
 }
 
-/* `count` threads, each with its number, until all are over. */
+/* Runs `count` threads, each with its number, until all have ended. */
 static inline void threads(int count, void *(*body)(void *))
 {
 	pthread_t all[64];

@@ -1,4 +1,7 @@
-/* Four threads accept and answer; a listen queue of one, as the first example of a text-book has it; cured: 1024. Clients come all at once. */
+/*
+ * Four threads accept and answer, with an accept queue of one, as in textbook examples. Clients arrive at once.
+ * Cured: 1024.
+ */
 #include "run.h"
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,11 +1,14 @@
-/* Looks for what has changed by a walk over all folders and files, as find does; cured: folders alone are asked for their time. */
+/*
+ * Searches for changes by a walk over all folders and files, as find does. Cured: it checks the times of folders
+ * only.
+ */
 #include "run.h"
 #include <dirent.h>
 #include <ftw.h>
 
 static long newest, seen;
 
-static int look(const char *path, const struct stat *s, int type, struct FTW *place)
+static int visit(const char *path, const struct stat *s, int type, struct FTW *place)
 {
 	(void)path, (void)type, (void)place;
 	seen++;
@@ -26,10 +29,10 @@ int main(int argc, char **argv)
 			for (int i = 0; i < 400; i++) {
 				snprintf(path, sizeof path, "%s/tree/d%d", argv[2], i);
 				must(!stat(path, &s), path);
-				look(path, &s, 0, NULL);
+				visit(path, &s, 0, NULL);
 			}
 		else
-			must(!nftw(argv[2], look, 30, FTW_PHYS), argv[2]);
+			must(!nftw(argv[2], visit, 30, FTW_PHYS), argv[2]);
 		done(1);
 	}
 	return finish();

@@ -1,4 +1,4 @@
-"""Answers each line by one, until the other side closes: SECONDS."""
+"""Answers each line with a line, until the other side closes: SECONDS."""
 
 import os
 import signal

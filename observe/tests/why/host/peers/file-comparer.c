@@ -1,4 +1,4 @@
-/* Reads pieces of a large file at random, each a few times, by four threads, and so has the cache for itself: SECONDS FOLDER. */
+/* Reads random pieces of a large file, each a few times, by four threads, and so fills the cache: SECONDS FOLDER. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>

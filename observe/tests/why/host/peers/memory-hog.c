@@ -1,4 +1,4 @@
-/* Takes MB of memory and goes over it again and again: SECONDS MB. */
+/* Allocates MB of memory and reads it again and again: SECONDS MB. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-"""Clients of a service, a connection a request: SECONDS PORT COUNT together | paced MS | loop. "together": all at once, and again when all have an answer."""
+"""Clients of a service, one connection per request: SECONDS PORT COUNT together | paced MS | loop. "together": all at
+once, and again when all have an answer."""
 
 import socket
 import sys

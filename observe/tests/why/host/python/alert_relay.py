@@ -1,4 +1,4 @@
-"""Passes alerts on, 40 a second, a connection each, with ports enough. Nothing is wrong."""
+"""Forwards 40 alerts per second, one connection each, with enough ports. Nothing is wrong."""
 
 import socket
 import time

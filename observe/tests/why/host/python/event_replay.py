@@ -1,4 +1,4 @@
-"""Reads events line by line, as Python reads files, and counts them by kind."""
+"""Reads events line by line with Python's own buffering, and counts them by kind."""
 
 import collections
 import os

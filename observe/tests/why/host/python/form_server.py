@@ -1,4 +1,5 @@
-"""Takes forms in by the http.server of Python, whose queue has five places; what has come is stored each 20 forms, which takes a while. Cured: 256 places."""
+"""Receives forms with Python's http.server, whose accept queue has five places. Storing every 20 forms takes a while.
+Cured: 256 places."""
 
 import http.server
 import time
@@ -27,7 +28,7 @@ class Form(http.server.BaseHTTPRequestHandler):
 http.server.HTTPServer.request_queue_size = 256 if run.cured else 5
 server = http.server.HTTPServer(("127.0.0.1", 0), Form)
 server.timeout = 0.1
-run.say(f"listening {server.server_port}")
+run.print_line(f"listening {server.server_port}")
 run.ready()
 while run.going():
     server.handle_request()

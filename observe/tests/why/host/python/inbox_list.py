@@ -1,4 +1,4 @@
-"""Lists a folder of 5,000 files each three seconds, and sleeps. Nothing is wrong."""
+"""Lists a folder of 5,000 files every three seconds, and sleeps. Nothing is wrong."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Asks 100 times a second over one connection that stays. Nothing is wrong."""
+"""Sends 100 requests per second over one persistent connection. Nothing is wrong."""
 
 import socket
 import time

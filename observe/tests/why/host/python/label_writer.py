@@ -1,4 +1,4 @@
-"""Labels 4,000 pictures by attributes that do not fit into their inodes, so that each change goes through the journal, which is small."""
+"""Labels 4,000 pictures with attributes that do not fit into inodes, so each change goes through the small journal."""
 
 import os
 import threading

@@ -1,4 +1,4 @@
-"""Finds the oldest of 60,000 files by name and time before each file that it makes; cured: from a list of its own."""
+"""Finds the oldest of 60,000 files by name and time before each file that it creates. Cured: from a list of its own."""
 
 import collections
 import os

@@ -1,4 +1,4 @@
-"""Pushes metrics, a connection each, and tries again after a while where there is none; cured: one connection."""
+"""Pushes metrics, one connection each, and retries later without a port. Cured: one connection."""
 
 import socket
 import time

@@ -1,4 +1,4 @@
-"""What programs of this folder do alike: SECONDS and options on the command line, "ready", what they have done at the end."""
+"""Common start and end of the programs: SECONDS and options on the command line, "ready", the operations at the end."""
 
 import sys
 import time
@@ -9,14 +9,14 @@ operations = 0
 _start = 0.0
 
 
-def say(line):
+def print_line(line):
     print(line, flush=True)
 
 
 def ready():
     global _start
     _start = time.monotonic()
-    say("ready")
+    print_line("ready")
 
 
 def going():
@@ -29,4 +29,4 @@ def done():
 
 
 def finish():
-    say(f"operations {operations} in {time.monotonic() - _start:.3f} s")
+    print_line(f"operations {operations} in {time.monotonic() - _start:.3f} s")

@@ -1,4 +1,4 @@
-"""Counts stock into a database of SQLite with a write-ahead log: a transaction for each item; cured: one for 500."""
+"""Counts stock into an SQLite database with a write-ahead log, one transaction per item. Cured: one per 500."""
 
 import os
 import sqlite3

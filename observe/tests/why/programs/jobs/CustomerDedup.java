@@ -6,11 +6,15 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Finds customers that were entered twice: those of one town whose names are nearly the same. CustomerDedup SECONDS [--cured] */
+/**
+ * Finds customers that were entered twice: those of one town whose names are nearly the same. CustomerDedup
+ * SECONDS [--cured]
+ */
 public final class CustomerDedup {
   record Customer(String name, String town) {}
 
-  private static final String[] SYLLABLES = {"an", "ber", "che", "do", "el", "fri", "ga", "hol", "in", "ka", "lo", "mar", "ne", "ste", "ulm", "wa"};
+  private static final String[] SYLLABLES = {"an", "ber", "che", "do", "el", "fri", "ga", "hol", "in", "ka", "lo",
+      "mar", "ne", "ste", "ulm", "wa"};
   private static final int TOWNS = 600;
   private static final int CANDIDATES = 30;
 

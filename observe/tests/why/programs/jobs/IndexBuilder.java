@@ -8,7 +8,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** Builds an index of documents: words, their stems, the places where they stand, packed. IndexBuilder SECONDS */
 public final class IndexBuilder {
-  private static final String[] STEMS = {"water", "light", "house", "travel", "count", "paint", "answer", "garden", "signal", "bridge", "table", "letter"};
+  private static final String[] STEMS = {"water", "light", "house", "travel", "count", "paint", "answer", "garden",
+      "signal", "bridge", "table", "letter"};
   private static final String[] ENDINGS = {"", "s", "ed", "ing", "er"};
   private static final int DOCUMENT_WORDS = 400;
   private static final int SEGMENT_DOCUMENTS = 200;
@@ -18,7 +19,8 @@ public final class IndexBuilder {
   static String fetch(SplittableRandom random) {
     StringBuilder text = new StringBuilder();
     for (int i = 0; i < DOCUMENT_WORDS; i++) {
-      text.append(STEMS[random.nextInt(STEMS.length)]).append(ENDINGS[random.nextInt(ENDINGS.length)]).append(random.nextInt(40)).append(' ');
+      text.append(STEMS[random.nextInt(STEMS.length)]).append(ENDINGS[random.nextInt(ENDINGS.length)])
+          .append(random.nextInt(40)).append(' ');
     }
     return text.toString();
   }

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Quotes the shipping of orders: asks the carrier for its rate, then packs the order into parcels. SECONDS CARRIER_PORT [--cured=hot-method] */
+/** Quotes shipping: requests the carrier's rate, then packs the order. SECONDS CARRIER_PORT [--cured=hot-method] */
 public final class ShippingQuotes {
   private static final int WORKERS = 2;
   private static final int ITEMS = 300;
@@ -73,7 +73,8 @@ public final class ShippingQuotes {
     SplittableRandom random = new SplittableRandom(worker);
     try (Socket carrier = new Socket(InetAddress.getLoopbackAddress(), carrierPort)) {
       carrier.setTcpNoDelay(true);
-      BufferedReader in = new BufferedReader(new InputStreamReader(carrier.getInputStream(), StandardCharsets.US_ASCII));
+      BufferedReader in = new BufferedReader(new InputStreamReader(carrier.getInputStream(),
+          StandardCharsets.US_ASCII));
       OutputStream out = carrier.getOutputStream();
       while (true) {
         out.write(("RATE " + random.nextInt(10_000) + '\n').getBytes(StandardCharsets.US_ASCII));
@@ -89,7 +90,8 @@ public final class ShippingQuotes {
 
   public static void main(String[] args) throws Exception {
     int seconds = args.length > 0 ? Integer.parseInt(args[0]) : 60;
-    ShippingQuotes job = new ShippingQuotes(Integer.parseInt(args[1]), List.of(args).contains("--cured=hot-method") ? 0 : 3600);
+    ShippingQuotes job = new ShippingQuotes(Integer.parseInt(args[1]),
+        List.of(args).contains("--cured=hot-method") ? 0 : 3600);
     for (int i = 1; i <= WORKERS; i++) {
       int worker = i;
       Thread thread = new Thread(() -> job.run(worker), "quotes-" + worker);

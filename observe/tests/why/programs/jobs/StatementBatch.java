@@ -46,7 +46,8 @@ public final class StatementBatch {
   static BigDecimal interest(Map<LocalDate, BigDecimal> balances) {
     BigDecimal interest = BigDecimal.ZERO;
     for (BigDecimal balance : balances.values()) {
-      interest = interest.add(balance.multiply(new BigDecimal("0.0125")).divide(BigDecimal.valueOf(365), 6, RoundingMode.HALF_EVEN));
+      interest = interest.add(balance.multiply(new BigDecimal("0.0125")).divide(BigDecimal.valueOf(365), 6,
+          RoundingMode.HALF_EVEN));
     }
     return interest.setScale(2, RoundingMode.HALF_EVEN);
   }
@@ -54,7 +55,8 @@ public final class StatementBatch {
   static String page(List<Booking> bookings, BigDecimal interest) {
     StringBuilder page = new StringBuilder();
     for (Booking booking : bookings) {
-      page.append(booking.day()).append("  ").append(booking.text()).append("  ").append(booking.amount().toPlainString()).append('\n');
+      page.append(booking.day()).append("  ").append(booking.text()).append("  ")
+          .append(booking.amount().toPlainString()).append('\n');
     }
     return page.append("Interest ").append(interest).toString();
   }

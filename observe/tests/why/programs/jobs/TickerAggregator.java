@@ -18,7 +18,8 @@ public final class TickerAggregator {
   private final LongAdder ticks = new LongAdder();
 
   private static String message(SplittableRandom random) {
-    return "share=S" + random.nextInt(SHARES) + ",price=" + (1000 + random.nextInt(500)) / 10.0 + ",volume=" + random.nextInt(900)
+    return "share=S" + random.nextInt(SHARES) + ",price=" + (1000 + random.nextInt(500)) / 10.0 + ",volume="
+        + random.nextInt(900)
         + ",venue=X" + random.nextInt(30) + ",trader=T" + random.nextInt(500);
   }
 
@@ -28,12 +29,14 @@ public final class TickerAggregator {
       String[] pair = part.split("=");
       tags.put(pair[0], pair[1]);
     }
-    return new Tick(tags.get("share"), Double.parseDouble(tags.get("price")), Integer.parseInt(tags.get("volume")), tags);
+    return new Tick(tags.get("share"), Double.parseDouble(tags.get("price")), Integer.parseInt(tags.get("volume")),
+        tags);
   }
 
   private static Bar join(Bar bar, Tick tick) {
     String source = tick.tags().get("venue") + '/' + tick.tags().get("trader");
-    return new Bar(Math.min(bar.low(), tick.price()), Math.max(bar.high(), tick.price()), bar.volume() + tick.volume(), source);
+    return new Bar(Math.min(bar.low(), tick.price()), Math.max(bar.high(), tick.price()),
+        bar.volume() + tick.volume(), source);
   }
 
   private void run(int feed) {

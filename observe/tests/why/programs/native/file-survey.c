@@ -24,7 +24,8 @@ static _Atomic int ending;
 static void path_of(int file, char *path, size_t bytes) { snprintf(path, bytes, "%s/%d.txt", folder, file); }
 
 static void make_files(void) {
-  static const char *const words[] = {"river", "stone", "a", "bridge", "of", "light", "and", "winter\n", "house", "the", "sea\n"};
+  static const char *const words[] = {"river", "stone", "a", "bridge", "of", "light", "and", "winter\n", "house",
+      "the", "sea\n"};
   uint32_t r = 12345;
   for (int i = 0; i < FILES; i++) {
     char path[64];
@@ -77,7 +78,8 @@ static void moments(struct survey *s, const unsigned char *bytes, ssize_t n) {
   }
 }
 
-static void (*const measures[])(struct survey *, const unsigned char *, ssize_t) = {count_words, count_bytes, checksum, moments};
+static void (*const measures[])(struct survey *, const unsigned char *, ssize_t) = {count_words, count_bytes,
+    checksum, moments};
 
 static void survey_file(int file) {
   char path[64];

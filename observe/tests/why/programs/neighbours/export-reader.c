@@ -14,7 +14,8 @@ static long pause_us;
 
 static void *partner(void *unused) {
   (void)unused;
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port),
+      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   char bytes[READ_BYTES];
   for (;;) {
     int fd = socket(AF_INET, SOCK_STREAM, 0), window = 8 << 10;

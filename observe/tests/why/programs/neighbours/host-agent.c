@@ -1,4 +1,4 @@
-// An agent of a host: its collectors read what the kernel says of every process and keep digests. host-agent SECONDS COLLECTORS
+// A host agent: its collectors read the kernel's data of every process and keep digests. host-agent SECONDS COLLECTORS
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,7 @@
 // Clients of a line service: each connection sends a line and waits for the line that answers it.
-// One that is told BUSY waits a little. line-client SECONDS PORT CONNECTIONS INTERVAL_US; one request per interval, 0 for no limit
+// After the answer BUSY it waits a little. line-client SECONDS PORT CONNECTIONS INTERVAL_US; one request per interval,
+// 0
+// for no limit
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -21,7 +23,8 @@ static long now_us(void) {
 }
 
 static void *connection(void *number) {
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port),
+      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
   if (connect(fd, (struct sockaddr *)&address, sizeof address)) return NULL;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -1,4 +1,4 @@
-// A remote service: answers each line with a line, DELAY_US after it came. line-server SECONDS DELAY_US; prints its port
+// A remote service: answers each line with a line after DELAY_US. line-server SECONDS DELAY_US; prints its port
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <pthread.h>

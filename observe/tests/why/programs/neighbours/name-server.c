@@ -1,4 +1,4 @@
-// A resolver that knows every name: answers each query DELAY_MS after it came, A with 127.0.0.1, others with nothing.
+// A resolver that knows every name: answers each query after DELAY_MS, A with 127.0.0.1, others with nothing.
 // name-server SECONDS DELAY_MS; listens on 127.0.0.153, port 53
 #include <arpa/inet.h>
 #include <poll.h>

@@ -32,7 +32,7 @@ public final class AccountService {
     }
   }
 
-  /** Connections that are open; one at a time has each. */
+  /** Open connections, each used by one thread at a time. */
   static final class ConnectionPool {
     private final BlockingQueue<Connection> idle;
 

@@ -12,7 +12,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Checks out baskets: sums them, asks the tax office's service for the tax, answers. CheckoutService SECONDS TAX_PORT */
+/**
+ * Checks out baskets: sums them, asks the tax office's service for the tax, answers. CheckoutService SECONDS
+ * TAX_PORT
+ */
 public final class CheckoutService {
   /** The service that knows taxes; a line out, a line back. */
   static final class TaxClient {

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /** Takes events from devices and stores them afterwards. EventIntake SECONDS STORE_PORT [--cured] */
 public final class EventIntake {
-  /** Where events are kept; a line out, a line back. */
+  /** Store of events; one line out, one line back. */
   static final class EventStore {
     private final BufferedReader in;
     private final OutputStream out;
@@ -50,7 +50,8 @@ public final class EventIntake {
 
   EventIntake(int storePort, int threads) {
     store = ThreadLocal.withInitial(() -> new EventStore(storePort));
-    executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(EVENTS_WAITING_MAX));
+    executor = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS,
+        new LinkedBlockingQueue<>(EVENTS_WAITING_MAX));
   }
 
   private void keep(String event) {

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Tells shops about their orders, each at the host that the shop registered. NotificationSender SECONDS PORT */
+/** Notifies shops of their orders, each at the host that the shop registered. NotificationSender SECONDS PORT */
 public final class NotificationSender {
   private static final int SHOPS = 100_000;
   private static final int SENDERS = 6;

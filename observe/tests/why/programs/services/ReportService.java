@@ -33,7 +33,8 @@ public final class ReportService {
     List<Row> rows = new ArrayList<>(count);
     for (int i = from; i < from + count; i++) {
       String region = REGIONS[i % REGIONS.length];
-      rows.add(new Row("E" + export + "-" + i, region, "article " + (i * 31L + export) % 9973, (i * 17 % 100_000) / 100.0 + " EUR"));
+      rows.add(new Row("E" + export + "-" + i, region, "article " + (i * 31L + export) % 9973,
+          (i * 17 % 100_000) / 100.0 + " EUR"));
     }
     return rows;
   }
@@ -66,7 +67,8 @@ public final class ReportService {
     List<Sale> sales = new ArrayList<>();
     for (int i = 0; i < 200; i++) {
       String article = "article " + random.nextInt(400);
-      sales.add(new Sale(REGIONS[random.nextInt(REGIONS.length)], article, random.nextInt(10_000), 1 + random.nextInt(5)));
+      sales.add(new Sale(REGIONS[random.nextInt(REGIONS.length)], article, random.nextInt(10_000),
+          1 + random.nextInt(5)));
     }
     return sales;
   }

@@ -14,7 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Looks after sessions: each request is counted, its session is renewed, its answer is signed. SessionGateway SECONDS */
+/** Manages sessions: counts each request, renews its session, signs its answer. SessionGateway SECONDS */
 public final class SessionGateway {
   record Session(String user, long renewedMillis, int requests) {}
 

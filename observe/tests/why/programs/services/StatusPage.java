@@ -15,14 +15,15 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
-/** A status page over HTTP that a probe asks for now and then. StatusPage SECONDS */
+/** A status page over HTTP that a probe requests now and then. StatusPage SECONDS */
 public final class StatusPage {
   private static final long PROBE_INTERVAL_MS = 40;
   private final LongAdder served = new LongAdder();
 
   private void answer(HttpExchange exchange) throws IOException {
     long upMillis = ManagementFactory.getRuntimeMXBean().getUptime();
-    byte[] page = ("{\"status\": \"up\", \"uptime_ms\": " + upMillis + ", \"served\": " + served.sum() + "}").getBytes(StandardCharsets.UTF_8);
+    byte[] page = ("{\"status\": \"up\", \"uptime_ms\": " + upMillis + ", \"served\": " + served.sum() + "}")
+        .getBytes(StandardCharsets.UTF_8);
     exchange.getResponseHeaders().set("Content-Type", "application/json");
     exchange.sendResponseHeaders(200, page.length);
     try (OutputStream body = exchange.getResponseBody()) {
@@ -51,7 +52,8 @@ public final class StatusPage {
     URI uri = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/status");
     HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     HttpRequest request = HttpRequest.newBuilder(uri).build();
-    ScheduledExecutorService probe = Executors.newSingleThreadScheduledExecutor(work -> new Thread(work, "health-probe"));
+    ScheduledExecutorService probe
+        = Executors.newSingleThreadScheduledExecutor(work -> new Thread(work, "health-probe"));
     probe.scheduleAtFixedRate(() -> probe(client, request), 0, PROBE_INTERVAL_MS, TimeUnit.MILLISECONDS);
     Thread.sleep(2000);
     System.out.println("ready");

@@ -39,7 +39,7 @@ import org.yunti.web.delivery.ClientValue;
 import org.yunti.web.velocity.CompilingResourceManager;
 import org.yunti.web.velocity.output.ByteWriter;
 
-/** Tests of the pages' scripts in a browser: the final document equals that of a page without scripts. */
+/** Tests of the pages' scripts in a browser: the final document equals a page without scripts. */
 class BrowserTest {
   private static final List<String> BROWSERS = List.of("chromium", "chromium-browser", "google-chrome");
   private static final int SECONDS_MAX = 60;

@@ -35,7 +35,8 @@ public final class Rewriter implements ClassFileTransformer {
       "java.lang.YuntiTrace", "java.lang.ref.", "java.lang.invoke.", "java.util.concurrent.atomic.", "jdk.internal.",
       "sun.instrument.", "java.lang.instrument.");
   private static final Set<String> BOXES = Set.of("java.lang.Boolean", "java.lang.Character",
-      "java.lang.Byte", "java.lang.Short", "java.lang.Integer", "java.lang.Long", "java.lang.Float", "java.lang.Double");
+      "java.lang.Byte", "java.lang.Short", "java.lang.Integer", "java.lang.Long", "java.lang.Float",
+      "java.lang.Double");
 
   private record News(int number, String text) {}
 
