@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * of the attempt decides: the third attempt declines, and so does the last one that the job allows. A first repeat without a mark
  * stays native, because most are speculative attempts and attempts of a node that was lost.
  *
- * <p>LocalJobRunner makes one attempt a task: there a failure of native code ends the job.
+ * <p>LocalJobRunner and uber jobs make one attempt a task: there a failure of native code ends the job.
  */
 public final class Fallback {
   /** The directory of the marks, in the staging directory of the job. Each mark has the name of a task. */
@@ -44,11 +44,11 @@ public final class Fallback {
     int repeat = attempt.getId() % ATTEMPTS_A_MASTER;
     boolean isMap = attempt.getTaskType() == TaskType.MAP;
     int attemptsMax = isMap ? job.getMaxMapAttempts() : job.getMaxReduceAttempts();
-    if (repeat > 0 && repeat >= Math.min(REPEATS_MAX, attemptsMax - 1)) {
-      throw new Declined("attempt " + repeat + " after attempts that failed");
-    }
     if (attempt.getId() > 0 && isMarked(job, attempt)) {
       throw new Declined("native code failed in an earlier attempt");
+    }
+    if (repeat > 0 && repeat >= Math.min(REPEATS_MAX, attemptsMax - 1)) {
+      throw new Declined("earlier attempts failed or were killed");
     }
   }
 
@@ -65,7 +65,7 @@ public final class Fallback {
     String reason = String.valueOf(why instanceof IOException ? why.getMessage() : why);
     String message =
         "native code failed in " + attempt + ": " + reason + "; "
-            + (isMarked ? "the next attempt runs Hadoop's own code" : "the third and the last attempt run Hadoop's own code");
+            + (isMarked ? "any further attempt" : "the third and the last attempt") + " of the task runs Hadoop's own code";
     LOG.error(message, why);
     return new NativeFailure(message, why);
   }

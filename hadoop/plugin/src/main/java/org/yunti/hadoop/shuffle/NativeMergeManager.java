@@ -58,6 +58,9 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   private final Cleaner.Cleanable cleanable;
   private final TaskTime time;
 
+  /** Set once the merge failed under the reducer. One that catches the exception and goes on gets it again. */
+  private IOException failure;
+
   /** Of segments that are fetched or there; all that follows is guarded by this. */
   private long used;
 
@@ -234,12 +237,12 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     ProgressTicker ticker = new ProgressTicker(() -> NativeReduceInput.ticks(number), context.getReporter());
     try {
       NativeReduceInput.open(number);
+      context.getSpilledRecordsCounter().increment(NativeReduceInput.spilledRecords(number));
     } catch (IOException | RuntimeException | LinkageError e) {
       throw CombineFeed.of(combiner, e, this::failed);
     } finally {
       ticker.stop();
     }
-    context.getSpilledRecordsCounter().increment(NativeReduceInput.spilledRecords(number));
     time.lap(Stage.MERGE);
     if (isNative) {
       return new RecordFrames(into -> 0, new Progress(), 0);
@@ -248,12 +251,16 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   }
 
   private int next(byte[] into) throws IOException {
+    if (failure != null) {
+      throw failure;
+    }
     long start = System.nanoTime();
     int length;
     try {
       length = NativeReduceInput.next(number(), into);
     } catch (IOException | RuntimeException | LinkageError e) {
-      throw failed(e);
+      failure = failed(e);
+      throw failure;
     }
     time.within(Stage.MERGE, System.nanoTime() - start);
     return length;
