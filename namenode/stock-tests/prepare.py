@@ -11,8 +11,6 @@ import layout
 from failure import Failure
 
 POM = os.path.join(layout.SOURCE, "pom.xml")
-PLUGIN_POM = os.path.join(layout.ROOT, "namenode/plugin/pom.xml")
-JAVA = sorted(glob.glob(os.path.join(layout.SOURCE, "java/*.java")))
 LISTENERS = "META-INF/services/org.junit.platform.launcher.TestExecutionListener"
 # Maven downloads 100 MB the first time.
 SECONDS_MAX = 900
@@ -70,7 +68,7 @@ def _jars():
 
 def _classes():
     os.makedirs(os.path.join(layout.CLASSES, os.path.dirname(LISTENERS)), exist_ok=True)
-    _run("Recorder and Probe do not compile", "javac", "-proc:none", "-cp", os.path.join(layout.LIB, "*"), "-d", layout.CLASSES, *JAVA)
+    _run("Recorder and Probe do not compile", "javac", "-proc:none", "-cp", os.path.join(layout.LIB, "*"), "-d", layout.CLASSES, *layout.JAVA)
     with open(os.path.join(layout.CLASSES, LISTENERS), "w", encoding="ascii") as file:
         file.write("Recorder\n")
 
@@ -80,7 +78,7 @@ def prepare(is_plugin_needed):
     _jars()
     _classes()
     if is_plugin_needed:
-        _run("the plug-in cannot be built", "mvn", "-q", "-B", "-f", PLUGIN_POM, "package", "-DskipTests")
+        _run("the plug-in cannot be built", "mvn", "-q", "-B", "-f", layout.PLUGIN_POM, "package", "-DskipTests")
 
 
 def resource(jar, name):

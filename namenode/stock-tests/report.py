@@ -46,7 +46,7 @@ def plugin(test, variant):
     """Whether it was at work."""
     if any(run["reached"] for run in variant.of(test)):
         return "at work"
-    what = VARIANTS[variant.name].probe[0]
+    what = VARIANTS[variant.name].probe[0] if VARIANTS[variant.name].probe else "plug-in"
     return f"the test sets the {what} itself" if what in test.sets else "not reached"
 
 

@@ -79,6 +79,7 @@ def compiled_twice(compiler):
 # A job on a cluster takes half a minute, most of it JVMs that start: one of each kind here, all of them in `make test-full-hadoop`.
 JOBS = ("an_unmodified_job_with_settings_alone", "the_fat_nodes_job_unchanged", "a_class_library", "side_files_and_compressed_output",
         "a_reduce_task_that_is_killed_while_it_fetches", "the_cluster_is_checked", "a_report_needs_a_job")
+FALLBACKS = ("a_runtime_exception", "the_last_attempt", "jvms_that_die_once_stay_native")
 JOB_FILES = ("Sources.test_each_split_goes_through_its_mapper", "NamedOutputs.test_of_mappers_and_of_reducers", "Chains.test_each_job_feeds_the_next",
              "Chains.test_a_failure_leaves_nothing", "KeyOrders.test_secondary_sort")
 
@@ -122,6 +123,9 @@ SUITES = [
           counts.of_conformance),
     Suite("hadoop", "classes of the plug-in", [["mvn", "-B", "-f", "hadoop/plugin/pom.xml", "test"]], counts.of_surefire),
     Suite("hadoop", "licences in the jar", [[PYTHON, "hadoop/tests/licences_test.py"]], counts.of_unittest),
+    Suite("hadoop", "native code that fails, on a cluster",
+          [["make", "-s", "hadoop"], [PYTHON, "hadoop/tests/faults/fallback_test.py", *(f"Fallback.test_{name}" for name in FALLBACKS)]], counts.of_unittest),
+    Suite("hadoop", "Hadoop's own tests of the collector", [["make", "-s", "hadoop"], [PYTHON, "hadoop/stock-tests/run.py", "--quick"]]),
     on_a_cluster("jobs on a cluster", "jobs", [f"Jobs.test_{name}" for name in JOBS]),
     on_a_cluster("job files on a cluster", "job_files", JOB_FILES),
     Suite("hadoop", "the cluster itself", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]], counts.of_unittest),

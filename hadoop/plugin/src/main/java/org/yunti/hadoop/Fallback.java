@@ -65,7 +65,7 @@ public final class Fallback {
     String reason = String.valueOf(why instanceof IOException ? why.getMessage() : why);
     String message =
         "native code failed in " + attempt + ": " + reason + "; "
-            + (isMarked ? "any further attempt" : "the third and the last attempt") + " of the task runs Hadoop's own code";
+            + "Hadoop's own code runs " + (isMarked ? "any further attempt" : "the third and the last attempt") + " of the task";
     LOG.error(message, why);
     return new NativeFailure(message, why);
   }
