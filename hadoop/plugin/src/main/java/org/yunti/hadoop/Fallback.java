@@ -19,9 +19,9 @@ import org.slf4j.LoggerFactory;
  *   attempt 1   finds the mark     ->  declines before its first record: Hadoop's own code runs
  * </pre>
  *
- * <p>A JVM that ends at once (a signal, the kernel's out-of-memory killer, YARN's memory limit) leaves no mark. For this the number
- * of the attempt decides: the third attempt declines, and so does the last one that the job allows. A first repeat without a mark
- * stays native, because most are speculative attempts and attempts of a node that was lost.
+ * <p>A JVM that ends at once (a signal, the kernel's out-of-memory killer, YARN's memory limit) leaves no mark. Therefore the third
+ * attempt declines ({@code yunti.hadoop.native.attempts}), and so does the last one that the job allows. A first repeat without a
+ * mark stays native, because most are speculative attempts and attempts of a node that was lost.
  *
  * <p>LocalJobRunner and uber jobs make one attempt a task: there a failure of native code ends the job.
  */
@@ -29,8 +29,10 @@ public final class Fallback {
   /** The directory of the marks, in the staging directory of the job. Each mark has the name of a task. */
   private static final String MARKS = "yunti-native-failures";
 
-  /** From this repeat on an attempt declines, with or without a mark. */
-  private static final int REPEATS_MAX = 2;
+  /** Number of attempts of a task that native code serves if none of them leaves a mark. */
+  private static final String ATTEMPTS = "yunti.hadoop.native.attempts";
+
+  private static final int ATTEMPTS_DEFAULT = 2;
 
   /** After a restart of the application master the attempts are numbered from the next multiple of this. */
   private static final int ATTEMPTS_A_MASTER = 1000;
@@ -47,7 +49,7 @@ public final class Fallback {
     if (attempt.getId() > 0 && isMarked(job, attempt)) {
       throw new Declined("native code failed in an earlier attempt");
     }
-    if (repeat > 0 && repeat >= Math.min(REPEATS_MAX, attemptsMax - 1)) {
+    if (repeat > 0 && repeat >= Math.min(job.getInt(ATTEMPTS, ATTEMPTS_DEFAULT), attemptsMax - 1)) {
       throw new Declined("earlier attempts failed or were killed");
     }
   }

@@ -71,6 +71,9 @@ class FallbackTest {
     served(attempt('r', 0, 0));
     served(attempt('r', 0, 1));
     declined(attempt('r', 0, 2), REPEATED);
+    job.setInt("yunti.hadoop.native.attempts", 3);
+    served(attempt('r', 0, 2));
+    declined(attempt('r', 0, 3), REPEATED);
     job.setMaxReduceAttempts(2);
     declined(attempt('r', 0, 1), REPEATED);
     served(attempt('m', 0, 1));

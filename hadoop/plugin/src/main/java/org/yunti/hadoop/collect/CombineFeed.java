@@ -21,7 +21,7 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
   private final RecordBatch out = new RecordBatch(BATCH_BYTES);
   private final Counters.Counter outputRecords;
   private final Reporter reporter;
-  private final RecordFrames in = new RecordFrames(this::nextBatch, null, 0);
+  private final RecordFrames in = new RecordFrames(this::nextBatch, 0);
 
   private long feed;
   /** Thrown by the combiner, or by what it writes its records with. */

@@ -62,7 +62,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   private Counters.Counter byteCounter;
   private long bytes;
   private TaskTime time;
-  /** Set once a native call failed. A mapper that catches the exception and goes on must not lose records: Hadoop's own collector throws again too. */
+  /** Set once a native call failed: it is thrown again, as in Hadoop's own collector, to a mapper that catches it and goes on. */
   private IOException failure;
 
   @Override

@@ -19,7 +19,6 @@ import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.task.reduce.ExceptionReporter;
 import org.apache.hadoop.mapreduce.task.reduce.MapOutput;
 import org.apache.hadoop.mapreduce.task.reduce.MergeManager;
-import org.apache.hadoop.util.Progress;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.yunti.hadoop.Declined;
@@ -44,6 +43,9 @@ import org.yunti.hadoop.task.NativeJob;
 public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(NativeMergeManager.class);
   private static final Cleaner CLEANER = Cleaner.create();
+
+  /** Two lengths of -1. */
+  private static final int END_BYTES = 2;
 
   private static final Map<String, NativeMergeManager<?, ?>> OF_ATTEMPTS = new ConcurrentHashMap<>();
 
@@ -155,12 +157,23 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
       if (!onDisk && used > memory.limitBytes()) {
         return null;
       }
-      total += requestedSize;
+      total += recordBytes(requestedSize);
       if (!onDisk) {
         used += requestedSize;
       }
     }
     return new NativeSegment<>(this, mapId, requestedSize, onDisk);
+  }
+
+  /** Bytes of the records of a segment, without the mark at its end. */
+  private static long recordBytes(long segmentBytes) {
+    return Math.max(0, segmentBytes - END_BYTES);
+  }
+
+  /** A segment is given up; Hadoop fetches it again. */
+  synchronized void aborted(long requestedSize, long reserved) {
+    total -= recordBytes(requestedSize);
+    used -= reserved;
   }
 
   /** The input of a reduce attempt in this JVM, for a reducer that is native. */
@@ -245,9 +258,9 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     }
     time.lap(Stage.MERGE);
     if (isNative) {
-      return new RecordFrames(into -> 0, new Progress(), 0);
+      return new RecordFrames(into -> 0, 0);
     }
-    return new RecordFrames(this::next, new Progress(), total);
+    return new RecordFrames(this::next, total);
   }
 
   private int next(byte[] into) throws IOException {

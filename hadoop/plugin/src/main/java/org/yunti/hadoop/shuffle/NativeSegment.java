@@ -96,7 +96,7 @@ final class NativeSegment<K, V> extends MapOutput<K, V> {
         throw ended(e);
       }
     }
-    manager.reserveMore(-reserved);
+    manager.aborted(getSize(), reserved);
     reserved = 0;
   }
 
