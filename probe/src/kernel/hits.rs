@@ -3,11 +3,11 @@
 use libbpf_rs::{Link, Object, RawTracepointOpts, RingBuffer};
 use yunti_base::{Code, Error, Result};
 
-use super::programs::{
+use super::stacks::{StackEvents, load_with_stacks};
+use crate::code::Function;
+use crate::programs::{
     Account, Records, account, attached, half, lookup, map, program, put, ring, uprobe, values, word,
 };
-use super::stacks::{StackEvents, load_with_stacks};
-use crate::native::Function;
 use crate::target::Process;
 
 /// Registers that carry arguments.

@@ -25,8 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::control::Control;
-use super::holder::{BEAT_MS, Holder};
-use super::leftovers::Other;
+use super::holder::{BEAT_MS, Holder, Other};
 use super::{FRESH, OLDER, TEMPORARY};
 use crate::env::{Clock, Env, File, Files, Heartbeat, LockScope, NamedFile};
 use yunti_base::{Code, Error, Result};

@@ -62,6 +62,15 @@ impl Holder {
     }
 }
 
+/// Another job that has the claim.
+pub(super) enum Other {
+    /// It is gone, or changed: try again.
+    Gone,
+    Alive(Holder),
+    /// Alive or dead. The directory has not been changed for less than this many milliseconds.
+    Unknown(u64),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,7 +17,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 
 use super::claim::{Claim, Held, LOCK, WAIT_MS, exists, remove_any};
-use super::holder::{BEAT_MS, Holder};
+use super::holder::{BEAT_MS, Holder, Other};
 use crate::env::{LockScope, NamedFile};
 use yunti_base::{Code, Error, Result};
 
@@ -26,15 +26,6 @@ const BEATS_MISSED_MS: u64 = if cfg!(debug_assertions) { 3_000 } else { 300_000 
 
 /// Milliseconds without a change after which a directory without a lock or beats belongs to nobody: one day.
 const ABANDONED_MS: u64 = 24 * 3600 * 1000;
-
-/// Another job that has the claim.
-pub(super) enum Other {
-    /// It is gone, or changed: try again.
-    Gone,
-    Alive(Holder),
-    /// Alive or dead. The directory has not been changed for less than this many milliseconds.
-    Unknown(u64),
-}
 
 impl Claim {
     /// Finds out if the job that has the claim is alive, and removes what it left if it is dead.

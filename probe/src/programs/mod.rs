@@ -1,5 +1,7 @@
 //! Programs of `bpf/`: loading for one process, ring buffers and accounts.
 
+pub mod tracepoint;
+
 use std::cell::RefCell;
 use std::os::fd::RawFd;
 use std::rc::Rc;
@@ -9,7 +11,7 @@ use libbpf_rs::{
 };
 use yunti_base::{Code, Error, Result};
 
-use crate::native::Function;
+use crate::code::Function;
 use crate::target::Process;
 
 /// Constants of a program.

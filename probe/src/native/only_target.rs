@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd};
 use libbpf_rs::{Link, Object};
 use yunti_base::Result;
 
-use super::programs::{Settings, attached, load, program};
+use crate::programs::{Settings, attached, load, program};
 use crate::target::Process;
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/samples.bpf.o"));

@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use libbpf_rs::{AsRawLibbpf, Iter, Link, Object, ProgramMut};
 use yunti_base::{Code, Error, Result};
 
-use super::programs::{Settings, attached, half, load, program, word};
+use crate::programs::{Settings, attached, half, load, program, word};
 use crate::target::Process;
 
 static IMAGE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/threads.bpf.o"));
@@ -45,7 +45,7 @@ pub enum At {
     Processor,
     /// At the same position as at the previous reading.
     Same,
-    /// Off the processor. Registers as in [`crate::native::REGISTERS`]; addresses in the kernel, innermost first.
+    /// Off the processor. Registers as in [`super::REGISTERS`]; addresses in the kernel, innermost first.
     Away { registers: Vec<u64>, kernel: Vec<u64> },
 }
 
@@ -110,7 +110,7 @@ fn threads(mut bytes: &[u8]) -> Vec<Thread> {
             _ => {
                 let Some((place, rest)) = bytes.split_at_checked(PLACE_BYTES) else { break };
                 bytes = rest;
-                let count = crate::native::REGISTERS.count_ones() as usize;
+                let count = super::REGISTERS.count_ones() as usize;
                 At::Away {
                     registers: (0..count).map(|n| word(place, n)).collect(),
                     kernel: (REGISTERS_MAX..).map(|n| word(place, n)).take_while(|a| *a != 0).collect(),
