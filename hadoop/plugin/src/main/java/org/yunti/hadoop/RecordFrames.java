@@ -6,15 +6,18 @@ import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
 
 /**
- * Sorted records of native code as Hadoop iterates over them: they come in batches, without an object or a native call a record
- * (the format is in {@code frames.rs}).
+ * Iterator over sorted records of native code. Records arrive in batches ({@code frames.rs} defines the format),
+ * without an object or a native call per record.
  */
 public final class RecordFrames implements RawKeyValueIterator {
   private static final int BATCH_BYTES = 128 << 10;
 
-  /** Where batches come from. */
+  /** Source of the batches. */
   public interface Source {
-    /** The next records; 0 at the end; negative: the bytes that they need, and the next call gives them. */
+    /**
+     * Writes the next records into {@code into}. Returns the number of bytes written, 0 at the end, or the negated size
+     * that the next call needs.
+     */
     int next(byte[] into) throws IOException;
   }
 
@@ -28,14 +31,14 @@ public final class RecordFrames implements RawKeyValueIterator {
   private int position;
   private long bytesBefore;
 
-  /** {@code progress} goes from 0 to 1 with the bytes that were read of {@code expectedBytes}; null: nobody asks. */
+  /** {@code progress}, if not null, goes from 0 to 1 with the bytes read out of {@code expectedBytes}. */
   public RecordFrames(Source source, Progress progress, long expectedBytes) {
     this.source = source;
     this.progress = progress;
     this.expectedBytes = expectedBytes;
   }
 
-  /** Begins another partition. */
+  /** Prepares for another partition. */
   public void restart() {
     length = 0;
     position = 0;
