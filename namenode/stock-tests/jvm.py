@@ -68,8 +68,8 @@ class Jvm:
         # Some tests write beside the classes, as in Hadoop's own build.
         for part in ("conf", "data", "tmp", "log", "target/test-classes"):
             os.makedirs(os.path.join(self.folder, part))
-        for site, jar in (("core-site.xml", "hadoop-common"), ("hdfs-site.xml", "hadoop-hdfs")):
-            base = prepare.resource(f"{jar}-3.5.0-test-sources.jar", site)
+        for site, jar in layout.SITES:
+            base = prepare.resource(f"{jar}-3.5.0-test-sources.jar", site) if jar else "<configuration></configuration>"
             _site(os.path.join(self.folder, "conf", site), base, variant.properties)
         self.results = os.path.join(self.folder, "results.jsonl")
         self.output = os.path.join(self.folder, "output")

@@ -7,6 +7,7 @@
       work/VARIANT/CLASS/       folder of a running class; kept with its output after a failure
 """
 
+import glob
 import os
 
 SOURCE = os.path.dirname(os.path.abspath(__file__))
@@ -18,3 +19,7 @@ RESOURCES = os.path.join(BUILD, "resources")
 RESULTS = os.path.join(BUILD, "results")
 WORK = os.path.join(BUILD, "work")
 PLUGIN = os.path.join(ROOT, "build/namenode/yunti-namenode/yunti-namenode.jar")
+PLUGIN_POM = os.path.join(ROOT, "namenode/plugin/pom.xml")
+JAVA = sorted(glob.glob(os.path.join(SOURCE, "java/*.java")))
+# The configuration files that variants change, and the jar of test sources that has the tests' own one (None: there is none).
+SITES = (("core-site.xml", "hadoop-common"), ("hdfs-site.xml", "hadoop-hdfs"))

@@ -11,8 +11,6 @@ import layout
 from failure import Failure
 
 POM = os.path.join(layout.SOURCE, "pom.xml")
-PLUGIN_POM = os.path.join(layout.ROOT, "namenode/plugin/pom.xml")
-JAVA = sorted(glob.glob(os.path.join(layout.SOURCE, "java/*.java")))
 LISTENERS = "META-INF/services/org.junit.platform.launcher.TestExecutionListener"
 # Seconds; Maven downloads 100 MB the first time.
 SECONDS_MAX = 900
@@ -97,7 +95,7 @@ def _classes():
         os.path.join(layout.LIB, "*"),
         "-d",
         layout.CLASSES,
-        *JAVA,
+        *layout.JAVA,
     )
     with open(os.path.join(layout.CLASSES, LISTENERS), "w", encoding="ascii") as file:
         file.write("Recorder\n")
@@ -108,7 +106,7 @@ def prepare(is_plugin_needed):
     _jars()
     _classes()
     if is_plugin_needed:
-        _run("the plug-in cannot be built", "mvn", "-q", "-B", "-f", PLUGIN_POM, "package", "-DskipTests")
+        _run("the plug-in cannot be built", "mvn", "-q", "-B", "-f", layout.PLUGIN_POM, "package", "-DskipTests")
 
 
 def resource(jar, name):

@@ -50,7 +50,7 @@ def plugin(test, variant):
     """Returns whether the plug-in was active, or the reason."""
     if any(run["reached"] for run in variant.of(test)):
         return "active"
-    what = VARIANTS[variant.name].probe[0]
+    what = VARIANTS[variant.name].probe[0] if VARIANTS[variant.name].probe else "plug-in"
     return f"the test sets the {what} itself" if what in test.sets else "not reached"
 
 

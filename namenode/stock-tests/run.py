@@ -180,7 +180,8 @@ def run(arguments):
         raise Failure(f"no class of {os.path.relpath(LIST)} has {' or '.join(arguments.only)} in its name")
     prepare.prepare(is_plugin_needed=bool(VARIANTS[arguments.variant].plugin))
     for name in (VARIANTS[arguments.variant].control, arguments.variant):
-        check_active(name)
+        if VARIANTS[name].probe:
+            check_active(name)
     session = Session(arguments)
     if not arguments.report:
         session.all(chosen)
@@ -195,13 +196,14 @@ def run(arguments):
     return 1 if summary.is_worse() else 0
 
 
-def parse(words):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parse(words, description):
+    variants = [name for name, variant in VARIANTS.items() if variant.control]
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--variant",
-        default="lock",
-        choices=[name for name, variant in VARIANTS.items() if variant.control],
-        help="test this variant; default: lock",
+        default=variants[0],
+        choices=variants,
+        help=f"test this variant; default: {variants[0]}",
     )
     parser.add_argument("--quick", action="store_true", help="run only the quick classes")
     parser.add_argument(
@@ -233,8 +235,8 @@ def parse(words):
     return arguments
 
 
-def main(words):
-    arguments = parse(words)
+def main(words, description=__doc__):
+    arguments = parse(words, description)
 
     def stop(*_):
         jvm.kill_all()

@@ -94,6 +94,7 @@ JOBS = ("settings_alone_run_an_unmodified_job_natively", "a_job_of_one_machine_r
         "side_files_and_compressed_output",
         "a_reduce_task_killed_during_the_shuffle_is_retried", "check_reports_native_and_declined_parts",
         "report_needs_a_job")
+FALLBACKS = ("a_runtime_exception", "the_last_attempt", "jvms_that_die_once_stay_native")
 JOB_FILES = ("Sources.test_each_source_uses_its_own_mapper",
              "NamedOutputs.test_mappers_and_reducers_write_named_outputs",
              "Chains.test_each_job_feeds_the_next",
@@ -157,6 +158,11 @@ SUITES = [
     Suite("hadoop", "unit tests of the plug-in", [["mvn", "-B", "-f", "hadoop/plugin/pom.xml", "test"]],
           counts.read_surefire),
     Suite("hadoop", "licences in the jar", [[PYTHON, "hadoop/tests/licences_test.py"]], counts.read_unittest),
+    Suite("hadoop", "native code that fails, on a cluster",
+          [["make", "-s", "hadoop"],
+           [PYTHON, "hadoop/tests/faults/fallback_test.py", *(f"Fallback.test_{name}" for name in FALLBACKS)]],
+          counts.read_unittest),
+    Suite("hadoop", "Hadoop's own tests of the collector", [["make", "-s", "hadoop"], [PYTHON, "hadoop/stock-tests/run.py", "--quick"]]),
     cluster_suite("jobs on a cluster", "jobs", [f"Jobs.test_{name}" for name in JOBS]),
     cluster_suite("job files on a cluster", "job_files", JOB_FILES),
     Suite("hadoop", "life cycle of the cluster", [[PYTHON, "hadoop/cluster/tests/cluster_test.py"]],

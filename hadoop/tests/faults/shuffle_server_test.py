@@ -21,7 +21,9 @@ OF_THE_BODY = ["half", "half-hang", "flip", "header-huge-part"]
 MAPS = 3
 # Half a megabyte a map. The handler that hangs is given up soon, and penalties are short.
 SETTINGS = {"flood.maps": MAPS, "flood.records": 5000, "mapreduce.reduce.shuffle.read.timeout": 2000,
-            "mapreduce.reduce.shuffle.retry-delay.max.ms": 300, "mapreduce.job.reduce.slowstart.completedmaps": 1}
+            "mapreduce.reduce.shuffle.retry-delay.max.ms": 300, "mapreduce.job.reduce.slowstart.completedmaps": 1,
+            # Every attempt that fails here failed for a reason of Hadoop's.
+            "yunti.hadoop.native.attempts": 100}
 
 
 def setUpModule():

@@ -13,6 +13,7 @@
 
 mod advise;
 mod bench;
+mod call;
 mod command;
 mod datanode;
 mod jmx;

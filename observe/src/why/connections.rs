@@ -1,8 +1,8 @@
 //! Causes in connections: a full accept queue, and exhausted ephemeral ports.
 
 use super::facts::Facts;
+use super::finding::{Finding, percent};
 use super::listening::Queue;
-use super::rules::{Finding, percent};
 
 /// Overflows of the accept queue in the measurement from which on they count. A single one may be chance.
 const OVERFLOWS_MIN: u64 = 5;

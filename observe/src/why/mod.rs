@@ -1,29 +1,30 @@
 //! The cause that bounds a process: cheap measurements side by side, then details where they suggest it, then rules.
+//! The details are measured by other commands, so they are in `command/why/details.rs`.
 //!
 //! ```text
 //!   watch.rs      first measurement: processor time, waits, collections, page faults, neighbours
 //!   waiting.rs    kind of a thread's wait, by its stack
 //!   facts.rs      results of both measurements
 //!   listening.rs  accept queues and their overflows
-//!   details.rs    second measurement: locks, pages, queues
 //!   reads.rs      reads into the page cache, and requests to the device
 //!   memory.rs     the largest holder of memory
+//!   finding.rs    a cause with its cost, evidence and cure
 //!   rules.rs      causes, each with cost, evidence and cure; more in storage.rs and connections.rs
 //! ```
 
 mod connections;
-mod details;
-mod facts;
+pub mod facts;
+pub mod finding;
 mod listening;
 mod memory;
-mod reads;
+pub mod reads;
 mod rules;
-mod storage;
-mod waiting;
+pub mod storage;
+pub mod waiting;
 mod watch;
 
-pub use details::{measure as measure_details, needs_details};
 pub use facts::{Facts, FaultSummary};
-pub use rules::{Finding, findings};
+pub use finding::Finding;
+pub use rules::findings;
 pub use waiting::Waiting;
 pub use watch::watch;

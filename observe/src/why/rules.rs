@@ -4,23 +4,10 @@
 use std::rc::Rc;
 
 use super::facts::Facts;
+use super::finding::{Finding, PAGE_FAULT_FRAMES, has_frame, of_processor, percent, while_processors_are_free};
 use super::waiting::Waiting;
 use super::{connections, storage};
 use yunti_probe::answer;
-use yunti_probe::stack::Frame;
-
-/// A cause that was found.
-#[derive(Clone, Debug)]
-pub struct Finding {
-    /// Name in the guide: `fair-lock-convoy`.
-    pub cause: &'static str,
-    /// Share of the busy time, 0 to 1.
-    pub cost: f64,
-    /// Sentence that names the resource, its holder, and the place.
-    pub sentence: String,
-    pub evidence: Vec<String>,
-    pub cure: String,
-}
 
 /// Cost below which a cause is not reported.
 const COST_MIN: f64 = 0.15;
@@ -33,16 +20,10 @@ const NEIGHBOUR: &str = "cpu-neighbour";
 /// then waits for each answer without being held up.
 const PEER_WAITERS_MIN: f64 = 0.2;
 
-pub const PAGE_FAULT_FRAMES: [&str; 4] =
-    ["exc_page_fault", "asm_exc_page_fault", "do_user_addr_fault", "handle_mm_fault"];
 const GIVING_BACK_FRAMES: [&str; 6] =
     ["sys_munmap", "sys_madvise", "sys_brk", "unmap_region", "zap_page_range", "do_madvise"];
 const MAPPING_FRAMES: [&str; 7] =
     ["sys_mmap", "sys_munmap", "sys_mprotect", "sys_mremap", "do_mmap", "vm_mmap_pgoff", "sys_madvise"];
-
-pub fn has_frame(frames: &[Frame], names: &[&str]) -> bool {
-    frames.iter().any(|frame| names.iter().any(|name| frame.name.contains(name)))
-}
 
 /// Returns the causes by descending cost; empty if nothing is wrong.
 pub fn findings(facts: &Facts) -> Vec<Finding> {
@@ -62,29 +43,6 @@ pub fn findings(facts: &Facts) -> Vec<Finding> {
     found.retain(|finding| finding.cost >= COST_MIN.max(least(finding) * OF_FIRST));
     found.truncate(FINDINGS_MAX);
     found
-}
-
-pub(super) fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
-}
-
-/// Returns the weight of waits, 0 to 1. It is 1 up to half of the processors
-/// in use, and 0 when all are: waits bound nothing then.
-pub(super) fn while_processors_are_free(facts: &Facts) -> f64 {
-    (2.0 * (1.0 - facts.utilisation())).clamp(0.0, 1.0)
-}
-
-/// Demand in processors below which processor time bounds nothing. A program that works now and then, and sleeps, is
-/// not CPU-bound.
-const DEMAND_MIN: f64 = 0.3;
-
-/// Returns the share of processor time in the busy time. During pauses threads get no processor time.
-pub(super) fn of_processor(facts: &Facts) -> f64 {
-    if facts.demand() < DEMAND_MIN {
-        return 0.0;
-    }
-    let pauses = facts.heap.as_ref().map_or(0.0, |heap| heap.pause_share.min(1.0));
-    (1.0 - pauses) * (facts.threads_waiting(Waiting::Not) / facts.busy_threads().max(0.01)).clamp(0.0, 1.0)
 }
 
 /// Returns the cost of a kind of wait.

@@ -1,7 +1,7 @@
 //! Causes in the file system and the page cache, by the waits of threads in the kernel.
 
 use super::facts::Facts;
-use super::rules::{Finding, has_frame, of_processor, percent, while_processors_are_free};
+use super::finding::{Finding, has_frame, of_processor, percent, while_processors_are_free};
 use yunti_probe::answer::bytes;
 use yunti_probe::target::DiskWait;
 

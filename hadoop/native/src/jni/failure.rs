@@ -16,6 +16,9 @@ pub enum Failure {
     NoHandle,
 }
 
+/// Settings of Hadoop that give a task more memory.
+const MEMORY_SETTINGS: &str = "mapreduce.task.io.sort.mb for maps, yunti.hadoop.reduce.memory.mb for reduces";
+
 impl From<yunti_base::Error> for Failure {
     fn from(error: yunti_base::Error) -> Self {
         Failure::Engine(error)
@@ -33,7 +36,7 @@ impl std::fmt::Display for Failure {
         match self {
             // The engine's hint names an option of `yunti run`, which a task does not have.
             Failure::Engine(error) if error.code() == Code::Memory => {
-                write!(f, "Yunti: {}: raise mapreduce.task.io.sort.mb", error.what())
+                write!(f, "Yunti: {}: raise {MEMORY_SETTINGS}", error.what())
             }
             Failure::Engine(error) => write!(f, "Yunti: {error}"),
             Failure::Jni(error) => write!(f, "Yunti: {error}"),
@@ -43,10 +46,15 @@ impl std::fmt::Display for Failure {
 }
 
 impl Failure {
-    /// A local disk that fails has a class of its own: nobody else is to blame, and Hadoop's shuffle asks.
+    /// Returns the exception of Java. The shuffle fetches again after an IOException, but not after a local disk failed or after a
+    /// bug of ours.
     fn class(&self) -> &'static JNIStr {
         match self {
-            Failure::Engine(error) if error.code() == Code::Output => jni_str!("java/nio/file/FileSystemException"),
+            Failure::Engine(error) => match error.code() {
+                Code::Output => jni_str!("java/nio/file/FileSystemException"),
+                Code::Internal => jni_str!("java/lang/RuntimeException"),
+                _ => jni_str!("java/io/IOException"),
+            },
             _ => jni_str!("java/io/IOException"),
         }
     }
@@ -96,7 +104,8 @@ mod tests {
         assert!(error.to_string().contains("--memory"), "the engine's own hint: {error}");
         assert_eq!(
             Failure::from(error).to_string(),
-            "Yunti: the memory budget of 1 MiB is too small: collecting records needs 2 MiB more: raise mapreduce.task.io.sort.mb"
+            "Yunti: the memory budget of 1 MiB is too small: collecting records needs 2 MiB more: raise mapreduce.task.io.sort.mb \
+             for maps, yunti.hadoop.reduce.memory.mb for reduces"
         );
     }
 }

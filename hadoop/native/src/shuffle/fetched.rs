@@ -40,7 +40,7 @@ impl Fetched {
         // The length is what somebody else says: where it is a lie, the process must not end.
         if usize::try_from(length).map_or(true, |length| bytes.try_reserve_exact(length).is_err()) {
             return Err(Error::new(
-                Code::Memory,
+                Code::Corrupt,
                 format!("the output of {name} has {length} bytes, too many for memory"),
             ));
         }

@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::load_flags::LoadFlags;
+use crate::call::latency::Latency;
+use crate::call::operation::{Call, OPERATIONS};
 use crate::load::driver::Outcome;
 use crate::load::figures::Figures;
-use crate::load::latency::Latency;
-use crate::load::operation::{Call, OPERATIONS};
 
 /// A load's flags and its outcome.
 pub struct LoadReport<'a> {

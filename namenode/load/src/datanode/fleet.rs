@@ -13,8 +13,8 @@ use mio::{Events, Poll, Token, Waker};
 use yunti_base::{Code, Error, Result};
 
 use super::node::{FIRST_PORT, Methods, Node, Replica};
-use crate::load::latency::Latencies;
-use crate::load::operation::Call;
+use crate::call::latency::Latencies;
+use crate::call::operation::Call;
 use crate::rpc::connection::{Connection, End};
 use crate::rpc::epoll::Ready;
 

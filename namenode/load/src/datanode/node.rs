@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use yunti_base::Result;
 
-use crate::load::operation::{CALLS, Call};
+use crate::call::operation::{CALLS, Call};
 use crate::rpc::datanode_messages as message;
 use crate::rpc::frame::{self, ClientId};
 
@@ -205,7 +205,7 @@ impl Node {
         if response.header.status != 0 {
             let exception = response.header.exception.as_deref().unwrap_or("an unnamed error");
             let message = response.header.error.as_deref().unwrap_or_default();
-            let error = crate::load::operation::refused(call, exception, message);
+            let error = crate::call::operation::refused(call, exception, message);
             if matches!(call, Call::VersionRequest | Call::RegisterDatanode) || response.header.status == 2 {
                 return Err(error.hint(
                     "give the machine a DNS name, or set dfs.namenode.datanode.registration.ip-hostname-check=false",

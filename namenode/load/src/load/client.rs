@@ -2,7 +2,7 @@
 
 use prost::Message;
 
-use super::operation::{CALLS, Call};
+use crate::call::operation::{CALLS, Call};
 use crate::rpc::frame::{self, CLIENT_PROTOCOL, ClientId};
 use crate::rpc::messages as message;
 

@@ -1,6 +1,6 @@
 //! Mix of operations, with a random choice by weight.
 
-use super::operation::{OPERATIONS, Operation};
+use crate::call::operation::{OPERATIONS, Operation};
 
 /// Operations with their weights: `getFileInfo=90,mkdirs=10`.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,10 +4,10 @@ use yunti_base::Result;
 
 use super::client::Client;
 use super::history::History;
-use super::latency::Latencies;
 use super::names::{NameSpace, OwnFiles};
-use super::operation::{Call, Operation};
 use super::recent::Batch;
+use crate::call::latency::Latencies;
+use crate::call::operation::{Call, Operation};
 use crate::datanode::fleet::Pipeline;
 use crate::datanode::node::Replica;
 use crate::rpc::frame;
@@ -243,7 +243,7 @@ impl Worker {
         if response.header.status != 0 {
             let exception = response.header.exception.as_deref().unwrap_or("an unnamed error");
             let message = response.header.error.as_deref().unwrap_or_default();
-            let error = super::operation::refused(busy.call, exception, message);
+            let error = crate::call::operation::refused(busy.call, exception, message);
             // Fatal: the server closes this connection, and would close each further one.
             if response.header.status == 2 {
                 return Err(error);

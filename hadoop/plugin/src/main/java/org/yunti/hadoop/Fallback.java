@@ -19,18 +19,20 @@ import org.slf4j.LoggerFactory;
  *   attempt 1   finds the mark     ->  declines before its first record: Hadoop's own code runs
  * </pre>
  *
- * <p>A JVM that ends at once (a signal, the kernel's out-of-memory killer, YARN's memory limit) leaves no mark. For this the number
- * of the attempt decides: the third attempt declines, and so does the last one that the job allows. A first repeat without a mark
- * stays native, because most are speculative attempts and attempts of a node that was lost.
+ * <p>A JVM that ends at once (a signal, the kernel's out-of-memory killer, YARN's memory limit) leaves no mark. Therefore the third
+ * attempt declines ({@code yunti.hadoop.native.attempts}), and so does the last one that the job allows. A first repeat without a
+ * mark stays native, because most are speculative attempts and attempts of a node that was lost.
  *
- * <p>LocalJobRunner makes one attempt a task: there a failure of native code ends the job.
+ * <p>LocalJobRunner and uber jobs make one attempt a task: there a failure of native code ends the job.
  */
 public final class Fallback {
   /** The directory of the marks, in the staging directory of the job. Each mark has the name of a task. */
   private static final String MARKS = "yunti-native-failures";
 
-  /** From this repeat on an attempt declines, with or without a mark. */
-  private static final int REPEATS_MAX = 2;
+  /** Number of attempts of a task that native code serves if none of them leaves a mark. */
+  private static final String ATTEMPTS = "yunti.hadoop.native.attempts";
+
+  private static final int ATTEMPTS_DEFAULT = 2;
 
   /** After a restart of the application master the attempts are numbered from the next multiple of this. */
   private static final int ATTEMPTS_A_MASTER = 1000;
@@ -44,11 +46,11 @@ public final class Fallback {
     int repeat = attempt.getId() % ATTEMPTS_A_MASTER;
     boolean isMap = attempt.getTaskType() == TaskType.MAP;
     int attemptsMax = isMap ? job.getMaxMapAttempts() : job.getMaxReduceAttempts();
-    if (repeat > 0 && repeat >= Math.min(REPEATS_MAX, attemptsMax - 1)) {
-      throw new Declined("attempt " + repeat + " after attempts that failed");
-    }
     if (attempt.getId() > 0 && isMarked(job, attempt)) {
       throw new Declined("native code failed in an earlier attempt");
+    }
+    if (repeat > 0 && repeat >= Math.min(job.getInt(ATTEMPTS, ATTEMPTS_DEFAULT), attemptsMax - 1)) {
+      throw new Declined("earlier attempts failed or were killed");
     }
   }
 
@@ -65,7 +67,7 @@ public final class Fallback {
     String reason = String.valueOf(why instanceof IOException ? why.getMessage() : why);
     String message =
         "native code failed in " + attempt + ": " + reason + "; "
-            + (isMarked ? "the next attempt runs Hadoop's own code" : "the third and the last attempt run Hadoop's own code");
+            + "Hadoop's own code runs " + (isMarked ? "any further attempt" : "the third and the last attempt") + " of the task";
     LOG.error(message, why);
     return new NativeFailure(message, why);
   }

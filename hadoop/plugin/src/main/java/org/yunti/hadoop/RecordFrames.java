@@ -2,6 +2,7 @@ package org.yunti.hadoop;
 
 import java.io.IOException;
 import org.apache.hadoop.io.DataInputBuffer;
+import org.apache.hadoop.io.WritableUtils;
 import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
 
@@ -22,19 +23,35 @@ public final class RecordFrames implements RawKeyValueIterator {
   }
 
   private final Source source;
-  private final Progress progress;
   private final long expectedBytes;
+  private final Progress progress = new Reading();
   private final DataInputBuffer key = new DataInputBuffer();
   private final DataInputBuffer value = new DataInputBuffer();
   private byte[] batch = new byte[BATCH_BYTES];
   private int length;
   private int position;
-  private long bytesBefore;
+  /** Bytes of the records read so far, in the encoding of an IFile. */
+  private long readBytes;
 
-  /** {@code progress}, if not null, goes from 0 to 1 with the bytes read out of {@code expectedBytes}. */
-  public RecordFrames(Source source, Progress progress, long expectedBytes) {
+  private boolean isAtEnd;
+
+  /** Fraction of the records that were read; computed when Hadoop requests it, which it does after each record. */
+  private final class Reading extends Progress {
+    @Override
+    public synchronized float getProgress() {
+      if (isAtEnd) {
+        return 1;
+      }
+      return expectedBytes > 0 ? Math.min(1.0f, (float) readBytes / expectedBytes) : 0;
+    }
+  }
+
+  /**
+   * @param expectedBytes bytes of all records in an IFile, without its end marker; the progress is the fraction read.
+   *     0 if no caller requests the progress
+   */
+  public RecordFrames(Source source, long expectedBytes) {
     this.source = source;
-    this.progress = progress;
     this.expectedBytes = expectedBytes;
   }
 
@@ -55,11 +72,11 @@ public final class RecordFrames implements RawKeyValueIterator {
     key.reset(batch, start, keyLength);
     value.reset(batch, start + keyLength, valueLength);
     position = start + keyLength + valueLength;
+    readBytes += keyLength + valueLength + WritableUtils.getVIntSize(keyLength) + WritableUtils.getVIntSize(valueLength);
     return true;
   }
 
   private boolean nextBatch() throws IOException {
-    bytesBefore += length;
     restart();
     int n = source.next(batch);
     if (n < 0) {
@@ -67,9 +84,7 @@ public final class RecordFrames implements RawKeyValueIterator {
       n = source.next(batch);
     }
     length = n;
-    if (progress != null && expectedBytes > 0) {
-      progress.set(Math.min(1.0f, (float) bytesBefore / expectedBytes));
-    }
+    isAtEnd = n == 0;
     return n > 0;
   }
 

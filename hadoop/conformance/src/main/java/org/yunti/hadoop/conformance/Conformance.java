@@ -67,7 +67,8 @@ public final class Conformance {
   private int run() throws Exception {
     Variant variant = options.variant();
     List<Case> chosen = AllCases.list().stream()
-        .filter(c -> options.chooses(c.name()) && variant.chooses(c) && (!options.cluster() || c.runsOnCluster())).toList();
+        .filter(c -> options.chooses(c.name()) && variant.chooses(c) && (!options.cluster() || c.runsOnCluster()))
+        .filter(c -> options.sweep() || !c.runsOnlyInSweep()).toList();
     if (options.list()) {
       chosen.forEach(c -> out.println(c.name()));
       return 0;

@@ -19,6 +19,7 @@ final class Options {
         --conf FILE      more settings of the variant, a Hadoop configuration file
         --judged         the variant's tasks must report counter group Yunti (implied by named variants)
         --only PATTERN   only cases whose name contains this regular expression; may be repeated
+        --sweep          also the cases that sweep over sizes of records and buffers, which take minutes
         --list           print the names of the cases
         --times          print the seconds of each case behind its name
         --keep           keep inputs, outputs and the log of the tasks
@@ -38,6 +39,7 @@ final class Options {
   private final Map<String, String> overlay = new LinkedHashMap<>();
   private boolean judged;
   private Pattern only = Pattern.compile("");
+  private boolean sweep;
   private boolean list;
   private boolean times;
   private boolean keep;
@@ -63,6 +65,7 @@ final class Options {
         case "--conf" -> options.addFile(value(argument, rest));
         case "--judged" -> options.judged = true;
         case "--only" -> options.addPattern(value(argument, rest));
+        case "--sweep" -> options.sweep = true;
         case "--list" -> options.list = true;
         case "--times" -> options.times = true;
         case "--keep" -> options.keep = true;
@@ -140,6 +143,10 @@ final class Options {
 
   boolean chooses(String caseName) {
     return only.matcher(caseName).find();
+  }
+
+  boolean sweep() {
+    return sweep;
   }
 
   boolean list() {

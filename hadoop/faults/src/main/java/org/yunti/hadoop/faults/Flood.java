@@ -32,7 +32,10 @@ import org.apache.hadoop.util.ToolRunner;
  *
  * <pre>
  *   flood.maps, flood.records (of a map), flood.value.bytes
+ *   flood.large.every, flood.large.bytes each Nth record has a value of this size
  *   flood.fail.map, flood.fail.reduce    the task of this number fails half-way, in every attempt
+ *   flood.combine, flood.fail.combine    a combiner that passes records through; and fails
+ *   flood.catch                          the maps catch each IOException of the collector, and go on
  * </pre>
  *
  * Exit code 0: every record arrived once. 1: the job failed. 3: something else arrived.
@@ -41,6 +44,11 @@ public final class Flood extends Configured implements Tool {
   private static final String MAPS = "flood.maps";
   private static final String RECORDS = "flood.records";
   private static final String VALUE_BYTES = "flood.value.bytes";
+  private static final String LARGE_EVERY = "flood.large.every";
+  private static final String LARGE_BYTES = "flood.large.bytes";
+  private static final String COMBINE = "flood.combine";
+  private static final String FAIL_COMBINE = "flood.fail.combine";
+  private static final String CATCH = "flood.catch";
   static final String FAIL_MAP = "flood.fail.map";
   static final String FAIL_REDUCE = "flood.fail.reduce";
 
@@ -124,15 +132,21 @@ public final class Flood extends Configured implements Tool {
     final Text key = new Text();
     final BytesWritable value = new BytesWritable();
     private final SplittableRandom random;
-    private final byte[] bytes;
+    private final byte[] small;
+    private final byte[] large;
+    private final long largeEvery;
+    private long drawn;
 
     Spout(Configuration conf, int map) {
       random = new SplittableRandom(map);
-      bytes = new byte[conf.getInt(VALUE_BYTES, 90)];
+      small = new byte[conf.getInt(VALUE_BYTES, 90)];
+      large = new byte[conf.getInt(LARGE_BYTES, 0)];
+      largeEvery = conf.getLong(LARGE_EVERY, Long.MAX_VALUE);
     }
 
     /** The next record; its hash. */
     long draw() {
+      byte[] bytes = ++drawn % largeEvery == 0 ? large : small;
       random.nextBytes(bytes);
       key.set(Long.toUnsignedString(random.nextLong(), 36));
       value.set(bytes, 0, bytes.length);
@@ -147,6 +161,7 @@ public final class Flood extends Configured implements Tool {
       int map = context.getTaskAttemptID().getTaskID().getId();
       long records = conf.getLong(RECORDS, 1000);
       boolean fails = conf.getInt(FAIL_MAP, -1) == map;
+      boolean catches = conf.getBoolean(CATCH, false);
       Spout spout = new Spout(conf, map);
       long hash = 0;
       for (long i = 0; i < records; i++) {
@@ -154,10 +169,36 @@ public final class Flood extends Configured implements Tool {
           throw new IOException("a map task fails half-way, as asked");
         }
         hash += spout.draw();
-        context.write(spout.key, spout.value);
+        try {
+          context.write(spout.key, spout.value);
+        } catch (IOException e) {
+          if (!catches) {
+            throw e;
+          }
+        }
       }
       context.getCounter(Flooded.MAPPED_RECORDS).increment(records);
       context.getCounter(Flooded.MAPPED_HASH).increment(hash);
+    }
+  }
+
+  /** Passes records through. */
+  public static final class Passing extends Reducer<Text, BytesWritable, Text, BytesWritable> {
+    private boolean fails;
+
+    @Override
+    protected void setup(Context context) {
+      fails = context.getConfiguration().getBoolean(FAIL_COMBINE, false);
+    }
+
+    @Override
+    protected void reduce(Text key, Iterable<BytesWritable> values, Context context) throws IOException, InterruptedException {
+      if (fails) {
+        throw new IOException("a combiner fails, as configured");
+      }
+      for (BytesWritable value : values) {
+        context.write(key, value);
+      }
     }
   }
 
@@ -208,6 +249,9 @@ public final class Flood extends Configured implements Tool {
     job.setInputFormatClass(Springs.class);
     job.setMapperClass(Drawing.class);
     job.setReducerClass(Checking.class);
+    if (conf.getBoolean(COMBINE, false)) {
+      job.setCombinerClass(Passing.class);
+    }
     job.setMapOutputKeyClass(Text.class);
     job.setMapOutputValueClass(BytesWritable.class);
     job.setOutputFormatClass(NullOutputFormat.class);

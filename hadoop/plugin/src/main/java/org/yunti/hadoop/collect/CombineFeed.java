@@ -21,10 +21,15 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
   private final RecordBatch out = new RecordBatch(BATCH_BYTES);
   private final Counters.Counter outputRecords;
   private final Reporter reporter;
-  private final RecordFrames in = new RecordFrames(this::nextBatch, null, 0);
+  private final RecordFrames in = new RecordFrames(this::nextBatch, 0);
 
   private long feed;
+  /** Thrown by the combiner, or by what it writes its records with. */
   private Throwable failure;
+
+  /** Thrown by native code that the combiner called back. */
+  private Throwable nativeFailure;
+
   private long emitted;
 
   public CombineFeed(
@@ -42,8 +47,13 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
     try {
       runner.combine(in, this);
       handOver();
+      if (nativeFailure != null) {
+        throw new IOException(nativeFailure);
+      }
     } catch (Throwable e) {
-      failure = e;
+      if (nativeFailure == null) {
+        failure = e;
+      }
       throw e;
     } finally {
       this.feed = 0;
@@ -53,11 +63,11 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
 
   /**
    * What to throw after a native call failed: what the combiner threw, as it threw it, or else what {@code failed} makes of the
-   * failure of native code.
+   * failure of native code. A feed of null: there is no combiner.
    */
   public static IOException of(CombineFeed<?, ?> feed, Throwable failure, Function<Throwable, IOException> failed) {
     if (feed == null || feed.failure == null) {
-      return failed.apply(failure);
+      return ofNative(feed, failure, failed);
     }
     if (feed.failure instanceof RuntimeException e) {
       throw e;
@@ -70,11 +80,23 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
 
   /** The same while records are still collected: Hadoop spills in another thread, and wraps what fails there. */
   static IOException ofSpill(CombineFeed<?, ?> feed, Throwable failure, Function<Throwable, IOException> failed) {
-    return feed == null || feed.failure == null ? failed.apply(failure) : new IOException("Spill failed", feed.failure);
+    return feed == null || feed.failure == null
+        ? ofNative(feed, failure, failed)
+        : new IOException("Spill failed", feed.failure);
+  }
+
+  private static IOException ofNative(
+      CombineFeed<?, ?> feed, Throwable failure, Function<Throwable, IOException> failed) {
+    return failed.apply(feed == null || feed.nativeFailure == null ? failure : feed.nativeFailure);
   }
 
   private int nextBatch(byte[] into) throws IOException {
-    return next(feed, into);
+    try {
+      return next(feed, into);
+    } catch (IOException | RuntimeException | LinkageError e) {
+      nativeFailure = e;
+      throw e;
+    }
   }
 
   @Override
@@ -93,7 +115,12 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
     int end = out.position();
     if (end > 0) {
       int padded = out.padded(end);
-      put(feed, out.bytes(), padded);
+      try {
+        put(feed, out.bytes(), padded);
+      } catch (IOException | RuntimeException | LinkageError e) {
+        nativeFailure = e;
+        throw e;
+      }
       out.shrink(BATCH_BYTES);
     }
   }

@@ -62,6 +62,8 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   private Counters.Counter byteCounter;
   private long bytes;
   private TaskTime time;
+  /** Set once a native call failed: it is thrown again, as in Hadoop's own collector, to a mapper that catches it and goes on. */
+  private IOException failure;
 
   @Override
   public void init(Context context) throws IOException {
@@ -149,6 +151,9 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   @Override
   public synchronized void collect(K key, V value, int partition) throws IOException {
     reporter.progress();
+    if (failure != null) {
+      throw failure;
+    }
     if (partition < 0 || partition >= partitions) {
       throw new IOException("Illegal partition for " + key + " (" + partition + ")");
     }
@@ -189,7 +194,8 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     try {
       NativeMapOutput.putBig(handle, batch.bytes(), start + RecordBatch.HEADER_BYTES, keyLength, valueLength, partition);
     } catch (IOException | RuntimeException | LinkageError e) {
-      throw CombineFeed.ofSpill(combiner, e, this::failed);
+      failure = CombineFeed.ofSpill(combiner, e, this::failed);
+      throw failure;
     }
     time.within(Stage.COLLECT, System.nanoTime() - begin);
     batch.shrink(batchBytes);
@@ -202,7 +208,8 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       try {
         NativeMapOutput.put(handle, batch.bytes(), length, chosen, count);
       } catch (IOException | RuntimeException | LinkageError e) {
-        throw CombineFeed.ofSpill(combiner, e, this::failed);
+        failure = CombineFeed.ofSpill(combiner, e, this::failed);
+        throw failure;
       }
       time.within(Stage.COLLECT, System.nanoTime() - begin);
       count = 0;
@@ -218,6 +225,9 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       return;
     }
     try {
+      if (failure != null) {
+        throw failure;
+      }
       handOver();
       time.lap(Stage.MAP);
       finish();

@@ -19,7 +19,6 @@ import org.apache.hadoop.mapreduce.TaskCounter;
 import org.apache.hadoop.mapreduce.task.reduce.ExceptionReporter;
 import org.apache.hadoop.mapreduce.task.reduce.MapOutput;
 import org.apache.hadoop.mapreduce.task.reduce.MergeManager;
-import org.apache.hadoop.util.Progress;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.yunti.hadoop.Declined;
@@ -45,6 +44,9 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(NativeMergeManager.class);
   private static final Cleaner CLEANER = Cleaner.create();
 
+  /** Two lengths of -1. */
+  private static final int END_BYTES = 2;
+
   private static final Map<String, NativeMergeManager<?, ?>> OF_ATTEMPTS = new ConcurrentHashMap<>();
 
   private final Context<K, V> context;
@@ -57,6 +59,9 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   private final Handle handle;
   private final Cleaner.Cleanable cleanable;
   private final TaskTime time;
+
+  /** Set once the merge failed under the reducer. One that catches the exception and goes on gets it again. */
+  private IOException failure;
 
   /** Of segments that are fetched or there; all that follows is guarded by this. */
   private long used;
@@ -152,12 +157,23 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
       if (!onDisk && used > memory.limitBytes()) {
         return null;
       }
-      total += requestedSize;
+      total += recordBytes(requestedSize);
       if (!onDisk) {
         used += requestedSize;
       }
     }
     return new NativeSegment<>(this, mapId, requestedSize, onDisk);
+  }
+
+  /** Bytes of the records of a segment, without the mark at its end. */
+  private static long recordBytes(long segmentBytes) {
+    return Math.max(0, segmentBytes - END_BYTES);
+  }
+
+  /** A segment is given up; Hadoop fetches it again. */
+  synchronized void aborted(long requestedSize, long reserved) {
+    total -= recordBytes(requestedSize);
+    used -= reserved;
   }
 
   /** The input of a reduce attempt in this JVM, for a reducer that is native. */
@@ -234,26 +250,30 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     ProgressTicker ticker = new ProgressTicker(() -> NativeReduceInput.ticks(number), context.getReporter());
     try {
       NativeReduceInput.open(number);
+      context.getSpilledRecordsCounter().increment(NativeReduceInput.spilledRecords(number));
     } catch (IOException | RuntimeException | LinkageError e) {
       throw CombineFeed.of(combiner, e, this::failed);
     } finally {
       ticker.stop();
     }
-    context.getSpilledRecordsCounter().increment(NativeReduceInput.spilledRecords(number));
     time.lap(Stage.MERGE);
     if (isNative) {
-      return new RecordFrames(into -> 0, new Progress(), 0);
+      return new RecordFrames(into -> 0, 0);
     }
-    return new RecordFrames(this::next, new Progress(), total);
+    return new RecordFrames(this::next, total);
   }
 
   private int next(byte[] into) throws IOException {
+    if (failure != null) {
+      throw failure;
+    }
     long start = System.nanoTime();
     int length;
     try {
       length = NativeReduceInput.next(number(), into);
     } catch (IOException | RuntimeException | LinkageError e) {
-      throw failed(e);
+      failure = failed(e);
+      throw failure;
     }
     time.within(Stage.MERGE, System.nanoTime() - start);
     return length;

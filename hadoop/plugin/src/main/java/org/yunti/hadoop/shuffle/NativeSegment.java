@@ -41,6 +41,7 @@ final class NativeSegment<K, V> extends MapOutput<K, V> {
     try {
       take(input, compressedLength, metrics, reporter);
     } catch (FileSystemException | RuntimeException | LinkageError e) {
+      // Other IOExceptions are of the sender or of what it sent: Hadoop fetches again.
       throw ended(e);
     }
   }
@@ -91,11 +92,11 @@ final class NativeSegment<K, V> extends MapOutput<K, V> {
     if (segment != 0) {
       try {
         NativeReduceInput.abort(manager.number(), segment);
-      } catch (IOException e) {
-        throw new IllegalStateException(e);
+      } catch (IOException | RuntimeException | LinkageError e) {
+        throw ended(e);
       }
     }
-    manager.reserveMore(-reserved);
+    manager.aborted(getSize(), reserved);
     reserved = 0;
   }
 

@@ -6,50 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.mapred.Counters;
-import org.apache.hadoop.mapred.InputSplit;
-import org.apache.hadoop.mapred.Reporter;
 import org.junit.jupiter.api.Test;
+import org.yunti.hadoop.CountingReporter;
 import org.yunti.hadoop.report.TaskTime.Stage;
 
 /**
  * Stages are disjoint: their sum does not exceed the total. This JVM belongs to no task, so its start is not counted.
  */
 class TaskTimeTest {
-  private static final class Counting implements Reporter {
-    final Counters counters = new Counters();
-
-    @Override
-    public Counters.Counter getCounter(String group, String name) {
-      return counters.findCounter(group, name);
-    }
-
-    @Override
-    public Counters.Counter getCounter(Enum<?> name) {
-      return counters.findCounter(name);
-    }
-
-    @Override
-    public void incrCounter(Enum<?> key, long amount) {}
-
-    @Override
-    public void incrCounter(String group, String counter, long amount) {}
-
-    @Override
-    public InputSplit getInputSplit() {
-      return null;
-    }
-
-    @Override
-    public float getProgress() {
-      return 0;
-    }
-
-    @Override
-    public void setStatus(String status) {}
-
-    @Override
-    public void progress() {}
-
+  private static final class Counting extends CountingReporter {
     long of(Stage stage) {
       return counters.findCounter(TaskTime.COUNTERS, stage.name()).getCounter();
     }

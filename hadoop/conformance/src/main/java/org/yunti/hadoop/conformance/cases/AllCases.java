@@ -19,6 +19,7 @@ import org.yunti.hadoop.conformance.cases.order.Comparators;
 import org.yunti.hadoop.conformance.cases.order.Partitioners;
 import org.yunti.hadoop.conformance.cases.shape.Buffers;
 import org.yunti.hadoop.conformance.cases.shape.Extents;
+import org.yunti.hadoop.conformance.cases.shape.Sizes;
 import org.yunti.hadoop.conformance.cases.tasks.JavaFormats;
 import org.yunti.hadoop.conformance.cases.tasks.Libraries;
 import org.yunti.hadoop.conformance.cases.tasks.Sorts;
@@ -43,6 +44,7 @@ public final class AllCases {
     all.addAll(Combiners.cases());
     all.addAll(Extents.cases());
     all.addAll(Buffers.cases());
+    all.addAll(Sizes.cases());
     all.addAll(Failures.cases());
     all.addAll(NewApi.cases());
     all.addAll(OldApi.cases());

@@ -56,6 +56,7 @@ public final class Case {
   private Pattern printed;
   private boolean onCluster;
   private boolean spills;
+  private boolean onlyInSweep;
 
   private Case(String name) {
     this.name = name;
@@ -114,7 +115,13 @@ public final class Case {
     return this;
   }
 
-  /** Native map tasks must have spilled, or the case would try nothing. */
+  /** One of many alike, which run with {@code --sweep} alone. */
+  public Case onlyInSweep() {
+    onlyInSweep = true;
+    return this;
+  }
+
+  /** Map tasks of native code must have spilled, or the case would try nothing. */
   public Case mustSpill() {
     spills = true;
     return this;
@@ -203,6 +210,10 @@ public final class Case {
 
   public boolean hasToSpill() {
     return spills;
+  }
+
+  public boolean runsOnlyInSweep() {
+    return onlyInSweep;
   }
 
   public boolean runsOnCluster() {

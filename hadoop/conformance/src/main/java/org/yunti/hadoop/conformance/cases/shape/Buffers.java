@@ -12,7 +12,7 @@ import org.yunti.hadoop.conformance.trace.Traced;
 /** Records against the sort buffer: spills, merges of spills, and records that do not fit. */
 public final class Buffers {
   private static final int MEGABYTE = 1 << 20;
-  private static final String OVERSIZED =
+  static final String OVERSIZED =
       "stock Hadoop does not count the bytes of a record that it writes past the buffer";
   private static final Draw<Text> KEYS = (random, record) -> new Text("key" + random.nextInt(500));
   private static final Draw<IntWritable> NUMBERS = (random, record) -> new IntWritable(random.nextInt());

@@ -45,6 +45,7 @@ public final class Sorts {
     List<Case> cases = new ArrayList<>();
     lines(cases);
     keyValues(cases);
+    sizes(cases);
     fixed(cases);
     totalOrders(cases);
     mapsAlone(cases);
@@ -134,6 +135,22 @@ public final class Sorts {
       job.setOutputKeyClass(Text.class);
       job.setOutputValueClass(Text.class);
     }, nativeJob).counterMayDiffer("REDUCE_INPUT_GROUPS", UNCOUNTED);
+  }
+
+  /** As {@code cases/shape/Sizes} has them: records of one size, 3.5 times as much as the buffer. */
+  private static void sizes(List<Case> cases) {
+    for (int bytes : new int[] {1_000, 16_000, 38_000, 64_000, 70_000, 200_000, 500_000, 1_000_000}) {
+      for (int megabytes : new int[] {4, 8, 16}) {
+        int lines = (int) (3.5 * (megabytes << 20) / bytes) + 1;
+        Case sized = keyValue("sizes/" + bytes + "-bytes-" + megabytes + "-mb", KEY_VALUES)
+            .input(new TextInput((random, line) -> "key" + random.nextInt(1 << 30) + "\t" + "v".repeat(bytes) + line, "text", 1, lines))
+            .set("mapreduce.task.io.sort.mb", megabytes)
+            .counterMayDiffer("BYTES_READ", Twin.READ_AHEAD)
+            .mustSpill();
+        boolean isQuick = bytes == 64_000 && megabytes == 4 || bytes == 200_000 && megabytes == 8;
+        cases.add(isQuick ? sized : sized.onlyInSweep());
+      }
+    }
   }
 
   private static void fixed(List<Case> cases) {

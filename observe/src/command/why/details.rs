@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::facts::{Details, Facts, LockSummary, ThreadFacts};
-use super::reads;
-use super::rules::{PAGE_FAULT_FRAMES, has_frame};
-use super::storage::needs_reads;
-use super::waiting::{self, Waiting};
 use crate::command::{Measurement, faults, locks};
 use crate::jvm;
+use crate::why::facts::{Details, Facts, LockSummary, ThreadFacts};
+use crate::why::finding::{PAGE_FAULT_FRAMES, has_frame};
+use crate::why::reads;
+use crate::why::storage::needs_reads;
+use crate::why::waiting::{self, Waiting};
 use yunti_probe::answer::{Answer, or_skip};
 use yunti_probe::stopping::Stopping;
 use yunti_probe::target::Process;

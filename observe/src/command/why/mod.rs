@@ -1,12 +1,14 @@
 //! `yunti observe why`: the cause that bounds a process, in one sentence.
 
+mod details;
+
 use clap::Args;
 use serde_json::{Value, json};
 use yunti_program::failure::Outcome;
 
 use crate::jvm;
 use crate::jvm::HELD;
-use crate::why::{Facts, Finding, Waiting, findings, measure_details, needs_details, watch};
+use crate::why::{Facts, Finding, Waiting, findings, watch};
 use yunti_probe::answer::{self, Answer, Graph, Table};
 use yunti_probe::options::{OutputFlags, TargetFlags};
 use yunti_probe::stack::Tree;
@@ -37,8 +39,8 @@ pub fn why(flags: &WhyFlags) -> Outcome {
     let mut answer = Answer::new("why", process);
     let (mut facts, watched) = watch(&target, is_jvm, flags.output.seconds, &mut stopping, &mut answer.skips)?;
     match watched.end {
-        End::TimeOver => facts.details = measure_details(process, &facts, &mut stopping, &mut answer),
-        End::TargetGone if needs_details(&facts) => answer.notes.push(
+        End::TimeOver => facts.details = details::measure(process, &facts, &mut stopping, &mut answer),
+        End::TargetGone if details::needs_details(&facts) => answer.notes.push(
             "The process ended before the closer measurement. Choose a time (-s) of less than half its running time."
                 .to_owned(),
         ),

@@ -1,0 +1,25 @@
+"""The settings that the tests' jobs run with, a row each."""
+
+from typing import NamedTuple
+
+
+class Variant(NamedTuple):
+    # Added to the tests' own core-site.xml and mapred-site.xml.
+    properties: dict
+    # The variant whose results its own must not be worse than.
+    control: str
+    # No daemon is asked: classes.txt has classes whose tasks run in the test's JVM, which reports the plug-in.
+    probe: tuple
+    # The class that is loaded once native code is in use.
+    plugin: str
+    # First words of its sections of classes.txt.
+    sections: tuple = ("",)
+
+
+VARIANTS = {
+    "stock": Variant({}, "", (), ""),
+    "settings": Variant({
+        "mapreduce.job.map.output.collector.class": "org.yunti.hadoop.collect.NativeMapOutputCollector,org.apache.hadoop.mapred.MapTask$MapOutputBuffer",
+        "mapreduce.job.reduce.shuffle.consumer.plugin.class": "org.yunti.hadoop.shuffle.NativeShuffle",
+    }, "stock", (), "org.yunti.hadoop.NativeLibrary"),
+}
