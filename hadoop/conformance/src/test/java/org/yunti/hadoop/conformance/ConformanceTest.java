@@ -95,7 +95,7 @@ class ConformanceTest {
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
       "Java          | words/folder | no job of native tasks: its mapper is",
-      "SilentReduces | words/folder | 3 of 6 tasks say that they ran natively",
+      "SilentReduces | words/folder | 3 of 6 tasks report that they ran natively",
       "Declines      | words/folder | declined: codec of the moon",
       "Repeats       | words/folder | file out/part-r-",
       "Miscounts     | words/folder | counter TaskCounter:MAP_INPUT_RECORDS",

@@ -65,7 +65,7 @@ public final class NewApi {
           MultithreadedMapper.setMapperClass(job, Reusing.class);
           MultithreadedMapper.setNumberOfThreads(job, 4);
         }),
-        // By default, the key class of the job's output also sets that of the map's output.
+        // By default, the key class of the job's output is also the key class of the map's output.
         traced("api/classes-by-default").tweak(job -> {
           job.getConfiguration().unset("mapreduce.map.output.key.class");
           job.getConfiguration().unset("mapreduce.map.output.value.class");
