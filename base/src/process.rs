@@ -13,7 +13,8 @@ pub struct ProcessName {
     pub pid: u32,
     /// Host name; of a container its own.
     pub host: String,
-    /// Id of the running kernel since it started; all containers of a machine have the same. Empty where /proc has none.
+    /// Id of the running kernel since it started; all containers of a machine have the same. Empty where /proc has
+    /// none.
     pub boot: String,
 }
 

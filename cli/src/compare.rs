@@ -1,4 +1,5 @@
-//! Two reports, number by number: which job was faster, what the difference is made of, and what makes the two not comparable.
+//! Comparison of two reports, number by number: the faster job, the causes of the difference, and what makes the jobs
+//! not comparable.
 
 use serde_json::{Value, json};
 use yunti_engine::job::report::Report;
@@ -7,7 +8,7 @@ use yunti_program::text::numbers;
 
 pub const COMPARISON_FORMAT: &str = "yunti-comparison/1";
 
-/// Groups of rows and their headings, in the order in which they are told.
+/// Groups of rows and their headings, in the order in which they are shown.
 pub const GROUPS: [(&str, &str); 4] = [
     ("whole", "The job as a whole"),
     ("stages", "Time in stages"),
@@ -15,17 +16,17 @@ pub const GROUPS: [(&str, &str); 4] = [
     ("counters", "Counters"),
 ];
 
-/// A difference below this is noise.
+/// Relative difference up to which two values count as equal.
 const SAME: f64 = 0.02;
-/// Counters that are listed: those that differ most.
+/// Maximum number of counters in the list, which has the largest differences.
 const COUNTERS_MAX: usize = 20;
 
 pub struct Comparison {
     pub a: Side,
     pub b: Side,
-    /// What the jobs were asked to do and where, as far as it is not the same.
-    pub different: Vec<Different>,
-    /// By group; within one, the largest difference first.
+    /// Differences in the jobs' specifications, inputs and machines.
+    pub differences: Vec<Difference>,
+    /// Rows by group; in a group, the largest difference first.
     pub rows: Vec<Row>,
 }
 
@@ -35,7 +36,7 @@ pub struct Side {
     pub started_unix_ms: u64,
 }
 
-pub struct Different {
+pub struct Difference {
     pub what: String,
     pub a: String,
     pub b: String,
@@ -50,7 +51,7 @@ pub enum Unit {
     Count,
 }
 
-/// Which of the two is better off.
+/// The job with the better value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Better {
     A,
@@ -68,7 +69,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// b / a; `None` where a is nothing.
+    /// Returns b / a, or `None` if a is zero.
     pub fn ratio(&self) -> Option<f64> {
         (self.a > 0.0).then(|| self.b / self.a)
     }
@@ -87,7 +88,7 @@ impl Row {
         }
     }
 
-    /// How far apart they are as a ratio, whichever is larger; what came from nothing is further than all else.
+    /// Returns the larger value divided by the smaller one; a change from zero has the largest distance.
     fn distance(&self) -> f64 {
         let (low, high) = (self.a.min(self.b), self.a.max(self.b));
         if high <= 0.0 { 0.0 } else { high / low.max(1e-9) }
@@ -107,7 +108,7 @@ pub fn compare(a: (&str, &Report), b: (&str, &Report)) -> Comparison {
     let mut counters = sorted(counters(ra, rb), Row::distance);
     counters.truncate(COUNTERS_MAX);
     rows.extend(counters);
-    Comparison { a: side(a), b: side(b), different: different(ra, rb), rows }
+    Comparison { a: side(a), b: side(b), differences: differences(ra, rb), rows }
 }
 
 fn sorted(mut rows: Vec<Row>, by: impl Fn(&Row) -> f64) -> Vec<Row> {
@@ -115,7 +116,7 @@ fn sorted(mut rows: Vec<Row>, by: impl Fn(&Row) -> f64) -> Vec<Row> {
     rows
 }
 
-/// Less of it is better, but for speeds.
+/// Returns a row. Less is better, except for speeds.
 fn row(group: &'static str, name: &str, unit: Unit, a: f64, b: f64) -> Row {
     let mut row = Row { group, name: name.into(), unit, a, b, better: Better::Neither };
     if !row.is_same() && unit != Unit::Count {
@@ -168,7 +169,7 @@ fn memory(a: &Report, b: &Report) -> Vec<Row> {
     rows.into_iter().filter(|row| row.a > 0.0 || row.b > 0.0).collect()
 }
 
-/// Those that are not the same.
+/// Returns the counters that differ.
 fn counters(a: &Report, b: &Report) -> Vec<Row> {
     let of = |r: &Report, group: &str, name: &str| {
         r.counters.get(group).and_then(|g| g.get(name)).copied().unwrap_or(0) as f64
@@ -185,36 +186,36 @@ fn counters(a: &Report, b: &Report) -> Vec<Row> {
     rows.filter(|row| row.a != row.b).collect()
 }
 
-fn different(a: &Report, b: &Report) -> Vec<Different> {
+fn differences(a: &Report, b: &Report) -> Vec<Difference> {
     let mut all = Vec::new();
-    let mut look = |what: &str, of: &dyn Fn(&Report) -> String| {
+    let mut compare_field = |what: &str, of: &dyn Fn(&Report) -> String| {
         let (a, b) = (of(a), of(b));
         if a != b {
-            all.push(Different { what: what.into(), a, b });
+            all.push(Difference { what: what.into(), a, b });
         }
     };
     let or = |text: &str, none: &str| if text.is_empty() { none.to_string() } else { text.to_string() };
-    look("how it ended", &|r| r.job.state.clone().unwrap_or_else(|| "succeeded".into()));
-    look("job", &|r| r.job.name.clone());
-    look("where", &|r| if r.job.id.is_some() { "a cluster".into() } else { "one machine".into() });
-    look("input", &|r| {
+    compare_field("how it ended", &|r| r.job.state.clone().unwrap_or_else(|| "succeeded".into()));
+    compare_field("job", &|r| r.job.name.clone());
+    compare_field("where", &|r| if r.job.id.is_some() { "a cluster".into() } else { "one machine".into() });
+    compare_field("input", &|r| {
         format!("{}, {}", numbers::bytes(r.job.input_bytes), numbers::several(r.job.input_records, "record"))
     });
-    look("mode", &|r| r.job.mode.clone());
-    look("classes", &|r| {
+    compare_field("mode", &|r| r.job.mode.clone());
+    compare_field("classes", &|r| {
         let classes: Vec<String> = r.job.classes.iter().map(|(role, class)| format!("{role} {class}")).collect();
         or(&classes.join(", "), "none")
     });
-    look("splits", &|r| numbers::count(r.job.splits));
-    look("reduces", &|r| numbers::count(u64::from(r.job.reduces)));
-    look("workers", &|r| numbers::count(u64::from(r.job.threads)));
-    look("memory budget", &|r| numbers::memory(r.memory.budget_bytes));
-    look("scratch", &|r| or(&r.spill.directories.join(", "), "not used"));
-    look("version", &|r| r.job.version.clone());
-    look("machine", &|r| {
+    compare_field("splits", &|r| numbers::count(r.job.splits));
+    compare_field("reduces", &|r| numbers::count(u64::from(r.job.reduces)));
+    compare_field("workers", &|r| numbers::count(u64::from(r.job.threads)));
+    compare_field("memory budget", &|r| numbers::memory(r.memory.budget_bytes));
+    compare_field("scratch", &|r| or(&r.spill.directories.join(", "), "not used"));
+    compare_field("version", &|r| r.job.version.clone());
+    compare_field("machine", &|r| {
         format!("{}, {}", or(&r.machine.cpu, "unknown"), numbers::several(u64::from(r.machine.processors), "processor"))
     });
-    look("bound by", &|r| or(&r.bottleneck.resource.replace('_', " "), "unknown"));
+    compare_field("bound by", &|r| or(&r.bottleneck.resource.replace('_', " "), "unknown"));
     all
 }
 
@@ -235,7 +236,7 @@ pub fn as_json(comparison: &Comparison) -> Value {
         json!({ "group": row.group, "name": row.name, "unit": unit(row.unit), "a": row.a, "b": row.b, "ratio": row.ratio(),
                 "better": better(row.better) })
     });
-    let different = comparison.different.iter().map(|d| json!({ "what": d.what, "a": d.a, "b": d.b }));
+    let different = comparison.differences.iter().map(|d| json!({ "what": d.what, "a": d.a, "b": d.b }));
     json!({ "format": COMPARISON_FORMAT, "a": side(&comparison.a), "b": side(&comparison.b),
             "different": different.collect::<Vec<_>>(), "rows": rows.collect::<Vec<_>>() })
 }
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_difference_comes_first_and_has_a_direction() {
+    fn sorts_by_difference_and_names_the_direction() {
         let a = report(1000.0, &[("read", 100.0), ("map", 500.0), ("sort", 300.0)]);
         let mut b = report(500.0, &[("read", 110.0), ("map", 505.0), ("spill", 80.0)]);
         b.counters.entry("G".into()).or_default().insert("NEW".into(), 7);
@@ -270,16 +271,16 @@ mod tests {
         assert_eq!(found.rows[1].better, Better::B, "twice the speed");
         let map = found.rows.iter().find(|r| r.name == "map").unwrap();
         assert!(map.is_same() && map.better == Better::Neither);
-        assert!(found.different.is_empty());
+        assert!(found.differences.is_empty());
     }
 
     #[test]
-    fn different_inputs_are_told() {
+    fn reports_different_inputs() {
         let a = report(1000.0, &[]);
         let mut b = a.clone();
         b.job.input_bytes *= 2;
         b.memory.budget_bytes = 1 << 30;
-        let what: Vec<String> = compare(("a", &a), ("b", &b)).different.into_iter().map(|d| d.what).collect();
+        let what: Vec<String> = compare(("a", &a), ("b", &b)).differences.into_iter().map(|d| d.what).collect();
         assert_eq!(what, ["input", "memory budget"]);
     }
 }

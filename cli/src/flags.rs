@@ -1,4 +1,5 @@
-//! The command line as one value: parse, help, man pages and completions all come from here. Parsing never acts; `act` does.
+//! The definition of the command line, from which parser, help, man pages and completions are made. Parsing has no
+//! effects; `act` executes the command.
 
 use std::ffi::OsString;
 
@@ -52,11 +53,11 @@ pub enum Command {
     Part(Vec<OsString>),
 }
 
-/// Does what the flags ask for.
+/// Executes the command of the flags.
 pub fn act(flags: Flags) -> Outcome {
     if !simd::mask_is_known() {
-        let error = Error::new(Code::Usage, format!("{} names no instruction set", simd::VARIABLE));
-        return Err(error.hint("plain, avx2 or avx512; or unset it").into());
+        let error = Error::new(Code::Usage, format!("{} is not an instruction set", simd::VARIABLE));
+        return Err(error.hint("set it to plain, avx2 or avx512, or unset it").into());
     }
     let commands = || Flags::command().get_subcommands().map(|c| c.get_name().to_string()).collect::<Vec<_>>();
     match flags.command {
@@ -75,7 +76,7 @@ pub fn act(flags: Flags) -> Outcome {
     }
 }
 
-/// `yunti help X Y` is `yunti X Y --help`, whichever program has it.
+/// Runs `yunti X Y --help` for `yunti help X Y`, in the program that has the command.
 fn help(words: &[OsString]) -> Outcome {
     let words = words.iter().cloned().chain([OsString::from("--help")]);
     match Flags::try_parse_from([OsString::from("yunti")].into_iter().chain(words)) {

@@ -1,4 +1,4 @@
-//! The help of `yunti` itself: every command and every part, installed or not, by what a user came for.
+//! The help of `yunti` itself: every command and every part, installed or not, grouped by the user's task.
 
 use clap::Args;
 use yunti_program::part::PARTS;
@@ -11,10 +11,10 @@ use crate::command::report::ReportFlags;
 use crate::command::run::flags::RunFlags;
 use crate::command::validate::ValidateFlags;
 
-/// Columns of the names.
+/// Width of the names, in columns.
 const NAME_WIDTH: usize = 12;
 
-/// The template of clap for `yunti --help`.
+/// Returns clap's template for `yunti --help`.
 pub fn template() -> String {
     let mut out = String::from("{about-with-newline}\n{usage-heading} {usage}\n");
     let mut group = |title: &str, lines: &[String]| out += &format!("\n{title}:\n{}", lines.concat());
@@ -55,7 +55,7 @@ fn part(name: &str) -> String {
     }
 }
 
-/// The first line of a command's help.
+/// Returns the first line of a command's help.
 fn about<Flags: Args>() -> String {
     let command = Flags::augment_args(clap::Command::new("command"));
     command.get_about().map(ToString::to_string).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The ready jobs against plain programs on drawn lines, whatever the splits and the threads.
+//! The ready applications compared with plain programs on random lines, for several numbers of splits and threads.
 
 mod support;
 
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use support::Dir;
 
-/// Lines `name TAB number TAB words`, and some that have no number.
+/// Returns lines `name TAB number TAB words`, some without a number.
 fn lines() -> Vec<String> {
     let mut state = 7u64;
     let mut draw = move |below: u64| {
@@ -26,7 +26,7 @@ fn lines() -> Vec<String> {
         .collect()
 }
 
-/// What the job gives, in several shapes of it; they must agree. Lines of its part, in order.
+/// Runs a job with several numbers of splits and threads, which must give the same lines; returns them in order.
 fn gives(job: &str) -> (Dir, Vec<String>) {
     let dir = Dir::new();
     dir.write("in", (lines().join("\n") + "\n").as_bytes());
@@ -122,7 +122,7 @@ fn distinct() {
 fn top() {
     let mut ranked: Vec<(f64, String)> =
         lines().into_iter().filter_map(|l| Some((l.split('\t').nth(1)?.parse().ok()?, l))).collect();
-    // Stable: of equal numbers the first lines come first.
+    // The order is stable: equal numbers keep the order of their lines.
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
     let first = |n: usize, of: &[(f64, String)]| of.iter().take(n).map(|r| r.1.clone()).collect::<Vec<_>>();
     assert_eq!(gives("top -D column=2").1, first(10, &ranked));
@@ -154,7 +154,7 @@ fn word_lengths() {
 #[test]
 fn pagerank() {
     let dir = Dir::new();
-    // From the example of a small web; e is linked to and has no line of its own.
+    // The example of a small web; e has links to it, but no line of its own.
     std::fs::create_dir(dir.path("web0")).unwrap();
     dir.write("web0/graph", b"a\t1\tb\tc\nb\t1\tc\nc\t1\ta\nd\t1\tc\te\n");
     let links: BTreeMap<&str, Vec<&str>> =
@@ -196,7 +196,8 @@ fn inverted_index() {
     assert_eq!(text.lines().count(), 8);
 }
 
-/// People with a country in column 3, and countries by their code in column 1; both have codes that the other has not.
+/// Returns people with a country in column 3, and countries with their code in column 1. Each side has codes that the
+/// other lacks.
 fn people_and_countries() -> (Vec<String>, Vec<String>) {
     let people = (0..900).map(|i| format!("p{i},{},c{},{}", i % 7, i * 31 % 45, i * i % 11)).collect();
     let countries = (10..60).flat_map(|i| (0..1 + i % 3).map(move |k| format!("c{i},Country {i}/{k}"))).collect();

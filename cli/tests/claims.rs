@@ -1,4 +1,4 @@
-//! Several processes and one output, also in PID namespaces of their own, as containers that share a directory have them.
+//! Several processes with one output, also in separate PID namespaces, like containers that share a directory.
 
 mod support;
 
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use support::Dir;
 
-/// Runs the same in a new PID namespace, where it is process 1 and sees no process outside.
+/// Returns the same command in a new PID namespace, where it is process 1 and sees no process outside.
 fn contained(command: &Command) -> Command {
     let mut unshare = Command::new("unshare");
     unshare.args(["--pid", "--fork", "--kill-child", "--mount-proc"]);
@@ -24,7 +24,7 @@ fn contained(command: &Command) -> Command {
     unshare
 }
 
-/// Returns false, and says so, if this machine lets nobody make PID namespaces.
+/// Returns false, and prints a note, if this machine does not allow PID namespaces.
 fn has_namespaces() -> bool {
     let probe = Command::new("unshare").args(["--pid", "--fork", "--mount-proc", "true"]).output();
     let works = probe.as_ref().is_ok_and(|output| output.status.success());
@@ -34,7 +34,7 @@ fn has_namespaces() -> bool {
     works
 }
 
-/// A job that writes `out` and goes on until its input ends.
+/// Starts a job that writes `out` and runs until its input ends.
 fn begin(dir: &Dir, in_namespace: bool) -> (Child, ChildStdin) {
     let command = dir.command("run sort --input - --output out --scratch . -q");
     let mut command = if in_namespace { contained(&command) } else { command };
@@ -54,7 +54,7 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// The exit code and standard error.
+/// Waits for a job; returns its exit code and standard error.
 fn end(mut child: Child) -> (Option<i32>, String) {
     let mut text = String::new();
     child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
@@ -69,7 +69,7 @@ fn expect_out(dir: &Dir, records: &str) {
 
 /// Two containers that share a directory: the second job must neither remove nor replace what the first one writes.
 #[test]
-fn jobs_of_two_containers_leave_each_other_alone() {
+fn jobs_of_two_containers_do_not_disturb_each_other() {
     let second = "run sort --input in --output out -q";
     for (first_contained, second_contained) in [(false, false), (false, true), (true, false), (true, true)] {
         if (first_contained || second_contained) && !has_namespaces() {
@@ -134,9 +134,9 @@ fn a_signal_ends_a_job_that_waits() {
     expect_out(&dir, "first\n");
 }
 
-/// A job that was killed left its directory; process ids say nothing about that, since another container may have the same.
+/// A killed job leaves its directory. Process ids do not show that, since another container may have the same ids.
 #[test]
-fn the_next_job_removes_what_a_killed_one_left() {
+fn the_next_job_removes_the_directory_of_a_killed_one() {
     for contained_first in [false, true] {
         if contained_first && !has_namespaces() {
             continue;
@@ -144,7 +144,7 @@ fn the_next_job_removes_what_a_killed_one_left() {
         let dir = Dir::new();
         dir.write("in", b"second\n");
         let (mut first, _input) = begin(&dir, contained_first);
-        // Of `unshare` too: --kill-child ends the job with it.
+        // Kills `unshare`; with --kill-child that ends the job too.
         first.kill().unwrap();
         first.wait().unwrap();
         assert!(dir.path(".out._temporary/_lock").exists());
@@ -181,7 +181,7 @@ fn of_twenty_processes_one_wins() {
     }
 }
 
-/// Killed at any moment, a job that overwrites leaves the older output or the new one, and the next job clears up.
+/// A job with --overwrite that is killed at any moment leaves the older or the new output, and the next job cleans up.
 #[test]
 fn a_job_that_is_killed_at_any_moment_leaves_a_whole_output() {
     let dir = Dir::new();

@@ -1,4 +1,4 @@
-//! Compressed files in and out: by the names of files, by `--compress` and by Hadoop's settings, and as the field's tools see them.
+//! Compressed input and output: by file names, by `--compress`, by Hadoop's settings, and read by the standard tools.
 
 mod support;
 
@@ -21,7 +21,7 @@ const FILES: [(&str, &str); 9] = [
 ];
 
 #[test]
-fn what_is_written_is_read_again() {
+fn jobs_read_their_compressed_output() {
     let dir = Dir::with_books();
     for (codec, extension) in FILES {
         dir.ok(&format!("run wordcount books -o out --overwrite --compress {codec} -q"));
@@ -29,7 +29,7 @@ fn what_is_written_is_read_again() {
         assert_ne!(dir.read(&name), COUNTS, "{codec}");
         dir.ok("run identity --input out -o again --overwrite -q");
         assert_eq!(dir.read("again/part-m-00000"), COUNTS, "{codec}");
-        // Standard output has no name, and the same bytes in it.
+        // Standard output has no name, but the same bytes.
         let piped = dir.run(&format!("run wordcount books -o - --compress {codec} -q")).stdout;
         dir.write(&format!("piped.{extension}"), &piped);
         dir.ok(&format!("run identity --input piped.{extension} -o again --overwrite -q"));
@@ -40,7 +40,7 @@ fn what_is_written_is_read_again() {
 #[test]
 fn the_tools_read_what_jobs_write() {
     let dir = Dir::new();
-    // Enough for several members in one part.
+    // Enough data for several members in one part.
     dir.ok("generate text --bytes 12MB -o text -q");
     dir.ok("run sort text -o plain -q");
     let mut compared = 0;
@@ -65,7 +65,7 @@ fn the_tools_read_what_jobs_write() {
 }
 
 #[test]
-fn settings_of_hadoop_and_job_files_say_the_same() {
+fn settings_of_hadoop_equal_keys_of_job_files() {
     let dir = Dir::with_books();
     let settings = "-D mapreduce.output.fileoutputformat.compress=true \
                     -D mapreduce.output.fileoutputformat.compress.codec=org.apache.hadoop.io.compress.SnappyCodec";
@@ -88,7 +88,7 @@ fn settings_of_hadoop_and_job_files_say_the_same() {
 }
 
 #[test]
-fn formats_that_are_not_read_are_told_by_name() {
+fn names_formats_that_are_not_supported() {
     let dir = Dir::with_books();
     for (name, bytes, what) in [
         (
@@ -112,13 +112,13 @@ fn formats_that_are_not_read_are_told_by_name() {
 }
 
 #[test]
-fn what_is_no_such_data_is_told() {
+fn reports_data_that_is_not_in_the_named_format() {
     let dir = Dir::new();
     for name in ["noise.lz4", "noise.sz", "noise.snappy", "noise.deflate"] {
         dir.write(name, b"this is no such file");
         dir.fails(&format!("run wordcount {name}"), 4, name);
     }
-    // The header of an lz4 frame, and nothing behind it.
+    // The header of an lz4 frame, and nothing after it.
     dir.write("cut.lz4", b"\x04\x22\x4d\x18\x64\x40\xa7");
     dir.fails("run wordcount cut.lz4", 4, "the lz4 data is cut short: cut.lz4, byte 7");
 }

@@ -1,4 +1,4 @@
-//! Disks that are full, files that are cut or cannot be reached: one line, the right exit code, nothing left.
+//! Full disks, truncated and unreadable files: one line, the right exit code, no files left.
 
 mod support;
 
@@ -12,11 +12,11 @@ const INPUT: i32 = 3;
 const CORRUPT: i32 = 4;
 const OUTPUT: i32 = 5;
 
-/// A file system of its own, mounted in a directory; unmounted when this is dropped.
+/// File system that is mounted in a directory, and unmounted on drop.
 struct Mount(PathBuf);
 
 impl Mount {
-    /// `None`, and a word about it, where this user may not mount.
+    /// Mounts a file system of `kib` KiB; returns `None` and prints a note if this user may not mount.
     fn small(dir: &Dir, name: &str, kib: u32) -> Option<Mount> {
         let path = dir.path(name);
         fs::create_dir(&path).unwrap();
@@ -62,12 +62,12 @@ fn a_full_disk() {
     dir.ok(&format!("{sort} --output out {tight} --scratch small --scratch well -q"));
     dir.ok(&format!("{sort} --output free -q"));
     assert!(dir.read("out/part-r-00000") == dir.read("free/part-r-00000"));
-    let told = dir.ok("report out");
-    assert!(told.contains("small"), "the report says which directory failed: {told}");
+    let report = dir.ok("report out");
+    assert!(report.contains("small"), "the report names the failed directory: {report}");
 }
 
 #[test]
-fn scratch_that_is_none() {
+fn reports_scratch_that_is_not_a_directory() {
     let dir = Dir::with_books();
     dir.ok("generate tera --ascii --records 40000 -o t -q");
     let tight = "--memory 3MiB --threads 1 -D split.size=1MiB --output out";
@@ -106,7 +106,7 @@ fn compressed_files_that_are_damaged() {
                 &format!("turned.{suffix}"),
             );
         }
-        // Something else behind the end.
+        // Other bytes after the end.
         let tail = [&whole[..], b"and this is something else\n"].concat();
         dir.write(&format!("tail.{suffix}"), &tail);
         let output = dir.run(&format!("run sort --input tail.{suffix} --output out"));

@@ -1,4 +1,4 @@
-//! `yunti inspect`: everything that it knows, by content; and what is damaged, in one line.
+//! `yunti inspect`: all known kinds of files, by content; and one line for damaged files.
 
 mod support;
 
@@ -10,7 +10,7 @@ const USAGE: i32 = 2;
 const INPUT: i32 = 3;
 const CORRUPT: i32 = 4;
 
-/// Text for people, and the kind in the document.
+/// Checks that the text has `parts` and the document the kind; returns the document.
 fn check(dir: &Dir, words: &str, kind: &str, parts: &[&str]) -> serde_json::Value {
     let text = dir.ok(&format!("inspect {words}"));
     for part in parts {
@@ -28,13 +28,13 @@ fn crc32(bytes: &[u8]) -> u32 {
 }
 
 #[test]
-fn documents_of_our_own() {
+fn documents_of_yunti() {
     let dir = Dir::with_books();
     dir.ok("run wordcount books -o counts -q");
     let report =
         check(&dir, "counts/_yunti/report.json", "report", &["the report of a job", "wordcount", "Bottleneck"]);
     assert_eq!(report["summary"]["name"], "wordcount");
-    // Found by what it says, not by its name.
+    // Found by the content, not by the name.
     std::fs::copy(dir.path("counts/_yunti/report.json"), dir.path("x")).unwrap();
     check(&dir, "x", "report", &["yunti report x"]);
     dir.write("facts", br#"{"format": "yunti-job-facts/1", "id": "job_7_1", "name": "far away", "state": "succeeded", "submitted_unix_ms": 1,
@@ -50,7 +50,7 @@ fn documents_of_our_own() {
 }
 
 #[test]
-fn records_as_a_job_would_read_them() {
+fn shows_records_as_a_job_reads_them() {
     let dir = Dir::with_books();
     let document =
         check(&dir, "books/one.txt", "records", &["lines of text, 28 B", "several workers", "the cat and the dog"]);
@@ -63,7 +63,7 @@ fn records_as_a_job_would_read_them() {
     let few = check(&dir, "books/one.txt -n 1", "records", &["the cat"]);
     assert_eq!(few["records"].as_array().unwrap().len(), 1);
     check(&dir, "books/one.txt --input-format fixed:4:2", "records", &["records of 4 bytes, 2 of them the key"]);
-    // Framed records are seen as such.
+    // Framed records are recognised.
     dir.ok("run identity books --output-format framed -o framed -q");
     let framed =
         check(&dir, "framed/part-m-00000", "records", &["framed records", "one worker reads all of it", "the end"]);
@@ -88,9 +88,10 @@ fn compressed_input_by_name_and_by_content() {
         &["compressed by gzip", "cannot be divided", "the end", "28 B, decompressed"],
     );
     assert_eq!((&found["codec"], &found["divisible"]), (&"gzip".into(), &false.into()));
-    let found = check(&dir, "misnamed", "records", &["misnamed: compressed by gzip", "does not say so", ".gz"]);
+    let found =
+        check(&dir, "misnamed", "records", &["misnamed: compressed by gzip", "has no extension of the codec", ".gz"]);
     assert_eq!(found["codec_by_content"], "gzip");
-    // Cut short, no gzip at all, a bit flipped behind the beginning: exit code 4, one line.
+    // Truncated, not gzip, and with a flipped bit after the beginning: exit code 4, one line.
     let whole = dir.read("books/one.txt.gz");
     dir.write("cut.gz", &whole[..whole.len() - 3]);
     dir.fails("inspect cut.gz", CORRUPT, "cut short");
@@ -105,12 +106,12 @@ fn compressed_input_by_name_and_by_content() {
     let at = long.len() - 6;
     long[at] ^= 1;
     dir.write("long.gz", &long);
-    // Its beginning is sound, and only its beginning is read unless all of it is asked for.
+    // The beginning is sound, and without --check only the beginning is read.
     check(&dir, "long.gz", "records", &["compressed by gzip"]);
     dir.fails("inspect long.gz --check", CORRUPT, "long.gz");
 }
 
-/// An index as Hadoop's SpillRecord writes it, and its segments.
+/// Writes an index in the format of Hadoop's SpillRecord, and its segments.
 fn map_output(dir: &Dir, segments: &[&[u8]]) {
     let (mut output, mut index) = (Vec::new(), Vec::new());
     for body in segments {
@@ -130,17 +131,17 @@ fn map_output_of_hadoop() {
     let dir = Dir::new();
     map_output(&dir, &[b"\xff\xff", b"\x01\x01ab\xff\xff", b"\xff\xff"]);
     for path in ["file.out.index", "file.out"] {
-        let found = check(&dir, path, "map-output", &["map output of Hadoop: 3 partitions", "as their checksums say"]);
+        let found = check(&dir, path, "map-output", &["map output of Hadoop: 3 partitions", "of segments are correct"]);
         assert_eq!(found["partitions"][1]["stored_bytes"], 10);
     }
-    // By its content under any name; then the output is not beside it.
+    // Found by its content under another name; then the output file is not beside it.
     std::fs::copy(dir.path("file.out.index"), dir.path("spill12")).unwrap();
-    check(&dir, "spill12", "map-output", &["the output itself is not beside it"]);
+    check(&dir, "spill12", "map-output", &["the output file is not beside it"]);
     let sound = dir.read("file.out");
     let mut damaged = sound.clone();
     damaged[8] ^= 1;
     dir.write("file.out", &damaged);
-    dir.fails("inspect file.out", CORRUPT, "the checksum is wrong of the segment of partition 1: file.out");
+    dir.fails("inspect file.out", CORRUPT, "wrong checksum in the segment of partition 1: file.out");
     dir.write("file.out", &sound[..sound.len() - 1]);
     dir.fails("inspect file.out.index", CORRUPT, "the file ends before the segment of partition 2");
     let mut index = dir.read("file.out.index");
@@ -152,10 +153,10 @@ fn map_output_of_hadoop() {
 }
 
 #[test]
-fn damaged_documents_and_what_is_no_file() {
+fn damaged_documents_and_paths_that_are_not_files() {
     let dir = Dir::with_books();
     dir.write("cut.json", br#"{ "format": "yunti-report/1", "job": { "name": "#);
-    dir.fails("inspect cut.json", CORRUPT, "begins as a document of yunti's and is none");
+    dir.fails("inspect cut.json", CORRUPT, "begins like a document of Yunti, but is not one");
     dir.write("hollow.json", br#"{ "format": "yunti-report/1" }"#);
     dir.fails("inspect hollow.json", CORRUPT, "no report of a job");
     dir.write("new.json", br#"{ "format": "yunti-report/9" }"#);

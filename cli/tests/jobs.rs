@@ -1,4 +1,4 @@
-//! The commands of the README, each on a little data, with the answers known.
+//! The commands of the README, each on small data with known results.
 
 mod support;
 
@@ -40,7 +40,7 @@ fn word_count_into_a_directory_and_its_report() {
 }
 
 #[test]
-fn an_output_is_replaced_only_when_asked() {
+fn replaces_an_output_only_with_overwrite() {
     let dir = Dir::with_books();
     dir.ok("run wordcount books -o counts");
     dir.write("counts/part-r-00007", b"old");
@@ -124,7 +124,7 @@ fn a_job_file_and_flags_over_it() {
     assert_eq!(dir.json("report counts --json")["job"]["name"], "my count");
     dir.ok("run -f job.toml --output other -D mapreduce.job.reduces=3");
     assert!(dir.path("other/part-r-00002").exists());
-    // What --print-job prints is a job file that does the same.
+    // --print-job prints a job file that does the same.
     dir.write("again.toml", dir.ok("run -f job.toml --output again --print-job").as_bytes());
     assert!(!dir.path("again").exists());
     dir.ok("run -f again.toml");
@@ -165,7 +165,7 @@ fn programs_get_json() {
 }
 
 #[test]
-fn limits_are_measured_and_kept() {
+fn limits_are_measured_and_stored() {
     let dir = Dir::new();
     let limits = dir.json("limits . --quick --json");
     assert!(limits["memory_copy"]["one"].as_f64().unwrap() > 0.0);

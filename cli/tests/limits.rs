@@ -1,4 +1,4 @@
-//! What is much or little: ten thousand files, ten thousand parts, few open files, few threads.
+//! Large and small limits: ten thousand files, ten thousand parts, few open files, few threads.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 
 use support::Dir;
 
-/// The command under limits of the shell's `ulimit`.
+/// Runs the command under limits of the shell's `ulimit`.
 fn limited(dir: &Dir, limits: &str, words: &str) -> Output {
     let inner = dir.command(words);
     let mut command = Command::new("sh");
@@ -20,7 +20,7 @@ fn ok(output: &Output) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// Names in the output that begin with `part-`, and their bytes together.
+/// Returns the number of files `part-*` in the output, and their bytes concatenated.
 fn parts(dir: &Dir, out: &str) -> (usize, Vec<u8>) {
     let mut paths: Vec<_> = fs::read_dir(dir.path(out)).unwrap().map(|e| e.unwrap().path()).collect();
     paths.retain(|p| p.file_name().unwrap().to_string_lossy().starts_with("part-"));
@@ -45,7 +45,7 @@ fn ten_thousand_files_with_64_open() {
         assert_eq!(counts.lines().count(), 101);
         assert!(counts.ends_with("word\t10000\n") && counts.lines().filter(|l| l.ends_with("\t100")).count() == 100);
     }
-    // One of them, behind those that are looked into first, is of a format that is not read.
+    // One file has an unsupported format. It follows the files that are inspected first.
     dir.write("in/09000", b"PAR1\x15\x04..\x08\0\0\0PAR1");
     dir.fails("run wordcount --input in --output none", 3, "this is a Parquet file, which is not read: in/09000");
     println!("10000 files, 64 open files");
@@ -70,7 +70,7 @@ fn ten_thousand_parts_with_64_open() {
     println!("10000 parts, 64 open files");
 }
 
-/// A system that gives the process no more threads: slower, and not wrong.
+/// A system that refuses more threads makes a job slower, not wrong.
 #[test]
 fn no_thread_more() {
     let dir = Dir::new();

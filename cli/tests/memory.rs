@@ -1,5 +1,5 @@
-//! The memory promise: a process stays within its budget + 64 MiB, in a control group that would kill it above that, and what
-//! it writes is the same.
+//! The memory guarantee: a process stays within its budget + 64 MiB, in a control group that would kill it above that,
+//! and writes the same output.
 
 mod support;
 
@@ -14,11 +14,11 @@ use support::Dir;
 const BUDGET: &str = "64MiB";
 const LIMIT_BYTES: u64 = 128 << 20;
 
-/// A control group with a limit of memory and no swap; removed when this is dropped.
+/// Control group with a memory limit and no swap, which is removed on drop.
 struct Group(PathBuf);
 
 impl Group {
-    /// `None`, and a word about it, where there is no such thing or this user may not make one.
+    /// Makes a control group; returns `None` and prints a note if this user or this system cannot make one.
     fn limited(name: &str) -> Option<Group> {
         let root = Path::new("/sys/fs/cgroup");
         let v2 = root.join("cgroup.controllers").exists();
@@ -28,7 +28,7 @@ impl Group {
         let made = fs::create_dir(&path).and_then(|()| {
             if v2 {
                 fs::write(path.join("memory.max"), &limit)?;
-                // Without swap there is no such file.
+                // The file does not exist without swap.
                 let _ = fs::write(path.join("memory.swap.max"), "0");
                 return Ok(());
             }
@@ -49,7 +49,7 @@ impl Group {
         }
     }
 
-    /// Anonymous and shared memory now; page cache of files is not counted.
+    /// Returns the bytes of anonymous and shared memory now, without the page cache of files.
     fn bytes(&self) -> u64 {
         let text = fs::read_to_string(self.0.join("memory.stat")).unwrap_or_default();
         let of = |line: &str| match line.split_once(' ') {
@@ -59,7 +59,7 @@ impl Group {
         text.lines().map(of).sum()
     }
 
-    /// Runs the command in it; how it ended, what it told, and the most memory that was seen.
+    /// Runs the command in the group; returns its exit code, its standard error, and the peak memory in bytes.
     fn run(&self, dir: &Dir, words: &str) -> (Option<i32>, String, u64) {
         let inner = dir.command(words);
         let mut child = Command::new("sh")
@@ -89,7 +89,7 @@ impl Drop for Group {
     }
 }
 
-/// Writes `n` lines of which line `i` is what `line` appends.
+/// Writes `n` lines; `line` appends line `i`.
 fn make(dir: &Dir, name: &str, n: u64, line: impl Fn(u64, &mut Vec<u8>)) {
     let mut file = std::io::BufWriter::new(fs::File::create(dir.path(name)).unwrap());
     let mut bytes = Vec::new();
@@ -130,9 +130,9 @@ fn a_job_stays_within_its_memory() {
         ("sort", "word"),
     ] {
         let run = format!("run {job} --input {input} --threads 2 --overwrite -q");
-        let (code, told, most) = group.run(&dir, &format!("{run} --memory {BUDGET} --scratch . --output tight"));
+        let (code, stderr, most) = group.run(&dir, &format!("{run} --memory {BUDGET} --scratch . --output tight"));
         eprintln!("{job} {input}: {:.1} MiB", most as f64 / 1048576.0);
-        assert_eq!(code, Some(0), "{job} {input}: {told}");
+        assert_eq!(code, Some(0), "{job} {input}: {stderr}");
         assert!(most <= LIMIT_BYTES, "{job} {input}: {most} bytes of memory");
         dir.ok(&format!("{run} --memory 2GiB --output free"));
         for part in dir.names().iter().filter(|n| n.starts_with("free/part-")) {

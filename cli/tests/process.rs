@@ -1,4 +1,4 @@
-//! The command as a process: signals, closed pipes, parts beside it, help for shells and for people.
+//! The command as a process: signals, closed pipes, installed parts, completions and manual pages.
 
 mod support;
 
@@ -13,8 +13,8 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
 }
 
-/// The command with the signals that a terminal would give it: a test runner in the background has them ignored, and a command
-/// leaves ignored what was ignored when it began.
+/// Returns the command with the default actions of signals, as on a terminal. A test runner in the background ignores
+/// signals, and a command inherits that.
 fn with_signals(command: Command) -> Command {
     let mut env = Command::new("env");
     env.args(["--default-signal=INT,TERM", "--"]).arg(command.get_program()).args(command.get_args());
@@ -33,15 +33,15 @@ fn wait(mut child: Child) -> (Option<i32>, String) {
     let begin = Instant::now();
     while child.try_wait().unwrap().is_none() {
         if begin.elapsed() > Duration::from_secs(20) {
-            // It must not go on behind a test that has failed.
+            // A failed test must not leave it running.
             let _ = child.kill();
             panic!("it does not end");
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    let mut told = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
-    (child.wait().unwrap().code(), told)
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    (child.wait().unwrap().code(), stderr)
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_signal_ends_a_job_cleanly() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // Input that never ends: the job is in the middle of its work when the signal comes.
+        // Endless input, so the job is running when it gets the signal.
         let mut input = child.stdin.take().unwrap();
         let feeder = std::thread::spawn(move || {
             while input.write_all(&[b'x', b'\n'].repeat(4096)).is_ok() {
@@ -63,10 +63,10 @@ fn a_signal_ends_a_job_cleanly() {
         });
         std::thread::sleep(Duration::from_millis(300));
         signal(&child, name);
-        let (code, told) = wait(child);
+        let (code, stderr) = wait(child);
         feeder.join().unwrap();
-        assert_eq!(code, Some(130), "{told}");
-        assert_eq!(told.lines().count(), 1, "{told}");
+        assert_eq!(code, Some(130), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
         assert!(dir.names().is_empty(), "{:?}", dir.names());
     }
 }
@@ -74,26 +74,26 @@ fn a_signal_ends_a_job_cleanly() {
 #[test]
 fn a_signal_ends_a_generator_cleanly() {
     let dir = Dir::new();
-    // Many seconds of work; it is ended long before.
+    // Many seconds of work; the signal comes long before the end.
     let child = with_signals(dir.command("generate text --bytes 20GB -o out")).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_millis(200));
     signal(&child, "-INT");
-    let (code, told) = wait(child);
-    assert_eq!(code, Some(130), "{told}");
+    let (code, stderr) = wait(child);
+    assert_eq!(code, Some(130), "{stderr}");
     assert!(dir.names().is_empty(), "{:?}", dir.names());
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn a_reader_that_closes_the_pipe_is_no_error() {
     let dir = Dir::new();
     dir.ok("generate tera --ascii --records 50000 -o t -q");
     for words in ["run sort --input t --output - --scratch .", "completions bash", "man", "--help"] {
         let mut child = dir.command(words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut begin = [0; 10];
         child.stdout.take().unwrap().read_exact(&mut begin).unwrap();
-        let (code, told) = wait(child);
-        assert_eq!(code, Some(0), "yunti {words}: {told}");
-        assert!(!told.contains("yunti: "), "yunti {words}: {told}");
+        let (code, stderr) = wait(child);
+        assert_eq!(code, Some(0), "yunti {words}: {stderr}");
+        assert!(!stderr.contains("yunti: "), "yunti {words}: {stderr}");
     }
     assert_eq!(dir.names(), ["t", "t/_SUCCESS", "t/part-m-00000"]);
 }
@@ -103,8 +103,8 @@ fn a_part_is_executed_from_libexec() {
     let dir = Dir::new();
     fs::create_dir(dir.path("bin")).unwrap();
     fs::create_dir(dir.path("libexec")).unwrap();
-    // Made by another process: were these files written here, a test beside this one could fork while they are open, and what is open
-    // for writing cannot be executed.
+    // Another process writes the files. If this process did, a parallel test could fork while they are open, and a file
+    // that is open for writing cannot be executed.
     let make = "cp \"$0\" bin/yunti; printf '#!/bin/sh\\necho \"hello $*\"\\nexit 7\\n' > libexec/yunti-greet; chmod 755 libexec/yunti-greet";
     let made =
         Command::new("sh").args(["-c", make, env!("CARGO_BIN_EXE_yunti")]).current_dir(dir.path(".")).status().unwrap();
@@ -147,7 +147,7 @@ fn every_shell_has_completions_and_every_command_a_page() {
 }
 
 #[test]
-fn what_a_killed_job_leaves_is_no_output_and_goes_with_the_next() {
+fn the_next_job_removes_the_files_of_a_killed_one() {
     let dir = Dir::new();
     let mut child = dir
         .command("run sort --input - --output out --scratch . -q")

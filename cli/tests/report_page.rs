@@ -1,5 +1,5 @@
-//! The report as a page, and two reports compared: well-formed, with nothing to fetch, with the figures, and looked at by a browser
-//! where there is one.
+//! The report as a page, and the comparison of two reports: well-formed, without anything to fetch, with the figures,
+//! and opened by a browser if there is one.
 
 mod support;
 
@@ -8,11 +8,11 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use support::Dir;
 
-/// A job whose every name wants to be markup, on two workers, with memory, partitions and a limit.
+/// Returns the report of a job whose names all contain markup, on two workers, with memory, partitions and a limit.
 fn report(partitions: u64) -> Value {
     let span = |kind: &str, task: u64, start: f64, end: f64| json!({ "kind": kind, "task": task, "start_ms": start, "end_ms": end, "bytes": 1_000_000, "records": 1000 });
     let maps: Vec<Value> = (0..3).map(|i| span("map", i, i as f64 * 200.0, i as f64 * 200.0 + 190.0)).collect();
-    // More spans than a lane has points.
+    // More spans than a lane has pixels.
     let many: Vec<Value> = (0..2000).map(|i| span("map", i, i as f64 * 0.5, i as f64 * 0.5 + 0.5)).collect();
     let stage = |name: &str, busy: f64, limit: Option<f64>, resource: &str| {
         json!({ "name": name, "bytes": 200_000_000, "records": 2_000_000, "busy_ms": busy, "mb_per_s": 200_000.0 / busy,
@@ -54,7 +54,8 @@ fn report(partitions: u64) -> Value {
     })
 }
 
-/// Strict, as XML is: each element closed in order, attributes quoted and once, no loose `<` and `&`. Returns names and attributes.
+/// Parses strictly, like XML: each element closed in order, attributes quoted and unique, no loose `<` and `&`. Returns
+/// names and attributes.
 fn elements(page: &str) -> Vec<(String, Vec<(String, String)>)> {
     let mut rest = page.strip_prefix("<!DOCTYPE html>").expect("a doctype comes first");
     let (mut open, mut found): (Vec<String>, Vec<_>) = (Vec::new(), Vec::new());
@@ -95,7 +96,7 @@ fn elements(page: &str) -> Vec<(String, Vec<(String, String)>)> {
     found
 }
 
-/// Well-formed, and a browser that opens it asks nobody for anything.
+/// Checks that the page is well-formed, and that a browser fetches nothing for it.
 fn check_page(page: &str) {
     let elements = elements(page);
     let mut ids = Vec::new();
@@ -124,7 +125,7 @@ fn check_page(page: &str) {
         }
     }
     for loud in ["http:", "https:", "//", "@import", "url(", "javascript:"] {
-        // Paths of files stand in the text.
+        // The text may contain paths of files.
         assert!(!page.contains(loud), "{loud} in the page");
     }
     assert!(
@@ -147,9 +148,9 @@ fn a_page_of_a_fixed_report() {
         "--memory 1GiB",
         "200 MB/s of input",
         "1 gzip",
-        "memory in use over 1 s: at most 51 MiB of 64 MiB",
+        "memory in use over 1 s: peak 51 MiB of 64 MiB",
         "read: 500 MB/s of 1 GB/s, 50 %",
-        "8 partitions were given 14,000 records: the fullest (3) 4 times the average",
+        "8 partitions received 14,000 records: the fullest (3) 4 times the average",
         "map 2: 190 ms, from 400 ms to 590 ms; 1 MB, 1,000 records",
         "MAP_INPUT_RECORDS",
         "2026-11-22 05:04 UTC",
@@ -179,7 +180,7 @@ fn thousands_of_partitions_are_a_small_page() {
 }
 
 #[test]
-fn what_is_not_known_is_said() {
+fn names_the_values_that_are_unknown() {
     let dir = Dir::new();
     let mut report = report(1);
     for (name, nothing) in
@@ -202,7 +203,7 @@ fn what_is_not_known_is_said() {
     dir.write("cluster.json", report.to_string().as_bytes());
     let page = dir.ok("report cluster.json --html");
     check_page(&page);
-    for part in ["The job failed.", "do not say what each reduce was given", "not when"] {
+    for part in ["The job failed.", "do not have the input of each reduce", "not its time"] {
         assert!(page.contains(part), "{part} is not in the page");
     }
 }
@@ -228,17 +229,17 @@ fn a_real_job_has_memory_and_partitions_and_a_page() {
         assert_eq!(of(name), report["job"]["output_records"].as_u64(), "{name}");
     }
     assert_eq!(of("output_bytes"), report["job"]["output_bytes"].as_u64());
-    // Each part file is as long as its row says.
+    // Each part file has the size in its row.
     for row in partitions["rows"].as_array().unwrap() {
         let len = dir.read(&format!("sorted/part-r-{:05}", row["number"].as_u64().unwrap())).len() as u64;
         assert!(row["values"].as_array().unwrap().contains(&len.into()), "{row} {len}");
     }
     let text = dir.ok("report sorted");
-    assert!(text.contains("3 partitions were given"), "{text}");
-    // Maps alone: by split.
+    assert!(text.contains("3 partitions received"), "{text}");
+    // Without a reduce the rows are splits.
     let copy = dir.json("run identity text -o copy --json");
     assert_eq!((&copy["partitions"]["of"], &copy["partitions"]["count"]), (&"split".into(), &copy["job"]["splits"]));
-    // Folded in tables: what was given is not known by partition, what was written is.
+    // Folding in tables counts the output by partition, not the input.
     let counts = dir.json("run wordcount text -o counts --mode grouped --reduces 2 --json");
     assert_eq!(counts["partitions"]["measures"][0]["name"], "output_records");
     assert_eq!(counts["partitions"]["measures"][0]["total"], counts["job"]["output_records"]);
@@ -271,12 +272,12 @@ fn a_chain_has_all_its_jobs_on_one_page() {
 }
 
 #[test]
-fn one_compressed_file_is_told_with_its_name() {
+fn advice_names_the_one_compressed_file() {
     let dir = Dir::new();
     dir.ok("generate text --bytes 30MB -o text -q");
     let packed = Command::new("sh").arg("-c").arg("cat text/* | gzip -1 > one.gz").current_dir(dir.path("")).status();
     assert!(packed.unwrap().success());
-    // One split of 1 MiB would do: the file is longer.
+    // The file is longer than one split of 1 MiB.
     let report = dir.json("run wordcount one.gz -o out --json --threads 2 --split-size 1MiB");
     assert_eq!(
         (&report["input"]["whole_files"], &report["input"]["longest_whole"]["codec"]),
@@ -313,18 +314,15 @@ fn two_reports_compared() {
     assert_eq!(document["format"], "yunti-comparison/1");
     let time = &document["rows"][0];
     assert_eq!((&time["name"], &time["ratio"], &time["better"]), (&"time".into(), &0.5.into(), &"b".into()));
-    // The stage that differs most is the first of the stages.
+    // The stage with the largest difference is the first.
     let stages: Vec<&Value> = document["rows"].as_array().unwrap().iter().filter(|r| r["group"] == "stages").collect();
     assert_eq!(stages[0]["name"], "map");
 
-    // Another size of input is said, and the speeds are held against each other.
+    // Inputs of different sizes are compared by speed.
     b["job"]["input_bytes"] = 400_000_000.into();
     dir.write("b.json", b.to_string().as_bytes());
     let text = dir.ok("report a.json b.json");
-    assert!(
-        text.starts_with("B was 4x faster than A, a byte of input for a byte: B had 2.00 times the input."),
-        "{text}"
-    );
+    assert!(text.starts_with("B was 4x faster than A, per byte of input: B had 2.00 times the input."), "{text}");
     let page = dir.ok("report a.json b.json --html");
     check_page(&page);
     assert!(page.contains("400 MB, 2,000,000 records") && page.contains("4x faster"), "the inputs");
@@ -359,7 +357,7 @@ fn a_browser_shows_the_page() {
             .output()
             .unwrap();
         let picture = std::fs::read(dir.path("page.png")).unwrap_or_else(|e| panic!("{e}: {output:?}"));
-        // A page that shows nothing is a picture of one colour, of some kilobytes.
+        // An empty page is a picture of one colour, of a few kilobytes.
         assert!(picture.starts_with(b"\x89PNG") && picture.len() > 30_000, "{} bytes at {width}", picture.len());
         std::fs::remove_file(dir.path("page.png")).unwrap();
     }

@@ -1,4 +1,4 @@
-//! Real reports and findings against docs/formats/*.schema.json, with the few words of JSON Schema that they use.
+//! Real reports and findings checked against docs/formats/*.schema.json, for the keywords that they use.
 
 mod support;
 
@@ -17,7 +17,8 @@ fn is(value: &Value, name: &str) -> bool {
     }
 }
 
-/// Stricter than the schema in one way: a field that it does not describe is an error, since every field must be described.
+/// Checks a value against a schema. A field that the schema does not describe is an error, which is stricter than JSON
+/// Schema.
 fn check(value: &Value, schema: &Value, at: &str) {
     match &schema["type"] {
         Value::String(name) => assert!(is(value, name), "{at} is no {name}: {value}"),
@@ -51,7 +52,7 @@ fn check(value: &Value, schema: &Value, at: &str) {
 }
 
 #[test]
-fn reports_are_as_their_schema_says() {
+fn reports_match_their_schema() {
     let schema: Value = serde_json::from_str(include_str!("../../docs/formats/report.schema.json")).unwrap();
     let dir = Dir::with_books();
     dir.ok("generate text --bytes 3MB -o text -q");
@@ -66,7 +67,7 @@ fn reports_are_as_their_schema_says() {
 }
 
 #[test]
-fn findings_of_the_doctor_are_as_their_schema_says() {
+fn findings_of_the_doctor_match_their_schema() {
     let schema: Value = serde_json::from_str(include_str!("../../docs/formats/doctor.schema.json")).unwrap();
     let dir = Dir::new();
     for words in ["doctor --json", "doctor --json --quick --scratch . --scratch nowhere"] {
@@ -86,7 +87,7 @@ fn findings_of_the_doctor_are_as_their_schema_says() {
 }
 
 #[test]
-fn a_warning_is_a_failure_only_when_that_is_asked_for() {
+fn a_warning_is_a_failure_only_with_the_flag() {
     let dir = Dir::new();
     let text = dir.ok("doctor --quick --scratch nowhere");
     for part in ["WARNING", "scratch, directory, nowhere", "change: make it", "nothing was changed"] {
@@ -94,14 +95,15 @@ fn a_warning_is_a_failure_only_when_that_is_asked_for() {
     }
     assert_eq!(dir.run("doctor --quick --strict --scratch nowhere").status.code(), Some(1));
     dir.fails("doctor --sratch nowhere", 2, "--scratch");
-    // A mask that is none.
+    // An invalid mask.
     let output = dir.command("doctor --quick").env("YUNTI_SIMD", "sse9").output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     let plain = dir.command("doctor --quick").env("YUNTI_SIMD", "plain").output().unwrap();
     assert!(String::from_utf8_lossy(&plain.stdout).contains("plain"), "{plain:?}");
 }
 
-/// As Hadoop's client writes them (JobFacts.java), of one native map and one stock reduce, whose first attempt was lost.
+/// Facts in the format of Hadoop's client (JobFacts.java): one native map and one stock reduce, whose first attempt was
+/// lost.
 const FACTS: &str = r#"{
     "format": "yunti-job-facts/1", "id": "job_7_0001", "name": "two tasks", "state": "succeeded", "failure": "",
     "submitted_unix_ms": 1000, "finished_unix_ms": 9000, "reduces": 1, "output": "hdfs://here/out",
@@ -132,7 +134,7 @@ fn facts_of_a_cluster_become_a_report() {
     assert_eq!(report["job"]["input_bytes"], 5_000_000);
     assert_eq!(report["tasks"][0]["stages_ms"]["launch"], 250.0);
     assert_eq!(report["tasks"][2]["stages_ms"]["shuffle"], 3000.0);
-    // What the reduce that succeeded was given and wrote.
+    // Input and output of the successful reduce.
     assert_eq!(report["partitions"]["rows"][0]["values"], serde_json::json!([70, 900, 30]));
     let lost = report["advice"].as_array().unwrap().iter().find(|a| a["rule"] == "lost-attempts").unwrap();
     assert!(lost["seen"].as_str().unwrap().contains("1 attempts were lost, all on a"), "{lost}");
@@ -141,7 +143,7 @@ fn facts_of_a_cluster_become_a_report() {
     for part in ["two tasks  5 MB in 8 s", "2 containers at a time", "jvm-start", "reduce, lost", "is unknown"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
-    // A fact that is no fact.
+    // A field of the wrong type.
     std::fs::write(dir.path("facts.json"), r#"{"format": "yunti-job-facts/1", "id": 7}"#).unwrap();
-    dir.fails("report facts.json", 4, "this is no report of a job");
+    dir.fails("report facts.json", 4, "this is not a report of a job");
 }

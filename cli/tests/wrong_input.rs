@@ -1,4 +1,4 @@
-//! What is wrong is told in one line with a documented exit code, and nothing is left behind.
+//! Errors give one line and a documented exit code, and leave no files.
 
 mod support;
 
@@ -62,7 +62,7 @@ fn command_lines() {
         ("generate tera --records 99999999999999999999 --output g", "invalid value"),
         ("generate tera --records 999999999999999999 --output g", "too many"),
         ("generate tera --records 1 --files 0 --output g", "invalid value '0' for '--files <N>'"),
-        ("validate tera books --checksum xyz", "'xyz' is no hexadecimal number"),
+        ("validate tera books --checksum xyz", "'xyz' is not a hexadecimal number"),
         ("completions dash", "invalid value 'dash'"),
         ("man nonsense", "there is no command 'nonsense'"),
     ] {
@@ -97,7 +97,7 @@ fn data() {
     dir.ok("generate tera --records 100 --output t -q");
     let records = dir.read("t/part-m-00000");
     dir.write("cut", &records[..9_950]);
-    // A gzip header, and the first bytes of a block that never comes.
+    // A gzip header, and the first bytes of an incomplete block.
     dir.write("cut.gz", &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b, 0x4c]);
     dir.write("noise.gz", b"this is no gzip file");
     dir.write("noise.zst", b"this is no zstd file");
@@ -118,7 +118,7 @@ fn data() {
         ("validate tera books/_skipped --against nowhere", CORRUPT, "_skipped"),
         ("report nowhere", INPUT, "nowhere"),
         ("report books", INPUT, "report.json"),
-        ("report books/one.txt", CORRUPT, "this is no report of a job"),
+        ("report books/one.txt", CORRUPT, "this is not a report of a job"),
         ("report report.json", CORRUPT, "the report has the format 'yunti-report/99'"),
         ("run wordcount books --output books", EXISTS, "books"),
         ("generate tera --records 1 --output books", EXISTS, "books: name another, or use --overwrite"),
@@ -130,7 +130,7 @@ fn data() {
         ("run --mapper No.Such --input books", USER_CODE, "No.Such"),
         ("run wordcount books --memory 1KiB", MEMORY, "give at least --memory "),
     ] {
-        // A failing report file is told after the job's results were printed; only the line counts here.
+        // A report file that fails is reported after the job's results; only the line counts here.
         dir.fails(words, code, what);
     }
     let unsorted = dir.run("validate tera t");
@@ -144,8 +144,8 @@ fn a_full_device() {
     for words in ["run sort books --output -", "run wordcount books", "limits --help", "completions bash"] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let output = dir.command(words).stdout(full).output().unwrap();
-        let told = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(OUTPUT), "yunti {words}: {told}");
-        assert!(told.lines().count() == 1 && told.contains("No space left"), "yunti {words}: {told}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(OUTPUT), "yunti {words}: {stderr}");
+        assert!(stderr.lines().count() == 1 && stderr.contains("No space left"), "yunti {words}: {stderr}");
     }
 }

@@ -308,7 +308,7 @@ class Chains(JobFiles):
         self.assertEqual([bool(r["job"].get("output")) for r in (*reports[0]["before"], reports[0])],
                          [False, False, True])
         self.assertEqual(json.loads(cluster.ok("hadoop", "fs", "-cat", "chain/_yunti/report.json")), reports[0])
-        self.assertRegex(printed, r"(?m)^words and 2 jobs behind it: ")
+        self.assertRegex(printed, r"(?m)^words and 2 jobs after it: ")
 
     def test_named_outputs_come_from_the_last_job(self):
         routes = library(self.folder.name, "routes")

@@ -53,7 +53,7 @@ class Advise(unittest.TestCase):
         return json.loads(advise(f"http://127.0.0.1:{namenode.web}/", "--json", *words).stdout)
 
     def check(self, document, certainly, perhaps):
-        """Checks the names of the advice; `perhaps` has those that depend on the machine's speed and load."""
+        """Checks the names of the advice; `perhaps` has the names that depend on the machine's speed and load."""
         by_name = {row["name"]: row for row in document["advice"]}
         self.assertLessEqual(certainly, set(by_name), document)
         self.assertLessEqual(set(by_name), certainly | perhaps, document)

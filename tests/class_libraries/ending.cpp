@@ -1,5 +1,5 @@
-// A class library that ends or crashes its process: the setting `ending.how` chooses how, `ending.where` the call that does it.
-// With the variable ENDING_LOAD an initialiser of the library does it, with ENDING_UNLOAD a destructor of the library.
+// A class library that ends or crashes its process: the setting `ending.how` chooses the way, `ending.where` the call.
+// With the variable ENDING_LOAD an initialiser of the library does it, with ENDING_UNLOAD a destructor.
 // SPDX-License-Identifier: Apache-2.0
 #include <yunti/yunti.hpp>
 

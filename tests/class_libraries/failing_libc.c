@@ -1,4 +1,4 @@
-/* Loaded in front of the C library: reading the file that is 77 bytes long crashes, as a bug of the program itself would.
+/* Preloaded before the C library: a read of the file with 77 bytes crashes, like a bug of the program itself.
  * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-//! `yunti machine limits`: measures this machine, prints it, and keeps it for the reports of later jobs.
+//! `yunti machine limits`: measures this machine, prints the rates, and stores them for the reports of later jobs.
 
 use std::path::PathBuf;
 
@@ -11,20 +11,20 @@ use crate::failure::Outcome;
 use crate::text::numbers;
 use crate::text::table::{Side, Table};
 
-/// Measure what this machine can do
+/// Measure the maximum rates of this machine
 ///
-/// Memory, files, checksums, compression and sorting, in about three seconds. The result is kept in
-/// $XDG_CACHE_HOME/yunti/limits.json (~/.cache/yunti/limits.json); reports of later jobs hold their stages against it.
+/// Measures memory, files, checksums, compression and sorting, in about three seconds. The result is stored in
+/// $XDG_CACHE_HOME/yunti/limits.json (~/.cache/yunti/limits.json); reports of later jobs compare their stages with it.
 #[derive(Debug, Args)]
 pub struct LimitsFlags {
-    /// Directories whose file systems to measure [default: the current one and the system's for temporary files]
+    /// Directories whose file systems to measure [default: the current and the system's temporary directory]
     pub dirs: Vec<PathBuf>,
 
-    /// Take one second and be less exact
+    /// Measure for one second, less precisely
     #[arg(long)]
     pub quick: bool,
 
-    /// Print one JSON document in place of a table
+    /// Print one JSON document instead of a table
     #[arg(long)]
     pub json: bool,
 }
@@ -35,7 +35,7 @@ pub fn limits(flags: &LimitsFlags) -> Outcome {
     let dirs: Vec<&std::path::Path> = dirs.iter().map(PathBuf::as_path).collect();
     let mut limits = limits::measure(&env, &dirs, flags.quick)?;
     let kept = match env.cache_dir.as_ref().map(|dir| dir.join(limits::FILE_NAME)) {
-        // A home that cannot be written to is no reason not to tell.
+        // The rates are printed even if they cannot be stored.
         Some(path) => limits.store(&*env.files, &path).map(|()| path).map_err(|e| e.to_string()),
         None => Err("neither HOME nor XDG_CACHE_HOME is set".into()),
     };
@@ -68,10 +68,10 @@ fn table(limits: &Limits) -> String {
     for files in &limits.files {
         row(&format!("{}: read from the cache", files.directory), files.cached_read);
         row(&format!("{}: write", files.directory), one(files.write));
-        row(&format!("{}: write, blocks asked for first", files.directory), one(files.write_allocated));
+        row(&format!("{}: write, preallocated", files.directory), one(files.write_allocated));
         row(&format!("{}: write and sync", files.directory), one(files.write_synced));
     }
-    let mut out = format!("{} {} threads\n", paint.bold("What this machine can do,"), limits.threads);
+    let mut out = format!("{} {} threads\n", paint.bold("Maximum rates of this machine,"), limits.threads);
     out += &table.print(paint);
     for line in &limits.not_measured {
         out += &format!("  not measured: {line}\n");

@@ -10,7 +10,7 @@ use super::limits::{self, LimitsFlags};
 use super::part;
 use crate::failure::Outcome;
 
-/// Commands of `yunti machine` that are in the part `yunti-machine`, with a line each.
+/// Commands of the part `yunti-machine`, with their summaries.
 const OF_THE_MACHINE: [(&str, &str); 11] = [
     ("settings", "List settings that matter to jobs and JVMs, with better values"),
     ("apply", "Change a setting, so that it can be undone"),
@@ -18,17 +18,17 @@ const OF_THE_MACHINE: [(&str, &str); 11] = [
     ("journal", "List the changes"),
     ("bench", "Measure what old and new settings cost"),
     ("make-spill", "Make and mount a file system for spills"),
-    ("cache", "What is in the page cache, and who misses it"),
-    ("cgroup", "What control groups use, and what they wait for"),
+    ("cache", "Page-cache contents, and the processes with misses"),
+    ("cgroup", "Resources that control groups use and wait for"),
     ("net", "TCP: response times, full accept queues, ports in use"),
-    ("ext4", "What blocks are used for, I/O by file, a guard for failing disks"),
+    ("ext4", "Use of blocks, I/O by file, a guard for failing disks"),
     ("crash", "Report crashes of this machine's processes and kernel"),
 ];
 
 /// Check, measure and tune the machine under a job or service
 ///
-/// Settings and limits with what they cost here, the page cache, control groups, TCP, file systems, crashes. Only `apply`, `undo`,
-/// `make-spill`, `bench` and `ext4 guard` change anything.
+/// Shows settings and limits with their cost on this machine, the page cache, control groups, TCP, file systems and
+/// crashes. Only `apply`, `undo`, `make-spill`, `bench` and `ext4 guard` change the machine.
 #[derive(Debug, Args)]
 #[command(after_help = of_the_part(), disable_help_subcommand = true)]
 pub struct MachineFlags {
@@ -55,7 +55,7 @@ pub fn machine(flags: MachineFlags, commands: &[String]) -> Outcome {
     }
 }
 
-/// The commands of `yunti machine` beside `doctor` and `limits`, for its help.
+/// Returns the commands of `yunti machine` in the part, for its help.
 fn of_the_part() -> String {
     let is_installed = Part::named("machine").is_some_and(|part| part.program().is_some());
     let missing = if is_installed { "" } else { " (missing: make observe)" };

@@ -1,4 +1,5 @@
-//! `yunti man`, `yunti completions` and the flags of `yunti help`: pages and scripts come from the definition of the command line.
+//! `yunti man`, `yunti completions` and the flags of `yunti help`. Pages and scripts come from the definition of the
+//! command line.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,13 +14,13 @@ use crate::failure::Outcome;
 /// Print the help of a command
 #[derive(Debug, Args)]
 pub struct HelpFlags {
-    /// The command: `run`, or `machine cache`
+    /// Command, as in `run` or `machine cache`
     pub command: Vec<OsString>,
 }
 
 /// Print the completions of a shell
 ///
-/// The script completes yunti's commands and flags; the shell reads it at its start.
+/// The script completes yunti's commands and flags; load it when the shell starts.
 #[derive(Debug, Args)]
 pub struct CompletionsFlags {
     #[arg(value_enum)]
@@ -28,10 +29,10 @@ pub struct CompletionsFlags {
 
 /// Print a manual page
 ///
-/// The page of yunti, or of one of its commands, in roff: `yunti man run | man -l -`.
+/// Prints the page of yunti or of one of its commands in roff: `yunti man run | man -l -`.
 #[derive(Debug, Args)]
 pub struct ManFlags {
-    /// The command; without one, the page of yunti itself
+    /// Command [default: the page of yunti itself]
     pub command: Option<String>,
     /// Write the pages of all commands into this directory
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
@@ -53,7 +54,7 @@ pub fn man(flags: &ManFlags, root: clap::Command) -> Outcome {
         return Ok(clap_mangen::generate_to(root, dir).map_err(failed)?);
     }
     let mut root = root;
-    // Gives the commands their full names, "yunti run".
+    // Sets the full names of the commands, as in "yunti run".
     root.build();
     let page = match &flags.command {
         None => root,
@@ -61,7 +62,7 @@ pub fn man(flags: &ManFlags, root: clap::Command) -> Outcome {
             let known: Vec<&str> = root.get_subcommands().map(|c| c.get_name()).collect();
             root.find_subcommand(name).cloned().ok_or_else(|| {
                 Error::new(Code::Usage, format!("there is no command '{name}'"))
-                    .hint(format!("there are {}", known.join(", ")))
+                    .hint(format!("the commands are {}", known.join(", ")))
             })?
         }
     };

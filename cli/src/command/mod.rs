@@ -1,4 +1,4 @@
-//! The commands, one module each: what a parsed command does.
+//! The commands, one module each: flags and execution.
 
 pub mod generate;
 pub mod inspect;

@@ -1,4 +1,5 @@
-//! `yunti X` for an X that is a program of its own: this process becomes `libexec/yunti-X`. Old spellings lead to where the command is now.
+//! `yunti X` for an X that is a separate program: this process becomes `libexec/yunti-X`. Old spellings run the command
+//! under its present name.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -12,17 +13,17 @@ use crate::failure::Outcome;
 /// Commands of `yunti machine` that `yunti observe` had before.
 const MOVED_FROM_OBSERVE: [&str; 5] = ["cache", "cgroup", "crash", "ext4", "net"];
 
-/// Words this similar are a typing error (Jaro-Winkler, 0 to 1).
+/// Jaro-Winkler similarity (0 to 1) from which a word counts as a typing error.
 const SIMILAR_MIN: f64 = 0.8;
 
-/// Returns only if the part cannot be executed. `arguments`: its name, then its own arguments;
-/// `commands`: the commands of this program, for suggestions.
+/// Replaces this process by a part; returns only if the part cannot be executed. `arguments`: its name, then its own
+/// arguments; `commands`: the commands of this program, for suggestions.
 pub fn execute(arguments: &[OsString], commands: &[String]) -> Outcome {
     let arguments = respelled(arguments);
     let name = arguments.first().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
     let program = match Part::named(&name) {
         Some(part) => part.installed()?,
-        // A program that somebody else put there.
+        // A program in libexec that is not one of Yunti's parts.
         None => part::program(&name).ok_or_else(|| unknown(&name, commands))?,
     };
     let error = Command::new(&program).args(&arguments[1..]).exec();
@@ -32,7 +33,7 @@ pub fn execute(arguments: &[OsString], commands: &[String]) -> Outcome {
         .into())
 }
 
-/// A command in its present spelling: `host X` and `observe cache` are commands of `machine`.
+/// Returns a command in its present spelling: `host X` and `observe cache` are commands of `machine`.
 fn respelled(arguments: &[OsString]) -> Vec<OsString> {
     let word = |n: usize| arguments.get(n).and_then(|word| word.to_str());
     let is_moved = match word(0) {
@@ -47,7 +48,7 @@ fn respelled(arguments: &[OsString]) -> Vec<OsString> {
     arguments
 }
 
-/// The error for a command that does not exist, with the most similar one that does.
+/// Returns the error for an unknown command, with the most similar known one as a hint.
 fn unknown(name: &str, commands: &[String]) -> Error {
     let error = Error::new(Code::Usage, format!("there is no command '{name}'"));
     let all = commands.iter().map(String::as_str).chain(PARTS.iter().map(|part| part.name));
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn old_spellings_lead_to_the_machine() {
+    fn old_spellings_become_machine_commands() {
         for (old, new) in [
             ("host settings", "machine settings"),
             ("observe cache -s 3", "machine cache -s 3"),
@@ -81,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_typing_error_names_the_command() {
+    fn suggests_the_command_for_a_typing_error() {
         let commands = ["run", "machine", "doctor"].map(String::from);
         for (typed, meant) in
             [("rum", "'run'"), ("obsreve", "'observe'"), ("machien", "'machine'"), ("docter", "'doctor'")]

@@ -1,4 +1,4 @@
-//! `yunti report`: explains a job that is done, or compares two.
+//! `yunti report`: explains a finished job, or compares two.
 
 use std::path::{Path, PathBuf};
 
@@ -15,32 +15,32 @@ use crate::{compare, page, text, whole_file};
 
 /// Explain where the time of a job went
 ///
-/// Its stages, its workers' time, memory, spills, counters, what bounded it, and what to change. With a second one the two are
-/// compared, the largest difference first.
+/// Shows its stages, the workers' time, memory, spills, counters, the bottleneck and advice. With a second job,
+/// compares the two, the largest difference first.
 #[derive(Debug, Args)]
 pub struct ReportFlags {
-    /// An output directory of `yunti run`, a report file, or a file of facts of a cluster's job
+    /// Output directory of `yunti run`, a report file, or a facts file of a cluster's job
     pub path: PathBuf,
 
-    /// Another one, to compare the first with
+    /// Second job, to compare with the first
     pub other: Option<PathBuf>,
 
-    /// Print the report as it is stored, or the comparison, as one JSON document
+    /// Print the stored report, or the comparison, as one JSON document
     #[arg(long)]
     pub json: bool,
 
-    /// Print a page: one HTML file with everything in it, light and dark
+    /// Print one self-contained HTML page, with light and dark colours
     #[arg(long, conflicts_with = "json")]
     pub html: bool,
 
-    /// Write to this file
+    /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
 pub fn report(flags: &ReportFlags) -> Outcome {
     let (report, document) = read(&flags.path)?;
-    // A file has no colours and no width of its own.
+    // A file gets no colours.
     let paint = if flags.output.is_some() { Paint::OFF } else { paint::for_stdout() };
     let json = |document: &serde_json::Value| format!("{document:#}\n");
     let text = match &flags.other {
@@ -64,8 +64,8 @@ pub fn report(flags: &ReportFlags) -> Outcome {
     }
 }
 
-/// The report and the document that it comes from, which may have fields that this version does not know. Facts of a cluster's job
-/// become their report.
+/// Returns the report and its source document, which may have fields that this version does not know. Facts of a
+/// cluster's job are converted to a report.
 pub fn read(path: &Path) -> Result<(Report, serde_json::Value)> {
     let file = if path.is_dir() { path.join("_yunti/report.json") } else { path.to_path_buf() };
     let named = |e: Error| e.at_path(file.to_string_lossy());
@@ -74,8 +74,8 @@ pub fn read(path: &Path) -> Result<(Report, serde_json::Value)> {
             .hint("name the output directory of a yunti job, or a report file")
     })?;
     let bad = |e: serde_json::Error| {
-        named(Error::new(Code::Corrupt, format!("this is no report of a job ({e})")))
-            .hint("name the report.json that a job has written")
+        named(Error::new(Code::Corrupt, format!("this is not a report of a job ({e})")))
+            .hint("name the report.json that a job wrote")
     };
     let document: serde_json::Value = serde_json::from_slice(&bytes).map_err(bad)?;
     let format = document["format"].as_str().unwrap_or("none").to_string();
@@ -89,7 +89,7 @@ pub fn read(path: &Path) -> Result<(Report, serde_json::Value)> {
         return Err(named(Error::new(Code::Corrupt, what)).hint(format!("this version reads {REPORT_FORMAT}")));
     }
     let mut report = Report::deserialize(&document).map_err(bad)?;
-    // Of a version that gave none.
+    // Versions before 'advice' wrote none.
     if document.get("advice").is_none() {
         report.advice = advice::give(&report);
     }

@@ -1,4 +1,4 @@
-//! `yunti validate tera`: are these records sorted, and are they the ones that went in?
+//! `yunti validate tera`: checks that records are sorted, and that they are the records of the input.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -14,60 +14,60 @@ use crate::console::{signals, stdout};
 use crate::failure::{self, Failure, Outcome};
 use crate::text::numbers;
 
-/// Check that data is what it should be
+/// Check the order and the content of data
 ///
-/// The exit code is 9 when it is not.
+/// The exit code is 9 if the data is invalid.
 #[derive(Debug, Args)]
 pub struct ValidateFlags {
     #[command(subcommand)]
-    pub what: What,
+    pub subject: Subject,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum What {
+pub enum Subject {
     Tera(TeraFlags),
 }
 
 /// Check TeraSort records: their order and their checksum
 ///
-/// Sorted means that each key is at least the one before it, from the first part file to the last. Prints how many
-/// records there are, how many with the key of the record before, and the checksum of Hadoop's TeraChecksum.
+/// Sorted means that each key is at least the previous one, from the first part file to the last. Prints the number of
+/// records, the number with the same key as the previous record, and the checksum of Hadoop's TeraChecksum.
 #[derive(Debug, Args)]
 pub struct TeraFlags {
-    /// A directory of part files, which are taken in the order of their names, or one file
+    /// Directory of part files, read in the order of their names, or one file
     pub path: PathBuf,
 
-    /// Records in any order that must be the same ones: the input of the sort
+    /// Directory with the same records in any order: the input of the sort
     #[arg(long, value_name = "DIR", conflicts_with = "checksum")]
     pub against: Option<PathBuf>,
 
-    /// The checksum that must come out, in hexadecimal
+    /// Expected checksum, in hexadecimal
     #[arg(long, value_name = "HEX", value_parser = parse_checksum)]
     pub checksum: Option<u128>,
 
-    /// [default: as many as there are processors]
+    /// Number of threads [default: the number of processors]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Option<u32>,
 
-    /// Print one JSON document in place of text
+    /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
 }
 
 fn parse_checksum(text: &str) -> std::result::Result<u128, String> {
     let digits = text.strip_prefix("0x").unwrap_or(text);
-    u128::from_str_radix(digits, 16).map_err(|_| format!("'{text}' is no hexadecimal number"))
+    u128::from_str_radix(digits, 16).map_err(|_| format!("'{text}' is not a hexadecimal number"))
 }
 
 pub fn validate(flags: &ValidateFlags) -> Outcome {
-    let What::Tera(flags) = &flags.what;
+    let Subject::Tera(flags) = &flags.subject;
     let env = Env::real();
     let control = Control::new();
     signals::cancel_on_signals(control.cancelled());
     let threads = flags.threads.map_or_else(|| env.threads.processors(), |n| n as usize);
     let summary = summarise(&env, &flags.path, threads, &control)?;
     let verdict = verdict(flags, &summary, &env, threads, &control);
-    // Data that could not be read is another matter than data that was read and is wrong.
+    // Unreadable data is an error of its own; only invalid data gets a verdict.
     if let Err(e) = &verdict
         && e.code() != Code::Invalid
     {
@@ -125,7 +125,7 @@ fn verdict(flags: &TeraFlags, summary: &TeraSummary, env: &Env, threads: usize, 
     Ok(())
 }
 
-/// Reads all part files, several at a time, and puts what was found together in the order of their names.
+/// Reads all part files in parallel, and joins their summaries in the order of their names.
 fn summarise(env: &Env, path: &Path, threads: usize, control: &Control) -> Result<TeraSummary> {
     let files = part_files(env, path)?;
     let crew = Crew { threads: &*env.threads, workers: threads, cancel: control.cancelled() };
@@ -155,7 +155,7 @@ fn summarise(env: &Env, path: &Path, threads: usize, control: &Control) -> Resul
     Ok(summary)
 }
 
-/// As Hadoop reads a directory: not what begins with `_` or `.`; in the order of names.
+/// Returns the files that Hadoop reads in a directory, in the order of names: none that begins with `_` or `.`.
 fn part_files(env: &Env, path: &Path) -> Result<Vec<PathBuf>> {
     let failed = |e: &std::io::Error| Error::io(Code::Input, "cannot read", e).at_path(path.to_string_lossy());
     if !env.files.meta(path).map_err(|e| failed(&e))?.is_dir {

@@ -1,4 +1,4 @@
-//! What a running job shows on the terminal.
+//! The terminal output of a running job.
 
 pub mod progress;
 pub mod stdout_watch;

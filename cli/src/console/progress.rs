@@ -1,7 +1,7 @@
-//! Progress on a terminal: stage, a bar, MB/s, time left. Nothing at all when standard error is no terminal.
+//! Progress on a terminal: stage, a bar, MB/s, time left. Nothing is shown if standard error is not a terminal.
 //!
-//! It begins after a moment, so that a short job shows none and pays nothing, and is erased at the end. The share that is
-//! done is the engine's, for the whole job; past its end the bar says what is being finished and never waits at 99 %.
+//! The bar appears after `FIRST`, so that a short job shows none, and is erased at the end. The engine computes the
+//! completed share of the whole job. From 99 % on, the bar shows the stage that finishes, instead of a percentage.
 
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -13,19 +13,21 @@ use yunti_engine::job::{Control, Progress};
 
 use crate::text::numbers;
 
+/// Delay before the bar appears.
 const FIRST: Duration = Duration::from_millis(300);
+/// Interval between updates of the bar.
 const EACH: Duration = Duration::from_millis(100);
 
-/// Shown until it is dropped.
-pub struct Shown {
+/// Progress display, which lasts until it is dropped.
+pub struct ProgressDisplay {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// `progress` is asked ten times a second; `quiet` shows nothing.
-pub fn show(progress: impl Fn() -> Progress + Send + 'static, quiet: bool) -> Shown {
+/// Shows progress until the result is dropped. Calls `progress` ten times a second; `quiet` shows nothing.
+pub fn show(progress: impl Fn() -> Progress + Send + 'static, quiet: bool) -> ProgressDisplay {
     if quiet || !super::is_rich(&std::io::stderr()) {
-        return Shown { stop: None, thread: None };
+        return ProgressDisplay { stop: None, thread: None };
     }
     let (stop, stopped) = channel::<()>();
     let begin = Instant::now();
@@ -45,15 +47,15 @@ pub fn show(progress: impl Fn() -> Progress + Send + 'static, quiet: bool) -> Sh
             bar.finish_and_clear();
         }
     });
-    Shown { stop: Some(stop), thread: thread.ok() }
+    ProgressDisplay { stop: Some(stop), thread: thread.ok() }
 }
 
-pub fn show_job(control: &Arc<Control>, quiet: bool) -> Shown {
+pub fn show_job(control: &Arc<Control>, quiet: bool) -> ProgressDisplay {
     let control = control.clone();
     show(move || control.progress(), quiet)
 }
 
-impl Drop for Shown {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
@@ -69,7 +71,7 @@ fn new_bar() -> ProgressBar {
     bar
 }
 
-/// Bytes a second, smoothed over the last seconds.
+/// Bytes per second, smoothed over the last seconds.
 #[derive(Default)]
 struct Rate {
     last: Option<(Duration, u64)>,
@@ -93,7 +95,7 @@ impl Rate {
     }
 }
 
-/// The share done in thousandths, and the words beside the bar.
+/// Returns the completed share in thousandths, and the text beside the bar.
 fn describe(p: &Progress, elapsed: Duration, rate: &mut Rate) -> (u64, String) {
     let bytes_per_s = rate.update(elapsed, p.done_bytes);
     let mut words = Vec::new();
@@ -138,7 +140,7 @@ mod tests {
         check(0, 1000, " 0 % · map");
         check(50_000_000, 200_000_000, "25 % · map · 25 MB/s · 6 s left");
         check(50_000_000, 0, "map · 50 MB · 25 MB/s");
-        // Nothing stands still at 99 %.
+        // From 99 % on no percentage is shown.
         check(199_900_000, 200_000_000, "finishing: map · 100 MB/s");
         check(500_000_000, 200_000_000, "finishing: map · 250 MB/s");
     }

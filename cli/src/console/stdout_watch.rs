@@ -1,8 +1,8 @@
-//! The real files, with an eye on standard output: a job that fails because its reader went away (`yunti run .. | head`) is
-//! told apart from one that fails because a disk is full.
+//! Files that watch standard output. They distinguish a job whose reader closed the pipe (`yunti run .. | head`) from a
+//! job that failed because a disk is full.
 //!
-//! Rejected: leaving SIGPIPE deadly, as C programs do. The process would end in the middle of a job and leave what it has to
-//! clean up; and a host that embeds the engine does not want its signals changed.
+//! Rejected: the default action of SIGPIPE, as in C programs. The process would end in the middle of a job without
+//! cleaning up; and a host that embeds the engine does not want its signals changed.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,31 +14,31 @@ use yunti_engine::env::{
     files::{LockScope, Meta},
 };
 
-/// Whether the reader of standard output has gone.
+/// Flag that is set when the reader of standard output has closed it.
 #[derive(Clone, Default)]
-pub struct Closed(Arc<AtomicBool>);
+pub struct StdoutClosed(Arc<AtomicBool>);
 
-impl Closed {
+impl StdoutClosed {
     pub fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// `env` with files that set the flag.
-pub fn watch(mut env: Env) -> (Env, Closed) {
-    let closed = Closed::default();
+/// Returns `env` with files that set the flag, and the flag.
+pub fn watch(mut env: Env) -> (Env, StdoutClosed) {
+    let closed = StdoutClosed::default();
     env.files = Arc::new(WatchedFiles { inner: env.files, closed: closed.clone() });
     (env, closed)
 }
 
 struct WatchedFiles {
     inner: Arc<dyn Files>,
-    closed: Closed,
+    closed: StdoutClosed,
 }
 
 struct WatchedStdout {
     inner: Arc<dyn File>,
-    closed: Closed,
+    closed: StdoutClosed,
 }
 
 impl File for WatchedStdout {

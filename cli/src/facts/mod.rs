@@ -1,7 +1,7 @@
-//! What a cluster tells of a job that is done (docs/formats/job-facts.md), and the report that is made of it.
+//! Facts of a finished job on a cluster (docs/formats/job-facts.md), and their conversion to a report.
 //!
-//! Facts are a document of their own because the cluster's clients are Java programs and the rules of the report are the engine's:
-//! there shall be one bottleneck rule.
+//! Facts are a separate document, because the cluster's clients are Java programs and the engine has the report's
+//! rules. So there is one bottleneck rule.
 
 mod report;
 
@@ -13,6 +13,7 @@ pub use report::report_of;
 
 pub const FACTS_FORMAT: &str = "yunti-job-facts/1";
 
+/// Facts of one job: its counters, its cluster and the attempts of its tasks.
 #[derive(Debug, Default, Deserialize)]
 pub struct JobFacts {
     pub id: String,
@@ -28,7 +29,7 @@ pub struct JobFacts {
     pub cluster: Cluster,
     pub counters: BTreeMap<String, BTreeMap<String, u64>>,
     pub attempts: Vec<Attempt>,
-    /// Of the jobs before this one in a chain, in order.
+    /// Facts of the previous jobs in a chain, in order.
     #[serde(default)]
     pub before: Vec<JobFacts>,
 }
@@ -40,7 +41,7 @@ pub struct Cluster {
     pub memory_bytes: u64,
 }
 
-/// One attempt of a task; times are those of the cluster's own clock, 0 where nobody knows them.
+/// One attempt of a task. Times are from the cluster's clock; 0 if unknown.
 #[derive(Debug, Default, Deserialize)]
 pub struct Attempt {
     pub id: String,
@@ -51,11 +52,11 @@ pub struct Attempt {
     pub node: String,
     pub start_unix_ms: u64,
     pub elapsed_ms: u64,
-    /// Of a reduce: when the last map output was there, and when they were merged.
+    /// Times at which a reduce had fetched the last map output, and had merged the outputs.
     pub shuffled_unix_ms: u64,
     pub merged_unix_ms: u64,
-    /// Hadoop's counters of the attempt, as far as a report needs them.
+    /// Hadoop's counters of the attempt that a report needs.
     pub counters: BTreeMap<String, u64>,
-    /// What our stopwatches in the task counted.
+    /// Times of Yunti's stopwatches in the task; empty for tasks of stock Hadoop.
     pub times_ms: BTreeMap<String, u64>,
 }

@@ -1,4 +1,4 @@
-//! From the facts of a cluster's job to the engine's report.
+//! Conversion of the facts of a cluster's job to the engine's report.
 //!
 //! ```text
 //!   attempt of a task    |<------------------------- elapsed (the cluster's clock) ------------------------->|
@@ -7,8 +7,9 @@
 //!   without              | map                                            shuffle | merge | reduce         |
 //! ```
 //!
-//! `launch` is what the cluster took around the JVM: the container's start before it, commit and farewell behind it. Without our
-//! counters nobody knows what the JVM's start took: it lies in `map` and in `shuffle`, as in Hadoop's own pages.
+//! `launch` is the cluster's time around the JVM: the container's start before it, commit and shutdown after it.
+//! Without Yunti's counters the time of the JVM's start is unknown. It is then part of `map` and `shuffle`, as in
+//! Hadoop's pages.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +27,7 @@ const FILE_INPUT: &str = "org.apache.hadoop.mapreduce.lib.input.FileInputFormatC
 const FILE_OUTPUT: &str = "org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter";
 const YUNTI: &str = "Yunti";
 
-/// Stages in the order of a record's journey.
+/// Stages in the order in which a record passes them.
 const STAGES: [&str; 13] = [
     "launch",
     "jvm-start",
@@ -43,7 +44,7 @@ const STAGES: [&str; 13] = [
     "lost",
 ];
 
-/// Attempts that a report lists: beyond them only the sums are kept.
+/// Maximum number of attempts in a report; the rest counts only in the sums.
 const ROWS_MAX: usize = 10_000;
 
 pub fn report_of(facts: &JobFacts) -> Report {
@@ -74,7 +75,7 @@ pub fn report_of(facts: &JobFacts) -> Report {
     report.advice = advice::give(&report);
     report.tasks.truncate(ROWS_MAX);
     report.before = facts.before.iter().map(report_of).collect();
-    // It is of the chain alone where that was.
+    // Only the last job of a chain has an output.
     report.before.iter_mut().for_each(|report| report.job.output = None);
     report
 }
@@ -104,7 +105,7 @@ fn job(facts: &JobFacts) -> JobInfo {
         started_unix_ms: facts.submitted_unix_ms,
         wall_ms: facts.finished_unix_ms.saturating_sub(facts.submitted_unix_ms) as f64,
         cpu_ms: 0.0,
-        // Native tasks know the bytes of their splits; Hadoop counts what was read, which is a little more.
+        // Native tasks count the bytes of their splits; Hadoop counts the bytes read, which are slightly more.
         input_bytes: counter(facts, YUNTI, "INPUT_BYTES").or(counter(facts, FILE_INPUT, "BYTES_READ")).unwrap_or(0),
         input_records: task_counter(facts, "MAP_INPUT_RECORDS"),
         output_bytes: counter(facts, FILE_OUTPUT, "BYTES_WRITTEN").unwrap_or(0),
@@ -114,7 +115,7 @@ fn job(facts: &JobFacts) -> JobInfo {
     }
 }
 
-/// `attempt_X_m_000001_0` is of the task `attempt_X_m_000001`.
+/// Returns the task of an attempt: `attempt_X_m_000001` for `attempt_X_m_000001_0`.
 fn task_of(attempt: &Attempt) -> &str {
     attempt.id.rsplit_once('_').map_or(&*attempt.id, |(task, _)| task)
 }
@@ -123,7 +124,7 @@ fn task_number(attempt: &str) -> u64 {
     attempt.rsplit('_').nth(1).and_then(|n| n.parse().ok()).unwrap_or(0)
 }
 
-/// The largest container, and the largest process in one.
+/// Returns the size of the largest container, and of the largest process.
 fn memory(facts: &JobFacts) -> Memory {
     let most = |name: &str| facts.attempts.iter().filter_map(|a| a.counters.get(name)).copied().max().unwrap_or(0);
     let peak = most("PHYSICAL_MEMORY_BYTES");
@@ -135,7 +136,7 @@ fn memory(facts: &JobFacts) -> Memory {
     }
 }
 
-/// What each reduce was given and wrote, where the facts say it of every one.
+/// Returns the input and output of each reduce, if the facts have them for all reduces.
 fn partitions(facts: &JobFacts) -> Option<Partitions> {
     let reduces = facts.attempts.iter().filter(|a| a.kind == "reduce" && a.state == "succeeded");
     let by_number: BTreeMap<u64, &Attempt> = reduces.map(|a| (task_number(&a.id), a)).collect();
@@ -150,7 +151,7 @@ fn partitions(facts: &JobFacts) -> Option<Partitions> {
     summarise("partition", columns).filter(|_| all)
 }
 
-/// Attempts with our counter know all of their processor time, the others what Hadoop began to count after their start.
+/// Returns the processor time of all attempts. Attempts of stock Hadoop lack the time before Hadoop began to count.
 fn cpu_ms(facts: &JobFacts, tasks: &[TaskRow]) -> f64 {
     let sum: f64 = tasks.iter().map(|t| t.cpu_ms).sum();
     if sum > 0.0 { sum } else { task_counter(facts, "CPU_MILLISECONDS") as f64 }
@@ -196,7 +197,7 @@ fn stages(facts: &JobFacts, report: &Report) -> Vec<Stage> {
         *sums.entry(name).or_insert(0.0) += ms;
     }
     let known = STAGES.into_iter().filter(|name| sums.contains_key(name));
-    // A newer plug-in may have more.
+    // A newer plug-in may have more stages.
     let others = sums.keys().copied().filter(|name| !STAGES.contains(name));
     let stage = |name: &str| {
         let (bytes, records) = amounts(facts, report, name);
@@ -219,8 +220,9 @@ fn stages(facts: &JobFacts, report: &Report) -> Vec<Stage> {
     known.chain(others).map(stage).collect()
 }
 
-/// How long resources were in use. A cluster does not tell how long a task was blocked: what processor time does not explain of a task
-/// that measured itself is waiting for disks, as far as it was reading and writing, in the proportion of the two.
+/// Returns the time that resources were in use. A cluster does not report the time that a task was blocked. For a task
+/// with stopwatches, time beyond its processor time counts as disk wait, up to its time of reading and writing. It is
+/// divided between the two in proportion.
 fn times(facts: &JobFacts, report: &Report) -> ResourceTimes {
     let (mut read_wait_ms, mut write_wait_ms) = (0.0, 0.0);
     for task in facts.attempts.iter().filter(|a| a.state == "succeeded") {
@@ -245,7 +247,7 @@ fn times(facts: &JobFacts, report: &Report) -> ResourceTimes {
     }
 }
 
-/// Fetching when there is no map to wait for any more.
+/// Returns the time of fetching after all maps had ended.
 fn network_wait_ms(facts: &JobFacts, tasks: &[TaskRow]) -> f64 {
     let of = |kind: &'static str| tasks.iter().filter(move |t| t.kind == kind && t.state == "succeeded");
     let mapped_ms = of("map").map(|t| t.start_ms + t.elapsed_ms).fold(0.0, f64::max);
@@ -257,7 +259,7 @@ fn network_wait_ms(facts: &JobFacts, tasks: &[TaskRow]) -> f64 {
     if facts.reduces == 0 { 0.0 } else { of("reduce").map(fetched).sum() }
 }
 
-/// Bytes and records that went through a stage, as the job's counters have them.
+/// Returns the bytes and records that passed a stage, from the job's counters.
 fn amounts(facts: &JobFacts, report: &Report, stage: &str) -> (u64, u64) {
     let count = |name| task_counter(facts, name);
     let (job, shuffled) = (&report.job, count("REDUCE_SHUFFLE_BYTES"));
@@ -273,7 +275,7 @@ fn amounts(facts: &JobFacts, report: &Report, stage: &str) -> (u64, u64) {
     }
 }
 
-/// The places in which containers ran: an attempt takes the first one that is free, as if no container ever moved.
+/// Returns the places in which containers ran. Each attempt takes the first free place.
 fn workers(tasks: &[TaskRow]) -> Vec<Worker> {
     let mut order: Vec<&TaskRow> = tasks.iter().filter(|t| t.elapsed_ms > 0.0).collect();
     order.sort_by(|a, b| a.start_ms.total_cmp(&b.start_ms));
@@ -294,7 +296,7 @@ fn workers(tasks: &[TaskRow]) -> Vec<Worker> {
     places.into_iter().enumerate().map(worker).collect()
 }
 
-/// An attempt on the timeline: what comes before its work, and its work as one.
+/// Returns the spans of an attempt on the timeline: launch, JVM start and shuffle, then its work as one span.
 fn spans(task: &TaskRow) -> Vec<Span> {
     let number = task_number(&task.id);
     let end_ms = task.start_ms + task.elapsed_ms;
@@ -354,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_task_measured_and_what_is_around_it() {
+    fn measured_stages_and_launch() {
         let times = [("JVM_START", 400), ("READ", 50), ("MAP", 300), ("SORT", 200), ("TOTAL", 960), ("CPU", 1500)];
         let report = report_of(&facts(vec![attempt("m_000000_0", 3000, 1100, &times)]));
         let expect = [("launch", 140.0), ("jvm-start", 400.0), ("read", 50.0), ("map", 300.0), ("sort", 200.0)];
@@ -365,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn stock_tasks_by_the_times_of_their_history() {
+    fn stock_tasks_use_the_times_of_the_history() {
         let known = Attempt { shuffled_unix_ms: 6000, merged_unix_ms: 6100, ..attempt("r_000000_0", 5000, 3000, &[]) };
         let unknown = attempt("r_000001_0", 5000, 2000, &[]);
         let report = report_of(&facts(vec![attempt("m_000000_0", 2000, 3000, &[]), known, unknown]));
@@ -374,16 +376,16 @@ mod tests {
     }
 
     #[test]
-    fn attempts_that_were_lost_are_time_too() {
+    fn lost_attempts_count_as_time() {
         let lost = Attempt { state: "failed".into(), ..attempt("m_000000_0", 2000, 700, &[]) };
         let report = report_of(&facts(vec![lost, attempt("m_000000_1", 2500, 900, &[])]));
         assert_eq!(stage_sums(&report), [("map", 900.0), ("lost", 700.0)]);
-        // They overlap: two places; and both are of one split.
+        // They overlap, so they take two places. Both read one split.
         assert_eq!((report.workers.len(), report.job.splits), (2, 1));
     }
 
     #[test]
-    fn a_chain_has_the_reports_of_the_jobs_before() {
+    fn a_chain_has_the_reports_of_its_earlier_jobs() {
         let named = |name: &str| JobFacts {
             name: name.into(),
             output: Some(format!("/{name}")),
@@ -396,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn the_engines_rule_names_what_bounds_it() {
+    fn the_engines_rule_names_the_bottleneck() {
         let busy = |id: &str, start| {
             attempt(id, start, 4900, &[("JVM_START", 100), ("MAP", 4800), ("TOTAL", 4900), ("CPU", 4800)])
         };
@@ -408,10 +410,10 @@ mod tests {
         ];
         let report = report_of(&facts(maps));
         assert_eq!((&*report.bottleneck.resource, &*report.bottleneck.stage), ("cpu", "map"));
-        // A job whose only task is short waits for the cluster.
+        // A job with one short task mostly waits for the cluster.
         let report = report_of(&facts(vec![attempt("m_000000_0", 8000, 900, &[("TOTAL", 900), ("CPU", 500)])]));
         assert_eq!(report.bottleneck.resource, "start");
-        // Waiting for maps is no work of the processors.
+        // Waiting for maps does not use processors.
         let waiting = attempt("r_000000_0", 1000, 9900, &[("SHUFFLE", 9800), ("TOTAL", 9900), ("CPU", 9000)]);
         let mut one = facts(vec![busy("m_000000_0", 1000), waiting]);
         one.cluster.processors = 1;
@@ -419,11 +421,11 @@ mod tests {
     }
 
     #[test]
-    fn disks_and_network_are_what_no_processor_time_explains() {
+    fn time_beyond_processor_time_is_disk_or_network_wait() {
         let times = [("JVM_START", 200), ("READ", 7000), ("MAP", 800), ("SPILL", 1000), ("TOTAL", 9000), ("CPU", 1200)];
         let report = report_of(&facts(vec![attempt("m_000000_0", 1500, 9200, &times)]));
         assert_eq!((&*report.bottleneck.resource, &*report.bottleneck.stage), ("disk_read", "read"));
-        // 7.8 of 8 s of reading and writing were waiting.
+        // 7.8 of 8 s of reading and writing were disk wait.
         assert!((report.bottleneck.utilisation - 0.6825).abs() < 0.001, "{:?}", report.bottleneck);
 
         let map = attempt("m_000000_0", 1000, 1000, &[("MAP", 900), ("TOTAL", 1000), ("CPU", 900)]);
@@ -431,7 +433,7 @@ mod tests {
             attempt("r_000000_0", 1500, 9000, &[("SHUFFLE", 8500), ("REDUCE", 500), ("TOTAL", 9000), ("CPU", 700)]);
         let report = report_of(&facts(vec![map, reduce]));
         assert_eq!((&*report.bottleneck.resource, &*report.bottleneck.stage), ("network", "shuffle"));
-        // All but the half of a second in which the map ran.
+        // The shuffle without the half second in which the map ran.
         assert!((report.bottleneck.utilisation - 0.8).abs() < 0.001, "{:?}", report.bottleneck);
     }
 }

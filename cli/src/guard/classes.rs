@@ -1,7 +1,7 @@
-//! The job's classes, each call noted: which class of a library runs on this thread, and which input its batch is of.
+//! Wrappers of the job's classes that note each call: the class that runs on this thread, and the input of its batch.
 //!
-//! A call is of a batch, or of 64 states of a folder; noting it writes three words of the thread. Rejected: a note in the engine's own
-//! adapters (`abi/`), which would be state of the process in a library that may run several jobs in a JVM.
+//! A call handles a batch, or 64 states of a folder. A note writes three thread-local words. Rejected: notes in the
+//! engine's adapters (`abi/`). They would be process state in a library that may run several jobs in a JVM.
 
 use std::sync::Arc;
 
@@ -13,10 +13,11 @@ use yunti_engine::operator::{
 
 use super::running::{self, Kind, Note};
 
-/// The classes of a library, or the built-in ones.
+/// Classes of a library, or the built-in classes.
 pub struct WatchedSource {
     pub inner: Arc<dyn ClassSource>,
-    /// Its code may end the process. Of built-in mappers the input alone is noted, for the classes behind them.
+    /// True for a library, whose code may end the process. For built-in mappers only the input is noted, because later
+    /// classes need it.
     pub foreign: bool,
 }
 
@@ -24,27 +25,27 @@ impl ClassSource for WatchedSource {
     fn find(&self, name: &str) -> Option<Arc<dyn Class>> {
         let inner = self.inner.find(name)?;
         let note = self.foreign.then(|| running::intern(&inner.info().name, Kind::Class));
-        Some(Arc::new(Watched { inner, note }))
+        Some(Arc::new(WatchedClass { inner, note }))
     }
     fn names(&self) -> Vec<String> {
         self.inner.names()
     }
 }
 
-/// A class, or an instance of one. Dropping the instance is a call of it too.
-struct Watched<T> {
+/// Class with the note of its name.
+struct WatchedClass<T> {
     inner: T,
     note: Option<&'static Note>,
 }
 
-/// An instance that is dropped while its class is noted.
+/// Instance of a class. Dropping it is a noted call too.
 struct Instance<T: ?Sized> {
     inner: Option<Box<T>>,
     note: Option<&'static Note>,
     inputs: Inputs,
 }
 
-/// The names of a task's input files.
+/// Notes of a task's input files.
 struct Inputs {
     context: Arc<TaskContext>,
     last: Option<(u32, Option<&'static Note>)>,
@@ -65,14 +66,14 @@ impl Inputs {
     }
 }
 
-impl Watched<Arc<dyn Class>> {
+impl WatchedClass<Arc<dyn Class>> {
     fn instance<T: ?Sized>(
         &self,
         context: &Arc<TaskContext>,
         make: impl FnOnce(&dyn Class) -> Result<Box<T>>,
     ) -> Result<Instance<T>> {
         if context.is_reduce {
-            // One worker does the map phase and then reduces on the same thread.
+            // A worker runs the map phase and the reduces on the same thread.
             running::set_input(None, 0);
         }
         let _entered = self.note.map(running::enter);
@@ -85,7 +86,7 @@ impl<T: ?Sized> Instance<T> {
     #[inline]
     fn call<R>(&mut self, body: impl FnOnce(&mut T) -> R) -> R {
         let _entered = self.note.map(running::enter);
-        body(self.inner.as_mut().expect("it is there until it is dropped"))
+        body(self.inner.as_mut().expect("the instance exists until it is dropped"))
     }
 }
 
@@ -96,7 +97,7 @@ impl<T: ?Sized> Drop for Instance<T> {
     }
 }
 
-impl Class for Watched<Arc<dyn Class>> {
+impl Class for WatchedClass<Arc<dyn Class>> {
     fn info(&self) -> &ClassInfo {
         self.inner.info()
     }
@@ -165,7 +166,7 @@ impl Reducer for Instance<dyn Reducer> {
 
 impl Folder for Instance<dyn Folder> {
     fn shape(&self) -> FoldShape {
-        self.inner.as_ref().expect("it is there until it is dropped").shape()
+        self.inner.as_ref().expect("the instance exists until it is dropped").shape()
     }
     fn init(&mut self, states: &[*mut u8]) -> Result<()> {
         self.call(|folder| folder.init(states))

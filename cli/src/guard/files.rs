@@ -1,4 +1,4 @@
-//! The job's files, with an eye on what must go when the job ends early: the directories that it makes, until its output has its name.
+//! Files that remember the directories a job makes, which are removed if the job ends before its output has its name.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ impl Files for WatchedFiles {
         self.0.create(path)
     }
     fn create_dir(&self, path: &Path) -> io::Result<()> {
-        // A directory within a claim goes with it.
+        // A directory in a claim is removed with the claim.
         if claim_of(path).is_some() {
             state::before_new_name();
             return self.0.create_dir(path);
@@ -36,9 +36,9 @@ impl Files for WatchedFiles {
     }
     /// ```text
     ///   .OUT._temporary-TOKEN -> .OUT._temporary     the claim is taken
-    ///   OUT -> claim/older                           the only copy of the older output is in the claim now: it must stay
-    ///   claim/new -> OUT, OUT -> claim/new           the commit, and taking it back
-    ///   claim/older -> OUT                           the older output is back
+    ///   OUT -> claim/older                           the claim has the only copy of the older output: keep it
+    ///   claim/new -> OUT, OUT -> claim/new           the commit, and its reversal
+    ///   claim/older -> OUT                           the older output is restored
     /// ```
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         if is_temporary(from) {
@@ -65,7 +65,7 @@ impl Files for WatchedFiles {
             _ => self.0.rename(from, to),
         }
     }
-    /// The older output is in the claim from then on, and goes with it.
+    /// After the exchange the older output is in the claim, and is removed with it.
     fn exchange(&self, a: &Path, b: &Path) -> io::Result<()> {
         if claim_of(a).is_some() { state::switch(|| self.0.exchange(a, b)) } else { self.0.exchange(a, b) }
     }

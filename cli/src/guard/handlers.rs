@@ -1,8 +1,8 @@
 //! The handlers of exit, quick_exit and fatal signals.
-//! One of the listed files with `unsafe`: handlers and stacks for signals are set by the C library alone.
+//! One of the listed files with `unsafe`: only the C library sets signal handlers and their stacks.
 //!
-//! The standard library's own handler of SIGSEGV and SIGBUS, which says that a stack overflowed, is replaced: this one says so too, and
-//! removes what the job made before the process ends. Its rule that each thread has a stack for handlers is kept, with larger ones.
+//! The handler replaces the standard library's handler of SIGSEGV and SIGBUS, which reports stack overflows. It reports
+//! them too, and removes the job's directories before the process ends. Each thread keeps a signal stack, a larger one.
 
 use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
@@ -17,7 +17,7 @@ use super::running::{self, Kind, Note, Now};
 use super::state::{self, Claim};
 use super::{USER_CODE, libraries, removal};
 
-/// Fatal signals of a fault in code, with their names and what they mean.
+/// Fatal signals of a fault in code, with their names and meanings.
 const SIGNALS: [(c_int, &str, &str); 7] = [
     (libc::SIGSEGV, "SIGSEGV", "invalid memory access"),
     (libc::SIGBUS, "SIGBUS", "bus error"),
@@ -28,22 +28,22 @@ const SIGNALS: [(c_int, &str, &str); 7] = [
     (libc::SIGSYS, "SIGSYS", "bad system call"),
 ];
 
-/// Bytes of a thread's stack for handlers: a line, entries of directories, and the frame of a signal, which AMX makes 11 KiB large.
+/// Bytes of a thread's signal stack: an error line, directory entries, and the signal frame (11 KiB with AMX).
 const SIGNAL_STACK_BYTES: usize = 96 << 10;
 
-/// How far from the stack pointer a fault is an overflow of the stack: guard pages, and frames that skip into them.
+/// Bytes around the stack pointer in which a fault counts as a stack overflow: guard pages, and frames across them.
 const OVERFLOW_BYTES: usize = 64 << 10;
 
-/// Threads that may call exit before the first of them has registered the handler again.
+/// Number of threads that may call exit before the first one has registered the handler again.
 const EXITS_AT_ONCE: usize = 8;
 
 /// `si_code` of a fault without an address.
 const SI_KERNEL: c_int = 0x80;
 
-/// A variable of the environment: any value but an empty one asks for a core dump.
+/// Environment variable that requests a core dump, unless it is empty.
 const CORE_VARIABLE: &str = "YUNTI_CORE";
 
-const EXIT_HINT: &str = "a class ends its job by an exception or a status, never by ending the process";
+const EXIT_HINT: &str = "end the job by an exception or a status, never by ending the process";
 const CRASH_HINT: &str =
     "classes run inside this process and cannot be isolated yet; run it under gdb, or set YUNTI_CORE=1 for a core dump";
 const BUG_HINT: &str = "this is a bug in Yunti; please report it";
@@ -52,7 +52,7 @@ const CORRUPTED_HINT: &str =
 
 static WANTS_CORE: AtomicBool = AtomicBool::new(false);
 
-/// Sets all handlers, once a process, on its main thread.
+/// Sets all handlers. Called once per process, on its main thread.
 pub fn install() {
     WANTS_CORE.store(std::env::var_os(CORE_VARIABLE).is_some_and(|value| !value.is_empty()), SeqCst);
     let before = std::panic::take_hook();
@@ -63,11 +63,11 @@ pub fn install() {
     give_signal_stack();
     register_exit();
     for (signal, ..) in SIGNALS {
-        // SAFETY: a zeroed sigaction is a valid one; the handler has the signature that SA_SIGINFO asks for.
+        // SAFETY: a zeroed sigaction is valid; the handler has the signature that SA_SIGINFO requires.
         unsafe {
             let mut action: libc::sigaction = MaybeUninit::zeroed().assume_init();
             action.sa_sigaction = on_signal as extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) as usize;
-            // A fault in the handler itself comes here again, and ends the process.
+            // A fault in the handler enters the handler again, which ends the process.
             action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
             libc::sigaction(signal, &action, null_mut());
         }
@@ -80,8 +80,8 @@ unsafe extern "C" {
     fn at_quick_exit(handler: extern "C" fn()) -> c_int;
 }
 
-/// Registers the handlers of exit and quick_exit. Handlers run in the reverse order of registration, each once: a thread that calls
-/// exit while others are in the handlers takes the next one, and would end the process behind the last.
+/// Registers the handlers of exit and quick_exit. Handlers run in the reverse order of registration, each once. A
+/// thread that calls exit while others run handlers takes the next one; after the last one it would end the process.
 pub fn register_exit() {
     (0..EXITS_AT_ONCE).for_each(|_| register_one());
 }
@@ -100,7 +100,7 @@ fn register_one() {
 
 #[cfg(target_env = "gnu")]
 extern "C" fn after_exit(status: c_int, _: *mut c_void) {
-    // The C library gives the low eight bits to the parent.
+    // The parent gets the low eight bits of the status.
     exiting(format_args!("exit({status})"), Some(status & 0xff));
 }
 
@@ -109,7 +109,7 @@ extern "C" fn after_quick_exit() {
 }
 
 fn exiting(call: std::fmt::Arguments<'_>, status: Option<c_int>) {
-    // For the next thread that calls exit, while this one waits or cleans up.
+    // A handler for the next thread that calls exit, while this one waits or cleans up.
     if state::is_open() {
         register_one();
     }
@@ -128,7 +128,7 @@ fn exiting(call: std::fmt::Arguments<'_>, status: Option<c_int>) {
         }
         Claim::Done(code) if status == Some(c_int::from(code)) => {}
         Claim::Done(code) => {
-            // SAFETY: writes what the library printed; this is not a signal handler.
+            // SAFETY: writes the buffered output of the library; this is not a signal handler.
             unsafe { libc::fflush(null_mut()) };
             end_now(code)
         }
@@ -136,20 +136,20 @@ fn exiting(call: std::fmt::Arguments<'_>, status: Option<c_int>) {
     }
 }
 
-/// What a signal was raised by.
+/// Cause of a signal.
 struct Fault {
     name: &'static str,
     meaning: &'static str,
-    /// What the instruction tried to reach.
+    /// Address that the instruction accessed.
     address: Option<usize>,
     instruction: usize,
     stack: usize,
-    /// The process that sent it, if another one did.
+    /// Other process that sent the signal.
     sender: Option<i32>,
 }
 
 extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel gives a handler with SA_SIGINFO both, and they live as long as it runs.
+    // SAFETY: the kernel passes both to a handler with SA_SIGINFO; they are valid while it runs.
     let fault = unsafe { Fault::new(signal, &*info, &*context.cast::<libc::ucontext_t>()) };
     match state::claim() {
         Claim::Foreign => {
@@ -176,7 +176,7 @@ extern "C" fn on_signal(signal: c_int, info: *mut libc::siginfo_t, context: *mut
     }
 }
 
-/// Ends the process for a signal that came while the job ran.
+/// Ends the process after a signal that was raised while the job ran.
 fn crashed(signal: c_int, fault: &Fault) -> ! {
     let now = running::now();
     let blame = Blame::of_fault(&now, fault, false);
@@ -256,16 +256,16 @@ fn raise(signal: c_int) {
 
 impl Fault {
     /// # Safety
-    /// `info` is what the kernel gave the handler of this signal.
+    /// `info` must be the value that the kernel passed to the handler of this signal.
     unsafe fn new(signal: c_int, info: &libc::siginfo_t, context: &libc::ucontext_t) -> Fault {
         let (_, name, meaning) =
             SIGNALS.into_iter().find(|(known, ..)| *known == signal).unwrap_or((0, "a signal", "unknown"));
-        // A process sends the others.
+        // Other codes mark signals that a process sent.
         let is_synchronous = info.si_code > 0;
-        // SAFETY: the kernel gives these two an address, but for an address that no pointer can have.
+        // SAFETY: the kernel sets the address of these two signals, unless the address is not canonical.
         let address = (is_synchronous && info.si_code != SI_KERNEL && matches!(signal, libc::SIGSEGV | libc::SIGBUS))
             .then(|| unsafe { info.si_addr() } as usize);
-        // SAFETY: a process sent it: kill, raise, abort.
+        // SAFETY: a process sent the signal by kill, raise or abort, so si_pid is set.
         let sender = (!is_synchronous).then(|| unsafe { info.si_pid() }).filter(|&sender| !state::is_process(sender));
         let (instruction, stack) = registers(context);
         Fault { name, meaning, address, instruction, stack, sender }
@@ -292,18 +292,18 @@ fn registers(_: &libc::ucontext_t) -> (usize, usize) {
     (0, 0)
 }
 
-/// Who ended the process.
+/// Code that ended the process.
 enum Blame {
     Class(&'static Note),
-    /// Code of a library outside of its classes; the name where it is known.
+    /// Code of a library outside of its classes; with the library's name if it is known.
     Library(Option<&'static str>),
-    /// A thread that a library made; the name where it is known.
+    /// Thread that a library made; with the library's name if it is known.
     Thread(Option<&'static str>),
     Ours,
 }
 
 impl Blame {
-    /// Code of ours does not call exit while a job runs.
+    /// Returns the code that called exit; Yunti's own code does not call exit while a job runs.
     fn of_exit(now: &Now) -> Blame {
         match now.of {
             Some(note) => Blame::Class(note),
@@ -319,7 +319,7 @@ impl Blame {
             (None, Some(name)) if now.is_own => Blame::Library(Some(name)),
             (None, Some(name)) => Blame::Thread(Some(name)),
             (None, None) if libraries::is_own_code(fault.instruction) || !libraries::any() => Blame::Ours,
-            // Behind the command, the main thread runs the destructors of the libraries.
+            // After the command, the main thread runs the destructors of the libraries.
             (None, None) if now.is_own && is_over => Blame::Library(libraries::only()),
             (None, None) if now.is_own => Blame::Ours,
             (None, None) => Blame::Thread(libraries::only()),
@@ -343,20 +343,20 @@ impl std::fmt::Display for Blame {
     }
 }
 
-/// A thread's stack for handlers; a stack that overflowed has no room for one.
+/// Signal stack of a thread, because a handler cannot run on a stack that overflowed.
 struct SignalStack(*mut c_void);
 
 thread_local! {
     static SIGNAL_STACK: RefCell<Option<SignalStack>> = const { RefCell::new(None) };
 }
 
-/// Gives this thread its stack for handlers, which it keeps until it ends. Without memory for it, it keeps the standard library's.
+/// Gives this thread its signal stack, until the thread ends. If memory is short, the standard library's stack stays.
 pub fn give_signal_stack() {
     SIGNAL_STACK.with_borrow_mut(|stack| {
         if stack.is_some() {
             return;
         }
-        // SAFETY: fresh memory of the size that sigaltstack is told; it is unmapped only when the thread has ended.
+        // SAFETY: new memory of the size that is passed to sigaltstack; it is unmapped when the thread has ended.
         unsafe {
             let (protection, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
             let memory = libc::mmap(null_mut(), SIGNAL_STACK_BYTES, protection, kind, -1, 0);
@@ -372,7 +372,8 @@ pub fn give_signal_stack() {
 
 impl Drop for SignalStack {
     fn drop(&mut self) {
-        // SAFETY: the memory is this value's own. No handler runs on it: it is dropped on the thread's own stack, and is taken out of use.
+        // SAFETY: this value owns the memory. The drop runs on the thread's normal stack, so no handler uses the
+        // memory, and sigaltstack disables it before it is unmapped.
         unsafe {
             let mut now: libc::stack_t = MaybeUninit::zeroed().assume_init();
             libc::sigaltstack(null_mut(), &mut now);
@@ -402,11 +403,11 @@ mod tests {
         assert_eq!(Blame::of_fault(&now, &fault, is_over).to_string(), expect);
     }
 
-    /// Any mapped library will do as that of a class.
+    /// Uses libc, as any mapped library, in the role of a class library.
     #[test]
-    fn who_is_to_blame() {
+    fn blames_the_class_library_or_thread() {
         let class = Some(running::intern("A.B", Kind::Class));
-        let own = who_is_to_blame as *const () as usize;
+        let own = blames_the_class_library_or_thread as *const () as usize;
         check(None, false, 1, false, false, "Yunti");
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let libc = maps.lines().find(|line| line.contains("r-xp") && line.contains("libc.so")).unwrap();

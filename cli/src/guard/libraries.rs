@@ -1,20 +1,20 @@
-//! Where the code of class libraries is mapped: a crash on a thread that a library made is attributed by its instruction pointer.
+//! Code ranges of class libraries. The instruction pointer of a crash on a library's thread identifies the library.
 
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// Libraries of which code ranges are kept; further ones are not attributed.
+/// Maximum number of libraries with code ranges; crashes in further ones are not attributed.
 const LIBRARIES_MAX: usize = 64;
 
-pub struct Mapped {
+pub struct MappedLibrary {
     pub name: Box<str>,
     ranges: Vec<(usize, usize)>,
 }
 
-static LIBRARIES: [OnceLock<Mapped>; LIBRARIES_MAX] = [const { OnceLock::new() }; LIBRARIES_MAX];
+static LIBRARIES: [OnceLock<MappedLibrary>; LIBRARIES_MAX] = [const { OnceLock::new() }; LIBRARIES_MAX];
 static OWN: OnceLock<Vec<(usize, usize)>> = OnceLock::new();
 
-/// A library that was loaded from `path`.
+/// Adds a library that was loaded from `path`.
 pub fn add(path: &Path) {
     OWN.get_or_init(|| std::env::current_exe().map_or_else(|_| Vec::new(), |own| ranges_of(&own)));
     let Ok(whole) = path.canonicalize() else { return };
@@ -23,11 +23,11 @@ pub fn add(path: &Path) {
         return;
     }
     if let Some(free) = LIBRARIES.iter().find(|at| at.get().is_none()) {
-        let _ = free.set(Mapped { name: name.into(), ranges: ranges_of(&whole) });
+        let _ = free.set(MappedLibrary { name: name.into(), ranges: ranges_of(&whole) });
     }
 }
 
-/// Executable ranges of this process that are mapped from a file, as /proc/self/maps lists them.
+/// Returns the executable address ranges of this process that are mapped from a file, from /proc/self/maps.
 fn ranges_of(file: &Path) -> Vec<(usize, usize)> {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     executable(&maps, &file.to_string_lossy())
@@ -49,11 +49,11 @@ fn within(ranges: &[(usize, usize)], address: usize) -> bool {
     ranges.iter().any(|(from, to)| (*from..*to).contains(&address))
 }
 
-fn loaded() -> impl Iterator<Item = &'static Mapped> {
+fn loaded() -> impl Iterator<Item = &'static MappedLibrary> {
     LIBRARIES.iter().map_while(|at| at.get())
 }
 
-/// The library whose code has this address.
+/// Returns the library whose code has this address.
 pub fn at(address: usize) -> Option<&'static str> {
     loaded().find(|library| within(&library.ranges, address)).map(|library| &*library.name)
 }
@@ -63,13 +63,14 @@ pub fn is_own_code(address: usize) -> bool {
     OWN.get().is_some_and(|own| within(own, address))
 }
 
-/// The library, where there is exactly one.
+/// Returns the library, if exactly one is loaded.
 pub fn only() -> Option<&'static str> {
     let mut all = loaded();
     let first = all.next()?;
     all.next().is_none().then_some(&*first.name)
 }
 
+/// Returns true if a class library is loaded.
 pub fn any() -> bool {
     loaded().next().is_some()
 }

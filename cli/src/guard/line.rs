@@ -1,6 +1,7 @@
-//! The one line of a job that ends in a handler, in the form of all errors: as text on standard error, or as JSON on standard output.
+//! The error line of a job that ends in a handler, in the form of all errors: text on standard error, or JSON on
+//! standard output.
 //!
-//! `failure.rs` prints the same form with memory and locks, which a handler must not take.
+//! `failure.rs` prints the same form, but allocates memory and takes locks, which a handler must not do.
 
 use std::fmt::{self, Write};
 
@@ -9,12 +10,13 @@ use yunti_base::Code;
 
 use super::state;
 
-/// Bytes of a line; what is longer is cut.
+/// Bytes of a line; longer lines are cut.
 const LINE_BYTES: usize = 6 << 10;
 
 /// Bytes of one name in a line.
 const NAME_BYTES: usize = 1 << 10;
 
+/// Error that ends a job: its code, message, place and hint.
 pub struct Ending<'a> {
     pub code: Code,
     pub what: fmt::Arguments<'a>,
@@ -23,7 +25,7 @@ pub struct Ending<'a> {
     pub hint: &'a str,
 }
 
-/// Text in an array, on the stack.
+/// Text in an array on the stack.
 struct Text {
     bytes: [u8; LINE_BYTES],
     len: usize,
@@ -32,9 +34,9 @@ struct Text {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escape {
-    /// One line: ends of lines become spaces.
+    /// Text in one line: line ends become spaces.
     Line,
-    /// Within a JSON string.
+    /// Contents of a JSON string.
     Json,
     Nothing,
 }
@@ -74,7 +76,7 @@ impl Write for Text {
     }
 }
 
-/// A name as it stands in a line: its beginning, where it is very long.
+/// Name in a line, cut to `NAME_BYTES`.
 pub struct Name<'a>(pub &'a str);
 
 impl fmt::Display for Name<'_> {
@@ -85,7 +87,7 @@ impl fmt::Display for Name<'_> {
 }
 
 impl Ending<'_> {
-    /// Prints it. Async-signal-safe.
+    /// Prints the error. Async-signal-safe.
     pub fn print(&self) {
         let text = if state::wants_json() { self.json() } else { self.line() };
         let to = if state::wants_json() { rustix::stdio::stdout() } else { rustix::stdio::stderr() };
@@ -136,7 +138,7 @@ impl Ending<'_> {
     }
 }
 
-/// A line beside the result of a job that is done. Async-signal-safe.
+/// Prints a warning after a job that is done. Async-signal-safe.
 pub fn warn(what: fmt::Arguments<'_>) {
     let mut text = Text { bytes: [0; LINE_BYTES], len: 0, escape: Escape::Nothing };
     text.raw(b"yunti: warning: ");
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_form_of_all_errors() {
+    fn has_the_form_of_all_errors() {
         let (path, hint) = (Some("a \"b\"\n\u{1}\u{e9}"), "end it");
         let ending = Ending { code: Code::UserCode, what: format_args!("A.B\ncrashed"), path, byte: Some(7), hint };
         assert_eq!(text(&ending.line()), "yunti: A.B crashed: a \"b\" \u{1}\u{e9}, byte 7: end it\n");
@@ -178,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_cut_and_the_end_is_whole() {
+    fn cuts_long_names_and_keeps_the_end() {
         let long = "\u{e9}\n".repeat(5000);
         let ending = Ending {
             code: Code::UserCode,

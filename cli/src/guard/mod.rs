@@ -1,15 +1,16 @@
-//! The guard of a job: a class library that ends the process, or crashes it, becomes the one-line error of a class.
+//! The guard of a job: if a class library ends or crashes the process, the guard prints a one-line error.
 //!
 //! ```text
-//!   exit, quick_exit ---\                       /-- who: the class that runs on this thread (running.rs), or the library (libraries.rs)
-//!                        >-- handlers.rs -- claim (state.rs) -- one line (line.rs) -- temporary directory away (removal.rs) -- _exit
+//!   exit, quick_exit ---\                 /-- the class on this thread (running.rs), or the library (libraries.rs)
+//!                        >-- handlers.rs -- claim (state.rs) -- removal (removal.rs) -- line (line.rs) -- _exit
 //!   SIGSEGV, SIGABRT .. /
 //! ```
 //!
-//! Classes, files and threads reach the job through wrappers that note what runs, once a batch. Only the `yunti` command has a guard:
-//! in a JVM the process and its signals are the host's, and the engine knows nothing of this folder (docs/decisions/process-guard.md).
+//! Wrappers of classes, files and threads note the running class once per batch. Only the `yunti` command has a guard:
+//! in a JVM the host owns the process and its signals. The engine does not depend on it
+//! (docs/decisions/process-guard.md).
 //!
-//! Everything that a handler calls is async-signal-safe: system calls, atomics, thread-local words and buffers on the stack.
+//! Everything that a handler calls is async-signal-safe: system calls, atomics, thread-local words and stack buffers.
 
 mod classes;
 mod files;
@@ -31,19 +32,19 @@ use yunti_engine::{abi, library};
 
 use crate::failure::{Failure, Outcome};
 
-/// How the line of a job that ends early is shown.
+/// Form of the error line of a job that ends early.
 #[derive(Clone, Copy)]
-pub struct Show {
-    /// One JSON document on standard output.
+pub struct ErrorOutput {
+    /// Print one JSON document on standard output.
     pub json: bool,
-    /// A progress bar may be on the last line of the terminal.
+    /// Erase a progress bar, which may be on the last line of the terminal.
     pub bar: bool,
 }
 
 /// Runs a job under the guard. `job` gets the environment to run in; its class libraries come from `load`.
-pub fn watch<T>(env: Env, show: Show, job: impl FnOnce(Env) -> Outcome<T>) -> Outcome<T> {
+pub fn watch<T>(env: Env, output: ErrorOutput, job: impl FnOnce(Env) -> Outcome<T>) -> Outcome<T> {
     running::mark_thread();
-    state::begin(show);
+    state::begin(output);
     handlers::install();
     let outcome = job(Env {
         files: Arc::new(files::WatchedFiles(env.files)),
@@ -58,7 +59,7 @@ pub fn watch<T>(env: Env, show: Show, job: impl FnOnce(Env) -> Outcome<T>) -> Ou
     outcome
 }
 
-/// The classes of the job's libraries, then the built-in ones; each call of them is noted.
+/// Returns the classes of the job's libraries, then the built-in ones; each of their calls is noted.
 pub fn load(paths: &[PathBuf]) -> Result<Vec<Arc<dyn ClassSource>>> {
     let builtin = library::builtin_classes();
     if paths.is_empty() {
@@ -74,13 +75,13 @@ pub fn load(paths: &[PathBuf]) -> Result<Vec<Arc<dyn ClassSource>>> {
         libraries::add(path);
         sources.push(Arc::new(classes::WatchedSource { inner: loaded, foreign: true }));
     }
-    // Handlers run in reverse: this one runs before the destructors of the libraries, the first one behind them.
+    // Handlers run in reverse order: this one before the destructors of the libraries, the first one after them.
     handlers::register_exit();
     sources.push(Arc::new(classes::WatchedSource { inner: builtin, foreign: false }));
     Ok(sources)
 }
 
-/// The command has printed all that it prints: whatever the libraries do from now on, the process ends with `code`.
+/// Marks the command's output as complete: from now on, the process ends with `code`, whatever the libraries do.
 pub fn over(code: u8) {
     state::over(code);
 }

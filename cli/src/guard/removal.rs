@@ -1,4 +1,5 @@
-//! Directories that a job made and that go when it ends early. Removing them takes system calls alone: no memory, no locks.
+//! Directories that a job made, and their removal if the job ends early. Removal uses only system calls: no memory, no
+//! locks.
 
 use std::ffi::CString;
 use std::mem::MaybeUninit;
@@ -14,24 +15,24 @@ use rustix::io::Errno;
 
 use super::state;
 
-/// Directories that are remembered: a job makes one, and its missing parents. Each attempt of a job adds them again.
+/// Maximum number of remembered directories. A job makes one and its missing parents; each attempt adds them again.
 const PLACES_MAX: usize = 256;
 
-/// Levels of directories within one that is removed.
+/// Levels of subdirectories in a removed directory.
 const DEPTH_MAX: u32 = 16;
 
-/// Bytes of directory entries that are read at once, on the stack of the handler.
+/// Bytes of directory entries that one call reads, on the handler's stack.
 const ENTRIES_BYTES: usize = 1024;
 
-/// The lock file of a claim, which goes last: until then another job sees that this one is alive.
+/// Lock file of a claim. It is removed last, because it shows other jobs that this one is alive.
 const LOCK: &CStr = c"_lock";
 
-/// How often a directory is emptied that other threads still fill, a millisecond apart.
+/// Maximum number of attempts, a millisecond apart, to empty a directory that other threads still fill.
 const ATTEMPTS_MAX: u32 = 200;
 
 struct Place {
     path: CString,
-    /// With all that is in it; else only where it is empty.
+    /// True to remove the directory with its contents; false to remove it only if it is empty.
     whole: bool,
     there: AtomicBool,
 }
@@ -39,12 +40,12 @@ struct Place {
 static PLACES: [OnceLock<Place>; PLACES_MAX] = [const { OnceLock::new() }; PLACES_MAX];
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
-/// A class may change the working directory.
+/// Returns the absolute path, because a class may change the working directory.
 fn absolute(path: &Path) -> Option<CString> {
     CString::new(std::path::absolute(path).ok()?.as_os_str().as_bytes()).ok()
 }
 
-/// The job made a directory.
+/// Remembers a directory that the job made.
 pub fn remember(path: &Path, whole: bool) {
     let Some(path) = absolute(path) else { return };
     if let Some(place) = PLACES.get(NEXT.fetch_add(1, SeqCst)) {
@@ -52,7 +53,7 @@ pub fn remember(path: &Path, whole: bool) {
     }
 }
 
-/// The job removed it, or gave it another name.
+/// Forgets a directory that the job removed or renamed.
 pub fn forget(path: &Path) {
     let Some(path) = absolute(path) else { return };
     PLACES
@@ -62,7 +63,7 @@ pub fn forget(path: &Path) {
         .for_each(|p| p.there.store(false, SeqCst));
 }
 
-/// Removes what is remembered, the last first. Async-signal-safe.
+/// Removes the remembered directories, the last first. Async-signal-safe.
 pub fn remove_all() {
     for place in PLACES.iter().rev().filter_map(|at| at.get()).filter(|place| place.there.load(SeqCst)) {
         if place.whole {
@@ -83,7 +84,7 @@ fn remove_whole(path: &CStr) {
     }
 }
 
-/// Removes what is in a directory, as far as that is possible.
+/// Removes the contents of a directory, as far as possible.
 fn empty(parent: BorrowedFd<'_>, name: &CStr, depth: u32) {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let Ok(directory) = openat(parent, name, flags, Mode::empty()) else { return };
@@ -95,7 +96,7 @@ fn empty(parent: BorrowedFd<'_>, name: &CStr, depth: u32) {
         if name == c"." || name == c".." || is_top && name == LOCK {
             continue;
         }
-        // Of a directory Linux says ISDIR.
+        // Linux returns ISDIR for a directory.
         if let Err(Errno::ISDIR | Errno::PERM) = unlinkat(directory.as_fd(), name, AtFlags::empty())
             && depth > 0
         {
@@ -114,7 +115,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn whole_directories_go_and_others_only_when_they_are_empty() {
+    fn removes_whole_directories_and_others_only_if_empty() {
         let root = std::env::temp_dir().join(format!("yunti-removal-{}", std::process::id()));
         let (made, whole, kept, gone) =
             (root.join("made"), root.join("made/out"), root.join("kept"), root.join("gone"));

@@ -1,6 +1,7 @@
-//! What runs on each thread: a class, and the input that its batch is of. Written once a batch, read by a handler on the same thread.
+//! The class that runs on each thread, and the input of its batch. Written once per batch, read by a handler on the
+//! same thread.
 //!
-//! A note is a pointer to a name that is never freed: a handler reads one word and finds all of it.
+//! A note is a pointer to a name that is never freed, so a handler reads one word to get the whole name.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -10,25 +11,25 @@ use std::sync::atomic::{Ordering, compiler_fence};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     Class,
-    /// A class library that is being loaded: its initialisers run.
+    /// Class library during loading, when its initialisers run.
     Loading,
     Input,
 }
 
-/// A name with what it names.
+/// Name of a class, a library or an input.
 pub struct Note {
     pub kind: Kind,
     pub name: Box<str>,
 }
 
-/// What a handler reads.
+/// Copy of the thread's notes, for a handler.
 #[derive(Clone, Copy)]
 pub struct Now {
     pub of: Option<&'static Note>,
     pub input: Option<(&'static Note, u64)>,
-    /// A thread that the engine made, or the main thread.
+    /// True for the main thread and for threads that the engine made.
     pub is_own: bool,
-    /// Code of ours panicked on this thread since a class was entered.
+    /// True if Yunti's code panicked on this thread since a class was entered.
     pub has_panicked: bool,
 }
 
@@ -41,7 +42,7 @@ struct Running {
 }
 
 thread_local! {
-    // Without a destructor and known at compile time: an access is an address, also in a signal handler and on any thread.
+    // Constant and without a destructor, so an access needs no initialisation, not even in a signal handler.
     static RUNNING: Running = const {
         Running {
             of: Cell::new(None),
@@ -53,17 +54,17 @@ thread_local! {
     };
 }
 
-/// The note of a name. Names are those of the job's classes, libraries and input files.
+/// Returns the note of a name of a class, a library or an input file of the job.
 pub fn intern(name: &str, kind: Kind) -> &'static Note {
     static NOTES: Mutex<BTreeMap<(Kind, String), &'static Note>> = Mutex::new(BTreeMap::new());
     let mut notes = NOTES.lock().unwrap_or_else(|e| e.into_inner());
     notes.entry((kind, name.to_string())).or_insert_with(|| Box::leak(Box::new(Note { kind, name: name.into() })))
 }
 
-/// Ends when it is dropped: what ran before runs again.
+/// Marks a class as running until it is dropped; then the previous class runs again.
 pub struct Entered(Option<&'static Note>);
 
-/// A class, or the loading of a library, runs on this thread from now on.
+/// Notes that a class, or the loading of a library, runs on this thread from now on.
 #[inline]
 pub fn enter(note: &'static Note) -> Entered {
     RUNNING.with(|running| {
@@ -83,8 +84,8 @@ impl Drop for Entered {
     }
 }
 
-/// The batch that this thread works on begins at `byte` of an input file. It stays so until the next one: records of the batch go on
-/// to folders, combiners and partitioners after the mapper has returned.
+/// Notes that the batch of this thread begins at `byte` of an input file. The note stays until the next batch, because
+/// folders, combiners and partitioners get the batch's records after the mapper has returned.
 #[inline]
 pub fn set_input(input: Option<&'static Note>, byte: u64) {
     RUNNING.with(|running| {
@@ -95,7 +96,7 @@ pub fn set_input(input: Option<&'static Note>, byte: u64) {
     });
 }
 
-/// This thread is the engine's own, not one that a library made.
+/// Marks this thread as one of the engine, not of a library.
 pub fn mark_thread() {
     RUNNING.with(|running| running.is_own.set(true));
 }

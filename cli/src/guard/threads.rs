@@ -1,4 +1,4 @@
-//! The job's threads, marked as the engine's own, each with a stack for signal handlers.
+//! Threads of the job, marked as the engine's own, each with a signal stack.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Colours by the kind of work: the same one in all drawings. Names and values are in `style.css`, for light and for dark.
+//! Colours by the kind of work, the same in all drawings. `style.css` has their values, light and dark.
 
 /// Kinds of spans and stages that have a colour of their own.
 const KINDS: [&str; 17] = [
@@ -21,7 +21,7 @@ const KINDS: [&str; 17] = [
     "other",
 ];
 
-/// As a style. A kind that is not known has the colour of `other`; a name from a file never gets into a style.
+/// Returns the colour as a style. Unknown kinds get the colour of `other`, so no name from a file gets into a style.
 pub fn of(kind: &str) -> String {
     let known = KINDS.iter().find(|k| **k == kind).unwrap_or(&"other");
     format!("var(--{known})")

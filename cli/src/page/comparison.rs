@@ -1,4 +1,4 @@
-//! Two jobs side by side on a page.
+//! The comparison of two jobs on a page.
 
 use super::markup::{Tag, at, drawing, section, table, tag};
 use crate::compare::{Better, Comparison, Row};
@@ -16,10 +16,10 @@ pub fn sections(comparison: &Comparison) -> Vec<Tag> {
         .add(side("A", "commit", &comparison.a))
         .add(side("B", "map", &comparison.b));
     let mut all = vec![header];
-    if !comparison.different.is_empty() {
-        let rows = comparison.different.iter().map(|d| vec![d.what.clone(), d.a.clone(), d.b.clone()]);
+    if !comparison.differences.is_empty() {
+        let rows = comparison.differences.iter().map(|d| vec![d.what.clone(), d.a.clone(), d.b.clone()]);
         let columns = [("", false), ("A", true), ("B", true)];
-        all.push(section("different", "Not the same about the two jobs").add(table("What differs", &columns, rows)));
+        all.push(section("different", "Differences between the two jobs").add(table("Differences", &columns, rows)));
     }
     for (id, heading) in crate::compare::GROUPS {
         let rows: Vec<&Row> = comparison.rows.iter().filter(|r| r.group == id).collect();
@@ -39,7 +39,7 @@ pub fn sections(comparison: &Comparison) -> Vec<Tag> {
     all
 }
 
-/// A row for each number, with a bar for A above one for B.
+/// Returns a table with one row per number, with the bar of A above the bar of B.
 fn pairs(rows: &[&Row]) -> Tag {
     let head = |name: &str, class: &str| tag("th").set("scope", "col").class(class).say(name);
     let header = tag("tr")

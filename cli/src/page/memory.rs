@@ -1,4 +1,4 @@
-//! The memory in use over time against the budget, and what was spilled.
+//! The memory in use over time compared to the budget, and the spills.
 
 use yunti_engine::job::report::{MemorySample, Report};
 
@@ -8,13 +8,13 @@ use crate::text::report::{capital, memory_sentence, spill_sentence};
 
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 200.0;
-/// Rows of the table, of some hundred samples.
+/// Maximum number of rows of the table, into which the samples are joined.
 const ROWS: usize = 40;
 
 pub fn section(report: &Report) -> Tag {
     let section = new_section("memory", "Memory over time");
     if report.job.id.is_some() {
-        let text = "The facts of a cluster's job say how large the largest process was, not when.";
+        let text = "The facts of a cluster's job have the size of the largest process, not its time.";
         return section.add(paragraph(capital(&memory_sentence(report)) + ".")).add(note(text));
     }
     let text = paragraph(memory_sentence(report) + "; " + &spill_sentence(report) + ".");
@@ -29,7 +29,7 @@ fn chart(report: &Report) -> Tag {
     let memory = &report.memory;
     let samples = &memory.samples;
     let wall_ms = report.job.wall_ms.max(samples.last().map_or(0.0, |s| s.at_ms)).max(1e-6);
-    // A budget far above what was used would press the curve to the floor.
+    // A budget far above the memory in use would flatten the curve.
     let fits = memory.peak_bytes >= memory.budget_bytes / 5;
     let top =
         nice(if fits { memory.budget_bytes.max(memory.peak_bytes) } else { memory.peak_bytes + memory.peak_bytes / 4 });
@@ -41,7 +41,7 @@ fn chart(report: &Report) -> Tag {
     let end = x(samples.last().map_or(0.0, |s| s.at_ms));
     let used = steps(&|s| s.used_bytes);
     let title = format!(
-        "memory in use over {}: at most {} of {}",
+        "memory in use over {}: peak {} of {}",
         numbers::milliseconds(wall_ms),
         numbers::memory(memory.peak_bytes),
         numbers::memory(memory.budget_bytes)
@@ -50,7 +50,7 @@ fn chart(report: &Report) -> Tag {
         WIDTH,
         HEIGHT,
         &title,
-        "A line of what was in use, one of the most in between, and the budget; the table has the numbers.",
+        "Lines for the memory in use, the peak between samples, and the budget; the table has the numbers.",
     )
     .add(tag("path").class("area").set("d", format!("M0 {HEIGHT}{used}L{end} {HEIGHT}Z")))
     .add(tag("path").class("edge").set("d", format!("M0 {HEIGHT}{used}")))
@@ -69,7 +69,7 @@ fn chart(report: &Report) -> Tag {
     let legend = tag("ul")
         .class("legend")
         .add(tag("li").add(tag("i").set("style", "background:var(--map)")).say("in use"))
-        .add(key("peak-key", "the most since the sample before".into()))
+        .add(key("peak-key", "peak since the previous sample".into()))
         .add(if fits {
             key("limit-key", format!("the budget, {budget}"))
         } else {
@@ -86,7 +86,7 @@ fn chart(report: &Report) -> Tag {
         .add(legend)
 }
 
-/// The next larger size whose quarters are whole: 1, 1.5, 2, 3, 4, 6 or 8 times a power of two.
+/// Returns the next larger size whose quarters are whole: 1, 1.5, 2, 3, 4, 6 or 8 times a power of two.
 fn nice(bytes: u64) -> u64 {
     let bytes = bytes.max(4 << 10);
     let mut step = 1u64 << bytes.ilog2();
@@ -103,7 +103,7 @@ fn samples(report: &Report) -> Tag {
         let last = part[part.len() - 1];
         vec![numbers::milliseconds(last.at_ms), numbers::memory(last.used_bytes), numbers::memory(most)]
     });
-    table("Memory in use", &[("at", true), ("in use", true), ("most since the row before", true)], joined)
+    table("Memory in use", &[("at", true), ("in use", true), ("peak since the previous row", true)], joined)
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
-//! The report as a page: one file of HTML with its style and its drawings in it, without scripts and without anything to fetch.
+//! The report as a page: one HTML file with its style and drawings. It has no scripts and fetches nothing.
 //!
 //! ```text
 //!   report -> header, advice, figures -> timeline -> stages -> memory -> skew -> tasks, counters -> page
 //!             summary.rs                 timeline.rs stages.rs memory.rs skew.rs tables.rs
 //! ```
 //!
-//! Drawings are shapes that stretch with the window; their words are text beside them, so that they can be read at any width.
+//! Drawings are shapes that stretch with the window. Their labels are text beside them, readable at any width.
 
 mod colour;
 mod comparison;
@@ -24,7 +24,7 @@ use yunti_program::page::markup::{self, Tag, tag};
 
 const STYLE: &str = include_str!("style.css");
 
-/// The page of one job, or of all jobs of a chain, one below the other.
+/// Returns the page of one job, or of all jobs of a chain in order.
 pub fn of_report(report: &Report) -> String {
     let main: Vec<Tag> = match &report.before[..] {
         [] => sections(report).collect(),
@@ -44,13 +44,13 @@ fn sections(report: &Report) -> impl Iterator<Item = Tag> {
         .chain(tables::counters(report))
 }
 
-/// The page of two jobs side by side.
+/// Returns the page that compares two jobs.
 pub fn of_comparison(comparison: &Comparison) -> String {
     let title = format!("{} and {} - Yunti job reports", comparison.a.name, comparison.b.name);
     document(&title, comparison::sections(comparison), env!("CARGO_PKG_VERSION"))
 }
 
 fn document(title: &str, main: impl IntoIterator<Item = Tag>, version: &str) -> String {
-    let foot = format!("Yunti {version}. What the words mean stands in docs/guide/report.md.");
+    let foot = format!("Yunti {version}. docs/guide/report.md explains the terms.");
     Page { title, style: STYLE, script: None, foot: &foot }.of(main)
 }

@@ -8,19 +8,19 @@ use crate::text::report::skew_sentence;
 
 const WIDTH: f64 = 1000.0;
 const HEIGHT: f64 = 200.0;
-/// A bar above so many times the average is shown as too long.
+/// Multiple of the average from which a bar is highlighted.
 const OVER: f64 = 2.0;
-/// A fullest one of so many times the average leaves no room for the others.
+/// Multiple of the average from which the fullest partition requires a logarithmic scale.
 const BY_ORDERS: f64 = 20.0;
 
 pub fn section(report: &Report) -> Tag {
     let Some(partitions) = report.partitions.as_ref() else {
         let section = new_section("skew", "Skew");
         let why = if report.job.id.is_some() {
-            "The facts of this cluster's job do not say what each reduce was given."
+            "The facts of this cluster's job do not have the input of each reduce."
         } else {
-            "Records and bytes were not counted by partition: the report is of an older version, or all records went to one stream, or \
-             there were none."
+            "Records and bytes were not counted by partition: the report is of an older version, all records went to one \
+             stream, or there were none."
         };
         return section.add(note(why));
     };
@@ -36,7 +36,7 @@ pub fn section(report: &Report) -> Tag {
         .add(
             tag("li")
                 .add(tag("i").class("mean-key"))
-                .say("the average: all would be here if the records were spread evenly"),
+                .say("the average, which all would have if the records were spread evenly"),
         )
         .add(tag("li").add(tag("i").set("style", "background:var(--spill)")).say("more than twice the average"));
     let card = tag("div").class("card").add(tag("div").class("charts").all(charts)).add(key);
@@ -48,7 +48,7 @@ pub fn section(report: &Report) -> Tag {
     section.add(card.add(details(&name, rows(partitions))))
 }
 
-/// From nothing to the fullest; by orders of magnitude where the average would lie on the floor.
+/// Scale from zero to the fullest partition; logarithmic if the average would be too small to see.
 struct Scale {
     least: f64,
     most: f64,
@@ -58,7 +58,7 @@ struct Scale {
 impl Scale {
     fn of(measure: &Measure, mean: f64) -> Scale {
         let most = (measure.most.max(1) as f64).max(mean);
-        // The least of them has a bar too.
+        // The smallest value has a visible bar too.
         Scale { least: (measure.least as f64 / 2.0).max(1.0).min(most / 2.0), most, by_orders: most > mean * BY_ORDERS }
     }
 
@@ -79,7 +79,7 @@ impl Scale {
     }
 }
 
-/// Whether a chart would look as one that is there already: what goes in comes out where nothing reduces.
+/// Returns true if a chart would equal an earlier one, as input and output do if nothing reduces.
 fn is_like_one_before(partitions: &Partitions, column: usize) -> bool {
     let shape = |column: usize| -> Vec<u64> {
         let measure = &partitions.measures[column];
@@ -100,7 +100,7 @@ fn is_like_one_before(partitions: &Partitions, column: usize) -> bool {
     })
 }
 
-/// What a column of the report is called.
+/// Returns the label of a column of the report.
 fn words(measure: &str) -> &str {
     match measure {
         "input_records" => "records in",
@@ -150,7 +150,7 @@ fn chart(partitions: &Partitions, column: usize, measure: &Measure) -> Tag {
     let svg =
         drawing(WIDTH, HEIGHT, &title, "Bars from the largest to the smallest.").class("bars").all(shapes).add(line);
     let ticks = scale.ticks().map(|v| tag("span").say(amount(&measure.name, v as u64)));
-    let by = if scale.by_orders { "; by orders of magnitude" } else { "" };
+    let by = if scale.by_orders { "; logarithmic" } else { "" };
     let names = if measure.spread.is_empty() { ["fullest", "emptiest"] } else { ["fullest (percentiles)", "emptiest"] };
     tag("div")
         .add(tag("h3").say(format!("{}, {} in all{by}", words(&measure.name), amount(&measure.name, measure.total))))

@@ -1,4 +1,4 @@
-//! Where the workers' time went, and how fast each stage was against what this machine can do.
+//! The workers' time by stage, and each stage's speed compared to the limit of this machine.
 
 use yunti_engine::job::report::{Report, Stage};
 
@@ -16,14 +16,14 @@ pub fn section(report: &Report) -> Tag {
     }
     let card = tag("div").class("card").add(stack(report, busy_ms)).add(rows(report, busy_ms));
     let limits = if report.stages.iter().any(|s| limit(s).is_some()) {
-        "of limit: the speed of one worker in this stage, against what yunti machine limits measured on this machine for the resource that it \
-         uses. Stages that use the processors have no such limit. A little more than 100 % is possible: limits are measured on data \
-         that does not fit the caches."
+        "of limit: the speed of one worker in this stage, compared to the rate that yunti machine limits measured for \
+         the resource it uses. Stages that use the processors have no such limit. Slightly more than 100 % is possible: \
+         limits are measured on data that does not fit the caches."
     } else if report.job.id.is_some() {
-        "What the nodes of the cluster can do at most is not measured."
+        "The maximum rates of the cluster's nodes are not measured."
     } else {
-        "What this machine can do at most was not measured before this job: run yunti machine limits once, and reports of later jobs hold \
-         their stages against it."
+        "The maximum rates of this machine were not measured before this job: run yunti machine limits once, and reports \
+         of later jobs compare their stages with them."
     };
     section.add(card.add(note(limits).set("style", "margin:.8rem 0 0")))
 }
@@ -32,7 +32,7 @@ fn limit(stage: &Stage) -> Option<f64> {
     stage.limit_mb_per_s.filter(|limit| *limit > 0.0 && stage.mb_per_s > 0.0)
 }
 
-/// All busy time as one bar.
+/// Returns all busy time as one bar.
 fn stack(report: &Report, busy_ms: f64) -> Tag {
     let mut x = 0.0;
     let shapes = report.stages.iter().map(|stage| {
@@ -62,9 +62,9 @@ fn rows(report: &Report, busy_ms: f64) -> Tag {
         .add(head("busy", "n"))
         .add(head("bytes", "n wide"))
         .add(head("records", "n wide"))
-        .add(head("a worker", "n"));
+        .add(head("per worker", "n"));
     if limits {
-        // The bar has no heading of its own: where the page is narrow it is not there.
+        // The bar has no heading, because narrow pages do not show it.
         header = header.add(tag("td").class("bar")).add(head("of limit", "n"));
     }
     let header = header.add(head("uses", "wide"));
@@ -93,7 +93,7 @@ fn rows(report: &Report, busy_ms: f64) -> Tag {
     tag("table").class("stages").add(tag("thead").add(header)).add(tag("tbody").all(body))
 }
 
-/// Bytes where they are known, else records.
+/// Returns bytes per second if bytes are known, else records per second.
 fn speed(stage: &Stage) -> String {
     match stage.busy_ms {
         _ if stage.mb_per_s > 0.0 => numbers::rate(stage.mb_per_s),

@@ -1,4 +1,4 @@
-//! The top of the page: what bounds the job, what to change, and the figures that everybody asks for.
+//! The top of the page: the bottleneck, the advice, and the key figures.
 
 use yunti_engine::job::report::Report;
 
@@ -18,7 +18,7 @@ fn title(report: &Report) -> Tag {
     };
     let failed = job.state.as_ref().filter(|state| *state != "succeeded");
     let failed = failed.map_or(String::new(), |state| format!("The job {state}. "));
-    let headline = if headline.is_empty() { "What bounded the job is not known".into() } else { capital(headline) };
+    let headline = if headline.is_empty() { "The bottleneck of the job is unknown".into() } else { capital(headline) };
     let mut header = tag("header")
         .add(tag("p").class("eyebrow").say(format!("Yunti job report, {}", numbers::utc(job.started_unix_ms))))
         .add(tag("h1").say(if job.name.is_empty() { "a job without a name" } else { &job.name }))
@@ -33,7 +33,7 @@ fn title(report: &Report) -> Tag {
 fn advice(report: &Report) -> Tag {
     let section = section("advice", "What to change");
     if report.advice.is_empty() {
-        return section.add(note("Nothing stands out that a setting would make better."));
+        return section.add(note("Nothing stands out that a setting would improve."));
     }
     let item = |advice: &yunti_engine::job::report::Advice| {
         let item = tag("li").add(tag("strong").say(capital(&advice.seen) + ".")).say(capital(&advice.change) + ".");
@@ -66,14 +66,14 @@ fn figures(report: &Report) -> Tag {
     all.push(("output", numbers::bytes(job.output_bytes), records));
     let memory = &report.memory;
     all.push((
-        "memory, at most",
+        "peak memory",
         numbers::memory(memory.peak_bytes),
         format!("of {}", numbers::memory(memory.budget_bytes)),
     ));
     if job.id.is_none() {
         let spill = &report.spill;
         all.push(match spill.runs {
-            0 => ("spilled", "nothing".into(), "all records fitted into memory".into()),
+            0 => ("spilled", "nothing".into(), "all records fit into memory".into()),
             runs => (
                 "spilled",
                 numbers::bytes(spill.stored_bytes),

@@ -1,4 +1,4 @@
-//! What is best read as a table: the tasks of a cluster's job, the counters.
+//! The tables of the page: the tasks of a cluster's job, and the counters.
 
 use yunti_engine::job::report::Report;
 
@@ -16,7 +16,7 @@ pub fn tasks(report: &Report) -> Option<Tag> {
         ("average", true),
         ("longest", true),
         ("processor", true),
-        ("of an average one", false),
+        ("stages, on average", false),
     ];
     let rows = task_rows(report).into_iter().map(Vec::from);
     let section = section("tasks", "Tasks").add(table("Attempts of tasks", &columns, rows));

@@ -1,7 +1,7 @@
-//! What each worker did when: a lane a worker, a colour a kind of work.
+//! The timeline of the workers: a lane for each worker, a colour for each kind of work.
 //!
-//! A lane of many spans is drawn by cells, each with the kind that took most of it, and cells that are alike become one shape: a
-//! page of a long job stays small.
+//! A lane with many spans is drawn by cells, each with the kind that took most of its time. Equal cells become one
+//! shape, so that the page of a long job stays small.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,17 @@ use super::colour;
 use super::markup::{Tag, at, details, drawing, note, section as new_section, table, tag};
 use crate::text::numbers;
 
-/// Lanes that are drawn, and workers that the table lists.
+/// Maximum number of lanes in the drawing.
 const LANES_MAX: usize = 64;
+/// Maximum number of workers in the table.
 const ROWS_MAX: usize = 1000;
-/// Spans of a lane that are drawn one by one; of many lanes, together so many.
+/// Maximum number of spans of one lane that are drawn one by one.
 const SPANS_MAX: usize = 200;
+/// Maximum number of spans of all lanes that are drawn one by one.
 const SPANS_TOGETHER: usize = 1500;
 const CELLS: usize = 800;
 const WIDTH: f64 = 1000.0;
-/// Work that happens within other work and would be hidden by it.
+/// Kind of work inside other work, which would hide it.
 const WITHIN: &str = "spill";
 
 pub fn section(report: &Report) -> Tag {
@@ -41,7 +43,7 @@ pub fn section(report: &Report) -> Tag {
         )));
     let mut card = tag("div").class("card").add(lanes).add(legend(report));
     if report.workers.len() > LANES_MAX {
-        card = card.add(note(format!("And {} more workers, which are not drawn.", report.workers.len() - LANES_MAX)));
+        card = card.add(note(format!("{} more workers are not drawn.", report.workers.len() - LANES_MAX)));
     }
     section.add(card.add(details("As a table", by_kind(report))))
 }
@@ -53,7 +55,7 @@ fn lane(worker: &Worker, wall_ms: f64, spans_max: usize) -> [Tag; 3] {
     let svg = drawing(WIDTH, 10.0, &title, "");
     let shapes: Vec<Tag> = if worker.spans.len() <= spans_max {
         let mut spans: Vec<&Span> = spans.collect();
-        // Short ones above long ones.
+        // Short spans are drawn above long ones.
         spans.sort_by(|a, b| (b.end_ms - b.start_ms).total_cmp(&(a.end_ms - a.start_ms)));
         spans
             .into_iter()
@@ -65,7 +67,7 @@ fn lane(worker: &Worker, wall_ms: f64, spans_max: usize) -> [Tag; 3] {
     [tag("span").say(worker.number), svg.all(shapes), tag("span").class("n").say(busy)]
 }
 
-/// One shape a kind, of all its stretches.
+/// Returns one shape per kind, with all its stretches.
 fn stretches(cells: &[(&str, usize, usize)]) -> Vec<Tag> {
     let mut by_kind = BTreeMap::<&str, String>::new();
     let width = WIDTH / CELLS as f64;
@@ -82,7 +84,7 @@ fn stretches(cells: &[(&str, usize, usize)]) -> Vec<Tag> {
 fn shape(kind: &str, start_ms: f64, end_ms: f64, wall_ms: f64) -> Tag {
     let x = (start_ms / wall_ms * WIDTH).clamp(0.0, WIDTH);
     let end = (end_ms / wall_ms * WIDTH).clamp(x, WIDTH);
-    // A gap between neighbours shows where one ends; what is shorter than a point of the screen is still seen.
+    // A gap separates neighbours; spans shorter than a pixel stay visible.
     let gap = if end - x > 4.0 { 0.6 } else { 0.0 };
     tag("rect")
         .set("x", at(x))
@@ -110,7 +112,7 @@ fn words(span: &Span) -> String {
     words
 }
 
-/// Stretches of cells with the same kind: (kind, first cell, cell behind the last).
+/// Returns stretches of cells with the same kind: (kind, first cell, cell after the last).
 fn cells(worker: &Worker, wall_ms: f64) -> Vec<(&str, usize, usize)> {
     let cell_ms = wall_ms / CELLS as f64;
     let mut shares: Vec<Vec<(&str, f64)>> = vec![Vec::new(); CELLS];
@@ -156,7 +158,7 @@ fn legend(report: &Report) -> Tag {
     tag("ul").class("legend").all(kinds).add(
         tag("li")
             .add(tag("i").set("style", "background:var(--track);outline:1px solid var(--line)"))
-            .say("nothing to do; at the right, how much of the time each worker was busy"),
+            .say("idle; at the right, the busy share of each worker's time"),
     )
 }
 
@@ -179,7 +181,7 @@ fn by_kind(report: &Report) -> Tag {
         let rest = kinds.iter().map(|kind| sums.get(kind).map_or(String::new(), |ms| numbers::milliseconds(*ms)));
         first.into_iter().chain(rest).collect()
     });
-    table("Time of each worker by the kind of work; what lies within other work is counted in both", &columns, rows)
+    table("Time of each worker by the kind of work; work inside other work is counted in both", &columns, rows)
 }
 
 #[cfg(test)]

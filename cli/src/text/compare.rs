@@ -1,18 +1,18 @@
-//! Two jobs side by side, for a terminal.
+//! The comparison of two jobs, for a terminal.
 
 use super::numbers;
 use super::table::{Side as Align, Table, wrap};
 use crate::compare::{Better, Comparison, GROUPS, Row, Side};
 use yunti_program::terminal::paint::Paint;
 
-/// One sentence: which is faster, and whether that can be said.
+/// Returns one sentence: the faster job, with the ratio of the inputs if their sizes differ.
 pub fn title(comparison: &Comparison) -> String {
     let Some(time) = comparison.rows.iter().find(|r| r.group == "whole" && r.name == "time") else {
         return String::new();
     };
     let input = comparison.rows.iter().find(|r| r.group == "whole" && r.name == "input");
-    let (said, more) = match input.filter(|input| !input.is_same() && input.ratio().is_some()) {
-        // By the speed where the sizes differ.
+    let (direction, more) = match input.filter(|input| !input.is_same() && input.ratio().is_some()) {
+        // Different sizes are compared by their speed.
         Some(input) => {
             let speed = comparison.rows.iter().find(|r| r.name == "speed, of input").unwrap_or(time);
             let ratio = input.ratio().unwrap_or(1.0);
@@ -21,17 +21,17 @@ pub fn title(comparison: &Comparison) -> String {
             } else {
                 format!("1/{:.2} of the input", 1.0 / ratio)
             };
-            (direction(speed), format!(", a byte of input for a byte: B had {size}"))
+            (direction(speed), format!(", per byte of input: B had {size}"))
         }
         None => (direction(time), String::new()),
     };
-    match &*said {
+    match &*direction {
         "the same" => format!("B took as long as A{more}"),
-        said => format!("B was {said} than A{more}"),
+        direction => format!("B was {direction} than A{more}"),
     }
 }
 
-/// B against A: `1.8x faster`, `2.1x more`, `the same`.
+/// Returns B compared to A: `1.8x faster`, `2.1x more`, `the same`.
 pub fn direction(row: &Row) -> String {
     if row.is_same() {
         return "the same".into();
@@ -53,7 +53,7 @@ pub fn direction(row: &Row) -> String {
     }
 }
 
-/// The job's name, when it began, and where its report is.
+/// Returns the job's name, its start time, and the path of its report.
 pub fn name_of(side: &Side) -> String {
     format!("{}, {}, {}", side.name, numbers::utc(side.started_unix_ms), side.path)
 }
@@ -63,25 +63,25 @@ pub fn print(comparison: &Comparison, width: usize, paint: Paint) -> String {
     for (letter, side) in [("A", &comparison.a), ("B", &comparison.b)] {
         out += &wrap(&format!("  {letter}  "), &name_of(side), width);
     }
-    if !comparison.different.is_empty() {
+    if !comparison.differences.is_empty() {
         let mut table = Table::new(&[("", Align::Left), ("A", Align::Left), ("B", Align::Left)]);
-        for d in &comparison.different {
+        for d in &comparison.differences {
             let room = width.saturating_sub(24) / 2;
             table.row(vec![d.what.clone(), super::table::cut(&d.a, room), super::table::cut(&d.b, room)]);
         }
-        out += &format!("\n{}\n{}", paint.bold("Not the same about the two jobs"), table.print(paint));
+        out += &format!("\n{}\n{}", paint.bold("Differences between the two jobs"), table.print(paint));
     }
     for (group, heading) in GROUPS {
         let mut table =
             Table::new(&[("", Align::Left), ("A", Align::Right), ("B", Align::Right), ("B against A", Align::Left)]);
         for row in comparison.rows.iter().filter(|r| r.group == group) {
-            let told = direction(row);
-            let told = match row.better {
-                Better::B => paint.colour(2, &told),
-                Better::A => paint.colour(1, &told),
-                Better::Neither => told,
+            let direction = direction(row);
+            let direction = match row.better {
+                Better::B => paint.colour(2, &direction),
+                Better::A => paint.colour(1, &direction),
+                Better::Neither => direction,
             };
-            table.row(vec![row.name.clone(), row.text(row.a), row.text(row.b), told]);
+            table.row(vec![row.name.clone(), row.text(row.a), row.text(row.b), direction]);
         }
         if !table.is_empty() {
             out += &format!("\n{}\n{}", paint.bold(heading), table.print(paint));

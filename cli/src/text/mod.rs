@@ -1,4 +1,4 @@
-//! Text for people: the report and the comparison of two. Nothing here knows where it is printed.
+//! Text for people: the report, and the comparison of two reports. The module does not depend on the output device.
 
 pub mod compare;
 pub mod report;

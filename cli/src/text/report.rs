@@ -1,4 +1,4 @@
-//! A job's report for people: what it did, where the time went, and what bounded it.
+//! A job's report for people: its amounts, its time by stage, and its bottleneck.
 
 use yunti_engine::job::report::{Partitions, Report, Stage, TaskRow};
 
@@ -6,13 +6,13 @@ use super::table::{Side, Table, wrap};
 use super::{numbers, timeline};
 use yunti_program::terminal::paint::Paint;
 
-/// One line, for the end of a job whose output is elsewhere.
+/// Returns the summary line of a job that wrote its output elsewhere.
 pub fn summary_line(report: &Report) -> String {
     let job = &report.job;
     if let Some(first) = report.before.first() {
         let wall_ms = report.before.iter().map(|r| r.job.wall_ms).sum::<f64>() + job.wall_ms;
         let line = format!(
-            "{} and {} behind it: {} in {}, {} out",
+            "{} and {} after it: {} in {}, {} out",
             first.job.name,
             numbers::several(report.before.len() as u64, "job"),
             numbers::bytes(first.job.input_bytes),
@@ -32,7 +32,7 @@ pub fn summary_line(report: &Report) -> String {
     line.replace(['\n', '\r'], " ")
 }
 
-/// Where the time went: the header, the stages and the bottleneck; of a chain, for each job.
+/// Returns the short report: header, stages, bottleneck and advice, for each job of a chain.
 pub fn brief(report: &Report, width: usize, paint: Paint) -> String {
     let before: String = report.before.iter().map(|r| brief(r, width, paint) + "\n").collect();
     before + &brief_of_one(report, width, paint)
@@ -43,7 +43,7 @@ fn brief_of_one(report: &Report, width: usize, paint: Paint) -> String {
     header(report, width, paint) + "\n" + &stages(report, paint) + "\n" + &end
 }
 
-/// Everything that the report has, for each job of a chain.
+/// Returns the full report, for each job of a chain.
 pub fn full(report: &Report, width: usize, paint: Paint) -> String {
     let before: String = report.before.iter().map(|r| full(r, width, paint) + "\n").collect();
     before + &full_of_one(report, width, paint)
@@ -110,7 +110,7 @@ fn header(report: &Report, width: usize, paint: Paint) -> String {
     out + &wrap("  ", &facts_line(report), width)
 }
 
-/// Mode, splits, workers and the machine.
+/// Returns mode, splits, workers and machine in one line.
 pub fn facts_line(report: &Report) -> String {
     let (job, machine) = (&report.job, &report.machine);
     let cpu = if machine.cpu.is_empty() { String::new() } else { format!("; {}", machine.cpu) };
@@ -139,7 +139,7 @@ fn stages(report: &Report, paint: Paint) -> String {
         ("records", Side::Right),
         ("busy", Side::Right),
         ("share", Side::Right),
-        ("a worker", Side::Right),
+        ("per worker", Side::Right),
         ("of limit", Side::Right),
         ("uses", Side::Left),
     ]);
@@ -158,8 +158,8 @@ fn stages(report: &Report, paint: Paint) -> String {
     if table.is_empty() { "  none\n".into() } else { table.print(paint) }
 }
 
-/// Of each kind the attempts that came to their end, with the stages of an average one; and those that were lost: the kind, how many,
-/// their average and longest time, processor time, stages.
+/// Returns a row for the successful and one for the lost attempts of each kind: kind, number, average and longest time,
+/// average processor time, and the average stages of successful attempts.
 pub fn task_rows(report: &Report) -> Vec<[String; 6]> {
     let mut out = Vec::new();
     for (kind, done) in [("map", true), ("reduce", true), ("map", false), ("reduce", false)] {
@@ -189,10 +189,10 @@ pub fn task_rows(report: &Report) -> Vec<[String; 6]> {
     out
 }
 
-pub const STOCK_NOTE: &str = "what the start of the JVM took is unknown of tasks of stock Hadoop: it lies in map and shuffle, and \
-                              their processor time is without it";
+pub const STOCK_NOTE: &str = "the time of the JVM's start is unknown for tasks of stock Hadoop: map and shuffle include it, \
+                              and their processor time excludes it";
 
-/// Whether a task did not measure itself.
+/// Returns true if a task of stock Hadoop succeeded, which has no stopwatches.
 pub fn has_stock_tasks(report: &Report) -> bool {
     report.tasks.iter().any(|t| t.state == "succeeded" && !t.stages_ms.contains_key("jvm-start"))
 }
@@ -204,7 +204,7 @@ fn tasks(report: &Report, width: usize, paint: Paint) -> String {
         ("average", Side::Right),
         ("longest", Side::Right),
         ("processor", Side::Right),
-        ("  of an average one", Side::Left),
+        ("  stages, on average", Side::Left),
     ]);
     for [kind, attempts, average, longest, processor, stages] in task_rows(report) {
         table.row(vec![kind, attempts, average, longest, processor, format!("  {stages}")]);
@@ -212,7 +212,7 @@ fn tasks(report: &Report, width: usize, paint: Paint) -> String {
     table.print(paint) + &if has_stock_tasks(report) { wrap("  ", STOCK_NOTE, width) } else { String::new() }
 }
 
-/// What finding, reading and writing files took, by their place.
+/// Returns the table of the time for opening, reading and writing files, by place.
 fn files(report: &Report, paint: Paint) -> String {
     let mut table = Table::new(&[
         ("files", Side::Left),
@@ -248,11 +248,11 @@ pub fn memory_sentence(report: &Report) -> String {
     let (peak, budget) = (numbers::memory(memory.peak_bytes), numbers::memory(memory.budget_bytes));
     let resident = numbers::memory(memory.peak_resident_bytes);
     if report.job.id.is_none() {
-        format!("{peak} of {budget} used; the process had {resident} at most, file pages included")
+        format!("{peak} of {budget} used; process peak {resident}, file pages included")
     } else if memory.peak_resident_bytes == 0 {
         "unknown".into()
     } else {
-        format!("a task's processes had {resident} at most, in a container of {budget}")
+        format!("peak of a task's processes {resident}, in a container of {budget}")
     }
 }
 
@@ -262,7 +262,7 @@ pub fn spill_sentence(report: &Report) -> String {
         "nothing spilled".to_string()
     } else {
         format!(
-            "{} spilled: {}, {} stored as {}, {}, at most {} at a time in {}",
+            "{} spilled: {}, {} stored as {}, {}, peak {} in {}",
             numbers::several(spill.runs, "run"),
             numbers::several(spill.records, "record"),
             numbers::bytes(spill.raw_bytes),
@@ -277,18 +277,18 @@ pub fn spill_sentence(report: &Report) -> String {
         )
     };
     if !spill.failed_directories.is_empty() {
-        text += &format!("; taken out of use: {}", spill.failed_directories.join(", "));
+        text += &format!("; no longer used after errors: {}", spill.failed_directories.join(", "));
     }
     text
 }
 
-/// The fullest and the median partition against the average one.
+/// Returns the sizes of the fullest, the median and the emptiest partition, compared to the average.
 pub fn skew_sentence(partitions: &Partitions) -> String {
-    let Some(measure) = partitions.measures.first() else { return "nothing was counted".into() };
+    let Some(measure) = partitions.measures.first() else { return "no records were counted".into() };
     let of = &*partitions.of;
     let what = match &*measure.name {
-        "input_records" | "input_bytes" if partitions.count == 1 => "was given",
-        "input_records" | "input_bytes" => "were given",
+        "input_records" | "input_bytes" if partitions.count == 1 => "received",
+        "input_records" | "input_bytes" => "received",
         _ => "wrote",
     };
     let unit = if measure.name.ends_with("bytes") { "bytes" } else { "records" };
@@ -310,7 +310,7 @@ pub fn skew_sentence(partitions: &Partitions) -> String {
     )
 }
 
-/// Hadoop's groups are Java classes: the last part of the name says enough.
+/// Returns the last part of a group's name, because Hadoop's groups are Java classes.
 pub fn short_group(group: &str) -> &str {
     group.rsplit('.').next().unwrap_or(group)
 }
@@ -338,7 +338,7 @@ fn bottleneck(report: &Report, width: usize, paint: Paint) -> String {
     format!("{}\n{text}", paint.bold("Bottleneck"))
 }
 
-/// What to change; nothing where nothing stands out.
+/// Returns the advice, or an empty string if there is none.
 fn advice(report: &Report, width: usize, paint: Paint) -> String {
     if report.advice.is_empty() {
         return String::new();
@@ -361,7 +361,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fits_into_80_columns_and_survives_an_empty_report() {
+    fn fits_into_80_columns_and_prints_an_empty_report() {
         let mut report = Report::default();
         for width in [80, 100] {
             assert!(full(&report, width, Paint::OFF).lines().all(|l| l.chars().count() <= width));

@@ -1,10 +1,10 @@
-//! What each worker did when, as one line of characters a worker.
+//! The timeline of the workers as text, one line per worker.
 //!
 //! ```text
 //!    0  mmmmmmmmmmmmmmmmmmmssssssrrrrrrrrrrrrrrwww  97 %
 //!    1  mmmmmmmmmmmmmmmm···sssss·rrrrrrrrrr·······  71 %
 //! ```
-//! A cell shows the kind that took most of its time; a dot is a worker with nothing to do.
+//! A cell shows the kind that took most of its time; a dot is an idle worker.
 
 use yunti_engine::job::report::{Report, Span, Worker};
 
@@ -19,7 +19,7 @@ const KINDS: [(&str, char, u8); 10] = [
     ("merge", 'g', 5),
     ("reduce", 'r', 4),
     ("commit", 'c', 6),
-    // Of a cluster.
+    // Kinds of a cluster's job.
     ("launch", 'l', 7),
     ("jvm-start", 'j', 3),
     ("shuffle", 'f', 5),
@@ -35,7 +35,7 @@ fn letter(kind: &str) -> Option<(char, u8)> {
     }
 }
 
-/// At most this many workers are drawn; the rest is counted.
+/// Maximum number of workers in the drawing; the rest is counted.
 const WORKERS_MAX: usize = 32;
 
 pub fn print(report: &Report, width: usize, paint: Paint) -> String {
@@ -63,14 +63,14 @@ pub fn print(report: &Report, width: usize, paint: Paint) -> String {
         .filter_map(|kind| {
             letter(kind).map(|(letter, colour)| format!("{} {kind}", paint.colour(colour, &letter.to_string())))
         })
-        .chain([format!("{IDLE} nothing to do")])
+        .chain([format!("{IDLE} idle")])
         .collect();
     out + "       " + &legend.join("  ") + "\n"
 }
 
 fn line(worker: &Worker, wall_ms: f64, cells: usize, paint: Paint) -> String {
     let cell_ms = wall_ms / cells as f64;
-    // For each cell, how long each kind took in it.
+    // The time of each kind, by cell.
     let mut shares: Vec<Vec<(&str, f64)>> = vec![Vec::new(); cells];
     for Span { kind, start_ms, end_ms, .. } in &worker.spans {
         if kind == "wait" {

@@ -1,4 +1,4 @@
-//! Class libraries that end or crash the process: one line that names the class and the input, exit code 6, nothing left.
+//! Class libraries that end or crash the process: a line with class and input, exit code 6, and no files left.
 
 use std::path::Path;
 use std::process::Output;
@@ -8,7 +8,7 @@ use crate::support::{Dir, build};
 
 const USER_CODE: i32 = 6;
 
-/// A directory with the library and an input of several files; none, and a word about it, without a compiler.
+/// Returns a directory with the library and an input of several files, or `None` and a note without a compiler.
 fn with_library() -> Option<Dir> {
     let dir = Dir::new();
     std::fs::create_dir(dir.path("in")).unwrap();
@@ -26,7 +26,7 @@ const ALL: &str =
     "--mapper Ending.Map --reducer Ending.Sum --combiner Ending.Combine --partitioner Ending.Part --reduces 2";
 const JOB: &str = "run --lib ./ending.so -i in --scratch .";
 
-fn told(output: &Output) -> String {
+fn error_line(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -60,14 +60,14 @@ fn every_way_to_end_the_process_is_one_line() {
     }
 }
 
-/// The C++ library prints what was thrown, on lines of its own.
+/// The C++ library prints the exception on lines of its own.
 #[test]
 fn an_exception_that_no_thread_catches() {
     let Some(dir) = with_library() else { return };
     let before = dir.names();
     let output = dir.run(&format!("{JOB} {ALL} -o out -D ending.where=map -D ending.how=thread_throw"));
     assert_eq!(output.status.code(), Some(USER_CODE), "{output:?}");
-    let last = told(&output);
+    let last = error_line(&output);
     let last = last.lines().last().unwrap();
     assert!(last.starts_with("yunti: a thread of the class library ./ending.so crashed with SIGABRT"), "{last}");
     assert_eq!(dir.names(), before);
@@ -106,7 +106,7 @@ fn in_every_call_of_every_kind_of_class() {
     }
 }
 
-/// The place is the first byte of the batch: batches of a test are 512 bytes long.
+/// The position is the first byte of the batch; batches of a test have 512 bytes.
 #[test]
 fn the_line_names_the_file_and_the_batch() {
     let Some(dir) = with_library() else { return };
@@ -115,7 +115,7 @@ fn the_line_names_the_file_and_the_batch() {
     dir.write("long.txt", text.as_bytes());
     let words = "run --lib ./ending.so --input-format class:Ending.Read -i long.txt --mode none -o out -D ending.how=segv -D ending.where=read";
     let output = dir.run(words);
-    let line = told(&output);
+    let line = error_line(&output);
     let byte = line.split("long.txt, byte ").nth(1).and_then(|rest| rest.split(':').next()).map(str::parse::<u64>);
     assert!(matches!(byte, Some(Ok(byte)) if byte < 1024), "{line}");
 }
@@ -128,7 +128,7 @@ fn an_initialiser_of_the_library() {
     {
         let output = dir.command(&format!("{JOB} {ALL} -o out")).env("ENDING_LOAD", how).output().unwrap();
         assert_eq!(output.status.code(), Some(USER_CODE), "{output:?}");
-        let line = told(&output);
+        let line = error_line(&output);
         assert!(line.starts_with(&format!("yunti: an initialiser of the class library ./ending.so {what}")), "{line}");
         assert_eq!(line.lines().count(), 1, "{line}");
         assert_eq!(dir.names(), before);
@@ -145,11 +145,11 @@ fn a_destructor_after_the_job_does_not_undo_it() {
         assert_eq!(output.status.code(), Some(0), "{how}: {output:?}");
         assert!(serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()["job"].is_object());
         assert_eq!([dir.read("out/part-r-00000"), dir.read("out/part-r-00001")].concat(), b"a\t4\nc\t2\n");
-        let line = told(&output);
+        let line = error_line(&output);
         let crash = ["segv", "abort", "thread_abort"].contains(&how);
         assert_eq!(line.lines().count(), usize::from(crash), "{how}: {line}");
         assert!(!crash || line.contains("after the job was done; the result is not affected"), "{how}: {line}");
-        // A job that failed stays one.
+        // A failed job stays failed.
         let words = format!("{JOB} {ALL} -o out");
         let output = dir.command(&words).env("ENDING_UNLOAD", how).output().unwrap();
         assert_eq!(output.status.code(), Some(8), "{how}: {output:?}");
@@ -189,7 +189,7 @@ fn to_standard_output_and_from_standard_input() {
         let input = std::fs::File::open(dir.path("in/one.txt")).unwrap();
         let output = dir.command(&words.replace("-i in", "-i -")).stdin(input).output().unwrap();
         assert_eq!(output.status.code(), Some(USER_CODE), "{output:?}");
-        assert!(told(&output).contains("standard input, byte 0"), "{output:?}");
+        assert!(error_line(&output).contains("standard input, byte 0"), "{output:?}");
         assert!(output.stdout.is_empty());
     }
 }
@@ -213,7 +213,7 @@ fn in_a_chain() {
     }
 }
 
-/// An older output that the job would have replaced is there as it was.
+/// The older output, which the job would have replaced, is unchanged.
 #[test]
 fn an_older_output_stays() {
     let Some(dir) = with_library() else { return };
@@ -225,7 +225,7 @@ fn an_older_output_stays() {
     }
 }
 
-/// A class may start processes; their ends are not the job's.
+/// A class may start processes; their end does not end the job.
 #[test]
 fn children_of_a_class_end_as_children() {
     let Some(dir) = with_library() else { return };
@@ -235,13 +235,13 @@ fn children_of_a_class_end_as_children() {
     }
 }
 
-/// At any moment of a job: it failed and left nothing, or it is done and all of it is there.
+/// If a library ends the process at any moment, the job fails and leaves nothing, or is done with its whole output.
 #[test]
 fn whole_or_not_at_all_at_any_moment() {
     let Some(dir) = with_library() else { return };
     let before = dir.names();
     let (mut failed, mut done) = (0, 0);
-    // From the first microsecond on, until some jobs have ended before the library did.
+    // Delays grow from one microsecond until some jobs finish before the library ends the process.
     for i in 0..220 {
         if done == 8 {
             break;
@@ -272,9 +272,9 @@ fn whole_or_not_at_all_at_any_moment() {
     assert!(failed > 8 && done == 8, "{failed} {done}");
 }
 
-/// A crash in the program itself is no class's: exit code 1, and the output is removed all the same.
+/// A crash in the program itself is blamed on no class: exit code 1, and the output is removed too.
 #[test]
-fn a_crash_of_our_own() {
+fn reports_a_crash_of_the_program_itself() {
     let Some(dir) = with_library() else { return };
     if !build(&dir, "failing_libc.c", "failing_libc.so", &["-ldl"]) {
         return;
@@ -288,14 +288,14 @@ fn a_crash_of_our_own() {
         let mut command = dir.command(job);
         let output = command.env("LD_PRELOAD", dir.path("failing_libc.so")).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{output:?}");
-        let line = told(&output);
+        let line = error_line(&output);
         assert!(line.starts_with("yunti: Yunti crashed with SIGSEGV") && line.lines().count() == 1, "{line}");
         assert!(line.contains(hint), "{line}");
         assert_eq!(dir.names(), before);
     }
 }
 
-/// `_exit` and SIGKILL reach no handler: the guide says so, and the next job for the same output removes what is left.
+/// `_exit` and SIGKILL reach no handler, as documented. The next job for the same output removes the files left.
 #[test]
 fn what_cannot_be_caught() {
     let Some(dir) = with_library() else { return };
@@ -305,26 +305,27 @@ fn what_cannot_be_caught() {
     assert!(dir.names().iter().any(|name| name.starts_with(".out._temporary")), "{:?}", dir.names());
     dir.ok(&format!("{JOB} {ALL} -o out -q"));
     assert!(!dir.names().iter().any(|name| name.starts_with(".out._temporary")), "{:?}", dir.names());
-    // A thread of the library's own has no stack for handlers.
+    // A thread that the library made has no signal stack.
     use std::os::unix::process::ExitStatusExt;
     let output = dir.run(&format!("{JOB} {ALL} -o other -D ending.where=map -D ending.how=thread_overflow"));
     assert_eq!(output.status.signal(), Some(11), "{output:?}");
 }
 
-/// With YUNTI_CORE the signal is raised again, behind the line: the shell sees the signal, and the kernel may write a core dump.
+/// With YUNTI_CORE the signal is raised again after the line: the shell gets the signal, and the kernel may write a
+/// core dump.
 #[test]
-fn a_core_dump_for_those_who_want_one() {
+fn raises_the_signal_again_for_a_core_dump() {
     use std::os::unix::process::ExitStatusExt;
     let Some(dir) = with_library() else { return };
     let before = dir.names();
     for (how, signal) in [("segv", 11), ("abort", 6)] {
         let words = format!("{JOB} {ALL} -o out -D ending.where=map -D ending.how={how}");
-        // Without room for the dump itself.
+        // The limit leaves no room for the dump itself.
         let mut command = dir.command(&words);
         command.env("YUNTI_CORE", "1");
         let output = limited(&command, &dir).output().unwrap();
         assert_eq!(output.status.signal(), Some(signal), "{output:?}");
-        assert!(told(&output).starts_with("yunti: Ending.Map crashed with"), "{output:?}");
+        assert!(error_line(&output).starts_with("yunti: Ending.Map crashed with"), "{output:?}");
         assert_eq!(dir.names(), before);
     }
 }
@@ -336,7 +337,7 @@ fn limited(command: &std::process::Command, dir: &Dir) -> std::process::Command 
     shell
 }
 
-/// A signal that another process sends is not the class's fault, nor ours.
+/// A signal from another process is blamed neither on the class nor on Yunti.
 #[test]
 fn a_fatal_signal_from_another_process() {
     let Some(dir) = with_library() else { return };
@@ -359,11 +360,11 @@ fn a_fatal_signal_from_another_process() {
     let output = child.wait_with_output().unwrap();
     drop(input);
     assert_eq!(output.status.code(), Some(130), "{output:?}");
-    assert!(told(&output).contains("ended the job with SIGABRT"), "{output:?}");
+    assert!(error_line(&output).contains("ended the job with SIGABRT"), "{output:?}");
     assert_eq!(dir.names(), before);
 }
 
-/// In a JVM the process is the host's: neither the engine nor the library of Hadoop's tasks sets a handler.
+/// In a JVM the host owns the process: neither the engine nor the library of Hadoop's tasks sets a handler.
 #[test]
 fn handlers_are_the_command_s_alone() {
     fn walk(dir: &Path, found: &mut Vec<String>) {

@@ -1,4 +1,5 @@
-//! Readers and writers of a class library: the same records whatever the splits, whole parts, and one line for those that lie.
+//! Readers and writers of a class library: the same records for any splits, whole parts, one line for
+//! invalid results.
 
 use std::fmt::Write;
 
@@ -6,7 +7,7 @@ use crate::support::{Dir, build};
 
 const USER_CODE: i32 = 6;
 
-/// A directory with the library; none, and a word about it, without a compiler.
+/// Returns a directory with the library, or `None` and a note without a compiler.
 fn with_library() -> Option<Dir> {
     let dir = Dir::new();
     build(&dir, "formats.cpp", "formats.so", &[]).then_some(dir)
@@ -16,7 +17,7 @@ fn run(words: &str) -> String {
     format!("run --lib formats.so -q --overwrite {words}")
 }
 
-/// The parts of an output, in order.
+/// Returns the parts of an output, in order.
 fn parts(dir: &Dir, out: &str) -> Vec<(String, Vec<u8>)> {
     let names = dir.names().into_iter().filter(|n| n.starts_with(&format!("{out}/part-")));
     names.map(|n| (n.clone(), dir.read(&n))).collect()
@@ -36,7 +37,7 @@ fn pairs(records: &[(Vec<u8>, Vec<u8>)]) -> Vec<u8> {
     bytes
 }
 
-/// Paragraphs of many lengths, with blank lines of many numbers between them; and what a reader makes of them.
+/// Returns paragraphs of many lengths with various numbers of blank lines between them, and the records a reader makes.
 fn paragraphs(n: usize) -> (String, String) {
     let (mut text, mut expect) = (String::new(), String::new());
     for i in 0..n {
@@ -104,7 +105,7 @@ fn records_come_back_through_reader_and_writer() {
             let expect = if how.contains("none") { &records } else { &sorted };
             assert!(written[0].1 == pairs(expect), "{how}");
         }
-        // What was compressed is read through the codec.
+        // Compressed files are read through the codec.
         dir.ok(&run(&format!("{format} -i {} -o again", written[0].0)));
         assert!(parts(&dir, "again")[0].1 == pairs(&sorted), "{how}");
         let report: serde_json::Value = serde_json::from_slice(&dir.read("r.json")).unwrap();
@@ -112,7 +113,7 @@ fn records_come_back_through_reader_and_writer() {
             assert_eq!(report["counters"]["Formats"][counter], 3001, "{how}");
         }
     }
-    // A mapper sees keys and values as the reader emitted them; without one their types are the reader's.
+    // A mapper gets keys and values as the reader emitted them; without a mapper the reader defines their types.
     dir.ok(&run(&format!("{format} --mapper Yunti.IdentityMapper -i in.pairs -o out --reduces 3")));
     assert_eq!(parts(&dir, "out").iter().map(|p| p.1.len()).sum::<usize>(), pairs(&records).len());
     let cut = pairs(&records);
@@ -158,7 +159,7 @@ fn every_part_has_its_head_and_its_foot() {
         assert_eq!(all.len(), 501, "{how}");
         assert!(all.iter().any(|i| i.starts_with(" <item key='&lt;&amp;&apos;>'>")), "{how}");
     }
-    // Parts without a record, splits as parts, one stream, and behind a codec.
+    // Parts without a record, splits as parts, one stream, and through a codec.
     dir.ok(&run(&format!("{list} -i empty -o out --reduces 2")));
     assert_eq!(text_of(&parts(&dir, "out")), "<list>\n</list>\n".repeat(2));
     dir.ok(&run(&format!("{list} --mode none -i in -o out -D split.size=4KiB")));
@@ -208,7 +209,7 @@ fn a_whole_part_has_one_writer() {
 }
 
 #[test]
-fn what_lies_or_throws_is_one_line() {
+fn reports_invalid_results_and_exceptions_in_one_line() {
     let Some(dir) = with_library() else { return };
     let (text, _) = paragraphs(200);
     dir.write("in", format!("{text}the dog\n").as_bytes());

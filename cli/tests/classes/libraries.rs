@@ -1,4 +1,4 @@
-//! Class libraries that do what they must not: one line, exit code 6, nothing left. And one that folds as it should.
+//! Class libraries that break the rules: one line, exit code 6, no files left. One library folds correctly.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::support::{Dir, build};
 const USER_CODE: i32 = 6;
 
 #[test]
-fn libraries_that_are_none() {
+fn reports_files_that_are_not_class_libraries() {
     let dir = Dir::with_books();
     if !build(&dir, "broken.c", "other.so", &["-DMAJOR=7"])
         || !build(&dir, "broken.c", "refuses.so", &["-DREFUSES"])
@@ -34,7 +34,7 @@ fn libraries_that_are_none() {
     ] {
         dir.fails(&format!("run --lib {lib} --mapper Broken.NoSuch --input books --output out"), USER_CODE, what);
     }
-    // A shared library that is not one of ours.
+    // A shared library that is not a class library.
     let other = [
         "/lib/x86_64-linux-gnu/libm.so.6",
         "/lib64/libm.so.6",
@@ -91,7 +91,7 @@ fn classes_that_fail() {
     }
 }
 
-/// States of 24 bytes of a class library, whatever the memory: what a loop over the lines gives.
+/// A class library's folder with states of 24 bytes gives the result of a loop over the lines, for any memory.
 #[test]
 fn a_folder_of_a_library() {
     let dir = Dir::new();
@@ -102,7 +102,7 @@ fn a_folder_of_a_library() {
     let mut number = 12345u64;
     for i in 0..60_000u64 {
         number = number.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        // Some keys come often, most once.
+        // Some keys occur often, most once.
         let key = if i % 3 == 0 { number >> 58 } else { number >> 40 };
         text += &format!("{key} {}\n", "x".repeat((number >> 33) as usize % 20));
     }

@@ -1,4 +1,4 @@
-//! Jobs of class libraries: what they must not do, how they end a process, formats of their own, named outputs.
+//! Jobs of class libraries: violations, ends of the process, their own formats, named outputs.
 
 mod endings;
 mod formats;

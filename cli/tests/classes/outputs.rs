@@ -1,4 +1,4 @@
-//! Named outputs of a class library: each record in one file, whatever the tasks, and one line for what is wrong.
+//! Named outputs of a class library: each record in one file, for any number of tasks, and one line for errors.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ fn with_library() -> Option<Dir> {
     build(&dir, "routes.cpp", "routes.so", &[]).then_some(dir)
 }
 
-/// Lines `key TAB value`, one in seven without a tab.
+/// Returns lines `key TAB value`, one in seven without a tab.
 fn input() -> Vec<String> {
     let line = |i: usize| if i.is_multiple_of(7) { format!("bad {i}") } else { format!("k{}\tv{i}", i * 31 % 900) };
     (0..2000).map(line).collect()
 }
 
-/// The lines of all files of an output, by its name, sorted.
+/// Returns the sorted lines of all files of a named output.
 fn lines(dir: &Dir, out: &str, name: &str) -> Vec<String> {
     let names = dir.names().into_iter().filter(|n| n.starts_with(&format!("{out}/{name}-")));
     let text: String = names.map(|n| String::from_utf8(dir.read(&n)).unwrap()).collect();
@@ -58,13 +58,13 @@ fn every_record_is_in_its_file() {
         assert_eq!(lines(&dir, "out", "rejected"), rejected, "{more}");
         assert_eq!(lines(&dir, "out", "single"), single, "{more}");
         assert_eq!(lines(&dir, "out", "part"), several, "{more}");
-        let told = &report["counters"]["Yunti outputs"];
+        let counters = &report["counters"]["Yunti outputs"];
         assert_eq!(
-            (told["rejected"].as_u64(), told["single"].as_u64()),
+            (counters["rejected"].as_u64(), counters["single"].as_u64()),
             (Some(rejected.len() as u64), Some(single.len() as u64))
         );
     }
-    // A task without a record makes no file; each part of a job of maps alone has its own.
+    // A task without a record makes no file; in a job without a reduce each part has its own file.
     dir.write("good", b"a\tb\n");
     dir.ok("run --lib routes.so --mapper Routes.Parse --mode none --named-output rejected -i good -i in -o maps -q -D split.size=10KiB");
     let files = dir.names().into_iter().filter(|n| n.starts_with("maps/rejected-m-")).count();
@@ -87,7 +87,7 @@ fn named_outputs_are_framed_or_compressed_too() {
 }
 
 #[test]
-fn what_is_wrong_is_told_in_a_line() {
+fn reports_errors_in_one_line() {
     let Some(dir) = with_library() else { return };
     dir.write("in", b"a\tb\nc\n");
     let job = "run --lib routes.so --mapper Routes.Parse -i in";

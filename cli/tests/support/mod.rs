@@ -1,4 +1,4 @@
-//! What the tests of the command have in common: running it, and a directory that is gone afterwards.
+//! Support for tests of the command: a temporary directory, and functions that run the command in it.
 
 #![allow(dead_code)]
 
@@ -18,7 +18,7 @@ impl Dir {
         Dir(path)
     }
 
-    /// A directory `books` with two small books, and one that readers skip.
+    /// Makes a directory `books` with two small books, and a file that readers skip.
     pub fn with_books() -> Dir {
         let dir = Dir::new();
         fs::create_dir(dir.path("books")).unwrap();
@@ -40,7 +40,7 @@ impl Dir {
         fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
-    /// All names below it, sorted.
+    /// Returns all names below the directory, sorted.
     pub fn names(&self) -> Vec<String> {
         fn walk(dir: &Path, root: &Path, out: &mut Vec<String>) {
             for entry in fs::read_dir(dir).unwrap() {
@@ -57,7 +57,7 @@ impl Dir {
         out
     }
 
-    /// `yunti` with these words as arguments, in this directory.
+    /// Returns `yunti` with these words as arguments, in this directory.
     pub fn command(&self, words: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_yunti"));
         command.args(words.split_whitespace()).current_dir(&self.0).stdin(Stdio::null());
@@ -69,7 +69,7 @@ impl Dir {
         self.command(words).output().unwrap()
     }
 
-    /// Runs it and asks for success; returns what it printed.
+    /// Runs the command, which must succeed; returns its standard output.
     pub fn ok(&self, words: &str) -> String {
         let output = self.run(words);
         assert!(output.status.success(), "yunti {words}: {output:?}");
@@ -81,17 +81,17 @@ impl Dir {
         serde_json::from_str(&text).unwrap_or_else(|e| panic!("yunti {words}: {e}: {text}"))
     }
 
-    /// Runs it and asks for failure with `code`, with one line that contains `what`, and with nothing left behind.
+    /// Runs the command, which must fail with `code`, with one line that contains `what`, and without leaving files.
     pub fn fails(&self, words: &str, code: i32, what: &str) {
         let before = self.names();
         let output = self.run(words);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(code), "yunti {words}: {output:?}");
         assert!(
-            told.starts_with("yunti: ") && told.ends_with('\n') && told.lines().count() == 1,
-            "yunti {words}: {told:?}"
+            stderr.starts_with("yunti: ") && stderr.ends_with('\n') && stderr.lines().count() == 1,
+            "yunti {words}: {stderr:?}"
         );
-        assert!(told.contains(what), "yunti {words}: {told}");
+        assert!(stderr.contains(what), "yunti {words}: {stderr}");
         assert_eq!(self.names(), before, "yunti {words} left something behind");
     }
 }
@@ -102,7 +102,7 @@ impl Drop for Dir {
     }
 }
 
-/// Builds a library of tests/class_libraries into the directory; false, and a word about it, without a compiler.
+/// Builds a library of tests/class_libraries in the directory; returns false and prints a note without a compiler.
 pub fn build(dir: &Dir, source: &str, library: &str, flags: &[&str]) -> bool {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let (compiler, standard) = if source.ends_with(".c") { ("cc", "-std=c11") } else { ("c++", "-std=c++17") };

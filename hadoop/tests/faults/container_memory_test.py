@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tasks with far more data than memory stay within Hadoop's default container, which YARN watches."""
+"""Tasks with far more data than memory stay within Hadoop's default container, whose limit YARN enforces."""
 
 import sys
 import time
@@ -9,13 +9,13 @@ import flood
 
 CONTAINER_MB = 1024
 MAPS, MAP_MB = 3, 250
-MEGABYTE = 9600  # Records of a flood, about.
+MEGABYTE = 9600  # Approximate records of a flood.
 
 
 def setUpModule():
     global cluster
     flood.build()
-    # YARN looks each second, and kills what has more.
+    # YARN checks each second, and kills containers above the limit.
     cluster = flood.Cluster("cluster-memory", "--set", "yarn.nodemanager.pmem-check-enabled=true", "--set",
                             "yarn.nodemanager.container-monitor.interval-ms=1000")
     unittest.addModuleCleanup(cluster.down)
@@ -40,18 +40,18 @@ class ContainerMemory(unittest.TestCase):
                         try:
                             peaks[task.attempt] = peak_mb(task.pid)
                         except (OSError, StopIteration):
-                            pass  # It has ended.
+                            pass  # The process has ended.
                     time.sleep(0.2)
-                code, told = job.end()
+                code, printed = job.end()
                 print(f"{codec or 'no codec'}: {', '.join(f'{name[-12:]} {mb} MB' for name, mb in sorted(peaks.items()))}", flush=True)
-                self.assertEqual(code, 0, told[-6000:])
-                flood.served(told, MAPS + 1)
-                self.assertNotIn("running beyond", told)
-                self.assertEqual(flood.counter(told, "Failed map tasks") + flood.counter(told, "Failed reduce tasks"), 0)
+                self.assertEqual(code, 0, printed[-6000:])
+                flood.served(printed, MAPS + 1)
+                self.assertNotIn("running beyond", printed)
+                self.assertEqual(flood.counter(printed, "Failed map tasks") + flood.counter(printed, "Failed reduce tasks"), 0)
                 self.assertEqual(len(peaks), MAPS + 1)
                 self.assertLess(max(peaks.values()), CONTAINER_MB)
-                # More than fits.
-                self.assertGreater(flood.counter(told, "Reduce shuffle bytes"), MAPS * MAP_MB << 19)
+                # More than fits into memory.
+                self.assertGreater(flood.counter(printed, "Reduce shuffle bytes"), MAPS * MAP_MB << 19)
         self.assertEqual(cluster.crashes(), [])
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Failures planted in native code, at every stage of map and reduce tasks: the next attempt runs Hadoop's own code, and the job succeeds.
+"""Failures planted in native code at every stage of map and reduce tasks.
 
-An agent (hadoop/faults, PlantingAgent) makes the native methods fail in the first attempts of a task; the plug-in has no code for it.
-One job has another stage in each of its tasks.
+The next attempt runs Hadoop's own code, and the job succeeds. An agent (hadoop/faults, PlantingAgent) makes native
+methods fail in the first attempts of a task; the plug-in has no code for it. Each task of a job fails at another stage.
 """
 
 import re
@@ -13,12 +13,12 @@ import flood
 
 MARKED = "declined: native code failed in an earlier attempt"
 REPEATED = "declined: earlier attempts failed or were killed"
-# The large records go by putBig, the others by put.
+# Large records use putBig, the others put.
 SETTINGS = {"flood.records": 20_000, "flood.large.every": 2_000, "flood.large.bytes": 100_000, "mapreduce.task.io.sort.mb": 4,
             "mapreduce.map.speculative": "false", "mapreduce.reduce.speculative": "false",
-            # No reduce is there that Hadoop could kill to make room for a map's second attempt.
+            # No reduce is running that Hadoop could kill to make room for a map's second attempt.
             "mapreduce.job.reduce.slowstart.completedmaps": 1,
-            # Small enough that a reduce merges while it fetches.
+            # Small, so that a reduce merges during the fetch.
             "yunti.hadoop.reduce.memory.mb": 2, "mapreduce.reduce.shuffle.memory.limit.percent": 0.6}
 MAP_STAGES = ("create", "put", "putBig", "finish")
 REDUCE_STAGES = ("begin", "append", "seal", "commit", "merge", "open", "next")
@@ -34,16 +34,16 @@ def setUpModule():
 
 
 def planted(plan):
-    """The settings that plant failures: {"m0": "put.1.io", ..} in attempts `0` or `0-1`."""
+    """Returns the settings that plant failures: {"m0": "put.1.io", ..} in attempts `0` or `0-1`."""
     attempts, stages = plan
     agent = f"-javaagent:{flood.JAR}={attempts}:" + ",".join(f"{task}.{stage}" for task, stage in stages.items())
-    # Those of the cluster are replaced.
+    # Replaces the cluster's own options.
     java = f"-Xmx300m -XX:+UseSerialGC {agent}"
     return {"mapreduce.map.java.opts": java, "mapreduce.reduce.java.opts": java}
 
 
 def failures(text):
-    """The diagnostics of each failed attempt, by task and attempt: {("m", 0, 0): text}."""
+    """Returns the diagnostics of each failed attempt, by task and attempt: {("m", 0, 0): text}."""
     parts = re.split(r"Task Id : attempt_\d+_\d+_([mr])_(\d+)_(\d+), Status : FAILED\n", text)
     return {(parts[i], int(parts[i + 1]), int(parts[i + 2])): parts[i + 3].split(" INFO ")[0] for i in range(1, len(parts), 4)}
 
@@ -52,7 +52,7 @@ class Fallback(unittest.TestCase):
     maxDiff = None
 
     def run_job(self, settings, plan=None, code=0):
-        """Returns what the client printed, and the failed attempts."""
+        """Runs a flood; returns the client's output and the failed attempts."""
         command = flood.command("ours", SETTINGS | settings | (planted(plan) if plan else {}))
         found, text = cluster.begin(*command).end()
         self.assertEqual(found, code, text[-8000:])
@@ -61,7 +61,7 @@ class Fallback(unittest.TestCase):
 
     def every_stage(self, kind):
         maps = {f"m{i}": f"{stage}.1.{kind}" for i, stage in enumerate(MAP_STAGES)}
-        # To Hadoop, an IOException in a fetch is one of the sender: it fetches again.
+        # Hadoop attributes an IOException in a fetch to the sender, and fetches again.
         reduce_stages = [stage for stage in REDUCE_STAGES if kind != "io" or stage not in FETCHES]
         reduces = {f"r{i}": f"{stage}.1.{kind}" for i, stage in enumerate(reduce_stages)}
         sizes = {"flood.maps": len(maps), "mapreduce.job.reduces": len(reduces)}
@@ -74,7 +74,7 @@ class Fallback(unittest.TestCase):
             self.assertRegex(failed[attempt], rf"native code failed in attempt_\w+_{attempt[0]}_00000{attempt[1]}_0: {why}planted in {stage}; "
                                               "Hadoop's own code runs any further attempt of the task")
         self.assertEqual(flood.counter(text, MARKED), len(stages))
-        # A task whose native half cannot be created is declined by the same attempt.
+        # If the native half cannot be created, the same attempt declines the task.
         self.assertRegex(text, rf"declined: {KINDS[kind]}: planted in create=1\n")
 
     def test_an_io_exception(self):
@@ -84,7 +84,7 @@ class Fallback(unittest.TestCase):
         for stage in FETCHES:
             with self.subTest(stage=stage):
                 text, failed = self.run_job({"flood.maps": 1}, ("0", {"r0": f"{stage}.1.io"}))
-                # A reduce that has no other map to fetch from ends after one failed fetch, with stock Hadoop too.
+                # A reduce without another map to fetch from ends after one failed fetch, as with stock Hadoop.
                 self.assertNotIn("native code failed", "".join(failed.values()))
                 flood.served(text, 2)
 
@@ -117,13 +117,13 @@ class Fallback(unittest.TestCase):
         self.assertEqual(flood.counter(text, MARKED), 1)
 
     def test_late_calls(self):
-        """Failures after many records were taken, while runs are on disk."""
+        """Failures after many records, with runs on disk."""
         text, failed = self.run_job({"flood.maps": 3}, ("0", {"m0": "put.40.runtime", "m1": "putBig.9.io", "r0": "next.30.runtime"}))
         self.assertEqual(sorted(failed), [("m", 0, 0), ("m", 1, 0), ("r", 0, 0)])
         self.assertEqual(flood.counter(text, MARKED), 3)
 
     def test_mappers_that_catch(self):
-        """A mapper that catches what the collector throws does not turn the failure into lost records."""
+        """No record is lost if a mapper catches the collector's exception."""
         text, failed = self.run_job({"flood.maps": 1, "flood.catch": "true"}, ("0", {"m0": "put.3.io"}))
         self.assertIn("planted in put", failed["m", 0, 0])
         self.assertEqual(flood.counter(text, MARKED), 1)
@@ -135,7 +135,7 @@ class Fallback(unittest.TestCase):
             with self.subTest(fails=name):
                 errors = []
                 for variant in flood.VARIANTS:
-                    # With two attempts, the last one of ours runs Hadoop's own code.
+                    # With two attempts, the plug-in's last one runs Hadoop's own code.
                     settings = SETTINGS | settings | {"flood.maps": 1, "mapreduce.map.maxattempts": 2, "mapreduce.reduce.maxattempts": 2}
                     code, text = cluster.begin(*flood.command(variant, settings)).end()
                     self.assertEqual(code, 1, text[-6000:])

@@ -1,4 +1,4 @@
-"""The job of these tests, which checks itself (hadoop/faults, Flood), stock and with the plug-in."""
+"""Self-checking job of these tests (hadoop/faults, Flood), stock and with the plug-in."""
 
 import os
 import subprocess
@@ -15,25 +15,25 @@ LOG = os.path.join(ROOT, "hadoop/cluster/log4j.properties")
 NATIVE = ["-Dmapreduce.job.map.output.collector.class=org.yunti.hadoop.collect.NativeMapOutputCollector,"
           "org.apache.hadoop.mapred.MapTask$MapOutputBuffer",
           "-Dmapreduce.job.reduce.shuffle.consumer.plugin.class=org.yunti.hadoop.shuffle.NativeShuffle"]
-# Name -> the words that make a job run so.
+# Variant -> arguments of its jobs.
 VARIANTS = {"stock": [], "ours": ["-libjars", PLUGIN, *NATIVE]}
 
 
 def build():
-    """The jar of hadoop/faults and the class path that its jobs have without a cluster."""
+    """Builds the jar of hadoop/faults and the class path for jobs without a cluster."""
     path = os.path.join(FAULTS, "class-path")
     subprocess.run(["mvn", "-q", "-B", "-f", "faults/pom.xml", "package", "dependency:build-classpath", f"-Dmdep.outputFile={path}",
                     "-Dmdep.includeScope=runtime"], cwd=os.path.join(ROOT, "hadoop"), check=True)
 
 
 def command(variant, settings):
-    """Of a flood on a cluster."""
+    """Returns the command line of a flood on a cluster."""
     words = [f"-D{name}={value}" for name, value in settings.items()]
     return ["hadoop", "jar", JAR, "org.yunti.hadoop.faults.Flood", *VARIANTS[variant], *PROMPT, *words]
 
 
 def local(variant, program, *arguments, java=(), shell="", seconds=600):
-    """Runs a program of hadoop/faults in one JVM, with LocalJobRunner. `shell`: said before it."""
+    """Runs a program of hadoop/faults in one JVM, with LocalJobRunner. `shell` is run before it."""
     with open(os.path.join(FAULTS, "class-path"), encoding="utf-8") as file:
         path = ":".join([JAR, PLUGIN, file.read().strip()])
     words = [word for word in VARIANTS[variant] if word not in ("-libjars", PLUGIN)]
@@ -45,6 +45,6 @@ def local(variant, program, *arguments, java=(), shell="", seconds=600):
     return done.returncode, done.stdout
 
 
-def served(told, tasks):
-    """Fails unless native code served so many tasks and declined none."""
-    assert counter(told, "native") >= tasks and "declined:" not in told, told[-6000:]
+def served(printed, tasks):
+    """Fails unless native code served `tasks` tasks and declined none."""
+    assert counter(printed, "native") >= tasks and "declined:" not in printed, printed[-6000:]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A local disk that fills while a task spills: the task says so, and the next job runs."""
+"""A local disk that fills during a spill: the task reports it, and the next job runs."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ import flood
 
 DISK = os.path.join(flood.ROOT, "build/cluster-full-disk-local")
 DISK_MB = 96
-MEGABYTE = 9600  # Records of a flood, about.
+MEGABYTE = 9600  # Approximate records of a flood.
 ONE_ATTEMPT = {"mapreduce.map.maxattempts": 1, "mapreduce.reduce.maxattempts": 1, "mapreduce.job.reduce.slowstart.completedmaps": 1}
 FULL = rf"^(java\.nio\.file\.FileSystemException: )?Yunti: cannot write: No space left on device: {DISK}/\S+, byte \d+: free some space"
 
@@ -23,7 +23,7 @@ def setUpModule():
     if made.returncode != 0:
         raise unittest.SkipTest("a small file system cannot be mounted here: " + made.stderr.strip())
     unittest.addModuleCleanup(subprocess.run, ["umount", "-l", DISK])
-    # The NodeManager would give up a disk that is full when it looks.
+    # By default, the NodeManager would take a full disk out of use.
     cluster = flood.Cluster("cluster-full-disk", "--set", f"yarn.nodemanager.local-dirs={DISK}", "--set",
                             "yarn.nodemanager.disk-health-checker.enable=false")
     unittest.addModuleCleanup(cluster.down)
@@ -34,29 +34,29 @@ class FullDisk(unittest.TestCase):
         self.assertEqual(cluster.crashes(), [])
 
     def fails(self, settings):
-        """What the failed attempt says, stock and ours; then a small job, which must run."""
-        said = {}
+        """Returns the failed attempts' messages, stock and with the plug-in; then runs a small job, which must succeed."""
+        messages = {}
         for variant in flood.VARIANTS:
-            code, told = cluster.begin(*flood.command(variant, ONE_ATTEMPT | settings)).end()
-            self.assertEqual(code, 1, told[-6000:])
-            said[variant] = cluster.why(told)
-            print(f"{variant}: {said[variant]}", flush=True)
-            code, told = cluster.begin(*flood.command(variant, {"flood.maps": 2})).end()
-            self.assertEqual(code, 0, told[-6000:])
-        flood.served(told, 3)
-        return said
+            code, printed = cluster.begin(*flood.command(variant, ONE_ATTEMPT | settings)).end()
+            self.assertEqual(code, 1, printed[-6000:])
+            messages[variant] = cluster.why(printed)
+            print(f"{variant}: {messages[variant]}", flush=True)
+            code, printed = cluster.begin(*flood.command(variant, {"flood.maps": 2})).end()
+            self.assertEqual(code, 0, printed[-6000:])
+        flood.served(printed, 3)
+        return messages
 
     def test_while_a_map_spills(self):
-        said = self.fails({"flood.maps": 1, "flood.records": 3 * DISK_MB * MEGABYTE, "mapreduce.task.io.sort.mb": 10})
-        self.assertTrue(said["stock"])
-        self.assertRegex(said["ours"][-1], FULL)
+        messages = self.fails({"flood.maps": 1, "flood.records": 3 * DISK_MB * MEGABYTE, "mapreduce.task.io.sort.mb": 10})
+        self.assertTrue(messages["stock"])
+        self.assertRegex(messages["ours"][-1], FULL)
 
     def test_while_a_reduce_fetches(self):
-        # The outputs of all maps fit; they do not fit twice.
-        said = self.fails({"flood.maps": 3, "flood.records": DISK_MB // 5 * MEGABYTE, "mapreduce.task.io.sort.mb": 40,
+        # The outputs of all maps fit once, but not twice.
+        messages = self.fails({"flood.maps": 3, "flood.records": DISK_MB // 5 * MEGABYTE, "mapreduce.task.io.sort.mb": 40,
                            "mapreduce.reduce.shuffle.memory.limit.percent": 0.0001})
-        self.assertTrue(said["stock"])
-        self.assertRegex(said["ours"][-1], FULL)
+        self.assertTrue(messages["stock"])
+        self.assertRegex(messages["ours"][-1], FULL)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""kill -9 of task JVMs and of a NodeManager while reduces fetch: the job goes on, as with stock Hadoop.
+"""kill -9 of task JVMs and of a NodeManager while reduces fetch: the job succeeds, as with stock Hadoop.
 
-A map task that is held by SIGSTOP keeps the shuffle going for as long as a test needs.
+A map task stopped by SIGSTOP prolongs the shuffle for as long as a test needs.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ from live_cluster import YUNTI, wait
 MAPS = 3
 FETCHED = r"about to shuffle output of map attempt"
 EXPIRY_MS = 6000
-# No other attempt takes the place of the one that is held.
+# Without speculation, so that no other attempt replaces the held one.
 SETTINGS = ["-Dmapreduce.map.speculative=false", "-Dmapreduce.job.reduce.slowstart.completedmaps=0",
             "-Dmapreduce.reduce.shuffle.connect.timeout=3000", "-Dmapreduce.reduce.shuffle.retry-delay.max.ms=500"]
 
@@ -47,22 +47,22 @@ class Killed(unittest.TestCase):
         self.assertEqual(cluster.crashes(), [])
 
     def jobs(self):
-        """A flood, and a job that is native from reader to writer."""
+        """Yields a flood, and a job that is native from reader to writer."""
         yield "flood", flood.command("ours", {"flood.maps": MAPS, "flood.records": 20_000}) + SETTINGS
         yield "native", [YUNTI, "run", "wordcount", "--on", "yarn", "--input", "/text", "--output", "/counted", "--overwrite", *SETTINGS,
                          "-Dmapreduce.input.fileinputformat.split.maxsize=80000", *flood.PROMPT]
 
     def succeeds(self, name, job):
-        code, told = job.end()
-        self.assertEqual(code, 0, told[-6000:])
-        flood.served(told, 3)
+        code, printed = job.end()
+        self.assertEqual(code, 0, printed[-6000:])
+        flood.served(printed, 3)
         if name == "native":
             counted = [line.split("\t") for line in cluster.lines("/counted")]
             self.assertEqual(sum(int(n) for _, n in counted), 40_000)
-        return told
+        return printed
 
     def begin_and_hold(self, command):
-        """A job whose first map is held, and whose reduce has fetched the output of another one."""
+        """Starts a job, holds its first map, and waits until its reduce has fetched the output of another one."""
         job = cluster.begin(*command)
         held = job.task("m", 0)
         held.signal(signal.SIGSTOP)
@@ -76,27 +76,27 @@ class Killed(unittest.TestCase):
                 job, held, reduce = self.begin_and_hold(command)
                 reduce.signal(signal.SIGKILL)
                 held.signal(signal.SIGCONT)
-                told = self.succeeds(name, job)
-                self.assertEqual(flood.counter(told, "Failed reduce tasks"), 1)
+                printed = self.succeeds(name, job)
+                self.assertEqual(flood.counter(printed, "Failed reduce tasks"), 1)
 
     def test_a_map_task(self):
         for name, command in self.jobs():
             with self.subTest(job=name):
                 job, held, _ = self.begin_and_hold(command)
                 held.signal(signal.SIGKILL)
-                told = self.succeeds(name, job)
-                self.assertEqual(flood.counter(told, "Failed map tasks"), 1)
+                printed = self.succeeds(name, job)
+                self.assertEqual(flood.counter(printed, "Failed map tasks"), 1)
 
     def test_a_node_manager(self):
         for name, command in self.jobs():
             with self.subTest(job=name):
                 job, held, _ = self.begin_and_hold(command)
-                # The node of the application master goes on: to begin that anew is another story.
+                # Not the node of the application master: its restart is another test.
                 master, = cluster.tasks("MRAppMaster")
                 node = 3 - int(re.search(r"/containers/node(\d)/", master.syslog)[1])
                 again = killed_node(node)
                 try:
-                    # It may have been on that node.
+                    # It may have been on the killed node.
                     with contextlib.suppress(ProcessLookupError):
                         held.signal(signal.SIGCONT)
                     self.succeeds(name, job)
@@ -106,7 +106,7 @@ class Killed(unittest.TestCase):
 
 
 def killed_node(node):
-    """Kills a NodeManager with all that runs on it, as if the machine had died. Returns what starts it anew."""
+    """Kills a NodeManager and its containers, like a machine failure. Returns a function that restarts it."""
     pid = cluster.pid(f"nodemanager{node}")
     with open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
         command = file.read().split("\0")[:-1]
@@ -118,7 +118,7 @@ def killed_node(node):
             with contextlib.suppress(ProcessLookupError):
                 task.signal(signal.SIGKILL)
 
-    def again():
+    def restart():
         active = r"NodeManager from node localhost"
         before = len(re.findall(active, cluster.log("resourcemanager")))
         with open(os.path.join(cluster.directory, "logs", f"nodemanager{node}.log"), "ab") as log:
@@ -128,7 +128,7 @@ def killed_node(node):
             file.write(f"{process.pid}\n")
         wait("the NodeManager is back", 60, lambda: len(re.findall(active, cluster.log("resourcemanager"))) > before)
 
-    return again
+    return restart
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A shuffle through TLS, to two reducers: Hadoop's own fetchers speak it, whoever keeps what they bring."""
+"""A shuffle through TLS to two reducers, by Hadoop's own fetchers."""
 
 import sys
 import unittest
@@ -20,14 +20,14 @@ class Tls(unittest.TestCase):
     def test_two_reducers(self):
         settings = {"flood.maps": MAPS, "flood.records": 100_000, "mapreduce.job.reduces": REDUCES,
                     "mapreduce.job.reduce.slowstart.completedmaps": 1}
-        # In the second run, outputs go to disk.
+        # The second run writes outputs to disk.
         for more in ({}, {"yunti.hadoop.reduce.memory.mb": 4}):
             with self.subTest(more=more):
-                code, told = cluster.begin(*flood.command("ours", settings | more)).end()
-                self.assertEqual(code, 0, told[-6000:])
-                flood.served(told, MAPS + REDUCES)
-                self.assertEqual(flood.counter(told, "Shuffled Maps "), MAPS * REDUCES)
-                self.assertEqual(flood.counter(told, "Failed Shuffles"), 0)
+                code, printed = cluster.begin(*flood.command("ours", settings | more)).end()
+                self.assertEqual(code, 0, printed[-6000:])
+                flood.served(printed, MAPS + REDUCES)
+                self.assertEqual(flood.counter(printed, "Shuffled Maps "), MAPS * REDUCES)
+                self.assertEqual(flood.counter(printed, "Failed Shuffles"), 0)
         self.assertIn("Encrypted shuffle is enabled", cluster.log("nodemanager1"))
         self.assertEqual(cluster.crashes(), [])
 

@@ -1,7 +1,7 @@
 //! No circle between files: of two files that import each other, one cannot be read or changed alone.
 //!
-//! Imports through `crate::`, `super::` and `self::` are followed to files. A module and the folder above it may name each other: `mod.rs`
-//! lists its parts, and they use what it declares.
+//! Imports through `crate::`, `super::` and `self::` are followed to files. A module and the folder above it may name
+//! each other: `mod.rs` lists its parts, and they use what it declares.
 
 use std::collections::{BTreeMap, BTreeSet};
 

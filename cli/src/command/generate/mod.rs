@@ -22,11 +22,11 @@ use parts::Data;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Kind {
-    /// Records of 100 bytes with keys of 10, those of Hadoop's TeraGen
+    /// Records of 100 bytes with 10-byte keys, as Hadoop's TeraGen makes them
     Tera,
     /// Lines of words from a small vocabulary
     Text,
-    /// Lines of words, of which few are common and very many are rare
+    /// Lines of words with a Zipf distribution: few common words, many rare ones
     Zipf,
     /// Lines of key TAB number
     Pairs,
@@ -35,7 +35,8 @@ pub enum Kind {
 /// Make test data
 ///
 /// The same arguments give the same bytes, on any number of threads.
-/// The part files (part-m-00000 ..) are written beside the output and get its name when they are whole.
+/// The part files (part-m-00000 ..) are written to a temporary directory, which is renamed when
+/// it is complete.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  yunti generate tera --records 10000000 --output t/\n  yunti generate zipf --bytes 2GB --output z/"
@@ -44,15 +45,15 @@ pub struct GenerateFlags {
     #[arg(value_enum)]
     pub kind: Kind,
 
-    /// How many records of tera
+    /// Number of tera records
     #[arg(long, value_name = "N", conflicts_with = "bytes", required_unless_present = "bytes")]
     pub records: Option<u64>,
 
-    /// How much data, as in 1GB; tera has the whole records that fit, text ends with the last word that fits
+    /// Size of the data, as in 1GB; tera writes the whole records that fit, text ends with the last word that fits
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub bytes: Option<u64>,
 
-    /// The directory to make
+    /// Directory to create
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
 
@@ -64,39 +65,40 @@ pub struct GenerateFlags {
     #[arg(long)]
     pub wait: bool,
 
-    /// tera: lines of printable characters
+    /// tera: write lines of printable characters
     #[arg(long)]
     pub ascii: bool,
 
-    /// text, zipf: how many distinct words; pairs: how many keys [default: 1000, 5000000, 100000]
+    /// text, zipf: number of distinct words; pairs: number of distinct keys [default: 1000, 5000000, 100000]
     #[arg(long, value_name = "N")]
     pub distinct: Option<u32>,
 
-    /// zipf: the word of rank r is as common as 1 / r^S
+    /// zipf: exponent; the frequency of the word of rank r is proportional to 1 / r^S
     #[arg(long, value_name = "S", default_value_t = ZipfBlocks::EXPONENT)]
     pub exponent: f64,
 
-    /// Another seed gives other text; tera is always the same
+    /// Seed of the random text; tera ignores it
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
 
-    /// How many part files [default: one for each 256 MB]
+    /// Number of part files [default: one per 256 MB]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub files: Option<u32>,
 
-    /// [default: as many as there are processors]
+    /// Number of threads [default: the number of processors]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Option<u32>,
 
-    /// Print one JSON document about what was made
+    /// Print a summary as one JSON document
     #[arg(long)]
     pub json: bool,
 
-    /// No progress and no summary on standard error
+    /// Print no progress and no summary on standard error
     #[arg(short, long)]
     pub quiet: bool,
 }
 
+/// Bytes of a part file, where `--files` does not set their number.
 const FILE_BYTES: u64 = 256_000_000;
 
 pub fn generate(flags: &GenerateFlags) -> Outcome {
@@ -110,16 +112,16 @@ pub fn generate(flags: &GenerateFlags) -> Outcome {
     let done = Arc::new(AtomicU64::new(0));
     let begin = env.clock.now_ns();
     {
-        let (seen, total_bytes, shared) = (done.clone(), data.bytes(), control.clone());
-        let look = move || Progress {
+        let (written, total_bytes, shared) = (done.clone(), data.bytes(), control.clone());
+        let sample = move || Progress {
             stage: "generate",
-            done_bytes: seen.load(Ordering::Relaxed),
+            done_bytes: written.load(Ordering::Relaxed),
             total_bytes,
             records: 0,
             output_bytes: 0,
             status: shared.progress().status,
         };
-        let _shown = progress::show(look, flags.quiet);
+        let _display = progress::show(sample, flags.quiet);
         write(&env, &data, flags, files, threads, &control, &done)?;
     }
     let seconds = (env.clock.now_ns() - begin) as f64 / 1e9;
@@ -174,7 +176,7 @@ fn data(flags: &GenerateFlags) -> Result<Data> {
     })
 }
 
-/// Writes into the directory of a claim and renames it; whatever happens, no half written output has the name.
+/// Writes to the temporary directory of a claim and renames it: a partial output never has the output's name.
 fn write(
     env: &Env,
     data: &Data,

@@ -1,4 +1,4 @@
-//! One part file of generated data: what belongs into it, and writing it in pieces of one block.
+//! One part file of generated data: its share of the data, written in pieces of one block.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,7 +13,7 @@ pub enum Data {
 }
 
 impl Data {
-    /// What was asked for; text may have a few bytes less.
+    /// Requested size in bytes; text may be a few bytes smaller.
     pub fn bytes(&self) -> u64 {
         match self {
             Data::Tera { records, .. } => records * TERA_RECORD_BYTES as u64,
@@ -29,13 +29,13 @@ impl Data {
     }
 }
 
-/// Cuts `n` things into `parts` runs as even as can be: the things from the result's start to its end belong to `part`.
+/// Returns the range of `part` when `n` items are divided into `parts` ranges of nearly equal size.
 fn share(n: u64, part: usize, parts: usize) -> std::ops::Range<u64> {
     let cut = |i: usize| (u128::from(n) * i as u128 / parts as u128) as u64;
     cut(part)..cut(part + 1)
 }
 
-/// Writes part `part` of `parts`; adds the bytes to `done` as they are written.
+/// Writes part `part` of `parts`, and adds the written bytes to `done`.
 pub fn write(
     file: &NamedFile,
     data: &Data,

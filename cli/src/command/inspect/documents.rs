@@ -1,4 +1,4 @@
-//! Documents of our own: reports, facts, limits, comparisons, job files; and what is nothing of ours.
+//! Yunti's documents (reports, facts, limits, comparisons, job files), and files of other programs.
 
 use std::path::Path;
 
@@ -9,26 +9,26 @@ use yunti_engine::job::report::limits::LIMITS_FORMAT;
 use yunti_engine::job::report::{REPORT_FORMAT, Report};
 use yunti_engine::job::spec::file::{read_job_file, spec_to_toml};
 
-use super::Found;
+use super::Inspection;
 use crate::command::report;
 use crate::compare::COMPARISON_FORMAT;
 use crate::console::paint::Paint;
 use crate::facts::FACTS_FORMAT;
 use crate::text::{self, numbers};
 
-pub fn document(path: &Path, width: usize) -> Result<Found> {
+pub fn document(path: &Path, width: usize) -> Result<Inspection> {
     let named = |e: Error| e.at_path(path.to_string_lossy());
     let bytes = std::fs::read(path).map_err(|e| named(Error::io(Code::Input, "cannot read", &e)))?;
     let document: Value = serde_json::from_slice(&bytes).map_err(|e| {
-        named(Error::new(Code::Corrupt, format!("this begins as a document of yunti's and is none ({e})")))
+        named(Error::new(Code::Corrupt, format!("the file begins like a document of Yunti, but is not one ({e})")))
             .hint("copy the file again")
     })?;
     let format = document["format"].as_str().unwrap_or_default().to_string();
     let (kind, what) = match &*format {
-        REPORT_FORMAT => ("report", "the report of a job"),
+        REPORT_FORMAT => ("report", "report of a job"),
         FACTS_FORMAT => ("job-facts", "facts of a job on a cluster"),
-        LIMITS_FORMAT => ("limits", "what yunti machine limits measured"),
-        COMPARISON_FORMAT => ("comparison", "two jobs compared"),
+        LIMITS_FORMAT => ("limits", "limits that yunti machine limits measured"),
+        COMPARISON_FORMAT => ("comparison", "comparison of two jobs"),
         _ => {
             let hint =
                 format!("this version knows {REPORT_FORMAT}, {FACTS_FORMAT}, {LIMITS_FORMAT} and {COMPARISON_FORMAT}");
@@ -60,7 +60,7 @@ pub fn document(path: &Path, width: usize) -> Result<Found> {
             text += &format!("  A is {}, B is {}\n", side("a"), side("b"));
         }
     }
-    Ok(Found {
+    Ok(Inspection {
         text,
         document: json!({ "path": path.to_string_lossy(), "kind": kind, "format": format, "bytes": bytes.len(), "summary": more }),
     })
@@ -71,8 +71,8 @@ fn summary(report: &Report) -> Value {
             "output_records": report.job.output_records, "bottleneck": report.bottleneck.text })
 }
 
-/// A job file with all that it leaves to defaults.
-pub fn job_file(path: &Path, file: &NamedFile) -> Result<Found> {
+/// Shows a job file, with the defaults of all keys that it leaves out.
+pub fn job_file(path: &Path, file: &NamedFile) -> Result<Inspection> {
     let named = |e: Error| e.at_path(path.to_string_lossy());
     let corrupt = |e: Error| {
         if e.code() != Code::Usage {
@@ -90,11 +90,11 @@ pub fn job_file(path: &Path, file: &NamedFile) -> Result<Found> {
     let from = job.application.as_ref().map_or(String::new(), |name| format!(", of the application {name}"));
     let text = format!("{}: a job file{from}; as yunti run reads it:\n\n{indented}", path.display());
     let document = json!({ "path": path.to_string_lossy(), "kind": "job-file", "bytes": len, "application": job.application, "job": whole });
-    Ok(Found { text, document })
+    Ok(Inspection { text, document })
 }
 
-pub fn foreign(path: &Path, len: u64, what: &str, hint: &str) -> Found {
-    Found {
+pub fn foreign(path: &Path, len: u64, what: &str, hint: &str) -> Inspection {
+    Inspection {
         text: format!("{}: {what}, {}\n  {hint}\n", path.display(), numbers::bytes(len)),
         document: json!({ "path": path.to_string_lossy(), "kind": "foreign", "bytes": len, "what": what, "hint": hint }),
     }

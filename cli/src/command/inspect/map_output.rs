@@ -1,10 +1,10 @@
-//! The map output of Hadoop as it lies on a node's disk: an index, and the segments that it points into.
+//! Hadoop's map output, as it is stored on a node's disk: an index and the segments that it points to.
 //!
 //! ```text
-//!   file.out.index  | start, raw length, stored length: u64 each |  a partition  ...  | CRC-32 of all before: u64 |
+//!   file.out.index  | start, raw length, stored length: u64 each |  per partition ... | CRC-32 of all before: u64 |
 //!   file.out        | segment of partition 0 ............. CRC-32: u32 | segment of partition 1 ...
 //! ```
-//! Numbers are big-endian. The records in a segment are not shown: which codec and which types they have stands in the job alone.
+//! Numbers are big-endian. The records in a segment are not shown, because only the job knows their codec and types.
 
 use std::path::{Path, PathBuf};
 
@@ -12,14 +12,14 @@ use serde_json::json;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::{Env, NamedFile};
 
-use super::Found;
+use super::Inspection;
 use crate::console::paint::Paint;
 use crate::text::numbers;
 use crate::text::table::{Side, Table};
 
-/// An index of so many bytes has millions of partitions, which no job has.
+/// Bytes of the largest index to read. A larger one would have millions of partitions, which no job has.
 const INDEX_BYTES_MAX: u64 = 64 << 20;
-/// Partitions that are listed; the others are summed.
+/// Partitions in the table; the rest are counted.
 const ROWS: usize = 20;
 const PIECE_BYTES: usize = 256 << 10;
 
@@ -36,7 +36,7 @@ pub fn index_of(output: &Path) -> PathBuf {
     name.into()
 }
 
-/// Whether the checksum of an index is that of its entries.
+/// Returns true if the checksum of an index matches its entries.
 pub fn is_sound(index: &[u8]) -> bool {
     let Some((entries, checksum)) = index.split_last_chunk::<{ INDEX_CHECKSUM_BYTES as usize }>() else { return false };
     u64::from(crc32fast::hash(entries)) == u64::from_be_bytes(*checksum)
@@ -49,8 +49,8 @@ struct Segment {
     stored: u64,
 }
 
-/// `path` is the index or the output beside it.
-pub fn index(path: &Path, file: &NamedFile, len: u64, env: &Env) -> Result<Found> {
+/// Inspects an index and, if it exists, its output file. `path` is the path of either.
+pub fn index(path: &Path, file: &NamedFile, len: u64, env: &Env) -> Result<Inspection> {
     let is_output = path.extension().is_some_and(|e| e == "out");
     let index_path = if is_output { index_of(path) } else { path.to_path_buf() };
     let named = |e: Error| e.at_path(index_path.to_string_lossy());
@@ -83,10 +83,10 @@ pub fn index(path: &Path, file: &NamedFile, len: u64, env: &Env) -> Result<Found
         Ok(meta) if !meta.is_dir => Some(check(&output, &segments, env)?),
         _ => None,
     };
-    Ok(told(path, &segments, checked))
+    Ok(render(path, &segments, checked))
 }
 
-/// Reads all segments of the output against their checksums; how many bytes they are.
+/// Checks the checksums of all segments of the output; returns the bytes of the segments.
 fn check(output: &Path, segments: &[Segment], env: &Env) -> Result<u64> {
     let file = NamedFile::open(&*env.files, output, Code::Input)?;
     let len = file.len()?;
@@ -102,7 +102,7 @@ fn check(output: &Path, segments: &[Segment], env: &Env) -> Result<u64> {
         };
         let end = segment.start.checked_add(segment.stored).filter(|end| *end <= len);
         let Some(end) = end else { return Err(damaged("the file ends before the segment")) };
-        // A partition without a record may have no bytes at all.
+        // A partition without records may have no bytes.
         let Some(body) = segment.stored.checked_sub(4) else { continue };
         let mut hasher = crc32fast::Hasher::new();
         let mut at = segment.start;
@@ -116,20 +116,20 @@ fn check(output: &Path, segments: &[Segment], env: &Env) -> Result<u64> {
         let mut checksum = [0; 4];
         file.read_exact(&mut checksum, end - 4)?;
         if hasher.finalize() != u32::from_be_bytes(checksum) {
-            return Err(damaged("the checksum is wrong of the segment"));
+            return Err(damaged("wrong checksum in the segment"));
         }
         total += segment.stored;
     }
     Ok(total)
 }
 
-fn told(path: &Path, segments: &[Segment], checked: Option<u64>) -> Found {
+fn render(path: &Path, segments: &[Segment], checked: Option<u64>) -> Inspection {
     let (raw, stored) = segments
         .iter()
         .fold((0u64, 0u64), |(raw, stored), s| (raw.saturating_add(s.raw), stored.saturating_add(s.stored)));
     let sound = match checked {
-        Some(bytes) => format!("all {} of segments are as their checksums say", numbers::bytes(bytes)),
-        None => "the output itself is not beside it".into(),
+        Some(bytes) => format!("the checksums of all {} of segments are correct", numbers::bytes(bytes)),
+        None => "the output file is not beside it".into(),
     };
     let mut text = format!(
         "{}: map output of Hadoop: {}, {} of records stored as {}; {sound}\n\n",
@@ -158,5 +158,5 @@ fn told(path: &Path, segments: &[Segment], checked: Option<u64>) -> Found {
     }
     let list = segments.iter().map(|s| json!({ "start": s.start, "raw_bytes": s.raw, "stored_bytes": s.stored }));
     let document = json!({ "path": path.to_string_lossy(), "kind": "map-output", "partitions": list.collect::<Vec<_>>(), "checked_bytes": checked });
-    Found { text, document }
+    Inspection { text, document }
 }

@@ -1,14 +1,14 @@
-//! `yunti inspect`: says what a file is, by its content, and shows its beginning.
+//! `yunti inspect`: identifies a file by its content, and shows its beginning.
 //!
 //! ```text
-//!   first bytes  ->  JSON with a format of ours   report, facts of a cluster's job, limits, comparison    documents.rs
+//!   first bytes  ->  JSON with a format of Yunti  report, facts of a cluster's job, limits, comparison    documents.rs
 //!                    format = "yunti-job/..       job file                                               documents.rs
 //!                    24 n + 8 bytes and a sum     index of Hadoop's map output, with its segments        map_output.rs
-//!                    a known beginning            what jobs on one machine do not read                   recognise.rs
+//!                    a known beginning            files that local jobs do not read                      recognise.rs
 //!                    anything else                records, as `yunti run` would read them                records.rs
 //! ```
 //!
-//! Runs that the engine spills have no names and are gone with their process: there is none to look at.
+//! Runs that the engine spills have no names and are deleted with their process, so they cannot be inspected.
 
 mod documents;
 mod map_output;
@@ -29,49 +29,50 @@ use crate::console::{self, stdout};
 use crate::failure::Outcome;
 use recognise::Kind;
 
-/// Say what a file is and show its beginning
+/// Identify a file and show its beginning
 ///
-/// Reports, facts of a cluster's jobs, limits, job files, the index and the segments of Hadoop's map output, and any input that `yunti
-/// run` reads: how it is compressed, whether several workers could read it at a time, its first records. A damaged file is told in
-/// one line, with exit code 4.
+/// Reports, facts of a cluster's jobs, limits, job files, the index and the segments of Hadoop's map output, and any
+/// input of `yunti run`: its compression, whether several workers can read it in parallel, its first records.
+/// A damaged file gives a one-line error with exit code 4.
 #[derive(Debug, Args)]
 pub struct InspectFlags {
-    /// A file
+    /// File to inspect
     pub path: PathBuf,
 
-    /// How its bytes become records, as in yunti run: text[:DELIMITER], kv[:SEPARATOR], fixed:RECORD_BYTES:KEY_BYTES or framed
+    /// Format of the records, as in yunti run: text[:DELIMITER], kv[:SEPARATOR], fixed:RECORD_BYTES:KEY_BYTES
+    /// or framed
     #[arg(long, value_name = "FORMAT", value_parser = parse_input_format)]
     pub input_format: Option<InputFormat>,
 
-    /// How many records to show
+    /// Number of records to show
     #[arg(short = 'n', long, value_name = "N", default_value_t = 5)]
     pub records: usize,
 
-    /// Read to the end: count the records, and find damage wherever it is
+    /// Read the whole file: count the records and find damage anywhere in it
     #[arg(long)]
     pub check: bool,
 
-    /// Print one JSON document in place of text
+    /// Print one JSON document instead of text
     #[arg(long)]
     pub json: bool,
 }
 
-/// The same thing for people and for programs.
-pub struct Found {
+/// Result of an inspection, as text for people and as a document for programs.
+pub struct Inspection {
     pub text: String,
     pub document: Value,
 }
 
-/// What is read to know what a file is.
+/// Bytes at the beginning of a file that are read to identify it.
 const HEAD_BYTES: usize = 64 << 10;
 
 pub fn inspect(flags: &InspectFlags) -> Outcome {
     let env = Env::real();
-    let found = look(flags, &env)?;
+    let found = identify(flags, &env)?;
     if flags.json { stdout::print_json(&found.document) } else { stdout::print(&found.text) }
 }
 
-fn look(flags: &InspectFlags, env: &Env) -> Result<Found> {
+fn identify(flags: &InspectFlags, env: &Env) -> Result<Inspection> {
     let path = &flags.path;
     let named = |e: Error| e.at_path(path.to_string_lossy());
     let meta =
@@ -81,7 +82,7 @@ fn look(flags: &InspectFlags, env: &Env) -> Result<Found> {
         return Err(named(Error::new(Code::Usage, "this is a directory")).hint(hint));
     }
     if meta.is_stream {
-        return Err(named(Error::new(Code::Usage, "this is no regular file")).hint("write it to a file first"));
+        return Err(named(Error::new(Code::Usage, "this is not a regular file")).hint("write it to a file first"));
     }
     let file = NamedFile::open(&*env.files, path, Code::Input)?;
     let mut head = vec![0; HEAD_BYTES];
@@ -97,7 +98,7 @@ fn look(flags: &InspectFlags, env: &Env) -> Result<Found> {
     }
 }
 
-/// Bytes as people read them: text as it is, all else as `\x1f`.
+/// Returns bytes in readable form: text unchanged, other bytes as `\x1f`.
 pub fn printable(bytes: &[u8]) -> String {
     let mut out = String::new();
     for chunk in bytes.utf8_chunks() {
@@ -116,7 +117,7 @@ pub fn printable(bytes: &[u8]) -> String {
     out
 }
 
-/// For reads that take long: ctrl-C ends them.
+/// Returns a control that ctrl-C cancels, for long reads.
 pub fn control() -> Arc<yunti_engine::job::Control> {
     let control = yunti_engine::job::Control::new();
     crate::console::signals::cancel_on_signals(control.cancelled());
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_that_are_no_text_are_told_apart() {
+    fn escapes_bytes_that_are_not_text() {
         assert_eq!(printable(b"a\\\t\xff\xc3\xbc\x00\x7f"), "a\\\\\\t\\xffü\\x00\\x7f");
     }
 }

@@ -1,10 +1,10 @@
-//! What a file is, by its first bytes; its name decides only where bytes cannot.
+//! Identification of a file by its first bytes; its name decides only if they cannot.
 
 use std::path::Path;
 
 use super::map_output::{has_length_of_index, index_of, is_sound};
 
-/// What `inspect` knows to look at.
+/// Kinds of files that `inspect` shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// JSON that names its format.
@@ -12,12 +12,12 @@ pub enum Kind {
     JobFile,
     /// `file.out.index`, or a `file.out` beside one.
     MapOutputIndex,
-    /// What it is, and what reads it.
+    /// Description of the file, and a hint how to read it.
     Foreign(&'static str, &'static str),
     Records,
 }
 
-/// Files that jobs on one machine do not read, by their beginning.
+/// Files that jobs on one machine do not read, by their first bytes.
 const FOREIGN: [(&[u8], &str, &str); 6] = [
     (b"SEQ\x06", "a SequenceFile of Hadoop", "a job on a cluster reads it, with --input-format of its own reader"),
     (b"PAR1", "a Parquet file", "write it as text, or read it on a cluster with its own reader"),
@@ -53,12 +53,12 @@ pub fn kind(path: &Path, head: &[u8], len: u64) -> Kind {
     foreign.map_or(Kind::Records, |(_, what, hint)| Kind::Foreign(what, hint))
 }
 
-/// The compressed format that the bytes are, and the end of a name that says so.
+/// Returns the compressed format of the bytes, and the file name extension of that format.
 pub fn compressed(head: &[u8]) -> Option<(&'static str, &'static str)> {
     COMPRESSED.into_iter().find(|(magic, ..)| head.starts_with(magic)).map(|(_, name, extension)| (name, extension))
 }
 
-/// A document of ours: its format stands in the first object, wherever.
+/// Returns true for a document of Yunti, which names its format anywhere in the first object.
 fn names_a_format(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     text.contains("\"format\"") && text.contains("\"yunti-")
@@ -72,7 +72,7 @@ fn names_a_job(head: &[u8]) -> bool {
     })
 }
 
-/// An index that lies wholly in `head` and whose checksum is right. A larger one has its name.
+/// Returns true for an index that is complete in `head` and has a correct checksum. The name identifies larger ones.
 fn is_index(head: &[u8], len: u64) -> bool {
     has_length_of_index(len) && head.len() as u64 == len && is_sound(head)
 }
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn by_content_first() {
+    fn content_decides_before_the_name() {
         let check = |path: &str, head: &[u8], expect: Kind| {
             assert_eq!(kind(Path::new(path), head, head.len() as u64), expect, "{path}");
         };

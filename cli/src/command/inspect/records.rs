@@ -1,4 +1,4 @@
-//! Records, as `yunti run` would read them.
+//! The first records of a file, as `yunti run` reads them.
 
 use std::borrow::Cow;
 
@@ -9,16 +9,16 @@ use yunti_engine::format::framed;
 use yunti_engine::job::look::{Look, look};
 use yunti_engine::job::spec::InputFormat;
 
-use super::{Found, InspectFlags, control, printable, recognise};
+use super::{InspectFlags, Inspection, control, printable, recognise};
 use crate::console;
 use crate::console::paint::Paint;
 use crate::text::numbers;
 use crate::text::table::{Side, Table, cut, wrap};
 
-/// Records that are shown, at most.
+/// Maximum number of records to show.
 const RECORDS_MAX: usize = 100_000;
 
-pub fn records(flags: &InspectFlags, head: &[u8], env: &Env) -> Result<Found> {
+pub fn records(flags: &InspectFlags, head: &[u8], env: &Env) -> Result<Inspection> {
     let path = flags.path.to_string_lossy();
     let format = flags.input_format.clone().unwrap_or_else(|| guess(head));
     let by_content = recognise::compressed(head);
@@ -27,16 +27,16 @@ pub fn records(flags: &InspectFlags, head: &[u8], env: &Env) -> Result<Found> {
         return Err(error.hint(format!("at most {RECORDS_MAX}; yunti run identity writes all of them")));
     }
     let control = control();
-    let looked = look(&path, &format, flags.records, flags.check, env, control.cancelled())?;
-    // Bytes that are compressed under a name that does not say so: jobs go by the name.
-    let misnamed = by_content.filter(|_| looked.codec.is_none());
-    Ok(Found {
-        text: text(&path, &format, &looked, misnamed, flags),
-        document: document(&path, &format, &looked, misnamed),
+    let sample = look(&path, &format, flags.records, flags.check, env, control.cancelled())?;
+    // Jobs choose the codec by the file name.
+    let misnamed = by_content.filter(|_| sample.codec.is_none());
+    Ok(Inspection {
+        text: text(&path, &format, &sample, misnamed, flags),
+        document: document(&path, &format, &sample, misnamed),
     })
 }
 
-/// Lines, unless bytes that no text has stand in what reads well as framed records.
+/// Guesses the format: framed records if the head has zero bytes and parses as such, else lines.
 fn guess(head: &[u8]) -> InputFormat {
     let whole = || framed::whole(head).unwrap_or(0);
     if head.contains(&0) && recognise::compressed(head).is_none() && whole() > 0 {
@@ -65,31 +65,31 @@ fn name(format: &InputFormat) -> Cow<'static, str> {
 fn text(
     path: &str,
     format: &InputFormat,
-    looked: &Look,
+    sample: &Look,
     misnamed: Option<(&str, &str)>,
     flags: &InspectFlags,
 ) -> String {
     let width = console::width();
-    let size = numbers::bytes(looked.bytes);
+    let size = numbers::bytes(sample.bytes);
     if let Some((codec, extension)) = misnamed {
-        let why = "jobs go by the name and would read the bytes as they stand";
-        let note = format!("the name does not say so: {why}; let it end in {extension}");
+        let why = "jobs choose the codec by the name and would read the compressed bytes";
+        let note = format!("the name has no extension of the codec: {why}; rename it to end in {extension}");
         return format!("{path}: compressed by {codec}, {size}\n") + &wrap("  ", &note, width);
     }
-    let codec = looked.codec.map_or(String::new(), |codec| format!(", compressed by {codec}"));
+    let codec = sample.codec.map_or(String::new(), |codec| format!(", compressed by {codec}"));
     let mut out = format!("{path}: {}{codec}, {size}\n", name(format));
-    let divided = if looked.divisible {
-        "several workers can read it at a time"
-    } else if looked.bytes < 3 {
-        "there is next to nothing in it"
-    } else if looked.codec.is_some() {
+    let divided = if sample.divisible {
+        "several workers can read it in parallel"
+    } else if sample.bytes < 3 {
+        "the file is almost empty"
+    } else if sample.codec.is_some() {
         "one worker reads all of it: the compressed bytes cannot be divided"
     } else {
-        "one worker reads all of it: no place in its middle says where a record begins"
+        "one worker reads all of it: the format does not mark where records begin"
     };
     out += &wrap("  ", divided, width);
-    if let Some(counted) = looked.counted {
-        let unpacked = looked.codec.map_or(String::new(), |_| ", decompressed".into());
+    if let Some(counted) = sample.counted {
+        let unpacked = sample.codec.map_or(String::new(), |_| ", decompressed".into());
         let all = format!(
             "{}, {}{unpacked}; no damage found",
             numbers::several(counted.records, "record"),
@@ -101,10 +101,10 @@ fn text(
         return out;
     }
     let mut table = Table::new(&[("", Side::Right), ("key", Side::Left), ("value", Side::Left)]);
-    let keyed = looked.records.iter().any(|r| !r.key.is_empty());
+    let keyed = sample.records.iter().any(|r| !r.key.is_empty());
     let room = width.saturating_sub(12);
     let room = if keyed { room / 2 } else { room };
-    for (i, record) in looked.records.iter().enumerate() {
+    for (i, record) in sample.records.iter().enumerate() {
         table.row(vec![
             numbers::count(i as u64 + 1),
             cut(&printable(&record.key), room),
@@ -115,17 +115,17 @@ fn text(
     out + &if table.is_empty() { "  no records\n".into() } else { table.print(Paint::OFF) }
 }
 
-fn document(path: &str, format: &InputFormat, looked: &Look, misnamed: Option<(&str, &str)>) -> serde_json::Value {
-    let records = looked.records.iter().map(|r| json!({ "key": printable(&r.key), "value": printable(&r.value) }));
+fn document(path: &str, format: &InputFormat, sample: &Look, misnamed: Option<(&str, &str)>) -> serde_json::Value {
+    let records = sample.records.iter().map(|r| json!({ "key": printable(&r.key), "value": printable(&r.value) }));
     json!({
         "path": path,
         "kind": "records",
         "read_as": name(format),
-        "bytes": looked.bytes,
-        "codec": looked.codec,
+        "bytes": sample.bytes,
+        "codec": sample.codec,
         "codec_by_content": misnamed.map(|(codec, _)| codec),
-        "divisible": looked.divisible,
+        "divisible": sample.divisible,
         "records": records.collect::<Vec<_>>(),
-        "counted": looked.counted.map(|c| json!({ "records": c.records, "bytes": c.bytes })),
+        "counted": sample.counted.map(|c| json!({ "records": c.records, "bytes": c.bytes })),
     })
 }

@@ -1,4 +1,4 @@
-//! The flags of `yunti run`: each is a key of job.toml too, with the same name and the same values.
+//! The flags of `yunti run`. Each is also a key of job.toml, with the same name and values.
 
 use std::path::PathBuf;
 
@@ -13,14 +13,15 @@ use yunti_engine::job::spec::{
 };
 use yunti_engine::operator::Type;
 
-/// Run a job: a ready application, a job file, or classes of your own
+/// Run a job: a ready application, a job file, or your own classes
 ///
-/// Without --output the records with the largest numbers are printed, and where the time went. With --output DIR the
-/// directory appears when the job is done, with part files, _SUCCESS and _yunti/report.json; `yunti report DIR` explains it.
+/// Without --output, prints the records with the largest numbers, and where the time went. With --output DIR, creates
+/// the directory when the job is done, with part files, _SUCCESS and _yunti/report.json. `yunti report DIR` explains
+/// it.
 #[derive(Debug, Default, Args)]
 #[command(after_help = after_help())]
 pub struct RunFlags {
-    /// The ready application: wordcount, sort, grep, join, top, .. (--list shows all); left out with --file, --mapper,
+    /// Ready application: wordcount, sort, grep, join, top, .. (--list shows all); omit it with --file, --mapper,
     /// --reducer or --folder
     pub application: Option<String>,
 
@@ -28,19 +29,19 @@ pub struct RunFlags {
     #[arg(long)]
     pub list: bool,
 
-    /// What to read: files, directories, globs, or - for standard input; the same as --input
+    /// Inputs to read: files, directories, globs, or - for standard input; same as --input
     #[arg(value_name = "INPUT")]
     pub more_inputs: Vec<String>,
 
-    /// What to read: a file, a directory, a glob, or - for standard input; may be repeated
+    /// Input to read: a file, a directory, a glob, or - for standard input; may be repeated
     #[arg(short, long, value_name = "PATH", help_heading = "Input and output")]
     pub input: Vec<String>,
 
-    /// Where to write: a directory that does not exist yet, or - for standard output
+    /// Output to write: a directory that does not exist yet, or - for standard output
     #[arg(short, long, value_name = "DIR", value_parser = parse_output, help_heading = "Input and output", conflicts_with = "top")]
     pub output: Option<OutputTarget>,
 
-    /// Without an output, how many records to print [default: 20]
+    /// Number of records to print without an output [default: 20]
     #[arg(long, value_name = "N", help_heading = "Input and output")]
     pub top: Option<usize>,
 
@@ -52,62 +53,62 @@ pub struct RunFlags {
     #[arg(long, help_heading = "Input and output")]
     pub wait: bool,
 
-    /// Sync the output to the disk before it gets its name, so that it survives a power loss
+    /// Sync the output to the disk before it is renamed, so that it survives a power loss
     #[arg(long, help_heading = "Input and output")]
     pub durable: bool,
 
-    /// How bytes become records: text[:DELIMITER], kv[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json,
-    /// fixed:RECORD_BYTES:KEY_BYTES, framed or class:LIBRARY.CLASS, a reader [default: text]
+    /// Format of the input: text[:DELIMITER], kv[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json,
+    /// fixed:RECORD_BYTES:KEY_BYTES, framed, or a reader class as class:LIBRARY.CLASS [default: text]
     #[arg(long, value_name = "FORMAT", value_parser = parse_input_format, help_heading = "Input and output")]
     pub input_format: Option<InputFormat>,
 
-    /// Columns of csv or json that make the key, as in id or user.name,city [default: csv the first, json none]
+    /// Columns of csv or json that form the key, as in id or user.name,city [default: csv: the first; json: none]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
     pub key_columns: Vec<String>,
 
-    /// Columns of csv or json that make the value [default: csv all others, json the line]
+    /// Columns of csv or json that form the value [default: csv: all others; json: the line]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
     pub value_columns: Vec<String>,
 
-    /// How records become bytes: text[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, raw, framed or
-    /// class:LIBRARY.CLASS, a writer [default: text]
+    /// Format of the output: text[:SEPARATOR], csv[:SEPARATOR], csv-no-header[:SEPARATOR], json, raw, framed,
+    /// or a writer class as class:LIBRARY.CLASS [default: text]
     #[arg(long, value_name = "FORMAT", value_parser = parse_output_format, help_heading = "Input and output")]
     pub output_format: Option<OutputFormat>,
 
-    /// Columns of an output as csv or json that the key is; with those of the value alone, none
+    /// Columns of a csv or json output that take the key [default: none, if --output-value-columns is given]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
     pub output_key_columns: Vec<String>,
 
-    /// Columns of an output as csv or json that the value is: several stand between tabs
+    /// Columns of a csv or json output that take the value; several take the parts between its tabs
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "Input and output")]
     pub output_value_columns: Vec<String>,
 
-    /// Compress the output: none, gzip, zstd, bzip2, xz, lz4, snappy, hadoop-lz4, hadoop-snappy or deflate; gzip, deflate, zstd, bzip2
-    /// and xz with a level if wanted, as in zstd:9 [default: none]
+    /// Compress the output: none, gzip, zstd, bzip2, xz, lz4, snappy, hadoop-lz4, hadoop-snappy or deflate; gzip,
+    /// deflate, zstd, bzip2 and xz take a level, as in zstd:9 [default: none]
     #[arg(long, value_name = "CODEC[:LEVEL]", value_parser = parse_compress, help_heading = "Input and output")]
     pub compress: Option<Compress>,
 
-    /// A job file (job.toml); flags change what it says
+    /// Job file (job.toml); flags override its keys
     #[arg(short, long, value_name = "FILE", help_heading = "The job")]
     pub file: Option<PathBuf>,
 
-    /// A setting for the classes, or one of Hadoop's names; may be repeated
+    /// Setting for the classes, or a setting of Hadoop; may be repeated
     #[arg(short = 'D', value_name = "KEY=VALUE", value_parser = parse_setting, help_heading = "The job")]
     pub settings: Vec<(String, String)>,
 
-    /// The job's name, in its report
+    /// Name of the job in its report
     #[arg(long, help_heading = "The job")]
     pub name: Option<String>,
 
-    /// sorted: keys in order; grouped: equal keys meet, in no order; none: records go through as they come
+    /// sorted: keys in order; grouped: equal keys together, in no order; none: records in input order
     #[arg(long, value_name = "MODE", value_parser = parse_mode, help_heading = "The job")]
     pub mode: Option<Mode>,
 
-    /// Partitions of the output [default: 1]
+    /// Number of output partitions [default: 1]
     #[arg(short, long, value_name = "N", help_heading = "The job")]
     pub reduces: Option<u32>,
 
-    /// Order keys as text, bytes, i32, i64, u32, u64, f32 or f64 [default: what the mapper says]
+    /// Order keys as text, bytes, i32, i64, u32, u64, f32 or f64 [default: the mapper's key type]
     #[arg(long, value_name = "TYPE", value_parser = Type::parse, help_heading = "The job")]
     pub key_type: Option<Type>,
 
@@ -115,92 +116,92 @@ pub struct RunFlags {
     #[arg(long, help_heading = "The job")]
     pub descending: bool,
 
-    /// The class that says the order of keys, and which part of them makes a group
+    /// Class that orders keys, and defines which part of a key forms a group
     #[arg(long, value_name = "LIB.CLASS", help_heading = "Classes")]
     pub key_order: Option<String>,
 
-    /// An output beside the parts, that classes write to by its name; may be repeated
+    /// Extra output that classes write to by its name; may be repeated
     #[arg(long, value_name = "NAME=FORMAT", value_parser = parse_named_output, help_heading = "Input and output")]
     pub named_output: Vec<(String, OutputFormat)>,
 
-    /// Give grouped output a fixed order, whatever the threads and the memory
+    /// Write grouped output in a fixed order, for any number of threads and any memory
     #[arg(long, help_heading = "The job")]
     pub deterministic: bool,
 
-    /// A class library to load; may be repeated
+    /// Class library to load; may be repeated
     #[arg(short, long, value_name = "FILE.so", help_heading = "Classes (Yunti.X are built in)")]
     pub lib: Vec<PathBuf>,
 
-    /// A file that every task is given whole, found by its name; may be repeated
+    /// File that every task can read whole, by its name; may be repeated
     #[arg(long, value_name = "FILE", help_heading = "Classes")]
     pub side_file: Vec<PathBuf>,
 
-    /// Makes records of what is read [default: records go through as they are]
+    /// Class that maps input records [default: records pass unchanged]
     #[arg(long, value_name = "CLASS", help_heading = "Classes (Yunti.X are built in)")]
     pub mapper: Option<String>,
 
-    /// Reduces early, before records are sorted and spilled
+    /// Class that reduces early, before records are sorted and spilled
     #[arg(long, value_name = "CLASS", help_heading = "Classes (Yunti.X are built in)")]
     pub combiner: Option<String>,
 
-    /// Makes records of each key and its values
+    /// Class that reduces each key and its values to records
     #[arg(long, value_name = "CLASS", help_heading = "Classes (Yunti.X are built in)")]
     pub reducer: Option<String>,
 
-    /// Does the work of combiner and reducer, with one state a key
+    /// Class that replaces combiner and reducer, with one state per key
     #[arg(long, value_name = "CLASS", conflicts_with_all = ["reducer", "combiner"], help_heading = "Classes (Yunti.X are built in)")]
     pub folder: Option<String>,
 
-    /// hash, total-order or a class [default: hash]
+    /// Partitioner: hash, total-order or a class [default: hash]
     #[arg(long, value_name = "CLASS", value_parser = parse_partitioning, help_heading = "Classes (Yunti.X are built in)")]
     pub partitioner: Option<Partitioning>,
 
-    /// Memory for the job, as in 512MiB [default: from the control group and the free memory]
+    /// Memory for the job, as in 512MiB [default: derived from the control group and the free memory]
     #[arg(short, long, value_name = "SIZE", value_parser = parse_size, help_heading = "Resources")]
     pub memory: Option<u64>,
 
-    /// [default: as many as there are processors]
+    /// Number of threads [default: the number of processors]
     #[arg(short, long, value_name = "N", help_heading = "Resources")]
     pub threads: Option<usize>,
 
-    /// Size of a split of the input [default: 64MiB]
+    /// Size of a split of the input [default: 16MiB; 64MiB in mode none]
     #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Resources")]
     pub split_size: Option<u64>,
 
-    /// A local directory for spills; may be repeated [default: the system's for temporary files]
+    /// Local directory for spills; may be repeated [default: the system's temporary directory]
     #[arg(long, value_name = "DIR", help_heading = "Resources")]
     pub scratch: Vec<PathBuf>,
 
-    /// auto, none or lz4 [default: auto, which is none where the disk is faster than the codec]
+    /// Codec of spills: auto, none or lz4 [default: auto, which is none if the disk is faster than the codec]
     #[arg(long, value_name = "CODEC", value_parser = parse_spill_codec, help_heading = "Resources")]
     pub spill_codec: Option<SpillCodec>,
 
-    /// Write the job's report to a file too
-    #[arg(long, value_name = "FILE", help_heading = "What is told")]
+    /// Write the job's report to this file too
+    #[arg(long, value_name = "FILE", help_heading = "Reports and messages")]
     pub report: Option<PathBuf>,
 
-    /// Write the report as a page: one HTML file with everything in it
-    #[arg(long, value_name = "FILE", help_heading = "What is told")]
+    /// Write the report to this file as one self-contained HTML page
+    #[arg(long, value_name = "FILE", help_heading = "Reports and messages")]
     pub html: Option<PathBuf>,
 
-    /// Print one JSON document, the report, in place of text
-    #[arg(long, help_heading = "What is told")]
+    /// Print the report as one JSON document instead of text
+    #[arg(long, help_heading = "Reports and messages")]
     pub json: bool,
 
-    /// No progress and no summary on standard error
-    #[arg(short, long, help_heading = "What is told")]
+    /// Print no progress and no summary on standard error
+    #[arg(short, long, help_heading = "Reports and messages")]
     pub quiet: bool,
 
-    /// Where to run: here, or on the cluster of the `hadoop` in PATH, where inputs and output are Hadoop's paths
+    /// Place to run: here, or on the cluster of the `hadoop` in PATH, where inputs and output are Hadoop's paths
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = Cluster::Here, help_heading = "The job")]
     pub on: Cluster,
 
     /// Print the job as a job file and run nothing
-    #[arg(long, help_heading = "What is told")]
+    #[arg(long, help_heading = "Reports and messages")]
     pub print_job: bool,
 }
 
-/// Where a job runs.
+/// Place where a job runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Cluster {
     /// On this machine
@@ -210,7 +211,7 @@ pub enum Cluster {
     Yarn,
 }
 
-/// The applications with their settings, and examples.
+/// Returns the applications with their settings, and examples.
 fn after_help() -> String {
     let mut out = String::from("Applications:\n");
     for application in applications() {
@@ -239,7 +240,8 @@ fn parse_named_output(text: &str) -> yunti_base::Result<(String, OutputFormat)> 
 }
 
 impl RunFlags {
-    /// What the flags change of a job. Lists replace the job file's lists; settings are added to its settings.
+    /// Returns the changes that the flags make to a job. Lists replace the job file's lists; settings are added to its
+    /// settings.
     pub fn change(&self) -> SpecChange {
         let list = |v: &[PathBuf]| if v.is_empty() { None } else { Some(v.to_vec()) };
         let names = |v: &[String]| if v.is_empty() { None } else { Some(v.to_vec()) };

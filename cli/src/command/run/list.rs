@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use yunti_engine::job::{application, applications};
 
-/// Groups by what a user wants to do, with the names of applications.
+/// Groups of applications by the user's task, with the names of the applications.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Sort and copy", &["sort", "terasort", "distinct", "identity", "top", "sample"]),
     ("Search", &["grep", "inverted-index"]),
@@ -12,10 +12,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Iterate", &["kmeans", "pagerank"]),
 ];
 
-/// Columns of the names.
+/// Width of the names, in columns.
 const NAME_WIDTH: usize = 14;
 
-/// The list as text.
+/// Returns the list as text.
 pub fn text() -> String {
     let mut out = String::new();
     for (group, names) in GROUPS {
@@ -25,10 +25,10 @@ pub fn text() -> String {
         }
         out.push('\n');
     }
-    out + "Settings and examples: yunti run --help; with your own classes: yunti run --lib x.so --mapper Library.Class ..\n"
+    out + "Settings and examples: yunti run --help; your own classes: yunti run --lib x.so --mapper Library.Class ..\n"
 }
 
-/// The list as JSON: an array of `{group, name, summary, settings: [{key, meaning}]}`.
+/// Returns the list as JSON: an array of `{group, name, summary, settings: [{key, meaning}]}`.
 pub fn document() -> Value {
     let group_of = |name: &str| GROUPS.iter().find(|(_, names)| names.contains(&name)).map(|(group, _)| *group);
     let rows = applications().iter().map(|application| {

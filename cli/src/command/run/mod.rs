@@ -1,4 +1,4 @@
-//! `yunti run`: from flags to a job, the job itself, and what is told of it.
+//! `yunti run`: builds a job from flags, runs it, and prints its result and report.
 
 pub mod flags;
 mod list;
@@ -17,7 +17,7 @@ use yunti_engine::job::{Control, Outcome as JobOutcome};
 
 use crate::console::{self, paint, progress, signals, stdout, stdout_watch};
 use crate::failure::{Failure, Outcome};
-use crate::guard::{self, Show};
+use crate::guard::{self, ErrorOutput};
 use crate::text::table::{Side, Table, cut};
 use crate::text::{numbers, report};
 use crate::{page, whole_file};
@@ -36,13 +36,13 @@ pub fn run(flags: RunFlags) -> Outcome {
     if flags.on == Cluster::Yarn {
         let control = Control::new();
         signals::cancel_on_signals(control.cancelled());
-        let show = Show { json: flags.json, bar: false };
+        let show = ErrorOutput { json: flags.json, bar: false };
         let report = guard::watch(env, show, |env| {
             let classes = guard::load(&spec.libraries)?;
             on_yarn::run(&spec, &env, &classes, &control)
         })?;
         let more = report.job.id.as_ref().map_or(String::new(), |id| format!("; see yunti hadoop report {id}"));
-        return tell_all(&flags, &spec, &JobOutcome { report, top: Vec::new() }, &more);
+        return write_and_print(&flags, &spec, &JobOutcome { report, top: Vec::new() }, &more);
     }
     if flags.json && spec.output == OutputTarget::Stdout {
         let error = Error::new(Code::Usage, "standard output cannot take both the records and the report");
@@ -50,10 +50,10 @@ pub fn run(flags: RunFlags) -> Outcome {
     }
     let control = Control::new();
     signals::cancel_on_signals(control.cancelled());
-    let show = Show { json: flags.json, bar: !flags.quiet && console::is_rich(&std::io::stderr()) };
+    let show = ErrorOutput { json: flags.json, bar: !flags.quiet && console::is_rich(&std::io::stderr()) };
     let outcome = guard::watch(env, show, |env| {
         let outcome = {
-            let _shown = progress::show_job(&control, flags.quiet);
+            let _display = progress::show_job(&control, flags.quiet);
             run_job(&spec, &env, &control)
         };
         outcome.map_err(|e| {
@@ -63,10 +63,10 @@ pub fn run(flags: RunFlags) -> Outcome {
     })?;
     let output = &outcome.report.job.output;
     let more = output.as_ref().map_or(String::new(), |path| format!("; see yunti report {path}"));
-    tell_all(&flags, &spec, &outcome, &more)
+    write_and_print(&flags, &spec, &outcome, &more)
 }
 
-fn tell_all(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {
+fn write_and_print(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {
     if let Some(path) = &flags.report {
         let text = serde_json::to_string_pretty(&outcome.report).expect("a report can be written as JSON") + "\n";
         whole_file::write(path, &text, "the report")?;
@@ -74,14 +74,14 @@ fn tell_all(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) 
     if let Some(path) = &flags.html {
         whole_file::write(path, &page::of_report(&outcome.report), "the page")?;
     }
-    tell(flags, spec, outcome, more)
+    print_result(flags, spec, outcome, more)
 }
 
 fn run_job(spec: &JobSpec, env: &Env, control: &Arc<Control>) -> yunti_base::Result<JobOutcome> {
     job::run(spec, env, &guard::load(&spec.libraries)?, control)
 }
 
-fn tell(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {
+fn print_result(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> Outcome {
     let report = &outcome.report;
     if flags.json {
         let mut document = serde_json::to_value(report).expect("a report can be written as JSON");
@@ -100,7 +100,7 @@ fn tell(flags: &RunFlags, spec: &JobSpec, outcome: &JobOutcome, more: &str) -> O
     Ok(())
 }
 
-/// Standard error may be closed; a job that has done its work does not fail for that.
+/// Prints a line on standard error and ignores failures: a finished job does not fail because standard error is closed.
 fn eprintln_quietly(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{line}");
@@ -110,7 +110,7 @@ fn top_table(top: &[(String, String)], width: usize) -> String {
     let mut table = Table::new(&[("", Side::Right), ("", Side::Left)]);
     for (key, value) in top {
         let value = value.parse().map_or_else(|_| value.clone(), numbers::count);
-        // Where there are no values, the key is all there is.
+        // Keys without values take the whole width.
         let room = width.saturating_sub(8 + value.chars().count()).max(20);
         table.row(vec![value, cut(key, room)]);
     }

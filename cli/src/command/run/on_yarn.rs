@@ -1,4 +1,4 @@
-//! `yunti run .. --on yarn`: the job goes to the cluster of the `hadoop` in PATH, as a job file that its tasks read.
+//! `yunti run .. --on yarn`: submits the job to the cluster of the `hadoop` in PATH, as a job file that its tasks read.
 
 use std::fs::File;
 use std::io::Write;
@@ -21,13 +21,13 @@ use yunti_program::part::Part;
 use crate::command::report;
 use crate::failure::{Failure, Outcome};
 
-/// Tells the tasks of a job behind another one in a chain what the records are that they read.
+/// Setting with the key and value types of the input, for tasks of a later job in a chain.
 const INPUT_TYPES: &str = "yunti.hadoop.input.types";
 
-/// How soon an end is noticed.
+/// Interval at which the client is checked for its end.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// A file that is removed in the end.
+/// Temporary file that is removed on drop.
 struct TempFile(PathBuf);
 
 impl Drop for TempFile {
@@ -38,7 +38,7 @@ impl Drop for TempFile {
 
 pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Outcome<Report> {
     let output = check(spec)?;
-    // What does not fit together is told here, and not by a task that fails four times.
+    // Mismatches are reported here, before a task fails four times.
     let jobs = if spec.then.is_empty() {
         task::check(spec, env, classes)?;
         vec![spec.clone()]
@@ -49,7 +49,7 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     let files: Vec<TempFile> = jobs.iter().enumerate().map(|(n, job)| write_job(job, n)).collect::<Result<_>>()?;
     let mut command = Command::new(program);
     command.arg("run-job");
-    // Hadoop's names mean the same there; the others are for the classes, which find them in the job.
+    // Hadoop applies its own settings; classes find the others in the job.
     command.args(spec.settings.iter().map(|(key, value)| format!("-D{key}={value}")));
     for (number, (job, file)) in jobs.iter().zip(&files).enumerate() {
         add_job(&mut command, spec, job, file);
@@ -79,16 +79,16 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     let status = ended.map_err(|e| Error::io(Code::Usage, "cannot execute the part hadoop", &e))?;
     match status.code() {
         _ if control.is_cancelled() => Err(Failure::Reported(Code::Cancelled)),
-        // The job is done; where there is no report, Hadoop's client said why.
+        // The job is done; if there is no report, Hadoop's client printed why.
         Some(0) if facts.0.metadata().is_ok_and(|m| m.len() > 0) => Ok(report::read(&facts.0)?.0),
         Some(0) => Err(Failure::Reported(Code::Output)),
-        // It said why.
+        // Hadoop's client printed the error.
         Some(code) => Err(Failure::Reported(code_of(code))),
         None => Err(Failure::Reported(Code::Cancelled)),
     }
 }
 
-/// A job of the command line, and where it differs from the settings of the whole.
+/// Adds a job to the command line, with the settings that differ from the settings of the whole chain.
 fn add_job(command: &mut Command, whole: &JobSpec, job: &JobSpec, file: &TempFile) {
     let reduces = if job.mode == Mode::None { 0 } else { job.reduces };
     command.arg("--job").arg(&file.0).args(["--name", &job.name, "--reduces", &reduces.to_string()]);
@@ -100,7 +100,7 @@ fn add_job(command: &mut Command, whole: &JobSpec, job: &JobSpec, file: &TempFil
     }
 }
 
-/// The inputs, and how many of them are each source's.
+/// Adds the inputs to the command line, and the number of inputs of each source.
 fn add_inputs(command: &mut Command, spec: &JobSpec) {
     for source in &spec.sources() {
         for input in &source.inputs {
@@ -112,16 +112,16 @@ fn add_inputs(command: &mut Command, spec: &JobSpec) {
     }
 }
 
-/// Waits for Hadoop's client; where the job is cancelled it is told, and takes it off the cluster.
+/// Waits for Hadoop's client. If the job is cancelled, sends SIGTERM to the client, which kills the job on the cluster.
 fn wait(mut client: Child, control: &Control) -> std::io::Result<ExitStatus> {
-    let mut told = false;
+    let mut is_signalled = false;
     loop {
         if let Some(status) = client.try_wait()? {
             return Ok(status);
         }
-        if control.is_cancelled() && !told {
-            told = true;
-            // ctrl-C has reached it too, other signals have not. Where it cannot be told it has ended.
+        if control.is_cancelled() && !is_signalled {
+            is_signalled = true;
+            // Only ctrl-C reaches the client by itself. Sending fails only if the client has ended.
             let _ = kill_process(Pid::from_child(&client), Signal::TERM);
         }
         std::thread::sleep(WAIT);
@@ -135,21 +135,24 @@ fn code_of(code: i32) -> Code {
         .unwrap_or(Code::Internal)
 }
 
-/// What a cluster cannot do, before it is asked; else the output.
+/// Returns the output directory, or an error if a cluster cannot run the job.
 fn check(spec: &JobSpec) -> Result<&Path> {
     let usage = |what: &str, hint: &str| Err(Error::new(Code::Usage, what).hint(hint));
     let OutputTarget::Directory(output) = &spec.output else {
         return usage("on a cluster the output is a directory", "name one with --output DIR");
     };
     if spec.wait {
-        return usage("--wait is for jobs on this machine", "leave it out: on a cluster Hadoop commits the output");
+        return usage(
+            "--wait works only for jobs on this machine",
+            "leave it out: on a cluster Hadoop commits the output",
+        );
     }
     let mut names: Vec<_> = spec.libraries.iter().chain(&spec.side_files).map(|l| l.file_name()).collect();
     names.sort();
     if names.windows(2).any(|pair| pair[0] == pair[1]) {
         return usage(
             "two class libraries have the same file name",
-            "they lie beside each other on the cluster: rename one",
+            "the cluster puts them into one directory: rename one",
         );
     }
     if spec.sources().iter().flat_map(|source| &source.inputs).any(|i| i == "-") {
@@ -158,7 +161,8 @@ fn check(spec: &JobSpec) -> Result<&Path> {
     Ok(output)
 }
 
-/// The job as its tasks see it: libraries lie beside them, memory and directories are the container's.
+/// Writes the job file for the tasks: libraries are in the working directory; memory and directories come from the
+/// container.
 fn write_job(spec: &JobSpec, number: usize) -> Result<TempFile> {
     let beside = |file: &PathBuf| Path::new(".").join(file.file_name().unwrap_or(file.as_os_str()));
     let mut settings = spec.settings.clone();
@@ -173,16 +177,16 @@ fn write_job(spec: &JobSpec, number: usize) -> Result<TempFile> {
         threads: None,
         scratch_dirs: Vec::new(),
         side_files: spec.side_files.iter().map(beside).collect(),
-        // A task is given its own.
+        // Each task gets its own input.
         ..spec.without_inputs()
     };
     private_file(&format!("yunti-job-{}-{number}.toml", std::process::id()), &spec_to_toml(&job)?)
 }
 
-/// A file beside the other temporary ones.
+/// Creates a file in the system's temporary directory.
 fn private_file(name: &str, text: &str) -> Result<TempFile> {
     let path = std::env::temp_dir().join(name);
-    // A name that can be guessed is not followed where somebody else put it.
+    // The name can be guessed: create_new refuses a file or link that another user put there.
     let opened = File::options().write(true).create_new(true).open(&path);
     let mut file = opened
         .map_err(|e| Error::io(Code::Output, "cannot write a temporary file", &e).at_path(path.to_string_lossy()))?;

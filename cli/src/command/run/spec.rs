@@ -1,4 +1,4 @@
-//! From flags to a job: application, job file and flags, in this order.
+//! The job of the flags: the application, changed by the job file, then by the flags.
 
 use std::path::Path;
 
@@ -19,14 +19,14 @@ pub fn job_spec(flags: &RunFlags, files: &dyn Files) -> Result<JobSpec> {
         Some(name) => application_spec(name, flags, files)?,
         None => JobSpec::default(),
     };
-    // Records in another format are work too.
+    // Changing the format is work too.
     let formats = flags.input_format.is_some() || flags.output_format.is_some();
     let has_work = flags.application.is_some() || flags.file.is_some() || formats;
     file.change.apply(&mut spec)?;
     flags.change().apply(&mut spec)?;
     if !has_work && spec.mapper.is_none() && spec.reducer.is_none() && spec.folder.is_none() {
         let hint = format!(
-            "name an application ({}), a job file with -f, or classes of your own with --mapper",
+            "name an application ({}), a job file with -f, or your own classes with --mapper",
             application_names()
         );
         return Err(Error::new(Code::Usage, "there is nothing to do").hint(hint));
@@ -43,6 +43,6 @@ fn application_spec(name: &str, flags: &RunFlags, files: &dyn Files) -> Result<J
     Err(if own || files.meta(Path::new(name)).is_ok() {
         error.hint(format!("to read it, write --input {name}; the applications are {}", application_names()))
     } else {
-        error.hint(format!("there are {}", application_names()))
+        error.hint(format!("the applications are {}", application_names()))
     })
 }

@@ -1,4 +1,4 @@
-// The class library of the suite: what cases/tasks/Libraries.java writes in Java, in C++.
+// C++ class library of the suite: twins of the Java classes in cases/tasks/Libraries.java.
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <cstdlib>
@@ -8,7 +8,7 @@ namespace {
 
 using yunti::Bytes;
 
-// Lines of `number TAB text`: the number as the key, of the type by which it is sorted.
+// Lines of `number TAB text`, with the number as the key in the type that sorts it.
 template <class Number>
 struct Numbers : yunti::Mapper<Number, Bytes> {
   void map(std::string_view line, yunti::Out<Number, Bytes>& out) {
@@ -34,14 +34,14 @@ struct KeyNumber : yunti::Mapper<Bytes, int64_t> {
   }
 };
 
-// No record, one or several of each line; an empty key and an empty value are among them.
+// Writes none, one or several records per line, with empty keys and empty values among them.
 struct Several : yunti::Mapper<Bytes, Bytes> {
   void map(std::string_view line, Out& out) {
     for (size_t n = line.size() % 4; n > 0; --n) out.emit(line.substr(0, n - 1), line.substr(n));
   }
 };
 
-// Drops lines with a word that a setting names, counts what it drops, and tells at its end how many went through.
+// Drops and counts lines with the word of a setting, and reports the number of the other lines at its end.
 struct Filter : yunti::Mapper<Bytes, int64_t> {
   explicit Filter(yunti::Context& context)
       : word_(context.config("conformance.word", "?")), dropped_(context.counter("conformance", "dropped")) {}
@@ -82,7 +82,7 @@ struct Sum : yunti::Reducer<Bytes, int64_t> {
   }
 };
 
-// Another type out than in, and not a record for each group.
+// Writes another type than it reads, and not a record for each group.
 struct Spread : yunti::Reducer<Bytes, Bytes, int64_t> {
   void begin(std::string_view) { least_ = INT64_MAX, most_ = INT64_MIN, values_ = 0; }
   void add(int64_t value) {
@@ -98,7 +98,7 @@ struct Spread : yunti::Reducer<Bytes, Bytes, int64_t> {
   int64_t least_ = 0, most_ = 0, values_ = 0;
 };
 
-// One group a key, its values the largest first.
+// One group per key, its values in descending order.
 struct ByBoth : yunti::KeyOrder<> {
   static constexpr bool groups = true;
   void arrange(std::string_view key, std::string_view value, yunti::OrderedKey& form) {
@@ -125,7 +125,7 @@ struct Extremes {
   int64_t least, most;
 };
 
-// A state of its own, which is made, merged and printed here.
+// Folder with a state type of its own, which it creates, merges and prints.
 struct Range : yunti::Folder<Extremes, int64_t> {
   static constexpr bool exact = true;
   void init(Extremes& state) { state = {INT64_MAX, INT64_MIN}; }

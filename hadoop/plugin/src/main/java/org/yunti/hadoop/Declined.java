@@ -3,8 +3,8 @@ package org.yunti.hadoop;
 import java.io.IOException;
 
 /**
- * This task is not for native code: stock code runs instead. Thrown before the first record; the message is the reason, which the
- * counter and the log show.
+ * Refusal of native code to serve a task, thrown before the first record; stock code runs instead. The message is the
+ * reason, shown by a counter and the task log.
  */
 public final class Declined extends IOException {
   private static final long serialVersionUID = 1;

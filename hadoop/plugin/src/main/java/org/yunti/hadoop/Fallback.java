@@ -12,36 +12,41 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Hands a task back to Hadoop's own code after native code failed in it, so that a job that stock Hadoop finishes is finished.
+ * Returns a task to Hadoop's own code after native code failed in it, so that a job succeeds if it does with stock
+ * Hadoop.
  *
  * <pre>
  *   attempt 0   native code fails  ->  NativeFailure, and a mark in the job's staging directory
  *   attempt 1   finds the mark     ->  declines before its first record: Hadoop's own code runs
  * </pre>
  *
- * <p>A JVM that ends at once (a signal, the kernel's out-of-memory killer, YARN's memory limit) leaves no mark. Therefore the third
- * attempt declines ({@code yunti.hadoop.native.attempts}), and so does the last one that the job allows. A first repeat without a
- * mark stays native, because most are speculative attempts and attempts of a node that was lost.
+ * <p>A JVM that ends at once (a signal, the kernel's out-of-memory killer, YARN's memory limit) leaves no mark.
+ * Therefore the third attempt declines ({@code yunti.hadoop.native.attempts}), and so does the last one that the job
+ * allows. A first repeat without a mark stays native: most are speculative attempts, or replace attempts of a lost
+ * node.
  *
- * <p>LocalJobRunner and uber jobs make one attempt a task: there a failure of native code ends the job.
+ * <p>LocalJobRunner and uber jobs make one attempt per task, so a failure of native code ends the job.
  */
 public final class Fallback {
-  /** The directory of the marks, in the staging directory of the job. Each mark has the name of a task. */
+  /** Directory of the marks, in the job's staging directory. Each mark has the name of a task. */
   private static final String MARKS = "yunti-native-failures";
 
-  /** Number of attempts of a task that native code serves if none of them leaves a mark. */
+  /** Job setting, default 2: number of attempts of a task that native code serves if none of them leaves a mark. */
   private static final String ATTEMPTS = "yunti.hadoop.native.attempts";
 
   private static final int ATTEMPTS_DEFAULT = 2;
 
-  /** After a restart of the application master the attempts are numbered from the next multiple of this. */
+  /** Step of attempt numbers: after a restart of the application master, they continue at the next multiple. */
   private static final int ATTEMPTS_A_MASTER = 1000;
 
   private static final Logger LOG = LoggerFactory.getLogger(Fallback.class);
 
   private Fallback() {}
 
-  /** Declines an attempt if native code failed in an earlier attempt of the same task. */
+  /**
+   * Throws {@link Declined} if native code failed in an earlier attempt of the task, or if earlier attempts without a
+   * mark use up the limit.
+   */
   public static void check(JobConf job, TaskAttemptID attempt) throws Declined {
     int repeat = attempt.getId() % ATTEMPTS_A_MASTER;
     boolean isMap = attempt.getTaskType() == TaskType.MAP;
@@ -55,8 +60,8 @@ public final class Fallback {
   }
 
   /**
-   * Marks the task of an attempt in which native code failed, counts and logs the failure, and returns what to throw. A failure
-   * that was marked before is returned as it is.
+   * Marks the task of an attempt in which native code failed, counts and logs the failure, and returns the exception to
+   * throw. Returns an exception that is already marked unchanged.
    */
   public static NativeFailure failed(JobConf job, Reporter reporter, TaskAttemptID attempt, Throwable why) {
     if (why instanceof NativeFailure failure) {
@@ -85,7 +90,7 @@ public final class Fallback {
     try {
       return mark.getFileSystem(job).exists(mark);
     } catch (IOException | RuntimeException e) {
-      LOG.warn("Yunti cannot look for {}: {}", mark, e.toString());
+      LOG.warn("Yunti cannot check for {}: {}", mark, e.toString());
       return false;
     }
   }
@@ -101,7 +106,7 @@ public final class Fallback {
       files.create(mark, true).close();
       return true;
     } catch (IOException | RuntimeException e) {
-      LOG.warn("Yunti cannot make {}: {}", mark, e.toString());
+      LOG.warn("Yunti cannot create {}: {}", mark, e.toString());
       return false;
     }
   }

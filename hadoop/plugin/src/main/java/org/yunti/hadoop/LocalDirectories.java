@@ -8,16 +8,22 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.MRConfig;
 
-/** The directories on local disks where Hadoop would put a task's spills: it alone knows which disks are healthy. */
+/**
+ * Directories on local disks where Hadoop would put a task's spills. Hadoop chooses them, because it knows which disks
+ * are healthy.
+ */
 public final class LocalDirectories {
   private LocalDirectories() {}
 
-  /** Gives the place of a file that Hadoop would write. */
+  /** Source of the paths that Hadoop would write. */
   public interface Place {
     Path file(int number) throws IOException;
   }
 
-  /** Asks for a file on each of the job's local disks, and makes the directories that it would be in. */
+  /**
+   * Returns one directory for each of the job's local disks, created if absent. Throws {@link Declined} if one cannot
+   * be created.
+   */
   public static String[] of(JobConf job, Place place) throws IOException {
     Set<String> found = new LinkedHashSet<>();
     int disks = Math.max(1, job.getTrimmedStrings(MRConfig.LOCAL_DIR).length);

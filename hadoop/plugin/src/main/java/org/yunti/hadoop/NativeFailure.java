@@ -2,7 +2,9 @@ package org.yunti.hadoop;
 
 import java.io.IOException;
 
-/** Native code failed in a task that it serves, for a reason that stock Hadoop would not have: {@link Fallback}. */
+/**
+ * Failure of native code in a task that it serves, for a reason that stock Hadoop would not have. See {@link Fallback}.
+ */
 public final class NativeFailure extends IOException {
   private static final long serialVersionUID = 1;
 

@@ -8,11 +8,11 @@ import java.nio.file.StandardCopyOption;
 import java.util.Locale;
 
 /**
- * The native library, from the jar that this class is in. Nothing is installed on a node: the file is unpacked to the task's
- * temporary directory, loaded, and deleted again while it is mapped.
+ * Native library, loaded from the jar of this class; nodes need no installation. The file is unpacked to the task's
+ * temporary directory, loaded, and deleted while it stays mapped.
  */
 public final class NativeLibrary {
-  /** A file to load in place of the one in the jar: builds with sanitizers, other platforms. */
+  /** System property: a file to load instead of the one in the jar, for sanitizer builds and other platforms. */
   public static final String FILE_PROPERTY = "yunti.hadoop.library";
 
   private static Declined failure;
@@ -20,7 +20,10 @@ public final class NativeLibrary {
 
   private NativeLibrary() {}
 
-  /** Loads it, once in a JVM (class loader). */
+  /**
+   * Loads the library, once per class loader. Throws {@link Declined} if the jar has none for this platform or loading
+   * fails; later calls throw the same.
+   */
   public static synchronized void load() throws Declined {
     if (loaded) {
       return;

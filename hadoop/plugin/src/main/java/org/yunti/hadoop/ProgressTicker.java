@@ -3,13 +3,16 @@ package org.yunti.hadoop;
 import java.io.IOException;
 import org.apache.hadoop.mapred.Reporter;
 
-/** Tells Hadoop of progress while the task's own thread is in one long native call. No progress there is none told here. */
+/**
+ * Thread that reports progress to Hadoop while the task's own thread is in one long native call. It reports once a
+ * second, and only if the native code made progress.
+ */
 public final class ProgressTicker {
   private static final long PERIOD_MS = 1000;
 
   private final Thread thread;
 
-  /** A number that grows while there is progress. */
+  /** Counter that grows while there is progress. */
   public interface Ticks {
     long now() throws IOException;
   }
@@ -32,12 +35,12 @@ public final class ProgressTicker {
         Thread.sleep(PERIOD_MS);
       }
     } catch (InterruptedException | IOException e) {
-      // The call is over.
+      // The native call has ended.
       return;
     }
   }
 
-  /** Returns when nothing is told any more: what {@code ticks} asks may be closed then. */
+  /** Stops the thread and waits for its end. The caller may close the source of {@code ticks} afterwards. */
   public void stop() {
     thread.interrupt();
     boolean interrupted = false;

@@ -7,15 +7,18 @@ import org.apache.hadoop.mapred.RawKeyValueIterator;
 import org.apache.hadoop.util.Progress;
 
 /**
- * Sorted records of native code as Hadoop iterates over them: they come in batches, without an object or a native call a record
- * (the format is in {@code frames.rs}).
+ * Iterator over sorted records of native code. Records arrive in batches ({@code frames.rs} defines the format),
+ * without an object or a native call per record.
  */
 public final class RecordFrames implements RawKeyValueIterator {
   private static final int BATCH_BYTES = 128 << 10;
 
-  /** Where batches come from. */
+  /** Source of the batches. */
   public interface Source {
-    /** The next records; 0 at the end; negative: the bytes that they need, and the next call gives them. */
+    /**
+     * Writes the next records into {@code into}. Returns the number of bytes written, 0 at the end, or the negated size
+     * that the next call needs.
+     */
     int next(byte[] into) throws IOException;
   }
 
@@ -27,7 +30,7 @@ public final class RecordFrames implements RawKeyValueIterator {
   private byte[] batch = new byte[BATCH_BYTES];
   private int length;
   private int position;
-  /** Bytes of the records that were read, as an IFile has them. */
+  /** Bytes of the records read so far, in the encoding of an IFile. */
   private long readBytes;
 
   private boolean isAtEnd;
@@ -44,15 +47,15 @@ public final class RecordFrames implements RawKeyValueIterator {
   }
 
   /**
-   * @param expectedBytes of all records, as an IFile has them without its end; the progress is the part of them that was read. 0 if
-   *     nobody requests the progress.
+   * @param expectedBytes bytes of all records in an IFile, without its end marker; the progress is the fraction read.
+   *     0 if no caller requests the progress
    */
   public RecordFrames(Source source, long expectedBytes) {
     this.source = source;
     this.expectedBytes = expectedBytes;
   }
 
-  /** Begins another partition. */
+  /** Prepares for another partition. */
   public void restart() {
     length = 0;
     position = 0;

@@ -6,21 +6,21 @@ import org.apache.hadoop.mapreduce.TaskInputOutputContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells, by one counter and one line of the log, whether native code serves a task or why not. */
+/** Report, by one counter and one log line, that native code serves a task or why it does not. */
 public final class Verdict {
-  /** The group of the counters: {@code native}, or {@code declined: reason}. */
+  /** Counter group. Its counters are {@code native} and {@code declined: REASON}, in tasks. */
   public static final String COUNTERS = "Yunti";
 
   private static final Logger LOG = LoggerFactory.getLogger(Verdict.class);
 
   private Verdict() {}
 
-  /** Native code serves {@code what}. */
+  /** Counts and logs that native code serves {@code what}. */
   public static void nativeCode(Reporter reporter, String what) {
     nativeCode(reporter.getCounter(COUNTERS, "native"), what);
   }
 
-  /** The same for a task that has no reporter. */
+  /** Counts and logs the same for a task without a reporter. */
   public static void nativeCode(TaskInputOutputContext<?, ?, ?, ?> context, String what) {
     nativeCode(context.getCounter(COUNTERS, "native"), what);
   }
@@ -30,7 +30,7 @@ public final class Verdict {
     LOG.info("Yunti serves {} natively", what);
   }
 
-  /** Native code declines {@code what}; returns the reason. */
+  /** Counts and logs that native code declines {@code what}; returns the reason. */
   public static String declined(Reporter reporter, String what, Throwable why) {
     String reason = why instanceof Declined ? why.getMessage() : String.valueOf(why);
     reporter.getCounter(COUNTERS, "declined: " + reason).increment(1);

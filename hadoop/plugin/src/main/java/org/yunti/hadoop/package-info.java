@@ -1,7 +1,7 @@
 /**
- * Yunti inside stock Hadoop: map output collected, sorted and written by native code, by settings alone.
+ * Yunti inside stock Hadoop: native code collects, sorts and writes map output, enabled by settings alone.
  *
- * <p>Everything that native code cannot serve is declined before the first record ({@link org.yunti.hadoop.Declined}), and stock
- * code runs.
+ * <p>Native code declines a task that it cannot serve before the first record ({@link org.yunti.hadoop.Declined});
+ * stock code then runs the task.
  */
 package org.yunti.hadoop;

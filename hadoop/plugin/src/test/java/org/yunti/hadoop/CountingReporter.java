@@ -4,7 +4,7 @@ import org.apache.hadoop.mapred.Counters;
 import org.apache.hadoop.mapred.InputSplit;
 import org.apache.hadoop.mapred.Reporter;
 
-/** A reporter of a test, with counters and nothing else. */
+/** Test reporter with counters only. */
 public class CountingReporter implements Reporter {
   public final Counters counters = new Counters();
 
@@ -38,4 +38,5 @@ public class CountingReporter implements Reporter {
   public void setStatus(String status) {}
 
   @Override
-  public void progress() {}}
+  public void progress() {}
+}

@@ -45,7 +45,7 @@ class FallbackTest {
   }
 
   @Test
-  void aMarkDeclinesAllFurtherAttemptsOfTheTaskAlone() {
+  void declinesOnlyFurtherAttemptsOfAMarkedTask() {
     NativeFailure failure = failed(attempt('m', 3, 0));
     assertEquals(
         "native code failed in attempt_1700000000000_0001_m_000003_0: Yunti: it broke; "
@@ -58,7 +58,7 @@ class FallbackTest {
   }
 
   @Test
-  void anApplicationMasterThatBeganAnewFindsTheMark() {
+  void findsTheMarkAfterARestartOfTheApplicationMaster() {
     failed(attempt('m', 0, 0));
     declined(attempt('m', 0, 1000), MARKED);
     served(attempt('m', 1, 1000));
@@ -67,7 +67,7 @@ class FallbackTest {
   }
 
   @Test
-  void withoutAMarkTheThirdAttemptAndTheLastOneDecline() {
+  void declinesTheThirdAndTheLastAttemptWithoutAMark() {
     served(attempt('r', 0, 0));
     served(attempt('r', 0, 1));
     declined(attempt('r', 0, 2), REPEATED);
@@ -82,7 +82,7 @@ class FallbackTest {
   }
 
   @Test
-  void aDirectoryThatCannotBeWrittenLeavesTheNumber() throws IOException {
+  void countsAttemptsIfTheDirectoryIsNotWritable() throws IOException {
     Path file = Files.createFile(directory.resolve("file"));
     job.set(MRJobConfig.MAPREDUCE_JOB_DIR, file.toUri().toString());
     String message = failed(attempt('m', 0, 0)).getMessage();
@@ -95,7 +95,7 @@ class FallbackTest {
   }
 
   @Test
-  void aFailureIsMarkedOnce() {
+  void marksAFailureOnce() {
     NativeFailure failure = failed(attempt('m', 0, 0));
     assertSame(failure, Fallback.failed(job, reporter, attempt('m', 0, 0), failure));
     assertEquals(1, reporter.getCounter(Verdict.COUNTERS, "failed in native code").getValue());

@@ -22,7 +22,7 @@ import org.yunti.hadoop.conformance.runner.Settings;
 import org.yunti.hadoop.conformance.suite.Case;
 
 /**
- * Runs every case with stock Hadoop and with a variant, and says where they differ.
+ * Runs every case with stock Hadoop and with a variant, and reports the differences.
  *
  * <pre>
  *   cases -> prepare input -> run stock   -> outcome \
@@ -43,7 +43,7 @@ public final class Conformance {
 
   public static void main(String[] arguments) throws Exception {
     int status = run(Arrays.asList(arguments), System.out);
-    // Threads of failed tasks may be left, and are no reason to wait.
+    // Remaining threads of failed tasks must not delay the exit.
     System.exit(status);
   }
 
@@ -58,7 +58,7 @@ public final class Conformance {
       options = Options.parse(arguments);
       options.variant();
     } catch (IllegalArgumentException e) {
-      System.err.println("conformance: " + e.getMessage() + " (--help lists the options)");
+      System.err.println("conformance: " + e.getMessage() + " (--help prints the options)");
       return 2;
     }
     return new Conformance(options, out).run();
@@ -116,7 +116,7 @@ public final class Conformance {
     } catch (InterruptedException e) {
       throw e;
     } catch (Exception e) {
-      // A case that cannot be written or read is one failure, not the end of the others.
+      // A case that cannot be written or read is one failure and does not stop the suite.
       differences = List.of("the suite itself failed: " + e);
     }
     String time = options.times()
@@ -133,7 +133,7 @@ public final class Conformance {
     }
   }
 
-  /** What Hadoop logs goes to a file: a case that must fail would fill the report with stacks. */
+  /** Sends Hadoop's log to a file: cases that must fail would fill the report with stacks. */
   private void logTo(File file) throws IOException {
     LogManager.resetConfiguration();
     Logger root = LogManager.getRootLogger();

@@ -21,23 +21,26 @@ import org.yunti.hadoop.conformance.suite.Scale;
 import org.yunti.hadoop.conformance.trace.Trace;
 
 /**
- * The suite as a measurement: processor time of each case with stock Hadoop and with variants, in turn.
+ * Processor-time measurement: runs each case with stock Hadoop and with the variants, alternating.
  *
  * <pre>
- *   input x1 -> run all -> input x4 .. -> run all, until a job of stock takes a while -> rounds -> ratio, verdict
+ *   input x1 -> run all -> input x4 .. -> run all, until a job of stock takes long enough -> rounds -> ratio, verdict
  *               (these warm the JVM up)                                                 stock, a, b; b, a, stock; ..
  * </pre>
  *
- * Cases that must fail are left out: what a job does until it fails is no measure.
+ * Cases that must fail are skipped: the time until a failure is no measure.
  */
 final class CpuSuite {
-  /** The sort buffer of cases that name none: it holds what a map of a scaled case puts out, as 4 MB do at their own size. */
+  /**
+   * MB of the sort buffer for cases without one of their own; holds the map output of a scaled case, as 4 MB do at
+   * scale 1.
+   */
   private static final String SORT_MB = "32";
 
   private static final int GROWTH_MAX = 6;
-  /** Runs before the first case, in which the JVM loads and compiles what all jobs share. */
+  /** Runs before the first case, in which the JVM loads and compiles the code that all jobs share. */
   private static final int WARM_UP = 8;
-  /** So often a case may be tried again that seems to be too dear. */
+  /** Repetitions of a case that seems to exceed the ratio. */
   private static final int REPEATS = 2;
 
   private final Options options;
@@ -49,7 +52,7 @@ final class CpuSuite {
   private int skipped;
   private int failed;
 
-  /** A job that ought to succeed did not. */
+  /** Failure of a job that should succeed. */
   private static final class SideFailed extends IOException {
     private final boolean isStock;
 
@@ -67,7 +70,7 @@ final class CpuSuite {
     sides.addAll(options.variants());
   }
 
-  /** What lies below the settings of variants and cases. */
+  /** Returns the settings below those of variants and cases. */
   static Map<String, String> settings() {
     return Map.of(Trace.COUNT, "true", "mapreduce.task.io.sort.mb", SORT_MB);
   }
@@ -90,7 +93,7 @@ final class CpuSuite {
         cold = false;
       }
       try {
-        for (CpuFigure figure : measured(testCase)) {
+        for (CpuFigure figure : measure(testCase)) {
           figures.add(figure);
           out.println(figure.line());
           keep(figure);
@@ -111,7 +114,7 @@ final class CpuSuite {
     }
   }
 
-  /** At once: a long measurement that is interrupted leaves what it has. */
+  /** Writes a figure at once, so that an interrupted measurement keeps its results. */
   private void keep(CpuFigure figure) throws IOException {
     if (options.json() != null) {
       try (PrintWriter file = new PrintWriter(new FileWriter(options.json(), true))) {
@@ -120,7 +123,7 @@ final class CpuSuite {
     }
   }
 
-  private List<CpuFigure> measured(Case testCase) throws Exception {
+  private List<CpuFigure> measure(Case testCase) throws Exception {
     Map<Variant, List<Double>> samples = new LinkedHashMap<>();
     Map<Variant, String> tasks = new LinkedHashMap<>();
     for (Variant side : sides) {
@@ -142,23 +145,24 @@ final class CpuSuite {
     return found.stream().anyMatch(figure -> figure.verdict() != Verdict.OK);
   }
 
-  /** Makes the input larger until a job takes the time that was asked for; that many runs warm the JVM up for this case. */
+  /** Enlarges the input until a stock job takes the requested time; these runs also warm the JVM up for the case. */
   private void grow(Case testCase) throws Exception {
     int factor = 1;
     double before_s = 0;
     while (true) {
       double stock_s;
       try {
-        stock_s = tried(testCase, factor);
+        stock_s = measureStock(testCase, factor);
       } catch (SideFailed e) {
-        // Stock Hadoop loses records where a buffer with a spill limit of 100 % fills more than once: shape/spill-at-100-percent.
+        // Stock Hadoop loses records if a buffer with a spill limit of 100 % fills more than once:
+        // shape/spill-at-100-percent.
         if (!e.isStock || factor == 1) {
           throw e;
         }
         prepare(testCase, 1);
         return;
       }
-      // More records of a case that is all fixed cost, or whose files are full, change nothing.
+      // More records do not help a case that is all fixed cost or whose files are full.
       boolean stuck = stock_s > options.seconds() / 2 && stock_s < before_s * 1.1;
       if (stock_s >= 0.8 * options.seconds() || factor >= options.scale() || stuck) {
         return;
@@ -169,14 +173,14 @@ final class CpuSuite {
     }
   }
 
-  /** Runs all sides with an input of this size; returns what stock took. */
-  private double tried(Case testCase, int factor) throws Exception {
+  /** Runs all sides with an input of this size; returns the processor seconds of stock. */
+  private double measureStock(Case testCase, int factor) throws Exception {
     prepare(testCase, factor);
     double stock_s = sample(testCase, sides.get(0), new LinkedHashMap<>());
     for (Variant side : sides.subList(1, sides.size())) {
       sample(testCase, side, new LinkedHashMap<>());
     }
-    // The first runs of a case are dearer than those that follow.
+    // The first runs of a case are slower than the following ones.
     return Math.min(stock_s, sample(testCase, sides.get(0), new LinkedHashMap<>()));
   }
 
@@ -199,10 +203,10 @@ final class CpuSuite {
     }
   }
 
-  /** Processor seconds of one run. */
+  /** Runs once; returns its processor seconds. */
   private double sample(Case testCase, Variant side, Map<Variant, String> tasks) throws Exception {
     runner.deleteOutput(testCase);
-    System.gc(); // Garbage of the run before is that run's.
+    System.gc(); // Keeps the previous run's garbage out of this one.
     Runner.Timed timed = runner.time(testCase, side.overlay(), clock);
     if (timed.error() != null) {
       throw new SideFailed(side, side == sides.get(0), timed.error());
@@ -211,17 +215,17 @@ final class CpuSuite {
     return timed.taken().work_s();
   }
 
-  /** {@code native}, or the reasons of declines. */
+  /** Returns {@code native}, or the reasons for declining. */
   private static String tasksOf(List<JobResult> jobs) {
-    TreeSet<String> said = new TreeSet<>();
+    TreeSet<String> reports = new TreeSet<>();
     for (JobResult job : jobs) {
       for (Map.Entry<String, Long> counter : job.counters().entrySet()) {
         if (counter.getKey().startsWith("Yunti:") && !counter.getKey().endsWith("_BYTES") && counter.getValue() > 0) {
-          said.add(counter.getKey().substring("Yunti:".length()));
+          reports.add(counter.getKey().substring("Yunti:".length()));
         }
       }
     }
-    return String.join(", ", said);
+    return String.join(", ", reports);
   }
 
   private List<CpuFigure> figures(Case testCase, Map<Variant, List<Double>> samples, Map<Variant, String> tasks) {

@@ -10,29 +10,29 @@ import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 
-/** The command line, parsed. Parsing never acts. */
+/** Command line in parsed form. Parsing has no effects. */
 final class Options {
   static final String USAGE = """
       usage: conformance [options]
-        --variant NAME   what is compared with stock: stock (the default), collector, shuffle, native; several with --cpu
-        -Dkey=value      one more setting of the variant
-        --conf FILE      more settings of the variant, a Hadoop configuration file
-        --judged         the variant's tasks must report counter group Yunti (implied by named variants)
-        --only PATTERN   only cases whose name contains this regular expression; may be repeated
-        --sweep          also the cases that sweep over sizes of records and buffers, which take minutes
+        --variant NAME   compare with stock: stock (the default), collector, shuffle or native; repeat only with --cpu
+        -Dkey=value      add a setting to the variant
+        --conf FILE      add the settings of a Hadoop configuration file to the variant
+        --judged         require counter group Yunti from the variant's tasks (implied by named variants)
+        --only PATTERN   run only cases whose name contains this regular expression; may be repeated
+        --sweep          also run the cases that sweep over sizes of records and buffers, which take minutes
         --list           print the names of the cases
-        --times          print the seconds of each case behind its name
+        --times          print the seconds of each case after its name
         --keep           keep inputs, outputs and the log of the tasks
-        --work FOLDER    where runs leave their files (default: a folder below the temporary folder)
-        --cluster        run on the cluster of the configuration on the class path; only the cases marked for it
-        --cpu            measure processor time in place of comparing results; needs hadoop/conformance/run
-        --scale K        --cpu: at most so many records for each one of a case (default 400)
-        --seconds S      --cpu: larger inputs until a stock job takes so much processor time (default 0.5)
-        --rounds N       --cpu: runs of each side (default 6)
-        --json FILE      --cpu: every sample, one line of JSON a case and variant
-        --plugin JAR     the plug-in that a cluster's tasks need; a local run takes it from the class path
+        --work FOLDER    write the files of runs here (default: a folder below the temporary folder)
+        --cluster        run the cases marked for it on the cluster of the configuration on the class path
+        --cpu            measure processor time instead of comparing results; needs hadoop/conformance/run
+        --scale K        --cpu: enlarge inputs at most K times (default 400)
+        --seconds S      --cpu: enlarge inputs until a stock job takes S of processor time (default 0.5)
+        --rounds N       --cpu: run each side N times (default 6)
+        --json FILE      --cpu: write all samples, one line of JSON per case and variant
+        --plugin JAR     ship this plug-in to a cluster's tasks; a local run takes it from the class path
       The last line is "N passed, N failed, N skipped", with --cpu "N within 1.03, N over, N unclear, N failed, N skipped".
-      Exit status: 0, 1 if a case failed or was over, 2 if the command is wrong.
+      Exit status: 0, 1 if a case failed or was over, 2 if the command line is wrong.
       """;
 
   private final List<String> variants = new ArrayList<>();
@@ -81,7 +81,7 @@ final class Options {
       }
     }
     if (options.variants.size() > 1 && !options.cpu) {
-      throw new IllegalArgumentException("several variants are for --cpu");
+      throw new IllegalArgumentException("several variants need --cpu");
     }
     if (options.cpu && options.cluster) {
       throw new IllegalArgumentException("--cpu measures this JVM, not a cluster");
@@ -104,7 +104,7 @@ final class Options {
         return number;
       }
     } catch (NumberFormatException e) {
-      // As one that is too small.
+      // Handled like a number that is too small.
     }
     throw new IllegalArgumentException(option + " needs a number, not " + value);
   }
@@ -135,7 +135,7 @@ final class Options {
     return variants().get(0);
   }
 
-  /** Those that were named; stock if none was. */
+  /** Returns the named variants, or stock if there are none. */
   List<Variant> variants() {
     List<String> names = variants.isEmpty() ? List.of("stock") : variants;
     return names.stream().map(name -> Variant.named(name).with(overlay, judged)).toList();

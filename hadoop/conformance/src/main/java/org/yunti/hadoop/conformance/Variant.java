@@ -6,16 +6,16 @@ import org.yunti.hadoop.conformance.compare.Claim;
 import org.yunti.hadoop.conformance.suite.Case;
 
 /**
- * What is tried against stock Hadoop: settings laid over those of every job, or other programs that do the same.
+ * Subject of comparison with stock Hadoop: settings on top of every job's, or equivalent native programs.
  *
- * @param claim what its tasks must say of themselves
+ * @param claim the counters that its tasks must report
  */
 record Variant(String name, Map<String, String> overlay, Claim claim) {
   private static final Map<String, Variant> NAMED = new LinkedHashMap<>();
 
   static {
     add(new Variant("stock", Map.of(), Claim.NOTHING));
-    // The list ends with the stock collector: Hadoop takes the next one when init() throws.
+    // The list ends with the stock collector: Hadoop takes the next class when init() throws.
     String collectors =
         "org.yunti.hadoop.collect.NativeMapOutputCollector,org.apache.hadoop.mapred.MapTask$MapOutputBuffer";
     add(new Variant("collector", Map.of("mapreduce.job.map.output.collector.class", collectors), Claim.SERVED));
@@ -32,7 +32,7 @@ record Variant(String name, Map<String, String> overlay, Claim claim) {
   static Variant named(String name) {
     Variant variant = NAMED.get(name);
     if (variant == null) {
-      throw new IllegalArgumentException("no variant " + name + "; there are: " + String.join(", ", NAMED.keySet()));
+      throw new IllegalArgumentException("unknown variant " + name + "; choose one of: " + String.join(", ", NAMED.keySet()));
     }
     return variant;
   }
@@ -44,8 +44,9 @@ record Variant(String name, Map<String, String> overlay, Claim claim) {
   }
 
   /**
-   * The cases of native tasks are for them. Stock Hadoop runs all: are they sound? Settings for Java jobs have a hundred
-   * like their Java sides already.
+   * Returns true if the variant runs the case. Only native tasks run the cases for native tasks; stock runs all, to
+   * check that they are sound. Collector and shuffle skip them, because a hundred other cases resemble their Java
+   * sides.
    */
   boolean chooses(Case testCase) {
     return switch (claim) {

@@ -15,7 +15,7 @@ import org.yunti.hadoop.conformance.broken.BrokenCollector;
 import org.yunti.hadoop.conformance.broken.BrokenSort;
 import org.yunti.hadoop.conformance.broken.BrokenTasks;
 
-/** The suite tried on itself: stock Hadoop passes, and each small fault is found. */
+/** Test of the suite itself: stock Hadoop passes, and each small fault is found. */
 class ConformanceTest {
   private static final String COLLECTOR = "-Dmapreduce.job.map.output.collector.class=";
 
@@ -40,7 +40,7 @@ class ConformanceTest {
     assertTrue(report.lastLine().matches("\\d\\d\\d passed, 0 failed, \\d+ skipped"), report.text);
   }
 
-  /** The faults, a case that must show each, and words of the line that says so. */
+  /** Faults, the case that must show each, and text of the line that reports it. */
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
       "Drops           | keys/int$              | file out/part-r-",
@@ -77,7 +77,7 @@ class ConformanceTest {
   }
 
   @Test
-  void believesPluginThatSaysNative() throws Exception {
+  void acceptsPluginThatReportsNative() throws Exception {
     Report report = run(COLLECTOR + BrokenCollector.Honest.class.getName(), "--judged", "--only", "keys/int$");
     assertEquals(0, report.status, report.text);
   }
@@ -91,11 +91,11 @@ class ConformanceTest {
     assertEquals("1 passed, 1 failed, 0 skipped", report.lastLine());
   }
 
-  /** Submitters with faults, a case, and words of the line that says so. */
+  /** Faulty submitters, a case, and text of the line that reports the fault. */
   @ParameterizedTest
   @CsvSource(delimiter = '|', value = {
       "Java          | words/folder | no job of native tasks: its mapper is",
-      "SilentReduces | words/folder | 3 of 6 tasks say that they ran natively",
+      "SilentReduces | words/folder | 3 of 6 tasks report that they ran natively",
       "Declines      | words/folder | declined: codec of the moon",
       "Repeats       | words/folder | file out/part-r-",
       "Miscounts     | words/folder | counter TaskCounter:MAP_INPUT_RECORDS",
@@ -110,7 +110,7 @@ class ConformanceTest {
   }
 
   @Test
-  void believesTasksThatSayNative() throws Exception {
+  void acceptsTasksThatReportNative() throws Exception {
     Report report = runNative(BrokenTasks.Honest.class.getName(), "words/folder");
     assertEquals("1 passed, 0 failed, 0 skipped", report.lastLine(), report.text);
   }
@@ -126,7 +126,7 @@ class ConformanceTest {
     return run("--variant", "native", "-Dconformance.submitter=" + submitter, "--only", "native/" + caseName);
   }
 
-  /** Tiny: the times say nothing. */
+  /** Measures a tiny input; its times are meaningless. */
   @Test
   void measuresProcessorTime() throws Exception {
     Report report = run("--cpu", "--scale", "2", "--seconds", "0.001", "--rounds", "2", "--only", "keys/int$",

@@ -2,7 +2,10 @@ package org.yunti.hadoop.task;
 
 import org.apache.hadoop.examples.WordCount;
 
-/** A job of native tasks is known by the name of its mapper, and the plug-in is not on this class path: word count in Java. */
+/**
+ * Word count in Java under the plug-in's class name: the suite recognises native jobs by their mapper, and the plug-in
+ * is not on this class path.
+ */
 public final class NativeMapper extends WordCount.TokenizerMapper {
   @Override
   protected void setup(Context context) {

@@ -21,10 +21,10 @@ import org.apache.hadoop.io.WritableUtils;
 import org.apache.hadoop.mapreduce.task.reduce.ShuffleHeader;
 
 /**
- * Stands before a ShuffleHandler and makes the faults that a file asks for.
+ * Proxy of a ShuffleHandler that produces the faults listed in a file.
  *
- * <p>Each request takes the first line of {@code plan} in its directory, and does what that says; without a line it is passed on. Every
- * one is a line of {@code log}: what was done, and the request. One request a connection.
+ * <p>Each request takes the first line of {@code plan} in its directory and applies its fault; without a line it passes
+ * unchanged. Each request appends a line to {@code log}: the fault and the request. A connection carries one request.
  */
 final class FaultProxy implements Closeable {
   private static final String PAGE = "<html><body><h1>It does not work</h1></body></html>\n";
@@ -63,7 +63,7 @@ final class FaultProxy implements Closeable {
         Socket client = listening.accept();
         daemon(() -> serve(client));
       } catch (IOException e) {
-        // Closed, or a client that went away at once.
+        // The socket is closed, or a client disconnected at once.
         continue;
       }
     }
@@ -76,7 +76,7 @@ final class FaultProxy implements Closeable {
       OutputStream out = client.getOutputStream();
       switch (fault) {
         case "pass" -> {
-          try (Socket real = ask(request)) {
+          try (Socket real = connect(request)) {
             real.getInputStream().transferTo(out);
           }
         }
@@ -88,23 +88,23 @@ final class FaultProxy implements Closeable {
       }
       out.flush();
     } catch (IOException e) {
-      // The reducer went away, as it may.
+      // The reducer disconnected.
       return;
     }
   }
 
-  /** Faults within the answer of the real handler. */
+  /** Applies a fault to the response of the real handler. */
   private void spoil(String fault, String request, Socket client) throws IOException {
     String head;
     byte[] body;
-    try (Socket real = ask(request)) {
+    try (Socket real = connect(request)) {
       head = head(real.getInputStream());
       body = real.getInputStream().readAllBytes();
     }
     OutputStream out = client.getOutputStream();
     if (fault.startsWith("header-")) {
-      // A lie in the first header may change its length.
-      body = lie(fault, body);
+      // A false first header may change the length.
+      body = falsify(fault, body);
       head = head.replaceFirst("(?i)content-length: *\\d+", "content-length: " + body.length);
     }
     out.write(head.getBytes(StandardCharsets.ISO_8859_1));
@@ -124,7 +124,7 @@ final class FaultProxy implements Closeable {
     }
   }
 
-  private static byte[] lie(String fault, byte[] body) throws IOException {
+  private static byte[] falsify(String fault, byte[] body) throws IOException {
     DataInputBuffer in = new DataInputBuffer();
     in.reset(body, body.length);
     String map = WritableUtils.readStringSafely(in, 1000);
@@ -148,7 +148,7 @@ final class FaultProxy implements Closeable {
     return Arrays.copyOf(out.getData(), out.getLength());
   }
 
-  private Socket ask(String request) throws IOException {
+  private Socket connect(String request) throws IOException {
     Socket real = new Socket(InetAddress.getLoopbackAddress(), realPort);
     real.getOutputStream().write(request.getBytes(StandardCharsets.ISO_8859_1));
     real.getOutputStream().flush();
@@ -160,14 +160,14 @@ final class FaultProxy implements Closeable {
     return (head + "Content-Length: " + PAGE.length() + "\r\n\r\n" + PAGE).getBytes(StandardCharsets.ISO_8859_1);
   }
 
-  /** Up to the empty line, which is a part of it. */
+  /** Reads the head up to and including the empty line. */
   private static String head(InputStream in) throws IOException {
     ByteArrayOutputStream head = new ByteArrayOutputStream();
     int ends = 0;
     while (ends < 4) {
       int b = in.read();
       if (b < 0) {
-        throw new IOException("no end of the head");
+        throw new IOException("the head has no end");
       }
       ends = b == "\r\n\r\n".charAt(ends) ? ends + 1 : b == '\r' ? 1 : 0;
       head.write(b);

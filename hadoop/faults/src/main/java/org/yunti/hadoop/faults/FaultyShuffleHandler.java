@@ -8,8 +8,8 @@ import org.apache.hadoop.mapred.ShuffleChannelHandlerContext;
 import org.apache.hadoop.mapred.ShuffleHandler;
 
 /**
- * Hadoop's ShuffleHandler behind a {@link FaultProxy}: reducers are told the port of the proxy. It works in the directory that {@code
- * yunti.faults.directory} names.
+ * Hadoop's ShuffleHandler behind a {@link FaultProxy}, whose port it announces to reducers. Its directory is the
+ * setting {@code yunti.faults.directory}.
  */
 public final class FaultyShuffleHandler extends ShuffleHandler {
   private static final String DIRECTORY = "yunti.faults.directory";
@@ -27,7 +27,7 @@ public final class FaultyShuffleHandler extends ShuffleHandler {
   protected void serviceStart() throws Exception {
     super.serviceStart();
     proxy = new FaultProxy(super.getMetaData().getInt(), Path.of(getConfig().get(DIRECTORY)));
-    // The hash of a request is that of its URL, with the port.
+    // The hash of a request covers its URL, which has the port.
     context.port = proxy.port();
   }
 

@@ -27,18 +27,18 @@ import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
 /**
- * A job that checks itself: maps draw records from nothing, reduces see that keys come in order, and both add up a hash of every record.
- * It reads and writes no files, so that all that it does to a disk and to a network is spilling and shuffling.
+ * Self-checking job: maps generate records, reduces check the order of keys, and both add up a hash of every record. It
+ * reads and writes no files, so that it uses disk and network only for spilling and shuffling.
  *
  * <pre>
- *   flood.maps, flood.records (of a map), flood.value.bytes
+ *   flood.maps, flood.records (per map), flood.value.bytes
  *   flood.large.every, flood.large.bytes each Nth record has a value of this size
  *   flood.fail.map, flood.fail.reduce    the task of this number fails half-way, in every attempt
- *   flood.combine, flood.fail.combine    a combiner that passes records through; and fails
- *   flood.catch                          the maps catch each IOException of the collector, and go on
+ *   flood.combine, flood.fail.combine    a combiner that passes records on; and fails
+ *   flood.catch                          the maps catch each IOException of the collector, and continue
  * </pre>
  *
- * Exit code 0: every record arrived once. 1: the job failed. 3: something else arrived.
+ * Exit code 0: every record arrived once. 1: the job failed. 3: other records arrived.
  */
 public final class Flood extends Configured implements Tool {
   private static final String MAPS = "flood.maps";
@@ -59,7 +59,7 @@ public final class Flood extends Configured implements Tool {
     REDUCED_HASH
   }
 
-  /** One split a map; a split is its number. */
+  /** Input format with one split per map; a split is its number. */
   public static final class Springs extends InputFormat<NullWritable, NullWritable> {
     @Override
     public List<InputSplit> getSplits(JobContext context) {
@@ -94,7 +94,7 @@ public final class Flood extends Configured implements Tool {
     public void readFields(DataInput in) {}
   }
 
-  /** One empty record. */
+  /** Reader of one empty record. */
   private static final class Once extends RecordReader<NullWritable, NullWritable> {
     private boolean given;
 
@@ -127,7 +127,7 @@ public final class Flood extends Configured implements Tool {
     public void close() {}
   }
 
-  /** The records of one map, the same each time. */
+  /** Generator of the records of one map, the same each time. */
   private static final class Spout {
     final Text key = new Text();
     final BytesWritable value = new BytesWritable();
@@ -144,7 +144,7 @@ public final class Flood extends Configured implements Tool {
       largeEvery = conf.getLong(LARGE_EVERY, Long.MAX_VALUE);
     }
 
-    /** The next record; its hash. */
+    /** Generates the next record; returns its hash. */
     long draw() {
       byte[] bytes = ++drawn % largeEvery == 0 ? large : small;
       random.nextBytes(bytes);
@@ -166,7 +166,7 @@ public final class Flood extends Configured implements Tool {
       long hash = 0;
       for (long i = 0; i < records; i++) {
         if (fails && i == records / 2) {
-          throw new IOException("a map task fails half-way, as asked");
+          throw new IOException("a map task fails half-way, as configured");
         }
         hash += spout.draw();
         try {
@@ -182,7 +182,7 @@ public final class Flood extends Configured implements Tool {
     }
   }
 
-  /** Passes records through. */
+  /** Combiner that passes records on. */
   public static final class Passing extends Reducer<Text, BytesWritable, Text, BytesWritable> {
     private boolean fails;
 
@@ -224,7 +224,7 @@ public final class Flood extends Configured implements Tool {
         records++;
       }
       if (fails && records > 100) {
-        throw new IOException("a reduce task fails half-way, as asked");
+        throw new IOException("a reduce task fails half-way, as configured");
       }
     }
 
@@ -237,12 +237,12 @@ public final class Flood extends Configured implements Tool {
 
   private static long hash(Text key, BytesWritable value) {
     long both = key.hashCode() * 31L + Arrays.hashCode(value.copyBytes());
-    // Spread, so that halves of two records that change places change the sum.
+    // Multiplied, so that swapped halves of two records change the sum.
     both *= 0x9E3779B97F4A7C15L;
     return both ^ both >>> 32;
   }
 
-  /** The job for a configuration. */
+  /** Returns the job for a configuration. */
   static Job job(Configuration conf) throws IOException {
     Job job = Job.getInstance(conf, "flood");
     job.setJarByClass(Flood.class);
@@ -258,7 +258,7 @@ public final class Flood extends Configured implements Tool {
     return job;
   }
 
-  /** Whether all records arrived, once. */
+  /** Returns true if every record arrived once. */
   static boolean arrived(Job job) throws IOException {
     Counters counters = job.getCounters();
     long records = value(counters, Flooded.MAPPED_RECORDS);
@@ -266,7 +266,7 @@ public final class Flood extends Configured implements Tool {
     Configuration conf = job.getConfiguration();
     long all = conf.getInt(MAPS, 2) * conf.getLong(RECORDS, 1000);
     if (records != all) {
-      // Hadoop forgets what a map has counted if its output is lost once the reduces are done with it.
+      // If a map output is lost after the reduces are done with it, Hadoop discards the map's counters.
       records = all;
       hash = 0;
       for (int map = 0; map < conf.getInt(MAPS, 2); map++) {

@@ -10,9 +10,10 @@ import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
 /**
- * Runs floods in this JVM, one after the other, until so many tasks have begun, and tells now and then what the process takes.
+ * Runs floods in this JVM in sequence until the given numbers of tasks have started, and prints the process's memory at
+ * each.
  *
- * <pre>ManyTasks -D .. TASKS [TASKS ..]     prints `after N tasks, N served natively: RSS KB` at each of these numbers</pre>
+ * <pre>ManyTasks -D .. TASKS [TASKS ..]   prints `after N tasks, N served natively: RSS KB` at each</pre>
  *
  * Of ten floods, one fails in a map task and one in a reduce task.
  */
@@ -37,7 +38,7 @@ public final class ManyTasks extends Configured implements Tool {
         System.out.println("flood " + number + " should have " + (fails ? "failed" : "arrived"));
         return 1;
       }
-      // Of one that fails in a map, the reduces do not begin.
+      // If a map fails, the reduces do not start.
       tasks += conf.getInt("flood.maps", 2) + (number % 10 == 3 ? 0 : job.getNumReduceTasks());
       served += job.getCounters().findCounter("Yunti", "native").getValue();
       if (tasks >= Integer.parseInt(marks[mark])) {
@@ -49,7 +50,7 @@ public final class ManyTasks extends Configured implements Tool {
   }
 
   private static long residentKilobytes() throws IOException, InterruptedException {
-    // Twice: cleaners run after a collection.
+    // Twice, because cleaners run after a collection.
     for (int i = 0; i < 2; i++) {
       System.gc();
       Thread.sleep(200);

@@ -14,10 +14,15 @@ import org.apache.hadoop.io.compress.zlib.ZlibFactory;
 import org.apache.hadoop.mapred.JobConf;
 import org.yunti.hadoop.Declined;
 
-/** The codec of a job's map output, as native code is told of it. The numbers are those of {@code compress/mod.rs}. */
+/**
+ * Codec of a job's map output as native code numbers it in {@code compress/mod.rs}: 0 is none. {@code bufferBytes} is 0
+ * for codecs without a block buffer.
+ */
 public record CodecSetting(int number, int level, int bufferBytes) {
+  /** Level that leaves the choice to the codec. */
   private static final int OWN_LEVEL = -1;
 
+  /** Returns the codec of the job's settings. Throws {@link Declined} for a codec that native code lacks. */
   public static CodecSetting of(JobConf job) throws Declined {
     if (!job.getCompressMapOutput()) {
       return new CodecSetting(0, OWN_LEVEL, 0);
@@ -58,7 +63,7 @@ public record CodecSetting(int number, int level, int bufferBytes) {
 
   private static int zlibLevel(JobConf job) {
     CompressionLevel level = ZlibFactory.getCompressionLevel(job);
-    // They are declared from 0 to 9, and then the default.
+    // Constants are declared from 0 to 9, followed by the default.
     return level == CompressionLevel.DEFAULT_COMPRESSION ? OWN_LEVEL : level.ordinal();
   }
 }

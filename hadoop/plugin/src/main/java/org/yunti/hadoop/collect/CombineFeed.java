@@ -9,8 +9,9 @@ import org.apache.hadoop.mapred.Task.CombinerRunner;
 import org.yunti.hadoop.RecordFrames;
 
 /**
- * A Java combiner over the sorted records of native code: the records of one partition come in batches, what the combiner emits
- * goes back in batches. Native code calls {@link #combine}, and is called back from within it (combine_feed.rs).
+ * Java combiner over the sorted records of native code. The records of one partition come in batches, and the
+ * combiner's output returns in batches. Native code calls {@link #combine}, which calls back into native code
+ * (combine_feed.rs).
  */
 public final class CombineFeed<K, V> implements OutputCollector<K, V> {
   private static final int BATCH_BYTES = 64 << 10;
@@ -24,10 +25,10 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
   private final RecordFrames in = new RecordFrames(this::nextBatch, 0);
 
   private long feed;
-  /** Thrown by the combiner, or by what it writes its records with. */
+  /** Exception of the combiner or of its output's serializers. */
   private Throwable failure;
 
-  /** Thrown by native code that the combiner called back. */
+  /** Exception of native code that the combiner called back. */
   private Throwable nativeFailure;
 
   private long emitted;
@@ -40,7 +41,7 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
     this.reporter = reporter;
   }
 
-  /** Called by native code; {@code feed} is good until it returns. */
+  /** Runs the combiner; native code calls it. {@code feed} is valid until it returns. */
   void combine(long feed) throws IOException, InterruptedException, ClassNotFoundException {
     this.feed = feed;
     in.restart();
@@ -62,8 +63,8 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
   }
 
   /**
-   * What to throw after a native call failed: what the combiner threw, as it threw it, or else what {@code failed} makes of the
-   * failure of native code. A feed of null: there is no combiner.
+   * Returns the exception to throw after a native call failed: the combiner's own, unchanged, or else the result of
+   * {@code failed}. {@code feed} is null if there is no combiner.
    */
   public static IOException of(CombineFeed<?, ?> feed, Throwable failure, Function<Throwable, IOException> failed) {
     if (feed == null || feed.failure == null) {
@@ -78,7 +79,10 @@ public final class CombineFeed<K, V> implements OutputCollector<K, V> {
     return feed.failure instanceof IOException e ? e : new IOException(feed.failure);
   }
 
-  /** The same while records are still collected: Hadoop spills in another thread, and wraps what fails there. */
+  /**
+   * Returns the exception for a failure during the collection: Hadoop spills in another thread and wraps its
+   * exceptions.
+   */
   static IOException ofSpill(CombineFeed<?, ?> feed, Throwable failure, Function<Throwable, IOException> failed) {
     return feed == null || feed.failure == null
         ? ofNative(feed, failure, failed)

@@ -7,13 +7,15 @@ import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.lib.partition.HashPartitioner;
 import org.yunti.hadoop.key.KeyForm;
 
-/** Combiners of Hadoop's own that add numbers, which native code does while it collects. The numbers are those of {@code key.rs}. */
+/**
+ * Hadoop's own combiners that add numbers; native code adds them while it collects. {@code key.rs} defines the numbers.
+ */
 enum KnownSum {
   NONE(0),
   INT(1),
   LONG(2);
 
-  /** By name: its jar is not on the class path of every job. */
+  /** Class name, because its jar is not on the class path of every job. */
   private static final String WORD_COUNT = "org.apache.hadoop.examples.WordCount$IntSumReducer";
 
   final int number;
@@ -22,10 +24,13 @@ enum KnownSum {
     this.number = number;
   }
 
-  /** What the job's combiner adds, if it is one of them and keys find their partition again without Java. */
+  /**
+   * Returns the sum of the job's combiner, or NONE if it is another combiner or if only Java can find a key's
+   * partition.
+   */
   static KnownSum of(JobConf job, KeyForm keys) {
     KnownSum sum = ofClass(job);
-    // A carried key stands in the value.
+    // The value of a carried key begins with the key.
     if (sum == NONE || keys == KeyForm.CARRIED || job.get(MRJobConfig.COMBINER_GROUP_COMPARATOR_CLASS) != null) {
       return NONE;
     }

@@ -2,14 +2,14 @@ package org.yunti.hadoop.collect;
 
 import java.io.IOException;
 
-/** The native half of the collector (native_map_output.rs). A handle is used from {@code create} until {@code close}. */
+/** Native half of the collector (native_map_output.rs). A handle is valid from {@code create} until {@code close}. */
 final class NativeMapOutput {
-  /** Numbers before the segments in what {@code finish} returns. */
+  /** Indices of the numbers before the segments in the result of {@code finish}. */
   static final int SPILLS = 0;
 
   static final int SPILLED_RECORDS = 1;
   static final int SUMMED_RECORDS = 2;
-  /** Time that the calls of {@code put} took for spills, and {@code finish}. */
+  /** Nanoseconds that calls of {@code put} spent on spills, and the last spill in {@code finish}. */
   static final int SPILL_NS = 3;
 
   static final int LAST_SPILL_NS = 4;
@@ -30,7 +30,7 @@ final class NativeMapOutput {
       Object combiner)
       throws IOException;
 
-  /** Bytes that a batch may have. */
+  /** Returns the capacity of a batch in bytes. */
   static native int batchBytes(long handle) throws IOException;
 
   static native void put(long handle, byte[] records, int length, int[] partitions, int count) throws IOException;
@@ -38,10 +38,13 @@ final class NativeMapOutput {
   static native void putBig(long handle, byte[] record, int from, int keyLength, int valueLength, int partition)
       throws IOException;
 
-  /** Grows while there is progress. From any thread. */
+  /** Returns a number that grows while there is progress. Any thread may call it. */
   static native long ticks(long handle) throws IOException;
 
-  /** Writes the output file; then start, raw length and length in the file of each partition, behind the numbers above. */
+  /**
+   * Writes the output file. Returns the numbers above, then start, raw length and file length of each partition, in
+   * bytes.
+   */
   static native long[] finish(long handle, String path) throws IOException;
 
   static native void close(long handle);

@@ -24,20 +24,29 @@ import org.yunti.hadoop.report.TaskTime;
 import org.yunti.hadoop.report.TaskTime.Stage;
 
 /**
- * Map output through native code. Set
+ * Collector of map output in native code. Set this property and ship the jar; without the jar, tasks fail with
+ * ClassNotFoundException.
  *
  * <pre>
  *   mapreduce.job.map.output.collector.class =
  *       org.yunti.hadoop.collect.NativeMapOutputCollector,org.apache.hadoop.mapred.MapTask$MapOutputBuffer
  * </pre>
  *
- * and Hadoop takes its own collector wherever this one declines. Records are written to a batch as they come; native code sorts,
- * spills, merges and writes them. It takes the memory of {@code mapreduce.task.io.sort.mb} outside the Java heap.
+ * <p>If this collector declines, {@link #init} throws and Hadoop uses the next class of the list, its own collector.
+ * The counter {@code declined: REASON} of group {@code Yunti} has the reason: the key type with its comparator, a
+ * codec, an invalid setting, encrypted intermediate data, or an earlier attempt in which native code failed.
+ *
+ * <p>Records are collected in batches; native code sorts, spills, merges and writes them. Its memory of
+ * {@code mapreduce.task.io.sort.mb} MiB is outside the Java heap.
+ *
+ * <p>Errors: a wrong key or value class, a bad partition and a combiner's exceptions are reported as by Hadoop. A
+ * failure of native code is a {@link org.yunti.hadoop.NativeFailure}; the next attempt then runs Hadoop's own code
+ * ({@link org.yunti.hadoop.Fallback}).
  */
 public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(NativeMapOutputCollector.class);
 
-  /** What Hadoop's own collector keeps of a record beside its bytes. */
+  /** Bytes that Hadoop's own collector keeps per record besides its data. */
   private static final int META_BYTES = 16;
 
   private JobConf job;
@@ -48,13 +57,13 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   private int partitions;
 
   private long handle;
-  /** The combiner, if it is native; else {@code combiner} is, if there is one. */
+  /** Native combiner, or NONE; {@code combiner} is the Java one, or null. */
   private KnownSum sum;
 
   private CombineFeed<K, V> combiner;
   private RecordBatch batch;
   private int batchBytes;
-  /** The partition of each record of the batch. */
+  /** Partition of each record in the batch. */
   private int[] chosen;
   private int count;
 
@@ -62,7 +71,10 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
   private Counters.Counter byteCounter;
   private long bytes;
   private TaskTime time;
-  /** Set once a native call failed: it is thrown again, as in Hadoop's own collector, to a mapper that catches it and goes on. */
+  /**
+   * Failure of a native call. It is thrown again, as in Hadoop's own collector, to a mapper that catches it and
+   * continues.
+   */
   private IOException failure;
 
   @Override
@@ -72,7 +84,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
       begin(context);
       Verdict.nativeCode(reporter, "the output of " + task.getTaskID());
     } catch (Throwable e) {
-      // Anything else but an exception would end the task in place of trying the next collector.
+      // Any throwable other than an exception would end the task instead of trying the next collector.
       release();
       String reason = Verdict.declined(reporter, "the output of " + context.getMapTask().getTaskID(), e);
       throw e instanceof IOException io ? io : new IOException(reason, e);
@@ -121,7 +133,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     time.lap(Stage.JVM_START);
   }
 
-  /** What Hadoop's own collector would refuse is left to it. */
+  /** Declines settings that Hadoop's own collector refuses, so that Hadoop reports them. */
   private void checkSettings() throws Declined {
     float share = job.getFloat(JobContext.MAP_SORT_SPILL_PERCENT, 0.8f);
     if (share > 1 || share <= 0) {
@@ -133,7 +145,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     }
   }
 
-  /** Where Hadoop would spill: in each of the local directories that it names. */
+  /** Returns the directories in which Hadoop would spill, one for each of its local directories. */
   private String[] directories() throws IOException {
     return LocalDirectories.of(job, i -> files.getSpillFileForWrite(i, 1));
   }
@@ -162,7 +174,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     try {
       hadoop = writer.write(key, value, batch);
     } catch (IOException | RuntimeException | Error e) {
-      // Whatever was written of it is no record.
+      // Removes the incomplete record.
       batch.position(before);
       throw e;
     }
@@ -175,7 +187,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     recordCounter.increment(1);
   }
 
-  /** The batch is full: hands over what was before the record that begins at {@code start}. */
+  /** Passes a full batch to native code, up to the record that begins at {@code start}. */
   private void overflow(int start, int end, int partition) throws IOException {
     if (count > 0) {
       int last = batch.position();
@@ -266,7 +278,7 @@ public final class NativeMapOutputCollector<K, V> implements MapOutputCollector<
     return Fallback.failed(job, reporter, task.getTaskID(), why);
   }
 
-  /** Whether Hadoop's own collector would have met the combiner in its spilling thread, long before the end. */
+  /** Returns true if Hadoop's own collector would have run the combiner in its spill thread, long before the end. */
   private boolean hadoopHadSpilled() {
     long buffer = (long) job.getInt(MRJobConfig.IO_SORT_MB, MRJobConfig.DEFAULT_IO_SORT_MB) << 20;
     float share = job.getFloat(JobContext.MAP_SORT_SPILL_PERCENT, 0.8f);

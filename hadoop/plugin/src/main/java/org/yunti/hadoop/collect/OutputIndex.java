@@ -13,9 +13,12 @@ import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapred.SpillRecord;
 import org.apache.hadoop.mapreduce.TaskCounter;
 
-/** A map output file that native code writes, and its index, which Hadoop writes: both as ShuffleHandlers look for them. */
+/**
+ * Map output file that native code writes, and its index, which Hadoop writes. Both are where a ShuffleHandler expects
+ * them.
+ */
 public final class OutputIndex {
-  /** Others than the owner may read map output: the ShuffleHandler is another user. */
+  /** Group-readable, because the ShuffleHandler runs as another user. */
   private static final FsPermission PERMISSION = new FsPermission((short) 0640);
 
   private final JobConf job;
@@ -23,7 +26,7 @@ public final class OutputIndex {
   private final Path output;
   private final Path index;
 
-  /** Takes a place for about {@code expectedBytes}. */
+  /** Chooses a local disk with room for about {@code expectedBytes}. */
   public OutputIndex(JobConf job, MapOutputFile files, long expectedBytes) throws IOException {
     this.job = job;
     partitions = job.getNumReduceTasks();
@@ -32,12 +35,15 @@ public final class OutputIndex {
     new File(file()).getParentFile().mkdirs();
   }
 
-  /** The file that native code makes. */
+  /** Returns the path of the map output file. */
   public String file() {
     return output.toUri().getPath();
   }
 
-  /** Writes the index from start, raw length and length in the file of each partition, which begin at {@code at}. */
+  /**
+   * Writes the index. From {@code at} on, {@code numbers} has start, raw length and file length of each partition, in
+   * bytes.
+   */
   public void write(long[] numbers, int at, Reporter reporter) throws IOException {
     SpillRecord segments = new SpillRecord(partitions);
     for (int p = 0; p < partitions; p++, at += 3) {

@@ -8,7 +8,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 
 /**
- * Records on their way to native code, side by side in one array that is used again: no object and no native call a record.
+ * Batch of records for native code in one reused array: no object and no native call per record.
  *
  * <pre>
  *   | key length: u32 | value length: u32 | key | value | padding to 8 | ...      lengths little-endian
@@ -21,10 +21,13 @@ public final class RecordBatch extends OutputStream {
   private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
   private static final VarHandle HEADER = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
-  /** Room for large records stays: where all are, a new array for each would cost more than the record. */
+  /**
+   * Bytes of an array that is kept after large records. If all records are large, a new array for each would cost more
+   * than the record.
+   */
   private static final int KEPT_BYTES = 4 << 20;
 
-  /** An array may not be larger on every JVM. */
+  /** Bytes of the largest array that every JVM can allocate. */
   private static final int BYTES_MAX = Integer.MAX_VALUE - 16;
 
   private final DataOutputStream data = new DataOutputStream(this);
@@ -35,11 +38,12 @@ public final class RecordBatch extends OutputStream {
     bytes = new byte[capacity];
   }
 
-  /** For serializers: what is written there is appended here at once. */
+  /** Returns a stream for serializers that appends to this batch at once. */
   public DataOutputStream data() {
     return data;
   }
 
+  /** Returns the number of bytes used. */
   public int position() {
     return position;
   }
@@ -52,7 +56,7 @@ public final class RecordBatch extends OutputStream {
     position = to;
   }
 
-  /** Begins a record at a multiple of 8; returns where. */
+  /** Begins a record at the next multiple of 8; returns its offset. */
   int begin() {
     int start = (position + 7) & ~7;
     room(start - position + HEADER_BYTES);
@@ -67,7 +71,7 @@ public final class RecordBatch extends OutputStream {
     HEADER.set(bytes, start + 4, valueLength);
   }
 
-  /** Length of the batch up to a record that ends at {@code end}, padded. */
+  /** Returns the length of the batch up to a record that ends at {@code end}, padded to a multiple of 8. */
   int padded(int end) {
     int to = (end + 7) & ~7;
     if (to > bytes.length) {
@@ -76,13 +80,13 @@ public final class RecordBatch extends OutputStream {
     return to;
   }
 
-  /** Makes the record that began at {@code start} the first one. */
+  /** Moves the record that began at {@code start} to the front and drops the records before it. */
   void keepFrom(int start) {
     System.arraycopy(bytes, start, bytes, 0, position - start);
     position -= start;
   }
 
-  /** Gives back what a huge record took. */
+  /** Empties the batch and releases the memory of a huge record. */
   void shrink(int capacity) {
     position = 0;
     if (bytes.length > KEPT_BYTES) {
@@ -104,46 +108,51 @@ public final class RecordBatch extends OutputStream {
     bytes = Arrays.copyOf(bytes, (int) Math.min(BYTES_MAX, Math.max(need, 2L * bytes.length)));
   }
 
+  /** Appends bytes. */
   public void put(byte[] from, int offset, int length) {
     room(length);
     System.arraycopy(from, offset, bytes, position, length);
     position += length;
   }
 
+  /** Appends a byte. */
   public void putByte(byte b) {
     room(1);
     bytes[position++] = b;
   }
 
+  /** Appends two bytes, big-endian. */
   public void putShort(short n) {
     room(2);
     bytes[position++] = (byte) (n >> 8);
     bytes[position++] = (byte) n;
   }
 
-  /** Big-endian, as DataOutput has it. */
+  /** Appends four bytes, big-endian as in {@code DataOutput}. */
   public void putInt(int n) {
     room(4);
     INT.set(bytes, position, n);
     position += 4;
   }
 
+  /** Appends eight bytes, big-endian. */
   public void putLong(long n) {
     room(8);
     LONG.set(bytes, position, n);
     position += 8;
   }
 
-  /** Little-endian, as native code adds numbers. */
+  /** Appends eight bytes, little-endian as native code adds numbers. */
   void putSum(long n) {
     putLong(Long.reverseBytes(n));
   }
 
+  /** Overwrites the four bytes at {@code at}, big-endian. */
   public void setInt(int at, int n) {
     INT.set(bytes, at, n);
   }
 
-  /** A number of a record's header. */
+  /** Returns one of the two lengths in a record's header. */
   int header(int at) {
     return (int) HEADER.get(bytes, at);
   }

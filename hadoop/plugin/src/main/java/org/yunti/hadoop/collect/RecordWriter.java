@@ -8,14 +8,17 @@ import org.yunti.hadoop.key.KeyForm;
 import org.yunti.hadoop.key.KeyWriter;
 import org.yunti.hadoop.key.KeyWriters;
 
-/** Writes a job's map output records to batches: keys in normal form, values as Hadoop has them. One for each thread. */
+/**
+ * Writer of a job's map output records into batches: keys in normal form, values as Hadoop serialises them. Each thread
+ * has its own.
+ */
 public final class RecordWriter<K, V> {
   private final Class<K> keyClass;
   private final Class<V> valueClass;
   private final KeyWriter<K> keys;
   private ValueWriter<V> values;
 
-  /** Whose records they are: a wrong class is told as Hadoop tells it there. */
+  /** Origin of the records. It selects the message for a wrong class, which matches Hadoop's. */
   public enum From {
     MAPPER,
     COMBINER
@@ -23,7 +26,7 @@ public final class RecordWriter<K, V> {
 
   private final From from;
 
-  /** Declines what it cannot write. */
+  /** Throws {@link Declined} if native code lacks the key type with its comparator, or a class has no serializer. */
   @SuppressWarnings("unchecked")
   public RecordWriter(JobConf job, From from) throws IOException {
     this.from = from;
@@ -33,7 +36,7 @@ public final class RecordWriter<K, V> {
     values = ValueWriter.find(job, valueClass);
   }
 
-  /** From here on values are numbers that native code adds. */
+  /** Switches to values that native code adds. */
   void sum(KnownSum sum) {
     values =
         sum == KnownSum.INT
@@ -41,11 +44,12 @@ public final class RecordWriter<K, V> {
             : (value, to) -> to.putSum(((LongWritable) value).get());
   }
 
+  /** Returns the normal form of the keys. */
   public KeyForm keyForm() {
     return keys.form;
   }
 
-  /** Appends one record; returns the bytes that Hadoop has for its key and value. */
+  /** Appends one record; returns the bytes of its key and value in Hadoop's serialisation. */
   int write(K key, V value, RecordBatch to) throws IOException {
     if (key.getClass() != keyClass) {
       throw mismatch("key", keyClass, key);

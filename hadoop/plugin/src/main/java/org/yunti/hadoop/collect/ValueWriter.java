@@ -11,10 +11,11 @@ import org.apache.hadoop.io.serializer.Serializer;
 import org.apache.hadoop.mapred.JobConf;
 import org.yunti.hadoop.Declined;
 
-/** Writes values as Hadoop's serializers do; those of the commonest classes without a call through streams. */
+/** Writer of values in Hadoop's serialisation. The most common classes bypass streams. */
 interface ValueWriter<V> {
   void write(V value, RecordBatch to) throws IOException;
 
+  /** Returns the writer for a class. Throws {@link Declined} if the class has no serializer. */
   static <V> ValueWriter<V> find(JobConf job, Class<V> valueClass) throws IOException {
     if (valueClass == IntWritable.class) {
       return (value, batch) -> batch.putInt(((IntWritable) value).get());

@@ -1,8 +1,8 @@
 package org.yunti.hadoop.key;
 
 /**
- * How a key's own bytes come back from its normal form, whose bytes are in the order of the keys. The numbers are those of
- * {@code key.rs}, where each is described.
+ * Normal form of keys: bytes whose unsigned order is the order of the keys, and from which the key's own bytes can be
+ * rebuilt. {@code key.rs} defines the numbers and describes each form.
  */
 public enum KeyForm {
   SAME(0),

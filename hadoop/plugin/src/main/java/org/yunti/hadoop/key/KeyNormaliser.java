@@ -5,19 +5,20 @@ import java.io.IOException;
 import org.apache.hadoop.io.RawComparator;
 
 /**
- * For key types of your own: gives native code an order of bytes. Name your class in {@value #SETTING}; it needs a constructor
- * without arguments.
+ * Byte order of your own key type for native code. Name your class in {@value #SETTING}; it needs a public constructor
+ * without arguments. If construction fails, the task declines and stock code runs.
  *
- * <p>Keys that the comparator calls equal must have the same normal form, and no normal form may be the beginning of another one
- * unless that key comes first: numbers big-endian with the sign bit turned, strings ended by a zero byte or last.
+ * <p>Keys that the comparator calls equal must have the same normal form. A normal form may begin another one only if
+ * its key sorts first. Write numbers big-endian with the sign bit inverted; end strings with a zero byte, or write them
+ * last.
  */
 public interface KeyNormaliser<K> {
-  /** Class names, separated by commas. */
+  /** Job setting: class names, separated by commas. */
   String SETTING = "yunti.hadoop.key.normalisers";
 
-  /** Whether it gives the order of this comparator for keys of this class. */
+  /** Returns true if this normaliser gives the order of {@code comparator} for keys of {@code keyClass}. */
   boolean serves(Class<?> keyClass, RawComparator<?> comparator);
 
-  /** Writes the normal form of a key: comparing these bytes, unsigned, is comparing the keys. */
+  /** Writes the normal form of a key. Comparing these bytes, unsigned, must give the result of comparing the keys. */
   void normalise(K key, DataOutput to) throws IOException;
 }

@@ -3,17 +3,18 @@ package org.yunti.hadoop.key;
 import java.io.IOException;
 import org.yunti.hadoop.collect.RecordBatch;
 
-/** Writes keys in normal form. */
+/** Writer of keys in normal form. */
 public abstract class KeyWriter<K> {
+  /** Normal form that {@link #write} produces. */
   public final KeyForm form;
 
   protected KeyWriter(KeyForm form) {
     this.form = form;
   }
 
-  /** Appends the normal form of a key; returns how many bytes Hadoop has for it. */
+  /** Appends the normal form of a key; returns the bytes of the key in Hadoop's serialisation. */
   public abstract int write(K key, RecordBatch to) throws IOException;
 
-  /** Appends what goes before the value: nothing but for keys that are carried. */
+  /** Appends the bytes that precede the value: none except for carried keys. */
   public void writeCarried(RecordBatch to) throws IOException {}
 }

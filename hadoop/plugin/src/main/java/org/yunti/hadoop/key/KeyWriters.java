@@ -24,15 +24,18 @@ import org.apache.hadoop.mapred.JobConf;
 import org.yunti.hadoop.Declined;
 import org.yunti.hadoop.collect.RecordBatch;
 
-/** Finds the writer for a job's keys: by their class and by the comparator that sorts them, both exactly. */
+/** Lookup of the writer for a job's keys: key class and comparator must both match exactly. */
 public final class KeyWriters {
   private KeyWriters() {}
 
-  /** The writer for keys of this class in the order of this comparator. */
+  /**
+   * Returns the writer for keys of this class in the order of this comparator. Throws {@link org.yunti.hadoop.Declined}
+   * if there is none.
+   */
   @SuppressWarnings({"unchecked", "rawtypes"})
   public static <K> KeyWriter<K> find(JobConf job, Class<K> keyClass, RawComparator<?> comparator) throws IOException {
     if (!SortSetting.sorts(job)) {
-      return new Carried<>(new SortSetting.Unordered<>(), serializer(job, keyClass));
+      return new CarriedWriter<>(new SortSetting.Unordered<>(), serializer(job, keyClass));
     }
     for (Class<?> named : job.getClasses(KeyNormaliser.SETTING)) {
       KeyNormaliser<K> normaliser;
@@ -42,7 +45,7 @@ public final class KeyWriters {
         throw new Declined("key normaliser " + named.getName() + ": " + e, e);
       }
       if (normaliser.serves(keyClass, comparator)) {
-        return new Carried<>(normaliser, serializer(job, keyClass));
+        return new CarriedWriter<>(normaliser, serializer(job, keyClass));
       }
     }
     KeyWriter<?> writer = known(keyClass, comparator.getClass());
@@ -62,57 +65,57 @@ public final class KeyWriters {
 
   private static KeyWriter<?> known(Class<?> keyClass, Class<?> comparator) {
     if (keyClass == Text.class && comparator == Text.Comparator.class) {
-      return new OfText();
+      return new TextWriter();
     }
     if (keyClass == BytesWritable.class && comparator == BytesWritable.Comparator.class) {
-      return new OfBytes();
+      return new BytesWriter();
     }
     if (keyClass == IntWritable.class && comparator == IntWritable.Comparator.class) {
-      return new OfInt();
+      return new IntWriter();
     }
     if (keyClass == LongWritable.class && comparator == LongWritable.Comparator.class) {
-      return new OfLong(KeyForm.SIGNED, Long.MIN_VALUE);
+      return new LongWriter(KeyForm.SIGNED, Long.MIN_VALUE);
     }
     if (keyClass == LongWritable.class && comparator == LongWritable.DecreasingComparator.class) {
-      // Minimum turns the sign bit; all bits but that one are turned beside.
-      return new OfLong(KeyForm.SIGNED_DOWN, Long.MAX_VALUE);
+      // Long.MIN_VALUE would invert the sign bit; the descending order inverts all other bits instead.
+      return new LongWriter(KeyForm.SIGNED_DOWN, Long.MAX_VALUE);
     }
     if (keyClass == ShortWritable.class && comparator == ShortWritable.Comparator.class) {
-      return new OfShort();
+      return new ShortWriter();
     }
     if (keyClass == ByteWritable.class && comparator == ByteWritable.Comparator.class) {
-      return new OfByte();
+      return new ByteWriter();
     }
     if (keyClass == BooleanWritable.class && comparator == BooleanWritable.Comparator.class) {
-      return new OfBoolean();
+      return new BooleanWriter();
     }
     if (keyClass == FloatWritable.class && comparator == FloatWritable.Comparator.class) {
-      return new OfFloat();
+      return new FloatWriter();
     }
     if (keyClass == DoubleWritable.class && comparator == DoubleWritable.Comparator.class) {
-      return new OfDouble();
+      return new DoubleWriter();
     }
     if (keyClass == MD5Hash.class && comparator == MD5Hash.Comparator.class) {
-      return new OfHash();
+      return new HashWriter();
     }
     if (keyClass == NullWritable.class && comparator == NullWritable.Comparator.class) {
-      return new OfNull();
+      return new NullWriter();
     }
-    if (OfUtf8.serves(keyClass, comparator)) {
-      return new OfUtf8();
+    if (Utf8Writer.serves(keyClass, comparator)) {
+      return new Utf8Writer();
     }
-    // These have no comparator of their own: the general one reads both keys and asks them.
+    // Types without a registered comparator: WritableComparator reads both keys and calls compareTo.
     if (keyClass == VIntWritable.class && comparator == WritableComparator.class) {
-      return new OfVInt();
+      return new VIntWriter();
     }
     if (keyClass == VLongWritable.class && comparator == WritableComparator.class) {
-      return new OfVLong();
+      return new VLongWriter();
     }
     return null;
   }
 
-  private static final class OfText extends KeyWriter<Text> {
-    OfText() {
+  private static final class TextWriter extends KeyWriter<Text> {
+    TextWriter() {
       super(KeyForm.TEXT);
     }
 
@@ -124,8 +127,8 @@ public final class KeyWriters {
     }
   }
 
-  private static final class OfBytes extends KeyWriter<BytesWritable> {
-    OfBytes() {
+  private static final class BytesWriter extends KeyWriter<BytesWritable> {
+    BytesWriter() {
       super(KeyForm.BYTES);
     }
 
@@ -136,10 +139,10 @@ public final class KeyWriters {
     }
   }
 
-  /** Hadoop 0.x had it for strings, and still does. */
+  /** Writer of Hadoop's legacy string class, which exists since 0.x. */
   @SuppressWarnings("deprecation")
-  private static final class OfUtf8 extends KeyWriter<org.apache.hadoop.io.UTF8> {
-    OfUtf8() {
+  private static final class Utf8Writer extends KeyWriter<org.apache.hadoop.io.UTF8> {
+    Utf8Writer() {
       super(KeyForm.UTF8);
     }
 
@@ -154,8 +157,8 @@ public final class KeyWriters {
     }
   }
 
-  private static final class OfInt extends KeyWriter<IntWritable> {
-    OfInt() {
+  private static final class IntWriter extends KeyWriter<IntWritable> {
+    IntWriter() {
       super(KeyForm.SIGNED);
     }
 
@@ -166,10 +169,10 @@ public final class KeyWriters {
     }
   }
 
-  private static final class OfLong extends KeyWriter<LongWritable> {
+  private static final class LongWriter extends KeyWriter<LongWritable> {
     private final long turn;
 
-    OfLong(KeyForm form, long turn) {
+    LongWriter(KeyForm form, long turn) {
       super(form);
       this.turn = turn;
     }
@@ -181,8 +184,8 @@ public final class KeyWriters {
     }
   }
 
-  private static final class OfShort extends KeyWriter<ShortWritable> {
-    OfShort() {
+  private static final class ShortWriter extends KeyWriter<ShortWritable> {
+    ShortWriter() {
       super(KeyForm.SIGNED);
     }
 
@@ -193,8 +196,8 @@ public final class KeyWriters {
     }
   }
 
-  private static final class OfByte extends KeyWriter<ByteWritable> {
-    OfByte() {
+  private static final class ByteWriter extends KeyWriter<ByteWritable> {
+    ByteWriter() {
       super(KeyForm.SIGNED);
     }
 
@@ -205,8 +208,8 @@ public final class KeyWriters {
     }
   }
 
-  private static final class OfBoolean extends KeyWriter<BooleanWritable> {
-    OfBoolean() {
+  private static final class BooleanWriter extends KeyWriter<BooleanWritable> {
+    BooleanWriter() {
       super(KeyForm.SAME);
     }
 
@@ -217,22 +220,22 @@ public final class KeyWriters {
     }
   }
 
-  private static final class OfFloat extends KeyWriter<FloatWritable> {
-    OfFloat() {
+  private static final class FloatWriter extends KeyWriter<FloatWritable> {
+    FloatWriter() {
       super(KeyForm.FLOAT);
     }
 
     @Override
     public int write(FloatWritable key, RecordBatch to) {
-      // As DataOutput.writeFloat: all NaNs are one.
+      // Maps all NaNs to one value, as DataOutput.writeFloat does.
       int bits = Float.floatToIntBits(key.get());
       to.putInt(bits < 0 ? ~bits : bits ^ Integer.MIN_VALUE);
       return 4;
     }
   }
 
-  private static final class OfDouble extends KeyWriter<DoubleWritable> {
-    OfDouble() {
+  private static final class DoubleWriter extends KeyWriter<DoubleWritable> {
+    DoubleWriter() {
       super(KeyForm.FLOAT);
     }
 
@@ -244,8 +247,8 @@ public final class KeyWriters {
     }
   }
 
-  private static final class OfHash extends KeyWriter<MD5Hash> {
-    OfHash() {
+  private static final class HashWriter extends KeyWriter<MD5Hash> {
+    HashWriter() {
       super(KeyForm.SAME);
     }
 
@@ -256,8 +259,8 @@ public final class KeyWriters {
     }
   }
 
-  private static final class OfNull extends KeyWriter<NullWritable> {
-    OfNull() {
+  private static final class NullWriter extends KeyWriter<NullWritable> {
+    NullWriter() {
       super(KeyForm.SAME);
     }
 
@@ -267,8 +270,8 @@ public final class KeyWriters {
     }
   }
 
-  private static final class OfVInt extends KeyWriter<VIntWritable> {
-    OfVInt() {
+  private static final class VIntWriter extends KeyWriter<VIntWritable> {
+    VIntWriter() {
       super(KeyForm.VINT);
     }
 
@@ -279,8 +282,8 @@ public final class KeyWriters {
     }
   }
 
-  private static final class OfVLong extends KeyWriter<VLongWritable> {
-    OfVLong() {
+  private static final class VLongWriter extends KeyWriter<VLongWritable> {
+    VLongWriter() {
       super(KeyForm.VINT);
     }
 
@@ -291,15 +294,15 @@ public final class KeyWriters {
     }
   }
 
-  /** A key of the user's own: its bytes go before the value. */
-  private static final class Carried<K> extends KeyWriter<K> {
+  /** Writer of user-defined keys: the key's own bytes precede the value. */
+  private static final class CarriedWriter<K> extends KeyWriter<K> {
     private static final int LENGTH_BYTES = 4;
 
     private final KeyNormaliser<K> normaliser;
     private final Serializer<K> serializer;
     private K key;
 
-    Carried(KeyNormaliser<K> normaliser, Serializer<K> serializer) {
+    CarriedWriter(KeyNormaliser<K> normaliser, Serializer<K> serializer) {
       super(KeyForm.CARRIED);
       this.normaliser = normaliser;
       this.serializer = serializer;
@@ -311,7 +314,7 @@ public final class KeyWriters {
     public int write(K key, RecordBatch to) throws IOException {
       this.key = key;
       normaliser.normalise(key, to.data());
-      // Hadoop has no length there; its key is counted where it is carried.
+      // The length field is not in Hadoop's serialisation; writeCarried's bytes count the key itself.
       return -LENGTH_BYTES;
     }
 

@@ -5,7 +5,7 @@ import org.apache.hadoop.mapred.InputSplit;
 import org.apache.hadoop.mapred.Reporter;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
-/** What a format of the old API tells, told to the task that it is in. */
+/** Reporter of the old API that forwards to a task's context. */
 final class ContextReporter implements Reporter {
   private final TaskAttemptContext context;
   private final InputSplit split;
@@ -35,7 +35,7 @@ final class ContextReporter implements Reporter {
     context.getCounter(group, counter).increment(amount);
   }
 
-  /** None: the classes of the two APIs have nothing in common. Hadoop's null reporter answers the same. */
+  /** Returns null, as Hadoop's null reporter does: the counter classes of the two APIs are unrelated. */
   @Override
   public Counters.Counter getCounter(Enum<?> name) {
     return null;

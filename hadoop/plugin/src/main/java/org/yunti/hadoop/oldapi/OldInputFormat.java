@@ -11,9 +11,12 @@ import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.hadoop.util.ReflectionUtils;
 
-/** An input format of the API {@code org.apache.hadoop.mapred} in a job of the other one. */
+/**
+ * Adapter of an input format of the API {@code org.apache.hadoop.mapred} for jobs of the API {@code
+ * org.apache.hadoop.mapreduce}.
+ */
 public final class OldInputFormat extends org.apache.hadoop.mapreduce.InputFormat<Object, Object> {
-  /** Its class. */
+  /** Setting: class name of the old input format. */
   public static final String SETTING = "yunti.hadoop.old.input.format";
 
   private static InputFormat<Object, Object> format(JobConf conf) {
@@ -74,7 +77,7 @@ public final class OldInputFormat extends org.apache.hadoop.mapreduce.InputForma
 
     @Override
     public void close() throws IOException {
-      // A task that could not open its split closes it all the same.
+      // Hadoop also closes the reader of a task that could not open its split.
       if (reader != null) {
         reader.close();
       }

@@ -14,11 +14,12 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter;
 import org.apache.hadoop.util.ReflectionUtils;
 
 /**
- * An output format of the API {@code org.apache.hadoop.mapred} in a job of the other one. Its files are called part-00000, as in that API,
- * and are committed by Hadoop's committer for files.
+ * Adapter of an output format of the API {@code org.apache.hadoop.mapred} for jobs of the API {@code
+ * org.apache.hadoop.mapreduce}. Files are named part-00000, as in the old API. Hadoop's FileOutputCommitter commits
+ * them; a job with another committer fails.
  */
 public final class OldOutputFormat extends org.apache.hadoop.mapreduce.OutputFormat<Object, Object> {
-  /** Its class. */
+  /** Setting: class name of the old output format. */
   public static final String SETTING = "yunti.hadoop.old.output.format";
 
   private FileOutputCommitter committer;
@@ -35,7 +36,7 @@ public final class OldOutputFormat extends org.apache.hadoop.mapreduce.OutputFor
     JobConf conf = new JobConf(context.getConfiguration());
     Class<?> own = conf.getOutputCommitter().getClass();
     if (own != org.apache.hadoop.mapred.FileOutputCommitter.class) {
-      throw new IOException("Yunti: output formats of the old API are committed as files are, not by " + own.getName());
+      throw new IOException("Yunti: an output format of the old API needs the FileOutputCommitter, not " + own.getName());
     }
     format(conf).checkOutputSpecs(FileSystem.get(conf), conf);
   }
@@ -54,7 +55,7 @@ public final class OldOutputFormat extends org.apache.hadoop.mapreduce.OutputFor
     JobConf conf = new JobConf(context.getConfiguration());
     Path work = ((FileOutputCommitter) getOutputCommitter(context)).getWorkPath();
     if (work != null) {
-      // Where formats of files ask for their directory.
+      // File formats of the old API read their directory from this setting.
       conf.set(JobContext.TASK_OUTPUT_DIR, work.toString());
     }
     String name = String.format("part-%05d", context.getTaskAttemptID().getTaskID().getId());

@@ -11,12 +11,12 @@ import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.util.ReflectionUtils;
 
-/** A split of the old API: its class, and what it writes. */
+/** Split of the old API inside one of the new API. Serialised form: its class name, then its own bytes. */
 public final class OldSplit extends InputSplit implements Writable, Configurable {
   private final Configured configured = new Configured();
   private org.apache.hadoop.mapred.InputSplit split;
 
-  /** For Hadoop, which reads it then. */
+  /** Constructor for Hadoop, which calls {@link #readFields} next. */
   public OldSplit() {}
 
   OldSplit(org.apache.hadoop.mapred.InputSplit split) {
@@ -50,7 +50,7 @@ public final class OldSplit extends InputSplit implements Writable, Configurable
       Class<?> of = getConf().getClassByName(name);
       split = (org.apache.hadoop.mapred.InputSplit) ReflectionUtils.newInstance(of, getConf());
     } catch (ClassNotFoundException e) {
-      throw new IOException("Yunti: there is no class " + name + " of a split", e);
+      throw new IOException("Yunti: there is no split class " + name + " on the class path", e);
     }
     split.readFields(in);
   }

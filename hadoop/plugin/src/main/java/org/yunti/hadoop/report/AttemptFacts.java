@@ -13,8 +13,9 @@ import org.apache.hadoop.mapreduce.TaskReport;
 import org.apache.hadoop.mapreduce.TaskType;
 
 /**
- * One attempt of a task. Times are the application master's: {@code start}, {@code shuffled} and {@code merged} in milliseconds since
- * 1970, the latter two 0 where nobody knows them. No counters: it did not succeed.
+ * Facts of one task attempt, with times from the application master. {@code start}, {@code shuffled} and {@code merged}
+ * are milliseconds since 1970; the last two are 0 if unknown. {@code elapsed} is in milliseconds. {@code counters} is
+ * null for an attempt that did not succeed.
  */
 record AttemptFacts(
     String id,
@@ -29,8 +30,9 @@ record AttemptFacts(
   private static final int EVENTS_AT_ONCE = 1000;
 
   /**
-   * The successful attempts, from what every client may ask. Of a task with several it says when the first one began and the last one
-   * ended, and of attempts that were lost it tells no time: then there is null if {@code complete}.
+   * Returns the successful attempts, from reports that every client may request. For a task with several attempts, a
+   * report has only the start of the first and the end of the last. Reports lack the times of lost attempts; if {@code
+   * complete} and there are any, returns null.
    */
   static List<AttemptFacts> ofReports(Job job, boolean complete) throws IOException, InterruptedException {
     Map<String, TaskReport> tasks = new HashMap<>();

@@ -26,14 +26,14 @@ import org.apache.hadoop.yarn.client.api.YarnClient;
 import org.apache.hadoop.yarn.exceptions.YarnException;
 
 /**
- * What the cluster knows of a job that is done, as one JSON document (docs/formats/job-facts.md), from which {@code yunti report} makes
- * the report: the rules of the report are the engine's, and here are none.
+ * Facts of a finished job, as one JSON document (docs/formats/job-facts.md). {@code yunti report} renders the report
+ * from it: all rules of the report are in the engine.
  */
 final class JobFacts {
   private static final String FORMAT = "yunti-job-facts/1";
 
-  /** Of each attempt's counters, only these and the times are told. */
-  private static final Set<TaskCounter> OF_ATTEMPTS =
+  /** Counters written for each attempt, besides the times. */
+  private static final Set<TaskCounter> ATTEMPT_COUNTERS =
       Set.of(
           TaskCounter.CPU_MILLISECONDS,
           TaskCounter.GC_TIME_MILLIS,
@@ -63,8 +63,9 @@ final class JobFacts {
   }
 
   /**
-   * Of a job that this client submitted at {@code submitted}, by its own clock, and has seen ending. What the application master tells
-   * in its last seconds is enough, if each task had one attempt.
+   * Returns the facts of a job that this client submitted and saw ending. {@code submitted} is the client's clock, in
+   * milliseconds since 1970. If each task had one attempt, the application master's last reports suffice; otherwise the
+   * history is read.
    */
   static JobFacts ofSubmitted(Job job, long submitted) throws IOException, InterruptedException {
     List<AttemptFacts> attempts = AttemptFacts.ofReports(job, true);
@@ -80,7 +81,7 @@ final class JobFacts {
             status.getFinishTime());
   }
 
-  /** Of any job that is done. */
+  /** Returns the facts of any finished job, from its history or, if unreadable, from the reports. */
   static JobFacts ofHistory(Job job) throws IOException, InterruptedException {
     JobHistory history = JobHistory.read(job);
     if (history == null) {
@@ -93,7 +94,7 @@ final class JobFacts {
         job, history.conf(), job.getStatus(), history.attempts(), history.submitted(), history.finished());
   }
 
-  /** Writes the document; {@code before}: of the jobs before this one in a chain. */
+  /** Writes the document; {@code before} has the facts of the earlier jobs of a chain. */
   void write(File file, List<JobFacts> before) throws IOException {
     try (JsonGenerator out = new JsonFactory().createGenerator(file, JsonEncoding.UTF8)) {
       write(out, before);
@@ -131,7 +132,7 @@ final class JobFacts {
     out.writeEndObject();
   }
 
-  /** What the nodes offer now: a cluster does not remember what it was. */
+  /** Writes the present resources of the nodes: a cluster does not record past ones. */
   private static void writeCluster(JsonGenerator out, Configuration conf) throws IOException {
     List<NodeReport> nodes = new ArrayList<>();
     if (MRConfig.YARN_FRAMEWORK_NAME.equals(conf.get(MRConfig.FRAMEWORK_NAME))) {
@@ -177,7 +178,7 @@ final class JobFacts {
     out.writeObjectFieldStart("counters");
     if (attempt.counters() != null) {
       for (TaskCounter name : TaskCounter.values()) {
-        if (OF_ATTEMPTS.contains(name)) {
+        if (ATTEMPT_COUNTERS.contains(name)) {
           out.writeNumberField(name.name(), Math.max(0, attempt.counters().findCounter(name).getValue()));
         }
       }

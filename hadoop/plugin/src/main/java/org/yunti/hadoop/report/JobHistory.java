@@ -17,13 +17,16 @@ import org.apache.hadoop.mapreduce.jobhistory.JobHistoryParser.TaskAttemptInfo;
 import org.apache.hadoop.mapreduce.jobhistory.JobHistoryParser.TaskInfo;
 import org.apache.hadoop.security.AccessControlException;
 
-/** The history file of a job, as {@code mapred job -history} reads it, and the job's configuration that lies beside it. */
+/** History file of a job, as {@code mapred job -history} reads it, and the job's configuration beside it. */
 record JobHistory(List<AttemptFacts> attempts, long submitted, long finished, Configuration conf) {
   private static final long PERIOD_MS = 250;
-  /** An application master answers for a job for a few seconds after its end, and does not know where the history will be. */
+  /**
+   * Milliseconds to wait for the history: for a few seconds after its job, an application master answers without its
+   * address.
+   */
   private static final long WAIT_MS = 15_000;
 
-  /** Null where there is none that this user may read. */
+  /** Reads the history of a job. Returns null if there is none that this user may read. */
   static JobHistory read(Job job) throws IOException, InterruptedException {
     for (long waited = 0; ; waited += PERIOD_MS) {
       String url = job.getHistoryUrl();
@@ -40,7 +43,7 @@ record JobHistory(List<AttemptFacts> attempts, long submitted, long finished, Co
         } catch (AccessControlException e) {
           return null;
         } catch (FileNotFoundException e) {
-          // The history server has moved it meanwhile, and knows where to.
+          // The history server has moved the file and knows its new address.
           if (waited >= WAIT_MS) {
             return null;
           }
@@ -65,14 +68,14 @@ record JobHistory(List<AttemptFacts> attempts, long submitted, long finished, Co
 
   private static AttemptFacts of(TaskAttemptInfo attempt) {
     boolean succeeded = "SUCCEEDED".equals(attempt.getTaskStatus());
-    // Where the application master ended before the attempt did, nobody wrote down its end.
+    // If the application master ended before the attempt, its end was not recorded.
     long end = Math.max(attempt.getStartTime(), attempt.getFinishTime());
     String node = attempt.getHostname() == null ? "" : attempt.getHostname();
     return new AttemptFacts(
         attempt.getAttemptId().toString(),
         attempt.getTaskType() == TaskType.MAP,
         attempt.getTaskStatus() == null ? "killed" : attempt.getTaskStatus(),
-        // A rack stands before it.
+        // The rack precedes the host.
         node.substring(node.lastIndexOf('/') + 1),
         attempt.getStartTime(),
         end - attempt.getStartTime(),

@@ -11,7 +11,7 @@ import org.apache.hadoop.mapreduce.JobID;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
-/** `yunti hadoop report`: the facts of a job that is done, in a file. */
+/** {@code yunti hadoop report}: writes the facts of a finished job to a file. Arguments: job id, file. */
 public final class ReportJob extends Configured implements Tool {
   private static final int USAGE = 2;
   private static final int INPUT = 3;
@@ -23,13 +23,13 @@ public final class ReportJob extends Configured implements Tool {
   @Override
   public int run(String[] arguments) throws Exception {
     if (arguments.length != 2) {
-      return fail(USAGE, "a job and a file are needed");
+      return fail(USAGE, "JOB_ID and FILE are required");
     }
     JobID id;
     try {
       id = JobID.forName(arguments[0]);
     } catch (IllegalArgumentException e) {
-      return fail(USAGE, "this is no job: " + arguments[0] + ": write job_TIMESTAMP_NUMBER; mapred job -list all has them");
+      return fail(USAGE, "this is no job: " + arguments[0] + ": write job_TIMESTAMP_NUMBER; mapred job -list all prints them");
     }
     Cluster cluster = new Cluster(getConf());
     try {
@@ -38,7 +38,7 @@ public final class ReportJob extends Configured implements Tool {
         return unknown(id);
       }
       if (!job.isComplete()) {
-        return fail(INPUT, "the job is not done yet: " + id + ": ask again when it is");
+        return fail(INPUT, "the job has not finished yet: " + id + ": try again after its end");
       }
       JobFacts.ofHistory(job).write(new File(arguments[1]), List.of());
       return 0;

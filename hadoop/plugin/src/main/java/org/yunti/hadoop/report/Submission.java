@@ -10,25 +10,31 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.util.ShutdownHookManager;
 
-/** Jobs that this client submits, one after the other, and the report of the last one. Call order: {@link #run} for each, {@link #report}. */
+/**
+ * Jobs that this client submits in sequence, and the report of the last one. Call order: {@link #run} for each job,
+ * then {@link #report}.
+ */
 public final class Submission {
-  /** Before file systems are closed (10). */
+  /** Priority of the shutdown hook: before the one that closes file systems (10). */
   private static final int KILL_PRIORITY = 50;
 
   private static final int SUBMIT_TRIES = 30;
   private static final int SUBMIT_WAIT_MS = 100;
 
-  /** Of the jobs that are done, asked for at once: a cluster without a history server forgets a job when its application master ends. */
+  /**
+   * Facts of the finished jobs, collected at once: without a history server, a cluster forgets a job when its
+   * application master ends.
+   */
   private final List<JobFacts> facts = new ArrayList<>();
 
   private final boolean reported;
 
-  /** {@code reported}: whether facts are wanted. */
+  /** {@code reported}: true to collect facts. */
   public Submission(boolean reported) {
     this.reported = reported;
   }
 
-  /** Submits a job and waits for it; whether it was successful. A job is not lost for want of a report. */
+  /** Submits a job and waits for it; returns true if it succeeded. A failure to collect facts does not fail the job. */
   public boolean run(Job job) throws IOException, InterruptedException, ClassNotFoundException {
     long now = System.currentTimeMillis();
     Runnable killer = () -> kill(job);
@@ -43,7 +49,7 @@ public final class Submission {
       try {
         facts.add(JobFacts.ofSubmitted(job, now));
       } catch (IOException | RuntimeException e) {
-        // What is told ends with the last job, and has no gap.
+        // A report covers all jobs up to the last one, or none.
         facts.clear();
         unreported(e);
       }
@@ -52,8 +58,8 @@ public final class Submission {
   }
 
   /**
-   * Leaves the facts of the last job, with those of the others, in the file {@code into}, and the report that {@code program} (the
-   * command line of Yunti) makes of them in the output directory.
+   * Writes the facts of the last job and of the earlier ones to the file {@code into}. {@code program} (the command
+   * line of Yunti) renders the report from it; the report is stored in the output directory.
    */
   public void report(Job last, Path output, String into, String program) throws InterruptedException {
     if (!reported || facts.isEmpty()) {
@@ -63,7 +69,7 @@ public final class Submission {
       int before = facts.size() - 1;
       facts.get(before).write(new File(into), facts.subList(0, before));
       FileSystem files = output.getFileSystem(last.getConfiguration());
-      // A writer of Java's may have put the records anywhere.
+      // A Java writer may have put the records elsewhere.
       if (program != null && files.exists(output)) {
         leave(files, new Path(output, "_yunti/report.json"), into, program);
       }
@@ -76,10 +82,10 @@ public final class Submission {
     System.err.println("yunti: the job is done, but has no report: " + e);
   }
 
-  /** Whoever ends this client does not want the job any more. */
+  /** Kills the job when this client is cancelled. */
   private static void kill(Job job) {
     try {
-      // It may be on its way to the cluster.
+      // The submission may still be under way.
       for (int i = 0; i < SUBMIT_TRIES && job.getJobID() == null; i++) {
         Thread.sleep(SUBMIT_WAIT_MS);
       }

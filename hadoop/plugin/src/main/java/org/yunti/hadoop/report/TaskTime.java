@@ -17,64 +17,67 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The stopwatch of one task attempt. What it measured becomes counters when the task ends: the stages, which lie side by side in time,
- * and their frame, {@code TOTAL}. Stages of native tasks, and the parts of Java tasks that native code alone can tell apart, are
- * measured there (task.rs of the engine) and counted in the same group.
+ * Stopwatch of one task attempt. At the end of the task its times become counters: disjoint stages, and their frame,
+ * {@code TOTAL}. Native code measures the stages of native tasks, and parts of Java tasks that only it can separate
+ * (task.rs of the engine). These are counted in the same group.
  *
- * <p>Clocks are read once a batch of records, never once a record.
+ * <p>Clocks are read once per batch of records, never once per record.
  */
 public final class TaskTime {
-  /** The group of the counters. */
+  /** Counter group. */
   public static final String COUNTERS = "Yunti time, ms";
 
-  /** Whether they are counted. False: for a job that itself has nearly as many counters as {@code mapreduce.job.counters.max} allows. */
+  /**
+   * Job setting, default true. Turn it off for a job with nearly as many counters as {@code mapreduce.job.counters.max}
+   * allows.
+   */
   static final String SETTING = "yunti.hadoop.times";
 
-  /** What a counter measures. */
+  /** Stage that a counter measures. */
   public enum Stage {
-    /** From the start of the JVM until records can flow. */
+    /** Time from the start of the JVM until records can flow. */
     JVM_START,
     MAP,
     COLLECT,
     SPILL,
     SORT,
-    /** Until the last map output is there; waiting for map tasks that run yet is a part of it. */
+    /** Time until the last map output is fetched, including the wait for running map tasks. */
     SHUFFLE,
     MERGE,
     REDUCE,
     WRITE,
-    /** From the start of the JVM to the end of the task. */
+    /** Time from the start of the JVM to the end of the task. */
     TOTAL,
     /** Processor time of the JVM since its start. */
     CPU
   }
 
   private static final long HALF_MS = 500_000;
-  /** Of /proc/self/stat, behind the program's name; the system time is next. */
+  /** Index of the user time in /proc/self/stat, counted after the program's name; the system time follows it. */
   private static final int USER_TIME = 11;
-  /** Linux counts in hundredths of a second for programs, on every platform of ours. */
+  /** Nanoseconds of a clock tick: Linux reports process times in hundredths of a second on all supported platforms. */
   private static final long TICK_NS = 10_000_000;
 
   private static final Logger LOG = LoggerFactory.getLogger(TaskTime.class);
 
-  /** By their names within the group. */
+  /** Lookup of a counter by its name within the group. */
   private final Function<String, Counter> counters;
 
   private final boolean counted;
   private final Map<Stage, Long> sums = new EnumMap<>(Stage.class);
   private final long begin;
   private long last;
-  /** Of the lap that goes on, what other stages have of it. */
+  /** Nanoseconds of the current lap that belong to other stages. */
   private long within;
 
   private boolean ended;
 
-  /** Begins with {@link Stage#JVM_START}, which {@link #lap} ends. */
+  /** Starts the stopwatch in {@link Stage#JVM_START}, which {@link #lap} ends. */
   public TaskTime(Reporter reporter, Configuration conf) {
     this(name -> reporter.getCounter(COUNTERS, name), conf);
   }
 
-  /** The same of a task whose counters come from elsewhere. */
+  /** Starts the stopwatch of a task without a reporter. */
   public TaskTime(Function<String, Counter> counters, Configuration conf) {
     this.counters = counters;
     counted = conf.getBoolean(SETTING, true);
@@ -82,19 +85,22 @@ public final class TaskTime {
     last = begin;
   }
 
-  /** What the counters of an attempt say that it took; 0: nothing. */
+  /** Returns the total time of an attempt in milliseconds from its counters; 0 if unknown. */
   static long total(Counters counters) {
     return counters == null ? 0 : counters.findCounter(COUNTERS, Stage.TOTAL.name()).getValue();
   }
 
-  /** Time of a stage that no stopwatch is at. */
+  /** Counts the time of a stage that is measured without a stopwatch. */
   public static void count(Function<String, Counter> counters, Stage stage, long ns) {
     if (ns >= HALF_MS) {
       counters.apply(stage.name()).increment(Math.round(ns / 1e6));
     }
   }
 
-  /** Whether the JVM was started for this task: one within an application master or a local job has others in it too. */
+  /**
+   * Returns true if the JVM was started for this task. The JVM of an application master or a local job also runs
+   * others.
+   */
   private static boolean ownsJvm() {
     return System.getProperty("sun.java.command", "").startsWith("org.apache.hadoop.mapred.YarnChild");
   }
@@ -103,7 +109,7 @@ public final class TaskTime {
     return ManagementFactory.getRuntimeMXBean().getUptime();
   }
 
-  /** What went by since the last lap belongs to {@code stage}, but for what {@link #within} has told. */
+  /** Ends a lap: the time since the last one belongs to {@code stage}, except the time given to {@link #within}. */
   public synchronized void lap(Stage stage) {
     long now = System.nanoTime();
     if (stage != Stage.JVM_START || ownsJvm()) {
@@ -113,7 +119,7 @@ public final class TaskTime {
     within = 0;
   }
 
-  /** Time of another stage within the present lap; of any thread. */
+  /** Attributes a part of the current lap to another stage. Any thread may call it. */
   public synchronized void within(Stage stage, long ns) {
     add(stage, ns);
     within += ns;
@@ -125,14 +131,14 @@ public final class TaskTime {
     }
   }
 
-  /** So much of {@code from}, and no more than it has, was {@code to}. */
+  /** Moves {@code ns} from one stage to another, at most the time that {@code from} has. */
   public synchronized void move(Stage from, Stage to, long ns) {
     long moved = Math.max(0, Math.min(ns, sums.getOrDefault(from, 0L)));
     add(from, -moved);
     add(to, moved);
   }
 
-  /** The task is at its end: counts. What went by since the last lap is the stages' that others measure. */
+  /** Ends the task and writes the counters. The time since the last lap belongs to stages measured elsewhere. */
   public synchronized void end() {
     if (ended || !counted) {
       return;
@@ -149,11 +155,11 @@ public final class TaskTime {
     }
   }
 
-  /** User and system time; 0 where it is not to be had. The JVM's own bean for it takes 20 ms to load. */
+  /** Returns user and system time; 0 if unavailable. The JVM's own bean takes 20 ms to load. */
   private static long cpuNs() {
     try {
       String stat = Files.readString(Path.of("/proc/self/stat"));
-      // The name of the program is in parentheses and may be anything.
+      // The program's name is in parentheses and may contain any character.
       String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
       return (Long.parseLong(fields[USER_TIME]) + Long.parseLong(fields[USER_TIME + 1])) * TICK_NS;
     } catch (IOException | RuntimeException e) {

@@ -37,40 +37,40 @@ import org.yunti.hadoop.report.TaskTime.Stage;
 import org.yunti.hadoop.task.NativeJob;
 
 /**
- * Decides what of the map outputs is held in memory and when it is merged to disk, by Hadoop's own rules and settings; native code
- * holds and merges.
+ * Manager of map outputs in a reduce task. It decides by Hadoop's rules and settings which are kept in memory and when
+ * they are merged to disk. Native code stores and merges them.
  */
 public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   private static final Logger LOG = LoggerFactory.getLogger(NativeMergeManager.class);
   private static final Cleaner CLEANER = Cleaner.create();
 
-  /** Two lengths of -1. */
+  /** Bytes of an IFile's end mark: two lengths of -1. */
   private static final int END_BYTES = 2;
 
-  private static final Map<String, NativeMergeManager<?, ?>> OF_ATTEMPTS = new ConcurrentHashMap<>();
+  private static final Map<String, NativeMergeManager<?, ?>> BY_ATTEMPT = new ConcurrentHashMap<>();
 
   private final Context<K, V> context;
   private final ExceptionReporter failures;
   private final ReduceMemory memory;
   private final String[] directories;
-  /** The reducer is native too: no record comes through Java. */
+  /** True if the reducer is native too: no record passes through Java. */
   private final boolean isNative;
   private final CombineFeed<K, V> combiner;
   private final Handle handle;
   private final Cleaner.Cleanable cleanable;
   private final TaskTime time;
 
-  /** Set once the merge failed under the reducer. One that catches the exception and goes on gets it again. */
+  /** Failure of the merge under the reducer. It is thrown again to a reducer that catches it and continues. */
   private IOException failure;
 
-  /** Of segments that are fetched or there; all that follows is guarded by this. */
+  /** Bytes of segments in transfer or in memory. This object guards it and the fields below. */
   private long used;
 
   private long committed;
   private long total;
   private boolean merging;
 
-  /** The native side; freed once, when nobody is in a call. */
+  /** Native half, freed once when no thread is in a native call. */
   private static final class Handle implements Runnable {
     private final long number;
 
@@ -119,12 +119,12 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
                 directories,
                 combiner));
     cleanable = CLEANER.register(this, handle);
-    OF_ATTEMPTS.put(context.getReduceId().toString(), this);
+    BY_ATTEMPT.put(context.getReduceId().toString(), this);
     time.lap(Stage.JVM_START);
     LOG.info("Yunti merges in {} bytes of native memory", memory.limitBytes());
   }
 
-  /** As Hadoop: of the combiners of a job, only one of the old API is run by its reducers too. */
+  /** Returns the combiner, or null. Like Hadoop's, the reduce side runs only combiners of the old API. */
   private CombineFeed<K, V> combiner(JobConf job) throws IOException, ClassNotFoundException {
     if (context.getCombinerClass() == null) {
       return null;
@@ -153,7 +153,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
   public MapOutput<K, V> reserve(TaskAttemptID mapId, long requestedSize, int fetcher) throws IOException {
     boolean onDisk = requestedSize > memory.singleBytes();
     synchronized (this) {
-      // One may go past the limit, so that there always is one that ends and brings on a merge.
+      // One reservation may exceed the limit, so that one always completes and triggers a merge.
       if (!onDisk && used > memory.limitBytes()) {
         return null;
       }
@@ -165,27 +165,27 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     return new NativeSegment<>(this, mapId, requestedSize, onDisk);
   }
 
-  /** Bytes of the records of a segment, without the mark at its end. */
+  /** Returns the bytes of a segment's records, without its end mark. */
   private static long recordBytes(long segmentBytes) {
     return Math.max(0, segmentBytes - END_BYTES);
   }
 
-  /** A segment is given up; Hadoop fetches it again. */
+  /** Releases an abandoned segment; Hadoop fetches it again. */
   synchronized void aborted(long requestedSize, long reserved) {
     total -= recordBytes(requestedSize);
     used -= reserved;
   }
 
-  /** The input of a reduce attempt in this JVM, for a reducer that is native. */
+  /** Returns the input of a reduce attempt in this JVM, for a native reducer. */
   public static NativeMergeManager<?, ?> of(TaskAttemptID attempt) throws IOException {
-    NativeMergeManager<?, ?> found = OF_ATTEMPTS.get(attempt.toString());
+    NativeMergeManager<?, ?> found = BY_ATTEMPT.get(attempt.toString());
     if (found == null) {
-      throw new IOException("Yunti: a native reducer runs with NativeShuffle as shuffle plug-in alone");
+      throw new IOException("Yunti: a native reducer needs NativeShuffle as its shuffle plug-in");
     }
     return found;
   }
 
-  /** What native code knows this input by. */
+  /** Returns the handle of this input in native code. */
   public long number() {
     return handle.number;
   }
@@ -202,12 +202,12 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     return directories.clone();
   }
 
-  /** A segment takes {@code more} bytes than were reserved for it, or fewer. */
+  /** Adjusts a reservation by {@code more} bytes, which may be negative. */
   synchronized void reserveMore(long more) {
     used += more;
   }
 
-  /** A segment of so many bytes in memory (0: it is on disk) is there. */
+  /** Counts a complete segment of {@code bytes} in memory, 0 if it is on disk. */
   synchronized void committed(long bytes) {
     context.getMergedMapOutputsCounter().increment(1);
     committed += bytes;
@@ -279,7 +279,9 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     return length;
   }
 
-  /** What to throw after native code failed. A job of Yunti's own has no other code that could run. */
+  /**
+   * Returns the exception to throw after native code failed. A job that is native throughout has no other code to run.
+   */
   IOException failed(Throwable why) {
     if (isNative) {
       return why instanceof IOException e ? e : new IOException(why);
@@ -287,7 +289,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     return Fallback.failed(context.getJobConf(), context.getReporter(), context.getReduceId(), why);
   }
 
-  /** The task is at its end. */
+  /** Ends the task. */
   void end() {
     if (!isNative) {
       time.lap(Stage.REDUCE);
@@ -296,7 +298,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
     release();
   }
 
-  /** Nobody reads or fetches any more. */
+  /** Frees the native memory when no thread reads or fetches any more. */
   void release() {
     boolean interrupted = false;
     synchronized (this) {
@@ -308,7 +310,7 @@ public final class NativeMergeManager<K, V> implements MergeManager<K, V> {
         }
       }
     }
-    OF_ATTEMPTS.remove(context.getReduceId().toString());
+    BY_ATTEMPT.remove(context.getReduceId().toString());
     cleanable.clean();
     if (interrupted) {
       Thread.currentThread().interrupt();

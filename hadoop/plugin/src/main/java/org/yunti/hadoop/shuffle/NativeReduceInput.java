@@ -2,7 +2,7 @@ package org.yunti.hadoop.shuffle;
 
 import java.io.IOException;
 
-/** The native half of the shuffle (native_reduce_input.rs). A handle is used from {@code create} until {@code close}. */
+/** Native half of the shuffle (native_reduce_input.rs). A handle is valid from {@code create} until {@code close}. */
 final class NativeReduceInput {
   private NativeReduceInput() {}
 
@@ -17,28 +17,34 @@ final class NativeReduceInput {
       Object combiner)
       throws IOException;
 
-  /** Begins a segment of {@code length} bytes, checksum counted in; returns its number. From any thread, as those that follow. */
+  /**
+   * Begins a segment of {@code length} bytes, including its checksum; returns its number. Any thread may call this and
+   * the methods below.
+   */
   static native long begin(long handle, String name, long length, boolean onDisk) throws IOException;
 
   static native void append(long handle, long segment, byte[] bytes, int length) throws IOException;
 
-  /** All of it came. Throws if it is not what its header and checksum say. */
+  /** Ends a complete segment. Throws if it does not match its header and checksum. */
   static native void seal(long handle, long segment) throws IOException;
 
   static native void commit(long handle, long segment) throws IOException;
 
   static native void abort(long handle, long segment) throws IOException;
 
-  /** Merges what is in memory into a run on disk; returns the bytes that are free now. */
+  /** Merges the segments in memory into a run on disk; returns the number of freed bytes. */
   static native long merge(long handle) throws IOException;
 
-  /** All segments are there. */
+  /** Opens the merge after all segments have arrived. */
   static native void open(long handle) throws IOException;
 
-  /** The next records; 0 at the end; negative: the bytes that they need, and the next call gives them. */
+  /**
+   * Writes the next records into {@code into}. Returns the number of bytes, 0 at the end, or the negated size that the
+   * next call needs.
+   */
   static native int next(long handle, byte[] into) throws IOException;
 
-  /** Grows while there is progress. */
+  /** Returns a number that grows while there is progress. */
   static native long ticks(long handle) throws IOException;
 
   static native long spilledRecords(long handle) throws IOException;

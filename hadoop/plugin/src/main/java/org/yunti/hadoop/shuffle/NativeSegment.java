@@ -11,13 +11,15 @@ import org.apache.hadoop.mapreduce.task.reduce.MapHost;
 import org.apache.hadoop.mapreduce.task.reduce.MapOutput;
 import org.apache.hadoop.mapreduce.task.reduce.ShuffleClientMetrics;
 
-/** One map's output for this reduce task, on its way from a fetcher to native code, as it came: nothing is decompressed here. */
+/**
+ * Output of one map for this reduce task, copied unchanged from a fetcher to native code; it is not decompressed here.
+ */
 final class NativeSegment<K, V> extends MapOutput<K, V> {
   private static final int CHUNK_BYTES = 64 << 10;
 
   private final NativeMergeManager<K, V> manager;
   private final boolean onDisk;
-  /** What is taken of the manager's memory for it. */
+  /** Bytes of the manager's memory that this segment reserves. */
   private long reserved;
 
   private long segment;
@@ -41,16 +43,17 @@ final class NativeSegment<K, V> extends MapOutput<K, V> {
     try {
       take(input, compressedLength, metrics, reporter);
     } catch (FileSystemException | RuntimeException | LinkageError e) {
-      // Other IOExceptions are of the sender or of what it sent: Hadoop fetches again.
-      throw ended(e);
+      // Other IOExceptions concern the sender or its data; Hadoop fetches again.
+      throw localFailure(e);
     }
   }
 
   /**
-   * A failure of this node (its disk, native code) is no fault of the map: an error, unlike an exception, makes Hadoop's fetcher end
-   * this attempt and not fetch again, as an error of Hadoop's own local file system does.
+   * Wraps a failure of this node (its disk, native code), for which the map is not to blame. Unlike an exception, an
+   * error makes Hadoop's fetcher end this attempt instead of fetching again. Hadoop's own local file system does the
+   * same.
    */
-  private IOError ended(Throwable why) {
+  private IOError localFailure(Throwable why) {
     return new IOError(manager.failed(why));
   }
 
@@ -82,7 +85,7 @@ final class NativeSegment<K, V> extends MapOutput<K, V> {
     try {
       NativeReduceInput.commit(manager.number(), segment);
     } catch (IOException | RuntimeException | LinkageError e) {
-      throw ended(e);
+      throw localFailure(e);
     }
     manager.committed(reserved);
   }
@@ -93,7 +96,7 @@ final class NativeSegment<K, V> extends MapOutput<K, V> {
       try {
         NativeReduceInput.abort(manager.number(), segment);
       } catch (IOException | RuntimeException | LinkageError e) {
-        throw ended(e);
+        throw localFailure(e);
       }
     }
     manager.aborted(getSize(), reserved);

@@ -7,10 +7,15 @@ import org.apache.hadoop.mapreduce.task.reduce.Shuffle;
 import org.yunti.hadoop.Verdict;
 
 /**
- * Shuffle and merge through native code. Set {@code mapreduce.job.reduce.shuffle.consumer.plugin.class} to this class.
+ * Shuffle and merge in native code. Set {@code mapreduce.job.reduce.shuffle.consumer.plugin.class} to this class and
+ * ship the jar.
  *
- * <p>Map outputs are fetched by Hadoop's own fetchers (its protocol, its hashes, retries, reports and TLS); what they bring is kept
- * and merged by native code, and the reducer reads it in batches. Where native code declines, Hadoop's own merge takes its place.
+ * <p>Hadoop's own fetchers copy the map outputs (its protocol, hashes, retries, reports and TLS). Native code stores
+ * and merges them, and the reducer reads batches of records. If native code declines, Hadoop's own merge runs; the
+ * counter {@code declined: REASON} of group {@code Yunti} has the reason.
+ *
+ * <p>{@code yunti.hadoop.reduce.memory.mb} sets the memory for map outputs, outside the Java heap. A failure of native
+ * code is a {@link org.yunti.hadoop.NativeFailure}; the next attempt then runs Hadoop's own code.
  */
 public final class NativeShuffle<K, V> extends Shuffle<K, V> {
   private NativeMergeManager<K, V> manager;

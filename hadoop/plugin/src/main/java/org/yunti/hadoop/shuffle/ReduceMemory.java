@@ -6,17 +6,17 @@ import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.TaskType;
 
 /**
- * What a reduce task may hold of map outputs, outside the Java heap. Hadoop's own shuffle holds them in the heap, which it was given
- * for that; here they must fit beside it.
+ * Memory of a reduce task for map outputs, in bytes outside the Java heap. Hadoop's own shuffle keeps them in the heap,
+ * which is sized for that. Here they must fit into the container beside the heap.
  */
 record ReduceMemory(long limitBytes, long singleBytes, long mergeBytes) {
-  /** Megabytes; unset or 0: what the container has beside the heap and the JVM's own needs. */
+  /** Job setting: megabytes. Unset or 0: the container less the heap and the JVM's own needs. */
   static final String SETTING = "yunti.hadoop.reduce.memory.mb";
 
-  /** Code cache, metaspace, thread stacks and collector of a JVM that runs a reducer. */
+  /** Bytes of code cache, metaspace, thread stacks and collector of a reducer's JVM. */
   private static final long JVM_BYTES = 104L << 20;
 
-  /** Hadoop's default, which it keeps to itself. */
+  /** Hadoop's default, which it does not publish. */
   private static final float SINGLE_SHARE = 0.25f;
 
   private static final long LEAST_BYTES = 32L << 20;

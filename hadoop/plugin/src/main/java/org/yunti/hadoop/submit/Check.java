@@ -31,8 +31,8 @@ import org.yunti.hadoop.collect.RecordWriter;
 import org.yunti.hadoop.shuffle.NativeShuffle;
 
 /**
- * `yunti hadoop check`: what runs natively with this configuration, what declines and why; then a small job on the cluster, whose
- * tasks say the same of themselves. Ends with 0 if that job was native throughout, else with 1.
+ * {@code yunti hadoop check}: lists what runs natively with this configuration, what declines, and why. It then runs a
+ * small job on the cluster and prints its counters. Exit code 0 if that job was native throughout, else 1.
  */
 public final class Check extends Configured implements Tool {
   private static final List<String> KEYS =
@@ -46,7 +46,7 @@ public final class Check extends Configured implements Tool {
   /** Tasks of the job: one map and one reduce. */
   private static final int TASKS = 2;
 
-  /** Something that may decline. */
+  /** Attempt that may decline. */
   private interface Trial {
     void run() throws IOException, ClassNotFoundException;
   }
@@ -55,7 +55,7 @@ public final class Check extends Configured implements Tool {
     System.exit(ToolRunner.run(new Configuration(), new Check(), arguments));
   }
 
-  private static void row(String what, Trial trial) {
+  private static void printRow(String what, Trial trial) {
     String verdict = "native";
     try {
       trial.run();
@@ -69,21 +69,21 @@ public final class Check extends Configured implements Tool {
   public int run(String[] arguments) throws Exception {
     JobConf job = new JobConf(getConf());
     System.out.println("Hadoop " + VersionInfo.getVersion() + ", " + job.get(MRConfig.FRAMEWORK_NAME, "local"));
-    row("library, on this machine", NativeLibrary::load);
+    printRow("library, on this machine", NativeLibrary::load);
     System.out.println("map output");
     if (job.getCompressMapOutput()) {
-      row("codec of this setup", () -> CodecSetting.of(job));
+      printRow("codec of this setup", () -> CodecSetting.of(job));
     }
-    row("not compressed", () -> CodecSetting.of(with(MRJobConfig.MAP_OUTPUT_COMPRESS, "false")));
+    printRow("not compressed", () -> CodecSetting.of(with(MRJobConfig.MAP_OUTPUT_COMPRESS, "false")));
     for (String codec : CODECS) {
-      row(codec, () -> CodecSetting.of(compressed(codec)));
+      printRow(codec, () -> CodecSetting.of(compressed(codec)));
     }
     System.out.println("keys, with their own comparators");
     for (String key : KEYS) {
-      row(key, () -> new RecordWriter<>(keyed(key), RecordWriter.From.MAPPER));
+      printRow(key, () -> new RecordWriter<>(keyed(key), RecordWriter.From.MAPPER));
     }
     memory(job);
-    return tried() ? 0 : 1;
+    return runSmallJob() ? 0 : 1;
   }
 
   private JobConf with(String name, String value) {
@@ -110,15 +110,15 @@ public final class Check extends Configured implements Tool {
     System.out.println("memory outside the Java heap");
     for (TaskType type : new TaskType[] {TaskType.MAP, TaskType.REDUCE}) {
       int container = job.getMemoryRequired(type);
-      String what = type == TaskType.MAP ? sort + " MiB for records" : "what the heap and the JVM leave";
+      String what = type == TaskType.MAP ? sort + " MiB for records" : "the rest beside heap and JVM";
       System.out.printf(
           "  %-24s %s, in a container of %d MiB with %s%n",
           type.toString().toLowerCase(java.util.Locale.ROOT), what, container, job.getTaskJavaOpts(type));
     }
   }
 
-  /** Whether a small job was native throughout. */
-  private boolean tried() throws IOException, InterruptedException, ClassNotFoundException {
+  /** Runs a small job; returns true if it was native throughout. */
+  private boolean runSmallJob() throws IOException, InterruptedException, ClassNotFoundException {
     Configuration conf = new Configuration(getConf());
     conf.set(
         MRJobConfig.MAP_OUTPUT_COLLECTOR_CLASS_ATTR,

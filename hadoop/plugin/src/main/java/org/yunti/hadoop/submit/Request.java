@@ -7,26 +7,26 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What `yunti run --on yarn` asks for: one job, or those of a chain, each fed by the one before it. What follows a {@code --job} is of
- * that job, but for what is said of the whole.
+ * Request of {@code yunti run --on yarn}: one job, or a chain in which each job reads the output of the one before.
+ * Options after a {@code --job} apply to that job, except the options of the whole request.
  *
- * @param output of the last job
- * @param files class libraries and side files, as they lie here
- * @param facts a file that is given the facts of the jobs, or null
- * @param program the command line of Yunti, which makes the report of them, or null
+ * @param output directory of the last job's output
+ * @param files class libraries and side files, as local paths
+ * @param facts a file for the facts of the jobs, or null
+ * @param program the command line of Yunti, which renders their report, or null
  */
 record Request(
     List<Stage> stages, String output, List<Path> files, boolean overwrite, boolean namedOutputs, String facts, String program) {
   /**
-   * A job.
+   * Job of the request.
    *
-   * @param inputs paths and globs; of the first job alone
-   * @param sources how many of the inputs are each source's; empty where there is one source
-   * @param settings over those of the command line
+   * @param inputs paths and globs; only of the first job
+   * @param sources number of inputs of each source; empty for a single source
+   * @param settings that override the command line's
    */
   record Stage(Path jobFile, String name, List<String> inputs, List<Integer> sources, int reduces, Map<String, String> settings) {}
 
-  /** What is told in a line, and the exit code. */
+  /** Refusal of a request: a message of one line and the exit code. */
   static final class Refusal extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -75,7 +75,7 @@ record Request(
       }
     }
     if (stages.isEmpty() || stages.get(0).inputs().isEmpty() || output == null) {
-      throw wrong("--job, --input and --output are needed");
+      throw wrong("--job, --input and --output are required");
     }
     return new Request(stages, output, files, overwrite, namedOutputs, facts, program);
   }
@@ -89,7 +89,7 @@ record Request(
         return new Stage(stage.jobFile(), stage.name(), stage.inputs(), stage.sources(), number(option, value), stage.settings());
       }
       case "--input" -> stage.inputs().add(value);
-      // So many inputs are the next source's.
+      // Number of inputs that belong to the next source.
       case "--source" -> stage.sources().add(number(option, value));
       case "--set" -> {
         int sign = value.indexOf('=');
@@ -107,7 +107,7 @@ record Request(
     try {
       return Integer.parseInt(value);
     } catch (NumberFormatException e) {
-      throw wrong(option + " is no number: " + value);
+      throw wrong(option + " takes a number: " + value);
     }
   }
 

@@ -39,29 +39,30 @@ import org.yunti.hadoop.task.NativeReducer;
 import org.yunti.hadoop.task.NativeTaskCollector;
 
 /**
- * Submits a job of the fat node to a cluster, where its tasks are native throughout. `yunti run --on yarn` calls it, with a job file
- * whose libraries and side files are named as they lie beside a task.
+ * Submits a job to a cluster on which its tasks are native throughout. {@code yunti run --on yarn} calls it. The job
+ * file names class libraries and side files by their paths in a task's directory. Exit codes are the command line's: 1
+ * job failed, 2 usage, 3 input, 8 output exists.
  */
 public final class SubmitJob extends Configured implements Tool {
-  /** As the command line of Yunti has them. */
+  /** Exit codes of Yunti's command line. */
   static final int USAGE = 2;
 
   private static final int INPUT = 3;
   private static final int EXISTS = 8;
   private static final int FAILED = 1;
 
-  /** Java classes that read or write in place of native code. */
+  /** Settings that name Java classes which read or write instead of native code. */
   private static final String INPUT_FORMAT = "yunti.hadoop.input.format";
 
   private static final String OUTPUT_FORMAT = "yunti.hadoop.output.format";
 
-  /** How many maps are wished for. */
+  /** Setting: requested number of map tasks. */
   private static final String MAPS = "yunti.hadoop.maps";
 
-  /** What is said of the input of a chain: the jobs behind the first one read what is native. */
+  /** Settings of a chain's input: jobs after the first one read natively. */
   private static final Set<String> READERS = Set.of(INPUT_FORMAT, MAPS, FileInputFormat.PATHFILTER_CLASS);
 
-  /** What is said of its output: the jobs before the last one write what the next one reads. */
+  /** Settings of a chain's output: jobs before the last one write for the next one. */
   private static final Set<String> WRITERS = Set.of(OUTPUT_FORMAT);
 
   private static final Set<String> BOTH =
@@ -85,30 +86,30 @@ public final class SubmitJob extends Configured implements Tool {
   private int one(Request request) throws Exception {
     Submission submission = new Submission(request.facts() != null);
     Job job = job(request, 0, Set.of());
-    prepared(job, request, request.stages().get(0).inputs(), output(request));
+    prepare(job, request, request.stages().get(0).inputs(), output(request));
     replace(job, request);
     boolean successful = submission.run(job);
     submission.report(job, output(request), request.facts(), request.program());
     return successful ? 0 : FAILED;
   }
 
-  /** One job after the other. The output appears with the last one, and an older one is there until that begins. */
+  /** Runs the jobs in sequence. The last job creates the output; an older output stays until that job starts. */
   private int chain(Request request) throws Exception {
     Submission submission = new Submission(request.facts() != null);
     int last = request.stages().size() - 1;
-    // What cannot be is told before the work, not behind it.
+    // Invalid jobs are refused before the first one runs.
     List<Job> jobs = new ArrayList<>();
     for (int number = 0; number <= last; number++) {
       jobs.add(job(request, number, number == 0 ? WRITERS : number == last ? READERS : BOTH));
     }
-    try (BetweenJobs between = new BetweenJobs(getConf())) {
+    try (IntermediateOutputs between = new IntermediateOutputs(getConf())) {
       for (int number = 0; number <= last; number++) {
         Job job = jobs.get(number);
         Stage stage = request.stages().get(number);
         String part = "job " + (number + 1) + " of " + (last + 1) + " (" + stage.name() + ")";
         List<String> inputs = number == 0 ? stage.inputs() : List.of(between.output(number - 1).toString());
         try {
-          prepared(job, request, inputs, number == last ? output(request) : between.output(number));
+          prepare(job, request, inputs, number == last ? output(request) : between.output(number));
         } catch (Refusal e) {
           throw new Refusal(e.code, part + ": " + e.getMessage());
         }
@@ -133,7 +134,7 @@ public final class SubmitJob extends Configured implements Tool {
     return new org.apache.hadoop.fs.Path(request.output());
   }
 
-  /** Whether the output exists and is to be replaced. */
+  /** Returns true if the output exists and may be replaced. Refuses if it exists and may not. */
   private static boolean exists(FileSystem outputs, Request request) throws IOException, Refusal {
     boolean exists = outputs.exists(output(request));
     if (exists && !request.overwrite()) {
@@ -142,7 +143,7 @@ public final class SubmitJob extends Configured implements Tool {
     return exists;
   }
 
-  /** Removes an older output, just before the job is submitted that makes the new one. */
+  /** Removes an older output just before the job that replaces it is submitted. */
   private static void replace(Job job, Request request) throws IOException, Refusal {
     FileSystem outputs = output(request).getFileSystem(job.getConfiguration());
     if (exists(outputs, request)) {
@@ -150,7 +151,7 @@ public final class SubmitJob extends Configured implements Tool {
     }
   }
 
-  /** The job of a stage. {@code without}: settings that are of other stages. */
+  /** Builds the job of a stage. {@code without} has the settings of other stages. */
   private Job job(Request request, int number, Set<String> without) throws IOException, ClassNotFoundException, Refusal {
     Stage stage = request.stages().get(number);
     Job job = Job.getInstance(getConf(), stage.name());
@@ -159,7 +160,7 @@ public final class SubmitJob extends Configured implements Tool {
     stage.settings().forEach(conf::set);
     without.forEach(conf::unset);
     if (without.contains(OUTPUT_FORMAT)) {
-      // The files of the cluster's configuration may want it.
+      // The cluster's configuration may turn compression on.
       conf.setBoolean(FileOutputFormat.COMPRESS, false);
     }
     if (CryptoUtils.isEncryptedSpillEnabled(conf)) {
@@ -181,8 +182,8 @@ public final class SubmitJob extends Configured implements Tool {
     return job;
   }
 
-  /** Looks into the input. */
-  private static void prepared(Job job, Request request, List<String> inputs, org.apache.hadoop.fs.Path output) throws Exception {
+  /** Sets paths, samples the input and prepares the native job. */
+  private static void prepare(Job job, Request request, List<String> inputs, org.apache.hadoop.fs.Path output) throws Exception {
     Configuration conf = job.getConfiguration();
     Class<?> reads = conf.getClass(OldInputFormat.SETTING, job.getInputFormatClass());
     boolean readsFiles =
@@ -198,20 +199,20 @@ public final class SubmitJob extends Configured implements Tool {
     FileInputFormat.setInputDirRecursive(job, true);
     FileOutputFormat.setOutputPath(job, output);
     try {
-      cut(job, readsFiles);
+      limitSplits(job, readsFiles);
       NativeJob.prepare(job, request.files().stream().map(Path::toString).toList());
     } catch (IOException e) {
-      throw new Refusal(INPUT, "cannot look into the input: " + e.getMessage());
+      throw new Refusal(INPUT, "cannot sample the input: " + e.getMessage());
     }
   }
 
-  /** The wished number of maps, as the largest split that gives so many. */
-  private static void cut(Job job, boolean readsFiles) throws IOException {
+  /** Limits the split size so that the requested number of maps results. */
+  private static void limitSplits(Job job, boolean readsFiles) throws IOException {
     int maps = job.getConfiguration().getInt(MAPS, 0);
     if (maps <= 0) {
       return;
     }
-    // What formats of the old API are asked for.
+    // Formats of the old API take the number directly.
     job.getConfiguration().setInt(MRJobConfig.NUM_MAPS, maps);
     if (!readsFiles) {
       return;
@@ -226,10 +227,10 @@ public final class SubmitJob extends Configured implements Tool {
     FileInputFormat.setMaxInputSplitSize(job, Math.max(1, (bytes + maps - 1) / maps));
   }
 
-  /** Where a format may come from: the class that the job is given for it. */
+  /** Sources of a format: the setting, the native class, and the adapter of the old API. */
   private record Kind<F>(String setting, Class<F> kind, Class<? extends F> own, Class<?> old, String oldSetting, Class<? extends F> adapter) {}
 
-  /** A class of Java's that the job names, or the native one. */
+  /** Returns the Java class that the job names, or the native one. */
   private static <F> Class<? extends F> format(Configuration conf, Kind<F> of) throws Refusal {
     String name = conf.get(of.setting());
     if (name == null) {
@@ -237,14 +238,14 @@ public final class SubmitJob extends Configured implements Tool {
     }
     Class<?> found = conf.getClassByNameOrNull(name);
     if (found == null) {
-      throw new Refusal(USAGE, "there is no class " + name + " (" + of.setting() + "): is its jar on HADOOP_CLASSPATH?");
+      throw new Refusal(USAGE, "there is no class " + name + " (" + of.setting() + "): add its jar to HADOOP_CLASSPATH");
     }
     if (of.old().isAssignableFrom(found) && !of.kind().isAssignableFrom(found)) {
       conf.set(of.oldSetting(), name);
       return of.adapter();
     }
     if (!of.kind().isAssignableFrom(found)) {
-      throw new Refusal(USAGE, name + " is no " + of.kind().getName() + " (" + of.setting() + ")");
+      throw new Refusal(USAGE, name + " is not a " + of.kind().getName() + " (" + of.setting() + ")");
     }
     return found.asSubclass(of.kind());
   }
@@ -260,7 +261,7 @@ public final class SubmitJob extends Configured implements Tool {
         URI uri = file.toAbsolutePath().toUri();
         files.add(uri.toString());
       }
-      // What -files sets: the submitter brings them to the cluster, and each task finds them in its directory.
+      // Setting of -files: the submitter copies them to the cluster, and each task finds them in its directory.
       conf.set("tmpfiles", String.join(",", files));
     }
     job.setJarByClass(SubmitJob.class);

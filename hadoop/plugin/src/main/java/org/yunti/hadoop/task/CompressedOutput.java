@@ -10,7 +10,10 @@ import org.apache.hadoop.io.compress.Compressor;
 import org.apache.hadoop.mapreduce.TaskInputOutputContext;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter;
 
-/** A task's file behind one of Hadoop's codecs, for jobs that want their output compressed. The file is counted, not the records. */
+/**
+ * Output file of a task behind one of Hadoop's codecs. Closing it counts the bytes of the compressed file, not of the
+ * records.
+ */
 final class CompressedOutput extends OutputStream {
   private final TaskInputOutputContext<?, ?, ?, ?> context;
   private final FSDataOutputStream file;

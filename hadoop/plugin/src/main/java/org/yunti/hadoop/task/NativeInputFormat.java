@@ -20,14 +20,14 @@ import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.input.FileSplit;
 import org.yunti.hadoop.NativeLibrary;
 
-/** Hadoop's splits of files, for tasks that read them natively: there are no Java records. */
+/** Hadoop's file splits for tasks that read them natively; it produces no Java records. */
 public final class NativeInputFormat extends FileInputFormat<NullWritable, NullWritable> {
   @Override
   protected boolean isSplitable(JobContext context, Path file) {
     return context.getConfiguration().getBoolean(NativeJob.SPLITTABLE, false) && !compressed(file);
   }
 
-  /** Of each source by itself, in order: the same file may be of two. */
+  /** Returns the splits of each source in order. One file may belong to several sources. */
   @Override
   public List<InputSplit> getSplits(JobContext context) throws IOException {
     Configuration conf = context.getConfiguration();
@@ -62,7 +62,10 @@ public final class NativeInputFormat extends FileInputFormat<NullWritable, NullW
     }
   }
 
-  /** Files whose codec Hadoop knows and native code does not would be read as they stand: they are refused. */
+  /**
+   * Lists the input files. Refuses files whose codec only Hadoop knows, because native code would read their compressed
+   * bytes as records.
+   */
   @Override
   protected List<FileStatus> listStatus(JobContext context) throws IOException {
     NativeLibrary.load();

@@ -22,29 +22,32 @@ import org.apache.hadoop.mapreduce.task.TaskAttemptContextImpl;
 import org.apache.hadoop.util.ReflectionUtils;
 import org.yunti.hadoop.NativeLibrary;
 
-/** What the tasks of a job that is native throughout find in its configuration. */
+/** Configuration of a job whose tasks are native throughout. */
 public final class NativeJob {
-  /** The text of the job file (docs/formats/job-toml.md). */
+  /** Setting: the text of the job file (docs/formats/job-toml.md). */
   public static final String SETTING = "yunti.hadoop.job";
 
-  /** Where the partitions of a total order begin; set by {@link #prepare}. */
+  /** Setting: first keys of the partitions of a total order; set by {@link #prepare}. */
   static final String BOUNDS = "yunti.hadoop.bounds";
 
-  /** How many of the job's input paths are each source's, in order, separated by commas; unset: there is one source. */
+  /** Setting: number of input paths of each source, in order, separated by commas. Unset for a single source. */
   public static final String SOURCES = "yunti.hadoop.sources";
 
-  /** Whether files that are not compressed may be cut, of each source, separated by commas; set by {@link #prepare}. */
+  /**
+   * Setting: true or false for each source, separated by commas, if its uncompressed files may be split; set by {@link
+   * #prepare}.
+   */
   static final String SPLITTABLE = "yunti.hadoop.splittable";
 
-  /** As where Java's mappers are collected: a job that Hadoop runs with 1 MB must not fail. */
+  /** Bytes, as for the collector of Java mappers: a job that Hadoop runs with 1 MB must not fail. */
   private static final long MEMORY_BYTES_MIN = 4 << 20;
 
-  /** For the tables of bzip2 and the windows of the others, which Hadoop has outside of its sort buffer too. */
+  /** Bytes for bzip2 tables and the windows of other decoders, which Hadoop also keeps outside its sort buffer. */
   private static final long DECODER_MEMORY_BYTES = 16 << 20;
 
   private NativeJob() {}
 
-  /** The job, or null if this one is not native. */
+  /** Returns the text of the job file, or null for a job that is not native. */
   public static String of(Configuration conf) {
     return conf.getRaw(SETTING);
   }
@@ -53,24 +56,25 @@ public final class NativeJob {
     Class<?> load() throws ClassNotFoundException;
   }
 
-  private static Class<?> loaded(Named format) throws IOException {
+  private static Class<?> load(Named format) throws IOException {
     try {
       return format.load();
     } catch (ClassNotFoundException e) {
-      throw new IOException("Yunti: there is no class " + e.getMessage() + " on the class path", e);
+      throw new IOException("Yunti: class " + e.getMessage() + " is not on the class path", e);
     }
   }
 
-  /** Whether files are read natively, or a reader of Java's gives records. */
+  /** Returns true if tasks read files natively, false if a Java reader supplies the records. */
   static boolean readsNatively(JobContext job) throws IOException {
-    return loaded(job::getInputFormatClass) == NativeInputFormat.class;
+    return load(job::getInputFormatClass) == NativeInputFormat.class;
   }
 
+  /** Returns true if tasks write files natively, false if a Java writer takes the records. */
   static boolean writesNatively(JobContext job) throws IOException {
-    return loaded(job::getOutputFormatClass) == NativeOutputFormat.class;
+    return load(job::getOutputFormatClass) == NativeOutputFormat.class;
   }
 
-  /** The name under which a task's output is a file. */
+  /** Returns the name under which native code opens the task's output. */
   static String output(TaskInputOutputContext<?, ?, Object, Object> context, TaskFiles files) throws IOException {
     if (writesNatively(context)) {
       CompressionCodec codec = codec(context);
@@ -82,20 +86,27 @@ public final class NativeJob {
     return files.output("output", new RecordSink(context, types[0], types[1]));
   }
 
-  /** Hadoop's codec for what a task writes, where only the cluster's configuration wants one; else null: the job's own is the engine's. */
+  /**
+   * Returns Hadoop's codec if only the cluster's configuration names one, else null. The engine applies the job's own
+   * codec.
+   */
   static CompressionCodec codec(TaskAttemptContext context) throws IOException {
     return NativeTask.extension(of(context.getConfiguration())).isEmpty() ? NativeOutputFormat.codec(context) : null;
   }
 
-  /** Types of keys and values of the output; {@code libraries}: where they lie, or null for as the job says. */
+  /**
+   * Returns the key and value types of the output. {@code libraries} has their local paths, or null for the paths in
+   * the job.
+   */
   private static NativeValue[] outputTypes(Configuration conf, String[] libraries) throws IOException {
     String[] names = NativeTask.outputTypes(of(conf), libraries).toUpperCase(java.util.Locale.ROOT).split(" ");
     return new NativeValue[] {NativeValue.valueOf(names[0]), NativeValue.valueOf(names[1])};
   }
 
   /**
-   * Looks into the input: how it may be cut, and, for a total order over several reduces, a sample; and gives Java's writer the classes
-   * that fit, where the job names none. To be called before the job is submitted; {@code libraries} are where they lie here.
+   * Prepares a job; call it before submission. Determines which files may be split, and samples the input if the job
+   * has a total order over several reduces. If the job names no output classes for a Java writer, sets the matching
+   * ones. {@code libraries} has the local paths of the class libraries.
    */
   public static void prepare(Job job, List<String> libraries) throws IOException, InterruptedException {
     NativeLibrary.load();
@@ -122,7 +133,7 @@ public final class NativeJob {
     }
   }
 
-  /** A file, or a stream that has the name of one. */
+  /** Input file, or a stream that is named like one. */
   private record Input(String path, int source) {}
 
   private static Set<Input> inputs(Job job, String[] libraries) throws IOException {
@@ -135,10 +146,10 @@ public final class NativeJob {
     return inputs;
   }
 
-  /** Splits as streams, opened if they are looked into. */
+  /** Returns the splits as streams, which are opened when sampled. */
   private static Set<Input> samples(Job job, TaskFiles files) throws IOException, InterruptedException {
     Set<Input> names = new LinkedHashSet<>();
-    InputFormat<?, ?> format = (InputFormat<?, ?>) ReflectionUtils.newInstance(loaded(job::getInputFormatClass), job.getConfiguration());
+    InputFormat<?, ?> format = (InputFormat<?, ?>) ReflectionUtils.newInstance(load(job::getInputFormatClass), job.getConfiguration());
     TaskAttemptContext context =
         new TaskAttemptContextImpl(job.getConfiguration(), new TaskAttemptID("sample", 0, TaskType.MAP, 0, 0));
     for (InputSplit split : format.getSplits(job)) {
@@ -160,19 +171,19 @@ public final class NativeJob {
     return names;
   }
 
-  /** Whether the job's keys are merged against the order of their bytes. */
+  /** Returns true if the job's keys are merged in descending order of their bytes. */
   public static boolean reversed(Configuration conf) throws IOException {
     NativeLibrary.load();
     return NativeTask.reversed(of(conf));
   }
 
-  /** What a map task may take for records; {@code compressed}: of a file that native code reads through a codec. */
+  /** Returns the memory of a map task in bytes. {@code compressed}: native code reads its file through a codec. */
   static long mapMemoryBytes(Configuration conf, boolean compressed) {
     long records = Math.max(MEMORY_BYTES_MIN, (long) conf.getInt(MRJobConfig.IO_SORT_MB, MRJobConfig.DEFAULT_IO_SORT_MB) << 20);
     return records + (compressed ? DECODER_MEMORY_BYTES : 0);
   }
 
-  /** What a reducer may take, where its input was given so much. */
+  /** Returns the memory of a reducer in bytes, given the memory of its input. */
   static long reduceMemoryBytes(long ofInput) {
     return Math.max(MEMORY_BYTES_MIN, ofInput);
   }

@@ -14,16 +14,16 @@ import org.yunti.hadoop.collect.CodecSetting;
 import org.yunti.hadoop.collect.OutputIndex;
 import org.yunti.hadoop.report.TaskTime;
 
-/** A map task that is native from reading its split, or from the records of a reader of Java's, to writing the map output. */
+/** Map task that is native up to its map output. It reads its split natively or takes the records of a Java reader. */
 public final class NativeMapper extends Mapper<Object, Object, Object, Object> {
-  /** Of a file: [start, end); {@code number}: of the job's source that it is of. */
+  /** Range [start, end) of a file; {@code number} is the index of the source that the file belongs to. */
   private record Source(String path, long start, long end, int number) {}
 
   @Override
   public void run(Context context) throws IOException, InterruptedException {
     Configuration conf = context.getConfiguration();
     NativeLibrary.load();
-    // Of a job of maps alone; else the collector's counts.
+    // Used in a job without reduces; otherwise the collector counts.
     TaskTime time = new TaskTime(name -> context.getCounter(TaskTime.COUNTERS, name), conf);
     try (TaskFiles files = new TaskFiles(conf, context)) {
       Source source = source(context, files);

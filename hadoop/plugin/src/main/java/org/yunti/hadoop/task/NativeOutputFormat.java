@@ -10,14 +10,14 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.util.ReflectionUtils;
 
-/** Hadoop's output directory and committer, for tasks that write their file natively: there are no Java records. */
+/** Hadoop's output directory and committer for tasks that write their file natively; it takes no Java records. */
 public final class NativeOutputFormat extends FileOutputFormat<NullWritable, NullWritable> {
-  /** Where the task writes; the committer gives it its name in the end. */
+  /** Returns the task's work file, which the committer renames at the end. */
   Path file(TaskAttemptContext context, String extension) throws IOException {
     return getDefaultWorkFile(context, extension);
   }
 
-  /** What the cluster wants the output compressed with, or null. */
+  /** Returns the output codec of the cluster's configuration, or null. */
   static CompressionCodec codec(TaskAttemptContext context) {
     return getCompressOutput(context)
         ? ReflectionUtils.newInstance(getOutputCompressorClass(context, GzipCodec.class), context.getConfiguration())

@@ -6,7 +6,7 @@ import org.apache.hadoop.io.BytesWritable;
 import org.apache.hadoop.mapreduce.Reducer;
 import org.yunti.hadoop.shuffle.NativeMergeManager;
 
-/** A reduce task that is native from the merged map outputs to its output file, or to a writer of Java's. */
+/** Reduce task that is native from the merged map outputs to its output file or to a Java writer. */
 public final class NativeReducer extends Reducer<BytesWritable, BytesWritable, Object, Object> {
   @Override
   public void run(Context context) throws IOException, InterruptedException {

@@ -11,8 +11,8 @@ final class NativeTask {
   private NativeTask() {}
 
   /**
-   * Maps [start, end) of a file, one of that source, and writes the map output. The first line has start, raw and file bytes of each partition; the others
-   * are counters: group, name, number, separated by tabs.
+   * Maps [start, end) of a file of the given source and writes the map output. The first line of the result has start,
+   * raw and file bytes of each partition. The other lines are counters: group, name and number, separated by tabs.
    */
   static native String[] map(
       String job,
@@ -31,36 +31,39 @@ final class NativeTask {
       String output)
       throws IOException;
 
-  /** Maps [start, end) of a file to another one, in a job of maps alone; the counters. */
+  /** Maps [start, end) of a file to an output file, in a job without reduces. Returns counters as {@link #map} does. */
   static native String[] mapToFile(
       String job, TaskFiles files, String path, long start, long end, int source, int number, long memoryBytes, String output)
       throws IOException;
 
-  /** The job with framed records as its input, its output, or both. */
+  /** Returns the job file with framed records as its input, its output, or both. */
   static native String framed(String job, boolean input, boolean output) throws IOException;
 
-  /** Types of keys and values of the output, as in {@code bytes i64}. */
+  /** Returns the key and value types of the output, as in {@code bytes i64}. */
   static native String outputTypes(String job, String[] libraries) throws IOException;
 
   /**
-   * The bounds of a total order, from a sample of the files, which are of the sources beside them; null where the job has no such
-   * order.
+   * Returns the bounds of a total order from a sample of the files, or null for a job without such an order. {@code
+   * sources} has the source of each path.
    */
   static native String bounds(String job, TaskFiles files, String[] libraries, String[] paths, int[] sources) throws IOException;
 
-  /** Whether a file that is not compressed may be cut anywhere: of each source {@code true} or {@code false}, separated by commas. */
+  /**
+   * Returns {@code true} or {@code false} for each source, separated by commas, if its uncompressed files may be split
+   * anywhere.
+   */
   static native String splittable(String job, String[] libraries) throws IOException;
 
-  /** Whether a file of this name is read through a codec. */
+  /** Returns true if a file of this name is read through a codec. */
   static native boolean compressed(String path) throws IOException;
 
-  /** What the name of an output file ends in: the extension of the codec that it is written through, or nothing. */
+  /** Returns the suffix of output files: the extension of the job's codec, or an empty string. */
   static native String extension(String job) throws IOException;
 
-  /** Whether keys are merged against the order of their bytes. */
+  /** Returns true if keys are merged in descending order of their bytes. */
   static native boolean reversed(String job) throws IOException;
 
-  /** Reduces what {@code input} (a NativeReduceInput) holds to a file; the counters. */
+  /** Reduces the records of {@code input}, a NativeReduceInput, to a file. Returns counters as {@link #map} does. */
   static native String[] reduce(
       String job,
       TaskFiles files,
@@ -71,7 +74,7 @@ final class NativeTask {
       String output)
       throws IOException;
 
-  /** Takes over what native code counted, but for records that Java's readers and writers have counted. */
+  /** Adds native counters to the task's, except records that Java readers and writers already count. */
   static void count(String[] lines, int from, TaskInputOutputContext<?, ?, ?, ?> context) throws IOException {
     Set<String> counted = new HashSet<>();
     if (!NativeJob.readsNatively(context)) {

@@ -15,22 +15,22 @@ import org.yunti.hadoop.Verdict;
 import org.yunti.hadoop.report.TaskTime;
 
 /**
- * The collector of a native map task: it collects nothing, since {@link NativeMapper} writes the map output itself, and is there for
- * what only a collector is told.
+ * Collector of a native map task. It collects nothing, because {@link NativeMapper} writes the map output; it keeps the
+ * context that Hadoop gives only to collectors.
  */
 public final class NativeTaskCollector<K, V> implements MapOutputCollector<K, V> {
-  private static final Map<String, NativeTaskCollector<?, ?>> OF_ATTEMPTS = new ConcurrentHashMap<>();
+  private static final Map<String, NativeTaskCollector<?, ?>> BY_ATTEMPT = new ConcurrentHashMap<>();
 
   JobConf job;
   MapTask task;
   TaskReporter reporter;
   private TaskTime time;
 
-  /** The collector of a task attempt in this JVM. */
+  /** Returns the collector of a task attempt in this JVM. */
   static NativeTaskCollector<?, ?> of(TaskAttemptID attempt) throws IOException {
-    NativeTaskCollector<?, ?> found = OF_ATTEMPTS.get(attempt.toString());
+    NativeTaskCollector<?, ?> found = BY_ATTEMPT.get(attempt.toString());
     if (found == null) {
-      throw new IOException("Yunti: a native mapper runs with NativeTaskCollector as collector alone");
+      throw new IOException("Yunti: a native mapper needs NativeTaskCollector as its only collector");
     }
     return found;
   }
@@ -46,7 +46,7 @@ public final class NativeTaskCollector<K, V> implements MapOutputCollector<K, V>
     }
     NativeLibrary.load();
     Verdict.nativeCode(reporter, "all of " + task.getTaskID());
-    OF_ATTEMPTS.put(task.getTaskID().toString(), this);
+    BY_ATTEMPT.put(task.getTaskID().toString(), this);
     time.lap(TaskTime.Stage.JVM_START);
   }
 
@@ -62,7 +62,7 @@ public final class NativeTaskCollector<K, V> implements MapOutputCollector<K, V>
 
   @Override
   public void close() {
-    OF_ATTEMPTS.remove(task.getTaskID().toString());
+    BY_ATTEMPT.remove(task.getTaskID().toString());
     time.end();
   }
 }

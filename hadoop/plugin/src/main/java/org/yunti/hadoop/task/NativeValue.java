@@ -13,8 +13,9 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.io.Writable;
 
 /**
- * Keys and values of Java as native classes see them: {@code Text} and {@code BytesWritable} are their bytes, numbers are little-endian
- * as in the C ABI, {@code NullWritable} is nothing, and every other class is what it writes.
+ * Types of keys and values in native classes, and their Java forms. {@code Text} and {@code BytesWritable} are their
+ * bytes, numbers are little-endian as in the C ABI. {@code NullWritable} is empty, and every other class is its
+ * serialised form.
  */
 enum NativeValue {
   NONE(NullWritable.class),
@@ -26,14 +27,14 @@ enum NativeValue {
   F32(FloatWritable.class),
   F64(DoubleWritable.class);
 
-  /** What holds such a value where the job does not say. */
+  /** Java class of such a value if the job names none. */
   final Class<? extends Writable> usual;
 
   NativeValue(Class<? extends Writable> usual) {
     this.usual = usual;
   }
 
-  /** Appends what native code sees of it. */
+  /** Appends the native form of a Java object. */
   static void append(Object value, DataOutputBuffer to) throws IOException {
     if (value instanceof Text text) {
       to.write(text.getBytes(), 0, text.getLength());
@@ -50,11 +51,11 @@ enum NativeValue {
     } else if (value instanceof Writable other) {
       other.write(to);
     } else {
-      throw new IOException("Yunti: " + (value == null ? "null" : value.getClass().getName()) + " is no Writable");
+      throw new IOException("Yunti: " + (value == null ? "null" : value.getClass().getName()) + " is not a Writable");
     }
   }
 
-  /** Puts a value of this type into an object of Java's. */
+  /** Converts a native value of this type into a Java object. */
   void read(byte[] bytes, int offset, int length, Writable into, DataInputBuffer buffer) throws IOException {
     if (into instanceof Text text) {
       if (this == BYTES || this == NONE) {
@@ -111,19 +112,19 @@ enum NativeValue {
     return switch (this) {
       case F32 -> Float.intBitsToFloat((int) n);
       case F64 -> Double.longBitsToDouble(n);
-      // Bytes of a class that names no type: what the object would be on its way to native code.
+      // A class without a type: the bytes are the native form of the Java object.
       case BYTES -> into instanceof FloatWritable ? Float.intBitsToFloat((int) n) : Double.longBitsToDouble(n);
       default -> throw mismatch(into);
     };
   }
 
   private IOException mismatch(Writable into) {
-    return new IOException("Yunti: a value of type " + name().toLowerCase(java.util.Locale.ROOT) + " is no " + into.getClass().getSimpleName());
+    return new IOException("Yunti: a value of type " + name().toLowerCase(java.util.Locale.ROOT) + " is not a " + into.getClass().getSimpleName());
   }
 
   private static long little(byte[] bytes, int offset, int length) throws IOException {
     if (length != 4 && length != 8) {
-      throw new IOException("Yunti: " + length + " bytes are no number: choose another class with mapreduce.job.output.key.class or .value.class");
+      throw new IOException("Yunti: " + length + " bytes are not a number: choose another class with mapreduce.job.output.key.class or .value.class");
     }
     long n = 0;
     for (int i = length - 1; i >= 0; i--) {

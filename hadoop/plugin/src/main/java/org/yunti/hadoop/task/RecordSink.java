@@ -10,7 +10,7 @@ import org.apache.hadoop.io.Writable;
 import org.apache.hadoop.mapreduce.TaskInputOutputContext;
 import org.apache.hadoop.util.ReflectionUtils;
 
-/** A stream of framed records (docs/formats/framed.md) that a writer of Java's writes, through a task's context. */
+/** Stream of framed records (docs/formats/framed.md) that a Java writer writes through a task's context. */
 final class RecordSink extends OutputStream {
   private static final int HEADER_BYTES = 8;
 
@@ -20,7 +20,7 @@ final class RecordSink extends OutputStream {
   private final Writable key;
   private final Writable value;
   private final DataInputBuffer buffer = new DataInputBuffer();
-  /** What came of records that are not whole, up to {@code held}. */
+  /** First {@code held} bytes: the beginning of an incomplete record. */
   private byte[] rest = new byte[1 << 16];
 
   private int held;
@@ -36,7 +36,7 @@ final class RecordSink extends OutputStream {
 
   private Writable instance(Class<?> of) throws IOException {
     if (!Writable.class.isAssignableFrom(of)) {
-      throw new IOException("Yunti: the output class " + of.getName() + " is no Writable");
+      throw new IOException("Yunti: the output class " + of.getName() + " is not a Writable");
     }
     return (Writable) ReflectionUtils.newInstance(of, context.getConfiguration());
   }

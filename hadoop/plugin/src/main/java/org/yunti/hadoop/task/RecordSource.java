@@ -8,7 +8,7 @@ import org.apache.hadoop.io.DataOutputBuffer;
 import org.apache.hadoop.mapreduce.MapContext;
 import org.apache.hadoop.mapreduce.RecordReader;
 
-/** The records of a reader of Java's as a stream of framed records (docs/formats/framed.md). */
+/** Records of a Java reader as a stream of framed records (docs/formats/framed.md). */
 final class RecordSource extends InputStream {
   private static final int HEADER_BYTES = 8;
 
@@ -20,7 +20,7 @@ final class RecordSource extends InputStream {
   private final Call<?> key;
   private final Call<?> value;
   private final Closeable end;
-  /** The frame that is handed out, from {@code position} on. */
+  /** Frame that is being read, from {@code position} on. */
   private final DataOutputBuffer frame = new DataOutputBuffer();
 
   private int position;
@@ -32,7 +32,7 @@ final class RecordSource extends InputStream {
     this.end = end;
   }
 
-  /** All records of a task. Hadoop counts them, and closes its reader. */
+  /** Returns all records of a task. Hadoop counts them and closes the reader. */
   static RecordSource of(MapContext<?, ?, ?, ?> context) {
     return new RecordSource(
         context::nextKeyValue, context::getCurrentKey, context::getCurrentValue, () -> {});
@@ -43,7 +43,7 @@ final class RecordSource extends InputStream {
         reader::nextKeyValue, reader::getCurrentKey, reader::getCurrentValue, reader);
   }
 
-  /** Makes the next record the frame; false at the end. */
+  /** Reads the next record into the frame; returns false at the end. */
   private boolean advance() throws IOException {
     try {
       if (!next.now()) {

@@ -8,11 +8,11 @@ import org.apache.hadoop.mapred.SplitLocationInfo;
 import org.apache.hadoop.mapreduce.InputSplit;
 import org.apache.hadoop.mapreduce.lib.input.FileSplit;
 
-/** A stretch of a file that knows which of a job's sources it is of. */
+/** Range of a file, with the index of the job's source that the file belongs to. */
 public final class SourceSplit extends FileSplit {
   private int source;
 
-  /** For {@link #readFields}. */
+  /** Constructor for {@link #readFields}. */
   public SourceSplit() {}
 
   SourceSplit(FileSplit of, int source) throws IOException {
@@ -27,7 +27,7 @@ public final class SourceSplit extends FileSplit {
         : Arrays.stream(hosts).filter(SplitLocationInfo::isInMemory).map(SplitLocationInfo::getLocation).toArray(String[]::new);
   }
 
-  /** The number of the source of any split: of a job with one source, 0. */
+  /** Returns the source index of any split; 0 in a job with a single source. */
   static int source(InputSplit split) {
     return split instanceof SourceSplit own ? own.source : 0;
   }

@@ -21,17 +21,19 @@ import org.apache.hadoop.mapreduce.lib.output.PathOutputCommitter;
 import org.yunti.hadoop.report.TaskTime;
 
 /**
- * Files of Hadoop's file systems for native code, which names them by numbers (java_files.rs), and streams of records that Java reads
- * or writes, which native code sees as files. One thread uses it at a time.
+ * Files that native code opens through Java and addresses by numbers (java_files.rs). They are files of Hadoop's file
+ * systems, and streams of records that Java reads or writes. Not thread-safe.
  */
 final class TaskFiles implements Closeable {
-  /** Before the names of streams: a scheme that no file system has. */
+  /** Name prefix of streams: a scheme that no file system has. */
   static final String STREAMS = "yunti:/";
 
-  /** Before the names of named outputs (task.rs of the engine): files beside the task's own, where its committer finds them. */
+  /**
+   * Name prefix of named outputs (task.rs of the engine): files beside the task's own, where its committer finds them.
+   */
   private static final String OUTPUTS = STREAMS + "outputs/";
 
-  /** A stream that is opened when native code wants it. */
+  /** Source of a stream, opened when native code opens its name. */
   interface Opener {
     InputStream open() throws IOException;
   }
@@ -43,16 +45,16 @@ final class TaskFiles implements Closeable {
   private final List<Closeable> open = new ArrayList<>();
   private final Map<String, Stream> inputs = new HashMap<>();
   private final Map<String, OutputStream> outputs = new HashMap<>();
-  /** The numbers of named outputs. */
+  /** Numbers of named outputs. */
   private final Map<String, Integer> named = new HashMap<>();
 
-  /** {@code context}: of the task; null where a job is submitted. */
+  /** {@code context} is the task's, or null during the submission of a job. */
   TaskFiles(Configuration conf, TaskInputOutputContext<?, ?, ?, ?> context) {
     this.conf = conf;
     this.context = context;
   }
 
-  /** Makes a stream a file of about so many bytes; its name. */
+  /** Registers a stream as a file of about {@code length} bytes; returns its name. */
   String input(String name, long length, Opener opener) {
     inputs.put(STREAMS + name, new Stream(opener, length));
     return STREAMS + name;
@@ -98,16 +100,19 @@ final class TaskFiles implements Closeable {
     return number;
   }
 
-  /** A file of that name, or with the extension of the codec that the cluster's configuration wants, in the task's work directory. */
+  /**
+   * Creates a named output in the task's work directory. If only the cluster's configuration names a codec, the file
+   * gets its extension.
+   */
   private int createNamed(String name) throws IOException {
     if (!(context.getOutputCommitter() instanceof PathOutputCommitter committer)) {
-      throw new IOException("Yunti: named outputs are files, which " + context.getOutputCommitter().getClass().getName() + " does not commit");
+      throw new IOException("Yunti: named outputs need a committer of files, not " + context.getOutputCommitter().getClass().getName());
     }
     CompressionCodec codec = NativeJob.codec(context);
     Path path = new Path(committer.getWorkPath(), codec == null ? name : name + codec.getDefaultExtension());
     Integer before = named.get(name);
     if (before != null) {
-      // The task has begun again, with more memory.
+      // The task has restarted with more memory.
       open.get(before).close();
       path.getFileSystem(conf).delete(path, false);
     }
@@ -127,7 +132,7 @@ final class TaskFiles implements Closeable {
     return open.size() - 1;
   }
 
-  /** Reads until {@code length} bytes are there or the file ends; how many. */
+  /** Reads until {@code length} bytes are read or the file ends; returns the number of bytes. */
   int read(int number, long offset, byte[] into, int length) throws IOException {
     InputStream in = (InputStream) open.get(number);
     if (in instanceof FSDataInputStream file && file.getPos() != offset) {
@@ -176,7 +181,10 @@ final class TaskFiles implements Closeable {
     out.write(from, 0, length);
   }
 
-  /** Native code has no more use for it. What was written is closed in {@link #close}, where a failure is told. */
+  /**
+   * Releases a file after native code is done with it. An output stays open until {@link #close}, which reports
+   * failures.
+   */
   void done(int number) throws IOException {
     if (open.get(number) instanceof InputStream in) {
       in.close();
@@ -185,7 +193,7 @@ final class TaskFiles implements Closeable {
 
   @Override
   public void close() throws IOException {
-    // What is written goes out to the last byte here.
+    // Closing flushes the last bytes of the outputs.
     long start = System.nanoTime();
     IOException first = null;
     for (Closeable stream : open) {

@@ -32,18 +32,18 @@ import org.apache.hadoop.mapreduce.lib.reduce.IntSumReducer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Keys of a user's own class, sorted by a normaliser, by Hadoop, or not at all: whole jobs in this JVM. */
+/** Whole jobs in this JVM whose keys are of a user-defined class: sorted by a normaliser, by Hadoop, or unsorted. */
 class KeyNormaliserTest {
   private static final int ROWS = 20_000;
 
-  /** A name and a number: names ascend, the numbers of a name descend. */
+  /** Key of a name and a number: names ascend, the numbers of a name descend. */
   public static final class Scored implements WritableComparable<Scored> {
     private String name = "";
     private int score;
 
     @Override
     public void write(DataOutput out) throws IOException {
-      // Not the order of bytes: the number comes first.
+      // The number first, so that the serialised bytes do not have the order of the keys.
       out.writeInt(score);
       out.writeUTF(name);
     }
@@ -71,8 +71,8 @@ class KeyNormaliserTest {
     }
   }
 
-  /** The normal form of that order, for names of ASCII without zeros. */
-  public static final class OfScored implements KeyNormaliser<Scored> {
+  /** Normal form of that order, for ASCII names without zeros. */
+  public static final class ScoredNormaliser implements KeyNormaliser<Scored> {
     @Override
     public boolean serves(Class<?> keyClass, RawComparator<?> comparator) {
       return keyClass == Scored.class && comparator.getClass() == WritableComparator.class;
@@ -136,7 +136,7 @@ class KeyNormaliserTest {
   }
 
   @Test
-  void ownKeysAreSortedNativelyWithANormaliserAndByHadoopWithout(@TempDir Path folder) throws Exception {
+  void sortsOwnKeysNativelyOnlyWithANormaliser(@TempDir Path folder) throws Exception {
     Random random = new Random(5);
     List<String> rows = new ArrayList<>();
     for (int i = 0; i < ROWS; i++) {
@@ -152,7 +152,7 @@ class KeyNormaliserTest {
     });
 
     Configuration with = new Configuration();
-    with.set(KeyNormaliser.SETTING, OfScored.class.getName());
+    with.set(KeyNormaliser.SETTING, ScoredNormaliser.class.getName());
     Counters counters = run(folder, "with", with);
     long maps = counters.getGroup("Yunti").findCounter("native").getValue();
     assertTrue(maps > 1, "maps are native: " + counters.getGroup("Yunti"));
@@ -170,7 +170,7 @@ class KeyNormaliserTest {
     assertTrue(reasons.contains("declined: key type"), reasons);
   }
 
-  /** Counts the rows of a key. */
+  /** Emits a one for each row of a key. */
   public static final class Count extends Mapper<LongWritable, Text, Scored, IntWritable> {
     private static final IntWritable ONE = new IntWritable(1);
     private final Scored key = new Scored();
@@ -194,7 +194,7 @@ class KeyNormaliserTest {
     }
   }
 
-  /** Rows by key, counted by Hadoop's sum as the combiner. */
+  /** Runs a job that counts rows by key, with Hadoop's sum as the combiner. */
   private static Job counted(Path folder, String out, Configuration conf) throws Exception {
     Job job = job(folder, out, conf);
     job.setMapperClass(Count.class);
@@ -207,18 +207,18 @@ class KeyNormaliserTest {
   }
 
   @Test
-  void hadoopsSumOverOwnKeys(@TempDir Path folder) throws Exception {
+  void addsWithHadoopsSumOverOwnKeys(@TempDir Path folder) throws Exception {
     Files.createDirectories(folder.resolve("in"));
     Files.writeString(folder.resolve("in/rows"), "b 1\na 1\nb 2\n".repeat(5000));
     Configuration conf = new Configuration();
-    conf.set(KeyNormaliser.SETTING, OfScored.class.getName());
+    conf.set(KeyNormaliser.SETTING, ScoredNormaliser.class.getName());
     Job job = counted(folder, "out", conf);
     assertTrue(job.getCounters().getGroup("Yunti").findCounter("native").getValue() > 0);
     assertEquals(List.of("a\t5000", "b\t10000"), Files.readAllLines(folder.resolve("out/part-r-00000")));
   }
 
   @Test
-  void notSortedWhereTheJobSaysSo(@TempDir Path folder) throws Exception {
+  void leavesRecordsUnsortedIfTheSortIsOff(@TempDir Path folder) throws Exception {
     Random random = new Random(6);
     List<String> rows = new ArrayList<>();
     for (int i = 0; i < ROWS; i++) {
@@ -228,7 +228,7 @@ class KeyNormaliserTest {
     Files.writeString(folder.resolve("in/rows"), String.join("\n", rows) + "\n");
     Configuration conf = new Configuration();
     conf.setBoolean(SortSetting.SETTING, false);
-    // Segments that do not fit, so that some are merged to disk.
+    // Too small for all segments, so that some are merged to disk.
     conf.setInt("yunti.hadoop.reduce.memory.mb", 1);
     Counters counters = run(folder, "unsorted", conf);
     assertTrue(counters.getGroup("Yunti").findCounter("native").getValue() > 2, "maps and the reduce are native");
@@ -243,10 +243,12 @@ class KeyNormaliserTest {
     rows.sort(null);
     assertEquals(rows, got);
 
-    // Equal keys of a combiner must meet.
+    // A combiner needs adjacent equal keys.
     conf = new Configuration();
     conf.setBoolean(SortSetting.SETTING, false);
     counted(folder, "combined", conf);
-    assertEquals(rows.stream().map(row -> row.split(" ")[0]).distinct().count(), Files.readAllLines(folder.resolve("combined/part-r-00000")).size());
+    assertEquals(
+        rows.stream().map(row -> row.split(" ")[0]).distinct().count(),
+        Files.readAllLines(folder.resolve("combined/part-r-00000")).size());
   }
 }

@@ -10,7 +10,9 @@ import org.junit.jupiter.api.Test;
 import org.yunti.hadoop.CountingReporter;
 import org.yunti.hadoop.report.TaskTime.Stage;
 
-/** Stages lie side by side: together they are no longer than the whole. This JVM is no task's, so its start is not counted. */
+/**
+ * Stages are disjoint: their sum does not exceed the total. This JVM belongs to no task, so its start is not counted.
+ */
 class TaskTimeTest {
   private static final class Counting extends CountingReporter {
     long of(Stage stage) {
@@ -21,7 +23,7 @@ class TaskTimeTest {
   private static final long HOUR_NS = TimeUnit.HOURS.toNanos(1);
 
   @Test
-  void whatLiesWithinIsTakenOut() throws InterruptedException {
+  void subtractsTheTimesOfInnerStages() throws InterruptedException {
     Counting reporter = new Counting();
     TaskTime time = new TaskTime(reporter, new Configuration(false));
     time.lap(Stage.JVM_START);
@@ -30,7 +32,7 @@ class TaskTimeTest {
     time.lap(Stage.MAP);
     Thread.sleep(20);
     time.lap(Stage.SORT);
-    // No more than there is.
+    // At most the time that the stage has.
     time.move(Stage.COLLECT, Stage.SPILL, TimeUnit.MILLISECONDS.toNanos(10));
     time.move(Stage.SORT, Stage.MERGE, HOUR_NS);
     time.end();
@@ -48,10 +50,10 @@ class TaskTimeTest {
   }
 
   @Test
-  void anEndIsOne() {
+  void countsOnceIfEndedTwice() {
     Counting reporter = new Counting();
     TaskTime time = new TaskTime(reporter, new Configuration(false));
-    // More than there is of the lap, as a merge beside a shuffle may take: nothing is negative.
+    // More than the lap, as a merge beside a shuffle may take: no stage becomes negative.
     time.within(Stage.MERGE, HOUR_NS);
     time.lap(Stage.SHUFFLE);
     time.end();
@@ -61,7 +63,7 @@ class TaskTimeTest {
   }
 
   @Test
-  void aJobMayDoWithout() {
+  void countsNothingIfTurnedOff() {
     Counting reporter = new Counting();
     Configuration conf = new Configuration(false);
     conf.setBoolean(TaskTime.SETTING, false);

@@ -22,7 +22,8 @@ class ConcurrencyTest {
   private static final int THREADS = 8;
   private static final String TEMPLATE = """
       #macro(cell $v)<td>$v</td>#end
-      #foreach($row in $rows)<tr>#cell($row.name)#cell($row.add(1, 2))$row.list[0]#if($row.list.size() > $foreach.index)+#end</tr>#end
+      #foreach($row in $rows)<tr>#cell($row.name)#cell($row.add(1, 2))\
+      $row.list[0]#if($row.list.size() > $foreach.index)+#end</tr>#end
       #set($sum = $rows.size() * 3)$sum "$rows[0].name"
       """;
 

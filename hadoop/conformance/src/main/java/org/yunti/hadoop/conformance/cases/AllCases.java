@@ -27,7 +27,7 @@ import org.yunti.hadoop.conformance.cases.tasks.WordCounts;
 import org.yunti.hadoop.conformance.cases.values.ValueTypes;
 import org.yunti.hadoop.conformance.suite.Case;
 
-/** The table of contents of the suite. */
+/** List of all cases of the suite. */
 public final class AllCases {
   private AllCases() {}
 

@@ -1,10 +1,10 @@
 package org.yunti.hadoop.conformance.compare;
 
-/** What the tasks of a variant must say of themselves. */
+/** Counters that the tasks of a variant must report. */
 public enum Claim {
   NOTHING,
-  /** Something, for each job that sorts: that they ran natively, or that they declined for a reason which the case permits. */
+  /** One report per job that sorts: its tasks ran natively, or declined for a reason that the case permits. */
   SERVED,
-  /** That each of them was native from reader to writer. */
+  /** Report of each task that it was native from reader to writer. */
   NATIVE_TASKS
 }

@@ -8,7 +8,7 @@ import org.yunti.hadoop.conformance.runner.Outcome;
 import org.yunti.hadoop.conformance.runner.Outcome.JobResult;
 import org.yunti.hadoop.conformance.suite.Case;
 
-/** Everything that differs between two runs of a case. Empty means that the case is passed. */
+/** Differences between two runs of a case. An empty list means that the case passes. */
 public final class Comparison {
   private static final int SHOWN_CHARACTERS_MAX = 160;
 
@@ -23,7 +23,7 @@ public final class Comparison {
     this.variant = variant;
   }
 
-  /** @param claim what the variant's tasks must say of themselves */
+  /** @param claim the counters that the variant's tasks must report */
   public static List<String> differences(Case testCase, Outcome stock, Outcome variant, Claim claim) {
     Comparison comparison = new Comparison(testCase, stock, variant);
     if (!comparison.stockIsAsExpected()) {
@@ -36,14 +36,14 @@ public final class Comparison {
     return comparison.differences;
   }
 
-  /** A case whose stock side is wrong says nothing about the variant. */
+  /** Returns false if the stock side is wrong; the case then proves nothing about the variant. */
   private boolean stockIsAsExpected() {
     if (stock.failed() != (testCase.mustFailWith() != null)) {
-      differences.add("stock " + stock.ending() + ", against the expectation of the case");
+      differences.add("stock " + stock.ending() + ", contrary to the case");
     } else if (stock.failed() && !stock.ending().contains(testCase.mustFailWith())) {
       differences.add("stock failed without \"" + testCase.mustFailWith() + "\": " + stock.ending());
     } else if (stock.jobs().isEmpty()) {
-      differences.add("no job was seen: the suite must come before Hadoop on the class path");
+      differences.add("no job was recorded: put the suite before Hadoop on the class path");
     }
     return differences.isEmpty();
   }
@@ -70,7 +70,7 @@ public final class Comparison {
     }
   }
 
-  /** Names the first record that differs: the later ones mostly follow from it. */
+  /** Records the first record that differs: later differences mostly follow from it. */
   private void compare(String where, List<String> stockRecords, List<String> variantRecords) {
     int common = Math.min(stockRecords.size(), variantRecords.size());
     for (int i = 0; i < common; i++) {
@@ -83,7 +83,7 @@ public final class Comparison {
     if (stockRecords.size() != variantRecords.size()) {
       List<String> longer = stockRecords.size() > common ? stockRecords : variantRecords;
       differences.add(where + ": stock has " + stockRecords.size() + " records, variant " + variantRecords.size()
-          + "; the first one more is " + shown(longer.get(common)));
+          + "; the first extra one is " + shown(longer.get(common)));
     }
   }
 
@@ -97,14 +97,14 @@ public final class Comparison {
       JobResult stockJob = stock.jobs().get(i);
       JobResult variantJob = variant.jobs().get(i);
       if (stockJob.succeeded() != variantJob.succeeded()) {
-        continue; // Said by compareEndings.
+        continue; // Reported by compareEndings.
       }
       if (!stockJob.succeeded() && !stockJob.kindOfFailure().equals(variantJob.kindOfFailure())) {
         differences.add(where + "stock fails with " + stockJob.kindOfFailure() + ", variant with "
             + variantJob.kindOfFailure());
       }
       if (stockJob.succeeded()) {
-        // Which tasks a failing job has run before it is stopped is a race.
+        // The tasks that a failing job ran before its end depend on a race.
         compareCounters(where, stockJob.counters(), variantJob.counters());
       }
       String fault = NativeClaim.fault(claim, testCase, variantJob);
@@ -118,7 +118,7 @@ public final class Comparison {
     TreeSet<String> names = new TreeSet<>(stockCounters.keySet());
     names.addAll(variantCounters.keySet());
     for (String name : names) {
-      // A counter that nobody has incremented need not exist.
+      // A counter that was never incremented need not exist.
       long stockValue = stockCounters.getOrDefault(name, 0L);
       long variantValue = variantCounters.getOrDefault(name, 0L);
       if (stockValue != variantValue && !CounterRules.isFree(name)

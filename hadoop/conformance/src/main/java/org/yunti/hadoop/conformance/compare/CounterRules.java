@@ -4,14 +4,14 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The counters that two correct runs of one job may count differently, each with its reason. Everything else
- * must be equal. README.md has the same list for readers.
+ * Counters that two correct runs of one job may count differently, each with its reason. All others must be equal.
+ * README.md has the same list.
  */
 final class CounterRules {
   private static final String TIME = "measures the machine, not the data";
-  private static final String LAYOUT = "a matter of how the map output is laid out on disk, not of the records in it";
+  private static final String LAYOUT = "depends on the layout of the map output on disk, not on its records";
 
-  /** By {@code GROUP:COUNTER}, or {@code GROUP} for all of it. */
+  /** Reasons by {@code GROUP:COUNTER}, or by {@code GROUP} for all its counters. */
   private static final Map<String, String> FREE = new LinkedHashMap<>();
 
   static {
@@ -36,11 +36,11 @@ final class CounterRules {
     FREE.put("JobCounter:VCORES_MILLIS_REDUCES", TIME);
     FREE.put("JobCounter:MB_MILLIS_MAPS", TIME);
     FREE.put("JobCounter:MB_MILLIS_REDUCES", TIME);
-    FREE.put("JobCounter:DATA_LOCAL_MAPS", "where the scheduler places a task is its own affair");
-    FREE.put("JobCounter:RACK_LOCAL_MAPS", "where the scheduler places a task is its own affair");
-    FREE.put("JobCounter:OTHER_LOCAL_MAPS", "where the scheduler places a task is its own affair");
+    FREE.put("JobCounter:DATA_LOCAL_MAPS", "the scheduler chooses the node of a task");
+    FREE.put("JobCounter:RACK_LOCAL_MAPS", "the scheduler chooses the node of a task");
+    FREE.put("JobCounter:OTHER_LOCAL_MAPS", "the scheduler chooses the node of a task");
     FREE.put("Yunti time, ms", TIME);
-    FREE.put(NativeClaim.GROUP, "what the plug-in says of itself is judged apart");
+    FREE.put(NativeClaim.GROUP, "the plug-in's own counters are checked separately");
   }
 
   private CounterRules() {}

@@ -6,9 +6,9 @@ import org.yunti.hadoop.conformance.runner.Outcome.JobResult;
 import org.yunti.hadoop.conformance.suite.Case;
 
 /**
- * What the tasks of a variant said of themselves: counter group {@code Yunti} with {@code native}, or with
- * {@code declined: REASON} where a task was left to stock Hadoop. A plug-in that quietly declines everything
- * gives the right output too, so a decline is a failure unless the case permits its reason, and so is silence.
+ * Counters that the tasks of a variant reported: group {@code Yunti} with {@code native}, or with {@code declined:
+ * REASON} for a task of stock Hadoop. A plug-in that silently declines all tasks also gives the right output. A decline
+ * is therefore a failure unless the case permits its reason, and so is a missing report.
  */
 final class NativeClaim {
   static final String GROUP = "Yunti";
@@ -18,7 +18,7 @@ final class NativeClaim {
 
   private NativeClaim() {}
 
-  /** @return what is wrong, or null */
+  /** @return the fault, or null */
   static String fault(Claim claim, Case testCase, JobResult job) {
     if (!job.succeeded()) {
       return null; // The counters of failed tasks are lost.
@@ -30,7 +30,10 @@ final class NativeClaim {
     };
   }
 
-  /** Each task has to have said it, and none may decline: there is no stock code behind it. */
+  /**
+   * Returns the fault of a native job. Each task must report native, and none may decline: there is no stock code to
+   * fall back to.
+   */
   private static String faultOfNativeTasks(Case testCase, JobResult job) {
     if (!NATIVE_MAPPER.equals(job.mapper())) {
       return "no job of native tasks: its mapper is " + job.mapper();
@@ -40,12 +43,12 @@ final class NativeClaim {
         return "declined: " + counter.substring(DECLINED.length());
       }
     }
-    long said = job.counters().getOrDefault(NATIVE, 0L);
+    long reported = job.counters().getOrDefault(NATIVE, 0L);
     int tasks = job.maps() + job.reduces();
     if (testCase.hasToSpill() && count(job, "SPILLED_RECORDS") == 0) {
-      return "nothing was spilled, and the case is there for spills";
+      return "no spills in a case that tests spills";
     }
-    return said == tasks ? null : said + " of " + tasks + " tasks say that they ran natively";
+    return reported == tasks ? null : reported + " of " + tasks + " tasks report that they ran natively";
   }
 
   private static String faultOfServed(Case testCase, JobResult job) {
@@ -63,18 +66,20 @@ final class NativeClaim {
         }
       }
     }
-    // Hadoop counts a record once more for each merge, and so does the collector.
+    // Hadoop and the collector count a record again in each merge.
     if (testCase.hasToSpill() && count(job, "SPILLED_RECORDS") <= count(job, "MAP_OUTPUT_RECORDS")) {
-      return "nothing was spilled, and the case is there for spills";
+      return "no spills in a case that tests spills";
     }
-    return spoke ? null : "no task reported counter group " + GROUP + ": is the plug-in in use?";
+    return spoke ? null : "no task reported counter group " + GROUP + ": check that the plug-in is in use";
   }
 
   private static long count(JobResult job, String counter) {
     return job.counters().getOrDefault("TaskCounter:" + counter, 0L);
   }
 
-  /** Map tasks ran, and their output went to reduces: SPLIT_RAW_BYTES counts the split of every map task. */
+  /**
+   * Returns true if map tasks ran and their output went to reduces: SPLIT_RAW_BYTES counts the split of every map task.
+   */
   private static boolean sorts(JobResult job) {
     return job.reduces() > 0 && count(job, "SPLIT_RAW_BYTES") > 0;
   }

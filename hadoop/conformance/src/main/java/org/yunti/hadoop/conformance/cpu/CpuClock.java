@@ -11,12 +11,14 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * The processor time of this process, of all its threads, ended ones too, but for those that compile.
+ * Processor time of this process: of all its threads, including ended ones, except the JIT compiler's.
  *
- * <p>{@code OperatingSystemMXBean.getProcessCpuTime} counts in hundredths of a second, which is 2 % of a small job. The C library's
- * {@code clock} counts in microseconds; Java 17 reaches it by an incubating module, whose classes a release build may not name, hence
- * the reflection. Needs {@code --add-modules jdk.incubator.foreign} and, for threads that compile to be known by the time of their
- * own, {@code -XX:-UseDynamicNumberOfCompilerThreads}.
+ * <p>{@code OperatingSystemMXBean.getProcessCpuTime} has a resolution of 10 ms, which is 2 % of a small job. The C
+ * library's {@code clock} has one of a microsecond. Java 17 reaches it through an incubating module, whose classes a
+ * release build may not name, hence the reflection.
+ *
+ * <p>Needs {@code --add-modules jdk.incubator.foreign}, and {@code -XX:-UseDynamicNumberOfCompilerThreads} so that
+ * compiler threads live on and their times stay readable.
  */
 public final class CpuClock {
   private static final String FOREIGN = "jdk.incubator.foreign.";
@@ -26,13 +28,13 @@ public final class CpuClock {
 
   private final MethodHandle clock;
 
-  /** Processor time between two readings, in seconds. */
+  /** Processor times up to one moment, in seconds. */
   public record Reading(double process_s, double compiler_s) {
     public Reading since(Reading before) {
       return new Reading(process_s - before.process_s, compiler_s - before.compiler_s);
     }
 
-    /** Without what is the compiler's. */
+    /** Returns the time without the JIT compiler's. */
     public double work_s() {
       return process_s - compiler_s;
     }
@@ -71,7 +73,7 @@ public final class CpuClock {
     }
   }
 
-  /** What C1 and C2 have taken so far: the JVM tells it by no bean. */
+  /** Returns the time of C1 and C2 so far; no bean of the JVM has it. */
   private static double compiler_s() throws IOException {
     long ns = 0;
     try (DirectoryStream<Path> threads = Files.newDirectoryStream(THREADS)) {
@@ -81,7 +83,7 @@ public final class CpuClock {
             ns += Long.parseLong(Files.readString(thread.resolve("schedstat")).split(" ")[0]);
           }
         } catch (IOException e) {
-          continue; // It has ended meanwhile, and was no compiler.
+          continue; // The thread has ended, so it was no compiler.
         }
       }
     }

@@ -6,21 +6,21 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * What one case costs with a variant, against what it costs with stock, from alternating runs.
+ * Cost of one case with a variant relative to stock, from alternating runs.
  *
- * <p>The least of several runs stands for a side: what else the machine does makes a run dearer, never cheaper.
+ * <p>Each side is represented by its fastest run: other load on the machine makes a run slower, never faster.
  *
  * @param stock_s and {@code variant_s}: processor seconds of each run
- * @param tasks what the variant's tasks said of themselves
+ * @param tasks the counters that the variant's tasks reported
  */
 public record CpuFigure(String name, String variant, List<Double> stock_s, List<Double> variant_s, String tasks) {
-  /** More than this is too much. */
+  /** Largest accepted ratio of variant to stock. */
   public static final double RATIO_MAX = 1.03;
 
-  /** How a case came out. */
+  /** Result of a case. */
   public enum Verdict {
     OK,
-    /** Above, but by no more than stock differs from itself. */
+    /** Above the limit, but by no more than stock differs from itself. */
     UNCLEAR,
     OVER
   }
@@ -29,7 +29,7 @@ public record CpuFigure(String name, String variant, List<Double> stock_s, List<
     return Collections.min(variant_s) / Collections.min(stock_s);
   }
 
-  /** Stock against stock: the runs of even rounds against those of odd ones, in the same way. */
+  /** Returns the ratio of stock to stock: even rounds against odd ones, computed in the same way. */
   public double noise() {
     double even = stock_s.get(0);
     double odd = stock_s.get(1);
@@ -50,13 +50,13 @@ public record CpuFigure(String name, String variant, List<Double> stock_s, List<
     return ratio() <= RATIO_MAX + noise() ? Verdict.UNCLEAR : Verdict.OVER;
   }
 
-  /** For people. */
+  /** Returns a line for people. */
   public String line() {
     return String.format(Locale.ROOT, "%-7s %-34s %-9s stock %6.3f s  variant %6.3f s  ratio %.3f  stock/stock %.3f  %s",
         verdict(), name, variant, Collections.min(stock_s), Collections.min(variant_s), ratio(), 1 + noise(), tasks);
   }
 
-  /** For programs. */
+  /** Returns a JSON object for programs. */
   public String json() {
     return String.format(Locale.ROOT,
         "{\"case\": \"%s\", \"variant\": \"%s\", \"ratio\": %.4f, \"noise\": %.4f, \"verdict\": \"%s\", \"tasks\": \"%s\", "

@@ -3,13 +3,13 @@ package org.yunti.hadoop.conformance.input;
 import java.util.List;
 import java.util.Random;
 
-/** A deterministic source of objects: the same seed and record number give the same object. */
+/** Deterministic source of objects: the same seed and record number give the same object. */
 @FunctionalInterface
 public interface Draw<T> {
   /** @param record the number of the record in its file, so that a draw can list edge values first */
   T draw(Random random, int record);
 
-  /** The listed objects come first, once each; later records repeat one of them in a quarter of the draws. */
+  /** Returns a draw that lists each edge once; a quarter of the later records repeat one of them. */
   static <T> Draw<T> edges(List<T> edges, Draw<T> rest) {
     return (random, record) -> {
       if (record < edges.size()) {

@@ -5,9 +5,9 @@ import java.nio.charset.StandardCharsets;
 import org.apache.hadoop.conf.Configuration;
 import org.yunti.hadoop.conformance.suite.Case;
 
-/** Files with given bytes, for what is in the bytes themselves: line ends, codecs, one huge record. */
+/** Files with given bytes, for cases about the bytes themselves: line ends, codecs, one huge record. */
 public final class FileInput {
-  /** Given the configuration of the case: codecs want one. */
+  /** Source of the bytes; codecs need the configuration of the case. */
   @FunctionalInterface
   public interface Content {
     byte[] bytes(Configuration conf) throws Exception;

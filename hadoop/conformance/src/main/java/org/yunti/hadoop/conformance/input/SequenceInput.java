@@ -8,8 +8,8 @@ import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.suite.Trial;
 
 /**
- * Sequence files of drawn records, one split each. Keys and values need only be serialisable by the
- * serialisations of the case's configuration, so Java Serialization works as well as Writables.
+ * Sequence files of drawn records, one split each. The case's serialisations must accept keys and values, so Java
+ * Serialization works as well as Writables.
  */
 public final class SequenceInput<K, V> implements Case.Input {
   private final Class<K> keyClass;
@@ -42,7 +42,7 @@ public final class SequenceInput<K, V> implements Case.Input {
           SequenceFile.Writer.keyClass(keyClass), SequenceFile.Writer.valueClass(valueClass),
           SequenceFile.Writer.compression(SequenceFile.CompressionType.NONE))) {
         for (int record = 0; trial.scale().more(records, record, writer.getLength()); record++) {
-          // As Objects: append(Writable, Writable) would not take Java-serialised ones.
+          // As Objects, because append(Writable, Writable) rejects Java-serialised ones.
           Object key = keys.draw(random, record);
           Object value = values.draw(random, record);
           writer.append(key, value);

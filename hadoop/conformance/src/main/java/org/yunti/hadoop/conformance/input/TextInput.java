@@ -20,7 +20,7 @@ public final class TextInput implements Case.Input {
     this.linesPerFile = linesPerFile;
   }
 
-  /** Lines of a dozen words whose frequencies fall as in a language, so that combiners find work. */
+  /** Returns lines from a dozen words with natural-language frequencies, so that combiners have work. */
   public static TextInput words(int files, int linesPerFile) {
     return new TextInput(TextInput::lineOfWords, "text", files, linesPerFile);
   }

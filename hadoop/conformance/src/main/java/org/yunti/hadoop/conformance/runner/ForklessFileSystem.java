@@ -11,11 +11,11 @@ import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /**
- * The local file system of Hadoop, but permissions are set by a system call. Without Hadoop's native library the
- * original starts a process {@code chmod} for each file and folder, which is half of the time of a small job.
+ * Hadoop's local file system, with permissions set by a system call. Without its native library, the original starts a
+ * {@code chmod} process for each file and folder, which takes half of a small job.
  *
- * <p>And without files of checksums: their bytes would be a part of the counters of bytes read and written in stock
- * Hadoop, which counts what a file system does, and native tasks count the bytes of their files.
+ * <p>It also writes no checksum files. Stock Hadoop counts their bytes, because it counts the operations of a file
+ * system; native tasks count the bytes of their files.
  */
 public final class ForklessFileSystem extends LocalFileSystem {
   public ForklessFileSystem() {

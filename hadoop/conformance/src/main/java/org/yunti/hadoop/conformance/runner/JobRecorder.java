@@ -19,10 +19,10 @@ import org.apache.hadoop.mapreduce.TaskCompletionEvent;
 import org.apache.hadoop.mapreduce.protocol.ClientProtocol;
 
 /**
- * The jobs that were submitted since the recording began.
+ * Jobs submitted since the start of the recording.
  *
- * <p>Static, because Hadoop makes the {@link RecordingProvider} itself and hands it nothing of ours. One case
- * runs at a time.
+ * <p>Static, because Hadoop constructs the {@link RecordingProvider} itself, without arguments. One case runs at a
+ * time.
  */
 final class JobRecorder {
   private record Submitted(ClientProtocol client, JobID id, String mapper, int maps, int reduces) {}
@@ -33,7 +33,7 @@ final class JobRecorder {
 
   private JobRecorder() {}
 
-  /** @param newBase to find the file system of a job's folder with */
+  /** @param newBase configuration that finds the file system of a job's folder */
   static synchronized void start(Configuration newBase) {
     base = newBase;
     JOBS.clear();
@@ -44,13 +44,13 @@ final class JobRecorder {
     Path file = new Path(submitFolder, "job.xml");
     try (FSDataInputStream in = file.getFileSystem(base).open(file)) {
       job.addResource(in);
-      // The client has cut the input before it writes the file: its number of maps is no wish.
+      // The client computes the splits before it writes the file, so the number of maps is final.
       JOBS.add(new Submitted(client, id, job.get(MRJobConfig.MAP_CLASS_ATTR), job.getInt(MRJobConfig.NUM_MAPS, 0),
           job.getInt(MRJobConfig.NUM_REDUCES, 1)));
     }
   }
 
-  /** Asks for the end state of every recorded job, in the order of submission. */
+  /** Requests the end state of every recorded job, in the order of submission. */
   static synchronized List<Outcome.JobResult> results(TaskFailures failures)
       throws IOException, InterruptedException {
     List<Outcome.JobResult> results = new ArrayList<>();
@@ -69,8 +69,8 @@ final class JobRecorder {
     if (job.client instanceof LocalJobRunner) {
       return failures.of(job.id.toString());
     }
-    // A cluster: what failed attempts reported, "Error: CLASS: MESSAGE" and a stack. The history server knows it of
-    // attempts alone, not of their tasks.
+    // On a cluster, failed attempts report "Error: CLASS: MESSAGE" and a stack. The history server has it for attempts
+    // only, not for tasks.
     List<String> reported = new ArrayList<>();
     for (TaskCompletionEvent event : job.client.getTaskCompletionEvents(job.id, 0, EVENTS_MAX)) {
       if (event.getStatus() == TaskCompletionEvent.Status.FAILED || event.getStatus() == TaskCompletionEvent.Status.TIPFAILED) {

@@ -23,8 +23,8 @@ import org.yunti.hadoop.conformance.suite.Order;
 import org.yunti.hadoop.conformance.trace.Printable;
 
 /**
- * Reads the output folder of a run into lists of records that can be compared one by one: lines of (compressed)
- * text files, or records of sequence files. What the case leaves undefined in the order is sorted away.
+ * Reader of a run's output folder into lists of comparable records: lines of (compressed) text files, or records of
+ * sequence files. Records whose order the case leaves undefined are sorted.
  */
 final class OutputFiles {
   private static final byte[] SEQUENCE_MAGIC = {'S', 'E', 'Q'};
@@ -66,7 +66,7 @@ final class OutputFiles {
     }
     CompressionCodec codec = new CompressionCodecFactory(conf).getCodec(file);
     try (InputStream raw = fs.open(file); InputStream in = codec == null ? raw : codec.createInputStream(raw)) {
-      // One byte one character: nothing is lost where a program writes no UTF-8.
+      // One character per byte, so that output in other encodings than UTF-8 is kept.
       return lines(new String(in.readAllBytes(), StandardCharsets.ISO_8859_1));
     }
   }

@@ -11,12 +11,12 @@ import org.apache.hadoop.mapreduce.protocol.ClientProtocol;
 import org.apache.hadoop.mapreduce.protocol.ClientProtocolProvider;
 
 /**
- * Stands between every job client in this JVM and the framework, local or YARN, and tells {@link JobRecorder}
- * which jobs are submitted. Programs that build their jobs inside main give no other way to their counters.
+ * Provider between every job client in this JVM and the framework, local or YARN. It passes submitted jobs to {@link
+ * JobRecorder}; for programs that build their jobs inside main, this is the only way to their counters.
  *
- * <p>Hadoop takes the first provider that answers, in the order of the class path, so this one must come first;
- * it asks the others with the configuration as it is. A framework name of its own would be the alternative, but
- * it would change the configuration that the jobs see.
+ * <p>Hadoop takes the first provider on the class path that accepts the configuration, so this one must be first. It
+ * delegates to the others with the unchanged configuration. Rejected: a framework name of its own, because jobs would
+ * see another configuration.
  */
 public final class RecordingProvider extends ClientProtocolProvider {
   @Override
@@ -37,8 +37,8 @@ public final class RecordingProvider extends ClientProtocolProvider {
 
   @Override
   public void close(ClientProtocol client) {
-    // The counters are asked for after the job's client is closed. The providers of Hadoop close nothing but
-    // the connection of a YARN client, which goes with this JVM.
+    // Counters are requested after the job's client is closed. Hadoop's providers close only the connection of a YARN
+    // client, which ends with this JVM.
   }
 
   private static ClientProtocol recorded(ClientProtocol client) {

@@ -16,7 +16,7 @@ import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.suite.Scale;
 import org.yunti.hadoop.conformance.suite.Trial;
 
-/** Runs one case on one side and collects what came of it. */
+/** Runs one case on one side and collects its outcome. */
 public final class Runner implements AutoCloseable {
   private static final String TIMED = "t";
 
@@ -28,14 +28,14 @@ public final class Runner implements AutoCloseable {
 
   /** @param work a folder for all files of the runs */
   public Runner(Map<String, String> settings, Path work) {
-    ConfigUtil.loadResources(); // Each default resource that comes later throws away what is parsed.
+    ConfigUtil.loadResources(); // A default resource added later discards the parsed ones.
     this.base = new Configuration();
     this.settings = settings;
     this.work = work;
   }
 
   /**
-   * What one run took.
+   * Processor time of one run.
    *
    * @param error of the program or of a job, or null
    */
@@ -46,7 +46,7 @@ public final class Runner implements AutoCloseable {
     prepare(testCase, Scale.NONE);
   }
 
-  /** The same, so much larger; runs from here on are told the scale too. */
+  /** Writes an enlarged input; later runs use the scale too. */
   public void prepare(Case testCase, Scale newScale) throws Exception {
     scale = newScale;
     Trial trial = trial(testCase, Map.of(), "input");
@@ -56,10 +56,11 @@ public final class Runner implements AutoCloseable {
   }
 
   /**
-   * @param body which of the case's programs
+   * Runs one side of a case.
+   *
+   * @param body the program of the case to run
    * @param overlay settings of the variant
-   * @param side name of the folder for the output; of equal length on both sides, because the lengths of path
-   *     names are counted in places
+   * @param side name of the output folder; equally long on both sides, because some counters include path lengths
    */
   public Outcome run(Case testCase, Case.Body body, Map<String, String> overlay, String side)
       throws IOException, InterruptedException {
@@ -67,14 +68,14 @@ public final class Runner implements AutoCloseable {
     ByteArrayOutputStream printed = new ByteArrayOutputStream();
     String error = body(body, trial, printed);
     List<Outcome.JobResult> jobs = JobRecorder.results(failures);
-    // That a job failed is said better by the job than by its client.
+    // The job's own failure is more precise than its client's.
     boolean jobFailed = jobs.stream().anyMatch(job -> !job.succeeded());
     return new Outcome(jobFailed ? null : error, jobs,
         OutputFiles.read(trial.output(), testCase.order(), trial.conf()),
         linesOf(printed.toString(StandardCharsets.UTF_8), testCase.printed()));
   }
 
-  /** Runs the jobs alone, for their processor time: nobody looks at the output. */
+  /** Runs the jobs for their processor time alone; the output is not read. */
   public Timed time(Case testCase, Map<String, String> overlay, CpuClock clock) throws IOException, InterruptedException {
     Trial trial = trial(testCase, overlay, TIMED);
     CpuClock.Reading before = clock.read();
@@ -85,7 +86,7 @@ public final class Runner implements AutoCloseable {
     return new Timed(taken, jobs, outcome.failed() ? outcome.ending() : null);
   }
 
-  /** What {@link #time} has written. */
+  /** Deletes the output of {@link #time}. */
   public void deleteOutput(Case testCase) throws IOException {
     Path output = new Path(folder(testCase), TIMED);
     output.getFileSystem(configuration()).delete(output, true);

@@ -10,8 +10,8 @@ import org.apache.hadoop.mapred.LocalJobRunner;
 import org.apache.log4j.Logger;
 
 /**
- * Why local jobs failed. LocalJobRunner keeps no diagnostics: it logs the exception under the name of the job,
- * and says elsewhere only that the job failed.
+ * Causes of failed local jobs. LocalJobRunner keeps no diagnostics: it logs the exception under the job's name, and
+ * otherwise reports only the failure.
  */
 final class TaskFailures extends AppenderSkeleton {
   private static final long WAIT_MS_MAX = 10_000;
@@ -25,9 +25,9 @@ final class TaskFailures extends AppenderSkeleton {
   }
 
   /**
-   * Waits for what is to come: a job is marked as failed a moment before its exception is logged.
+   * Waits for the log of a failed job: a job is marked as failed shortly before its exception is logged.
    *
-   * @return the exceptions from the outermost, as {@code CLASS: MESSAGE}; empty when nothing is known
+   * @return the exceptions from the outermost, as {@code CLASS: MESSAGE}; empty if unknown
    */
   synchronized List<String> of(String job) throws InterruptedException {
     long end_ms = System.currentTimeMillis() + WAIT_MS_MAX;
@@ -50,7 +50,7 @@ final class TaskFailures extends AppenderSkeleton {
     }
     List<String> chain = new ArrayList<>();
     Throwable failure = event.getThrowableInformation().getThrowable();
-    // The outermost Exception is the wrapping of LocalJobRunner itself.
+    // The outermost Exception is LocalJobRunner's own wrapper.
     for (Throwable t = failure.getCause() == null ? failure : failure.getCause(); t != null; t = t.getCause()) {
       chain.add(t.toString());
     }

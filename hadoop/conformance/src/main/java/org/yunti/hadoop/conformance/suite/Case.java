@@ -12,31 +12,31 @@ import org.apache.hadoop.mapreduce.Job;
 import org.yunti.hadoop.conformance.input.Draw;
 
 /**
- * One unit of the suite: a small program of one or a few jobs, its input, and what of its result is defined.
+ * Unit of the suite: a small program of one or a few jobs, its input, and the defined parts of its result.
  *
- * <p>The same case object is run with stock Hadoop and with a variant. It must therefore be deterministic:
- * input comes from seeded {@link Draw}s, and nothing may depend on the clock or on the name of the side.
+ * <p>The same object runs with stock Hadoop and with a variant, so it must be deterministic. Input comes from seeded
+ * {@link Draw}s, and nothing may depend on the clock or on the name of the side.
  */
 public final class Case {
-  /** Writes one deterministic part of the input below {@link Trial#input()}; called once for both sides. */
+  /** Writer of one deterministic part of the input below {@link Trial#input()}; called once for both sides. */
   @FunctionalInterface
   public interface Input {
     void write(Trial trial) throws Exception;
   }
 
-  /** Runs the jobs, from {@link Trial#input()} to {@link Trial#output()}; called once for each side. */
+  /** Program that runs the jobs from {@link Trial#input()} to {@link Trial#output()}; called once for each side. */
   @FunctionalInterface
   public interface Body {
     void run(Trial trial) throws Exception;
   }
 
-  /** Changes a job that a generic {@link Body} has built. */
+  /** Change to a job that a generic {@link Body} has built. */
   @FunctionalInterface
   public interface Tweak {
     void apply(Job job) throws Exception;
   }
 
-  /** Says why stock Hadoop cannot run the case here, or null when it can. */
+  /** Check that returns why stock Hadoop cannot run the case here, or null if it can. */
   @FunctionalInterface
   public interface Obstacle {
     String find(Configuration conf);
@@ -67,7 +67,7 @@ public final class Case {
     return new Case(name);
   }
 
-  // What the author of a case says.
+  // Setters for the author of a case.
 
   public Case input(Input input) {
     inputs.add(input);
@@ -79,7 +79,9 @@ public final class Case {
     return this;
   }
 
-  /** The same program as tasks that are native throughout: what the variant {@code native} runs in place of the body. */
+  /**
+   * Sets the same program as tasks that are native throughout; the variant {@code native} runs it instead of the body.
+   */
   public Case nativeBody(Body newBody) {
     nativeBody = newBody;
     return this;
@@ -100,40 +102,40 @@ public final class Case {
     return this;
   }
 
-  /** A counter, as {@code NAME}, which both sides may count differently, with the reason why that is right. */
+  /** Permits both sides to count a counter {@code NAME} differently, for the given reason. */
   public Case counterMayDiffer(String counter, String reason) {
     freeCounters.put(counter, reason);
     return this;
   }
 
   /**
-   * A plug-in may leave this case to stock Hadoop, with a reason that contains this text, in upper or lower case.
-   * Hadoop cuts the names of counters after 64 characters, so the text must be near the beginning of the reason.
+   * Permits a plug-in to leave this case to stock Hadoop for a reason that contains this text, in any case. Hadoop
+   * truncates counter names to 64 characters, so the text must be near the beginning of the reason.
    */
   public Case mayDecline(String reason) {
     permittedDeclines.add(Pattern.compile(Pattern.quote(reason), Pattern.CASE_INSENSITIVE));
     return this;
   }
 
-  /** One of many alike, which run with {@code --sweep} alone. */
+  /** Restricts a case that has many similar ones to {@code --sweep}. */
   public Case onlyInSweep() {
     onlyInSweep = true;
     return this;
   }
 
-  /** Map tasks of native code must have spilled, or the case would try nothing. */
+  /** Requires spills of native map tasks. */
   public Case mustSpill() {
     spills = true;
     return this;
   }
 
-  /** A job of this case must fail, and the text be found in the stack of causes. */
+  /** Requires that a job fails with the text in its stack of causes. */
   public Case mustFail(String text) {
     mustFailWith = text;
     return this;
   }
 
-  /** Given several obstacles, each of them is one. */
+  /** Adds an obstacle; any one of them skips the case. */
   public Case skippedIf(Obstacle newObstacle) {
     Obstacle before = obstacle;
     obstacle = conf -> {
@@ -143,19 +145,19 @@ public final class Case {
     return this;
   }
 
-  /** Lines on standard output that match are part of the result. */
+  /** Makes lines of standard output that match a part of the result. */
   public Case prints(String regex) {
     printed = Pattern.compile(regex);
     return this;
   }
 
-  /** The case is also worth its time on a real cluster, where a job takes many seconds. */
+  /** Marks a case that is worth its time on a real cluster, where a job takes many seconds. */
   public Case onCluster() {
     onCluster = true;
     return this;
   }
 
-  // What the runner and the comparison ask.
+  // Getters for the runner and the comparison.
 
   public String name() {
     return name;
@@ -169,7 +171,7 @@ public final class Case {
     return body;
   }
 
-  /** Null where the case has no such program. */
+  /** Returns the native program, or null if the case has none. */
   public Body nativeBody() {
     return nativeBody;
   }
@@ -198,7 +200,7 @@ public final class Case {
     return mustFailWith;
   }
 
-  /** Null in nearly all cases. */
+  /** Returns the obstacle; null in most cases. */
 
   public Obstacle obstacle() {
     return obstacle;

@@ -26,7 +26,7 @@ public final class Codecs {
     return (CompressionCodec) ReflectionUtils.newInstance(conf.getClassByName(className(codec)), conf);
   }
 
-  /** What the codec makes of it: one member or frame. */
+  /** Returns the compressed bytes: one member or frame. */
   public static byte[] compressed(String codec, byte[] bytes, Configuration conf)
       throws IOException, ReflectiveOperationException {
     return compressed(of(codec, conf), bytes);
@@ -43,13 +43,16 @@ public final class Codecs {
     return compressed.toByteArray();
   }
 
-  /** Tries the codec as stock Hadoop would use it: some need native libraries or jars that may be missing. */
+  /**
+   * Tries the codec as stock Hadoop would use it, and returns why it fails, or null: native libraries or jars may be
+   * missing.
+   */
   public static String obstacle(String codec, Configuration conf) {
     try {
       byte[] text = "text of a trial ".repeat(50).getBytes(StandardCharsets.US_ASCII);
       CompressionCodec found = of(codec, conf);
       byte[] back = expanded(found, compressed(found, text));
-      return Arrays.equals(text, back) ? null : "stock Hadoop reads back other bytes";
+      return Arrays.equals(text, back) ? null : "stock Hadoop reads other bytes than it wrote";
     } catch (IOException | ReflectiveOperationException | RuntimeException | LinkageError e) {
       return "stock Hadoop cannot run it here: " + e.getMessage();
     }

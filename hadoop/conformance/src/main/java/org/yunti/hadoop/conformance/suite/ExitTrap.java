@@ -4,10 +4,10 @@ import java.lang.reflect.InvocationTargetException;
 import java.security.Permission;
 
 /**
- * Runs the main method of a program that ends with {@code System.exit} without ending this JVM.
+ * Runner of programs that end with {@code System.exit}, without ending this JVM.
  *
- * <p>Half of the jobs in hadoop-mapreduce-examples exit from main. A process for each would cost two seconds a
- * run, and hide the counters. The security manager is the only hook for it in JDK 17, which warns once on standard error; it asks nothing else.
+ * <p>Half of the jobs in hadoop-mapreduce-examples exit from main. A process for each would take two seconds per run
+ * and hide the counters. The security manager is the only hook in JDK 17, which prints one warning on standard error.
  */
 @SuppressWarnings("removal")
 final class ExitTrap extends SecurityManager {
@@ -29,12 +29,12 @@ final class ExitTrap extends SecurityManager {
 
   @Override
   public void checkPermission(Permission permission) {
-    // Everything but the exit is allowed.
+    // Allows everything except the exit.
   }
 
   @Override
   public void checkPermission(Permission permission, Object context) {
-    // As above.
+    // Allows everything.
   }
 
   static int statusOf(Class<?> mainClass, String[] arguments) throws Exception {

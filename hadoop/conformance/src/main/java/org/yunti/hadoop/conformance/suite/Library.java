@@ -3,7 +3,7 @@ package org.yunti.hadoop.conformance.suite;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The classes in C++ of src/main/native, which the script that starts the suite compiles. */
+/** C++ classes of src/main/native, which the script that starts the suite compiles. */
 final class Library {
   private static final String PROPERTY = "conformance.library";
 
@@ -13,8 +13,8 @@ final class Library {
     return Path.of(System.getProperty(PROPERTY, ""));
   }
 
-  /** Why it cannot be used, or null. */
+  /** Returns why the library cannot be used, or null. */
   static String obstacle() {
-    return Files.isRegularFile(path()) ? null : "there is no class library: g++ is missing, or the suite was not started by its script";
+    return Files.isRegularFile(path()) ? null : "no class library: install g++ and start the suite with hadoop/conformance/run";
   }
 }

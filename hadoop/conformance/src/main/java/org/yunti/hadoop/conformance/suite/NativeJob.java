@@ -16,14 +16,14 @@ import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
 /**
- * A job whose tasks are native from reader to writer, submitted as {@code yunti run --on yarn} submits one: a job file and
- * the arguments of the plug-in's own submitter.
+ * Job whose tasks are native from reader to writer, submitted as {@code yunti run --on yarn} does: with a job file and
+ * the arguments of the plug-in's submitter.
  */
 public final class NativeJob {
-  /** Names another submitter than the plug-in's: the suite's own test has some with faults. */
+  /** Property that names another submitter class; the suite's own test has faulty ones. */
   public static final String SUBMITTER = "conformance.submitter";
 
-  private static final String OF_PLUGIN = "org.yunti.hadoop.submit.SubmitJob";
+  private static final String PLUGIN_SUBMITTER = "org.yunti.hadoop.submit.SubmitJob";
 
   private final String lines;
   private final Map<String, String> settings;
@@ -40,7 +40,7 @@ public final class NativeJob {
     return new NativeJob("format = \"yunti-job/1\"\n" + String.join("\n", lines) + "\n", Map.of(), false);
   }
 
-  /** One more line of the job file. */
+  /** Returns the job with one more line in its job file. */
   public NativeJob with(String line) {
     return new NativeJob(lines + line + "\n", settings, library);
   }
@@ -59,17 +59,17 @@ public final class NativeJob {
     return set("yunti.hadoop.output.format", format.getName());
   }
 
-  /** What a writer of Java's is given, where it is not the usual class. */
+  /** Returns the job with output classes for a Java writer, if they are not the usual ones. */
   public NativeJob outputs(Class<?> key, Class<?> value) {
     return set("mapreduce.job.output.key.class", key.getName()).set("mapreduce.job.output.value.class", value.getName());
   }
 
-  /** Its classes are those of the suite's library in C++. */
+  /** Returns the job with the classes of the suite's C++ library. */
   NativeJob withLibrary() {
     return new NativeJob(lines, settings, true);
   }
 
-  /** @throws IOException with what the submitter told, if it did not run the job to its end */
+  /** @throws IOException with the submitter's output, if the job did not succeed */
   void run(Trial trial, String inputFolder, int reduces) throws Exception {
     Configuration conf = trial.conf();
     settings.forEach(conf::set);
@@ -77,7 +77,7 @@ public final class NativeJob {
     try {
       Files.writeString(file, lines
           + (reduces == 0 ? "mode = \"none\"\n" : "reduces = " + reduces + "\n")
-          // Beside a task, where nothing but its file name is left.
+          // Path in a task's directory, where only the file name remains.
           + (library ? "lib = \"./" + Library.path().getFileName() + "\"\n" : ""));
       List<String> arguments = new ArrayList<>(List.of("--job", file.toString(), "--name", "native",
           "--input", trial.input(inputFolder).toString(), "--output", trial.output("out").toString(),
@@ -92,10 +92,10 @@ public final class NativeJob {
   }
 
   private static void submit(Configuration conf, String[] arguments) throws Exception {
-    Class<?> submitter = conf.getClassByName(conf.get(SUBMITTER, OF_PLUGIN));
+    Class<?> submitter = conf.getClassByName(conf.get(SUBMITTER, PLUGIN_SUBMITTER));
     PrintStream terminal = System.err;
-    ByteArrayOutputStream told = new ByteArrayOutputStream();
-    System.setErr(new PrintStream(told, true, StandardCharsets.UTF_8));
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(printed, true, StandardCharsets.UTF_8));
     int status;
     try {
       status = ToolRunner.run(conf, (Tool) ReflectionUtils.newInstance(submitter, conf), arguments);
@@ -103,7 +103,7 @@ public final class NativeJob {
       System.setErr(terminal);
     }
     if (status != 0) {
-      throw new IOException("the submitter ended with status " + status + ": " + told.toString(StandardCharsets.UTF_8).strip());
+      throw new IOException("the submitter ended with status " + status + ": " + printed.toString(StandardCharsets.UTF_8).strip());
     }
   }
 }

@@ -1,18 +1,18 @@
 package org.yunti.hadoop.conformance.suite;
 
-/** How much of the order of a job's output records MapReduce promises, and is therefore compared. */
+/** Order of a job's output records that MapReduce guarantees and the suite compares. */
 public enum Order {
-  /** Every record has its place. */
+  /** Every record has a fixed position. */
   EXACT,
   /**
-   * The sequence of keys is defined, the order of the records of one key is not: stock Hadoop sorts spills
-   * with an unstable sort and cuts them by the speed of a thread.
+   * Keys are ordered, but the records of one key are not: stock Hadoop sorts spills with an unstable sort, and thread
+   * timing decides where spills end.
    */
   VALUES_FREE,
-  /** As {@link #VALUES_FREE} over all parts, one after the other: where a total order is cut is a matter of samples. */
+  /** {@link #VALUES_FREE} over all parts joined, because samples decide the bounds of a total order. */
   JOINED_PARTS,
-  /** Only the multiset of records of each file is defined. */
+  /** Each file has a fixed multiset of records. */
   RECORDS_FREE,
-  /** The program draws from an unseeded random source: only the names of the files are defined. */
+  /** Only file names are fixed, because the program uses an unseeded random source. */
   CONTENT_FREE
 }

@@ -1,25 +1,27 @@
 package org.yunti.hadoop.conformance.suite;
 
 /**
- * How much larger than it is the input of a case is made, where processor time is measured: a job of two thousand records is
- * all fixed cost.
+ * Enlargement of a case's input for processor-time measurements: a job of two thousand records is all fixed cost.
  *
- * @param factor records for each one of the case
+ * @param factor records for each record of the case
  */
 public record Scale(int factor) {
   public static final Scale NONE = new Scale(1);
 
-  /** Of one file: what does not spill at the case's own size must not spill at a larger one either. */
+  /** Bytes of one file: a case that does not spill at scale 1 must not spill when enlarged. */
   private static final long BYTES_MAX = 16 << 20;
 
   private static final int RECORDS_MAX = 400_000;
 
-  /** What a program is told that makes its input itself. */
+  /** Returns the number of records for a program that generates its own input. */
   public long records(int own) {
     return Math.max(own, Math.min((long) own * factor, RECORDS_MAX));
   }
 
-  /** Whether a file of {@code own} records at the case's own size, which has {@code written} records and {@code bytes}, gets another. */
+  /**
+   * Returns true if a file needs another record: {@code own} records at scale 1, {@code written} records and {@code
+   * bytes} so far.
+   */
   public boolean more(int own, int written, long bytes) {
     return written < own || written < records(own) && bytes < BYTES_MAX;
   }

@@ -12,8 +12,8 @@ import java.util.Map;
 import org.apache.hadoop.conf.Configuration;
 
 /**
- * A class loader in which mapred-site.xml holds given settings. Some programs throw away the configuration that
- * {@code -D} has reached and make a new one; what they then find is the site file on the class path.
+ * Class loader in which mapred-site.xml holds given settings. Some programs discard the configuration that {@code -D}
+ * sets and create a new one, which reads the site file on the class path.
  */
 final class SiteFile extends ClassLoader implements AutoCloseable {
   private static final String NAME = "mapred-site.xml";
@@ -21,13 +21,13 @@ final class SiteFile extends ClassLoader implements AutoCloseable {
   private final ClassLoader before = Thread.currentThread().getContextClassLoader();
   private final Path file;
 
-  /** Is in force for this thread, and those it starts, until it is closed. */
+  /** Takes effect for this thread and the threads it starts, until closed. */
   SiteFile(Map<String, String> settings) throws IOException {
     super(Thread.currentThread().getContextClassLoader());
     Configuration site = new Configuration(false);
     settings.forEach(site::set);
     file = Files.createTempFile("site", ".xml");
-    // Not at close: the thread of a local job tidies up, with this loader, after the job is said to be done.
+    // Deleted at exit, not at close: a local job's thread cleans up with this loader after the job is reported as done.
     file.toFile().deleteOnExit();
     try (OutputStream out = Files.newOutputStream(file)) {
       site.writeXml(out);

@@ -13,7 +13,7 @@ import org.apache.hadoop.mapred.JobClient;
 import org.apache.hadoop.mapred.JobConf;
 import org.apache.hadoop.mapreduce.Job;
 
-/** One run of one case on one side: its configuration and its folders. */
+/** Configuration and folders of one run of one case on one side. */
 public final class Trial {
   private final Case owner;
   private final Configuration base;
@@ -23,10 +23,12 @@ public final class Trial {
   private final Scale scale;
 
   /**
-   * @param base what a program finds on the class path; kept parsed, because parsing is half of a small job
+   * Creates the run.
+   *
+   * @param base the configuration on the class path; kept parsed, because parsing takes half of a small job
    * @param settings of the runner and of the variant, without those of the case
    * @param scale of the input
-   * @param input shared by both sides, so that SPLIT_RAW_BYTES (which counts path names) is the same
+   * @param input shared by both sides, so that SPLIT_RAW_BYTES, which counts path names, is the same
    */
   public Trial(Case owner, Configuration base, Map<String, String> settings, Scale scale, Path input,
       Path output) {
@@ -58,7 +60,7 @@ public final class Trial {
     return new Path(output, child);
   }
 
-  /** A fresh configuration: the runner's, then the variant's, then the case's settings. */
+  /** Returns a new configuration with the settings of the runner, the variant and the case, in this order. */
   public Configuration conf() {
     Configuration conf = new Configuration(base);
     settings.forEach(conf::set);
@@ -70,7 +72,7 @@ public final class Trial {
     return input.getFileSystem(conf());
   }
 
-  /** Applies what the case wants changed on a job that a generic body has built. */
+  /** Applies the case's changes to a job that a generic body has built. */
   public Job tweaked(Job job) throws Exception {
     for (Case.Tweak tweak : owner.tweaks()) {
       tweak.apply(job);
@@ -78,7 +80,7 @@ public final class Trial {
     return job;
   }
 
-  /** Runs to the end. How the job ended is seen by the runner, which listens below the client. */
+  /** Runs a job to its end; the runner records its outcome below the client. */
   public boolean submit(Job job) throws Exception {
     return job.waitForCompletion(false);
   }
@@ -87,7 +89,7 @@ public final class Trial {
     JobClient.runJob(job);
   }
 
-  /** The same for a program that ignores {@code -D}: settings come from a site file as well. */
+  /** Runs a program that ignores {@code -D}: settings come from a site file as well. */
   public void programOfSite(Class<?> mainClass, String... arguments) throws Exception {
     Map<String, String> all = new LinkedHashMap<>(settings);
     all.putAll(owner.settings());
@@ -97,7 +99,7 @@ public final class Trial {
     }
   }
 
-  /** Runs an unmodified program through its main method, settings as {@code -Dkey=value} in front. */
+  /** Runs an unmodified program through its main method, with settings as leading {@code -Dkey=value} arguments. */
   public void program(Class<?> mainClass, String... arguments) throws Exception {
     List<String> line = new ArrayList<>();
     settings.forEach((key, value) -> line.add("-D" + key + "=" + value));

@@ -4,12 +4,12 @@ import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.input.FileInputFormat;
 import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 
-/** One program written twice: a job of Java classes, and one whose tasks are native. Both read and write the same folders. */
+/** Program in two versions: a job of Java classes, and a job of native tasks. Both read and write the same folders. */
 public final class Twin {
-  /** Of a reader: stock counts what it took from the file system. */
-  public static final String READ_AHEAD = "how far a reader looks behind the end of its split is its own affair";
+  /** Reason for different byte counts of a reader: stock counts the bytes that it took from the file system. */
+  public static final String READ_AHEAD = "readers differ in how far they read past the end of a split";
 
-  public static final String SPILLS = "what is combined again depends on how often a task spills, and native tasks have no Java objects in their buffer";
+  public static final String SPILLS = "repeated combining depends on the number of spills, and native tasks have no Java objects in their buffer";
 
   private static final int REDUCES = 3;
 
@@ -35,22 +35,22 @@ public final class Twin {
         .nativeBody(trial -> nativeJob.run(trial, folder, reduces));
   }
 
-  /** The same, and the native job's classes are those of the suite's library in C++. */
+  /** Returns a twin whose native classes are in the suite's C++ library. */
   public static Case ofLibrary(String name, String folder, int reduces, Case.Tweak java, NativeJob nativeJob) {
     return of(name, folder, reduces, java, nativeJob.withLibrary()).skippedIf(conf -> Library.obstacle());
   }
 
-  /** Splits that end within records. */
+  /** Returns the case with splits that end within records. */
   public static Case cut(Case twin, int splitBytes) {
     return twin.set("mapreduce.input.fileinputformat.split.maxsize", splitBytes).counterMayDiffer("BYTES_READ", READ_AHEAD);
   }
 
-  /** As many spills as the smallest buffer makes of a large input. */
+  /** Returns the case with the many spills that the smallest buffer makes of a large input. */
   public static Case spilling(Case twin) {
     return twin.set("mapreduce.task.io.sort.mb", 1).set("mapreduce.map.sort.spill.percent", "0.1").mustSpill();
   }
 
-  /** A combiner that meets records of several spills. */
+  /** Returns the case for a combiner that sees records of several spills. */
   public static Case combinedInSpills(Case twin) {
     for (String counter : new String[] {"COMBINE_INPUT_RECORDS", "COMBINE_OUTPUT_RECORDS", "REDUCE_INPUT_RECORDS"}) {
       twin.counterMayDiffer(counter, SPILLS);

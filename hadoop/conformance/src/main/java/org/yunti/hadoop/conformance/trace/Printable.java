@@ -4,9 +4,9 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** Bytes as one line of ASCII that a reader of a difference understands and that loses nothing. */
+/** Lossless form of bytes as one line of ASCII, readable in a difference. */
 public final class Printable {
-  /** Longer byte strings are named by length and digest: a 20 MB value is no line. */
+  /** Bytes of the longest string printed in full; longer ones are printed as length and digest. */
   private static final int SHOWN_BYTES_MAX = 256;
 
   private Printable() {}

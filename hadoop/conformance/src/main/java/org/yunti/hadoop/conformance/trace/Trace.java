@@ -10,27 +10,26 @@ import org.apache.hadoop.io.serializer.Serializer;
 import org.apache.hadoop.mapred.JobConf;
 
 /**
- * Writes down what a reducer is given, so that the input of reduce itself is compared, not what a program makes
- * of it.
+ * Log of a reducer's input, so that the input of reduce itself is compared instead of a program's result.
  *
  * <pre>
  *   g&lt;group&gt; c&lt;class&gt;  TAB  &lt;key bytes&gt; = &lt;value bytes&gt;
  * </pre>
  *
- * A group is one call of reduce. A class is a run of records whose keys are equal for the sort comparator;
- * within a class the order is not defined, even where the bytes of the keys differ. Two neighbours in the wrong
- * order are marked, so a wrong sort is found even if stock and variant agreed on it.
+ * A group is one call of reduce. A class is a run of records whose keys are equal for the sort comparator. The order
+ * within a class is undefined, even if the bytes of the keys differ. Two adjacent keys in the wrong order are marked,
+ * so a wrong sort is found even if stock and variant agree on it.
  *
- * <p>With {@link #DIGEST} a class becomes one line with the number of its records and a sum of their hashes,
- * for inputs that are too large to be written down.
+ * <p>With {@link #DIGEST}, a class becomes one line with the number of its records and a sum of their hashes, for
+ * inputs that are too large to print.
  */
 public final class Trace<K, V> {
   static final String DIGEST = "conformance.trace.digest";
 
-  /** Only groups and records are counted: where processor time is measured, the reducer is to take none. */
+  /** Setting that only counts groups and records, so that the reducer takes no time in processor-time measurements. */
   public static final String COUNT = "conformance.trace.count";
 
-  /** Where a line goes: the contexts of the two APIs have no common type. */
+  /** Destination of a line; the contexts of the two APIs have no common type. */
   @FunctionalInterface
   interface Sink {
     void write(Text name, Text record) throws IOException, InterruptedException;
@@ -99,7 +98,7 @@ public final class Trace<K, V> {
     key = spare;
   }
 
-  /** Ends a class of the digest. A sum, because the order within a class is not defined. */
+  /** Ends a class of the digest, with a sum because the order within a class is undefined. */
   void flush(Sink sink) throws IOException, InterruptedException {
     if (countsOnly) {
       name.set("g" + group);
@@ -123,7 +122,7 @@ public final class Trace<K, V> {
       valueSerializer.open(value);
     }
     key.reset();
-    keySerializer.open(key); // Anew: the two key buffers take turns.
+    keySerializer.open(key); // Reopened, because the two key buffers alternate.
     keySerializer.serialize(newKey);
     value.reset();
     valueSerializer.serialize(newValue);
@@ -133,7 +132,7 @@ public final class Trace<K, V> {
     return Printable.of(buffer.getData(), buffer.getLength());
   }
 
-  /** 64-bit FNV-1a, then mixed, because sums of plain ones of short strings meet too easily. */
+  /** Returns a mixed 64-bit FNV-1a hash; sums of unmixed hashes of short strings collide too easily. */
   private static long hash(DataOutputBuffer buffer) {
     long hash = 0xcbf29ce484222325L;
     byte[] bytes = buffer.getData();

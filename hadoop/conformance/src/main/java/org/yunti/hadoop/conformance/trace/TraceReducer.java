@@ -17,7 +17,7 @@ public final class TraceReducer<K, V> extends Reducer<K, V, Text, Text> {
   protected void reduce(K key, Iterable<V> values, Context context) throws IOException, InterruptedException {
     trace.startGroup(context::write);
     for (V value : values) {
-      // The framework changes the key object with each value: it is the key of this value.
+      // The framework updates the key object with each value, so it is the key of this value.
       trace.add(key, value, context::write);
     }
   }

@@ -13,8 +13,8 @@ import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.suite.Trial;
 
 /**
- * The usual case: drawn records go through an identity mapper, and a {@link TraceReducer} writes down what
- * arrives. Three maps and three reduces, unless a tweak says otherwise.
+ * Standard case: drawn records pass an identity mapper, and a {@link TraceReducer} logs the input of reduce. It has
+ * three maps and three reduces unless a tweak changes them.
  */
 public final class Traced {
   private static final int FILES = 3;
@@ -34,7 +34,7 @@ public final class Traced {
         .body(trial -> trial.submit(trial.tweaked(job(trial, keyClass, valueClass))));
   }
 
-  /** One line a class of equal keys instead of one a record: see {@link Trace}. */
+  /** Returns the case with one line per class of equal keys instead of one per record: see {@link Trace}. */
   public static Case digested(Case traced) {
     return traced.set(Trace.DIGEST, true);
   }

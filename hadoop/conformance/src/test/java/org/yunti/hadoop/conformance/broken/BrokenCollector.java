@@ -7,9 +7,9 @@ import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapred.MapTask.MapOutputBuffer;
 import org.apache.hadoop.mapred.Reporter;
 
-/** The stock collector with one small fault each: what the suite is there to find. */
+/** Stock collector with one small fault per subclass, which the suite must find. */
 public abstract class BrokenCollector extends MapOutputBuffer<Object, Object> {
-  /** The place of the fault: one record in the middle of each map. */
+  /** Number of the faulty record, in the middle of each map. */
   private static final int FAULTY_RECORD = 300;
 
   private int records;
@@ -40,7 +40,7 @@ public abstract class BrokenCollector extends MapOutputBuffer<Object, Object> {
   public static final class Drops extends BrokenCollector {
     @Override
     void collectWrongly(Object key, Object value, int partition) {
-      // Lost.
+      // Drops the record.
     }
   }
 
@@ -81,7 +81,7 @@ public abstract class BrokenCollector extends MapOutputBuffer<Object, Object> {
     }
   }
 
-  /** Holds on to the objects of the mapper, which the mapper uses again. */
+  /** Keeps references to the mapper's objects, which the mapper reuses. */
   public static final class KeepsReferences extends BrokenCollector {
     private Object keptKey;
     private Object keptValue;
@@ -114,7 +114,7 @@ public abstract class BrokenCollector extends MapOutputBuffer<Object, Object> {
     }
   }
 
-  /** Right, but counts one of the task counters twice. */
+  /** Collects correctly, but counts one of the task counters twice. */
   public static final class Miscounts extends BrokenCollector {
     @Override
     void collectWrongly(Object key, Object value, int partition) throws IOException {
@@ -123,7 +123,7 @@ public abstract class BrokenCollector extends MapOutputBuffer<Object, Object> {
     }
   }
 
-  /** Takes any class for the one that the job has declared. */
+  /** Accepts any class instead of the declared one. */
   public static final class Unchecked extends BrokenCollector {
     @Override
     public synchronized void collect(Object key, Object value, int partition) throws IOException {
@@ -136,7 +136,7 @@ public abstract class BrokenCollector extends MapOutputBuffer<Object, Object> {
     }
   }
 
-  /** Right, and says so. */
+  /** Collects correctly and reports native. */
   public static final class Honest extends BrokenCollector {
     @Override
     void collectWrongly(Object key, Object value, int partition) throws IOException {
@@ -145,7 +145,7 @@ public abstract class BrokenCollector extends MapOutputBuffer<Object, Object> {
     }
   }
 
-  /** Right, because it is stock Hadoop, and says why. */
+  /** Collects with stock Hadoop and reports the reason. */
   public static final class Declines extends BrokenCollector {
     @Override
     void collectWrongly(Object key, Object value, int partition) throws IOException {

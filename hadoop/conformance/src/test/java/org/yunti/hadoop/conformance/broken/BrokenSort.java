@@ -5,7 +5,7 @@ import org.apache.hadoop.util.IndexedSorter;
 import org.apache.hadoop.util.Progressable;
 import org.apache.hadoop.util.QuickSort;
 
-/** Sorts, and then exchanges two neighbours that are not equal, within the first partition that has such. */
+/** Sorts, then swaps two unequal neighbours in the first partition that has such a pair. */
 public final class BrokenSort implements IndexedSorter {
   private final QuickSort sort = new QuickSort();
 

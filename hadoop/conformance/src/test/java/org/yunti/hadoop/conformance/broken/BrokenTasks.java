@@ -14,7 +14,7 @@ import org.apache.hadoop.mapreduce.lib.output.FileOutputFormat;
 import org.apache.hadoop.util.Tool;
 import org.yunti.hadoop.task.NativeMapper;
 
-/** Submitters in place of the plug-in's. Whatever job they are given, they count words in Java, with one small fault each. */
+/** Submitters that replace the plug-in's. They count words in Java for any job, with one small fault per subclass. */
 public abstract class BrokenTasks extends Configured implements Tool {
   @Override
   public int run(String[] arguments) throws Exception {
@@ -38,15 +38,15 @@ public abstract class BrokenTasks extends Configured implements Tool {
 
   abstract void damage(Job job);
 
-  /** Right, and each task says that it is native. */
+  /** Correct; each task reports native. */
   public static final class Honest extends BrokenTasks {
     @Override
     void damage(Job job) {
-      // None.
+      // No fault.
     }
   }
 
-  /** Right, and quietly a job of Java. */
+  /** Correct, but silently a Java job. */
   public static final class Java extends BrokenTasks {
     @Override
     void damage(Job job) {
@@ -54,7 +54,7 @@ public abstract class BrokenTasks extends Configured implements Tool {
     }
   }
 
-  /** Right, but its reduces say nothing of themselves. */
+  /** Correct, but its reduces report nothing. */
   public static final class SilentReduces extends BrokenTasks {
     @Override
     void damage(Job job) {
@@ -62,7 +62,7 @@ public abstract class BrokenTasks extends Configured implements Tool {
     }
   }
 
-  /** Right, and one task told that it declined. */
+  /** Correct, but one task reports that it declined. */
   public static final class Declines extends BrokenTasks {
     @Override
     void damage(Job job) {
@@ -78,7 +78,7 @@ public abstract class BrokenTasks extends Configured implements Tool {
     }
   }
 
-  /** Right, but for a counter. */
+  /** Correct except for a counter. */
   public static final class Miscounts extends BrokenTasks {
     @Override
     void damage(Job job) {
@@ -86,7 +86,7 @@ public abstract class BrokenTasks extends Configured implements Tool {
     }
   }
 
-  /** Runs nothing. */
+  /** Runs no job. */
   public static final class Refuses extends BrokenTasks {
     @Override
     public int run(String[] arguments) {
@@ -100,7 +100,7 @@ public abstract class BrokenTasks extends Configured implements Tool {
     }
   }
 
-  /** Sums, and says so. */
+  /** Reducer that sums and reports native. */
   public static class HonestReducer extends Reducer<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void setup(Context context) {
@@ -117,7 +117,7 @@ public abstract class BrokenTasks extends Configured implements Tool {
     }
   }
 
-  /** See {@link Declines}. */
+  /** Reducer of {@link Declines}. */
   public static final class DecliningReducer extends HonestReducer {
     @Override
     protected void setup(Context context) {
@@ -126,7 +126,7 @@ public abstract class BrokenTasks extends Configured implements Tool {
     }
   }
 
-  /** See {@link Repeats}. */
+  /** Reducer of {@link Repeats}. */
   public static final class RepeatingReducer extends HonestReducer {
     private boolean done;
 
@@ -141,7 +141,7 @@ public abstract class BrokenTasks extends Configured implements Tool {
     }
   }
 
-  /** See {@link Miscounts}. */
+  /** Reducer of {@link Miscounts}. */
   public static final class MiscountingReducer extends HonestReducer {
     @Override
     protected void setup(Context context) {

@@ -7,14 +7,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The failures that are planted in this task attempt. */
+/** Failures planted in this task attempt. */
 public final class Planted {
   private static final Pattern ATTEMPT = Pattern.compile("attempt_\\d+_\\d+_([mr])_(\\d+)_(\\d+)");
 
-  /** The exit status of a shell for a process that SIGSEGV ended. */
+  /** Exit status of a shell for a process that SIGSEGV ended. */
   private static final int SEGMENTATION_FAULT = 139;
 
-  private static final Map<String, Planted> OF_METHODS = new HashMap<>();
+  private static final Map<String, Planted> BY_METHOD = new HashMap<>();
 
   private final int call;
   private final String kind;
@@ -25,7 +25,9 @@ public final class Planted {
     this.kind = kind;
   }
 
-  /** Reads a plan ({@link PlantingAgent}); returns true if something is planted in the attempt that the command line names. */
+  /**
+   * Reads a plan ({@link PlantingAgent}); returns true if it has a failure for the attempt that the command line names.
+   */
   static boolean plan(String plan, String command) {
     Matcher attempt = ATTEMPT.matcher(command);
     if (!attempt.find()) {
@@ -41,15 +43,15 @@ public final class Planted {
     for (String failure : halves[1].split(",")) {
       String[] words = failure.split("\\.");
       if (words[0].equals(task)) {
-        OF_METHODS.put(words[1], new Planted(Integer.parseInt(words[2]), words[3]));
+        BY_METHOD.put(words[1], new Planted(Integer.parseInt(words[2]), words[3]));
       }
     }
-    return !OF_METHODS.isEmpty();
+    return !BY_METHOD.isEmpty();
   }
 
   /** Runs before each call of a native method. */
   public static void call(String method) throws IOException {
-    Planted planted = OF_METHODS.get(method);
+    Planted planted = BY_METHOD.get(method);
     if (planted == null || planted.calls.incrementAndGet() != planted.call) {
       return;
     }

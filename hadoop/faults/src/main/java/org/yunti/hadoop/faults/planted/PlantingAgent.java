@@ -12,15 +12,15 @@ import org.objectweb.asm.Opcodes;
 import org.objectweb.asm.Type;
 
 /**
- * A Java agent that makes native methods of the plug-in fail. The plug-in has no code for it.
+ * Java agent that makes native methods of the plug-in fail. The plug-in has no code for it.
  *
  * <pre>
  *   -javaagent:yunti-hadoop-faults.jar=ATTEMPTS:TASK.METHOD.CALL.KIND,..       e.g. 0-1:m0.put.2.io,r3.next.1.halt
  * </pre>
  *
- * In attempts ATTEMPTS (0, or 0-1) of task TASK ({@code m0} is the first map task), the CALLth call of METHOD fails in the way that KIND names
- * ({@link Planted}). Each native method becomes a Java method that calls {@link Planted#call} first, and then the native method under
- * a prefixed name, which the JVM resolves without the prefix.
+ * In attempts ATTEMPTS (0, or 0-1) of task TASK ({@code m0} is the first map task), call number CALL of METHOD fails
+ * as KIND defines ({@link Planted}). Each native method becomes a Java method that calls {@link Planted#call}, then
+ * the native method under a prefixed name, which the JVM resolves without the prefix.
  */
 public final class PlantingAgent {
   private static final String PREFIX = "unplanted_";
@@ -63,7 +63,7 @@ public final class PlantingAgent {
       if ((access & Opcodes.ACC_NATIVE) == 0) {
         return super.visitMethod(access, name, descriptor, signature, exceptions);
       }
-      // All of them are static.
+      // All native methods are static.
       MethodVisitor body = super.visitMethod(access & ~Opcodes.ACC_NATIVE, name, descriptor, signature, exceptions);
       body.visitCode();
       body.visitLdcInsn(name);

@@ -36,7 +36,7 @@ import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.suite.Order;
 import org.yunti.hadoop.conformance.trace.Traced;
 
-/** What programs of the new API do with mappers, reducers, inputs and outputs. */
+/** Cases of the new API: mappers, reducers, inputs and outputs. */
 public final class NewApi {
   private static final Draw<Text> KEYS = (random, record) -> new Text("key" + random.nextInt(100));
   private static final Draw<IntWritable> NUMBERS = (random, record) -> new IntWritable(random.nextInt(1000));
@@ -65,7 +65,7 @@ public final class NewApi {
           MultithreadedMapper.setMapperClass(job, Reusing.class);
           MultithreadedMapper.setNumberOfThreads(job, 4);
         }),
-        // The key of the job's output and the key of the map's output are set together by default.
+        // By default, the key class of the job's output is also the key class of the map's output.
         traced("api/classes-by-default").tweak(job -> {
           job.getConfiguration().unset("mapreduce.map.output.key.class");
           job.getConfiguration().unset("mapreduce.map.output.value.class");
@@ -78,7 +78,7 @@ public final class NewApi {
           job.setOutputValueClass(IntWritable.class);
         }),
         traced("api/compressed-text-output").order(Order.EXACT).tweak(job -> {
-          // One line a key: the size of a compressed file depends on the order of its lines.
+          // One line per key, because the size of a compressed file depends on the order of its lines.
           job.setReducerClass(IntSumReducer.class);
           job.setOutputValueClass(IntWritable.class);
           FileOutputFormat.setCompressOutput(job, true);
@@ -139,7 +139,7 @@ public final class NewApi {
     return Traced.of(name, Text.class, KEYS, IntWritable.class, NUMBERS);
   }
 
-  /** Text in, words and numbers out, nothing in between decided. */
+  /** Returns a case from text to words and numbers, with default classes in between. */
   private static Case words(String name, Class<?> inputFormat) {
     return Case.of(name).input(TextInput.words(2, 400)).order(Order.EXACT).body(trial -> {
       Job job = Job.getInstance(trial.conf());
@@ -185,7 +185,7 @@ public final class NewApi {
         });
   }
 
-  /** The second job sorts what the first one counted. */
+  /** Chains two jobs: the second sorts the counts of the first. */
   private static Case twoJobs() {
     return Case.of("api/two-jobs").input(TextInput.words(2, 300)).body(trial -> {
       Job count = Job.getInstance(trial.conf());
@@ -204,7 +204,7 @@ public final class NewApi {
     });
   }
 
-  /** Changes its objects as soon as write has returned. */
+  /** Mapper that changes its objects as soon as write has returned. */
   public static final class Reusing extends Mapper<Text, IntWritable, Text, IntWritable> {
     private final Text reused = new Text();
 
@@ -217,7 +217,7 @@ public final class NewApi {
     }
   }
 
-  /** Keeps everything until its input ends. */
+  /** Mapper that keeps all records until its input ends. */
   public static final class WritesLate extends Mapper<Text, IntWritable, Text, IntWritable> {
     private final java.util.ArrayList<Text> keys = new java.util.ArrayList<>();
 
@@ -234,7 +234,7 @@ public final class NewApi {
     }
   }
 
-  /** Counts, reports progress and sets its status. */
+  /** Mapper that counts, reports progress and sets its status. */
   public static final class Talking extends Mapper<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void map(Text key, IntWritable value, Context context) throws IOException, InterruptedException {
@@ -245,7 +245,7 @@ public final class NewApi {
     }
   }
 
-  /** Counts on the other side. */
+  /** Reducer that increments counters. */
   public static final class TalkingReducer extends Reducer<Text, IntWritable, Text, IntWritable> {
     enum Groups { SMALL, LARGE }
 
@@ -262,7 +262,7 @@ public final class NewApi {
     }
   }
 
-  /** Goes on to the next key after two values. */
+  /** Reducer that reads at most two values of a key. */
   public static final class Impatient extends Reducer<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void reduce(Text key, Iterable<IntWritable> values, Context context)
@@ -277,7 +277,7 @@ public final class NewApi {
     }
   }
 
-  /** Wants to know the keys only. */
+  /** Reducer that reads no values. */
   public static final class Uninterested extends Reducer<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void reduce(Text key, Iterable<IntWritable> values, Context context)
@@ -286,7 +286,7 @@ public final class NewApi {
     }
   }
 
-  /** Writes to a file of its own for half of the sums. */
+  /** Reducer that writes half of the sums to a file of their own. */
   public static final class Splitting extends Reducer<Text, IntWritable, Text, IntWritable> {
     private MultipleOutputs<Text, IntWritable> outputs;
 
@@ -315,7 +315,7 @@ public final class NewApi {
     }
   }
 
-  /** All but one reduce have nothing. */
+  /** Partitioner that leaves all reduces but one without input. */
   public static final class AllToThird extends org.apache.hadoop.mapreduce.Partitioner<Text, IntWritable> {
     @Override
     public int getPartition(Text key, IntWritable value, int partitions) {

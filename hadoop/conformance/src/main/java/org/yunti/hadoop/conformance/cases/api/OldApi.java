@@ -30,14 +30,14 @@ import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.suite.Order;
 import org.yunti.hadoop.conformance.trace.OldTraceReducer;
 
-/** The same ideas in the API of Hadoop 1, org.apache.hadoop.mapred, which reaches the collector on another path. */
+/** Cases of the API of Hadoop 1, org.apache.hadoop.mapred, which reaches the collector on another path. */
 public final class OldApi {
   private static final Draw<Text> KEYS = (random, record) -> new Text("key" + random.nextInt(100));
   private static final Draw<LongWritable> NUMBERS = (random, record) -> new LongWritable(random.nextInt(1000));
 
   private OldApi() {}
 
-  /** Changes a job of the old API. */
+  /** Change to a job of the old API. */
   @FunctionalInterface
   private interface OldTweak {
     void apply(JobConf job);
@@ -90,7 +90,7 @@ public final class OldApi {
               Text.class, true, none);
         }),
         old("api/old-total-order", job -> {
-          job.setNumReduceTasks(1); // One partition needs no cuts, but the partitioner reads its file all the same.
+          job.setNumReduceTasks(1); // One partition needs no cuts, but the partitioner still reads its file.
           job.setPartitionerClass(TotalOrderPartitioner.class);
           org.apache.hadoop.mapreduce.lib.partition.TotalOrderPartitioner.setPartitionFile(job, new org.apache.hadoop.fs.Path(
               FileInputFormat.getInputPaths(job)[0].getParent(), "cuts"));
@@ -122,7 +122,7 @@ public final class OldApi {
         });
   }
 
-  /** A combiner with counters and state that ends with close. */
+  /** Combiner with counters, and with state until close. */
   public static final class CountingCombiner extends MapReduceBase
       implements Reducer<Text, LongWritable, Text, LongWritable> {
     @Override
@@ -138,11 +138,11 @@ public final class OldApi {
     }
   }
 
-  /** In the old interface. */
+  /** Partitioner of the old interface. */
   public static final class ByLastDigit implements Partitioner<Text, LongWritable> {
     @Override
     public void configure(JobConf job) {
-      // No parameters.
+      // Takes no parameters.
     }
 
     @Override
@@ -151,7 +151,7 @@ public final class OldApi {
     }
   }
 
-  /** key1, key10 .. key19 are one group. */
+  /** Grouping comparator: key1, key10 .. key19 are one group. */
   public static final class FirstFour extends WritableComparator {
     public FirstFour() {
       super(Text.class, true);
@@ -164,7 +164,7 @@ public final class OldApi {
     }
   }
 
-  /** Falling. */
+  /** Descending order of Text. */
   public static final class Backwards extends Text.Comparator {
     @Override
     public int compare(byte[] a, int startA, int lengthA, byte[] b, int startB, int lengthB) {
@@ -172,7 +172,7 @@ public final class OldApi {
     }
   }
 
-  /** Sums without their keys. */
+  /** Reducer that writes sums without their keys. */
   public static final class ValuesOnly extends MapReduceBase
       implements Reducer<Text, LongWritable, Text, LongWritable> {
     @Override
@@ -186,14 +186,14 @@ public final class OldApi {
     }
   }
 
-  // The library's own classes with their types fixed, as the chain wants to see them.
+  // The library's own classes with fixed types, which a chain requires.
 
-  /** Passes records on. */
+  /** Mapper that passes records on. */
   public static final class SameRecords extends IdentityMapper<Text, LongWritable> {}
 
-  /** Exchanges key and value. */
+  /** Mapper that swaps key and value. */
   public static final class Inverted extends InverseMapper<Text, LongWritable> {}
 
-  /** Passes groups on. */
+  /** Reducer that passes groups on. */
   public static final class SameGroups extends IdentityReducer<LongWritable, Text> {}
 }

@@ -12,8 +12,8 @@ import org.yunti.hadoop.conformance.suite.Codecs;
 import org.yunti.hadoop.conformance.trace.Traced;
 
 /**
- * The compression of map output, for each codec of Hadoop in three shapes: one spill, several spills that are
- * merged, and values larger than the codec's buffer, which are cut into several chunks.
+ * Compression of map output: each codec of Hadoop with one spill, with several merged spills, and with values larger
+ * than the codec's buffer, which span several chunks.
  */
 public final class MapOutputCodecs {
   private MapOutputCodecs() {}
@@ -34,7 +34,7 @@ public final class MapOutputCodecs {
       cases.add(compressed(codec, Traced.of(name + "-large-values", Text.class, MapOutputCodecs::key,
           BytesWritable.class, MapOutputCodecs::largeValue, 1, 4)));
     }
-    // The names of Hadoop 1, which half of the world's job files still use.
+    // Names of Hadoop 1, which many job files still use.
     cases.add(Traced.of("codecs/old-names", Text.class, MapOutputCodecs::key, BytesWritable.class,
         MapOutputCodecs::smallValue).set("mapred.compress.map.output", true)
         .set("mapred.map.output.compression.codec", Codecs.className("Gzip")));
@@ -63,7 +63,7 @@ public final class MapOutputCodecs {
     return value(random, 100_000 + random.nextInt(400_000));
   }
 
-  /** Half noise and half runs, so that chunks that do not shrink occur as well. */
+  /** Draws half noise and half runs, so that incompressible chunks occur too. */
   private static BytesWritable value(Random random, int length) {
     byte[] bytes = new byte[length];
     random.nextBytes(bytes);
@@ -72,11 +72,12 @@ public final class MapOutputCodecs {
   }
 
   /**
-   * With -Xcheck:jni the JDK's Deflater works on a copy of its input, all of the sort buffer, and writes it back when it is done: stock
-   * Hadoop's mapper, which goes on beside the spill, loses what it collected meanwhile.
+   * Returns why spills through zlib cannot run here, or null. With -Xcheck:jni, the JDK's Deflater copies its whole
+   * input, the sort buffer, and writes it back at the end. Stock Hadoop's mapper collects into that buffer during the
+   * spill, and these records are lost.
    */
   private static String damageByChecks() {
     boolean checked = ManagementFactory.getRuntimeMXBean().getInputArguments().contains("-Xcheck:jni");
-    return checked ? "-Xcheck:jni damages what stock Hadoop collects while it spills through zlib" : null;
+    return checked ? "-Xcheck:jni damages records that stock Hadoop collects during a spill through zlib" : null;
   }
 }

@@ -19,9 +19,9 @@ import org.yunti.hadoop.conformance.suite.Order;
 import org.yunti.hadoop.conformance.trace.Traced;
 
 /**
- * Combiners of the new API. With one spill a map, a combiner is called once for every key, so what it makes is
- * compared record by record. With several spills how often it is called is the framework's affair, so the combiner
- * must not change the result of the job, and only that result is compared.
+ * Combiners of the new API. With one spill per map, a combiner is called once for every key, so its output is compared
+ * record by record. With several spills, the framework decides the number of calls. The combiner then must not change
+ * the job's result, and only the result is compared.
  */
 public final class Combiners {
   private static final String FREE =
@@ -55,7 +55,7 @@ public final class Combiners {
         manySpills("combine/reduce-merges-on-disk", IntSumReducer.class, 2, 3)
             .set("mapreduce.reduce.memory.totalbytes", 1000),
         manySpills("combine/reduce-merges-in-memory", IntSumReducer.class, 10, 3)
-            // Room for two map outputs: the reduce side merges and combines while it still copies.
+            // Room for two map outputs, so that the reduce side merges and combines during the copy.
             .set("mapreduce.reduce.memory.totalbytes", 60_000)
             .set("mapreduce.reduce.shuffle.memory.limit.percent", "0.45")
             .set("mapreduce.reduce.shuffle.merge.percent", "0.5"));
@@ -82,13 +82,13 @@ public final class Combiners {
         .counterMayDiffer("REDUCE_INPUT_RECORDS", FREE)
         .tweak(job -> {
           job.setCombinerClass(combiner.asSubclass(Reducer.class));
-          // The reduce makes of combined values what it makes of all of them.
+          // The reduce gives the same result from combined values as from all values.
           job.setReducerClass(combiner == DropsNegatives.class ? PositiveSum.class : IntSumReducer.class);
           job.setOutputValueClass(IntWritable.class);
         });
   }
 
-  /** Keeps only some values. */
+  /** Combiner that drops negative values. */
   public static final class DropsNegatives extends Reducer<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void reduce(Text key, Iterable<IntWritable> values, Context context)
@@ -101,7 +101,7 @@ public final class Combiners {
     }
   }
 
-  /** The reduce for {@link DropsNegatives}. Keys without a value left have no record, combined or not. */
+  /** Reduce for {@link DropsNegatives}. A key without remaining values has no record, combined or not. */
   public static final class PositiveSum extends Reducer<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void reduce(Text key, Iterable<IntWritable> values, Context context)
@@ -118,15 +118,15 @@ public final class Combiners {
     }
   }
 
-  /** The map ends with output, and nothing of it is left. */
+  /** Combiner that drops all records. */
   public static final class DropsAll extends Reducer<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void reduce(Text key, Iterable<IntWritable> values, Context context) {
-      // Nothing.
+      // Writes nothing.
     }
   }
 
-  /** More records out than in, with changed values. */
+  /** Combiner that writes more records than it reads, with changed values. */
   public static final class Twins extends Reducer<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void reduce(Text key, Iterable<IntWritable> values, Context context)
@@ -138,34 +138,34 @@ public final class Combiners {
     }
   }
 
-  /** Leaves the iterator where it is after the first value. */
+  /** Combiner that stops after the first value. */
   public static final class OneOfMany extends Reducer<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void reduce(Text key, Iterable<IntWritable> values, Context context)
         throws IOException, InterruptedException {
       values.iterator().next();
-      // Which value comes first is not defined, so it is not written.
+      // The order of the values is undefined, so the value is not written.
       context.write(key, new IntWritable(1));
     }
   }
 
-  /** Counts in groups of its own, by enum and by name. */
+  /** Combiner with counters of its own, by enum and by name. */
   public static final class Counting extends Reducer<Text, IntWritable, Text, IntWritable> {
-    enum Seen { KEYS, VALUES }
+    enum Reads { KEYS, VALUES }
 
     @Override
     protected void reduce(Text key, Iterable<IntWritable> values, Context context)
         throws IOException, InterruptedException {
-      context.getCounter(Seen.KEYS).increment(1);
+      context.getCounter(Reads.KEYS).increment(1);
       context.getCounter("first letters", key.toString().substring(0, 1)).increment(1);
       for (IntWritable value : values) {
-        context.getCounter(Seen.VALUES).increment(1);
+        context.getCounter(Reads.VALUES).increment(1);
         context.write(key, value);
       }
     }
   }
 
-  /** Writes nothing before its cleanup, in the order of keys that it was given. */
+  /** Combiner that writes only in its cleanup, in the order of its input keys. */
   public static final class Buffering extends Reducer<Text, IntWritable, Text, IntWritable> {
     private final Map<Text, Integer> sums = new TreeMap<>();
 
@@ -186,7 +186,7 @@ public final class Combiners {
     }
   }
 
-  /** Writes one record a group, under the key that a group starts with. */
+  /** Combiner that writes one record per group, under the group's first key. */
   public static final class FirstKeyOfGroup extends Reducer<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void reduce(Text key, Iterable<IntWritable> values, Context context)
@@ -200,7 +200,7 @@ public final class Combiners {
     }
   }
 
-  /** Keys with the same first letter are one group. */
+  /** Grouping comparator: keys with the same first letter are one group. */
   public static final class FirstLetter extends WritableComparator {
     public FirstLetter() {
       super(Text.class, true);

@@ -19,7 +19,7 @@ import org.yunti.hadoop.conformance.input.TextInput;
 import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.suite.Order;
 
-/** The programs of hadoop-mapreduce-examples that count, unmodified, through their main methods. */
+/** Programs of hadoop-mapreduce-examples that count, unmodified, through their main methods. */
 public final class Examples {
   private static final String RANDOM_NAME = "the program puts a random number into the name of a folder";
   private static final String RANDOM_DATA = "the program writes random data from an unseeded source";
@@ -45,8 +45,8 @@ public final class Examples {
             .body(trial -> trial.program(QuasiMonteCarlo.class, "5", "2000")).onCluster(),
         Case.of("examples/bbp").order(Order.EXACT)
             .body(trial -> trial.program(BaileyBorweinPlouffe.class, "1", "40", "3", trial.output("bbp").toString())),
-        // Twelve pieces on 3 x 20 have two solutions, and are tried out in a second.
-        // A solution is a value of several lines, and both may have the same key.
+        // Twelve pieces on 3 x 20 have two solutions, found in a second. A solution is a value of several lines, and
+        // both may have the same key.
         Case.of("examples/pentomino").order(Order.RECORDS_FREE).set("mapreduce.pentomino.class", Pentomino.class.getName())
             .body(trial -> trial.program(DistributedPentomino.class, trial.output("out").toString(),
                 "-depth", "1", "-width", "3", "-height", "20")),

@@ -18,13 +18,13 @@ import org.yunti.hadoop.conformance.input.TextInput;
 import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.suite.Order;
 
-/** The programs of hadoop-mapreduce-examples that sort and join. */
+/** Programs of hadoop-mapreduce-examples that sort and join. */
 public final class SortExamples {
   private SortExamples() {}
 
   public static List<Case> cases() {
     return List.of(
-        // Its option -totalOrder is no case: it writes the cuts to another file than it reads, and fails.
+        // Without a case for -totalOrder: it writes the cuts to another file than it reads, and fails.
         sort("examples/sort").onCluster(),
         secondarySort(),
         join("inner"),
@@ -44,7 +44,7 @@ public final class SortExamples {
   }
 
   private static Case secondarySort() {
-    // The keys are pairs of numbers with a comparator of their own.
+    // Keys are pairs of numbers with a comparator of their own.
     return Case.of("examples/secondarysort").mayDecline("key type").order(Order.EXACT)
         .input(new TextInput((random, line) -> (random.nextInt(20) - 10) + " " + (random.nextInt() >> line % 32),
             "text", 3, 300))
@@ -52,7 +52,7 @@ public final class SortExamples {
             trial.output("out").toString()));
   }
 
-  /** Two sorted inputs with gaps and repeated keys; the join itself is done by the maps. */
+  /** Joins two sorted inputs with gaps and repeated keys; the maps do the join. */
   private static Case join(String operation) {
     Draw<Text> evens = (random, record) -> new Text(String.format("key%05d", record / 3 * 2));
     Draw<Text> thirds = (random, record) -> new Text(String.format("key%05d", record / 2 * 3));
@@ -69,7 +69,7 @@ public final class SortExamples {
             trial.input("left").toString(), trial.input("right").toString(), trial.output("out").toString()));
   }
 
-  /** Generates, sorts, validates and sums up: the validation finds a wrong order by itself. */
+  /** Generates, sorts, validates and sums; the validation detects a wrong order. */
   private static Case terasort(String name) {
     return Case.of(name).order(Order.EXACT).set("mapreduce.job.maps", 2).set("mapreduce.job.reduces", 3)
         .body(trial -> {

@@ -18,7 +18,7 @@ import org.yunti.hadoop.conformance.input.Draw;
 import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.trace.Traced;
 
-/** Jobs that fail, and must fail with the same class of exception and the same words in it. */
+/** Jobs that must fail with the same exception class and the same message text. */
 public final class Failures {
   private static final Draw<Text> KEYS = (random, record) -> new Text("key" + random.nextInt(50));
   private static final Draw<IntWritable> NUMBERS = (random, record) -> new IntWritable(random.nextInt());
@@ -71,7 +71,7 @@ public final class Failures {
         .tweak(job -> job.setMapperClass(mapper.asSubclass(Mapper.class)));
   }
 
-  /** Fails in the middle of its input. */
+  /** Mapper that fails in the middle of its input. */
   public static final class Throwing extends Mapper<Text, IntWritable, Text, IntWritable> {
     private int records;
 
@@ -84,7 +84,7 @@ public final class Failures {
     }
   }
 
-  /** Fails with something that catches of Exception miss. */
+  /** Mapper that throws an Error, which handlers of Exception do not catch. */
   public static final class ThrowingError extends Mapper<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void map(Text key, IntWritable value, Context context) {
@@ -92,7 +92,7 @@ public final class Failures {
     }
   }
 
-  /** Emits another class than the job says. */
+  /** Mapper that emits another key class than the job declares. */
   public static final class WrongKey extends Mapper<Text, IntWritable, BytesWritable, IntWritable> {
     @Override
     protected void map(Text key, IntWritable value, Context context) throws IOException, InterruptedException {
@@ -100,7 +100,7 @@ public final class Failures {
     }
   }
 
-  /** Emits another class than the job says. */
+  /** Mapper that emits another value class than the job declares. */
   public static final class WrongValue extends Mapper<Text, IntWritable, Text, LongWritable> {
     @Override
     protected void map(Text key, IntWritable value, Context context) throws IOException, InterruptedException {
@@ -108,7 +108,7 @@ public final class Failures {
     }
   }
 
-  /** Even a subclass is another class. */
+  /** Mapper that emits a subclass, which counts as another class. */
   public static final class SubclassKey extends Mapper<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void map(Text key, IntWritable value, Context context) throws IOException, InterruptedException {
@@ -116,7 +116,7 @@ public final class Failures {
     }
   }
 
-  /** Emits no key at all. */
+  /** Mapper that emits a null key. */
   public static final class NullKey extends Mapper<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void map(Text key, IntWritable value, Context context) throws IOException, InterruptedException {
@@ -124,7 +124,7 @@ public final class Failures {
     }
   }
 
-  /** Emits no value at all. */
+  /** Mapper that emits a null value. */
   public static final class NullValue extends Mapper<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void map(Text key, IntWritable value, Context context) throws IOException, InterruptedException {
@@ -132,7 +132,7 @@ public final class Failures {
     }
   }
 
-  /** One more than there are. */
+  /** Partitioner that returns the number of partitions. */
   public static final class TooLarge extends Partitioner<Text, IntWritable> {
     @Override
     public int getPartition(Text key, IntWritable value, int partitions) {
@@ -140,7 +140,7 @@ public final class Failures {
     }
   }
 
-  /** As a hash that was not masked. */
+  /** Partitioner that returns a negative number, like an unmasked hash. */
   public static final class Negative extends Partitioner<Text, IntWritable> {
     @Override
     public int getPartition(Text key, IntWritable value, int partitions) {
@@ -148,7 +148,7 @@ public final class Failures {
     }
   }
 
-  /** Fails while the map collects. */
+  /** Partitioner that throws during the collection. */
   public static final class ThrowingPartitioner extends Partitioner<Text, IntWritable> {
     @Override
     public int getPartition(Text key, IntWritable value, int partitions) {
@@ -156,7 +156,7 @@ public final class Failures {
     }
   }
 
-  /** Fails as combiner or as reducer. */
+  /** Combiner or reducer that throws. */
   public static final class ThrowingReducer extends Reducer<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void reduce(Text key, Iterable<IntWritable> values, Context context) {
@@ -164,7 +164,7 @@ public final class Failures {
     }
   }
 
-  /** A combiner that writes another value class than the map. */
+  /** Combiner that writes another value class than the map. */
   public static final class WrongClassReducer extends Reducer<Text, IntWritable, Text, NullWritable> {
     @Override
     protected void reduce(Text key, Iterable<IntWritable> values, Context context)
@@ -173,7 +173,7 @@ public final class Failures {
     }
   }
 
-  /** Fails inside the sort. */
+  /** Comparator that throws during the sort. */
   public static final class ThrowingComparator implements RawComparator<Text> {
     @Override
     public int compare(byte[] a, int startA, int lengthA, byte[] b, int startB, int lengthB) {
@@ -186,7 +186,7 @@ public final class Failures {
     }
   }
 
-  /** Fails in the middle of its own serialisation, when it is written for the second time. */
+  /** Value that throws in the middle of its second serialisation. */
   public static final class Unwritable implements Writable {
     private int number;
     private boolean read;

@@ -14,8 +14,8 @@ import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.trace.Traced;
 
 /**
- * Keys that are strings of bytes: every byte value at every place of the first eight, the empty key, keys that
- * are prefixes of others, and prefixes so long that a fixed-width prefix of a key decides nothing.
+ * Byte-string keys: every byte value at each of the first eight positions, the empty key, and keys that are prefixes of
+ * others. Some common prefixes exceed any fixed-width prefix of a key.
  */
 public final class BinaryKeys {
   private BinaryKeys() {}
@@ -52,7 +52,7 @@ public final class BinaryKeys {
     byte[] key = new byte[random.nextInt(12)];
     random.nextBytes(key);
     if (random.nextBoolean() && key.length > 0) {
-      // Few values, so that keys collide and prefix each other; 0x00, 0x7f, 0x80 and 0xff sort wrongly if signed.
+      // Four values, so that keys collide and prefix each other; 0x00, 0x7f, 0x80 and 0xff sort wrongly if signed.
       for (int i = 0; i < key.length; i++) {
         key[i] = new byte[] {0, 0x7f, (byte) 0x80, (byte) 0xff}[key[i] & 3];
       }
@@ -91,7 +91,7 @@ public final class BinaryKeys {
     return text;
   }
 
-  /** Around 127, 128, 255 and 256 bytes the length in front of a Text grows by a byte. */
+  /** Draws a Text with a length around 127, 128, 255 and 256 bytes, where its length field grows by a byte. */
   private static Text longText(Random random, int record) {
     int length = record < 300 ? record : random.nextInt(5000);
     byte[] bytes = new byte[length];
@@ -99,7 +99,7 @@ public final class BinaryKeys {
     return new Text(new String(bytes, StandardCharsets.US_ASCII));
   }
 
-  /** Keys that differ only in how many zero bytes they end with: padding a prefix with zeros merges them. */
+  /** Draws keys that differ only in their trailing zero bytes, which zero padding of a prefix would merge. */
   private static Text zeros(Random random, int record) {
     Text text = new Text("k".repeat(random.nextInt(2)));
     text.append(new byte[16], 0, random.nextInt(17));

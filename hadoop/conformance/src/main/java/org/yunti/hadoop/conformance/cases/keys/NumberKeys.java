@@ -21,8 +21,8 @@ import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.trace.Traced;
 
 /**
- * Keys that are numbers. The edges are those of the types, and for the variable-length ones those where the
- * encoding grows by a byte: their bytes do not sort as their values do.
+ * Number keys. Edges are those of the types, and for variable-length types also those where the encoding grows by a
+ * byte: their bytes do not sort like their values.
  */
 public final class NumberKeys {
   private NumberKeys() {}
@@ -51,7 +51,7 @@ public final class NumberKeys {
     return Traced.of("keys/" + type, keyClass, keys, BytesWritable.class, values);
   }
 
-  /** Every power of two, its neighbours and their negatives first: all edges of all widths and encodings. */
+  /** Draws every power of two, its neighbours and their negatives first: the edges of all widths and encodings. */
   private static Long anyLong(Random random, int record) {
     if (record < 64 * 6) {
       long power = (1L << (record / 6)) + record % 3 - 1;

@@ -8,7 +8,7 @@ import org.apache.hadoop.io.serializer.WritableSerialization;
 import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.trace.Traced;
 
-/** Keys and values that are no Writables but plain Java objects. */
+/** Keys and values that are plain serialisable Java objects instead of Writables. */
 public final class SerializableKeys {
   private SerializableKeys() {}
 

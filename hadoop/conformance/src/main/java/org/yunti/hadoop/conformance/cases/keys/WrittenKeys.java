@@ -18,7 +18,7 @@ import org.yunti.hadoop.conformance.input.Draw;
 import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.trace.Traced;
 
-/** Keys of classes that users write: a plug-in knows nothing of them but what Hadoop knows. */
+/** User-defined key classes, of which a plug-in knows only what Hadoop knows. */
 public final class WrittenKeys {
   private WrittenKeys() {}
 
@@ -63,7 +63,7 @@ public final class WrittenKeys {
     return key;
   }
 
-  /** The key type of Hadoop 0.x; still there, with a comparator of its own. */
+  /** Key type of Hadoop 0.x, with a comparator of its own. */
   @SuppressWarnings("deprecation")
   private static Class<org.apache.hadoop.io.UTF8> legacyUtf8() {
     return org.apache.hadoop.io.UTF8.class;
@@ -74,7 +74,7 @@ public final class WrittenKeys {
     return (random, record) -> new org.apache.hadoop.io.UTF8(word(new Text(), random).toString());
   }
 
-  /** Compared as objects: nobody has registered a raw comparator. Larger numbers first. */
+  /** Key compared as an object, without a raw comparator; larger numbers first. */
   public static class Pair implements WritableComparable<Pair> {
     protected int number;
     protected final Text text = new Text();
@@ -108,13 +108,13 @@ public final class WrittenKeys {
     }
   }
 
-  /** The same order, told to Hadoop as a comparison of bytes. */
+  /** Key of the same order with a raw comparator, which compares bytes. */
   public static final class RawPair extends Pair {
     static {
       WritableComparator.define(RawPair.class, new Comparator());
     }
 
-    /** Compares without making objects. */
+    /** Comparator that creates no objects. */
     public static final class Comparator extends WritableComparator {
       public Comparator() {
         super(RawPair.class);
@@ -123,17 +123,17 @@ public final class WrittenKeys {
       @Override
       public int compare(byte[] a, int startA, int lengthA, byte[] b, int startB, int lengthB) {
         int byNumber = Integer.compare(readInt(b, startB), readInt(a, startA));
-        // Behind the number is a Text: its length in one byte here, then its bytes.
+        // A Text follows the number: its length, one byte here, then its bytes.
         return byNumber != 0 ? byNumber
             : compareBytes(a, startA + 5, lengthA - 5, b, startB + 5, lengthB - 5);
       }
     }
   }
 
-  /** Nothing but the name differs from Text, but Hadoop finds no comparator registered for the name. */
+  /** Copy of Text under another name, for which Hadoop finds no registered comparator. */
   public static final class PlainText extends Text {}
 
-  /** A Text that sorts otherwise: equal keys have different bytes. */
+  /** Text with a case-insensitive order: equal keys may have different bytes. */
   public static final class CaselessText extends Text {
     static {
       WritableComparator.define(CaselessText.class, new Comparator());
@@ -149,7 +149,7 @@ public final class WrittenKeys {
       return other instanceof CaselessText text && toString().equalsIgnoreCase(text.toString());
     }
 
-    /** Compares the decoded strings. */
+    /** Comparator of the decoded strings. */
     public static final class Comparator extends WritableComparator {
       public Comparator() {
         super(CaselessText.class, true);
@@ -163,7 +163,9 @@ public final class WrittenKeys {
     }
   }
 
-  /** A BytesWritable that is written in another form: 16 bits of length. Nothing native may read it as its parent. */
+  /**
+   * BytesWritable with another serialised form: 16 bits of length. Native code must not read it as its parent class.
+   */
   public static final class LineBytes extends BytesWritable {
     public LineBytes() {}
 
@@ -185,7 +187,7 @@ public final class WrittenKeys {
     }
   }
 
-  /** Either of two types, which sort by type and then by value. */
+  /** Key of one of two types, sorted by type and then by value. */
   public static final class AnyKey extends GenericWritable implements WritableComparable<AnyKey> {
     @Override
     @SuppressWarnings("unchecked")

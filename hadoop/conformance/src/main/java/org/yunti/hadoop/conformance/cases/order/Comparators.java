@@ -15,13 +15,13 @@ import org.yunti.hadoop.conformance.input.Draw;
 import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.trace.Traced;
 
-/** Jobs that say themselves how keys are sorted and grouped. */
+/** Jobs with their own comparators for sorting and grouping. */
 public final class Comparators {
   private Comparators() {}
 
   public static List<Case> cases() {
     return List.of(
-        // The sort is the usual one of Text: only the reduce side has to know of groups.
+        // The sort is the default one of Text; only the reduce side needs the groups.
         traced("order/grouping-only").tweak(job -> {
           job.setPartitionerClass(ByName.class);
           job.setGroupingComparatorClass(NameComparator.class);
@@ -31,7 +31,7 @@ public final class Comparators {
           job.setSortComparatorClass(NameThenNumberDown.class);
           job.setGroupingComparatorClass(NameComparator.class);
         }).onCluster(),
-        // Groups need not be neighbours in the sort order: then a name comes up in several groups.
+        // Groups need not be adjacent in the sort order; a name then occurs in several groups.
         traced("order/groups-across-sort").mayDecline("compar").tweak(job -> {
           job.setSortComparatorClass(Backwards.class);
           job.setGroupingComparatorClass(NameComparator.class);
@@ -46,7 +46,7 @@ public final class Comparators {
             .tweak(job -> job.setSortComparatorClass(ByLengthOnly.class)),
         traced("order/configurable-comparator").mayDecline("compar").set("conformance.skip.bytes", 3)
             .tweak(job -> job.setSortComparatorClass(SkippingComparator.class)),
-        // Comparators of other key types than the job's: what counts is the comparator.
+        // Comparators of other key types than the job's: the comparator decides.
         Traced.of("order/int-compared-as-bytes", IntWritable.class,
             (random, record) -> new IntWritable(random.nextInt(2000) - 1000), IntWritable.class,
             Comparators::number).mayDecline("compar")
@@ -75,7 +75,7 @@ public final class Comparators {
     return Integer.parseInt(key.toString().substring(key.toString().indexOf('#') + 1));
   }
 
-  /** All keys of a name go to one reduce. */
+  /** Partitioner that sends all keys of a name to one reduce. */
   public static final class ByName extends Partitioner<Text, IntWritable> {
     @Override
     public int getPartition(Text key, IntWritable value, int partitions) {
@@ -83,7 +83,7 @@ public final class Comparators {
     }
   }
 
-  /** For Text keys, by comparison of objects. */
+  /** Comparator of Text keys as objects. */
   public abstract static class TextComparator extends WritableComparator {
     protected TextComparator() {
       super(Text.class, true);
@@ -98,7 +98,7 @@ public final class Comparators {
     abstract int compareTexts(Text a, Text b);
   }
 
-  /** Names are groups. */
+  /** Comparator by name, for groups. */
   public static final class NameComparator extends TextComparator {
     @Override
     int compareTexts(Text a, Text b) {
@@ -106,7 +106,7 @@ public final class Comparators {
     }
   }
 
-  /** Names up, numbers down. */
+  /** Comparator with ascending names and descending numbers. */
   public static final class NameThenNumberDown extends TextComparator {
     @Override
     int compareTexts(Text a, Text b) {
@@ -115,7 +115,7 @@ public final class Comparators {
     }
   }
 
-  /** Falling order of Text. */
+  /** Descending order of Text. */
   public static final class Backwards extends TextComparator {
     @Override
     int compareTexts(Text a, Text b) {
@@ -123,7 +123,7 @@ public final class Comparators {
     }
   }
 
-  /** Falling order of numbers, from the registered comparator, as users write it. */
+  /** Descending order of numbers, derived from the registered comparator as users do. */
   public static final class IntBackwards extends IntWritable.Comparator {
     @Override
     public int compare(byte[] a, int startA, int lengthA, byte[] b, int startB, int lengthB) {
@@ -131,7 +131,7 @@ public final class Comparators {
     }
   }
 
-  /** No WritableComparator at all: by length, so that most keys are equal though their bytes differ. */
+  /** RawComparator by length alone, without WritableComparator: most keys are equal but differ in bytes. */
   public static final class ByLengthOnly implements RawComparator<Text> {
     @Override
     public int compare(byte[] a, int startA, int lengthA, byte[] b, int startB, int lengthB) {
@@ -144,7 +144,7 @@ public final class Comparators {
     }
   }
 
-  /** Takes a parameter from the job. */
+  /** Comparator with a parameter from the job. */
   public static final class SkippingComparator implements RawComparator<Text>, Configurable {
     private Configuration conf;
     private int skip;
@@ -171,7 +171,7 @@ public final class Comparators {
     }
   }
 
-  /** The bytes of any key as they are. */
+  /** Comparator of the serialised bytes of any key. */
   public static final class PlainBytes implements RawComparator<BytesWritable> {
     @Override
     public int compare(byte[] a, int startA, int lengthA, byte[] b, int startB, int lengthB) {
@@ -184,7 +184,7 @@ public final class Comparators {
     }
   }
 
-  /** One group, in no order. */
+  /** Comparator under which all keys are equal. */
   public static final class AllEqual extends TextComparator {
     @Override
     int compareTexts(Text a, Text b) {
@@ -192,7 +192,7 @@ public final class Comparators {
     }
   }
 
-  /** Draws the keys of this theme for others. */
+  /** Returns the draw of these keys for other cases. */
   static Draw<Text> names() {
     return Comparators::nameAndNumber;
   }

@@ -19,7 +19,7 @@ import org.yunti.hadoop.conformance.input.Draw;
 import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.trace.Traced;
 
-/** Jobs that say themselves which reduce a key goes to. */
+/** Jobs with their own partitioners. */
 public final class Partitioners {
   private static final Draw<IntWritable> NUMBERS = (random, record) -> new IntWritable(random.nextInt());
 
@@ -46,7 +46,7 @@ public final class Partitioners {
     return Traced.of(name, Text.class, Comparators.names(), IntWritable.class, NUMBERS);
   }
 
-  /** As Hadoop Streaming sorts: fields of a text line. */
+  /** Returns a case that sorts by fields of a text line, as Hadoop Streaming does. */
   private static Case fields(String name, String comparison) {
     return Traced.of(name, Text.class, Partitioners::line, IntWritable.class, NUMBERS).mayDecline("compar")
         .set("mapreduce.map.output.key.field.separator", ".")
@@ -81,7 +81,7 @@ public final class Partitioners {
         });
   }
 
-  /** Records of one key go to several reduces. */
+  /** Partitioner that sends the records of one key to several reduces. */
   public static final class ByValue extends Partitioner<Text, IntWritable> {
     @Override
     public int getPartition(Text key, IntWritable value, int partitions) {
@@ -89,7 +89,9 @@ public final class Partitioners {
     }
   }
 
-  /** Must be asked once a record, in the order of the map's output, by an object that lives as long as the map. */
+  /**
+   * Partitioner with state: it must be called once per record, in the order of the map's output, on one object per map.
+   */
   public static final class RoundRobin extends Partitioner<Text, IntWritable> {
     private int calls;
 
@@ -99,7 +101,7 @@ public final class Partitioners {
     }
   }
 
-  /** Takes a parameter from the job. */
+  /** Partitioner with a parameter from the job. */
   public static final class Shifted extends Partitioner<Text, IntWritable> implements Configurable {
     private Configuration conf;
 

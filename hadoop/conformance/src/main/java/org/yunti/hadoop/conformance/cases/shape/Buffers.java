@@ -28,11 +28,11 @@ public final class Buffers {
         spilling("shape/spill-index-on-disk", 0.02, 10).set("mapreduce.task.index.cache.limit.bytes", 30),
         spilling("shape/many-spills-heap-sort", 0.02, 10)
             .set("map.sort.class", org.apache.hadoop.util.HeapSort.class.getName()),
-        // 8 KB records against a limit of 10 KB: a spill for nearly every record.
+        // 8 KB records and a limit of 10 KB: nearly every record spills.
         Traced.of("shape/spill-every-record", Text.class, KEYS, BytesWritable.class, values(8000), 2, 60)
             .set("mapreduce.task.io.sort.mb", 1).set("mapreduce.map.sort.spill.percent", "0.01")
             .set("mapreduce.task.io.sort.factor", 4),
-        // Records between a third and two thirds of the buffer, which wrap around its end.
+        // Records of one to two thirds of the buffer, which wrap around its end.
         Traced.of("shape/records-near-buffer-size", Text.class, KEYS, BytesWritable.class,
             (random, record) -> block(random, MEGABYTE / 3 + random.nextInt(MEGABYTE / 3)), 2, 12)
             .set("mapreduce.task.io.sort.mb", 1)
@@ -76,13 +76,13 @@ public final class Buffers {
         .set("mapreduce.task.io.sort.mb", buffer_mb);
   }
 
-  /** One key of 20 MB between small ones, which has the first bytes of some of them. */
+  /** Returns a case with one key of 20 MB between small ones, some of which are its prefixes. */
   private static Case hugeKey(String name, int buffer_mb) {
     return Traced.of(name, BytesWritable.class, Buffers::keyPerhapsHuge, IntWritable.class, NUMBERS, 1, 40)
         .set("mapreduce.task.io.sort.mb", buffer_mb);
   }
 
-  /** Noise, which no codec makes small. */
+  /** Returns incompressible noise. */
   private static BytesWritable block(Random random, int length) {
     byte[] bytes = new byte[length];
     random.nextBytes(bytes);

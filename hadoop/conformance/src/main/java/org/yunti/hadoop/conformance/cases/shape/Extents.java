@@ -12,7 +12,7 @@ import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.suite.Order;
 import org.yunti.hadoop.conformance.trace.Traced;
 
-/** How much there is, and how it is spread: over maps, partitions and keys. */
+/** Amounts of data, and their distribution over maps, partitions and keys. */
 public final class Extents {
   private static final Draw<Text> KEYS = (random, record) -> new Text("key" + random.nextInt(500));
   private static final Draw<IntWritable> NUMBERS = (random, record) -> new IntWritable(random.nextInt());
@@ -63,7 +63,7 @@ public final class Extents {
         .counterMayDiffer("BYTES_WRITTEN", "tasks of one JVM share the statistics of the file system");
   }
 
-  /** Reads everything and writes nothing. */
+  /** Mapper that reads all records and writes none. */
   public static final class Silent extends Mapper<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void map(Text key, IntWritable value, Context context) {
@@ -71,7 +71,7 @@ public final class Extents {
     }
   }
 
-  /** All maps but the first write nothing. */
+  /** Mapper that writes only in the first map task. */
   public static final class FirstMapOnly extends Mapper<Text, IntWritable, Text, IntWritable> {
     @Override
     protected void map(Text key, IntWritable value, Context context)
@@ -82,7 +82,7 @@ public final class Extents {
     }
   }
 
-  /** A thousand records for each one, of a few bytes. */
+  /** Mapper that writes a thousand short records per input record. */
   public static final class Thousandfold extends Mapper<Text, IntWritable, Text, IntWritable> {
     private final Text text = new Text();
 
@@ -98,7 +98,7 @@ public final class Extents {
     }
   }
 
-  /** The output of a job without reduces is the map's own. */
+  /** Mapper of a job without reduces, which writes the output itself. */
   public static final class BytesOfInt extends Mapper<Text, IntWritable, Text, Text> {
     @Override
     protected void map(Text key, IntWritable value, Context context)
@@ -107,7 +107,7 @@ public final class Extents {
     }
   }
 
-  /** Every other reduce has no input. */
+  /** Partitioner that leaves every other reduce without input. */
   public static final class OddOnly extends Partitioner<Text, IntWritable> {
     @Override
     public int getPartition(Text key, IntWritable value, int partitions) {

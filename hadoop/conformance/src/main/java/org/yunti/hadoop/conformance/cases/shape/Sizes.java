@@ -11,15 +11,16 @@ import org.yunti.hadoop.conformance.suite.Codecs;
 import org.yunti.hadoop.conformance.trace.Traced;
 
 /**
- * Many records of one size, 3.5 times as much as the sort buffer: from records that fit a batch of native code to records that are as
- * large as the buffer. The sizes lie around the sizes of batches (64 KB) and of blocks (an eighth of a small buffer, at most 1 MB).
+ * Records of one size, 3.5 times as much as the sort buffer in total. Sizes range from many per native batch to one
+ * that fills the buffer. They surround the sizes of batches (64 KB) and of blocks (an eighth of a small buffer, at most
+ * 1 MB).
  */
 public final class Sizes {
   private static final int[] BYTES = {1_000, 16_000, 38_000, 64_000, 70_000, 200_000, 500_000, 1_000_000};
   private static final int[] BUFFERS_MB = {1, 2, 4, 6, 8, 16, 32, 100};
   private static final int[] REDUCES = {1, 4};
   private static final String[] CODECS = {"None", "Snappy", "Gzip", "Lz4", "ZStandard"};
-  /** All codecs are swept with buffers up to this size; a larger one meets one codec. */
+  /** MB of the largest buffer that is swept with all codecs; larger ones run with one codec. */
   private static final int ALL_CODECS_MB = 4;
 
   private static final int NOISE_BYTES = 3 << 20;
@@ -64,7 +65,7 @@ public final class Sizes {
     Case traced = Traced.digested(Traced.of(name, Text.class, (random, record) -> new Text("key" + random.nextInt(1 << 30)),
             BytesWritable.class, (random, record) -> value(random, bytes), 1, records))
         .set("mapreduce.task.io.sort.mb", megabytes)
-        // One map for all of them.
+        // One map for all records.
         .set("mapreduce.input.fileinputformat.split.minsize", 1 << 30)
         .tweak(job -> job.setNumReduceTasks(reduces))
         .mustSpill();
@@ -79,7 +80,7 @@ public final class Sizes {
         .skippedIf(conf -> Codecs.obstacle(codec, conf));
   }
 
-  /** Half noise and half zeros, so that codecs have work. */
+  /** Returns a value of half noise and half zeros, so that codecs have work. */
   private static BytesWritable value(Random random, int length) {
     byte[] value = new byte[length];
     System.arraycopy(NOISE, random.nextInt(NOISE_BYTES - length), value, 0, length / 2);

@@ -42,7 +42,10 @@ import org.yunti.hadoop.conformance.suite.NativeJob;
 import org.yunti.hadoop.conformance.suite.Order;
 import org.yunti.hadoop.conformance.suite.Twin;
 
-/** Native mappers and reducers between readers and writers of Java's: each record crosses twice, and must come out as it went in. */
+/**
+ * Native mappers and reducers between Java readers and writers. Each record crosses the boundary twice and must stay
+ * unchanged.
+ */
 public final class JavaFormats {
   private static final String UNCOUNTED = "native tasks that pass records on do not compare keys to count their groups";
 
@@ -84,7 +87,7 @@ public final class JavaFormats {
       job.setOutputValueClass(Text.class);
     }, NativeJob.of().reader(KeyValueTextInputFormat.class)).counterMayDiffer("REDUCE_INPUT_GROUPS", UNCOUNTED)
         .input(new TextInput((random, line) -> "key" + random.nextInt(90) + (line % 9 == 0 ? "" : "\tvälue\t" + line), "text", 3, 400)));
-    // The key of a line is its position, as the number of the C ABI.
+    // The key of a line is its position, as a number of the C ABI.
     cases.add(Twin.of("reader/positions", "text", job -> {
       job.setMapperClass(LittleEndian.class);
       job.setReducerClass(Reducer.class);
@@ -110,7 +113,7 @@ public final class JavaFormats {
         .input(texts((random, record) -> new Text("value" + record))));
   }
 
-  /** Native word count of what the reader gives, in text files. */
+  /** Returns a native word count over the reader's records, with text output. */
   private static Case words(String name, Class<?> reader) {
     return Twin.of("reader/" + name, "text", job -> {
       job.setInputFormatClass(reader.asSubclass(InputFormat.class));
@@ -134,7 +137,7 @@ public final class JavaFormats {
       cases.add(compressed(codec, written("sequence-file-" + name, job -> job.setOutputFormatClass(SequenceFileOutputFormat.class),
           WordCounts.FOLDER.writer(SequenceFileOutputFormat.class).outputs(Text.class, IntWritable.class)))
           .set("mapreduce.output.fileoutputformat.compress.type", codec.equals("Gzip") ? "RECORD" : "BLOCK"));
-      // And with the native writer, which must not pass the setting over.
+      // The native writer must honour the setting too.
       cases.add(compressed(codec, written("native-" + name, job -> { }, WordCounts.FOLDER)));
     }
     cases.add(Twin.of("writer/maps-alone", "text", 0, job -> {
@@ -166,7 +169,10 @@ public final class JavaFormats {
         .counterMayDiffer("BYTES_WRITTEN", "the same records make other bytes in another codec library, or behind another buffer");
   }
 
-  /** Hadoop writes no sequence files with the gzip of the JDK alone. */
+  /**
+   * Returns why the codec cannot write sequence files here, or null: Hadoop refuses GzipCodec without its native
+   * library.
+   */
   private static String sequenceFileObstacle(String codec, Case written) {
     return codec.equals("Gzip") && written.name().contains("sequence-file")
         ? "stock Hadoop writes sequence files with GzipCodec by its native library alone" : null;
@@ -213,7 +219,7 @@ public final class JavaFormats {
     return new BytesWritable(bytes);
   }
 
-  /** Records with text keys and values of this class, sorted and written as they were read. */
+  /** Returns a case with Text keys and values of this class, sorted and written as they were read. */
   private static <V extends Writable> Case carried(String name, Class<V> valueClass, Draw<V> values) {
     return Twin.of("class/" + name, "seq", job -> {
       job.setInputFormatClass(SequenceFileInputFormat.class);
@@ -230,7 +236,7 @@ public final class JavaFormats {
     return new SequenceInput<>(Text.class, (random, record) -> new Text("key" + random.nextInt(90)), Text.class, values, "seq", 3, 300);
   }
 
-  /** What a native class sees of a line and its position. */
+  /** Mapper that emits a line and its position in the form that native classes get. */
   public static final class LittleEndian extends Mapper<LongWritable, Text, BytesWritable, Text> {
     @Override
     protected void map(LongWritable position, Text line, Context context) throws IOException, InterruptedException {
@@ -242,7 +248,7 @@ public final class JavaFormats {
     }
   }
 
-  /** A class of the user's: native code sees what it writes. */
+  /** User-defined class; native code gets its serialised form. */
   public static final class Pair implements Writable {
     private int first;
     private String second;
@@ -267,9 +273,9 @@ public final class JavaFormats {
     }
   }
 
-  /** No files: two splits that count. */
+  /** Input format without files: two splits that count. */
   public static final class Counting extends InputFormat<Text, Text> {
-    /** The whole state of a split is its number. */
+    /** Split whose whole state is its number. */
     public static final class Numbers extends InputSplit implements Writable {
       private int number;
 
@@ -342,7 +348,7 @@ public final class JavaFormats {
     }
   }
 
-  /** Writes to a file of another name, in capitals. */
+  /** Output format that writes upper-case text to a file of another name. */
   public static final class Shouting extends FileOutputFormat<Text, IntWritable> {
     @Override
     public RecordWriter<Text, IntWritable> getRecordWriter(TaskAttemptContext context) throws IOException {

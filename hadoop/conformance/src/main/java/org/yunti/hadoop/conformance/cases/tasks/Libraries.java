@@ -22,7 +22,7 @@ import org.yunti.hadoop.conformance.suite.NativeJob;
 import org.yunti.hadoop.conformance.suite.Order;
 import org.yunti.hadoop.conformance.suite.Twin;
 
-/** Classes of users: each one here stands in src/main/native/classes.cpp too, in C++. */
+/** User-defined classes; each one here has a C++ twin in src/main/native/classes.cpp. */
 public final class Libraries {
   private static final String UNCOUNTED = "native tasks that pass records on do not compare keys to count their groups";
   private static final TextInput KEY_NUMBERS = new TextInput(
@@ -70,7 +70,7 @@ public final class Libraries {
         .counterMayDiffer("MAP_OUTPUT_BYTES", "Java's composite keys are text")
         .counterMayDiffer("MAP_OUTPUT_MATERIALIZED_BYTES", "as above").onCluster());
     cases.add(summed("folder", "folder = \"Conformance.Range\"").input(KEY_NUMBERS).tweak(job -> job.setReducerClass(Range.class))
-        .counterMayDiffer("COMBINE_INPUT_RECORDS", "a folder combines, which its Java twin cannot: a range of ranges is no range")
+        .counterMayDiffer("COMBINE_INPUT_RECORDS", "a folder combines; its Java twin cannot, because a range of ranges is no range")
         .counterMayDiffer("COMBINE_OUTPUT_RECORDS", "as above").counterMayDiffer("REDUCE_INPUT_RECORDS", "as above"));
     cases.add(summed("skew", "reducer = \"Conformance.Sum\"").input(
         new TextInput((random, line) -> "hot\t" + random.nextInt(9), "text", 3, 20_000)));
@@ -102,7 +102,7 @@ public final class Libraries {
     return cases;
   }
 
-  /** Keys of this class, sorted and sent to partitions as numbers. */
+  /** Adds cases with keys of this class, sorted and partitioned as numbers. */
   private static void numbers(List<Case> cases, String name, Class<? extends Numbers<?>> mapper,
       @SuppressWarnings("rawtypes") Class<? extends WritableComparable> keyClass, Draw<String> numbers) {
     String nativeMapper = "mapper = \"Conformance." + Character.toUpperCase(name.charAt(0)) + name.substring(1) + "\"";
@@ -119,7 +119,7 @@ public final class Libraries {
       cases.add(descending ? sorted.tweak(job -> job.setSortComparatorClass(Falling.class)) : sorted);
     }
     if (keyClass == IntWritable.class || keyClass == LongWritable.class) {
-      // As text: with fractions, each language has its own shortest form.
+      // As text, for integers only: each language prints fractions in its own shortest form.
       cases.add(Twin.ofLibrary("library/" + name + "-keys-printed", "text", 3, job -> {
         job.setMapperClass(mapper);
         job.setReducerClass(Reducer.class);
@@ -143,7 +143,7 @@ public final class Libraries {
     }, nativeJob).order(Order.EXACT);
   }
 
-  /** Lines of {@code number TAB text}. */
+  /** Mapper of lines {@code number TAB text}. */
   public abstract static class Numbers<K> extends Mapper<LongWritable, Text, K, Text> {
     abstract K number(String text);
 
@@ -154,7 +154,7 @@ public final class Libraries {
     }
   }
 
-  /** As named. */
+  /** Mapper with int keys. */
   public static final class Ints extends Numbers<IntWritable> {
     @Override
     IntWritable number(String text) {
@@ -162,7 +162,7 @@ public final class Libraries {
     }
   }
 
-  /** As named. */
+  /** Mapper with long keys. */
   public static final class Longs extends Numbers<LongWritable> {
     @Override
     LongWritable number(String text) {
@@ -170,7 +170,7 @@ public final class Libraries {
     }
   }
 
-  /** As named. */
+  /** Mapper with float keys. */
   public static final class Floats extends Numbers<FloatWritable> {
     @Override
     FloatWritable number(String text) {
@@ -178,7 +178,7 @@ public final class Libraries {
     }
   }
 
-  /** As named. */
+  /** Mapper with double keys. */
   public static final class Doubles extends Numbers<DoubleWritable> {
     @Override
     DoubleWritable number(String text) {
@@ -186,7 +186,7 @@ public final class Libraries {
     }
   }
 
-  /** Numbers of any class, the largest first. */
+  /** Descending order of numbers of any class. */
   public static final class Falling extends org.apache.hadoop.io.WritableComparator
       implements org.apache.hadoop.conf.Configurable {
     private org.apache.hadoop.io.WritableComparator rising;
@@ -216,7 +216,7 @@ public final class Libraries {
     }
   }
 
-  /** Lines of {@code key TAB number}. */
+  /** Mapper of lines {@code key TAB number}. */
   public static final class KeyNumber extends Mapper<LongWritable, Text, Text, LongWritable> {
     @Override
     protected void map(LongWritable position, Text line, Context context) throws IOException, InterruptedException {
@@ -225,7 +225,7 @@ public final class Libraries {
     }
   }
 
-  /** No record, one or several of each line. */
+  /** Mapper that writes none, one or several records per line. */
   public static final class Several extends Mapper<LongWritable, Text, Text, Text> {
     @Override
     protected void map(LongWritable position, Text line, Context context) throws IOException, InterruptedException {
@@ -236,7 +236,7 @@ public final class Libraries {
     }
   }
 
-  /** Drops lines with a word of the job's, and counts. */
+  /** Mapper that drops lines with the job's word, and counts them. */
   public static final class Filter extends Mapper<LongWritable, Text, Text, LongWritable> {
     private long passed;
 
@@ -256,7 +256,7 @@ public final class Libraries {
     }
   }
 
-  /** In the middle. */
+  /** Mapper that fails in the middle of its input. */
   public static final class Failing extends Mapper<LongWritable, Text, Text, LongWritable> {
     @Override
     protected void map(LongWritable position, Text line, Context context) throws IOException, InterruptedException {
@@ -267,7 +267,7 @@ public final class Libraries {
     }
   }
 
-  /** As named. */
+  /** Partitioner by the length of the key. */
   public static final class ByLength extends Partitioner<Text, LongWritable> {
     @Override
     public int getPartition(Text key, LongWritable value, int partitions) {
@@ -275,7 +275,7 @@ public final class Libraries {
     }
   }
 
-  /** Lines of {@code key TAB number}, the number in the key too. */
+  /** Mapper of lines {@code key TAB number} that puts the number into the key too. */
   public static final class KeyWithNumber extends Mapper<LongWritable, Text, Text, LongWritable> {
     @Override
     protected void map(LongWritable position, Text line, Context context) throws IOException, InterruptedException {
@@ -283,7 +283,7 @@ public final class Libraries {
     }
   }
 
-  /** By what stands before the tab. */
+  /** Comparator of the text before the tab. */
   public static class ByFirst extends WritableComparator {
     public ByFirst() {
       super(Text.class, true);
@@ -296,7 +296,7 @@ public final class Libraries {
     }
   }
 
-  /** And by the number behind it, the largest first. */
+  /** Comparator of the text before the tab, then of the number after it, largest first. */
   public static final class ByBoth extends ByFirst {
     @Override
     @SuppressWarnings("rawtypes")
@@ -310,7 +310,7 @@ public final class Libraries {
     }
   }
 
-  /** By the length of what stands before the tab. */
+  /** Partitioner by the length of the text before the tab. */
   public static final class ByFirstLength extends Partitioner<Text, LongWritable> {
     @Override
     public int getPartition(Text key, LongWritable value, int partitions) {
@@ -318,7 +318,7 @@ public final class Libraries {
     }
   }
 
-  /** All values in their order. */
+  /** Reducer that lists all values in their order. */
   public static final class Listed extends Reducer<Text, LongWritable, Text, Text> {
     @Override
     protected void reduce(Text key, Iterable<LongWritable> values, Context context) throws IOException, InterruptedException {
@@ -330,7 +330,7 @@ public final class Libraries {
     }
   }
 
-  /** Least, largest and number of values, where there are several. */
+  /** Reducer that writes least value, largest value and count of keys with several values. */
   public static final class Spread extends Reducer<Text, LongWritable, Text, Text> {
     @Override
     protected void reduce(Text key, Iterable<LongWritable> values, Context context) throws IOException, InterruptedException {
@@ -348,7 +348,7 @@ public final class Libraries {
     }
   }
 
-  /** Between the least and the largest value. */
+  /** Reducer that writes the difference between the largest and the least value. */
   public static final class Range extends Reducer<Text, LongWritable, Text, LongWritable> {
     @Override
     protected void reduce(Text key, Iterable<LongWritable> values, Context context) throws IOException, InterruptedException {
@@ -362,7 +362,7 @@ public final class Libraries {
     }
   }
 
-  /** At one key. */
+  /** Reducer that fails at one key. */
   public static final class FailingReducer extends Reducer<Text, LongWritable, Text, LongWritable> {
     @Override
     protected void reduce(Text key, Iterable<LongWritable> values, Context context) throws IOException {

@@ -28,12 +28,12 @@ import org.yunti.hadoop.conformance.suite.NativeJob;
 import org.yunti.hadoop.conformance.suite.Order;
 import org.yunti.hadoop.conformance.suite.Twin;
 
-/** Records that go through as they are: which partition they come to, and in which order, is all that happens to them. */
+/** Records that pass unchanged: only their partition and order are tested. */
 public final class Sorts {
   private static final String UNCOUNTED = "native tasks that pass records on do not compare keys to count their groups";
   private static final NativeJob LINES = NativeJob.of();
   private static final NativeJob KEY_VALUES = NativeJob.of("input-format = \"kv\"");
-  /** Of these, the first ten bytes are the key. */
+  /** Bytes of a fixed-length record; the first {@code KEY_BYTES} are the key. */
   private static final int FIXED_BYTES = 40;
 
   private static final int KEY_BYTES = 10;
@@ -66,7 +66,7 @@ public final class Sorts {
     cases.add(sorted("sort/lines-of-one-byte", LINES)
         .input(new TextInput((random, line) -> Character.toString((char) ('a' + random.nextInt(26))), "text", 2, 2000)));
     cases.add(sorted("sort/empty-lines", LINES).input(FileInput.text("text/a.txt", "\n\nb\n\n\na\n\n")));
-    // Keys that begin alike, further than any prefix that is compared at once.
+    // Common prefixes longer than any prefix that is compared at once.
     cases.add(sorted("sort/long-common-prefixes", LINES).input(new TextInput(
         (random, line) -> "the same beginning of many keys, ".repeat(4) + anyLine(random, line), "text", 2, 700)));
     cases.add(Twin.spilling(sorted("sort/spills", LINES).input(new TextInput(
@@ -137,7 +137,7 @@ public final class Sorts {
     }, nativeJob).counterMayDiffer("REDUCE_INPUT_GROUPS", UNCOUNTED);
   }
 
-  /** As {@code cases/shape/Sizes} has them: records of one size, 3.5 times as much as the buffer. */
+  /** Adds records of one size, 3.5 times as much as the buffer, like {@code cases/shape/Sizes}. */
   private static void sizes(List<Case> cases) {
     for (int bytes : new int[] {1_000, 16_000, 38_000, 64_000, 70_000, 200_000, 500_000, 1_000_000}) {
       for (int megabytes : new int[] {4, 8, 16}) {
@@ -176,14 +176,14 @@ public final class Sorts {
     }, NativeJob.of("input-format = \"fixed:" + FIXED_BYTES + ":" + KEY_BYTES + "\"", "output-format = \"raw\"", line)).counterMayDiffer("REDUCE_INPUT_GROUPS", UNCOUNTED);
   }
 
-  /** Key, tab and value of any bytes but those that end lines, so that records can be told apart in the output. */
+  /** Writes key, tab and value without line-end bytes, so that output records can be separated. */
   private static Case.Input fixedRecords(String path, int records) {
     return FileInput.of(path, conf -> {
       Random random = new Random(11);
       byte[] all = new byte[records * FIXED_BYTES];
       for (int at = 0; at < all.length; at++) {
         int place = at % FIXED_BYTES;
-        // Keys of few different bytes, so that there are equal ones.
+        // Few different key bytes, so that equal keys occur.
         int any = place < KEY_BYTES ? (place < 8 ? 'k' : 0x7e + random.nextInt(40)) : 0x20 + random.nextInt(0xe0);
         all[at] = (byte) (place == KEY_BYTES ? '\t' : place == FIXED_BYTES - 1 ? '\n' : any);
       }
@@ -209,7 +209,9 @@ public final class Sorts {
         }));
   }
 
-  /** Four partitions; each of them must have got something, or a partitioner that does nothing would do. */
+  /**
+   * Returns a case of four partitions. None may be empty, because a partitioner without effect would otherwise pass.
+   */
   private static Case inTotalOrder(String name, String folder, NativeJob nativeJob, Case.Tweak java) {
     Case twin = Twin.of(name, folder, 4, java, nativeJob).order(Order.JOINED_PARTS)
         .counterMayDiffer("REDUCE_INPUT_GROUPS", UNCOUNTED);
@@ -218,7 +220,7 @@ public final class Sorts {
       nativeBody.run(trial);
       for (FileStatus file : trial.fileSystem().globStatus(trial.output("out/part-*"))) {
         if (file.getLen() == 0) {
-          throw new java.io.IOException("nothing came to " + file.getPath().getName());
+          throw new java.io.IOException("no records in " + file.getPath().getName());
         }
       }
     });
@@ -266,7 +268,7 @@ public final class Sorts {
     }, NativeJob.of()).order(Order.EXACT);
   }
 
-  /** What the native identity makes of lines. */
+  /** Mapper that emits a line as the native identity does. */
   public static final class LineAsKey extends Mapper<LongWritable, Text, Text, NullWritable> {
     @Override
     protected void map(LongWritable position, Text line, Context context) throws java.io.IOException, InterruptedException {
@@ -274,7 +276,7 @@ public final class Sorts {
     }
   }
 
-  /** The first bytes of a record as its key. */
+  /** Mapper that splits a fixed-length record into key and value. */
   public static final class FixedAsRecord extends Mapper<LongWritable, BytesWritable, BytesWritable, BytesWritable> {
     @Override
     protected void map(LongWritable position, BytesWritable record, Context context) throws java.io.IOException, InterruptedException {
@@ -284,7 +286,7 @@ public final class Sorts {
     }
   }
 
-  /** Keys and values as they are, nothing between them. */
+  /** Output format that writes keys and values without separators. */
   public static final class RawOutput extends FileOutputFormat<BytesWritable, BytesWritable> {
     @Override
     public RecordWriter<BytesWritable, BytesWritable> getRecordWriter(TaskAttemptContext context) throws java.io.IOException {
@@ -305,7 +307,7 @@ public final class Sorts {
     }
   }
 
-  /** From z to a. */
+  /** Descending order of Text. */
   public static final class Descending extends WritableComparator {
     public Descending() {
       super(Text.class);
@@ -317,7 +319,7 @@ public final class Sorts {
     }
   }
 
-  /** From ff to 00. */
+  /** Descending order of bytes. */
   public static final class DescendingBytes extends WritableComparator {
     public DescendingBytes() {
       super(BytesWritable.class);
@@ -329,7 +331,7 @@ public final class Sorts {
     }
   }
 
-  /** Ranges that rise, or fall where the job's order does. Where they are cut is not compared. */
+  /** Partitioner by ranges of the first byte, in the job's order. The bounds are not compared. */
   public static final class CutByFirstByte extends org.apache.hadoop.mapreduce.Partitioner<Text, NullWritable>
       implements org.apache.hadoop.conf.Configurable {
     private org.apache.hadoop.conf.Configuration conf;

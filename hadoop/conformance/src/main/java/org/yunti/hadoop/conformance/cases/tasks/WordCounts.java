@@ -17,8 +17,8 @@ import org.yunti.hadoop.conformance.suite.Order;
 import org.yunti.hadoop.conformance.suite.Twin;
 
 /**
- * Word count: the classes of hadoop-mapreduce-examples against native tasks, over texts of all shapes. What a text is cut
- * into, and what comes of a word, is seen in the counts.
+ * Word count over texts of all shapes: the classes of hadoop-mapreduce-examples against native tasks. The counts show
+ * how a text is split into words.
  */
 public final class WordCounts {
   static final NativeJob FOLDER = NativeJob.of("mapper = \"Yunti.WordCountMapper\"", "folder = \"Yunti.SumFolder\"");
@@ -82,7 +82,7 @@ public final class WordCounts {
   }
 
   private static void buffers(List<Case> cases) {
-    // 6 MB of words that mostly occur once: more than the 4 MB that a native task has at least, and than the 1 MB of Hadoop.
+    // 6 MB of mostly unique words: more than the 4 MB minimum of a native task, and than Hadoop's 1 MB here.
     TextInput many = new TextInput((random, line) -> {
       StringBuilder text = new StringBuilder();
       for (int i = 0; i < 8; i++) {
@@ -122,12 +122,12 @@ public final class WordCounts {
       cases.add(compressed(codec[0], codec[1], "", 1));
       cases.add(compressed(codec[0], codec[1], "-of-members", 3));
       cases.add(Twin.cut(compressed(codec[0], codec[1], "-in-splits", 1), 3000)
-          // Stock Hadoop cuts bzip2, native tasks read compressed files whole.
-          .counterMayDiffer("SPLIT_RAW_BYTES", "stock cuts bzip2, native tasks read it whole")
-          .counterMayDiffer("SHUFFLED_MAPS", "stock cuts bzip2, native tasks read it whole")
-          .counterMayDiffer("MERGED_MAP_OUTPUTS", "stock cuts bzip2, native tasks read it whole")
-          .counterMayDiffer("COMBINE_OUTPUT_RECORDS", "stock cuts bzip2, native tasks read it whole")
-          .counterMayDiffer("REDUCE_INPUT_RECORDS", "stock cuts bzip2, native tasks read it whole"));
+          // Stock Hadoop splits bzip2 files; native tasks read compressed files whole.
+          .counterMayDiffer("SPLIT_RAW_BYTES", "stock splits bzip2, native tasks read it whole")
+          .counterMayDiffer("SHUFFLED_MAPS", "stock splits bzip2, native tasks read it whole")
+          .counterMayDiffer("MERGED_MAP_OUTPUTS", "stock splits bzip2, native tasks read it whole")
+          .counterMayDiffer("COMBINE_OUTPUT_RECORDS", "stock splits bzip2, native tasks read it whole")
+          .counterMayDiffer("REDUCE_INPUT_RECORDS", "stock splits bzip2, native tasks read it whole"));
     }
     cases.add(counted("input/mixed").input(TextInput.words(1, 100))
         .input(FileInput.of("text/b.gz", conf -> Codecs.compressed("Gzip", lines(200), conf)))
@@ -167,7 +167,7 @@ public final class WordCounts {
     String text = all.toString();
     cases.add(counted("lines/all-line-ends").input(FileInput.text("text/a.txt", text)));
     for (int bytes : new int[] {7, 64, 1000}) {
-      // The same cuts at other places: each byte of a line end is the last one of some split.
+      // Other split positions, so that each byte of a line end is the last one of some split.
       Case cut = counted("lines/all-line-ends-cut-at-" + bytes).input(FileInput.text("text/a.txt", bytes == 7 ? text.substring(0, 700) : text));
       cases.add(Twin.cut(cut, bytes));
     }

@@ -30,7 +30,7 @@ import org.yunti.hadoop.conformance.input.Draw;
 import org.yunti.hadoop.conformance.suite.Case;
 import org.yunti.hadoop.conformance.trace.Traced;
 
-/** Values of every type that Hadoop has, under keys of two common types in turn. */
+/** Values of every type of Hadoop, under keys of two common types in turn. */
 public final class ValueTypes {
   private static final int FILES = 2;
   private static final int RECORDS_PER_FILE = 300;
@@ -103,7 +103,10 @@ public final class ValueTypes {
     }
   }
 
-  /** SortedMapWritable adds what it reads to what it holds, so a reused one depends on the order of values. */
+  /**
+   * SortedMapWritable adds the entries it reads to those it has, so a reused one depends on the order of values; this
+   * one is emptied first.
+   */
   public static final class EmptiedMap extends SortedMapWritable<Text> {
     @Override
     public void readFields(DataInput in) throws IOException {
@@ -112,21 +115,21 @@ public final class ValueTypes {
     }
   }
 
-  /** An array of a fixed element type, as Hadoop demands of values. */
+  /** Array with a fixed element type, as Hadoop requires of values. */
   public static final class Numbers extends ArrayWritable {
     public Numbers() {
       super(LongWritable.class);
     }
   }
 
-  /** Rows of different lengths. */
+  /** Matrix with rows of different lengths. */
   public static final class Matrix extends TwoDArrayWritable {
     public Matrix() {
       super(IntWritable.class);
     }
   }
 
-  /** A value of one of two types. */
+  /** Value of one of two types. */
   public static final class Either extends GenericWritable {
     @Override
     @SuppressWarnings("unchecked")
@@ -135,16 +138,16 @@ public final class ValueTypes {
     }
   }
 
-  /** Writes no byte, though it is not NullWritable: records end where they begin. */
+  /** Value of zero bytes that is not NullWritable, so that records may be empty. */
   public static final class Nothing implements Writable {
     @Override
     public void write(DataOutput out) {
-      // Nothing.
+      // Writes nothing.
     }
 
     @Override
     public void readFields(DataInput in) {
-      // Nothing.
+      // Reads nothing.
     }
   }
 }

@@ -12,13 +12,17 @@ import org.apache.hadoop.mapreduce.JobSubmissionFiles;
 import org.apache.hadoop.util.ShutdownHookManager;
 
 /**
- * Where the jobs of a chain leave their outputs for the next one: a directory in the user's staging area, which nobody else may read. It
- * is gone in the end, also after a failure and where this client is told to end; one that is killed (SIGKILL) leaves it.
+ * Outputs of a chain's inner jobs, in a directory of the user's staging area that only the user can read. The directory
+ * is removed at the end, after a failure and on a cancellation; a client killed by SIGKILL leaves it.
  *
- * <p>Not beside the output: what is there is seen by others, and may be a file system on which files cost more than on the cluster's own.
+ * <p>Rejected: a directory beside the output. Other users can see it, and its file system may be slower than the
+ * cluster's own.
  */
-final class BetweenJobs implements Closeable {
-  /** Behind the hook that takes the running job off the cluster (50), and before file systems are closed (10). */
+final class IntermediateOutputs implements Closeable {
+  /**
+   * Priority of the shutdown hook: after the one that kills the running job (50), before the one that closes file
+   * systems (10).
+   */
   private static final int REMOVE_PRIORITY = 40;
 
   private static final short OWN = 0700;
@@ -27,7 +31,7 @@ final class BetweenJobs implements Closeable {
   private final Path directory;
   private final Runnable remover = this::remove;
 
-  BetweenJobs(Configuration conf) throws IOException, InterruptedException {
+  IntermediateOutputs(Configuration conf) throws IOException, InterruptedException {
     Cluster cluster = new Cluster(conf);
     try {
       directory = new Path(JobSubmissionFiles.getStagingDir(cluster, conf), "yunti-chain-" + UUID.randomUUID());
@@ -39,12 +43,12 @@ final class BetweenJobs implements Closeable {
     files.mkdirs(directory, new FsPermission(OWN));
   }
 
-  /** What the job of this number leaves for the next one. */
+  /** Returns the directory for the output of the job with this number. */
   Path output(int number) {
     return new Path(directory, String.valueOf(number));
   }
 
-  /** The next one has read it. */
+  /** Removes an output after the next job has read it. */
   void drop(int number) throws IOException {
     files.delete(output(number), true);
   }
@@ -53,7 +57,7 @@ final class BetweenJobs implements Closeable {
     try {
       files.delete(directory, true);
     } catch (IOException e) {
-      System.err.println("yunti: cannot remove what was between the jobs: " + directory + ": " + e.getMessage());
+      System.err.println("yunti: cannot remove the intermediate outputs: " + directory + ": " + e.getMessage());
     }
   }
 
