@@ -11,7 +11,7 @@ use super::layout::{
 use crate::operator::cursor::{Out, RawStr, STATUS_OK};
 use crate::operator::folder::{FOLD_BATCH, FoldShape, FoldValues, KnownFold};
 use crate::operator::{
-    Arranger, Batch, Chunk, Folder, Groups, Mapper, Partitioner, Reader, Reducer, TaskContext, Writer,
+    Batch, Chunk, Folder, Groups, KeyOrderer, Mapper, Partitioner, Reader, Reducer, TaskContext, Writer,
 };
 use yunti_base::{Code, Error, Result};
 
@@ -112,10 +112,10 @@ impl Partitioner for ForeignPartitioner {
     }
 }
 
-pub struct ForeignArranger(pub Instance);
+pub struct ForeignKeyOrderer(pub Instance);
 
-impl Arranger for ForeignArranger {
-    fn arrange(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
+impl KeyOrderer for ForeignKeyOrderer {
+    fn order_keys(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
         let Some(arrange) = self.0.class.arrange else { return Err(self.0.lacks("arrange")) };
         assert!(group.len() >= batch.len());
         // SAFETY: as for the mapper; `group` has room for each record.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::adapters::{
-    ForeignArranger, ForeignFolder, ForeignMapper, ForeignPartitioner, ForeignReader, ForeignReducer, ForeignWriter,
+    ForeignFolder, ForeignKeyOrderer, ForeignMapper, ForeignPartitioner, ForeignReader, ForeignReducer, ForeignWriter,
     Instance, shape_of,
 };
 use super::layout::{
@@ -16,7 +16,7 @@ use super::layout::{
 };
 use crate::operator::reader::LOOK_BACK_MAX;
 use crate::operator::{
-    Arranger, Class, ClassInfo, ClassSource, Flags, Folder, Kind, Mapper, Partitioner, Reader, Reducer, TaskContext,
+    Class, ClassInfo, ClassSource, Flags, Folder, KeyOrderer, Kind, Mapper, Partitioner, Reader, Reducer, TaskContext,
     Type, Writer,
 };
 use yunti_base::{Code, Error, Result};
@@ -267,11 +267,11 @@ impl Class for ForeignClass {
         }
         Ok(Box::new(ForeignPartitioner(self.instance(context)?)))
     }
-    fn arranger(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Arranger>> {
+    fn key_orderer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn KeyOrderer>> {
         if self.info.kind != Kind::KeyOrder {
             return Err(self.not_a(Kind::KeyOrder));
         }
-        Ok(Box::new(ForeignArranger(self.instance(context)?)))
+        Ok(Box::new(ForeignKeyOrderer(self.instance(context)?)))
     }
     fn reader(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Reader>> {
         let Some(table) = self.reader else { return Err(self.not_a(Kind::Reader)) };

@@ -19,7 +19,7 @@ use crate::bytes::KeyOrder;
 use crate::memory::buffer::SLACK_BYTES;
 use crate::memory::pool::UNIT_BYTES;
 use crate::memory::{Block, Grant};
-use crate::operator::cursor::{BIG_BYTES, HEADER_BYTES, copied};
+use crate::operator::cursor::{HEADER_BYTES, LARGE_BYTES, copied};
 use crate::operator::types::wrong_length;
 use crate::operator::{Sink, Type};
 use yunti_base::{Code, Error, Result};
@@ -34,9 +34,9 @@ pub struct Collected {
     /// Memory for sorting the entries, taken while they were collected.
     pub grants: Vec<Grant>,
     /// Records with a buffer of their own, by their numbers in the store.
-    pub bigs: Vec<u32>,
+    pub large_numbers: Vec<u32>,
     /// Bytes of those buffers: they count towards the spill threshold as blocks do.
-    pub big_bytes: u64,
+    pub large_bytes: u64,
     pub records: u64,
     /// Bytes of keys and values.
     pub bytes: u64,
@@ -48,9 +48,9 @@ impl Collected {
         store.pool().put(self.blocks.drain(..));
         store.pool().put(self.entries.drain(..).map(EntryBlock::into_block));
         store.pool().put(self.chains.drain(..).flat_map(Chains::into_blocks));
-        self.bigs.drain(..).for_each(|n| store.drop_big(n));
+        self.large_numbers.drain(..).for_each(|n| store.drop_large(n));
         self.grants.clear();
-        (self.big_bytes, self.records, self.bytes) = (0, 0, 0);
+        (self.large_bytes, self.records, self.bytes) = (0, 0, 0);
     }
 
     pub fn append(&mut self, mut other: Collected) {
@@ -58,8 +58,8 @@ impl Collected {
         self.entries.append(&mut other.entries);
         self.chains.append(&mut other.chains);
         self.grants.append(&mut other.grants);
-        self.bigs.append(&mut other.bigs);
-        self.big_bytes += other.big_bytes;
+        self.large_numbers.append(&mut other.large_numbers);
+        self.large_bytes += other.large_bytes;
         self.records += other.records;
         self.bytes += other.bytes;
     }
@@ -162,8 +162,8 @@ impl<'a> Collector<'a> {
     /// Memory that this worker holds, in blocks: records, large ones too, their entries, and what sorting the entries takes.
     fn held(&self) -> usize {
         let chained: usize = self.collected.chains.iter().map(Chains::blocks).sum();
-        let bigs = self.collected.big_bytes.div_ceil(self.store.pool().block_bytes() as u64) as usize;
-        self.collected.blocks.len() + self.collected.entries.len() * 3 / 2 + chained * 2 + bigs
+        let large_blocks = self.collected.large_bytes.div_ceil(self.store.pool().block_bytes() as u64) as usize;
+        self.collected.blocks.len() + self.collected.entries.len() * 3 / 2 + chained * 2 + large_blocks
     }
 
     fn room_of(&self) -> usize {
@@ -326,9 +326,9 @@ impl<'a> Collector<'a> {
     }
 
     /// Takes one record that is larger than a batch.
-    pub fn put_big(&mut self, key: &[u8], value: &[u8], partition: u32) -> Result<()> {
+    pub fn put_large(&mut self, key: &[u8], value: &[u8], partition: u32) -> Result<()> {
         self.partition.give(&[partition])?;
-        self.big(key, value).map(drop)
+        self.large(key, value).map(drop)
     }
 
     /// Spills what is there, so that the budget is free for something else.
@@ -407,7 +407,7 @@ impl<'a> Collector<'a> {
     }
 
     /// The entries have no memory: saves the records of [at, end), spills all before them, and starts again with them. A stub never
-    /// comes here: `try_big` makes room for its entry first.
+    /// comes here: `try_put_large` makes room for its entry first.
     #[cold]
     fn index_after_spill(
         &mut self,
@@ -432,7 +432,7 @@ impl<'a> Collector<'a> {
 
     /// Keeps a record in a buffer of its own, if there is memory for it, for its stub and for its entry; false, and no change that
     /// matters, if there is not. The stub and the entry come first: with them, a block is always left for the records behind.
-    fn try_big(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
+    fn try_put_large(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
         let bytes = (key.len() + value.len()) as u64;
         let blocks = bytes.div_ceil(self.store.pool().block_bytes() as u64) as usize;
         // A record that is larger than the share is kept alone.
@@ -443,9 +443,9 @@ impl<'a> Collector<'a> {
         if self.entry_room().is_none() {
             return Ok(false);
         }
-        let Some(number) = self.store.try_big(key, value)? else { return Ok(false) };
-        self.collected.bigs.push(number);
-        self.collected.big_bytes += bytes;
+        let Some(number) = self.store.try_put_large(key, value)? else { return Ok(false) };
+        self.collected.large_numbers.push(number);
+        self.collected.large_bytes += bytes;
         let (at, last) = (self.used, self.collected.blocks.len() - 1);
         let stub = u64::from(STUB) | u64::from(number) << 32;
         let store = self.store.clone();
@@ -488,9 +488,9 @@ impl Walk<'_> {
             let (klen, vlen) = (header as u32, (header >> 32) as u32);
             let place = self.place + (at / UNIT_BYTES) as u64;
             if klen == STUB {
-                let (big, big_klen) = store.bytes(place);
-                total += big.len();
-                let key = &big[..big_klen as usize];
+                let (large, large_klen) = store.bytes(place);
+                total += large.len();
+                let key = &large[..large_klen as usize];
                 scratch.clear();
                 if wants_raw {
                     scratch.extend_from_slice(key);
@@ -530,7 +530,7 @@ impl Walk<'_> {
 
 impl Sink for Collector<'_> {
     fn begin(&mut self) -> Result<(*mut u8, usize)> {
-        self.give(BIG_BYTES)
+        self.give(LARGE_BYTES)
     }
 
     fn filled(&mut self, len: usize, need: usize, _: &[u8]) -> Result<(*mut u8, usize)> {
@@ -538,12 +538,12 @@ impl Sink for Collector<'_> {
         self.give(need)
     }
 
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
         if !self.types.0.fits(key.len()) || !self.types.1.fits(value.len()) {
             return Err(wrong_length(self.types, key.len(), value.len()));
         }
         self.partition.choose_one(key, value)?;
-        while !self.try_big(key, value)? {
+        while !self.try_put_large(key, value)? {
             // Memory comes back from a spill of this collector, then from one that runs beside it.
             if self.collected.records > 0 {
                 self.spill_all()?;

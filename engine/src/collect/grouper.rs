@@ -1,6 +1,6 @@
 //! Sorted records to batches of groups, as reducers and combiners take them.
 
-use crate::bytes::{Arranged, KeyOrder, Record};
+use crate::bytes::{KeyOrder, OrderedRecord, Record};
 use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::Type;
 use crate::operator::batch::Slices;
@@ -29,7 +29,7 @@ pub struct Grouper {
     vklen: Vec<u32>,
     /// What the records of the last group have in common, normalised: what the next record is compared with.
     key: Vec<u8>,
-    /// The first key of the last group, where a class arranged the keys.
+    /// The first key of the last group, for records with ordered keys.
     first_key: Vec<u8>,
     /// There is a last group that may go on.
     open: bool,
@@ -82,10 +82,10 @@ impl Grouper {
         Ok(())
     }
 
-    /// The same for records whose keys a class arranged.
+    /// `push` for records with ordered keys (`OrderedRecord`).
     #[inline]
-    pub fn push_arranged(&mut self, record: &Record<'_>, reduce: impl FnMut(&Groups<'_>) -> Result<()>) -> Result<()> {
-        let Arranged { group, key, value } = Arranged::of(record)?;
+    pub fn push_ordered(&mut self, record: &Record<'_>, reduce: impl FnMut(&Groups<'_>) -> Result<()>) -> Result<()> {
+        let OrderedRecord { group, key, value } = OrderedRecord::of(record)?;
         let same = self.begin(group, 2 * key.len() + value.len(), reduce)?;
         if !same {
             self.first_key.clear();

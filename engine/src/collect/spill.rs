@@ -10,8 +10,8 @@ use super::sorted_buckets::SortedBuckets;
 use super::store::Store;
 use crate::bytes::{KeyOrder, Record};
 use crate::env::{Clock, Crew, Threads};
-use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
-use crate::operator::{Emitter, Reducer, Sink, Type};
+use crate::operator::cursor::{RecordSink, RecordTarget};
+use crate::operator::{Emitter, Reducer, Type};
 use crate::run::{Run, RunBuilder, RunSettings, ScratchSpace, SliceWriter};
 use yunti_base::Cancel;
 use yunti_base::{Code, Error, Result};
@@ -62,7 +62,7 @@ struct Combining<'b> {
     partition: u32,
     grouper: Grouper,
     combiner: Box<dyn Reducer>,
-    emitter: Emitter<RunSink<'b>>,
+    emitter: Emitter<RecordSink<CombinedRun<'b>>>,
 }
 
 impl<'b> Combining<'b> {
@@ -75,7 +75,7 @@ impl<'b> Combining<'b> {
         let Combining { grouper, combiner, emitter, .. } = &mut self;
         grouper.finish(|groups| emitter.run(&[], |out| combiner.reduce(groups, out)))?;
         emitter.run(&[], |out| combiner.flush(out))?;
-        Ok(self.emitter.finish()?.to.writer)
+        Ok(self.emitter.finish()?.into_target().writer)
     }
 }
 
@@ -100,11 +100,12 @@ impl Spill for RunSpill<'_> {
                         None => writer.take(),
                     };
                     let Some(slice) = slice else { continue };
+                    let run = CombinedRun::new(slice, partition, store.order());
                     combining = Some(Combining {
                         partition,
                         grouper: Grouper::new(store.order(), self.value_type),
                         combiner: make()?,
-                        emitter: Emitter::new(RunSink::new(slice, partition, store)?, false, false)?,
+                        emitter: Emitter::new(RecordSink::new(run)?, false, false)?,
                     });
                 }
                 let Some(combining) = &mut combining else { continue };
@@ -145,13 +146,8 @@ pub fn prefetch_ahead(store: &Store, places: &[u64], i: usize) {
     }
 }
 
-/// What a combiner emits goes on into the run. It may change no key: the run would not be sorted.
-struct RunSink<'b> {
-    to: RunAppend<'b>,
-    block: Scratch,
-}
-
-struct RunAppend<'b> {
+/// The run as the target of a combiner. The run stays sorted: a combiner that emits another key's record fails.
+struct CombinedRun<'b> {
     writer: SliceWriter<'b>,
     partition: u32,
     order: KeyOrder,
@@ -159,14 +155,13 @@ struct RunAppend<'b> {
     last_key: Vec<u8>,
 }
 
-impl<'b> RunSink<'b> {
-    fn new(writer: SliceWriter<'b>, partition: u32, store: &Store) -> Result<Self> {
-        let to = RunAppend { writer, partition, order: store.order(), record: Vec::new(), last_key: Vec::new() };
-        Ok(RunSink { to, block: Scratch::new()? })
+impl<'b> CombinedRun<'b> {
+    fn new(writer: SliceWriter<'b>, partition: u32, order: KeyOrder) -> Self {
+        CombinedRun { writer, partition, order, record: Vec::new(), last_key: Vec::new() }
     }
 }
 
-impl RunAppend<'_> {
+impl RecordTarget for CombinedRun<'_> {
     fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.record.clear();
         self.record.extend_from_slice(key);
@@ -179,23 +174,5 @@ impl RunAppend<'_> {
         self.last_key.extend_from_slice(&self.record);
         self.record.extend_from_slice(value);
         self.writer.append(self.partition, Record { bytes: &self.record, key_len: key.len() as u32, split: 0 })
-    }
-}
-
-impl Sink for RunSink<'_> {
-    fn begin(&mut self) -> Result<(*mut u8, usize)> {
-        Ok(self.block.block())
-    }
-    fn filled(&mut self, len: usize, _: usize, _: &[u8]) -> Result<(*mut u8, usize)> {
-        let bytes = self.block.bytes(len);
-        for (at, klen, vlen) in copied(bytes) {
-            let key = at + HEADER_BYTES;
-            self.to.append(&bytes[key..key + klen], &bytes[key + klen..key + klen + vlen])?;
-        }
-        Ok(self.block.block())
-    }
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
-        self.to.append(key, value)?;
-        Ok(self.block.block())
     }
 }

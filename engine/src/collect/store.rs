@@ -36,10 +36,11 @@ pub struct Store {
     order: KeyOrder,
     /// For each block: split << 32 | number of the block within the split.
     tags: Vec<AtomicU64>,
-    bigs: RwLock<Vec<Option<Big>>>,
+    large_records: RwLock<Vec<Option<LargeRecord>>>,
 }
 
-struct Big {
+/// A record in a buffer of its own: its key and value, one behind the other.
+struct LargeRecord {
     buffer: Buffer,
     key_len: u32,
 }
@@ -52,7 +53,7 @@ impl Store {
         let pool = Pool::new(budget.clone(), block_bytes)?;
         let blocks = budget.limit_bytes() as usize / block_bytes + 1;
         let tags = std::iter::repeat_with(|| AtomicU64::new(0)).take(blocks).collect();
-        Ok(Store { pool, layout, budget, order, tags, bigs: RwLock::new(Vec::new()) })
+        Ok(Store { pool, layout, budget, order, tags, large_records: RwLock::new(Vec::new()) })
     }
 
     pub fn pool(&self) -> &Pool {
@@ -85,7 +86,7 @@ impl Store {
     }
 
     /// Keeps a record that is larger than a block, if the budget has the memory; the number for its stub.
-    pub fn try_big(&self, key: &[u8], value: &[u8]) -> Result<Option<u32>> {
+    pub fn try_put_large(&self, key: &[u8], value: &[u8]) -> Result<Option<u32>> {
         let len = key.len() + value.len();
         let grant = self.budget.try_grant(len as u64).or_else(|| {
             // Free blocks count as used until the pool gives them back.
@@ -97,19 +98,19 @@ impl Store {
         buffer[..key.len()].copy_from_slice(key);
         buffer[key.len()..].copy_from_slice(value);
         self.order.normalise(&mut buffer[..key.len()]);
-        let mut bigs = self.bigs.write().unwrap_or_else(|e| e.into_inner());
-        bigs.push(Some(Big { buffer, key_len: key.len() as u32 }));
-        Ok(Some((bigs.len() - 1) as u32))
+        let mut large_records = self.large_records.write().unwrap_or_else(|e| e.into_inner());
+        large_records.push(Some(LargeRecord { buffer, key_len: key.len() as u32 }));
+        Ok(Some((large_records.len() - 1) as u32))
     }
 
-    /// Forgets a big record whose stub is not reached again.
-    pub fn drop_big(&self, number: u32) {
-        let mut bigs = self.bigs.write().unwrap_or_else(|e| e.into_inner());
-        bigs[number as usize] = None;
+    /// Drops a large record whose stub is not read again.
+    pub fn drop_large(&self, number: u32) {
+        let mut large_records = self.large_records.write().unwrap_or_else(|e| e.into_inner());
+        large_records[number as usize] = None;
     }
 
-    /// The number of the big record at a place, if it is one.
-    pub fn big_number(&self, place: u64) -> Option<u32> {
+    /// Returns the number of the large record at a place, or None for any other record.
+    pub fn large_number(&self, place: u64) -> Option<u32> {
         let (klen, vlen) = self.header(place);
         (klen == STUB).then_some(vlen)
     }
@@ -131,7 +132,7 @@ impl Store {
         }
         let (klen, vlen) = self.header(place);
         if klen == STUB {
-            return self.big_bytes(vlen);
+            return self.large_bytes(vlen);
         }
         // SAFETY: as in `header`; the lengths are those of the record that stands there.
         let bytes =
@@ -140,12 +141,14 @@ impl Store {
     }
 
     #[cold]
-    fn big_bytes(&self, number: u32) -> (&[u8], u32) {
-        let bigs = self.bigs.read().unwrap_or_else(|e| e.into_inner());
-        let Some(big) = &bigs[number as usize] else { panic!("a big record is read after it was dropped") };
-        // SAFETY: the buffer's memory does not move, and it is dropped only by `drop_big`, after the last read of its place.
-        let bytes = unsafe { std::slice::from_raw_parts(big.buffer.as_ptr(), big.buffer.len()) };
-        (bytes, big.key_len)
+    fn large_bytes(&self, number: u32) -> (&[u8], u32) {
+        let large_records = self.large_records.read().unwrap_or_else(|e| e.into_inner());
+        let Some(record) = &large_records[number as usize] else {
+            panic!("a large record is read after it was dropped")
+        };
+        // SAFETY: the buffer's memory does not move, and it is dropped only by `drop_large`, after the last read of its place.
+        let bytes = unsafe { std::slice::from_raw_parts(record.buffer.as_ptr(), record.buffer.len()) };
+        (bytes, record.key_len)
     }
 
     #[inline]

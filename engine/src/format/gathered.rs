@@ -69,7 +69,7 @@ impl Sink for Gathered {
         self.room(need)
     }
 
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
         let header = if self.form == Form::Copy { HEADER_BYTES } else { 0 };
         let bytes = header + key.len() + value.len();
         self.room(bytes.next_multiple_of(8))?;

@@ -7,13 +7,13 @@ use super::applications::{
     KMeans, KMeansReducer, Matches, PageRank, PageRankCombiner, PageRankReducer, Sample, Top, WordLengths,
 };
 use super::field_order::FieldOrder;
-use super::fold::{Known, KnownReducer};
+use super::fold::{KnownFolder, KnownReducer};
 use super::identity::IdentityReducer;
 use super::inverse::Inverse;
 use super::tokenize::Tokenizer;
-use crate::map::identity::Identity;
+use crate::map::identity::IdentityMapper;
 use crate::operator::{
-    Arranger, Class, ClassInfo, ClassSource, Flags, Folder, Kind, KnownFold, Mapper, Reducer, TaskContext, Type,
+    Class, ClassInfo, ClassSource, Flags, Folder, KeyOrderer, Kind, KnownFold, Mapper, Reducer, TaskContext, Type,
 };
 use yunti_base::Result;
 
@@ -28,7 +28,7 @@ enum Make {
     Mapper(New<dyn Mapper>),
     Reducer(New<dyn Reducer>),
     Folder(New<dyn Folder>),
-    KeyOrder(New<dyn Arranger>),
+    KeyOrder(New<dyn KeyOrderer>),
     /// A folder under its own name, a fold under the name of a reducer.
     Fold(KnownFold),
 }
@@ -53,11 +53,11 @@ impl Class for Builtin {
     fn folder(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Folder>> {
         match self.make {
             Make::Folder(new) => new(context),
-            Make::Fold(fold) => Ok(Box::new(Known(fold))),
+            Make::Fold(fold) => Ok(Box::new(KnownFolder(fold))),
             _ => Err(self.not_a(Kind::Folder)),
         }
     }
-    fn arranger(&self, context: &Arc<TaskContext>) -> Result<Box<dyn Arranger>> {
+    fn key_orderer(&self, context: &Arc<TaskContext>) -> Result<Box<dyn KeyOrderer>> {
         match self.make {
             Make::KeyOrder(new) => new(context),
             _ => Err(self.not_a(Kind::KeyOrder)),
@@ -110,7 +110,7 @@ pub fn builtin_classes() -> Arc<dyn ClassSource> {
     }
     let mut info = base("IdentityMapper", Kind::Mapper);
     info.is_identity = true;
-    add(info, Make::Mapper(|_| Ok(Box::new(Identity))));
+    add(info, Make::Mapper(|_| Ok(Box::new(IdentityMapper))));
     let mut info = base("IdentityReducer", Kind::Reducer);
     (info.is_identity, info.flags.pure) = (true, true);
     add(info, Make::Reducer(|_| Ok(Box::new(IdentityReducer))));

@@ -6,7 +6,7 @@
 use crate::bytes::escape::unescape;
 use crate::bytes::ordered_bytes::OrderedBytes;
 use crate::library::settings;
-use crate::operator::{Arranger, Batch, Out, TaskContext};
+use crate::operator::{Batch, KeyOrderer, Out, TaskContext};
 use yunti_base::{Code, Error, Result};
 
 const FIELDS: &str = "order.fields";
@@ -60,8 +60,8 @@ fn field(text: &str) -> Result<Field> {
     }
 }
 
-impl Arranger for FieldOrder {
-    fn arrange(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
+impl KeyOrderer for FieldOrder {
+    fn order_keys(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
         let last = self.fields.iter().map(|f| f.index).max().unwrap_or(0);
         for (i, group) in group.iter_mut().enumerate() {
             let (key, _) = batch.record(i);

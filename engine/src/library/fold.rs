@@ -4,9 +4,9 @@ use crate::operator::folder::{FoldShape, FoldValues, Folder, KnownFold};
 use crate::operator::{Groups, Out, Reducer};
 use yunti_base::{Code, Error, Result};
 
-pub struct Known(pub KnownFold);
+pub struct KnownFolder(pub KnownFold);
 
-impl Folder for Known {
+impl Folder for KnownFolder {
     fn shape(&self) -> FoldShape {
         FoldShape { state_bytes: 8, known: Some(self.0), exact: self.0 != KnownFold::SumF64, eight: true }
     }

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use crate::arrange::ArrangingCollector;
 use crate::fold::Window;
+use crate::key_order::KeyOrderCollector;
 use crate::map::fold_sink::REFS_BYTES;
-use crate::map::timed::Timed;
+use crate::map::timed_sink::TimedSink;
 use crate::memory::Budget;
 use crate::operator::cursor::Scratch;
 use crate::operator::{Emitter, Form, Reducer, Sink, Type};
@@ -17,7 +17,7 @@ use yunti_base::Result;
 pub struct CombineSink<'a> {
     window: Window,
     combiner: Box<dyn Reducer>,
-    collector: Emitter<Timed<ArrangingCollector<'a>>>,
+    collector: Emitter<TimedSink<KeyOrderCollector<'a>>>,
     form: Form,
     block: Scratch,
     /// Records that were too large for a window.
@@ -32,7 +32,7 @@ impl<'a> CombineSink<'a> {
         combiner: Box<dyn Reducer>,
         value_type: Type,
         form: Form,
-        collector: Emitter<Timed<ArrangingCollector<'a>>>,
+        collector: Emitter<TimedSink<KeyOrderCollector<'a>>>,
     ) -> Result<Self> {
         let window = Window::new(value_type.fixed_bytes() == Some(8), seed, budget)?;
         let block = Scratch::new()?;
@@ -55,7 +55,7 @@ impl<'a> CombineSink<'a> {
         self.collector.hand_over()
     }
 
-    pub fn finish(mut self) -> Result<ArrangingCollector<'a>> {
+    pub fn finish(mut self) -> Result<KeyOrderCollector<'a>> {
         self.combine()?;
         self.collector.run(&[], |out| self.combiner.flush(out))?;
         Ok(self.collector.finish()?.into_inner())
@@ -101,7 +101,7 @@ impl Sink for CombineSink<'_> {
         Ok(self.room())
     }
 
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
         // It would not fit a window: it is collected as it is, behind what was emitted before it.
         self.combine()?;
         self.large += 1;

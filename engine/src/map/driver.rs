@@ -8,7 +8,7 @@ use yunti_base::Result;
 
 /// What a split cost, for the report.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct MapTask {
+pub struct MapCost {
     pub read_ns: u64,
     /// Mapper and sink together.
     pub map_ns: u64,
@@ -24,8 +24,8 @@ pub fn map_split<S: Sink>(
     clock: &dyn Clock,
     cancel: &Cancel,
     mut progress: impl FnMut(u64),
-) -> Result<MapTask> {
-    let mut task = MapTask::default();
+) -> Result<MapCost> {
+    let mut task = MapCost::default();
     reader.begin(split);
     let mut now = clock.now_ns();
     loop {

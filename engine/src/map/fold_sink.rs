@@ -3,9 +3,9 @@
 //! Three uses: a folder whose result has no order, whose tables are spilled by ranges of the hash; a folder whose result is sorted,
 //! whose evicted states are merged after the sort; and a combiner that is a fold, whose finished records go to the reducer.
 
-use crate::arrange::ArrangingCollector;
 use crate::fold::FoldTable;
-use crate::map::timed::Timed;
+use crate::key_order::KeyOrderCollector;
+use crate::map::timed_sink::TimedSink;
 use crate::operator::cursor::{HEADER_BYTES, Scratch};
 use crate::operator::folder::state_bytes;
 use crate::operator::{Emitter, Folder, Form, Sink};
@@ -16,7 +16,7 @@ pub const REFS_BYTES: usize = 8 << 10;
 
 /// What becomes of the states that leave the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drained {
+pub enum DrainForm {
     States,
     Finished,
 }
@@ -34,10 +34,10 @@ pub struct FoldSink<'a> {
 pub enum Overflow<'a> {
     /// Where all of it goes in the end, too: a result has an order, or a combiner's records a reducer.
     Collector {
-        drained: Drained,
+        drained: DrainForm,
         /// Made when the table is drained first.
-        collector: Option<Collecting<'a>>,
-        make: Box<dyn FnMut() -> Result<Collecting<'a>> + Send + 'a>,
+        collector: Option<CollectorEmitter<'a>>,
+        make: Box<dyn FnMut() -> Result<CollectorEmitter<'a>> + Send + 'a>,
     },
     /// Written as a whole; whether one was. A table that never was full stays one.
     Run { write: Box<dyn FnMut(&FoldTable) -> Result<()> + Send + 'a>, written: bool },
@@ -85,36 +85,36 @@ impl<'a> FoldSink<'a> {
     }
 
     /// The table, if it may stay and was never written; else the collector that holds all, or nothing where runs do.
-    pub fn finish(mut self) -> Result<Finished<'a>> {
+    pub fn finish(mut self) -> Result<FoldResult<'a>> {
         if let Overflow::Run { written: false, .. } = &self.overflow {
-            return Ok(Finished::Table(self.table));
+            return Ok(FoldResult::Table(self.table));
         }
         self.drain()?;
         drop(self.table);
         match self.overflow {
             Overflow::Collector { collector: Some(emitter), .. } => {
-                Ok(Finished::Collector(emitter.finish()?.into_inner()))
+                Ok(FoldResult::Collector(emitter.finish()?.into_inner()))
             }
-            _ => Ok(Finished::Empty),
+            _ => Ok(FoldResult::Empty),
         }
     }
 }
 
-pub enum Finished<'a> {
+pub enum FoldResult<'a> {
     Table(FoldTable),
-    Collector(ArrangingCollector<'a>),
+    Collector(KeyOrderCollector<'a>),
     Empty,
 }
 
-pub type Collecting<'a> = Emitter<Timed<ArrangingCollector<'a>>>;
+pub type CollectorEmitter<'a> = Emitter<TimedSink<KeyOrderCollector<'a>>>;
 
 /// Empties a table into a collector, which is made when there is none yet.
 fn drain<'a>(
     table: &mut FoldTable,
     folder: &mut dyn Folder,
-    drained: Drained,
-    collector: &mut Option<Collecting<'a>>,
-    make: &mut (dyn FnMut() -> Result<Collecting<'a>> + Send + 'a),
+    drained: DrainForm,
+    collector: &mut Option<CollectorEmitter<'a>>,
+    make: &mut (dyn FnMut() -> Result<CollectorEmitter<'a>> + Send + 'a),
 ) -> Result<()> {
     if table.is_empty() {
         return Ok(());
@@ -126,8 +126,8 @@ fn drain<'a>(
     let state_len = folder.shape().state_bytes;
     table.drain(|keys, states| {
         emitter.run(&[], |out| match drained {
-            Drained::Finished => folder.finish(keys, states, out),
-            Drained::States => {
+            DrainForm::Finished => folder.finish(keys, states, out),
+            DrainForm::States => {
                 for (key, state) in keys.iter().zip(states) {
                     out.emit(key, state_bytes(state, state_len))?;
                 }
@@ -174,7 +174,7 @@ impl Sink for FoldSink<'_> {
         Ok(self.room())
     }
 
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
         let mut block = Vec::with_capacity(HEADER_BYTES + key.len() + value.len() + 80);
         block.extend_from_slice(&(key.len() as u32).to_le_bytes());
         block.extend_from_slice(&(value.len() as u32).to_le_bytes());

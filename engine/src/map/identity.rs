@@ -3,9 +3,9 @@
 use crate::operator::{Batch, Mapper, Out};
 use yunti_base::Result;
 
-pub struct Identity;
+pub struct IdentityMapper;
 
-impl Mapper for Identity {
+impl Mapper for IdentityMapper {
     fn map(&mut self, batch: &Batch<'_>, out: &mut Out) -> Result<()> {
         let data = batch.data();
         let values = batch.values();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Arranger, Folder, Mapper, Partitioner, Reader, Reducer, TaskContext, Type, Writer};
+use super::{Folder, KeyOrderer, Mapper, Partitioner, Reader, Reducer, TaskContext, Type, Writer};
 use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +102,7 @@ pub trait Class: Send + Sync {
     fn partitioner(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Partitioner>> {
         Err(self.not_a(Kind::Partitioner))
     }
-    fn arranger(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Arranger>> {
+    fn key_orderer(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn KeyOrderer>> {
         Err(self.not_a(Kind::KeyOrder))
     }
     fn reader(&self, _context: &Arc<TaskContext>) -> Result<Box<dyn Reader>> {

@@ -15,7 +15,7 @@ use crate::memory::buffer::SLACK_BYTES;
 use yunti_base::{Code, Error, Result};
 
 /// Records that need more room than this go through `big`.
-pub const BIG_BYTES: usize = 64 << 10;
+pub const LARGE_BYTES: usize = 64 << 10;
 /// Bytes before the key in form COPY.
 pub const HEADER_BYTES: usize = 8;
 /// Key and value of one record together.
@@ -108,8 +108,8 @@ impl Out {
     pub fn emit(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), Stopped> {
         debug_assert!(self.form() == Form::Copy);
         let need = HEADER_BYTES + key.len() + value.len();
-        if need > BIG_BYTES - 8 {
-            return self.emit_big(key, value);
+        if need > LARGE_BYTES - 8 {
+            return self.emit_large(key, value);
         }
         self.room(need + 8)?;
         // SAFETY: `room` left need + 8 bytes, which the padding to 8 cannot exceed; the block is this cursor's alone.
@@ -128,9 +128,9 @@ impl Out {
     pub fn emit_adjacent(&mut self, record: &[u8], key_len: usize) -> std::result::Result<(), Stopped> {
         debug_assert!(self.form() == Form::Copy && key_len <= record.len());
         let need = HEADER_BYTES + record.len();
-        if need > BIG_BYTES - 8 {
+        if need > LARGE_BYTES - 8 {
             let (key, value) = record.split_at(key_len);
-            return self.emit_big(key, value);
+            return self.emit_large(key, value);
         }
         self.room(need + 8)?;
         // SAFETY: as in `emit`.
@@ -190,8 +190,8 @@ impl Out {
     /// Appends bytes of the output. Only in form BYTES.
     pub fn append(&mut self, bytes: &[u8]) -> std::result::Result<(), Stopped> {
         debug_assert!(self.form() == Form::Bytes);
-        if bytes.len() > BIG_BYTES {
-            return self.emit_big(bytes, &[]);
+        if bytes.len() > LARGE_BYTES {
+            return self.emit_large(bytes, &[]);
         }
         self.room(bytes.len())?;
         // SAFETY: `room` left as many bytes in a block that is this cursor's alone.
@@ -203,7 +203,7 @@ impl Out {
     }
 
     #[cold]
-    fn emit_big(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), Stopped> {
+    fn emit_large(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), Stopped> {
         // SAFETY: `big` and `engine` were set together by the Emitter that owns this cursor; the slices outlive the call.
         let status = unsafe { (self.big)(self, RawStr::of(key), RawStr::of(value)) };
         if status == STATUS_OK { Ok(()) } else { Err(Stopped(status)) }
@@ -228,7 +228,7 @@ pub trait Sink: Send {
     fn filled(&mut self, len: usize, need: usize, data: &[u8]) -> Result<(*mut u8, usize)>;
 
     /// A record that does not go through blocks; gives the block to fill next.
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)>;
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)>;
 }
 
 struct Behind<S> {
@@ -249,8 +249,8 @@ impl<S: Sink + ?Sized> Sink for Box<S> {
     fn filled(&mut self, len: usize, need: usize, data: &[u8]) -> Result<(*mut u8, usize)> {
         (**self).filled(len, need, data)
     }
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
-        (**self).big(key, value)
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        (**self).large(key, value)
     }
 }
 
@@ -373,7 +373,7 @@ unsafe extern "C" fn full<S: Sink>(out: *mut Out, need: u64) -> i32 {
     // SAFETY: `engine` was set by `run` to the Behind of the Emitter whose cursor this is; nobody else uses it meanwhile.
     unsafe {
         let behind = &mut *(*out).engine.cast::<Behind<S>>();
-        if need as usize > BIG_BYTES {
+        if need as usize > LARGE_BYTES {
             behind
                 .error
                 .get_or_insert(Error::new(Code::UserCode, format!("full() was asked for {need} bytes at once")));
@@ -400,7 +400,7 @@ unsafe extern "C" fn big<S: Sink>(out: *mut Out, key: RawStr, value: RawStr) -> 
                     .hint(format!("key and value together have at most {RECORD_BYTES_MAX} bytes")));
             }
             behind.take((*out).cur, 0)?;
-            let (start, room) = behind.sink.big(key.bytes(), value.bytes())?;
+            let (start, room) = behind.sink.large(key.bytes(), value.bytes())?;
             behind.start = start;
             (*out).cur = start;
             (*out).end = start.wrapping_add(room);
@@ -467,6 +467,55 @@ impl Scratch {
         let bytes = self.bytes(len);
         // SAFETY: the buffer is page-aligned, and any bytes are a value of an Entry.
         unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), len / size_of::<T>()) }
+    }
+}
+
+/// Destination of a `RecordSink`.
+pub trait RecordTarget: Send {
+    /// Takes one record. `key` and `value` are valid during the call only.
+    fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()>;
+}
+
+/// A sink that passes emitted records to its target, one by one.
+pub struct RecordSink<T> {
+    target: T,
+    block: Scratch,
+}
+
+impl<T: RecordTarget> RecordSink<T> {
+    /// Returns a sink with an empty block in front of `target`. Fails if there is no memory for the block.
+    pub fn new(target: T) -> Result<Self> {
+        Ok(RecordSink { target, block: Scratch::new()? })
+    }
+
+    /// Returns the target.
+    pub fn target_mut(&mut self) -> &mut T {
+        &mut self.target
+    }
+
+    /// Returns the target; records in the block that the emitter has not handed over are lost.
+    pub fn into_target(self) -> T {
+        self.target
+    }
+}
+
+impl<T: RecordTarget> Sink for RecordSink<T> {
+    fn begin(&mut self) -> Result<(*mut u8, usize)> {
+        Ok(self.block.block())
+    }
+
+    fn filled(&mut self, len: usize, _: usize, _: &[u8]) -> Result<(*mut u8, usize)> {
+        let bytes = self.block.bytes(len);
+        for (at, klen, vlen) in copied(bytes) {
+            let key = at + HEADER_BYTES;
+            self.target.append(&bytes[key..key + klen], &bytes[key + klen..key + klen + vlen])?;
+        }
+        Ok(self.block.block())
+    }
+
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        self.target.append(key, value)?;
+        Ok(self.block.block())
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! The layouts here are those of the C ABI (api/include/yunti.h), so that a class library needs no translation.
 
-pub mod arranger;
 pub mod batch;
 pub mod class;
 pub mod context;
 pub mod cursor;
 pub mod folder;
 pub mod groups;
+pub mod key_orderer;
 pub mod mapper;
 pub mod partitioner;
 pub mod reader;
@@ -16,13 +16,13 @@ pub mod reducer;
 pub mod types;
 pub mod writer;
 
-pub use arranger::Arranger;
 pub use batch::Batch;
 pub use class::{Class, ClassInfo, ClassSource, Flags, Kind};
 pub use context::TaskContext;
 pub use cursor::{Emitter, Form, Out, Sink};
 pub use folder::{FoldShape, Folder, KnownFold};
 pub use groups::Groups;
+pub use key_orderer::KeyOrderer;
 pub use mapper::Mapper;
 pub use partitioner::Partitioner;
 pub use reader::{Chunk, Reader};

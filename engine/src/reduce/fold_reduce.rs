@@ -7,7 +7,7 @@ use yunti_base::{Code, Error, Result};
 
 /// What the values of the groups are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fed {
+pub enum FoldInput {
     /// States that were folded before, to be merged.
     States,
     /// The mapper's values, to be folded from the beginning.
@@ -17,16 +17,16 @@ pub enum Fed {
 pub struct FoldReduce {
     folder: Box<dyn Folder>,
     shape: FoldShape,
-    fed: Fed,
+    input: FoldInput,
     /// Finished keys and their states, until a batch is full; the last one may still be open.
     keys: Vec<Vec<u8>>,
     states: Vec<u8>,
 }
 
 impl FoldReduce {
-    pub fn new(folder: Box<dyn Folder>, fed: Fed) -> FoldReduce {
+    pub fn new(folder: Box<dyn Folder>, input: FoldInput) -> FoldReduce {
         let shape = folder.shape();
-        FoldReduce { folder, shape, fed, keys: Vec::new(), states: Vec::new() }
+        FoldReduce { folder, shape, input, keys: Vec::new(), states: Vec::new() }
     }
 
     fn add(&mut self, groups: &Groups<'_>, i: usize, fresh: bool) -> Result<()> {
@@ -40,8 +40,8 @@ impl FoldReduce {
             let at = self.states.len();
             self.states.resize(at + n, 0);
             let state = self.states[at..].as_mut_ptr();
-            match (self.fed, self.shape.known) {
-                (Fed::States, _) => {
+            match (self.input, self.shape.known) {
+                (FoldInput::States, _) => {
                     let value = groups.value(range.start);
                     if value.len() != n {
                         return Err(Error::new(Code::Internal, "a spilled state has the wrong length"));
@@ -49,12 +49,12 @@ impl FoldReduce {
                     self.states[at..].copy_from_slice(value);
                     range.start += 1;
                 }
-                (Fed::Values, Some(known)) => {
+                (FoldInput::Values, Some(known)) => {
                     let first = known.first(number(groups.value(range.start)));
                     self.states[at..].copy_from_slice(&first.to_le_bytes());
                     range.start += 1;
                 }
-                (Fed::Values, None) => self.folder.init(&[state])?,
+                (FoldInput::Values, None) => self.folder.init(&[state])?,
             }
         }
         let at = self.states.len() - n;
@@ -62,7 +62,8 @@ impl FoldReduce {
             let mut state = number(&self.states[at..]);
             for v in range {
                 let value = number(groups.value(v));
-                state = if self.fed == Fed::States { known.merge(state, value) } else { known.fold(state, value) };
+                state =
+                    if self.input == FoldInput::States { known.merge(state, value) } else { known.fold(state, value) };
             }
             self.states[at..].copy_from_slice(&state.to_le_bytes());
             return Ok(());
@@ -73,16 +74,16 @@ impl FoldReduce {
             let batch = range.start..range.start + step;
             range.start += step;
             let into = [state; FOLD_BATCH];
-            match self.fed {
-                Fed::States => {
+            match self.input {
+                FoldInput::States => {
                     let from: Vec<*const u8> = batch.map(|v| groups.value(v).as_ptr()).collect();
                     self.folder.merge(&into[..step], &from)?;
                 }
-                Fed::Values if self.shape.eight => {
+                FoldInput::Values if self.shape.eight => {
                     let values: Vec<u64> = batch.map(|v| number(groups.value(v))).collect();
                     self.folder.fold(&into[..step], FoldValues::Eight(&values))?;
                 }
-                Fed::Values => {
+                FoldInput::Values => {
                     let values: Vec<&[u8]> = batch.map(|v| groups.value(v)).collect();
                     self.folder.fold(&into[..step], FoldValues::Slices(&values))?;
                 }

@@ -2,13 +2,14 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::class_writing::{ClassWriting, WriterClass};
-use super::columned::Places;
-use super::compressing::{Compressing, Member, STEP_BYTES};
+use super::class_encoder::{ClassEncoder, WriterClass};
+use super::column_encoder::CellPlaces;
+use super::compressor_pool::{CompressorPool, Member, STEP_BYTES};
 use super::encoder::Encoder;
 use super::part_file::PartFile;
 use super::top::Top;
 use crate::env::Clock;
+use crate::operator::cursor::RecordTarget;
 use yunti_base::Cancel;
 use yunti_base::{Code, Error, Result};
 
@@ -30,18 +31,18 @@ pub struct OutputWriter<'a> {
     /// See `Encoder::as_it_stands`; none where records are not written but shown, or by a class.
     as_it_stands: Option<&'static [u8]>,
     /// Records go another way than through the encoder.
-    otherwise: bool,
+    bypasses_encoder: bool,
     class: Option<WriterClass<'a>>,
     /// Once there is a record, or a part that is written whole.
-    writing: Option<Box<ClassWriting<'a>>>,
-    places: Places,
+    writing: Option<Box<ClassEncoder<'a>>>,
+    places: CellPlaces,
     part: usize,
     ticket: usize,
     ordered: bool,
     staging: Vec<u8>,
     /// As much is staged as it stands.
     staging_bytes: usize,
-    compressing: Option<&'a Compressing>,
+    compressors: Option<&'a CompressorPool>,
     /// Compressed bytes that are staged, at most, while the tickets before are not done.
     packed_bytes: usize,
     /// What this ticket has begun.
@@ -61,7 +62,7 @@ pub struct OutputTotals {
     pub records: AtomicU64,
     pub bytes: AtomicU64,
     pub write_ns: AtomicU64,
-    /// Compressing, and what classes took that write.
+    /// CompressorPool, and what classes took that write.
     pub encode_ns: AtomicU64,
     /// By part; empty where nobody asks.
     pub parts: Vec<PartTotals>,
@@ -97,7 +98,7 @@ pub struct WriterSetup<'a> {
     pub totals: &'a OutputTotals,
     pub staging_bytes: usize,
     /// Where the output is compressed.
-    pub compressing: Option<&'a Compressing>,
+    pub compressors: Option<&'a CompressorPool>,
     /// Where a class writes the output.
     pub class: Option<WriterClass<'a>>,
 }
@@ -109,33 +110,40 @@ pub enum Edge {
     Foot,
 }
 
+impl RecordTarget for OutputWriter<'_> {
+    #[inline]
+    fn append(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        self.write(key, value)
+    }
+}
+
 impl<'a> OutputWriter<'a> {
     /// `ticket`: the place in the order of the part (of the stream: in the order of the job); `None`: the order does not matter.
     /// `staging` is reused from the task before.
     pub fn new(setup: WriterSetup<'a>, part: usize, ticket: Option<usize>, mut staging: Vec<u8>) -> Self {
         // What is compressed is staged behind that; but without an order, each stretch is a member of its own and should be long.
-        let staging_bytes = match (setup.compressing, ticket) {
+        let staging_bytes = match (setup.compressors, ticket) {
             (Some(_), Some(_)) => setup.staging_bytes.min(STEP_BYTES),
             _ => setup.staging_bytes,
         };
         staging.clear();
         staging.reserve(staging_bytes);
-        let otherwise =
+        let bypasses_encoder =
             matches!(setup.output, Output::Top(_)) || setup.class.is_some() || setup.encoder.as_columns().is_some();
         OutputWriter {
             output: setup.output,
             encoder: setup.encoder,
-            as_it_stands: setup.encoder.as_it_stands().filter(|_| !otherwise),
-            otherwise,
+            as_it_stands: setup.encoder.as_it_stands().filter(|_| !bypasses_encoder),
+            bypasses_encoder,
             class: setup.class,
             writing: None,
-            places: Places::default(),
+            places: CellPlaces::default(),
             part,
             ticket: ticket.unwrap_or(0),
             ordered: ticket.is_some(),
             staging,
             staging_bytes,
-            compressing: setup.compressing,
+            compressors: setup.compressors,
             packed_bytes: setup.staging_bytes,
             member: None,
             cancel: setup.cancel,
@@ -152,8 +160,8 @@ impl<'a> OutputWriter<'a> {
     pub fn write(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         self.encoder.check(key, value)?;
         self.records += 1;
-        if self.otherwise {
-            return self.write_otherwise(key, value);
+        if self.bypasses_encoder {
+            return self.write_bypassing(key, value);
         }
         let need = self.encoder.bytes_max(key, value);
         if self.staging.len() + need > self.staging_bytes {
@@ -186,7 +194,7 @@ impl<'a> OutputWriter<'a> {
 
     /// Records that are shown, or written as columns or by a class.
     #[inline(never)]
-    fn write_otherwise(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+    fn write_bypassing(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if let Output::Top(top) = self.output {
             top.offer(key, value, (self.part << 32 | self.ticket, self.records));
             return Ok(());
@@ -202,21 +210,21 @@ impl<'a> OutputWriter<'a> {
         }
         let mut writing = self.begin_writing()?;
         if writing.push(key, value)? {
-            self.call(&mut writing, ClassWriting::write)?;
+            self.call(&mut writing, ClassEncoder::write)?;
         }
         self.writing = Some(writing);
         Ok(())
     }
 
     /// The instance that writes, which is taken out for the time of a call.
-    fn begin_writing(&mut self) -> Result<Box<ClassWriting<'a>>> {
+    fn begin_writing(&mut self) -> Result<Box<ClassEncoder<'a>>> {
         if let Some(writing) = self.writing.take() {
             return Ok(writing);
         }
         let Some(class) = self.class else { return Err(Error::new(Code::Internal, "no class writes the output")) };
-        let mut writing = Box::new(ClassWriting::new(class, self.part as u32)?);
+        let mut writing = Box::new(ClassEncoder::new(class, self.part as u32)?);
         if class.class.info().flags.whole_part {
-            self.call(&mut writing, ClassWriting::begin)?;
+            self.call(&mut writing, ClassEncoder::begin)?;
         }
         Ok(writing)
     }
@@ -224,8 +232,8 @@ impl<'a> OutputWriter<'a> {
     /// Calls the class, and stages what it made: whole records, so that they stay together.
     fn call(
         &mut self,
-        writing: &mut ClassWriting<'a>,
-        call: impl FnOnce(&mut ClassWriting<'a>) -> Result<()>,
+        writing: &mut ClassEncoder<'a>,
+        call: impl FnOnce(&mut ClassEncoder<'a>) -> Result<()>,
     ) -> Result<()> {
         let start = self.clock.now_ns();
         let made = call(writing);
@@ -256,9 +264,9 @@ impl<'a> OutputWriter<'a> {
             return Ok(());
         }
         let mut writing = self.begin_writing()?;
-        self.call(&mut writing, ClassWriting::write)?;
+        self.call(&mut writing, ClassEncoder::write)?;
         if whole {
-            self.call(&mut writing, ClassWriting::end)?;
+            self.call(&mut writing, ClassEncoder::end)?;
         }
         writing.finish();
         Ok(())
@@ -267,8 +275,8 @@ impl<'a> OutputWriter<'a> {
     /// Writes the head or the foot of the part, of which nobody else writes meanwhile. Whoever writes a whole part does it itself.
     pub fn write_edge(mut self, edge: Edge) -> Result<()> {
         if let Some(class) = self.class.filter(|c| !c.class.info().flags.whole_part) {
-            let mut writing = Box::new(ClassWriting::new(class, self.part as u32)?);
-            self.call(&mut writing, if edge == Edge::Head { ClassWriting::begin } else { ClassWriting::end })?;
+            let mut writing = Box::new(ClassEncoder::new(class, self.part as u32)?);
+            self.call(&mut writing, if edge == Edge::Head { ClassEncoder::begin } else { ClassEncoder::end })?;
             writing.finish();
         }
         if let (Edge::Head, Some(columned)) = (edge, self.encoder.as_columns()) {
@@ -306,17 +314,17 @@ impl<'a> OutputWriter<'a> {
     }
 
     fn write_pieces(&mut self, pieces: &[&[u8]]) -> Result<()> {
-        match self.compressing {
-            Some(compressing) => self.write_compressed(compressing, pieces),
+        match self.compressors {
+            Some(compressors) => self.write_compressed(compressors, pieces),
             None => self.write_out(pieces),
         }
     }
 
     /// Records that are together stay so: without an order they are a member, a large one whole in memory.
-    fn write_compressed(&mut self, compressing: &Compressing, pieces: &[&[u8]]) -> Result<()> {
+    fn write_compressed(&mut self, compressors: &CompressorPool, pieces: &[&[u8]]) -> Result<()> {
         let mut member = match self.member.take() {
             Some(member) => member,
-            None => compressing.begin()?,
+            None => compressors.begin()?,
         };
         for step in pieces.iter().flat_map(|piece| piece.chunks(STEP_BYTES)) {
             self.encode(|| member.write(step))?;
@@ -330,7 +338,7 @@ impl<'a> OutputWriter<'a> {
         } else {
             self.encode(|| member.finish())?;
             self.write_out(&[&member.packed])?;
-            compressing.give_back(member);
+            compressors.give_back(member);
         }
         Ok(())
     }
@@ -360,8 +368,8 @@ impl<'a> OutputWriter<'a> {
     /// Writes the rest; gives the staging buffer back and says how long writing took.
     pub fn finish(mut self) -> Result<(Vec<u8>, u64)> {
         self.finish_writing()?;
-        if let Some(compressing) = self.compressing {
-            self.finish_compressed(compressing)?;
+        if let Some(compressors) = self.compressors {
+            self.finish_compressed(compressors)?;
             return self.finished();
         }
         let staging = std::mem::take(&mut self.staging);
@@ -369,7 +377,7 @@ impl<'a> OutputWriter<'a> {
         self.finished()
     }
 
-    fn finish_compressed(&mut self, compressing: &Compressing) -> Result<()> {
+    fn finish_compressed(&mut self, compressors: &CompressorPool) -> Result<()> {
         self.flush()?;
         let mut member = self.member.take();
         if let Some(member) = &mut member {
@@ -379,7 +387,7 @@ impl<'a> OutputWriter<'a> {
         let buffer = self.write_last(packed)?;
         if let Some(mut member) = member {
             member.packed = buffer;
-            compressing.give_back(member);
+            compressors.give_back(member);
         }
         Ok(())
     }

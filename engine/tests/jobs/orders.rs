@@ -9,7 +9,7 @@ use yunti_engine::job::spec::{InputFormat, Mode, Partitioning};
 use yunti_engine::job::{Control, JobSpec, OutputTarget, run};
 use yunti_engine::library::builtin_classes;
 use yunti_engine::operator::{
-    Arranger, Batch, Class, ClassInfo, ClassSource, Flags, Groups, Kind, Out, Reducer, TaskContext,
+    Batch, Class, ClassInfo, ClassSource, Flags, Groups, KeyOrderer, Kind, Out, Reducer, TaskContext,
 };
 
 use crate::classes::test_classes;
@@ -23,10 +23,10 @@ struct Order {
     form: Form,
 }
 
-struct Arranging(Form);
+struct TestKeyOrderer(Form);
 
-impl Arranger for Arranging {
-    fn arrange(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
+impl KeyOrderer for TestKeyOrderer {
+    fn order_keys(&mut self, batch: &Batch<'_>, out: &mut Out, group: &mut [u32]) -> Result<()> {
         for (i, group) in group.iter_mut().enumerate() {
             let (key, value) = batch.record(i);
             let (form, bytes) = (self.0)(key, value);
@@ -43,8 +43,8 @@ impl Class for Order {
     fn info(&self) -> &ClassInfo {
         &self.info
     }
-    fn arranger(&self, _: &Arc<TaskContext>) -> Result<Box<dyn Arranger>> {
-        Ok(Box::new(Arranging(self.form)))
+    fn key_orderer(&self, _: &Arc<TaskContext>) -> Result<Box<dyn KeyOrderer>> {
+        Ok(Box::new(TestKeyOrderer(self.form)))
     }
 }
 
@@ -334,8 +334,8 @@ fn a_class_that_breaks_its_word_is_named() {
         ..JobSpec::default()
     };
     let wrong = [
-        (spec("T.TooLong"), "T.TooLong said that 3 bytes of a form of 2 are the group"),
-        (spec("T.Undeclared"), "does not declare that it groups"),
+        (spec("T.TooLong"), "T.TooLong set a group of 3 bytes in an ordered key of 2"),
+        (spec("T.Undeclared"), "does not declare groups"),
         (spec("T.Show"), "the class T.Show is a reducer, not a key order"),
         (JobSpec { descending: true, ..spec("T.ByValue") }, "a key order says all of the order"),
         (JobSpec { mode: Mode::None, ..spec("T.ByValue") }, "mode none has no order"),

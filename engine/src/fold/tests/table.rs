@@ -123,7 +123,7 @@ fn blocks_of_a_cursor() {
             assert!(folded);
             self.begin()
         }
-        fn big(&mut self, _: &[u8], _: &[u8]) -> Result<(*mut u8, usize)> {
+        fn large(&mut self, _: &[u8], _: &[u8]) -> Result<(*mut u8, usize)> {
             unreachable!()
         }
     }

@@ -3,21 +3,21 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::mapping::{Readers, TASK_COUNTERS, count_read, make_mapper, read_setup};
-use super::running::Running;
-use crate::arrange::ArrangingCollector;
+use super::map_setup::{Readers, TASK_COUNTERS, count_read, make_mapper, read_setup};
+use super::running_job::RunningJob;
 use crate::collect::Store;
 use crate::collect::collector::Collected;
 use crate::collect::store::Layout;
 use crate::env::crew::Stop;
 use crate::fold::FoldTable;
 use crate::job::report::meter::StageKind;
+use crate::key_order::KeyOrderCollector;
 use crate::map::combine_sink::CombineSink;
-use crate::map::fold_sink::{Collecting, Drained, Finished, FoldSink, Overflow, best_form};
+use crate::map::fold_sink::{CollectorEmitter, DrainForm, FoldResult, FoldSink, Overflow, best_form};
 use crate::map::map_split;
-use crate::map::timed::Timed;
+use crate::map::timed_sink::TimedSink;
 use crate::operator::{Class, Emitter, Flags, Sink, TaskContext};
-use crate::read::ahead::Ahead;
+use crate::read::ReadAhead;
 use crate::read::{FixedReader, Split};
 use yunti_base::Result;
 
@@ -26,23 +26,23 @@ const COMBINE_TABLE_BYTES: u64 = 16 << 20;
 
 /// How records are folded while they are mapped, if they are.
 #[derive(Clone)]
-pub struct Folding {
+pub struct MapFold {
     pub class: Arc<dyn Class>,
-    pub drained: Drained,
+    pub drained: DrainForm,
 }
 
-pub type MakeCollector<'m, 'a> = dyn Fn(usize) -> Result<Collecting<'a>> + Sync + 'm;
+pub type MakeCollector<'m, 'a> = dyn Fn(usize) -> Result<CollectorEmitter<'a>> + Sync + 'm;
 pub type WriteTable<'m> = dyn Fn(usize, &FoldTable) -> Result<()> + Sync + 'm;
 
 pub struct MapWorkers<'m, 'a, 'r> {
-    pub running: &'m Running<'r>,
+    pub running: &'m RunningJob<'r>,
     pub store: &'m Arc<Store>,
-    pub folding: Option<&'m Folding>,
+    pub folding: Option<&'m MapFold>,
     /// Memory of a table.
     pub table_share: u64,
     /// Full tables are written as they stand, others stay tables; else all are drained into collectors.
     pub spills_tables: bool,
-    pub ahead: Option<Arc<Ahead>>,
+    pub ahead: Option<Arc<ReadAhead>>,
     pub make_collector: &'m MakeCollector<'m, 'a>,
     pub write_table: &'m WriteTable<'m>,
     /// The next split to be taken.
@@ -74,7 +74,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         (collected, self.tables.into_inner().unwrap_or_else(|e| e.into_inner()))
     }
 
-    fn keep(&self, collector: ArrangingCollector<'_>) {
+    fn keep(&self, collector: KeyOrderCollector<'_>) {
         self.collected.lock().unwrap_or_else(|e| e.into_inner()).push(collector.into_collected());
     }
 
@@ -98,7 +98,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
     fn fold<'s>(
         &self,
         worker: usize,
-        folding: &Folding,
+        folding: &MapFold,
         mut reader: Readers<'_>,
         take: impl Fn() -> Option<&'s Split>,
     ) -> Result<()> {
@@ -116,7 +116,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         };
         let eight = folder.shape().eight;
         let form = best_form(flags.emits_refs && eight, flags.emits_one && eight);
-        let sink = Timed::new(FoldSink::new(table, folder, overflow, form)?, running.env.clock.clone());
+        let sink = TimedSink::new(FoldSink::new(table, folder, overflow, form)?, running.env.clock.clone());
         let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
         while let Some(split) = take() {
             let before = emitter.sink().busy_ns;
@@ -130,9 +130,9 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         running.count(TASK_COUNTERS, "COMBINE_INPUT_RECORDS", sink.records());
         running.count(TASK_COUNTERS, "COMBINE_OUTPUT_RECORDS", sink.states());
         match sink.finish()? {
-            Finished::Table(table) => self.tables.lock().unwrap_or_else(|e| e.into_inner()).push(table),
-            Finished::Collector(collector) => self.keep(collector),
-            Finished::Empty => {}
+            FoldResult::Table(table) => self.tables.lock().unwrap_or_else(|e| e.into_inner()).push(table),
+            FoldResult::Collector(collector) => self.keep(collector),
+            FoldResult::Empty => {}
         }
         running.absorb(&context);
         Ok(())
@@ -156,7 +156,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         let combiner = class.reducer(&context)?;
         let collector = (self.make_collector)(worker)?;
         let sink = CombineSink::new(&table, running.seed(), combiner, value_type, form, collector)?;
-        let sink = Timed::new(sink, running.env.clock.clone());
+        let sink = TimedSink::new(sink, running.env.clock.clone());
         let mut emitter = Emitter::new(sink, flags.emits_refs, flags.emits_one)?;
         while let Some(split) = take() {
             emitter.sink_mut().inner_mut().begin_split(split.number)?;
@@ -245,12 +245,12 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
 
 /// Maps one split and writes down what reading cost.
 fn one_split<S: Sink>(
-    running: &Running<'_>,
+    running: &RunningJob<'_>,
     worker: usize,
     split: &Split,
     readers: &mut Readers<'_>,
     emitter: &mut Emitter<S>,
-) -> Result<crate::map::MapTask> {
+) -> Result<crate::map::MapCost> {
     let clock = &*running.env.clock;
     let from_ns = clock.now_ns();
     let context = running.context_with_outputs(false, split.number);

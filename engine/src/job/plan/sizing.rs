@@ -4,8 +4,8 @@ use crate::codec::encode::Compression;
 use crate::memory::budget::size;
 use crate::operator::cursor::Scratch;
 use crate::read::reader::READ_BYTES;
-use crate::write::compressing::STEP_BYTES;
-use crate::write::part_file::LEFT_MAX;
+use crate::write::compressor_pool::STEP_BYTES;
+use crate::write::part_file::DEFERRED_MAX;
 use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Copy, Debug)]
@@ -48,7 +48,7 @@ impl Sizing {
             let run_block_bytes = (each / 64).clamp(16 << 10, 256 << 10) as usize;
             let read_bytes = READ_BYTES;
             // Reader, cursor, staging and what is left to another worker, and the blocks of the run writer.
-            let fixed = (read_bytes + Scratch::BYTES + (1 + LEFT_MAX) * staging_bytes + 4 * run_block_bytes) as u64;
+            let fixed = (read_bytes + Scratch::BYTES + (1 + DEFERRED_MAX) * staging_bytes + 4 * run_block_bytes) as u64;
             // An encoder, what goes in, and what has come out in a buffer that grows.
             let encoding = compress.map_or(0, |c| c.memory_bytes() + (STEP_BYTES + 2 * staging_bytes) as u64);
             let fixed = fixed + encoding + formats;

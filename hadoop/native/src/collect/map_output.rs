@@ -1,7 +1,7 @@
 //! The output of one map task, from the mapper's batches to the file that reducers fetch.
 //!
 //! ```text
-//!   put, put_big --> collector --full--> Spiller --> run, run, ...
+//!   put, put_large --> collector --full--> Spiller --> run, run, ...
 //!                       | finish                        |
 //!                       +-- nothing spilled: sorted ----+-- merged --> OutputFile (IFile)
 //! ```
@@ -166,7 +166,7 @@ impl MapOutput {
     }
 
     /// Takes one record that is larger than a batch: `fill` writes its key, then its value.
-    pub fn put_big(
+    pub fn put_large(
         &mut self,
         key_len: usize,
         value_len: usize,
@@ -179,14 +179,14 @@ impl MapOutput {
             room.resize(len, 0);
         }
         fill(&mut room[..len])?;
-        self.take_big(&room[..len], key_len, partition)?;
+        self.take_large(&room[..len], key_len, partition)?;
         if len <= ROOM_BYTES_KEPT {
             self.room = room;
         }
         Ok(())
     }
 
-    fn take_big(&mut self, bytes: &[u8], key_len: usize, partition: u32) -> Result<()> {
+    fn take_large(&mut self, bytes: &[u8], key_len: usize, partition: u32) -> Result<()> {
         let len = bytes.len() as u64;
         let eighth = self.budget.limit_bytes() / 8;
         // Until the first spill nobody else takes of the memory, so what is free stays free. Most outputs end without one, and what a run
@@ -194,7 +194,7 @@ impl MapOutput {
         let is_first = self.space.runs.is_empty() && self.budget.free_bytes() >= len + eighth;
         if len <= eighth || is_first {
             let (key, value) = bytes.split_at(key_len);
-            self.collector.put_big(key, value, partition)?;
+            self.collector.put_large(key, value, partition)?;
             self.share();
             return Ok(());
         }

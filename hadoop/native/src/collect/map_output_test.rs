@@ -79,7 +79,7 @@ impl Trial {
                 to[key.len()..].copy_from_slice(value);
                 Ok(())
             };
-            return self.output.put_big(key.len(), value.len(), partition, fill).unwrap();
+            return self.output.put_large(key.len(), value.len(), partition, fill).unwrap();
         }
         if self.batch.len() + key.len() + value.len() + 16 > max {
             self.flush();

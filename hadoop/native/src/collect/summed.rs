@@ -74,7 +74,7 @@ impl Summed {
                 let sum = state_bytes(state, SUM_BYTES);
                 *records += 1;
                 if key.len() > *batch_bytes / 2 {
-                    collector.put_big(key, sum, 0)?;
+                    collector.put_large(key, sum, 0)?;
                     continue;
                 }
                 batch.extend_from_slice(&(key.len() as u32).to_le_bytes());

@@ -127,7 +127,7 @@ pub extern "system" fn Java_org_yunti_hadoop_collect_NativeMapOutput_putBig<'loc
 ) {
     env.with_env(|env| -> Result<()> {
         OUTPUTS.get(handle)?.with(|output| {
-            output.put_big(key_length as usize, value_length as usize, partition as u32, |to| {
+            output.put_large(key_length as usize, value_length as usize, partition as u32, |to| {
                 let copied = record.get_region(env, from, bytes_of_java(to));
                 copied.map_err(|e| Error::new(Code::Internal, format!("a record cannot be read: {e}")))
             })?;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::mapped::{Mapped, run_settings};
-use super::reducing::{ReduceTask, is_pure};
-use super::running::{Running, show_output};
-use crate::job::control::StageNow;
+use super::map_output::{MapOutput, run_settings};
+use super::reduce_task::{ReduceTask, is_pure};
+use super::running_job::{RunningJob, show_output};
+use crate::job::control::ProgressStage;
 use crate::job::report::meter::StageKind;
-use crate::reduce::fold_reduce::Fed;
+use crate::reduce::fold_reduce::FoldInput;
 use crate::run::passes::{LargeRecords, merge_memory_bytes};
 use crate::run::{BlockSource, KeyRange, MergePasses, Merger, ReadContext, Run, RunReader, ScratchSpace};
 use crate::write::output::WriterSetup;
@@ -18,10 +18,10 @@ use yunti_base::Result;
 /// Bytes of records that a range has, about: its output is staged while the range before is still merged.
 const RANGE_BYTES_MAX: u64 = 8 << 20;
 
-pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> Result<()> {
+pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, output: &Output) -> Result<()> {
     let clock = &*running.env.clock;
-    running.enter(StageNow::Merge);
-    let Mapped { store, mut collected, scratch, runs, .. } = mapped;
+    running.enter(ProgressStage::Merge);
+    let MapOutput { store, mut collected, scratch, runs, .. } = mapped;
     collected.release(&store);
     // The pool's memory is the merge's now.
     drop(store);
@@ -62,7 +62,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
         running.spill.lock().unwrap_or_else(|e| e.into_inner()).merge_passes += (before - runs.len()) as u64;
     }
 
-    running.enter(StageNow::Reduce);
+    running.enter(ProgressStage::Reduce);
     let total: u64 = runs.iter().map(|r| r.totals().record_bytes).sum();
     let memory = merge_memory_bytes(runs.len(), block_bytes);
     let staging = (running.budget.free_bytes() / workers as u64)
@@ -80,7 +80,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
         let _staging = running.budget.grant(staging, "merging runs")?;
         let setup = running.writer_setup(output, stop);
         // What was compressed stands in a buffer that grows.
-        let staging_bytes = if setup.compressing.is_some() { staging / 2 } else { staging } as usize;
+        let staging_bytes = if setup.compressors.is_some() { staging / 2 } else { staging } as usize;
         let setup = WriterSetup { staging_bytes, ..setup };
         let mut buffer = Vec::new();
         loop {
@@ -89,7 +89,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
             let Some(&(range, ticket)) = ranges.get(task).filter(|_| !stop()) else { return Ok(()) };
             let start = clock.now_ns();
             let writer = OutputWriter::new(setup, range.partition as usize, Some(ticket), std::mem::take(&mut buffer));
-            let mut reduce = ReduceTask::new(running, range.partition, fed, writer)?;
+            let mut reduce = ReduceTask::new(running, range.partition, fold_input, writer)?;
             let sources = runs
                 .iter()
                 .map(|run| Box::new(RunReader::open(run, range, false, &context)) as Box<dyn BlockSource>)
@@ -121,7 +121,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     Ok(())
 }
 
-pub(super) fn note_scratch(running: &Running<'_>, scratch: &ScratchSpace) {
+pub(super) fn note_scratch(running: &RunningJob<'_>, scratch: &ScratchSpace) {
     let mut spill = running.spill.lock().unwrap_or_else(|e| e.into_inner());
     spill.peak_bytes = scratch.usage().held_bytes_peak;
     spill.failed_directories = scratch.retired().iter().map(|d| d.to_string_lossy().into_owned()).collect();
@@ -130,7 +130,7 @@ pub(super) fn note_scratch(running: &Running<'_>, scratch: &ScratchSpace) {
     }
 }
 
-pub(super) fn note_runs(running: &Running<'_>, runs: &[Arc<Run>]) {
+pub(super) fn note_runs(running: &RunningJob<'_>, runs: &[Arc<Run>]) {
     let mut spill = running.spill.lock().unwrap_or_else(|e| e.into_inner());
     spill.runs = runs.len() as u64;
     for run in runs {

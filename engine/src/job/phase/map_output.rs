@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::running::Running;
+use super::running_job::RunningJob;
 use crate::collect::Store;
 use crate::collect::collector::Collected;
 use crate::collect::spill::Runs;
 use crate::fold::{FoldTable, HashRanges};
-use crate::reduce::fold_reduce::Fed;
+use crate::reduce::fold_reduce::FoldInput;
 use crate::run::{RunSettings, ScratchSpace};
 
 /// What the map phase left.
-pub struct Mapped {
+pub struct MapOutput {
     pub store: Arc<Store>,
     pub collected: Collected,
     pub tables: Vec<FoldTable>,
@@ -21,13 +21,13 @@ pub struct Mapped {
     pub table_runs: Runs,
     pub hash_ranges: HashRanges,
     /// What a folder finds in the records: states of the map phase, or the mapper's values, to be folded now.
-    pub fed: Fed,
+    pub fold_input: FoldInput,
     /// Bounds of a total order, as the map phase sampled them.
     pub bounds: Arc<Vec<Vec<u8>>>,
 }
 
 /// What all runs of a job have in common.
-pub fn run_settings(running: &Running<'_>) -> RunSettings {
+pub fn run_settings(running: &RunningJob<'_>) -> RunSettings {
     use crate::job::spec::SpillCodec as Spec;
     use crate::run::SpillCodec as Codec;
     RunSettings {

@@ -6,15 +6,15 @@ use crate::env::Clock;
 use crate::operator::{Form, Sink};
 use yunti_base::Result;
 
-pub struct Timed<S> {
+pub struct TimedSink<S> {
     sink: S,
     clock: Arc<dyn Clock>,
     pub busy_ns: u64,
 }
 
-impl<S> Timed<S> {
+impl<S> TimedSink<S> {
     pub fn new(sink: S, clock: Arc<dyn Clock>) -> Self {
-        Timed { sink, clock, busy_ns: 0 }
+        TimedSink { sink, clock, busy_ns: 0 }
     }
     pub fn inner(&self) -> &S {
         &self.sink
@@ -27,7 +27,7 @@ impl<S> Timed<S> {
     }
 }
 
-impl<S: Sink> Sink for Timed<S> {
+impl<S: Sink> Sink for TimedSink<S> {
     fn form(&self, refs: bool, one: bool) -> Form {
         self.sink.form(refs, one)
     }
@@ -40,9 +40,9 @@ impl<S: Sink> Sink for Timed<S> {
         self.busy_ns += self.clock.now_ns() - start;
         result
     }
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
         let start = self.clock.now_ns();
-        let result = self.sink.big(key, value);
+        let result = self.sink.large(key, value);
         self.busy_ns += self.clock.now_ns() - start;
         result
     }

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::mapping::TASK_COUNTERS;
-use super::running::Running;
+use super::map_setup::TASK_COUNTERS;
+use super::running_job::RunningJob;
 use crate::bytes::escape::escape;
-use crate::bytes::{Arranged, KeyOrder, Record};
+use crate::bytes::{KeyOrder, OrderedRecord, Record};
 use crate::collect::Grouper;
 use crate::env::Clock;
-use crate::job::report::observed::GroupMeter;
-use crate::map::timed::Timed;
+use crate::job::report::workload_stats::GroupMeter;
+use crate::map::timed_sink::TimedSink;
+use crate::operator::cursor::RecordSink;
 use crate::operator::{Emitter, Groups, Reducer, TaskContext, Type};
-use crate::reduce::WriterSink;
-use crate::reduce::fold_reduce::{Fed, FoldReduce};
+use crate::reduce::fold_reduce::{FoldInput, FoldReduce};
 use crate::write::OutputWriter;
 use yunti_base::Result;
 
@@ -20,13 +20,14 @@ use yunti_base::Result;
 pub enum ReduceTask<'a> {
     /// No reducer, or one that passes records on.
     Identity { writer: OutputWriter<'a>, order: KeyOrder, key: Vec<u8>, records: u64 },
-    /// The same where a class arranged the keys.
-    Arranged { writer: OutputWriter<'a>, records: u64 },
+    /// No reducer, where the key order is a class: records have ordered keys.
+    Ordered { writer: OutputWriter<'a>, records: u64 },
     Reduce {
         grouper: Grouper,
-        arranged: bool,
+        /// Set when the key order is a class.
+        has_ordered_keys: bool,
         reducer: Box<dyn Reducer>,
-        emitter: Emitter<Timed<WriterSink<'a>>>,
+        emitter: Emitter<TimedSink<RecordSink<OutputWriter<'a>>>>,
         context: Arc<TaskContext>,
         meter: Box<GroupMeter>,
         clock: Arc<dyn Clock>,
@@ -39,7 +40,7 @@ pub enum ReduceTask<'a> {
 fn reduce_batch(
     groups: &Groups<'_>,
     reducer: &mut dyn Reducer,
-    emitter: &mut Emitter<Timed<WriterSink<'_>>>,
+    emitter: &mut Emitter<TimedSink<RecordSink<OutputWriter<'_>>>>,
     meter: &mut GroupMeter,
     clock: &dyn Clock,
 ) -> Result<()> {
@@ -51,10 +52,10 @@ fn reduce_batch(
 }
 
 /// Whether ranges of a partition's keys may be reduced by themselves.
-pub fn is_pure(running: &Running<'_>) -> bool {
+pub fn is_pure(running: &RunningJob<'_>) -> bool {
     let plan = running.plan;
     let passes_on = plan.folder.is_none() && plan.reducer.as_ref().is_none_or(|r| r.info().is_identity);
-    if plan.arranger.as_ref().is_some_and(|a| a.info().flags.groups) && !passes_on {
+    if plan.key_order_class.as_ref().is_some_and(|a| a.info().flags.groups) && !passes_on {
         // Keys of one group may lie in several ranges.
         return false;
     }
@@ -69,22 +70,27 @@ pub fn is_pure(running: &Running<'_>) -> bool {
 }
 
 impl<'a> ReduceTask<'a> {
-    pub fn new(running: &Running<'_>, partition: u32, fed: Fed, writer: OutputWriter<'a>) -> Result<ReduceTask<'a>> {
+    pub fn new(
+        running: &RunningJob<'_>,
+        partition: u32,
+        fold_input: FoldInput,
+        writer: OutputWriter<'a>,
+    ) -> Result<ReduceTask<'a>> {
         let plan = running.plan;
         let context = running.context_with_outputs(true, partition);
         let (reducer, values): (Box<dyn Reducer>, Type) = match (&plan.reducer, &plan.folder) {
             (Some(class), _) if !class.info().is_identity => (class.reducer(&context)?, plan.map_types.1),
             (_, Some(class)) => {
-                let values = if fed == Fed::States { Type::Bytes } else { plan.map_types.1 };
-                (Box::new(FoldReduce::new(class.folder(&context)?, fed)), values)
+                let values = if fold_input == FoldInput::States { Type::Bytes } else { plan.map_types.1 };
+                (Box::new(FoldReduce::new(class.folder(&context)?, fold_input)), values)
             }
-            _ if plan.arranger.is_some() => return Ok(ReduceTask::Arranged { writer, records: 0 }),
+            _ if plan.key_order_class.is_some() => return Ok(ReduceTask::Ordered { writer, records: 0 }),
             _ => return Ok(ReduceTask::Identity { writer, order: plan.order, key: Vec::new(), records: 0 }),
         };
-        let sink = Timed::new(WriterSink::new(writer)?, running.env.clock.clone());
+        let sink = TimedSink::new(RecordSink::new(writer)?, running.env.clock.clone());
         Ok(ReduceTask::Reduce {
             grouper: Grouper::new(plan.order, values),
-            arranged: plan.arranger.is_some(),
+            has_ordered_keys: plan.key_order_class.is_some(),
             reducer,
             emitter: Emitter::new(sink, false, false)?,
             context,
@@ -108,23 +114,23 @@ impl<'a> ReduceTask<'a> {
                 order.denormalise(key);
                 writer.write(key, record.value())
             }
-            ReduceTask::Arranged { writer, records } => {
+            ReduceTask::Ordered { writer, records } => {
                 *records += 1;
-                let arranged = Arranged::of(&record)?;
-                writer.write(arranged.key, arranged.value)
+                let ordered = OrderedRecord::of(&record)?;
+                writer.write(ordered.key, ordered.value)
             }
-            ReduceTask::Reduce { grouper, arranged, reducer, emitter, meter, clock, records, .. } => {
+            ReduceTask::Reduce { grouper, has_ordered_keys, reducer, emitter, meter, clock, records, .. } => {
                 *records += 1;
                 let reduce = |groups: &Groups<'_>| reduce_batch(groups, &mut **reducer, emitter, meter, &**clock);
-                if *arranged { grouper.push_arranged(&record, reduce) } else { grouper.push(record, reduce) }
+                if *has_ordered_keys { grouper.push_ordered(&record, reduce) } else { grouper.push(record, reduce) }
             }
         }
     }
 
     /// Ends the task; the staging buffer for the next one, and the time that writing took.
-    pub fn finish(self, running: &Running<'_>) -> Result<(Vec<u8>, u64)> {
+    pub fn finish(self, running: &RunningJob<'_>) -> Result<(Vec<u8>, u64)> {
         match self {
-            ReduceTask::Identity { writer, records, .. } | ReduceTask::Arranged { writer, records } => {
+            ReduceTask::Identity { writer, records, .. } | ReduceTask::Ordered { writer, records } => {
                 running.count(TASK_COUNTERS, "REDUCE_INPUT_RECORDS", records);
                 writer.finish()
             }
@@ -143,11 +149,11 @@ impl<'a> ReduceTask<'a> {
                 let start = clock.now_ns();
                 emitter.run(&[], |out| reducer.flush(out))?;
                 meter.note_flush(clock.now_ns().saturating_sub(start));
-                let result = emitter.finish()?.into_inner().into_writer().finish()?;
+                let result = emitter.finish()?.into_inner().into_target().finish()?;
                 drop(reducer);
                 running.absorb(&context);
                 let key = || running.plan.order.is_bytes().then(|| escape(grouper.largest_key()));
-                running.observed().add_groups(&meter, grouper.largest_records(), partition, key);
+                running.workload_stats().add_groups(&meter, grouper.largest_records(), partition, key);
                 running.count(TASK_COUNTERS, "REDUCE_INPUT_RECORDS", records);
                 running.count(TASK_COUNTERS, "REDUCE_INPUT_GROUPS", grouper.groups);
                 Ok(result)

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::running::Running;
-use crate::arrange::Arranging;
+use super::running_job::RunningJob;
 use crate::collect::partition::Partition;
 use crate::env::crew::Stop;
 use crate::job::plan::Plan;
 use crate::job::plan::source::Source;
 use crate::job::report::LargeRecord;
 use crate::job::report::meter::StageKind;
-use crate::map::identity::Identity;
+use crate::key_order::OrderedKeyEncoder;
+use crate::map::identity::IdentityMapper;
 use crate::operator::{Flags, Mapper, TaskContext, Type};
-use crate::read::ahead::Ahead;
+use crate::read::ReadAhead;
 use crate::read::class_parser::ReaderClass;
 use crate::read::{ReadSetup, Split, SplitReader};
 use yunti_base::Result;
@@ -21,7 +21,7 @@ use yunti_base::Result;
 pub const TASK_COUNTERS: &str = "org.apache.hadoop.mapreduce.TaskCounter";
 
 /// Of the splits of one source.
-pub fn read_setup(running: &Running<'_>, source: &Source) -> ReadSetup {
+pub fn read_setup(running: &RunningJob<'_>, source: &Source) -> ReadSetup {
     ReadSetup {
         files: running.env.files.clone(),
         budget: running.budget.clone(),
@@ -29,7 +29,7 @@ pub fn read_setup(running: &Running<'_>, source: &Source) -> ReadSetup {
         format: source.format.clone(),
         spans: source.mapper.as_ref().is_some_and(|m| m.info().flags.wants_span) && source.format.has_lines(),
         read_bytes: running.sizing.read_bytes,
-        ahead: None,
+        read_ahead: None,
         reader: source.reader.clone().map(|class| ReaderClass {
             class,
             job: running.job.clone(),
@@ -40,8 +40,8 @@ pub fn read_setup(running: &Running<'_>, source: &Source) -> ReadSetup {
 
 /// Runs `map` on as many workers as there are splits; on the others, and on those that are done, helps with compressed files.
 pub fn map_together(
-    running: &Running<'_>,
-    ahead: Option<&Ahead>,
+    running: &RunningJob<'_>,
+    ahead: Option<&ReadAhead>,
     map: impl Fn(usize, Stop<'_>) -> Result<()> + Sync,
 ) -> Result<()> {
     let mapping = running.crew.workers.min(running.plan.splits.len());
@@ -49,7 +49,7 @@ pub fn map_together(
     let clock = &*running.env.clock;
     running.crew.together(running.crew.workers.min(2 * mapping), |worker, stop| {
         if worker < mapping {
-            let _mapping = ahead.mapping();
+            let _mapping = ahead.begin_map();
             map(worker, stop)?;
         }
         ahead.help(stop, running.control.cancelled(), clock, |from_ns, to_ns, read_ns| {
@@ -61,19 +61,19 @@ pub fn map_together(
 }
 
 /// Where there is a compressed file that only one worker can read, and another worker.
-pub fn ahead(running: &Running<'_>) -> Option<Arc<Ahead>> {
+pub fn read_ahead(running: &RunningJob<'_>) -> Option<Arc<ReadAhead>> {
     let whole = running.plan.whole_compressed() > 0;
     (whole && running.crew.workers > 1).then(Arc::default)
 }
 
 /// What the reader of a split counted: records of CSV and JSON that were passed over, counters of a class.
-pub fn count_read(running: &Running<'_>, reader: &mut SplitReader) {
+pub fn count_read(running: &RunningJob<'_>, reader: &mut SplitReader) {
     let bad = reader.take_bad_records();
     if bad > 0 {
         running.count("Yunti", "BAD_RECORDS", bad);
     }
     if let Some((path, offset, bytes_least)) = reader.take_largest() {
-        running.observed().add_record(LargeRecord { path, offset, bytes_least });
+        running.workload_stats().add_record(LargeRecord { path, offset, bytes_least });
     }
     if let Some(context) = reader.end_split() {
         running.absorb(&context);
@@ -82,13 +82,13 @@ pub fn count_read(running: &Running<'_>, reader: &mut SplitReader) {
 
 /// A worker's reader: of the source that its split is of, until there is a split of another one.
 pub struct Readers<'r> {
-    running: &'r Running<'r>,
-    ahead: Option<Arc<Ahead>>,
+    running: &'r RunningJob<'r>,
+    ahead: Option<Arc<ReadAhead>>,
     current: Option<(usize, SplitReader)>,
 }
 
 impl<'r> Readers<'r> {
-    pub fn new(running: &'r Running<'r>, ahead: Option<Arc<Ahead>>) -> Readers<'r> {
+    pub fn new(running: &'r RunningJob<'r>, ahead: Option<Arc<ReadAhead>>) -> Readers<'r> {
         Readers { running, ahead, current: None }
     }
 
@@ -97,7 +97,7 @@ impl<'r> Readers<'r> {
             // The buffers of the one before are free first.
             self.current = None;
             let source = self.running.plan.source(split);
-            let setup = ReadSetup { ahead: self.ahead.clone(), ..read_setup(self.running, source) };
+            let setup = ReadSetup { read_ahead: self.ahead.clone(), ..read_setup(self.running, source) };
             self.current = Some((split.source, SplitReader::new(setup)?));
         }
         match &mut self.current {
@@ -110,20 +110,24 @@ impl<'r> Readers<'r> {
 pub fn make_mapper(source: &Source, context: &Arc<TaskContext>) -> Result<(Box<dyn Mapper>, Flags)> {
     match &source.mapper {
         Some(class) => Ok((class.mapper(context)?, class.info().flags)),
-        None => Ok((Box::new(Identity), Flags::default())),
+        None => Ok((Box::new(IdentityMapper), Flags::default())),
     }
 }
 
 /// The order of keys of one task, where it is a class's. `types`: of the records that come.
-pub fn make_arranging(plan: &Plan, context: &Arc<TaskContext>, types: (Type, Type)) -> Result<Option<Arranging>> {
-    let Some(class) = &plan.arranger else { return Ok(None) };
+pub fn make_key_encoder(
+    plan: &Plan,
+    context: &Arc<TaskContext>,
+    types: (Type, Type),
+) -> Result<Option<OrderedKeyEncoder>> {
+    let Some(class) = &plan.key_order_class else { return Ok(None) };
     let info = class.info();
-    Arranging::new(class.arranger(context)?, &info.name, info.flags.groups, types).map(Some)
+    OrderedKeyEncoder::new(class.key_orderer(context)?, &info.name, info.flags.groups, types).map(Some)
 }
 
 /// The partitioner of one task.
 pub fn make_partition(
-    running: &Running<'_>,
+    running: &RunningJob<'_>,
     context: &Arc<TaskContext>,
     bounds: &Arc<Vec<Vec<u8>>>,
 ) -> Result<Partition> {

@@ -2,24 +2,24 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::finish_runs::{note_runs, note_scratch};
-use super::finish_tables::PartSink;
-use super::mapped::Mapped;
-use super::mapping::TASK_COUNTERS;
-use super::running::{Running, show_output};
+use super::map_output::MapOutput;
+use super::map_setup::TASK_COUNTERS;
+use super::reduce_runs::{note_runs, note_scratch};
+use super::reduce_tables::PartSink;
+use super::running_job::{RunningJob, show_output};
 use crate::fold::spill::RangeMerge;
 use crate::fold::{FoldTable, Share};
-use crate::job::control::StageNow;
+use crate::job::control::ProgressStage;
 use crate::job::report::meter::StageKind;
 use crate::operator::Emitter;
 use crate::run::{ReadContext, reader_memory_bytes};
 use crate::write::Output;
 use yunti_base::Result;
 
-pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()> {
+pub fn run(running: &RunningJob<'_>, mapped: MapOutput, output: &Output) -> Result<()> {
     let clock = &*running.env.clock;
-    running.enter(StageNow::Merge);
-    let Mapped { scratch, table_runs, hash_ranges, bounds, store, .. } = mapped;
+    running.enter(ProgressStage::Merge);
+    let MapOutput { scratch, table_runs, hash_ranges, bounds, store, .. } = mapped;
     drop(store);
     let runs = table_runs.take();
     note_runs(running, &runs);

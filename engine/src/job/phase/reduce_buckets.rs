@@ -3,24 +3,24 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::mapped::Mapped;
-use super::reducing::{ReduceTask, is_pure};
-use super::running::{Running, show_output};
+use super::map_output::MapOutput;
+use super::reduce_task::{ReduceTask, is_pure};
+use super::running_job::{RunningJob, show_output};
 use crate::collect::Buckets;
 use crate::collect::bucket::Bucket;
 use crate::collect::sort::sort_bucket;
 use crate::collect::spill::prefetch_ahead;
 use crate::collect::vsort::Simd;
-use crate::job::control::StageNow;
+use crate::job::control::ProgressStage;
 use crate::job::report::meter::StageKind;
-use crate::reduce::fold_reduce::Fed;
+use crate::reduce::fold_reduce::FoldInput;
 use crate::write::{Output, OutputWriter};
 use yunti_base::Result;
 
-pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> Result<()> {
-    let Mapped { store, mut collected, .. } = mapped;
+pub fn run(running: &RunningJob<'_>, mapped: MapOutput, fold_input: FoldInput, output: &Output) -> Result<()> {
+    let MapOutput { store, mut collected, .. } = mapped;
     let clock = &*running.env.clock;
-    running.enter(StageNow::Sort);
+    running.enter(ProgressStage::Sort);
     let start = clock.now_ns();
     let grants = std::mem::take(&mut collected.grants);
     let partitions = running.plan.partitions;
@@ -37,7 +37,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
     let stream = matches!(output, Output::Stream(_));
     let bytes_a_record = collected.bytes.checked_div(collected.records).unwrap_or(0);
     let taken = buckets.take();
-    let member_bytes = if running.compressing.is_some() { MEMBER_BYTES } else { 0 };
+    let member_bytes = if running.compressors.is_some() { MEMBER_BYTES } else { 0 };
     let (groups, parts) = group(&ranges, member_bytes, |bucket| {
         let bucket = taken[bucket].lock().unwrap_or_else(|e| e.into_inner());
         bucket.as_ref().map_or(0, |b| b.len() as u64 * bytes_a_record)
@@ -57,7 +57,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
             Ok(())
         })?;
     }
-    running.enter(StageNow::Reduce);
+    running.enter(ProgressStage::Reduce);
     let tasks = if pure { groups.len() } else { partitions as usize };
     let next = AtomicUsize::new(0);
     running.crew.together(running.crew.workers.min(tasks), |worker, stop| {
@@ -91,7 +91,7 @@ pub fn run(running: &Running<'_>, mapped: Mapped, fed: Fed, output: &Output) -> 
                 (ranges[task].clone(), task, if stream { task } else { 0 })
             };
             let writer = OutputWriter::new(setup, part, Some(ticket), std::mem::take(&mut staging));
-            let mut reduce = ReduceTask::new(running, part as u32, fed, writer)?;
+            let mut reduce = ReduceTask::new(running, part as u32, fold_input, writer)?;
             let (mut sort_ns, mut records) = (0, 0);
             let start = clock.now_ns();
             for b in numbers {

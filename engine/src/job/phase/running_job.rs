@@ -6,28 +6,28 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::env::crew::Stop;
 use crate::env::{Crew, Env};
-use crate::job::control::{Control, StageNow};
-use crate::job::outputs::{Discarded, NamedOutputs};
+use crate::job::control::{Control, ProgressStage};
+use crate::job::named_outputs::{DiscardedOutputs, NamedOutputs};
 use crate::job::plan::Plan;
 use crate::job::plan::sizing::Sizing;
 use crate::job::report::Spill;
 use crate::job::report::memory_trace::MemoryTrace;
 use crate::job::report::meter::Meter;
-use crate::job::report::observed::Observed;
 use crate::job::report::partitions::PartitionMeter;
+use crate::job::report::workload_stats::WorkloadStats;
 use crate::job::spec::{JobSpec, Mode};
 use crate::memory::{Budget, Grant};
 use crate::operator::TaskContext;
 use crate::operator::context::{CounterTable, JobContext, Outputs};
-use crate::write::class_writing::WriterClass;
+use crate::write::class_encoder::WriterClass;
 use crate::write::output::{Edge, OutputTotals, WriterSetup};
-use crate::write::{Compressing, Output, OutputWriter};
+use crate::write::{CompressorPool, Output, OutputWriter};
 use yunti_base::Result;
 
 /// Heads and feet are short.
 const EDGE_BYTES: usize = 4 << 10;
 
-pub struct Running<'a> {
+pub struct RunningJob<'a> {
     pub spec: &'a JobSpec,
     pub plan: &'a Plan,
     pub env: &'a Env,
@@ -50,12 +50,12 @@ pub struct Running<'a> {
     /// Bounds of a total order that were sampled elsewhere.
     pub bounds: Option<Arc<Vec<Vec<u8>>>>,
     pub spill: Mutex<Spill>,
-    pub observed: Mutex<Observed>,
+    pub workload_stats: Mutex<WorkloadStats>,
     /// Where the output is compressed.
-    pub compressing: Option<Compressing>,
+    pub compressors: Option<CompressorPool>,
 }
 
-impl Running<'_> {
+impl RunningJob<'_> {
     /// Of a task: of its split, or of its partition.
     pub fn context(&self, is_reduce: bool, task: u32) -> Arc<TaskContext> {
         TaskContext::new(self.job.clone(), is_reduce, task, self.partitions_of_tasks())
@@ -74,7 +74,13 @@ impl Running<'_> {
 
     /// The same for one that only looks into the input.
     pub fn context_of_sample(&self, task: u32) -> Arc<TaskContext> {
-        TaskContext::with_outputs(self.job.clone(), false, task, self.partitions_of_tasks(), Some(Arc::new(Discarded)))
+        TaskContext::with_outputs(
+            self.job.clone(),
+            false,
+            task,
+            self.partitions_of_tasks(),
+            Some(Arc::new(DiscardedOutputs)),
+        )
     }
 
     /// So many bytes of the job's work are done. Now and then the memory in use is written down.
@@ -85,7 +91,7 @@ impl Running<'_> {
         }
     }
 
-    pub fn enter(&self, stage: StageNow) {
+    pub fn enter(&self, stage: ProgressStage) {
         self.control.enter(stage);
         self.note_memory();
     }
@@ -100,8 +106,8 @@ impl Running<'_> {
         *counters.entry((group.into(), name.into())).or_insert(0) += by;
     }
 
-    pub fn observed(&self) -> MutexGuard<'_, Observed> {
-        self.observed.lock().unwrap_or_else(|e| e.into_inner())
+    pub fn observed(&self) -> MutexGuard<'_, WorkloadStats> {
+        self.workload_stats.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Takes over what a finished task counted.
@@ -128,7 +134,7 @@ impl Running<'_> {
             clock: &*self.env.clock,
             totals: &self.totals,
             staging_bytes: self.sizing.staging_bytes,
-            compressing: self.compressing.as_ref(),
+            compressors: self.compressors.as_ref(),
             class: self.plan.writer.as_ref().map(|class| WriterClass {
                 class,
                 job: &self.job,
@@ -156,8 +162,8 @@ impl Running<'_> {
     }
 
     /// What a file of the output without a record consists of.
-    pub fn of_nothing(&self) -> &[u8] {
-        self.compressing.as_ref().map_or(&[], |c| c.of_nothing())
+    pub fn empty_file(&self) -> &[u8] {
+        self.compressors.as_ref().map_or(&[], |c| c.empty_file())
     }
 
     /// The next number for sampling: the same in every run.
@@ -167,6 +173,6 @@ impl Running<'_> {
 }
 
 /// Tells the progress how much output there is.
-pub fn show_output(running: &Running<'_>) {
+pub fn show_output(running: &RunningJob<'_>) {
     running.control.output_bytes.store(running.totals.bytes.load(Ordering::Relaxed), Ordering::Relaxed);
 }

@@ -7,15 +7,15 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
-use super::mapping::{make_arranging, make_mapper, make_partition, read_setup};
-use super::running::Running;
-use crate::arrange::Arranging;
+use super::map_setup::{make_key_encoder, make_mapper, make_partition, read_setup};
+use super::running_job::RunningJob;
 use crate::bytes::KeyOrder;
 use crate::collect::chains::Chains;
 use crate::collect::routes::Routes;
 use crate::collect::splitters::Splitters;
 use crate::env::random::Random;
 use crate::job::spec::Partitioning;
+use crate::key_order::OrderedKeyEncoder;
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
 use crate::operator::{Emitter, Sink};
 use crate::read::split::{Piece, RecordFormat};
@@ -37,14 +37,14 @@ const ROUTED_BYTES: u64 = if cfg!(debug_assertions) { 4 << 10 } else { 32 << 20 
 const SAMPLES_A_BUCKET: usize = if cfg!(debug_assertions) { 2 } else { 8 };
 
 #[derive(Default)]
-pub struct Sample {
+pub struct KeySample {
     /// The least normalised key of each partition but the first.
     pub bounds: Arc<Vec<Vec<u8>>>,
     /// To the buckets of the records to come, if they can be known.
     pub routes: Option<Arc<Routes>>,
 }
 
-pub fn take(running: &Running<'_>, place_bits: u32) -> Result<Sample> {
+pub fn collect(running: &RunningJob<'_>, place_bits: u32) -> Result<KeySample> {
     let plan = running.plan;
     let total_order = plan.partitions > 1 && running.spec.partitioning == Partitioning::TotalOrder;
     let bounded = total_order && running.bounds.is_none();
@@ -53,21 +53,22 @@ pub fn take(running: &Running<'_>, place_bits: u32) -> Result<Sample> {
         && plan.combiner.is_none()
         && plan.folder.is_none()
         && plan.partitioner.is_none()
-        && plan.arranger.is_none()
+        && plan.key_order_class.is_none()
         && plan.sources.iter().all(|source| source.reader.is_none())
         && plan.input_bytes >= ROUTED_BYTES;
     if !(bounded || routed) || plan.splits.is_empty() {
-        return Ok(Sample { bounds: running.bounds.clone().unwrap_or_default(), routes: None });
+        return Ok(KeySample { bounds: running.bounds.clone().unwrap_or_default(), routes: None });
     }
     let n = plan.splits.len().min(SPLITS_MAX);
-    let found: Vec<Mutex<Found>> = (0..n).map(|_| Mutex::default()).collect();
+    let found: Vec<Mutex<SplitSample>> = (0..n).map(|_| Mutex::default()).collect();
     running.crew.each(n, |_, i| {
         let split = &plan.splits[i * plan.splits.len() / n];
-        *found[i].lock().unwrap_or_else(|e| e.into_inner()) = look_into(running, split)?;
+        *found[i].lock().unwrap_or_else(|e| e.into_inner()) = sample_split(running, split)?;
         Ok(())
     })?;
-    let mut found: Vec<Found> = found.into_iter().map(|f| f.into_inner().unwrap_or_else(|e| e.into_inner())).collect();
-    let mut sample = Sample { bounds: running.bounds.clone().unwrap_or_default(), routes: None };
+    let mut found: Vec<SplitSample> =
+        found.into_iter().map(|f| f.into_inner().unwrap_or_else(|e| e.into_inner())).collect();
+    let mut sample = KeySample { bounds: running.bounds.clone().unwrap_or_default(), routes: None };
     if bounded {
         sample.bounds = Arc::new(bounds(running, &mut found));
     }
@@ -79,24 +80,24 @@ pub fn take(running: &Running<'_>, place_bits: u32) -> Result<Sample> {
 
 /// Keys as they were emitted, or what the forms of groups begin with; and the bytes of their records.
 #[derive(Default)]
-struct Found {
+struct SplitSample {
     keys: Vec<Vec<u8>>,
     bytes: u64,
 }
 
-fn look_into(running: &Running<'_>, split: &Split) -> Result<Found> {
+fn sample_split(running: &RunningJob<'_>, split: &Split) -> Result<SplitSample> {
     let plan = running.plan;
     // A pipe can be read only once.
     if split.pieces.iter().any(|p| plan.files[p.file as usize].is_stream) {
-        return Ok(Found::default());
+        return Ok(SplitSample::default());
     }
     let places = places(running, split);
     let source = plan.source(split);
     let mut setup = read_setup(running, source);
     setup.read_bytes = if places.len() > 1 { 2 * PLACE_BYTES as usize } else { SAMPLE_BYTES };
     let mut reader = SplitReader::new(setup)?;
-    let arranging = make_arranging(plan, &running.context(false, split.number), plan.map_types)?;
-    let mut emitter = Emitter::new(KeySink::new(arranging)?, false, false)?;
+    let key_encoder = make_key_encoder(plan, &running.context(false, split.number), plan.map_types)?;
+    let mut emitter = Emitter::new(KeySink::new(key_encoder)?, false, false)?;
     for place in places {
         reader.begin(&place);
         let context = running.context_of_sample(split.number);
@@ -109,7 +110,7 @@ fn look_into(running: &Running<'_>, split: &Split) -> Result<Found> {
 }
 
 /// Where a split is looked at.
-fn places(running: &Running<'_>, split: &Split) -> Vec<Split> {
+fn places(running: &RunningJob<'_>, split: &Split) -> Vec<Split> {
     let plan = running.plan;
     let source = plan.source(split);
     let [piece] = split.pieces[..] else { return vec![split.clone()] };
@@ -131,7 +132,7 @@ fn places(running: &Running<'_>, split: &Split) -> Vec<Split> {
         .collect()
 }
 
-fn bounds(running: &Running<'_>, found: &mut [Found]) -> Vec<Vec<u8>> {
+fn bounds(running: &RunningJob<'_>, found: &mut [SplitSample]) -> Vec<Vec<u8>> {
     let plan = running.plan;
     let mut random = Random::new(running.seed());
     let mut keys: Vec<(u64, Cow<'_, [u8]>)> = Vec::new();
@@ -168,9 +169,9 @@ fn normal(order: KeyOrder, key: &[u8]) -> Cow<'_, [u8]> {
 }
 
 fn routes(
-    running: &Running<'_>,
+    running: &RunningJob<'_>,
     bounds: &Arc<Vec<Vec<u8>>>,
-    found: &[Found],
+    found: &[SplitSample],
     place_bits: u32,
 ) -> Result<Option<Arc<Routes>>> {
     let plan = running.plan;
@@ -199,17 +200,17 @@ fn routes(
 }
 
 struct KeySink {
-    arranging: Option<Arranging>,
+    key_encoder: Option<OrderedKeyEncoder>,
     block: Scratch,
-    found: Found,
+    found: SplitSample,
 }
 
 impl KeySink {
-    fn new(arranging: Option<Arranging>) -> Result<Self> {
-        Ok(KeySink { arranging, block: Scratch::new()?, found: Found::default() })
+    fn new(key_encoder: Option<OrderedKeyEncoder>) -> Result<Self> {
+        Ok(KeySink { key_encoder, block: Scratch::new()?, found: SplitSample::default() })
     }
 
-    fn add(found: &mut Found, key: &[u8], value_len: usize) {
+    fn add(found: &mut SplitSample, key: &[u8], value_len: usize) {
         found.keys.push(key[..key.len().min(KEY_BYTES_MAX)].to_vec());
         found.bytes += (key.len() + value_len) as u64;
     }
@@ -220,11 +221,11 @@ impl Sink for KeySink {
         Ok(self.block.block())
     }
     fn filled(&mut self, len: usize, _: usize, _: &[u8]) -> Result<(*mut u8, usize)> {
-        let KeySink { arranging, block, found } = self;
+        let KeySink { key_encoder, block, found } = self;
         let bytes = block.bytes(len);
-        if let Some(arranging) = arranging {
-            arranging.block(bytes, |_, record| {
-                Self::add(found, &record.form[..record.group], record.value.len());
+        if let Some(key_encoder) = key_encoder {
+            key_encoder.encode_block(bytes, |_, record| {
+                Self::add(found, &record.ordered_key[..record.group_bytes], record.value.len());
                 Ok(())
             })?;
         } else {
@@ -234,11 +235,11 @@ impl Sink for KeySink {
         }
         Ok(self.block.block())
     }
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
-        let KeySink { arranging, found, .. } = self;
-        if let Some(arranging) = arranging {
-            arranging.one(key, value, |_, record| {
-                Self::add(found, &record.form[..record.group], record.value.len());
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+        let KeySink { key_encoder, found, .. } = self;
+        if let Some(key_encoder) = key_encoder {
+            key_encoder.encode_one(key, value, |_, record| {
+                Self::add(found, &record.ordered_key[..record.group_bytes], record.value.len());
                 Ok(())
             })?;
         } else {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::mapped::Mapped;
-use super::mapping::{TASK_COUNTERS, make_partition};
-use super::running::{Running, show_output};
+use super::map_output::MapOutput;
+use super::map_setup::{TASK_COUNTERS, make_partition};
+use super::running_job::{RunningJob, show_output};
 use crate::collect::partition::Partition;
 use crate::env::crew::Stop;
 use crate::fold::Merge;
-use crate::job::control::StageNow;
+use crate::job::control::ProgressStage;
 use crate::job::report::meter::StageKind;
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
 use crate::operator::{Emitter, Sink, TaskContext};
@@ -16,9 +16,9 @@ use crate::write::output::WriterSetup;
 use crate::write::{Output, OutputWriter};
 use yunti_base::Result;
 
-pub fn run(running: &Running<'_>, mapped: Mapped, output: &Output) -> Result<()> {
+pub fn run(running: &RunningJob<'_>, mapped: MapOutput, output: &Output) -> Result<()> {
     let clock = &*running.env.clock;
-    running.enter(StageNow::Reduce);
+    running.enter(ProgressStage::Reduce);
     let merge = Merge::new(mapped.tables, running.crew.workers, &running.budget).map_err(|unmerged| unmerged.error)?;
     let bounds = mapped.bounds;
     let each = running.plan.input_bytes / (merge.n_ranges().max(1) as u64);
@@ -65,7 +65,7 @@ pub(super) struct PartSink<'a> {
 
 impl<'a> PartSink<'a> {
     pub fn new(
-        running: &'a Running<'_>,
+        running: &'a RunningJob<'_>,
         context: &Arc<TaskContext>,
         bounds: &Arc<Vec<Vec<u8>>>,
         output: &'a Output,
@@ -124,7 +124,7 @@ impl Sink for PartSink<'_> {
         }
         Ok(block.block())
     }
-    fn big(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
+    fn large(&mut self, key: &[u8], value: &[u8]) -> Result<(*mut u8, usize)> {
         let PartSink { writers, partition, order, block } = self;
         partition.choose_one(key, value)?;
         Self::write(writers, partition, *order, 0, key, value)?;
