@@ -16,7 +16,7 @@ use yunti_base::Code;
 use yunti_engine::env::faulty::{Fault, FaultyFiles, Operation};
 use yunti_engine::env::real::RealFiles;
 use yunti_engine::env::{Env, Files};
-use yunti_engine::job::commit::{Claim, Pending};
+use yunti_engine::job::commit::{Claim, PendingOutput};
 use yunti_engine::job::{Control, JobSpec, OutputTarget};
 
 use support::{Temp, run_in};
@@ -283,7 +283,7 @@ fn beats_keep_a_claim() {
     }
     // A claim whose directory another job has taken is none any more.
     let claim = Arc::new(claim);
-    let pending = Pending::begin(env.files.clone(), claim.clone(), false).unwrap();
+    let pending = PendingOutput::begin(env.files.clone(), claim.clone(), false).unwrap();
     claim.check().unwrap();
     std::fs::remove_file(temp.path(".out._temporary/_lock")).unwrap();
     temp.write(".out._temporary/_lock", br#"{"token":"1","pid":1,"host":"h","boot":"b","beats":true}"#);

@@ -21,7 +21,7 @@ const STAGES: [&str; 6] = ["start", "map", "sort", "merge", "reduce", "commit"];
 
 /// The stages that progress shows, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StageNow {
+pub enum ProgressStage {
     Start,
     Map,
     Sort,
@@ -68,7 +68,7 @@ impl Control {
         }
     }
 
-    pub fn enter(&self, stage: StageNow) {
+    pub fn enter(&self, stage: ProgressStage) {
         self.stage.store(stage as usize, Ordering::Relaxed);
     }
     /// The job begins, and all its stages together have `bytes` to go through.

@@ -3,32 +3,32 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use super::commit::{Claim, Pending};
-use super::control::{Control, StageNow};
-use super::outputs::NamedOutputs;
-use super::phase::running::Running;
+use super::commit::{Claim, PendingOutput};
+use super::control::{Control, ProgressStage};
+use super::named_outputs::NamedOutputs;
+use super::phase::running_job::RunningJob;
 use super::phase::{map_only, sorted};
 use super::plan::Plan;
 use super::plan::sizing::Sizing;
 use super::report::memory_trace::MemoryTrace;
 use super::report::meter::Meter;
 use super::report::partitions::{self, PartitionMeter};
-use super::report::{Report, fill};
+use super::report::{Report, build};
 use super::side_files;
 use super::spec::{JobSpec, Mode, OutputTarget};
-use crate::env::{Crew, Env, FewOpen, NamedFile, Uninterrupted};
+use crate::env::{Crew, Env, OpenFilePool, NamedFile, UninterruptedFiles};
 use crate::memory::Budget;
 use crate::operator::ClassSource;
 use crate::operator::context::JobContext;
 use crate::read::foreign;
 use crate::write::output::{Edge, OutputTotals};
 use crate::write::top::Top;
-use crate::write::{Compressing, Output, PartFile};
+use crate::write::{CompressorPool, Output, PartFile};
 use yunti_base::{Code, Error, Result};
 
 /// Of the jobs of a chain that are done.
 #[derive(Debug, Default)]
-pub struct Before {
+pub struct EarlierJobs {
     pub reports: Vec<Report>,
     /// Bytes of their outputs that had no room in memory.
     pub spilled_bytes: u64,
@@ -52,13 +52,13 @@ pub fn run(
     env: &Env,
     classes: &[Arc<dyn ClassSource>],
     control: &Control,
-    before: &Before,
+    before: &EarlierJobs,
     claim: Option<Arc<Claim>>,
 ) -> Result<Outcome> {
     spec.check()?;
-    let env = &Env { files: Arc::new(Uninterrupted(env.files.clone())), ..env.clone() };
+    let env = &Env { files: Arc::new(UninterruptedFiles(env.files.clone())), ..env.clone() };
     let threads = spec.threads.unwrap_or_else(|| env.threads.processors());
-    control.enter(StageNow::Start);
+    control.enter(ProgressStage::Start);
     let claim = match (&spec.output, claim) {
         (OutputTarget::Directory(path), None) => {
             Some(Arc::new(Claim::take(env, control, path, spec.overwrite, spec.wait)?))
@@ -85,20 +85,20 @@ fn run_with(
     env: &Env,
     classes: &[Arc<dyn ClassSource>],
     control: &Control,
-    chain: &Before,
+    chain: &EarlierJobs,
     claim: Option<Arc<Claim>>,
 ) -> Result<Outcome> {
-    control.enter(StageNow::Start);
-    let watch = fill::Watch::begin(env);
+    control.enter(ProgressStage::Start);
+    let watch = build::ResourceWatch::begin(env);
     let env = watch.env();
-    let mut pending = claim.map(|claim| Pending::begin(env.files.clone(), claim, spec.overwrite)).transpose()?;
+    let mut pending = claim.map(|claim| PendingOutput::begin(env.files.clone(), claim, spec.overwrite)).transpose()?;
     let plan = Plan::make(spec, env, classes)?;
     if plan.sources.iter().all(|source| source.reader.is_none()) {
         foreign::refuse(&*env.files, &plan.files)?;
     }
     let mut running = start(spec, &plan, threads, env, control)?;
     if let Some(pending) = &pending {
-        running.outputs = Some(Arc::new(NamedOutputs::new(spec, pending.place(), running.budget.clone())));
+        running.outputs = Some(Arc::new(NamedOutputs::new(spec, pending.directory(), running.budget.clone())));
     }
     // Map and reduce read and write the data about once each: progress counts both.
     control.expect(plan.input_bytes * 2);
@@ -110,11 +110,11 @@ fn run_with(
         _ => sorted::run(&running, &output)?,
     }
 
-    running.enter(StageNow::Commit);
+    running.enter(ProgressStage::Commit);
     running.write_edges(&output, Edge::Foot)?;
-    let (mut output_bytes, top) = close_output(output, spec.durable, running.of_nothing())?;
+    let (mut output_bytes, top) = close_output(output, spec.durable, running.empty_file())?;
     output_bytes += running.outputs.as_ref().map_or(0, |outputs| outputs.bytes());
-    let mut report = fill::make(&running, &watch, output_bytes);
+    let mut report = build::build_report(&running, &watch, output_bytes);
     (report.before, report.held_spilled_bytes) = (chain.reports.clone(), chain.spilled_bytes);
     if let Some(mut pending) = pending.take() {
         // Readers of Hadoop's outputs pass over names with `_`.
@@ -144,7 +144,7 @@ pub(super) fn start<'a>(
     threads: usize,
     env: &'a Env,
     control: &'a Control,
-) -> Result<Running<'a>> {
+) -> Result<RunningJob<'a>> {
     let limit = spec.memory_bytes.unwrap_or_else(super::machine::default_budget_bytes);
     let budget = Budget::new(limit);
     let (side_files, side_memory) = side_files::load(&spec.side_files, &*env.files, &budget)?;
@@ -153,7 +153,7 @@ pub(super) fn start<'a>(
     let sizing = Sizing::make(memory, threads, splits, helpers, spec.compress, plan.formats_bytes())?;
     let inputs = plan.files.iter().map(|f| f.path.to_string_lossy().into_owned()).collect();
     let parts = partitions::counted(spec, plan);
-    Ok(Running {
+    Ok(RunningJob {
         spec,
         plan,
         env,
@@ -172,12 +172,12 @@ pub(super) fn start<'a>(
         scratch_dirs: if spec.scratch_dirs.is_empty() { vec![env.temp_dir.clone()] } else { spec.scratch_dirs.clone() },
         bounds: None,
         spill: Mutex::default(),
-        observed: Mutex::default(),
-        compressing: spec.compress.map(Compressing::new).transpose()?,
+        workload_stats: Mutex::default(),
+        compressors: spec.compress.map(CompressorPool::new).transpose()?,
     })
 }
 
-fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Output> {
+fn open_output(running: &RunningJob<'_>, pending: Option<&PendingOutput>) -> Result<Output> {
     let plan = running.plan;
     match (&running.spec.output, pending) {
         (OutputTarget::Directory(_), Some(pending)) => {
@@ -192,14 +192,14 @@ fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Outpu
             let compressed = plan.files.iter().any(|f| f.codec.is_some() || f.is_stream);
             // Nor do we know what a class or columns make of them.
             let compressed = compressed
-                || running.compressing.is_some()
+                || running.compressors.is_some()
                 || plan.writer.is_some()
                 || plan.encoder.as_columns().is_some();
             let expected = if identity && parts == 1 && !compressed { plan.input_bytes } else { 0 };
             let own = plan.writer.as_ref().map_or("", |w| w.extension());
             let extension = format!("{own}{}", running.spec.compress.map_or("", |c| c.target.extension()));
             // The other half is for inputs, scratch, and what the process has open beside.
-            let few = FewOpen::new(running.env.files.clone(), running.env.files.open_max() / 2);
+            let few = OpenFilePool::new(running.env.files.clone(), running.env.files.open_max() / 2);
             let create = |i: usize| pending.create_part(&format!("part-{letter}-{i:05}{extension}"), &few);
             let parts = (0..parts).map(|i| PartFile::new(create(i)?, false, expected)).collect::<Result<Vec<_>>>()?;
             Ok(Output::Parts(parts))
@@ -212,16 +212,16 @@ fn open_output(running: &Running<'_>, pending: Option<&Pending>) -> Result<Outpu
     }
 }
 
-fn close_output(output: Output, durable: bool, of_nothing: &[u8]) -> Result<(u64, Vec<(String, String)>)> {
+fn close_output(output: Output, durable: bool, empty_file: &[u8]) -> Result<(u64, Vec<(String, String)>)> {
     match output {
         Output::Parts(parts) => {
             let mut bytes = 0;
             for part in parts {
-                bytes += part.close(durable, of_nothing)?;
+                bytes += part.close(durable, empty_file)?;
             }
             Ok((bytes, Vec::new()))
         }
-        Output::Stream(file) => Ok((file.close(durable, of_nothing)?, Vec::new())),
+        Output::Stream(file) => Ok((file.close(durable, empty_file)?, Vec::new())),
         Output::Top(top) => Ok((0, top.into_printable())),
     }
 }

@@ -4,21 +4,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use super::commit::Place;
-use super::control::{Control, StageNow};
+use super::commit::OutputDirectory;
+use super::control::{Control, ProgressStage};
 use super::execute;
-use super::outputs::NamedOutputs;
+use super::named_outputs::NamedOutputs;
+use super::phase::key_sample;
 use super::phase::map_only;
-use super::phase::mapping::TASK_COUNTERS;
-use super::phase::reducing::ReduceTask;
-use super::phase::running::Running;
-use super::phase::sample;
-use super::phase::sorted;
+use super::phase::map_phase;
+use super::phase::map_setup::TASK_COUNTERS;
+use super::phase::reduce_task::ReduceTask;
+use super::phase::running_job::RunningJob;
 use super::plan::{Plan, inputs};
 use super::report::meter::StageKind;
 use super::spec::{InputFormat, JobSpec, Mode, Partitioning};
 use crate::bytes::{KeyOrder, Record};
-use crate::collect::{Collected, Store};
+use crate::collect::{CollectedRecords, Store};
 use crate::env::{Env, NamedFile};
 use crate::operator::{ClassSource, Type};
 use crate::read::foreign;
@@ -43,7 +43,7 @@ pub struct TaskSplit {
 /// What a map task leaves: records in memory, or runs, not both.
 pub struct MapTaskOutput {
     pub store: Arc<Store>,
-    pub collected: Collected,
+    pub collected: CollectedRecords,
     pub runs: Vec<Arc<Run>>,
     pub scratch: Arc<ScratchSpace>,
     pub partitions: u32,
@@ -67,7 +67,7 @@ pub fn count_stage(counters: &mut Counters, stage: &str, ns: u64) {
     counters.push((STAGE_TIMES.into(), stage.into(), (ns + 500_000) / 1_000_000));
 }
 
-fn counters(running: &Running<'_>) -> Counters {
+fn counters(running: &RunningJob<'_>) -> Counters {
     let own = running.counters.lock().unwrap_or_else(|e| e.into_inner());
     let mut counters = own.iter().map(|((group, name), n)| (group.to_string(), name.to_string(), *n)).collect();
     for stage in running.meter.stages() {
@@ -128,7 +128,7 @@ pub fn bounds(
     }
     let plan = Plan::make(&spec, env, classes)?;
     let running = execute::start(&spec, &plan, 1, env, control)?;
-    Ok(Some(sample::take(&running, 0)?.bounds.to_vec()))
+    Ok(Some(key_sample::collect(&running, 0)?.bounds.to_vec()))
 }
 
 /// Between map and reduce, where there is a reduce, there always are sorted records.
@@ -183,9 +183,9 @@ fn start<'a>(
     threads: usize,
     env: &'a Env,
     control: &'a Control,
-) -> Result<Running<'a>> {
+) -> Result<RunningJob<'a>> {
     let mut running = execute::start(spec, plan, threads, env, control)?;
-    let place = Place::new(env.files.clone(), OUTPUTS.into());
+    let place = OutputDirectory::new(env.files.clone(), OUTPUTS.into());
     running.outputs = Some(Arc::new(NamedOutputs::new(spec, place, running.budget.clone())));
     Ok(running)
 }
@@ -205,7 +205,7 @@ pub fn map(
     running.bounds = bounds.map(Arc::new);
     control.expect(plan.input_bytes);
     running.count(INPUT_BYTES.0, INPUT_BYTES.1, plan.input_bytes);
-    let mapped = sorted::map_phase(&running)?;
+    let mapped = map_phase::run(&running)?;
     Ok(MapTaskOutput {
         store: mapped.store,
         collected: mapped.collected,
@@ -236,7 +236,7 @@ pub fn map_to_file(
     running.write_edges(&output, Edge::Foot)?;
     running.count(TASK_COUNTERS, "MAP_OUTPUT_RECORDS", running.totals.records.load(Ordering::Relaxed));
     if let Output::Stream(file) = output {
-        file.close(false, running.of_nothing())?;
+        file.close(false, running.empty_file())?;
     }
     Ok(counters(&running))
 }
@@ -255,11 +255,11 @@ pub fn reduce(
     let spec = for_task(spec, None);
     let plan = Plan::make(&spec, env, classes)?;
     let running = start(&spec, &plan, 1, env, control)?;
-    control.enter(StageNow::Reduce);
+    control.enter(ProgressStage::Reduce);
     let output = Output::Stream(PartFile::new(file, true, 0)?);
     running.write_edges(&output, Edge::Head)?;
     let writer = OutputWriter::new(running.writer_setup(&output, &|| false), 0, Some(0), Vec::new());
-    let mut reduce = ReduceTask::new(&running, partition, sorted::fed(&running)?, writer)?;
+    let mut reduce = ReduceTask::new(&running, partition, map_phase::fold_input(&running)?, writer)?;
     let start = env.clock.now_ns();
     let merge_ns = records(&mut |record| reduce.push(record))?;
     let (_, write_ns) = reduce.finish(&running)?;
@@ -270,7 +270,7 @@ pub fn reduce(
     running.write_edges(&output, Edge::Foot)?;
     running.count(TASK_COUNTERS, "REDUCE_OUTPUT_RECORDS", running.totals.records.load(Ordering::Relaxed));
     if let Output::Stream(file) = output {
-        file.close(false, running.of_nothing())?;
+        file.close(false, running.empty_file())?;
     }
     Ok(counters(&running))
 }

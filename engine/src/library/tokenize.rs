@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::bytes::masks::{EDGES_SLACK, edges};
-use crate::operator::cursor::Stopped;
+use crate::operator::cursor::StopStatus;
 use crate::operator::{Batch, Form, Mapper, Out};
 use yunti_base::Result;
 
@@ -40,7 +40,7 @@ impl Mapper for Tokenizer {
 
 impl Tokenizer {
     /// The words of one stretch of a batch.
-    fn stretch(&mut self, data: &[u8], stretch: Range<usize>, out: &mut Out) -> std::result::Result<(), Stopped> {
+    fn stretch(&mut self, data: &[u8], stretch: Range<usize>, out: &mut Out) -> std::result::Result<(), StopStatus> {
         let from = stretch.start as u32;
         let text = &data[stretch];
         if out.form() != Form::Copy {

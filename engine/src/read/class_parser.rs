@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::format::gathered::{Gathered, RecordPlaces};
+use crate::format::emit_buffer::{EmitBuffer, RecordPlaces};
 use crate::memory::Budget;
 use crate::operator::context::JobContext;
 use crate::operator::{Batch, Chunk, Class, Emitter, Form, Reader, TaskContext};
@@ -27,13 +27,13 @@ pub struct ClassParser {
     of: ReaderClass,
     split: u32,
     reader: Option<(Box<dyn Reader>, Arc<TaskContext>)>,
-    emitter: Emitter<Gathered>,
+    emitter: Emitter<EmitBuffer>,
     places: RecordPlaces,
 }
 
 /// How far a reader came in a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
+pub struct ReadProgress {
     pub bytes: usize,
     /// It wants more than the chunk has.
     pub wants_more: bool,
@@ -42,7 +42,7 @@ pub struct Taken {
 impl ClassParser {
     pub fn new(of: ReaderClass, budget: &Arc<Budget>, read_bytes: usize) -> Result<ClassParser> {
         let grant = budget.grant(read_bytes as u64, "the records of a reader")?;
-        let emitter = Gathered::emitter(Form::Copy, grant, "the records of a reader")?;
+        let emitter = EmitBuffer::emitter(Form::Copy, grant, "the records of a reader")?;
         Ok(ClassParser { of, split: 0, reader: None, emitter, places: RecordPlaces::default() })
     }
 
@@ -68,20 +68,22 @@ impl ClassParser {
         Ok(&mut **reader)
     }
 
-    fn lies(&self, what: String) -> Error {
+    fn broken_contract(&self, what: String) -> Error {
         Error::new(Code::UserCode, format!("{} {what}", self.of.class.info().name))
     }
 
     /// Where the first record of the piece begins in the chunk; `None`: not before its limit.
-    pub fn find(&mut self, chunk: &Chunk<'_>) -> Result<Found> {
+    pub fn find(&mut self, chunk: &Chunk<'_>) -> Result<FirstRecord> {
         let (bytes, before) = (chunk.bytes.len() as u64, u64::from(chunk.before));
         match self.reader()?.find(chunk)? {
-            None if chunk.last => Ok(Found::Nowhere),
-            None => Ok(Found::WantsMore),
-            Some(at) if at < before => Err(self.lies(format!("found a record {} bytes before the cut", before - at))),
-            Some(at) if at >= chunk.limit => Ok(Found::Nowhere),
-            Some(at) if at > bytes => Err(self.lies(format!("found a record at byte {at} of {bytes}"))),
-            Some(at) => Ok(Found::At(at as usize)),
+            None if chunk.last => Ok(FirstRecord::Nowhere),
+            None => Ok(FirstRecord::WantsMore),
+            Some(at) if at < before => {
+                Err(self.broken_contract(format!("found a record {} bytes before the cut", before - at)))
+            }
+            Some(at) if at >= chunk.limit => Ok(FirstRecord::Nowhere),
+            Some(at) if at > bytes => Err(self.broken_contract(format!("found a record at byte {at} of {bytes}"))),
+            Some(at) => Ok(FirstRecord::At(at as usize)),
         }
     }
 
@@ -92,7 +94,7 @@ impl ClassParser {
     }
 
     /// Reads until the chunk is used up, the reader wants more, or there are `enough` bytes of records.
-    pub fn read(&mut self, chunk: &Chunk<'_>, enough: usize) -> Result<Taken> {
+    pub fn read(&mut self, chunk: &Chunk<'_>, enough: usize) -> Result<ReadProgress> {
         let mut at = 0;
         loop {
             let rest = Chunk {
@@ -119,12 +121,12 @@ impl ClassParser {
                     at += taken as usize;
                     let gathered = self.emitter.sink().bytes().len();
                     if taken == 0 || at == chunk.bytes.len() || gathered >= enough || at as u64 >= chunk.limit {
-                        return Ok(Taken { bytes: at, wants_more: taken == 0 });
+                        return Ok(ReadProgress { bytes: at, wants_more: taken == 0 });
                     }
                     continue;
                 }
             };
-            return Err(self.lies(lie).at_offset(rest.position));
+            return Err(self.broken_contract(lie).at_offset(rest.position));
         }
     }
 
@@ -151,7 +153,7 @@ impl ClassParser {
 
 /// Where the first record behind a cut begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum FirstRecord {
     At(usize),
     /// In no place of this piece.
     Nowhere,

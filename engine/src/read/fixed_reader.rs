@@ -1,7 +1,7 @@
 //! The reader of a split of fixed-length records that puts them where the caller wants them: no copy behind the read.
 
+use super::byte_source::ByteSource;
 use super::reader::{ReadSetup, cut_record};
-use super::source::Source;
 use super::split::{Piece, Split};
 use yunti_base::Result;
 
@@ -9,11 +9,11 @@ pub struct FixedReader {
     setup: ReadSetup,
     record_bytes: usize,
     pieces: std::vec::IntoIter<Piece>,
-    current: Option<Open>,
+    current: Option<OpenPiece>,
 }
 
-struct Open {
-    source: Source,
+struct OpenPiece {
+    source: ByteSource,
     /// Position in the (decompressed) file.
     at: u64,
     end: u64,
@@ -35,7 +35,7 @@ impl FixedReader {
             let Some(open) = &mut self.current else {
                 let Some(piece) = self.pieces.next() else { return Ok(0) };
                 let source = self.setup.open(&piece, piece.start)?;
-                self.current = Some(Open { source, at: piece.start, end: piece.end });
+                self.current = Some(OpenPiece { source, at: piece.start, end: piece.end });
                 continue;
             };
             let wanted = (open.end - open.at).min(to.len() as u64) as usize;

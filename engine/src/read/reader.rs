@@ -9,16 +9,17 @@
 
 use std::sync::Arc;
 
-use super::ahead::Ahead;
+use super::byte_source::ByteSource;
 use super::bzip2_split::Bzip2Split;
-use super::class_parser::{ClassParser, Found, ReaderClass, Taken};
+use super::class_parser::{ClassParser, FirstRecord, ReadProgress, ReaderClass};
+use super::decoded_file::{DECODE_INPUT_BYTES, DecodedFile};
 use super::foreign;
-use super::source::{DECODE_INPUT_BYTES, Decoded, Source};
+use super::read_ahead::ReadAhead;
 use super::split::{InputFile, Piece, RecordFormat, Split};
 use crate::codec;
 use crate::env::{Files, NamedFile};
 use crate::format::LineEnd;
-use crate::format::columns::Built;
+use crate::format::columns::RecordBuilder;
 use crate::format::csv::CsvParser;
 use crate::format::fixed::FixedSplitter;
 use crate::format::framed::{self, FramedSplitter};
@@ -48,30 +49,30 @@ pub struct ReadSetup {
     pub spans: bool,
     pub read_bytes: usize,
     /// Who decodes compressed files while they are mapped.
-    pub ahead: Option<Arc<Ahead>>,
+    pub read_ahead: Option<Arc<ReadAhead>>,
     /// Of a format that is a class.
     pub reader: Option<ReaderClass>,
 }
 
 impl ReadSetup {
     /// The bytes of a piece's file from `start` on, decompressed.
-    pub(super) fn open(&self, piece: &Piece, start: u64) -> Result<Source> {
+    pub(super) fn open(&self, piece: &Piece, start: u64) -> Result<ByteSource> {
         let input = &self.inputs[piece.file as usize];
         let file = if input.path.as_os_str() == "-" {
             NamedFile::new(self.files.stdin(), "standard input".as_ref(), Code::Input)
         } else {
             NamedFile::open(&*self.files, &input.path, Code::Input)?
         };
-        let Some(kind) = input.codec else { return Ok(Source::plain(file, start)) };
+        let Some(kind) = input.codec else { return Ok(ByteSource::plain(file, start)) };
         if input.cut_by_blocks(piece) {
-            return Ok(Source::Blocks(Box::new(Bzip2Split::new(file, piece.start, piece.end, &self.budget)?)));
+            return Ok(ByteSource::Blocks(Box::new(Bzip2Split::new(file, piece.start, piece.end, &self.budget)?)));
         }
         let need = codec::memory_bytes(kind) + DECODE_INPUT_BYTES as u64;
         let grant = self.budget.grant(need, "a decoder")?;
         let buffer = Buffer::new(DECODE_INPUT_BYTES, Some(grant))?;
         let decoder = codec::decoder(kind, codec::memory_bytes(kind))?;
-        let help = self.ahead.clone().map(|ahead| (ahead, self.budget.clone()));
-        Ok(Source::decoded(Box::new(Decoded::new(file, input.len, decoder, buffer)), help))
+        let help = self.read_ahead.clone().map(|ahead| (ahead, self.budget.clone()));
+        Ok(ByteSource::decoded(Box::new(DecodedFile::new(file, input.len, decoder, buffer)), help))
     }
 }
 
@@ -84,7 +85,7 @@ fn first(bytes: &[u8]) -> &[u8] {
 }
 
 /// What a file that ends within a record of fixed length is.
-pub(super) fn cut_record(source: &Source, position: u64, rest: usize, record: usize) -> Error {
+pub(super) fn cut_record(source: &ByteSource, position: u64, rest: usize, record: usize) -> Error {
     Error::new(Code::Corrupt, format!("the file ends within a record: {rest} bytes of {record}"))
         .at_path(source.path())
         .at_offset(position)
@@ -94,7 +95,7 @@ pub(super) fn cut_record(source: &Source, position: u64, rest: usize, record: us
 pub struct SplitReader {
     setup: ReadSetup,
     pieces: std::vec::IntoIter<Piece>,
-    current: Option<Open>,
+    current: Option<OpenPiece>,
     buffer: Buffer,
     /// [from, to) of the buffer is read and not handed out.
     from: usize,
@@ -104,15 +105,15 @@ pub struct SplitReader {
     fixed: Option<FixedSplitter>,
     framed: FramedSplitter,
     parser: Option<Parser>,
-    built: Built,
+    built: RecordBuilder,
     /// The largest of the records that the buffer had to grow for.
-    largest: Option<Large>,
+    largest: Option<LargeRecordPlace>,
     pub records: u64,
     pub bytes: u64,
 }
 
 /// A record that is longer than the buffer was.
-struct Large {
+struct LargeRecordPlace {
     file: u32,
     offset: u64,
     bytes_least: u64,
@@ -125,8 +126,8 @@ enum Parser {
     Class(Box<ClassParser>),
 }
 
-struct Open {
-    source: Source,
+struct OpenPiece {
+    source: ByteSource,
     piece: Piece,
     /// Position in the (decompressed) file of the first byte that is not handed out.
     position: u64,
@@ -158,9 +159,9 @@ impl SplitReader {
         };
         let built = match parser {
             Some(Parser::Csv(_) | Parser::Json(_)) => {
-                Built::new(Some(setup.budget.grant(2 * setup.read_bytes as u64, "records with columns")?))
+                RecordBuilder::new(Some(setup.budget.grant(2 * setup.read_bytes as u64, "records with columns")?))
             }
-            _ => Built::new(None),
+            _ => RecordBuilder::new(None),
         };
         Ok(SplitReader {
             parser,
@@ -229,7 +230,7 @@ impl SplitReader {
         }
         // Framed records are cut where one begins.
         let skip = piece.start > 0 && !matches!(self.setup.format, RecordFormat::Fixed { .. } | RecordFormat::Framed);
-        self.current = Some(Open { source, piece, position: start, at_end: false, done: false, skip });
+        self.current = Some(OpenPiece { source, piece, position: start, at_end: false, done: false, skip });
         Ok(())
     }
 
@@ -399,17 +400,18 @@ impl SplitReader {
             let place = |e: Error| e.at_path(open.source.path()).at_offset(position);
             if open.skip {
                 match parser.find(&chunk).map_err(place)? {
-                    Found::At(at) => {
+                    FirstRecord::At(at) => {
                         open.skip = false;
                         open.position += at as u64;
                         self.from += at;
                     }
-                    Found::Nowhere => open.done = true,
-                    Found::WantsMore => self.fill()?,
+                    FirstRecord::Nowhere => open.done = true,
+                    FirstRecord::WantsMore => self.fill()?,
                 }
                 continue;
             }
-            let Taken { bytes: taken, wants_more } = parser.read(&chunk, self.setup.read_bytes).map_err(place)?;
+            let ReadProgress { bytes: taken, wants_more } =
+                parser.read(&chunk, self.setup.read_bytes).map_err(place)?;
             open.position += taken as u64;
             self.from += taken;
             // Behind the last byte of a file it is asked once more.
@@ -485,13 +487,14 @@ impl SplitReader {
     fn note_large(&mut self, bytes: usize) {
         let Some(open) = &self.current else { return };
         if self.largest.as_ref().is_none_or(|largest| bytes as u64 > largest.bytes_least) {
-            self.largest = Some(Large { file: open.piece.file, offset: open.position, bytes_least: bytes as u64 });
+            self.largest =
+                Some(LargeRecordPlace { file: open.piece.file, offset: open.position, bytes_least: bytes as u64 });
         }
     }
 
     /// The path, the offset and the least length of the largest record that needed a larger buffer, since the last call.
     pub fn take_largest(&mut self) -> Option<(String, u64, u64)> {
-        let Large { file, offset, bytes_least } = self.largest.take()?;
+        let LargeRecordPlace { file, offset, bytes_least } = self.largest.take()?;
         Some((self.setup.inputs[file as usize].path.to_string_lossy().into_owned(), offset, bytes_least))
     }
 
@@ -553,7 +556,7 @@ impl SplitReader {
 }
 
 /// How many of `bytes`, which begin at a record, are whole records of the piece; and whether the piece ends with them.
-fn whole_records(format: &RecordFormat, open: &Open, bytes: &[u8]) -> Result<(usize, bool)> {
+fn whole_records(format: &RecordFormat, open: &OpenPiece, bytes: &[u8]) -> Result<(usize, bool)> {
     let end = open.piece.end;
     let to_end = end.saturating_sub(open.position);
     match format {

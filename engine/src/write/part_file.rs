@@ -9,7 +9,7 @@
 //! and writes without holding anybody up. The first unfinished ticket never waits, so there is always progress.
 //!
 //! The system takes writes to one file one after the other. A worker that finds another one writing leaves its bytes to that
-//! one, and goes on with an empty buffer: nobody waits for a lock as long as few buffers are left.
+//! one, and goes on with an empty buffer: nobody waits for a lock as long as few buffers are deferred.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -26,9 +26,9 @@ pub struct PartFile {
     stream: bool,
     /// Whether the file is told where records begin.
     marked: bool,
-    chain: Mutex<Chain>,
+    chain: Mutex<TicketChain>,
     moved: Condvar,
-    left: Mutex<Left>,
+    deferred: Mutex<DeferredWrites>,
     taken: Condvar,
 }
 
@@ -36,18 +36,18 @@ pub struct PartFile {
 pub const MARK_BYTES: u64 = if cfg!(debug_assertions) { 4 << 10 } else { 1 << 20 };
 
 /// Buffers that a file's writers may leave to one of them, at most.
-pub const LEFT_MAX: usize = 2;
+pub const DEFERRED_MAX: usize = 2;
 
-/// What is left to the worker that writes.
+/// What is deferred to the worker that writes.
 #[derive(Default)]
-struct Left {
+struct DeferredWrites {
     writing: bool,
     buffers: VecDeque<(u64, Vec<u8>)>,
     /// Written, to be filled again.
     empty: Vec<Vec<u8>>,
 }
 
-struct Chain {
+struct TicketChain {
     /// The first ticket whose length is not known.
     next: usize,
     /// Where it starts.
@@ -63,7 +63,7 @@ impl PartFile {
             file.allocate(expected)?;
         }
         let allocated = if stream { 0 } else { expected };
-        let chain = Mutex::new(Chain { next: 0, offset: 0, allocated });
+        let chain = Mutex::new(TicketChain { next: 0, offset: 0, allocated });
         let marked = file.file().keeps_marks();
         Ok(PartFile {
             file,
@@ -71,7 +71,7 @@ impl PartFile {
             marked,
             chain,
             moved: Condvar::new(),
-            left: Mutex::default(),
+            deferred: Mutex::default(),
             taken: Condvar::new(),
         })
     }
@@ -133,37 +133,37 @@ impl PartFile {
             bytes.clear();
             return Ok(bytes);
         }
-        self.write_or_leave(offset, bytes)
+        self.write_or_defer(offset, bytes)
     }
 
-    fn write_or_leave(&self, offset: u64, bytes: Vec<u8>) -> Result<Vec<u8>> {
-        let mut left = self.left();
-        while left.writing && left.buffers.len() >= LEFT_MAX {
-            left = self.taken.wait(left).unwrap_or_else(|e| e.into_inner());
+    fn write_or_defer(&self, offset: u64, bytes: Vec<u8>) -> Result<Vec<u8>> {
+        let mut deferred = self.deferred();
+        while deferred.writing && deferred.buffers.len() >= DEFERRED_MAX {
+            deferred = self.taken.wait(deferred).unwrap_or_else(|e| e.into_inner());
         }
-        if left.writing {
-            left.buffers.push_back((offset, bytes));
-            return Ok(left.empty.pop().unwrap_or_default());
+        if deferred.writing {
+            deferred.buffers.push_back((offset, bytes));
+            return Ok(deferred.empty.pop().unwrap_or_default());
         }
-        left.writing = true;
-        drop(left);
+        deferred.writing = true;
+        drop(deferred);
         let (mut offset, mut bytes) = (offset, bytes);
         loop {
             let written = self.file.write_all(&bytes, offset);
             bytes.clear();
-            let mut left = self.left();
-            match left.buffers.pop_front() {
+            let mut deferred = self.deferred();
+            match deferred.buffers.pop_front() {
                 Some(next) if written.is_ok() => {
                     let empty = std::mem::replace(&mut bytes, next.1);
-                    left.empty.push(empty);
+                    deferred.empty.push(empty);
                     offset = next.0;
-                    drop(left);
+                    drop(deferred);
                     self.taken.notify_one();
                 }
                 _ => {
-                    // After a failure the job ends: nobody asks for what was left.
-                    left.writing = false;
-                    drop(left);
+                    // After a failure the job ends: nobody asks for what was deferred.
+                    deferred.writing = false;
+                    drop(deferred);
                     self.taken.notify_all();
                     return written.map(|()| bytes);
                 }
@@ -171,16 +171,16 @@ impl PartFile {
         }
     }
 
-    fn left(&self) -> MutexGuard<'_, Left> {
-        self.left.lock().unwrap_or_else(|e| e.into_inner())
+    fn deferred(&self) -> MutexGuard<'_, DeferredWrites> {
+        self.deferred.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    /// All tickets are done: cuts what was allocated too much; returns the length. A file that has no byte gets those of `of_nothing`.
-    pub fn close(&self, durable: bool, of_nothing: &[u8]) -> Result<u64> {
+    /// All tickets are done: cuts what was allocated too much; returns the length. A file that has no byte gets those of `empty_file`.
+    pub fn close(&self, durable: bool, empty_file: &[u8]) -> Result<u64> {
         let mut chain = self.lock();
-        if chain.offset == 0 && !of_nothing.is_empty() {
-            self.file.write_all(of_nothing, 0)?;
-            chain.offset = of_nothing.len() as u64;
+        if chain.offset == 0 && !empty_file.is_empty() {
+            self.file.write_all(empty_file, 0)?;
+            chain.offset = empty_file.len() as u64;
         }
         if !self.stream {
             if chain.allocated > chain.offset {
@@ -221,7 +221,12 @@ impl PartFile {
         Ok(())
     }
 
-    fn wait(&self, ticket: usize, cancel: &Cancel, stop: &(dyn Fn() -> bool + Sync)) -> Result<MutexGuard<'_, Chain>> {
+    fn wait(
+        &self,
+        ticket: usize,
+        cancel: &Cancel,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<MutexGuard<'_, TicketChain>> {
         let mut chain = self.lock();
         while chain.next != ticket {
             debug_assert!(chain.next < ticket, "a ticket was used twice");
@@ -236,7 +241,7 @@ impl PartFile {
         Ok(chain)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Chain> {
+    fn lock(&self) -> MutexGuard<'_, TicketChain> {
         self.chain.lock().unwrap_or_else(|e| e.into_inner())
     }
 }

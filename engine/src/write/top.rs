@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::sync::Mutex;
 
-use super::encoder::put;
+use super::value_text::put;
 use crate::operator::Type;
 
 pub struct Top {

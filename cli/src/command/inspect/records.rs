@@ -6,7 +6,7 @@ use serde_json::json;
 use yunti_base::{Code, Error, Result};
 use yunti_engine::env::Env;
 use yunti_engine::format::framed;
-use yunti_engine::job::look::{Look, look};
+use yunti_engine::job::inspect::{Inspection, inspect};
 use yunti_engine::job::spec::InputFormat;
 
 use super::{Found, InspectFlags, control, printable, recognise};
@@ -27,12 +27,12 @@ pub fn records(flags: &InspectFlags, head: &[u8], env: &Env) -> Result<Found> {
         return Err(error.hint(format!("at most {RECORDS_MAX}; yunti run identity writes all of them")));
     }
     let control = control();
-    let looked = look(&path, &format, flags.records, flags.check, env, control.cancelled())?;
+    let inspection = inspect(&path, &format, flags.records, flags.check, env, control.cancelled())?;
     // Bytes that are compressed under a name that does not say so: jobs go by the name.
-    let misnamed = by_content.filter(|_| looked.codec.is_none());
+    let misnamed = by_content.filter(|_| inspection.codec.is_none());
     Ok(Found {
-        text: text(&path, &format, &looked, misnamed, flags),
-        document: document(&path, &format, &looked, misnamed),
+        text: text(&path, &format, &inspection, misnamed, flags),
+        document: document(&path, &format, &inspection, misnamed),
     })
 }
 
@@ -65,31 +65,31 @@ fn name(format: &InputFormat) -> Cow<'static, str> {
 fn text(
     path: &str,
     format: &InputFormat,
-    looked: &Look,
+    inspection: &Inspection,
     misnamed: Option<(&str, &str)>,
     flags: &InspectFlags,
 ) -> String {
     let width = console::width();
-    let size = numbers::bytes(looked.bytes);
+    let size = numbers::bytes(inspection.bytes);
     if let Some((codec, extension)) = misnamed {
         let why = "jobs go by the name and would read the bytes as they stand";
         let note = format!("the name does not say so: {why}; let it end in {extension}");
         return format!("{path}: compressed by {codec}, {size}\n") + &wrap("  ", &note, width);
     }
-    let codec = looked.codec.map_or(String::new(), |codec| format!(", compressed by {codec}"));
+    let codec = inspection.codec.map_or(String::new(), |codec| format!(", compressed by {codec}"));
     let mut out = format!("{path}: {}{codec}, {size}\n", name(format));
-    let divided = if looked.divisible {
+    let divided = if inspection.divisible {
         "several workers can read it at a time"
-    } else if looked.bytes < 3 {
+    } else if inspection.bytes < 3 {
         "there is next to nothing in it"
-    } else if looked.codec.is_some() {
+    } else if inspection.codec.is_some() {
         "one worker reads all of it: the compressed bytes cannot be divided"
     } else {
         "one worker reads all of it: no place in its middle says where a record begins"
     };
     out += &wrap("  ", divided, width);
-    if let Some(counted) = looked.counted {
-        let unpacked = looked.codec.map_or(String::new(), |_| ", decompressed".into());
+    if let Some(counted) = inspection.counted {
+        let unpacked = inspection.codec.map_or(String::new(), |_| ", decompressed".into());
         let all = format!(
             "{}, {}{unpacked}; no damage found",
             numbers::several(counted.records, "record"),
@@ -101,10 +101,10 @@ fn text(
         return out;
     }
     let mut table = Table::new(&[("", Side::Right), ("key", Side::Left), ("value", Side::Left)]);
-    let keyed = looked.records.iter().any(|r| !r.key.is_empty());
+    let keyed = inspection.records.iter().any(|r| !r.key.is_empty());
     let room = width.saturating_sub(12);
     let room = if keyed { room / 2 } else { room };
-    for (i, record) in looked.records.iter().enumerate() {
+    for (i, record) in inspection.records.iter().enumerate() {
         table.row(vec![
             numbers::count(i as u64 + 1),
             cut(&printable(&record.key), room),
@@ -115,17 +115,17 @@ fn text(
     out + &if table.is_empty() { "  no records\n".into() } else { table.print(Paint::OFF) }
 }
 
-fn document(path: &str, format: &InputFormat, looked: &Look, misnamed: Option<(&str, &str)>) -> serde_json::Value {
-    let records = looked.records.iter().map(|r| json!({ "key": printable(&r.key), "value": printable(&r.value) }));
+fn document(path: &str, format: &InputFormat, inspection: &Inspection, misnamed: Option<(&str, &str)>) -> serde_json::Value {
+    let records = inspection.records.iter().map(|r| json!({ "key": printable(&r.key), "value": printable(&r.value) }));
     json!({
         "path": path,
         "kind": "records",
         "read_as": name(format),
-        "bytes": looked.bytes,
-        "codec": looked.codec,
+        "bytes": inspection.bytes,
+        "codec": inspection.codec,
         "codec_by_content": misnamed.map(|(codec, _)| codec),
-        "divisible": looked.divisible,
+        "divisible": inspection.divisible,
         "records": records.collect::<Vec<_>>(),
-        "counted": looked.counted.map(|c| json!({ "records": c.records, "bytes": c.bytes })),
+        "counted": inspection.counted.map(|c| json!({ "records": c.records, "bytes": c.bytes })),
     })
 }

@@ -14,12 +14,12 @@ use std::sync::Arc;
 
 use self::held::HeldFiles;
 use super::commit::Claim;
-use super::control::{Control, StageNow};
-use super::execute::{self, Before, Outcome};
+use super::control::{Control, ProgressStage};
+use super::execute::{self, EarlierJobs, Outcome};
 use super::machine;
 use super::plan::{self, Plan};
 use super::spec::{InputFormat, JobSpec, OutputFormat, OutputTarget};
-use crate::env::{Env, Files, Uninterrupted};
+use crate::env::{Env, Files, UninterruptedFiles};
 use crate::operator::{ClassSource, Type};
 use crate::run::ScratchSpace;
 use yunti_base::{Code, Error, Result};
@@ -30,15 +30,15 @@ const HELD_SHARE: u64 = 4;
 /// Runs a job, and those behind it, to the end. On an error nothing of the output is left.
 pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control: &Control) -> Result<Outcome> {
     if spec.then.is_empty() {
-        return execute::run(spec, env, classes, control, &Before::default(), None);
+        return execute::run(spec, env, classes, control, &EarlierJobs::default(), None);
     }
     let budget = spec.memory_bytes.unwrap_or_else(machine::default_budget_bytes);
     let held_bytes = budget / HELD_SHARE;
     let whole = JobSpec { memory_bytes: Some(budget - held_bytes), ..spec.clone() };
     let jobs = stages(&whole, env, classes)?;
     let part = |number: usize| part_of(&jobs, number);
-    let files: Arc<dyn Files> = Arc::new(Uninterrupted(env.files.clone()));
-    control.enter(StageNow::Start);
+    let files: Arc<dyn Files> = Arc::new(UninterruptedFiles(env.files.clone()));
+    control.enter(ProgressStage::Start);
     // The last job writes the output. The chain claims it before the first, so that no work is lost to another job.
     let mut claim = match &spec.output {
         OutputTarget::Directory(output) => {
@@ -52,7 +52,7 @@ pub fn run(spec: &JobSpec, env: &Env, classes: &[Arc<dyn ClassSource>], control:
     let scratch = ScratchSpace::with_rule(files.clone(), env.clock.clone(), directories, rule);
     let held = Arc::new(HeldFiles::new(files, held_bytes, scratch));
     let env = Env { files: held.clone(), ..env.clone() };
-    let mut before = Before::default();
+    let mut before = EarlierJobs::default();
     for (number, job) in jobs.iter().enumerate() {
         let claim = if number + 1 == jobs.len() { claim.take() } else { None };
         let outcome =

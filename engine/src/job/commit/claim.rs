@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::super::control::Control;
 use super::holder::{BEAT_MS, Holder};
-use super::leftovers::Other;
+use super::other_job::OtherJob;
 use super::{FRESH, OLDER, TEMPORARY};
 use crate::env::{Clock, Env, File, Files, Heartbeat, LockScope, NamedFile};
 use yunti_base::{Code, Error, Result};
@@ -40,7 +40,7 @@ pub(super) const WAIT_MS: u64 = 100;
 const TRIES_MAX: u32 = 1000;
 
 /// A directory with a lock file that this job has made.
-pub(super) struct Held {
+pub(super) struct LockedDirectory {
     pub directory: PathBuf,
     /// Keeps the lock.
     pub file: Arc<dyn File>,
@@ -57,7 +57,7 @@ pub struct Claim {
     /// `.OUT._temporary`
     pub(super) directory: PathBuf,
     /// None where other processes cannot reach the output, or while the claim is not taken.
-    pub(super) held: Option<Held>,
+    pub(super) held: Option<LockedDirectory>,
     /// Parents that were made for this output, outermost first.
     made: Vec<PathBuf>,
     is_taken: bool,
@@ -204,7 +204,7 @@ impl Claim {
         }
     }
 
-    fn win_with(&mut self, own: &mut Held, control: &Control, wait: bool) -> Result<()> {
+    fn win_with(&mut self, own: &mut LockedDirectory, control: &Control, wait: bool) -> Result<()> {
         let mut tries = 0;
         while tries < TRIES_MAX {
             tries += 1;
@@ -216,13 +216,13 @@ impl Claim {
                 // Some file systems have errors of their own for a name that is taken.
                 Err(e) if is_taken_name(&e) || exists(&*self.files, &self.directory.join(LOCK)).unwrap_or(false) => {
                     match self.other(own)? {
-                        Other::Gone => {}
+                        OtherJob::Gone => {}
                         other if wait => {
                             control.set_status(Some(other.status()));
                             self.clock.sleep_ms(WAIT_MS);
                             tries = 0;
                         }
-                        other => return Err(other.refuse(self)),
+                        other => return Err(other.refuse(&self.output, &self.directory)),
                     }
                 }
                 Err(e) => return Err(self.cannot_make(&e)),
@@ -234,7 +234,7 @@ impl Claim {
     }
 
     /// Makes a directory with a locked lock file under a name that no other job has.
-    fn prepare(&mut self) -> Result<Held> {
+    fn prepare(&mut self) -> Result<LockedDirectory> {
         for _ in 0..TRIES_MAX {
             let token = Holder::new_token();
             let mut path = self.directory.clone().into_os_string();
@@ -264,7 +264,7 @@ impl Claim {
     }
 
     /// Makes and locks the lock file; None if another job was faster.
-    fn lock_new(&self, directory: &Path, token: String) -> Result<Option<Held>> {
+    fn lock_new(&self, directory: &Path, token: String) -> Result<Option<LockedDirectory>> {
         let path = directory.join(LOCK);
         let failed =
             |doing: &str, e: &std::io::Error| Error::io(Code::Output, doing, e).at_path(path.to_string_lossy());
@@ -287,7 +287,7 @@ impl Claim {
         }
         let heartbeat = beats.then(|| Heartbeat::start(file.clone(), text, BEAT_MS)).transpose();
         let heartbeat = heartbeat.map_err(|e| failed("cannot start a thread", &e))?;
-        Ok(Some(Held { directory: directory.into(), file, holder, _heartbeat: heartbeat }))
+        Ok(Some(LockedDirectory { directory: directory.into(), file, holder, _heartbeat: heartbeat }))
     }
 
     /// Removes a directory that has a lock file and nothing else.

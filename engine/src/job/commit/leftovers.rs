@@ -16,8 +16,9 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use super::claim::{Claim, Held, LOCK, WAIT_MS, exists, remove_any};
+use super::claim::{Claim, LOCK, LockedDirectory, WAIT_MS, exists, remove_any};
 use super::holder::{BEAT_MS, Holder};
+use super::other_job::OtherJob;
 use crate::env::{LockScope, NamedFile};
 use yunti_base::{Code, Error, Result};
 
@@ -27,18 +28,9 @@ const BEATS_MISSED_MS: u64 = if cfg!(debug_assertions) { 3_000 } else { 300_000 
 /// Milliseconds without a change after which a directory without a lock or beats belongs to nobody: one day.
 const ABANDONED_MS: u64 = 24 * 3600 * 1000;
 
-/// Another job that has the claim.
-pub(super) enum Other {
-    /// It is gone, or changed: try again.
-    Gone,
-    Alive(Holder),
-    /// Alive or dead. The directory has not been changed for less than this many milliseconds.
-    Unknown(u64),
-}
-
 impl Claim {
     /// Finds out if the job that has the claim is alive, and removes what it left if it is dead.
-    pub(super) fn other(&self, own: &Held) -> Result<Other> {
+    pub(super) fn other(&self, own: &LockedDirectory) -> Result<OtherJob> {
         let path = self.directory.join(LOCK);
         let cannot = |e: std::io::Error| {
             Error::io(Code::Output, "cannot find out if another job is writing this output", &e)
@@ -53,23 +45,23 @@ impl Claim {
         let holder = Holder::read(file.clone(), &path)?;
         let lock = file.lock();
         match &lock {
-            Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(Other::Alive(holder)),
+            Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(OtherJob::Alive(holder)),
             Err(e) if e.kind() != ErrorKind::Unsupported => return Err(cannot(lock.unwrap_err())),
             _ => {}
         }
         let is_exact = lock.is_ok_and(|scope| is_exact(scope, &holder, &own.holder));
         if self.holder_at(&self.directory)?.as_ref() != Some(&holder) {
-            return Ok(Other::Gone);
+            return Ok(OtherJob::Gone);
         }
         if !is_exact && let Some(left_ms) = self.left_ms(&self.directory, &holder, own)? {
             return Ok(if holder.beats && left_ms > BEATS_MISSED_MS - 2 * BEAT_MS {
-                Other::Alive(holder)
+                OtherJob::Alive(holder)
             } else {
-                Other::Unknown(left_ms)
+                OtherJob::Unknown(left_ms)
             });
         }
         self.remove_dead(&holder, is_exact)?;
-        Ok(Other::Gone)
+        Ok(OtherJob::Gone)
     }
 
     /// Removes the claim of a dead job, and puts an older output back that it had moved away. If this job holds no lock that every
@@ -119,27 +111,27 @@ impl Claim {
     }
 
     /// The directory has no lock file: it is being removed at this moment, or somebody else made it.
-    fn without_lock(&self, own: &Held) -> Result<Other> {
+    fn without_lock(&self, own: &LockedDirectory) -> Result<OtherJob> {
         self.clock.sleep_ms(1);
-        let Ok(inside) = self.files.list(&self.directory) else { return Ok(Other::Gone) };
+        let Ok(inside) = self.files.list(&self.directory) else { return Ok(OtherJob::Gone) };
         if inside.is_empty() || inside.contains(&self.directory.join(LOCK)) {
-            return Ok(Other::Gone);
+            return Ok(OtherJob::Gone);
         }
         let nobody = Holder::default();
         if let Some(left_ms) = self.left_ms(&self.directory, &nobody, own)? {
-            return Ok(Other::Unknown(left_ms));
+            return Ok(OtherJob::Unknown(left_ms));
         }
         for path in inside {
             let _ = remove_any(&*self.files, &path);
         }
         let _ = self.files.remove_dir(&self.directory);
-        Ok(Other::Gone)
+        Ok(OtherJob::Gone)
     }
 
     /// For a lock that says nothing: milliseconds until the age of the directory says that its job is dead; None if it is. A job that
     /// beats is dead after `BEATS_MISSED_MS`, any other after a day without a change. Times are the file system's, so that clocks of
     /// machines may differ.
-    fn left_ms(&self, directory: &Path, holder: &Holder, own: &Held) -> Result<Option<u64>> {
+    fn left_ms(&self, directory: &Path, holder: &Holder, own: &LockedDirectory) -> Result<Option<u64>> {
         let path = own.directory.join(LOCK);
         // A write and a sync give this job's own file the time that the file system has now.
         let file = NamedFile::new(own.file.clone(), &path, Code::Output);
@@ -190,7 +182,7 @@ impl Claim {
         }
     }
 
-    fn remove_dead_private(&self, directory: &Path, own: &Held) {
+    fn remove_dead_private(&self, directory: &Path, own: &LockedDirectory) {
         let path = directory.join(LOCK);
         let file = match self.files.open_to_write(&path) {
             Ok(file) => file,
@@ -210,50 +202,6 @@ impl Claim {
         };
         if is_dead {
             self.remove_private(directory);
-        }
-    }
-}
-
-impl Other {
-    /// Returns the error of a job that does not wait.
-    pub fn refuse(&self, claim: &Claim) -> Error {
-        let (what, hint) = match self {
-            Other::Unknown(left_ms) => (
-                "another job is writing this output, or was killed: locks of this file system do not show which"
-                    .to_string(),
-                format!(
-                    "wait for up to {} s with --wait, name another output, or remove {} if no job is running",
-                    left_ms.div_ceil(1000),
-                    claim.directory.display()
-                ),
-            ),
-            _ => {
-                let name = self.name().map_or_else(String::new, |name| format!(" ({name})"));
-                let hint = "wait for it with --wait, or name another output";
-                (format!("another job{name} is writing this output"), hint.to_string())
-            }
-        };
-        Error::new(Code::Exists, what).at_path(claim.output().to_string_lossy()).hint(hint)
-    }
-
-    /// Returns the status of a job that waits.
-    pub fn status(&self) -> String {
-        match self {
-            Other::Unknown(left_ms) => {
-                let seconds = left_ms.div_ceil(1000);
-                format!("waiting for the job that writes this output, or was killed: {seconds} s left")
-            }
-            _ => {
-                let name = self.name().unwrap_or_else(|| "another job".into());
-                format!("waiting for {name} (same output)")
-            }
-        }
-    }
-
-    fn name(&self) -> Option<String> {
-        match self {
-            Other::Alive(holder) => holder.name(),
-            _ => None,
         }
     }
 }

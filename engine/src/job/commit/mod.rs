@@ -10,6 +10,7 @@
 mod claim;
 mod holder;
 mod leftovers;
+mod other_job;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,19 +18,19 @@ use std::sync::Arc;
 pub use self::claim::Claim;
 use self::claim::{exists, parent_of};
 
-use crate::env::{FewOpen, Files, NamedFile};
+use crate::env::{OpenFilePool, Files, NamedFile};
 use yunti_base::{Code, Error, Result};
 
 #[derive(Clone)]
-pub struct Place {
+pub struct OutputDirectory {
     files: Arc<dyn Files>,
     directory: PathBuf,
 }
 
-impl Place {
+impl OutputDirectory {
     /// A directory that somebody else makes appear or disappear.
-    pub fn new(files: Arc<dyn Files>, directory: PathBuf) -> Place {
-        Place { files, directory }
+    pub fn new(files: Arc<dyn Files>, directory: PathBuf) -> OutputDirectory {
+        OutputDirectory { files, directory }
     }
 
     pub fn create(&self, name: &str) -> Result<NamedFile> {
@@ -54,7 +55,7 @@ pub fn is_temporary(path: &Path) -> bool {
 }
 
 /// An output that is being written. Without a commit, dropping it removes the files.
-pub struct Pending {
+pub struct PendingOutput {
     files: Arc<dyn Files>,
     claim: Arc<Claim>,
     output: PathBuf,
@@ -67,11 +68,12 @@ pub struct Pending {
     done: bool,
 }
 
-impl Pending {
+impl PendingOutput {
     /// Begins to write the output of `claim`, through `files`. `overwrite`: the commit may replace an output.
-    pub fn begin(files: Arc<dyn Files>, claim: Arc<Claim>, overwrite: bool) -> Result<Pending> {
+    pub fn begin(files: Arc<dyn Files>, claim: Arc<Claim>, overwrite: bool) -> Result<PendingOutput> {
         let (output, temporary, older) = (claim.output().to_path_buf(), claim.fresh(), claim.older());
-        let pending = Pending { files, claim, output, temporary, older, dirs: Vec::new(), overwrite, done: false };
+        let pending =
+            PendingOutput { files, claim, output, temporary, older, dirs: Vec::new(), overwrite, done: false };
         pending.files.create_dir(&pending.temporary).map_err(|e| {
             Error::io(Code::Output, "cannot make the output directory", &e).at_path(pending.output.to_string_lossy())
         })?;
@@ -79,16 +81,16 @@ impl Pending {
     }
 
     pub fn create(&self, name: &str) -> Result<NamedFile> {
-        self.place().create(name)
+        self.directory().create(name)
     }
 
     /// Returns the directory in which tasks make files.
-    pub fn place(&self) -> Place {
-        Place { files: self.files.clone(), directory: self.temporary.clone() }
+    pub fn directory(&self) -> OutputDirectory {
+        OutputDirectory { files: self.files.clone(), directory: self.temporary.clone() }
     }
 
     /// A part of the output, which may be one of very many.
-    pub fn create_part(&self, name: &str, few: &Arc<FewOpen>) -> Result<NamedFile> {
+    pub fn create_part(&self, name: &str, few: &Arc<OpenFilePool>) -> Result<NamedFile> {
         let path = self.temporary.join(name);
         let file = few.create(&path);
         let file = file.map_err(|e| Error::io(Code::Output, "cannot create", &e).at_path(path.to_string_lossy()))?;
@@ -182,7 +184,7 @@ impl Pending {
     }
 }
 
-impl Drop for Pending {
+impl Drop for PendingOutput {
     fn drop(&mut self) {
         if !self.done {
             self.claim.remove(&self.temporary);

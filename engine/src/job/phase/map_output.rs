@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::running_job::RunningJob;
 use crate::collect::Store;
-use crate::collect::collector::Collected;
+use crate::collect::collector::CollectedRecords;
 use crate::collect::spill::Runs;
 use crate::fold::{FoldTable, HashRanges};
 use crate::reduce::fold_reduce::FoldInput;
@@ -13,7 +13,7 @@ use crate::run::{RunSettings, ScratchSpace};
 /// What the map phase left.
 pub struct MapOutput {
     pub store: Arc<Store>,
-    pub collected: Collected,
+    pub collected: CollectedRecords,
     pub tables: Vec<FoldTable>,
     pub scratch: Arc<ScratchSpace>,
     pub runs: Runs,

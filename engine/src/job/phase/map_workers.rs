@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::map_setup::{Readers, TASK_COUNTERS, count_read, make_mapper, read_setup};
 use super::running_job::RunningJob;
 use crate::collect::Store;
-use crate::collect::collector::Collected;
+use crate::collect::collector::CollectedRecords;
 use crate::collect::store::Layout;
 use crate::env::crew::Stop;
 use crate::fold::FoldTable;
@@ -47,7 +47,7 @@ pub struct MapWorkers<'m, 'a, 'r> {
     pub write_table: &'m WriteTable<'m>,
     /// The next split to be taken.
     pub next: AtomicUsize,
-    pub collected: Mutex<Vec<Collected>>,
+    pub collected: Mutex<Vec<CollectedRecords>>,
     pub tables: Mutex<Vec<FoldTable>>,
 }
 
@@ -69,7 +69,7 @@ impl<'m, 'a> MapWorkers<'m, 'a, '_> {
         }
     }
 
-    pub fn into_results(self) -> (Vec<Collected>, Vec<FoldTable>) {
+    pub fn into_results(self) -> (Vec<CollectedRecords>, Vec<FoldTable>) {
         let collected = self.collected.into_inner().unwrap_or_else(|e| e.into_inner());
         (collected, self.tables.into_inner().unwrap_or_else(|e| e.into_inner()))
     }

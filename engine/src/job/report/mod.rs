@@ -2,12 +2,12 @@
 
 pub mod advice;
 pub mod bottleneck;
-pub mod fill;
+pub mod build;
 pub mod limits;
 pub mod memory_trace;
 pub mod meter;
-pub mod observed;
 pub mod partitions;
+pub mod workload_stats;
 
 use std::collections::BTreeMap;
 

@@ -103,7 +103,7 @@ pub fn read_job_file(file: &NamedFile, path: &Path) -> Result<JobFile> {
 
 /// Reads the text of a job file. Errors are `Usage` and name `path` and the line.
 pub fn parse_job_file(text: &str, path: &Path) -> Result<JobFile> {
-    let place = Place { text, path };
+    let place = JobFileText { text, path };
     let table = DeTable::parse(text)
         .map_err(|e| place.error(e.span().map_or(0, |s| s.start), e.message(), "see docs/formats/job-toml.md"))?;
     let table = table.get_ref();
@@ -138,7 +138,11 @@ pub fn parse_job_file(text: &str, path: &Path) -> Result<JobFile> {
 }
 
 /// The tables of an array of them, as in `[[then]]`.
-fn tables<'v, 'a>(name: &str, value: &'v Spanned<DeValue<'a>>, place: &Place<'_>) -> Result<Vec<&'v DeTable<'a>>> {
+fn tables<'v, 'a>(
+    name: &str,
+    value: &'v Spanned<DeValue<'a>>,
+    place: &JobFileText<'_>,
+) -> Result<Vec<&'v DeTable<'a>>> {
     let tables = value.get_ref().as_array().and_then(|all| all.iter().map(|v| v.get_ref().as_table()).collect());
     tables.ok_or_else(|| {
         let hint = format!("write [[{name}]] before each");
@@ -147,7 +151,7 @@ fn tables<'v, 'a>(name: &str, value: &'v Spanned<DeValue<'a>>, place: &Place<'_>
 }
 
 /// A table with some of the keys of a job file.
-fn part_of_job(name: &str, keys: &[&str], table: &DeTable<'_>, place: &Place<'_>) -> Result<JobFile> {
+fn part_of_job(name: &str, keys: &[&str], table: &DeTable<'_>, place: &JobFileText<'_>) -> Result<JobFile> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
     let mut file = JobFile::default();
@@ -167,7 +171,7 @@ fn part_of_job(name: &str, keys: &[&str], table: &DeTable<'_>, place: &Place<'_>
 }
 
 /// The tables `[[then]]`: the jobs behind the first, each fed by the one before.
-fn jobs_behind(value: &Spanned<DeValue<'_>>, place: &Place<'_>) -> Result<Vec<JobSpec>> {
+fn jobs_behind(value: &Spanned<DeValue<'_>>, place: &JobFileText<'_>) -> Result<Vec<JobSpec>> {
     let job = |table: &&DeTable<'_>| {
         let file = part_of_job("then", THEN_KEYS, table, place)?;
         let mut spec = file.ready_job().unwrap_or_default();
@@ -178,7 +182,7 @@ fn jobs_behind(value: &Spanned<DeValue<'_>>, place: &Place<'_>) -> Result<Vec<Jo
 }
 
 /// The tables `[[source]]`.
-fn sources(value: &Spanned<DeValue<'_>>, place: &Place<'_>) -> Result<Vec<SourceSpec>> {
+fn sources(value: &Spanned<DeValue<'_>>, place: &JobFileText<'_>) -> Result<Vec<SourceSpec>> {
     let source = |table: &&DeTable<'_>| {
         let mut spec = JobSpec::default();
         part_of_job("source", SOURCE_KEYS, table, place)?.change.apply(&mut spec)?;
@@ -188,12 +192,12 @@ fn sources(value: &Spanned<DeValue<'_>>, place: &Place<'_>) -> Result<Vec<Source
     tables("source", value, place)?.iter().map(source).collect()
 }
 
-struct Place<'a> {
+struct JobFileText<'a> {
     text: &'a str,
     path: &'a Path,
 }
 
-impl Place<'_> {
+impl JobFileText<'_> {
     fn error(&self, at: usize, what: &str, hint: &str) -> Error {
         let line = 1 + self.text.as_bytes().iter().take(at).filter(|&&b| b == b'\n').count();
         Error::new(Code::Usage, format!("line {line}: {what}")).at_path(self.path.to_string_lossy()).hint(hint)

@@ -10,11 +10,11 @@ use yunti_base::Result;
 /// Bytes that are compressed at a time.
 pub const STEP_BYTES: usize = 256 << 10;
 
-pub struct Compressing {
+pub struct CompressorPool {
     compression: Compression,
     idle: Mutex<Vec<Member>>,
     /// What a file without a record consists of: no reader takes a file of zero bytes for a compressed one.
-    of_nothing: Vec<u8>,
+    empty_file: Vec<u8>,
 }
 
 /// What becomes of a worker's bytes.
@@ -24,13 +24,13 @@ pub struct Member {
     pub packed: Vec<u8>,
 }
 
-impl Compressing {
-    pub fn new(compression: Compression) -> Result<Compressing> {
-        Ok(Compressing { compression, idle: Mutex::default(), of_nothing: compression.of_nothing()? })
+impl CompressorPool {
+    pub fn new(compression: Compression) -> Result<CompressorPool> {
+        Ok(CompressorPool { compression, idle: Mutex::default(), empty_file: compression.of_nothing()? })
     }
 
-    pub fn of_nothing(&self) -> &[u8] {
-        &self.of_nothing
+    pub fn empty_file(&self) -> &[u8] {
+        &self.empty_file
     }
 
     pub fn begin(&self) -> Result<Member> {

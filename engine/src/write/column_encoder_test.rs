@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::env::random::Random;
-use crate::format::columns::{BadRecords, Built};
+use crate::format::columns::{BadRecords, RecordBuilder};
 use crate::format::csv::{CsvParser, CsvShape};
 use crate::format::json::{JsonParser, JsonShape};
 
@@ -13,9 +13,9 @@ fn columns(key: &[&str], value: &[&str]) -> Columns {
     Columns { key: names(key), value: names(value) }
 }
 
-fn encode(columned: &Columned, key: &[u8], value: &[u8]) -> String {
+fn encode(columned: &ColumnEncoder, key: &[u8], value: &[u8]) -> String {
     let mut out = columned.head().to_vec();
-    columned.encode(key, value, &mut Places::default(), &mut out).unwrap();
+    columned.encode(key, value, &mut CellPlaces::default(), &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
@@ -23,7 +23,7 @@ fn encode(columned: &Columned, key: &[u8], value: &[u8]) -> String {
 fn cells_are_quoted_where_they_must() {
     let check = |types, names: &Columns, separator, key: &[u8], value: &[u8], expect: &str| {
         let header = !names.key.is_empty() || !names.value.is_empty();
-        assert_eq!(encode(&Columned::csv(types, names, separator, header).unwrap(), key, value), expect);
+        assert_eq!(encode(&ColumnEncoder::csv(types, names, separator, header).unwrap(), key, value), expect);
     };
     let none = columns(&[], &[]);
     check(TEXT, &none, b',', b"a", b"b", "a,b\n");
@@ -42,7 +42,7 @@ fn cells_are_quoted_where_they_must() {
 #[test]
 fn objects_have_members_of_their_types() {
     let check = |types, names: &Columns, key: &[u8], value: &[u8], expect: &str| {
-        assert_eq!(encode(&Columned::json(types, names).unwrap(), key, value), expect);
+        assert_eq!(encode(&ColumnEncoder::json(types, names).unwrap(), key, value), expect);
     };
     let pair = columns(&["k"], &["v"]);
     check((Type::Bytes, Type::I64), &pair, b"the", &7i64.to_le_bytes(), "{\"k\":\"the\",\"v\":7}\n");
@@ -73,7 +73,9 @@ fn objects_have_members_of_their_types() {
 #[test]
 fn what_does_not_fit_is_told() {
     let usage = |types, names: &Columns, expect: &str| {
-        for error in [Columned::json(types, names).unwrap_err(), Columned::csv(types, names, b',', true).unwrap_err()] {
+        for error in
+            [ColumnEncoder::json(types, names).unwrap_err(), ColumnEncoder::csv(types, names, b',', true).unwrap_err()]
+        {
             assert!(error.code() == Code::Usage && error.to_string().starts_with(expect), "{error}");
         }
     };
@@ -81,12 +83,12 @@ fn what_does_not_fit_is_told() {
     usage((Type::Bytes, Type::None), &columns(&["a"], &["b"]), "the job has no value to be written as columns");
     usage(TEXT, &columns(&["a", "b"], &["a"]), "the output has two columns 'a'");
     for names in [columns(&["a"], &["a.b"]), columns(&["a.b", "a"], &[])] {
-        let error = Columned::json(TEXT, &names).unwrap_err();
+        let error = ColumnEncoder::json(TEXT, &names).unwrap_err();
         assert!(error.to_string().starts_with("the column 'a' of the output cannot be an object too"), "{error}");
     }
-    let csv = Columned::csv(TEXT, &columns(&["k"], &["a", "b"]), b',', true).unwrap();
+    let csv = ColumnEncoder::csv(TEXT, &columns(&["k"], &["a", "b"]), b',', true).unwrap();
     for (value, n) in [(&b"1"[..], 1), (b"1\t2\t3", 3)] {
-        let error = csv.encode(b"k", value, &mut Places::default(), &mut Vec::new()).unwrap_err();
+        let error = csv.encode(b"k", value, &mut CellPlaces::default(), &mut Vec::new()).unwrap_err();
         assert_eq!(error.what(), format!("a value of {n} columns was emitted, where 2 are named"));
     }
 }
@@ -100,7 +102,7 @@ fn what_was_read_is_read_again() {
         let names: Vec<String> = (0..1 + random.below(5)).map(|n| format!("c,{n}.\"{}", n % 2)).collect();
         let keys = random.below(names.len() as u64 + 1) as usize;
         let names = Columns { key: names[..keys].to_vec(), value: names[keys..].to_vec() };
-        let mut built = Built::new(None);
+        let mut built = RecordBuilder::new(None);
         for _ in 0..20 {
             let mut cells = |n: usize| -> Vec<String> {
                 (0..n).map(|_| (0..random.below(4)).map(|_| pieces[random.below(14) as usize]).collect()).collect()
@@ -111,23 +113,23 @@ fn what_was_read_is_read_again() {
         built.seal();
         let records = records(&built);
         let separator = b",;\t|"[round % 4];
-        let csv = Columned::csv(TEXT, &names, separator, true).unwrap();
-        let json = Columned::json(TEXT, &names).unwrap();
+        let csv = ColumnEncoder::csv(TEXT, &names, separator, true).unwrap();
+        let json = ColumnEncoder::json(TEXT, &names).unwrap();
         let (mut as_csv, mut as_json) = (csv.head().to_vec(), Vec::new());
-        let mut places = Places::default();
+        let mut places = CellPlaces::default();
         for (key, value) in &records {
             csv.encode(key, value, &mut places, &mut as_csv).unwrap();
             json.encode(key, value, &mut places, &mut as_json).unwrap();
         }
         let shape = CsvShape { separator, header: true, columns: names.clone(), bad: BadRecords::Fail };
-        let mut again = Built::new(None);
+        let mut again = RecordBuilder::new(None);
         let mut parser = CsvParser::new(shape);
         parser.begin();
         parser.parse(&as_csv, 0, true, usize::MAX, &mut again).unwrap();
         // With columns of the key alone our reader makes a value of all others, of which there are none.
         assert_eq!(self::records(&again), records, "{}", String::from_utf8_lossy(&as_csv));
 
-        let mut again = Built::new(None);
+        let mut again = RecordBuilder::new(None);
         let mut parser = JsonParser::new(JsonShape { columns: names.clone(), bad: BadRecords::Fail });
         for line in as_json.split_inclusive(|&b| b == b'\n') {
             parser.parse(&line[..line.len() - 1], 0, &mut again).unwrap();
@@ -140,7 +142,7 @@ fn what_was_read_is_read_again() {
     }
 }
 
-fn records(built: &Built) -> Vec<(Vec<u8>, Vec<u8>)> {
+fn records(built: &RecordBuilder) -> Vec<(Vec<u8>, Vec<u8>)> {
     let slice = |o: u32, l: u32| built.data()[o as usize..][..l as usize].to_vec();
     (0..built.records())
         .map(|i| {

@@ -9,13 +9,13 @@
 //! A key or a value that is one column is taken as its bytes are; of several, each stands between tabs, with `\t \n \r \\` for those
 //! bytes within it (`format/columns.rs`). Limitation: a record is encoded in memory, whole, however long it is.
 
-use super::encoder::put;
+use super::value_text::put;
 use crate::format::columns::Columns;
 use crate::operator::Type;
 use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Debug)]
-pub struct Columned {
+pub struct ColumnEncoder {
     key: Side,
     value: Side,
     form: Form,
@@ -45,7 +45,7 @@ enum Form {
 
 /// Where columns stand in a key or a value; used again for each record.
 #[derive(Default)]
-pub struct Places {
+pub struct CellPlaces {
     cells: Vec<(usize, usize)>,
     /// Those of the key.
     keys: usize,
@@ -54,9 +54,9 @@ pub struct Places {
     value_escaped: bool,
 }
 
-impl Columned {
+impl ColumnEncoder {
     /// Without names there are as many columns as the record has. `header`: their names begin each part.
-    pub fn csv(types: (Type, Type), names: &Columns, separator: u8, header: bool) -> Result<Columned> {
+    pub fn csv(types: (Type, Type), names: &Columns, separator: u8, header: bool) -> Result<ColumnEncoder> {
         let mut head = Vec::new();
         if header {
             distinct(names)?;
@@ -73,7 +73,7 @@ impl Columned {
         }
         let named = !names.key.is_empty() || !names.value.is_empty();
         let columns = |names: &[String]| named.then_some(names.len());
-        Ok(Columned {
+        Ok(ColumnEncoder {
             key: Side::new("key", types.0, columns(&names.key))?,
             value: Side::new("value", types.1, columns(&names.value))?,
             form: Form::Csv { separator, head },
@@ -81,7 +81,7 @@ impl Columned {
     }
 
     /// `a.b` is the member `b` of the object `a`.
-    pub fn json(types: (Type, Type), names: &Columns) -> Result<Columned> {
+    pub fn json(types: (Type, Type), names: &Columns) -> Result<ColumnEncoder> {
         distinct(names)?;
         let mut root = Vec::new();
         for (column, name) in names.key.iter().chain(&names.value).enumerate() {
@@ -90,7 +90,7 @@ impl Columned {
         let (mut pieces, mut literal) = (Vec::new(), Vec::new());
         object(&root, &mut literal, &mut pieces);
         literal.push(b'\n');
-        Ok(Columned {
+        Ok(ColumnEncoder {
             key: Side::new("key", types.0, Some(names.key.len()))?,
             value: Side::new("value", types.1, Some(names.value.len()))?,
             form: Form::Json { pieces, end: literal },
@@ -106,7 +106,7 @@ impl Columned {
     }
 
     /// Appends the record; `UserCode` where it has another number of columns than are named.
-    pub fn encode(&self, key: &[u8], value: &[u8], places: &mut Places, out: &mut Vec<u8>) -> Result<()> {
+    pub fn encode(&self, key: &[u8], value: &[u8], places: &mut CellPlaces, out: &mut Vec<u8>) -> Result<()> {
         places.cells.clear();
         places.key_escaped = self.key.find(key, &mut places.cells)?;
         places.keys = places.cells.len();
@@ -331,5 +331,5 @@ fn put_string(bytes: &[u8], escaped: bool, out: &mut Vec<u8>) {
 }
 
 #[cfg(test)]
-#[path = "columned_test.rs"]
+#[path = "column_encoder_test.rs"]
 mod tests;

@@ -58,13 +58,13 @@ impl GroupMeter {
 
 /// Of a job, so far.
 #[derive(Debug, Default)]
-pub struct Observed {
+pub struct WorkloadStats {
     sizes: GroupMeter,
     groups: GroupUse,
     pub largest_record: Option<LargeRecord>,
 }
 
-impl Observed {
+impl WorkloadStats {
     /// Of a reduce task that is done. `key`: what is shown of the largest group's.
     pub fn add_groups(
         &mut self,
@@ -126,11 +126,11 @@ mod tests {
         assert_eq!((grouper.groups, grouper.largest_records()), (102, 5000));
         assert_eq!(grouper.largest_key(), 100u32.to_be_bytes());
 
-        let mut observed = Observed::default();
-        assert_eq!(observed.groups(), None);
-        observed.add_groups(&meter, grouper.largest_records(), 3, || Some("key".into()));
-        observed.add_groups(&GroupMeter::default(), 4999, 4, || None);
-        let groups = observed.groups().unwrap();
+        let mut stats = WorkloadStats::default();
+        assert_eq!(stats.groups(), None);
+        stats.add_groups(&meter, grouper.largest_records(), 3, || Some("key".into()));
+        stats.add_groups(&GroupMeter::default(), 4999, 4, || None);
+        let groups = stats.groups().unwrap();
         assert_eq!((groups.largest_records, groups.largest_partition), (5000, 3));
         assert_eq!(groups.largest_key.as_deref(), Some("key"));
         assert_eq!(groups.sizes.iter().map(|s| s.records).sum::<u64>(), 5101);
@@ -142,10 +142,10 @@ mod tests {
 
     #[test]
     fn the_largest_record_stays() {
-        let mut observed = Observed::default();
+        let mut stats = WorkloadStats::default();
         for bytes_least in [10, 30, 20] {
-            observed.add_record(LargeRecord { bytes_least, ..LargeRecord::default() });
+            stats.add_record(LargeRecord { bytes_least, ..LargeRecord::default() });
         }
-        assert_eq!(observed.largest_record.unwrap().bytes_least, 30);
+        assert_eq!(stats.largest_record.unwrap().bytes_least, 30);
     }
 }

@@ -8,29 +8,29 @@ use super::bottleneck::{self, ResourceTimes};
 use super::limits::{self, Limits};
 use super::{FileUse, Input, JobInfo, Memory, REPORT_FORMAT, Report, Stage, Waits, WholeFile, advice};
 use crate::env::metered::Place;
-use crate::env::{Env, Metered, Waiting};
+use crate::env::{Env, MeteredFiles, MeteredThreads};
 use crate::job::machine;
-use crate::job::phase::mapping::TASK_COUNTERS;
-use crate::job::phase::running::Running;
+use crate::job::phase::map_setup::TASK_COUNTERS;
+use crate::job::phase::running_job::RunningJob;
 use crate::job::plan::Plan;
 use crate::job::spec::{JobSpec, Mode, OutputFormat, OutputTarget, Partitioning};
 
 /// What the process had used when the job began, and what notes what the job uses: its files and its threads.
-pub struct Watch {
+pub struct ResourceWatch {
     env: Env,
-    files: Arc<Metered>,
-    threads: Arc<Waiting>,
+    files: Arc<MeteredFiles>,
+    threads: Arc<MeteredThreads>,
     unix_ms: u64,
     cpu_ns: u64,
     disk: (u64, u64),
     quota: Option<machine::CpuQuota>,
 }
 
-impl Watch {
-    pub fn begin(env: &Env) -> Watch {
-        let files = Arc::new(Metered::new(env.files.clone(), env.clock.clone()));
-        let threads = Arc::new(Waiting::new(env.threads.clone()));
-        Watch {
+impl ResourceWatch {
+    pub fn begin(env: &Env) -> ResourceWatch {
+        let files = Arc::new(MeteredFiles::new(env.files.clone(), env.clock.clone()));
+        let threads = Arc::new(MeteredThreads::new(env.threads.clone()));
+        ResourceWatch {
             env: Env { files: files.clone(), threads: threads.clone(), ..env.clone() },
             files,
             threads,
@@ -51,7 +51,7 @@ impl Watch {
         let quota = machine::cpu_quota();
         let of = |of: fn(machine::CpuQuota) -> u64| quota.map_or(0, of).saturating_sub(self.quota.map_or(0, of));
         Waits {
-            processor_ms: self.threads.waited_ns() as f64 / 1e6,
+            processor_ms: self.threads.run_delay_ns() as f64 / 1e6,
             quota_processors: quota.map(|q| q.processors),
             quota_periods: of(|q| q.periods),
             throttled_periods: of(|q| q.throttled),
@@ -61,7 +61,7 @@ impl Watch {
     }
 }
 
-pub fn make(running: &Running<'_>, before: &Watch, output_bytes: u64) -> Report {
+pub fn build_report(running: &RunningJob<'_>, before: &ResourceWatch, output_bytes: u64) -> Report {
     let spec = running.spec;
     let cpu_ns = running.env.clock.cpu_ns();
     let wall_ms = (running.env.clock.now_ns() - running.meter.start_ns()) as f64 / 1e6;
@@ -74,8 +74,8 @@ pub fn make(running: &Running<'_>, before: &Watch, output_bytes: u64) -> Report 
     }
     let input_records = counters.get(TASK_COUNTERS).and_then(|g| g.get("MAP_INPUT_RECORDS")).copied().unwrap_or(0);
     let (groups, largest_record) = {
-        let observed = running.observed();
-        (observed.groups(), observed.largest_record.clone())
+        let workload_stats = running.workload_stats();
+        (workload_stats.groups(), workload_stats.largest_record.clone())
     };
     let mut report = Report {
         format: REPORT_FORMAT.into(),
@@ -127,8 +127,8 @@ pub fn make(running: &Running<'_>, before: &Watch, output_bytes: u64) -> Report 
         counters,
         ..Report::default()
     };
-    encoded(&mut report.stages, running.totals.encode_ns.load(Ordering::Relaxed) as f64 / 1e6, output_bytes);
-    written(&mut report.stages, running.totals.bytes.load(Ordering::Relaxed));
+    add_encode_stage(&mut report.stages, running.totals.encode_ns.load(Ordering::Relaxed) as f64 / 1e6, output_bytes);
+    set_write_bytes(&mut report.stages, running.totals.bytes.load(Ordering::Relaxed));
     let limits = measured_limits(running);
     if let Some(limits) = &limits {
         for stage in &mut report.stages {
@@ -151,8 +151,8 @@ pub fn make(running: &Running<'_>, before: &Watch, output_bytes: u64) -> Report 
     report
 }
 
-/// Compressing the output, and a class that writes it, as a stage of its own: it was measured within the one that had the records.
-fn encoded(stages: &mut Vec<Stage>, ms: f64, output_bytes: u64) {
+/// CompressorPool the output, and a class that writes it, as a stage of its own: it was measured within the one that had the records.
+fn add_encode_stage(stages: &mut Vec<Stage>, ms: f64, output_bytes: u64) {
     if ms <= 0.0 {
         return;
     }
@@ -178,7 +178,7 @@ fn encoded(stages: &mut Vec<Stage>, ms: f64, output_bytes: u64) {
 }
 
 /// What the files took, and what room is left where the job wrote.
-fn files(running: &Running<'_>, watch: &Watch) -> Vec<FileUse> {
+fn files(running: &RunningJob<'_>, watch: &ResourceWatch) -> Vec<FileUse> {
     let output = match &running.spec.output {
         OutputTarget::Directory(path) => Some(path.clone()),
         _ => None,
@@ -233,7 +233,7 @@ fn output_by(spec: &JobSpec) -> Option<String> {
 }
 
 /// Where workers merge tables nobody knows what a record took, but the output does.
-fn written(stages: &mut [Stage], output_bytes: u64) {
+fn set_write_bytes(stages: &mut [Stage], output_bytes: u64) {
     if let Some(write) = stages.iter_mut().find(|s| s.name == "write" && s.bytes == 0 && s.busy_ms > 0.0) {
         write.bytes = output_bytes;
         write.mb_per_s = output_bytes as f64 / 1e3 / write.busy_ms;
@@ -284,7 +284,7 @@ fn input(plan: &Plan) -> Input {
 }
 
 /// What `yunti machine limits` measured on this machine, if it ran.
-fn measured_limits(running: &Running<'_>) -> Option<Limits> {
+fn measured_limits(running: &RunningJob<'_>) -> Option<Limits> {
     let path = running.env.cache_dir.as_ref()?.join(limits::FILE_NAME);
     Limits::load(&*running.env.files, &path)
 }

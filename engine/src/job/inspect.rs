@@ -17,26 +17,26 @@ const MEMORY_BYTES: u64 = 512 << 20;
 const PARTS: u64 = 3;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Look {
+pub struct Inspection {
     /// As stored.
     pub bytes: u64,
     pub codec: Option<&'static str>,
     /// Whether several workers could read it at a time.
     pub divisible: bool,
-    pub records: Vec<LookRecord>,
+    pub records: Vec<InspectedRecord>,
     /// What there is in all, where it was read to its end.
-    pub counted: Option<Counted>,
+    pub counted: Option<RecordCount>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LookRecord {
+pub struct InspectedRecord {
     /// Empty where a record has none.
     pub key: Vec<u8>,
     pub value: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counted {
+pub struct RecordCount {
     pub records: u64,
     /// Decompressed.
     pub bytes: u64,
@@ -45,7 +45,14 @@ pub struct Counted {
 /// The first `n` records of `path`. `to_end` reads all of it, which is how damage is found wherever it is.
 ///
 /// Errors: `Input` for what cannot be read, `Corrupt` for what is damaged as far as it was read.
-pub fn look(path: &str, format: &InputFormat, n: usize, to_end: bool, env: &Env, cancel: &Cancel) -> Result<Look> {
+pub fn inspect(
+    path: &str,
+    format: &InputFormat,
+    n: usize,
+    to_end: bool,
+    env: &Env,
+    cancel: &Cancel,
+) -> Result<Inspection> {
     let plan = |split_bytes: u64| {
         let spec = JobSpec {
             inputs: vec![path.into()],
@@ -60,7 +67,7 @@ pub fn look(path: &str, format: &InputFormat, n: usize, to_end: bool, env: &Env,
     let bytes = whole.input_bytes;
     let divisible = bytes >= PARTS && plan(bytes / PARTS)?.splits.len() > 1;
     let codec = whole.files.first().and_then(|f| f.codec).map(|c| c.name());
-    let mut found = Look { bytes, codec, divisible, ..Look::default() };
+    let mut found = Inspection { bytes, codec, divisible, ..Inspection::default() };
     let setup = ReadSetup {
         files: env.files.clone(),
         budget: Budget::new(MEMORY_BYTES),
@@ -68,11 +75,11 @@ pub fn look(path: &str, format: &InputFormat, n: usize, to_end: bool, env: &Env,
         format: whole.sources[0].format.clone(),
         spans: false,
         read_bytes: READ_BYTES,
-        ahead: None,
+        read_ahead: None,
         reader: None,
     };
     let mut reader = SplitReader::new(setup)?;
-    let mut counted = Counted { records: 0, bytes: 0 };
+    let mut counted = RecordCount { records: 0, bytes: 0 };
     for split in &whole.splits {
         reader.begin(split);
         while to_end || found.records.len() < n {
@@ -80,7 +87,7 @@ pub fn look(path: &str, format: &InputFormat, n: usize, to_end: bool, env: &Env,
             let Some(batch) = reader.next_batch()? else { break };
             for i in 0..batch.len().min(n - found.records.len()) {
                 let (key, value) = batch.record(i);
-                found.records.push(LookRecord { key: key.to_vec(), value: value.to_vec() });
+                found.records.push(InspectedRecord { key: key.to_vec(), value: value.to_vec() });
             }
             counted.records += batch.len() as u64;
             counted.bytes += batch.data().len() as u64;

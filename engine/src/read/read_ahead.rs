@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
-use super::source::Decoded;
+use super::decoded_file::DecodedFile;
 use crate::env::Clock;
 use crate::env::crew::Stop;
 use crate::memory::Budget;
@@ -31,28 +31,28 @@ const WAIT: Duration = Duration::from_millis(20);
 
 /// Where those who map and those who help meet.
 #[derive(Default)]
-pub struct Ahead {
-    meeting: Mutex<Meeting>,
+pub struct ReadAhead {
+    queue: Mutex<HelperQueue>,
     changed: Condvar,
     /// Helpers that wait; asked without the lock.
     idle: AtomicUsize,
 }
 
 #[derive(Default)]
-struct Meeting {
+struct HelperQueue {
     /// Workers that map now; none before the first.
     mapping: Option<usize>,
-    offered: VecDeque<(Box<Decoded>, Arc<Pipe>)>,
+    offered: VecDeque<(Box<DecodedFile>, Arc<Pipe>)>,
 }
 
 /// Full buffers one way, empty ones the other.
 struct Pipe {
-    state: Mutex<Flow>,
+    state: Mutex<PipeState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Flow {
+struct PipeState {
     /// Buffers with as many bytes as are good.
     full: VecDeque<(Vec<u8>, usize)>,
     empty: Vec<Vec<u8>>,
@@ -63,20 +63,20 @@ struct Flow {
 }
 
 /// Says that a worker maps, until it is dropped.
-pub struct Mapping<'a>(&'a Ahead);
+pub struct MapGuard<'a>(&'a ReadAhead);
 
-impl Drop for Mapping<'_> {
+impl Drop for MapGuard<'_> {
     fn drop(&mut self) {
-        let mut meeting = self.0.lock();
-        meeting.mapping = meeting.mapping.map(|n| n - 1);
-        drop(meeting);
+        let mut queue = self.0.lock();
+        queue.mapping = queue.mapping.map(|n| n - 1);
+        drop(queue);
         self.0.changed.notify_all();
     }
 }
 
-impl Ahead {
-    fn lock(&self) -> MutexGuard<'_, Meeting> {
-        self.meeting.lock().unwrap_or_else(|e| e.into_inner())
+impl ReadAhead {
+    fn lock(&self) -> MutexGuard<'_, HelperQueue> {
+        self.queue.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     /// Whether somebody waits for a source, as far as can be seen without asking.
@@ -84,58 +84,63 @@ impl Ahead {
         self.idle.load(Ordering::Relaxed) > 0
     }
 
-    pub fn mapping(&self) -> Mapping<'_> {
-        let mut meeting = self.lock();
-        meeting.mapping = Some(meeting.mapping.unwrap_or(0) + 1);
-        Mapping(self)
+    pub fn begin_map(&self) -> MapGuard<'_> {
+        let mut queue = self.lock();
+        queue.mapping = Some(queue.mapping.unwrap_or(0) + 1);
+        MapGuard(self)
     }
 
     /// Helps until nobody maps. `served` is told when each source was begun, when it was left, and the time that reading it took.
     pub fn help(&self, stop: Stop<'_>, cancel: &Cancel, clock: &dyn Clock, mut served: impl FnMut(u64, u64, u64)) {
-        let mut meeting = self.lock();
-        while meeting.mapping != Some(0) && !stop() && !cancel.is_set() {
-            if let Some((mut source, pipe)) = meeting.offered.pop_front() {
-                drop(meeting);
+        let mut queue = self.lock();
+        while queue.mapping != Some(0) && !stop() && !cancel.is_set() {
+            if let Some((mut source, pipe)) = queue.offered.pop_front() {
+                drop(queue);
                 let start = clock.now_ns();
                 let read_ns = pipe.fill(&mut source, cancel, clock);
                 served(start, clock.now_ns(), read_ns);
-                meeting = self.lock();
+                queue = self.lock();
                 continue;
             }
             self.idle.fetch_add(1, Ordering::Relaxed);
-            meeting = self.changed.wait_timeout(meeting, WAIT).unwrap_or_else(|e| e.into_inner()).0;
+            queue = self.changed.wait_timeout(queue, WAIT).unwrap_or_else(|e| e.into_inner()).0;
             self.idle.fetch_sub(1, Ordering::Relaxed);
         }
         // Nobody is left waiting for a helper that goes.
-        for (_, pipe) in meeting.offered.drain(..) {
+        for (_, pipe) in queue.offered.drain(..) {
             pipe.end(Err(Error::new(Code::Cancelled, "another task failed")));
         }
     }
 
     /// Hands a source over if somebody waits for one; else gives it back.
-    pub fn offer(&self, source: Box<Decoded>, budget: &Arc<Budget>) -> std::result::Result<AheadSource, Box<Decoded>> {
-        let mut meeting = self.lock();
+    pub fn offer(
+        &self,
+        source: Box<DecodedFile>,
+        budget: &Arc<Budget>,
+    ) -> std::result::Result<ReadAheadSource, Box<DecodedFile>> {
+        let mut queue = self.lock();
         // Those who wait, and have not been offered anything since.
-        if meeting.offered.len() >= self.idle.load(Ordering::Relaxed) {
+        if queue.offered.len() >= self.idle.load(Ordering::Relaxed) {
             return Err(source);
         }
         let Some(grant) = budget.try_grant((BUFFERS * BUFFER_BYTES) as u64) else { return Err(source) };
         let empty = (0..BUFFERS).map(|_| vec![0; BUFFER_BYTES]).collect();
-        let pipe = Arc::new(Pipe { state: Mutex::new(Flow { empty, ..Flow::default() }), changed: Condvar::new() });
+        let pipe =
+            Arc::new(Pipe { state: Mutex::new(PipeState { empty, ..PipeState::default() }), changed: Condvar::new() });
         let path = source.path().to_string();
-        meeting.offered.push_back((source, pipe.clone()));
-        drop(meeting);
+        queue.offered.push_back((source, pipe.clone()));
+        drop(queue);
         self.changed.notify_one();
-        Ok(AheadSource { pipe, path, buffer: Vec::new(), from: 0, to: 0, _grant: grant })
+        Ok(ReadAheadSource { pipe, path, buffer: Vec::new(), from: 0, to: 0, _grant: grant })
     }
 }
 
 impl Pipe {
-    fn lock(&self) -> MutexGuard<'_, Flow> {
+    fn lock(&self) -> MutexGuard<'_, PipeState> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
-    fn wait<'a>(&self, flow: MutexGuard<'a, Flow>) -> MutexGuard<'a, Flow> {
+    fn wait<'a>(&self, flow: MutexGuard<'a, PipeState>) -> MutexGuard<'a, PipeState> {
         self.changed.wait_timeout(flow, WAIT).unwrap_or_else(|e| e.into_inner()).0
     }
 
@@ -145,7 +150,7 @@ impl Pipe {
     }
 
     /// Reads a source to its end, or until nobody reads; how long the reading took.
-    fn fill(&self, source: &mut Decoded, cancel: &Cancel, clock: &dyn Clock) -> u64 {
+    fn fill(&self, source: &mut DecodedFile, cancel: &Cancel, clock: &dyn Clock) -> u64 {
         /// The other side waits for an end: it gets one whatever happens here.
         struct Ending<'a>(&'a Pipe, Option<Result<()>>);
         impl Drop for Ending<'_> {
@@ -187,7 +192,7 @@ impl Pipe {
 }
 
 /// What somebody else reads.
-pub struct AheadSource {
+pub struct ReadAheadSource {
     pipe: Arc<Pipe>,
     path: String,
     /// [from, to) is not taken yet.
@@ -197,7 +202,7 @@ pub struct AheadSource {
     _grant: Grant,
 }
 
-impl AheadSource {
+impl ReadAheadSource {
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -239,7 +244,7 @@ impl AheadSource {
     }
 }
 
-impl Drop for AheadSource {
+impl Drop for ReadAheadSource {
     fn drop(&mut self) {
         self.pipe.lock().left = true;
         self.pipe.changed.notify_all();
@@ -258,7 +263,7 @@ mod tests {
     use crate::memory::Buffer;
     use std::sync::atomic::AtomicBool;
 
-    fn source(bytes: &[u8]) -> Box<Decoded> {
+    fn source(bytes: &[u8]) -> Box<DecodedFile> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let name = format!("yunti-ahead-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
         let path = std::env::temp_dir().join(name);
@@ -266,7 +271,7 @@ mod tests {
         let file = NamedFile::open(&RealFiles, &path, Code::Input).unwrap();
         std::fs::remove_file(&path).unwrap();
         let decoder = decoder(CodecKind::Gzip, memory_bytes(CodecKind::Gzip)).unwrap();
-        Box::new(Decoded::new(file, bytes.len() as u64, decoder, Buffer::new(1000, None).unwrap()))
+        Box::new(DecodedFile::new(file, bytes.len() as u64, decoder, Buffer::new(1000, None).unwrap()))
     }
 
     fn gzip(data: &[u8]) -> Vec<u8> {
@@ -277,12 +282,12 @@ mod tests {
     }
 
     /// `map` is given sources that another worker reads; when it ends, so does the helper.
-    fn with_helper(map: impl Fn(&Ahead, &Arc<Budget>, &AtomicBool) + Sync) {
-        let (ahead, cancel, budget) = (Ahead::default(), Cancel::default(), Budget::new(1 << 20));
+    fn with_helper(map: impl Fn(&ReadAhead, &Arc<Budget>, &AtomicBool) + Sync) {
+        let (ahead, cancel, budget) = (ReadAhead::default(), Cancel::default(), Budget::new(1 << 20));
         let stopped = AtomicBool::new(false);
         RealThreads.run(2, &|worker| {
             if worker == 0 {
-                let _mapping = ahead.mapping();
+                let _mapping = ahead.begin_map();
                 map(&ahead, &budget, &stopped);
             }
             ahead.help(&|| stopped.load(Ordering::Relaxed), &cancel, &RealClock::start(), |_, _, _| {});
@@ -290,7 +295,7 @@ mod tests {
         assert_eq!(budget.used_bytes(), 0);
     }
 
-    fn offered(ahead: &Ahead, budget: &Arc<Budget>, mut source: Box<Decoded>) -> AheadSource {
+    fn offered(ahead: &ReadAhead, budget: &Arc<Budget>, mut source: Box<DecodedFile>) -> ReadAheadSource {
         loop {
             source = match ahead.offer(source, budget) {
                 Ok(ahead) => return ahead,
@@ -343,7 +348,7 @@ mod tests {
     #[test]
     fn nobody_helps_without_memory_or_without_a_helper() {
         let file = gzip(b"data");
-        let (ahead, budget) = (Ahead::default(), Budget::new(1 << 20));
+        let (ahead, budget) = (ReadAhead::default(), Budget::new(1 << 20));
         assert!(ahead.offer(source(&file), &budget).is_err());
         with_helper(|ahead, _, _| {
             while !ahead.has_idle() {

@@ -1,0 +1,109 @@
+//! Bytes of a file in order, decompressed where it is compressed.
+
+use std::sync::Arc;
+
+use super::bzip2_split::Bzip2Split;
+use super::decoded_file::DecodedFile;
+use super::read_ahead::{LEFT_BYTES_MIN, ReadAhead, ReadAheadSource};
+use crate::env::NamedFile;
+use crate::memory::Budget;
+use yunti_base::{Code, Error, Result};
+
+pub enum ByteSource {
+    Plain {
+        file: NamedFile,
+        at: u64,
+    },
+    Decoded(CompressedSource),
+    /// A stretch of a file that can be cut though it is compressed.
+    Blocks(Box<Bzip2Split>),
+}
+
+/// A compressed file, read by whoever has the time.
+pub struct CompressedSource {
+    reader: Reader,
+    /// Who may read ahead, in memory from where.
+    help: Option<(Arc<ReadAhead>, Arc<Budget>)>,
+}
+
+enum Reader {
+    Here(Box<DecodedFile>),
+    Ahead(ReadAheadSource),
+    /// Only while it changes hands.
+    Nobody,
+}
+
+impl ByteSource {
+    pub fn plain(file: NamedFile, start: u64) -> ByteSource {
+        ByteSource::Plain { file, at: start }
+    }
+
+    pub fn decoded(source: Box<DecodedFile>, help: Option<(Arc<ReadAhead>, Arc<Budget>)>) -> ByteSource {
+        ByteSource::Decoded(CompressedSource { reader: Reader::Here(source), help })
+    }
+
+    pub fn path(&self) -> &str {
+        match self {
+            ByteSource::Plain { file, .. } => file.path(),
+            ByteSource::Decoded(compressed) => match &compressed.reader {
+                Reader::Here(source) => source.path(),
+                Reader::Ahead(source) => source.path(),
+                Reader::Nobody => "",
+            },
+            ByteSource::Blocks(split) => split.file().path(),
+        }
+    }
+
+    /// Where the split ends among the bytes that were read, if that was not known before: compressed blocks do not say how long they are.
+    pub fn boundary(&self) -> Option<u64> {
+        match self {
+            ByteSource::Blocks(split) => split.boundary(),
+            _ => None,
+        }
+    }
+
+    /// Whether less than was asked for means the end of the file.
+    pub fn ended(&self) -> bool {
+        match self {
+            ByteSource::Blocks(split) => split.ended(),
+            _ => true,
+        }
+    }
+
+    /// Reads into `to`, as much as it takes; less only at the end, or once at the boundary.
+    pub fn read(&mut self, to: &mut [u8]) -> Result<usize> {
+        match self {
+            ByteSource::Plain { file, at } => {
+                let n = file.read_up_to(to, *at)?;
+                *at += n as u64;
+                Ok(n)
+            }
+            ByteSource::Decoded(compressed) => compressed.read(to),
+            ByteSource::Blocks(split) => split.read(to),
+        }
+    }
+}
+
+impl CompressedSource {
+    fn read(&mut self, to: &mut [u8]) -> Result<usize> {
+        if let (Reader::Here(source), Some((ahead, _))) = (&self.reader, &self.help)
+            && ahead.has_idle()
+            && source.left_bytes() >= LEFT_BYTES_MIN
+        {
+            self.hand_over();
+        }
+        match &mut self.reader {
+            Reader::Here(source) => source.read(to),
+            Reader::Ahead(source) => source.read(to),
+            Reader::Nobody => Err(Error::new(Code::Internal, "nobody reads a compressed file")),
+        }
+    }
+
+    fn hand_over(&mut self) {
+        let Some((ahead, budget)) = &self.help else { return };
+        self.reader = match std::mem::replace(&mut self.reader, Reader::Nobody) {
+            Reader::Here(source) => ahead.offer(source, budget).map_or_else(Reader::Here, Reader::Ahead),
+            other => other,
+        };
+    }
+}
