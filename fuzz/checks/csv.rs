@@ -1,7 +1,7 @@
 //! Any bytes as CSV, in slices of any size: the same records whatever the slices, or the same error.
 
 use yunti_base::{Code, Result};
-use yunti_engine::format::columns::{BadRecords, Built, Columns};
+use yunti_engine::format::columns::{BadRecords, Columns, RecordBuilder};
 use yunti_engine::format::csv::{CsvParser, CsvShape};
 
 type Records = Vec<(Vec<u8>, Vec<u8>)>;
@@ -28,7 +28,7 @@ pub fn check(bytes: &[u8]) {
 
 /// The records, and how many were bad.
 fn parse(shape: &CsvShape, text: &[u8], slice: usize) -> Result<(Records, u64)> {
-    let (mut parser, mut built, mut records) = (CsvParser::new(shape.clone()), Built::new(None), Vec::new());
+    let (mut parser, mut built, mut records) = (CsvParser::new(shape.clone()), RecordBuilder::new(None), Vec::new());
     parser.begin();
     let mut at = 0;
     loop {

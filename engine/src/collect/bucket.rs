@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use super::chains::Chains;
-use super::collector::Collected;
+use super::collector::CollectedRecords;
 use super::entries::{Entry, EntryBlock, Numbers};
 use super::routes::{Routes, Shape};
 use super::splitters::Splitters;
@@ -98,7 +98,7 @@ impl<'c> Buckets<'c> {
     /// The buckets of what was collected. `grants` hold `memory_bytes` for it, taken while it was collected.
     pub fn build(
         store: &'c Store,
-        collected: &'c Collected,
+        collected: &'c CollectedRecords,
         partitions: u32,
         seed: u64,
         grants: Vec<Grant>,

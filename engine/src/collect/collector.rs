@@ -26,7 +26,7 @@ use yunti_base::{Code, Error, Result};
 
 /// Records that wait to be sorted: one worker's, or all.
 #[derive(Default)]
-pub struct Collected {
+pub struct CollectedRecords {
     pub blocks: Vec<Block>,
     pub entries: Vec<EntryBlock>,
     /// Entries in their buckets already, in place of `entries`: one a worker.
@@ -42,7 +42,7 @@ pub struct Collected {
     pub bytes: u64,
 }
 
-impl Collected {
+impl CollectedRecords {
     /// Gives all blocks back; no place in them is read afterwards.
     pub fn release(&mut self, store: &Store) {
         store.pool().put(self.blocks.drain(..));
@@ -53,7 +53,7 @@ impl Collected {
         (self.large_bytes, self.records, self.bytes) = (0, 0, 0);
     }
 
-    pub fn append(&mut self, mut other: Collected) {
+    pub fn append(&mut self, mut other: CollectedRecords) {
         self.blocks.append(&mut other.blocks);
         self.entries.append(&mut other.entries);
         self.chains.append(&mut other.chains);
@@ -67,8 +67,8 @@ impl Collected {
 
 /// Takes collected records out of memory.
 pub trait Spill: Send {
-    /// Writes the records to a run and releases them (`Collected::release`), at once or beside the caller.
-    fn spill(&mut self, store: &Store, collected: &mut Collected) -> Result<()>;
+    /// Writes the records to a run and releases them (`CollectedRecords::release`), at once or beside the caller.
+    fn spill(&mut self, store: &Store, collected: &mut CollectedRecords) -> Result<()>;
 
     /// Waits for a spill that runs beside the caller. Returns true if there was one, so that its memory is free now.
     fn wait(&mut self) -> Result<bool> {
@@ -82,7 +82,7 @@ pub struct Collector<'a> {
     partition: Partition,
     routes: Option<Arc<Routes>>,
     spill: Box<dyn Spill + 'a>,
-    collected: Collected,
+    collected: CollectedRecords,
     /// The block that is being filled (the last of `collected.blocks`) is used up to here.
     used: usize,
     split: u32,
@@ -123,7 +123,7 @@ impl<'a> Collector<'a> {
             partition,
             routes,
             spill,
-            collected: Collected::default(),
+            collected: CollectedRecords::default(),
             used: usize::MAX,
             split: 0,
             number: 0,
@@ -155,7 +155,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    pub fn into_collected(self) -> Collected {
+    pub fn into_collected(self) -> CollectedRecords {
         self.collected
     }
 
@@ -222,7 +222,7 @@ impl<'a> Collector<'a> {
         let pool = self.store.pool();
         let capacity = match &self.routes {
             Some(routes) => {
-                let Collected { chains, .. } = &mut self.collected;
+                let CollectedRecords { chains, .. } = &mut self.collected;
                 if chains.is_empty() {
                     chains.push(Chains::new(routes.clone()));
                 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::{Arc, Mutex};
 
 use super::bucket::Buckets;
-use super::collector::{Collected, Spill};
+use super::collector::{CollectedRecords, Spill};
 use super::grouper::Grouper;
 use super::sorted_buckets::SortedBuckets;
 use super::store::Store;
@@ -43,7 +43,7 @@ pub struct SpillSetup<'a> {
     pub cancel: &'a Cancel,
     pub clock: &'a dyn Clock,
     /// Told of each spill: (start, end, bytes, records).
-    pub told: &'a (dyn Fn(usize, u64, u64, u64, u64) + Sync),
+    pub on_spill: &'a (dyn Fn(usize, u64, u64, u64, u64) + Sync),
 }
 
 /// Makes a fresh combiner.
@@ -80,7 +80,7 @@ impl<'b> Combining<'b> {
 }
 
 impl Spill for RunSpill<'_> {
-    fn spill(&mut self, store: &Store, collected: &mut Collected) -> Result<()> {
+    fn spill(&mut self, store: &Store, collected: &mut CollectedRecords) -> Result<()> {
         let setup = self.setup;
         let start = setup.clock.now_ns();
         let crew = Crew { threads: setup.threads, workers: 1, cancel: setup.cancel };
@@ -131,7 +131,7 @@ impl Spill for RunSpill<'_> {
         drop(sorted);
         drop(buckets);
         collected.release(store);
-        (setup.told)(self.worker, start, setup.clock.now_ns(), bytes, records);
+        (setup.on_spill)(self.worker, start, setup.clock.now_ns(), bytes, records);
         Ok(())
     }
 }

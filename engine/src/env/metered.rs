@@ -58,7 +58,7 @@ impl Count {
 }
 
 /// What a job puts around the files that it is given.
-pub struct Metered {
+pub struct MeteredFiles {
     files: Arc<dyn Files>,
     clock: Arc<dyn Clock>,
     input: Arc<Count>,
@@ -66,9 +66,9 @@ pub struct Metered {
     scratch: Mutex<Vec<(PathBuf, Arc<Count>)>>,
 }
 
-impl Metered {
-    pub fn new(files: Arc<dyn Files>, clock: Arc<dyn Clock>) -> Metered {
-        Metered { files, clock, input: Arc::default(), output: Arc::default(), scratch: Mutex::default() }
+impl MeteredFiles {
+    pub fn new(files: Arc<dyn Files>, clock: Arc<dyn Clock>) -> MeteredFiles {
+        MeteredFiles { files, clock, input: Arc::default(), output: Arc::default(), scratch: Mutex::default() }
     }
 
     /// The places where there was something.
@@ -154,7 +154,7 @@ impl File for MeteredFile {
     }
 }
 
-impl Files for Metered {
+impl Files for MeteredFiles {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
         self.open_in(&self.input, || self.files.open(path))
     }
@@ -226,7 +226,7 @@ mod tests {
         let dir = std::env::temp_dir();
         let name = dir.join(format!("yunti-metered-{}", std::process::id()));
         let slow = FaultyFiles::only(Arc::new(RealFiles), 1, true, Fault::Slow(3), |s| s.operation == Operation::Read);
-        let files = Metered::new(Arc::new(slow), Arc::new(RealClock::start()));
+        let files = MeteredFiles::new(Arc::new(slow), Arc::new(RealClock::start()));
         assert_eq!(files.totals(), []);
         files.create(&name).unwrap().write_at(b"abc", 0).unwrap();
         let mut buffer = [0; 8];

@@ -6,28 +6,28 @@
 pub mod clock;
 pub mod crew;
 pub mod faulty;
-pub mod few_open;
 pub mod files;
 pub mod heartbeat;
 pub mod metered;
+pub mod metered_threads;
+pub mod open_file_pool;
 pub mod random;
 pub mod real;
 pub mod threads;
 pub mod uninterrupted;
-pub mod waiting;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use clock::Clock;
 pub use crew::Crew;
-pub use few_open::FewOpen;
 pub use files::{File, Files, LockScope, NamedFile};
 pub use heartbeat::Heartbeat;
-pub use metered::Metered;
+pub use metered::MeteredFiles;
+pub use metered_threads::MeteredThreads;
+pub use open_file_pool::OpenFilePool;
 pub use threads::Threads;
-pub use uninterrupted::Uninterrupted;
-pub use waiting::Waiting;
+pub use uninterrupted::UninterruptedFiles;
 
 /// What a job is given of the outside world.
 #[derive(Clone)]

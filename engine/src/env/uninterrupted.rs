@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::files::{File, Files, LockScope, Meta};
 
 /// What a job puts around the files that it is given.
-pub struct Uninterrupted(pub Arc<dyn Files>);
+pub struct UninterruptedFiles(pub Arc<dyn Files>);
 
 struct UninterruptedFile(Arc<dyn File>);
 
@@ -57,7 +57,7 @@ impl File for UninterruptedFile {
     }
 }
 
-impl Files for Uninterrupted {
+impl Files for UninterruptedFiles {
     fn open(&self, path: &Path) -> io::Result<Arc<dyn File>> {
         again(|| self.0.open(path)).map(wrap)
     }

@@ -41,7 +41,7 @@ pub struct Merge {
 }
 
 /// The tables of a merge that cannot be, and why: by the code `Memory`, the budget has not enough for it.
-pub struct Unmerged {
+pub struct MergeFailure {
     pub tables: Vec<FoldTable>,
     pub error: Error,
 }
@@ -49,7 +49,11 @@ pub struct Unmerged {
 impl Merge {
     /// A merge by at most `workers` workers of tables that have the same shape and seed. States of a key are merged in
     /// the order of the tables. What `needed_bytes` says is taken from the budget here, and no more later.
-    pub fn new(tables: Vec<FoldTable>, workers: usize, budget: &Arc<Budget>) -> std::result::Result<Merge, Unmerged> {
+    pub fn new(
+        tables: Vec<FoldTable>,
+        workers: usize,
+        budget: &Arc<Budget>,
+    ) -> std::result::Result<Merge, MergeFailure> {
         let ranges = plan(&tables);
         let mut scratch = Vec::new();
         if let Some(log2) = scratch_log2(&tables, &ranges) {
@@ -58,9 +62,9 @@ impl Merge {
                     Ok(Some(slots)) => scratch.push(slots),
                     Ok(None) => {
                         let error = budget.too_small(bytes_of(log2), "merging the tables of the workers");
-                        return Err(Unmerged { tables, error });
+                        return Err(MergeFailure { tables, error });
                     }
-                    Err(error) => return Err(Unmerged { tables, error }),
+                    Err(error) => return Err(MergeFailure { tables, error }),
                 }
             }
         }

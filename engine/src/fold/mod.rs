@@ -52,9 +52,9 @@ pub mod table;
 pub mod window;
 
 pub use batch::Share;
-pub use merge::{Merge, Unmerged, Worker};
+pub use merge::{Merge, MergeFailure, Worker};
 pub use spill::HashRanges;
-pub use table::{FoldTable, Folded};
+pub use table::{FoldProgress, FoldTable};
 pub use window::Window;
 
 #[cfg(test)]

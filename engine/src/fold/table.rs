@@ -15,7 +15,7 @@ use yunti_base::{Code, Error, Result};
 /// How far a call came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub struct Folded {
+pub struct FoldProgress {
     /// Entries that were folded (of form COPY: bytes of the block). Fewer than given: the table is full. Drain it, and go
     /// on with the rest; a drained table always takes some more, or says in an error that it never will.
     pub done: usize,
@@ -108,17 +108,17 @@ impl FoldTable {
     }
 
     /// Folds entries of form ONE: keys are slices of `data`, each value is the number 1.
-    pub fn fold_one(&mut self, folder: &mut dyn Folder, data: &[u8], entries: &[[u32; 2]]) -> Result<Folded> {
+    pub fn fold_one(&mut self, folder: &mut dyn Folder, data: &[u8], entries: &[[u32; 2]]) -> Result<FoldProgress> {
         self.ones(How::Fold(folder), data, entries)
     }
 
     /// Folds entries of form REF: keys are slices of `data`, values are numbers.
-    pub fn fold_ref(&mut self, folder: &mut dyn Folder, data: &[u8], entries: &[RefEntry]) -> Result<Folded> {
+    pub fn fold_ref(&mut self, folder: &mut dyn Folder, data: &[u8], entries: &[RefEntry]) -> Result<FoldProgress> {
         self.references(How::Fold(folder), data, entries)
     }
 
     /// Folds a block of form COPY, of less than 4 GiB. `done` counts bytes.
-    pub fn fold_copied(&mut self, folder: &mut dyn Folder, block: &[u8]) -> Result<Folded> {
+    pub fn fold_copied(&mut self, folder: &mut dyn Folder, block: &[u8]) -> Result<FoldProgress> {
         self.copied(How::Fold(folder), block)
     }
 
@@ -157,7 +157,7 @@ impl FoldTable {
         Ok(all)
     }
 
-    pub(super) fn ones(&mut self, how: How<'_>, data: &[u8], entries: &[[u32; 2]]) -> Result<Folded> {
+    pub(super) fn ones(&mut self, how: How<'_>, data: &[u8], entries: &[[u32; 2]]) -> Result<FoldProgress> {
         let mut next = 0;
         let left = self.run(how, data, |batch| {
             let n = (entries.len() - next).min(FOLD_BATCH);
@@ -165,10 +165,10 @@ impl FoldTable {
             next += n;
             Ok(())
         })?;
-        Ok(Folded { done: next - left.records })
+        Ok(FoldProgress { done: next - left.records })
     }
 
-    pub(super) fn references(&mut self, how: How<'_>, data: &[u8], entries: &[RefEntry]) -> Result<Folded> {
+    pub(super) fn references(&mut self, how: How<'_>, data: &[u8], entries: &[RefEntry]) -> Result<FoldProgress> {
         let mut next = 0;
         let left = self.run(how, data, |batch| {
             let n = (entries.len() - next).min(FOLD_BATCH);
@@ -181,10 +181,10 @@ impl FoldTable {
             next += n;
             Ok(())
         })?;
-        Ok(Folded { done: next - left.records })
+        Ok(FoldProgress { done: next - left.records })
     }
 
-    pub(super) fn copied(&mut self, how: How<'_>, block: &[u8]) -> Result<Folded> {
+    pub(super) fn copied(&mut self, how: How<'_>, block: &[u8]) -> Result<FoldProgress> {
         let takes = match self.known {
             Some(KnownFold::Count) => Takes::Nothing,
             _ if self.eight => Takes::Numbers,
@@ -206,7 +206,7 @@ impl FoldTable {
             batch.values = if takes == Takes::Slices { Values::Spans } else { Values::Numbers };
             Ok(())
         })?;
-        Ok(Folded { done: if left.records > 0 { left.key_offset as usize - HEADER_BYTES } else { next } })
+        Ok(FoldProgress { done: if left.records > 0 { left.key_offset as usize - HEADER_BYTES } else { next } })
     }
 
     /// Folds what `fill` puts into batches until it gives an empty one, or the table is full.

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use super::batch::{Batch, Values as BatchValues, slice};
-use super::table::{FoldTable, Folded, How, Numbered};
+use super::table::{FoldProgress, FoldTable, How, Numbered};
 use crate::memory::Budget;
 use crate::memory::buffer::SLACK_BYTES;
 use crate::operator::cursor::RefEntry;
@@ -83,17 +83,17 @@ impl Window {
     }
 
     /// Takes entries of form ONE, as `FoldTable::fold_one` does.
-    pub fn take_one(&mut self, data: &[u8], entries: &[[u32; 2]]) -> Result<Folded> {
+    pub fn take_one(&mut self, data: &[u8], entries: &[[u32; 2]]) -> Result<FoldProgress> {
         self.table.ones(How::Number(&mut self.records), data, entries)
     }
 
     /// Takes entries of form REF.
-    pub fn take_ref(&mut self, data: &[u8], entries: &[RefEntry]) -> Result<Folded> {
+    pub fn take_ref(&mut self, data: &[u8], entries: &[RefEntry]) -> Result<FoldProgress> {
         self.table.references(How::Number(&mut self.records), data, entries)
     }
 
     /// Takes a block of form COPY.
-    pub fn take_copied(&mut self, block: &[u8]) -> Result<Folded> {
+    pub fn take_copied(&mut self, block: &[u8]) -> Result<FoldProgress> {
         self.table.copied(How::Number(&mut self.records), block)
     }
 

@@ -27,7 +27,7 @@ pub enum BadRecords {
 }
 
 /// The records of a batch in the making.
-pub struct Built {
+pub struct RecordBuilder {
     bytes: Vec<u8>,
     grant: Option<Grant>,
     pub key_offsets: Vec<u32>,
@@ -36,9 +36,9 @@ pub struct Built {
     pub value_lengths: Vec<u32>,
 }
 
-impl Built {
-    pub fn new(grant: Option<Grant>) -> Built {
-        Built {
+impl RecordBuilder {
+    pub fn new(grant: Option<Grant>) -> RecordBuilder {
+        RecordBuilder {
             bytes: Vec::new(),
             grant,
             key_offsets: Vec::new(),
@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn several_columns_stand_together_without_looking_like_others() {
-        let mut built = Built::new(None);
-        let record = |built: &mut Built, key: &[&[u8]], value: &[&[u8]]| {
+        let mut built = RecordBuilder::new(None);
+        let record = |built: &mut RecordBuilder, key: &[&[u8]], value: &[&[u8]]| {
             built.push(key.iter().copied(), value.iter().copied()).unwrap();
         };
         record(&mut built, &[b"a\tb"], &[b"1", b"x\ty\\\n\r", b""]);

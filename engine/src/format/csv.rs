@@ -6,7 +6,7 @@
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
-use super::columns::{BadRecords, Built, Columns};
+use super::columns::{BadRecords, Columns, RecordBuilder};
 use crate::operator::cursor::RECORD_BYTES_MAX;
 use yunti_base::{Code, Error, Result};
 
@@ -71,7 +71,7 @@ impl CsvParser {
         position: u64,
         last: bool,
         enough: usize,
-        built: &mut Built,
+        built: &mut RecordBuilder,
     ) -> Result<usize> {
         let mut at = 0;
         while built.bytes() < enough && (at < input.len() || last) {
@@ -103,7 +103,7 @@ impl CsvParser {
         Ok(at)
     }
 
-    fn record(&mut self, built: &mut Built) -> Result<()> {
+    fn record(&mut self, built: &mut RecordBuilder) -> Result<()> {
         let (cells, ends) = (&self.cells[..], &self.ends[..self.cell_count]);
         let cell = |n: usize| &cells[if n == 0 { 0 } else { ends[n - 1] }..ends[n]];
         let Some(places) = &self.places else {
@@ -186,7 +186,7 @@ mod tests {
                 let mut at = 0;
                 loop {
                     let end = (at + step).min(text.len());
-                    let mut built = Built::new(None);
+                    let mut built = RecordBuilder::new(None);
                     at += parser.parse(&text.as_bytes()[at..end], at as u64, end == text.len(), enough, &mut built)?;
                     built.seal();
                     let slice =

@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::columns::{BadRecords, Built, Columns};
+use super::columns::{BadRecords, Columns, RecordBuilder};
 use yunti_base::{Code, Error, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ impl JsonParser {
     }
 
     /// The record of a line that stands at `position` of the file; none of an empty line.
-    pub fn parse(&mut self, line: &[u8], position: u64, built: &mut Built) -> Result<()> {
+    pub fn parse(&mut self, line: &[u8], position: u64, built: &mut RecordBuilder) -> Result<()> {
         if line.iter().all(|b| matches!(b, b' ' | b'\t' | b'\r')) {
             return Ok(());
         }
@@ -174,7 +174,7 @@ mod tests {
     }
 
     fn parse(parser: &mut JsonParser, line: &str) -> Result<Option<(String, String)>> {
-        let mut built = Built::new(None);
+        let mut built = RecordBuilder::new(None);
         parser.parse(line.as_bytes(), 100, &mut built)?;
         built.seal();
         let slice = |o: u32, l: u32| String::from_utf8(built.data()[o as usize..][..l as usize].to_vec()).unwrap();

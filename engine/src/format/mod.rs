@@ -3,9 +3,9 @@
 
 pub mod columns;
 pub mod csv;
+pub mod emit_buffer;
 pub mod fixed;
 pub mod framed;
-pub mod gathered;
 pub mod json;
 pub mod key_value;
 pub mod text;

@@ -4,7 +4,7 @@ use super::ordered_keys::{EncodedRecord, OrderedKeyEncoder};
 use crate::bytes::KeyOrder;
 use crate::bytes::ordered_record::{ORDERED_HEADER_BYTES, ordered_header};
 use crate::collect::partition::{Partition, hash_bytes};
-use crate::collect::{Collected, Collector};
+use crate::collect::{CollectedRecords, Collector};
 use crate::operator::Sink;
 use crate::operator::cursor::{HEADER_BYTES, Scratch, copied};
 use yunti_base::Result;
@@ -70,7 +70,7 @@ impl<'a> KeyOrderCollector<'a> {
     }
 
     /// Returns the collected records. The caller has handed over the emitter's block before.
-    pub fn into_collected(self) -> Collected {
+    pub fn into_collected(self) -> CollectedRecords {
         self.collector.into_collected()
     }
 }

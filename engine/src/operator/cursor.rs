@@ -72,11 +72,11 @@ pub struct Out {
 
 /// The sink's answer was not YT_OK; the reason lies in the emitter, and the operator just returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stopped(pub i32);
+pub struct StopStatus(pub i32);
 
-impl From<Stopped> for Error {
+impl From<StopStatus> for Error {
     /// The driver replaces it by the sink's own error, which `Emitter::run` keeps.
-    fn from(_: Stopped) -> Error {
+    fn from(_: StopStatus) -> Error {
         Error::new(Code::Cancelled, "the task was stopped")
     }
 }
@@ -92,12 +92,12 @@ impl Out {
     }
 
     #[inline]
-    fn room(&mut self, need: usize) -> std::result::Result<(), Stopped> {
+    fn room(&mut self, need: usize) -> std::result::Result<(), StopStatus> {
         if (self.end as usize) - (self.cur as usize) < need {
             // SAFETY: `full` and `engine` were set together by the Emitter that owns this cursor.
             let status = unsafe { (self.full)(self, need as u64) };
             if status != STATUS_OK {
-                return Err(Stopped(status));
+                return Err(StopStatus(status));
             }
         }
         Ok(())
@@ -105,7 +105,7 @@ impl Out {
 
     /// Emits a record by copy. Only in form COPY.
     #[inline]
-    pub fn emit(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), Stopped> {
+    pub fn emit(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), StopStatus> {
         debug_assert!(self.form() == Form::Copy);
         let need = HEADER_BYTES + key.len() + value.len();
         if need > LARGE_BYTES - 8 {
@@ -125,7 +125,7 @@ impl Out {
 
     /// Emits a record whose key and value stand together: `record[..key_len]` and the rest.
     #[inline]
-    pub fn emit_adjacent(&mut self, record: &[u8], key_len: usize) -> std::result::Result<(), Stopped> {
+    pub fn emit_adjacent(&mut self, record: &[u8], key_len: usize) -> std::result::Result<(), StopStatus> {
         debug_assert!(self.form() == Form::Copy && key_len <= record.len());
         let need = HEADER_BYTES + record.len();
         if need > LARGE_BYTES - 8 {
@@ -145,7 +145,7 @@ impl Out {
 
     /// Emits a slice of the batch, with the value 1 (form ONE) or `value` (form REF).
     #[inline]
-    pub fn emit_ref(&mut self, koff: u32, klen: u32, value: u64) -> std::result::Result<(), Stopped> {
+    pub fn emit_ref(&mut self, koff: u32, klen: u32, value: u64) -> std::result::Result<(), StopStatus> {
         self.room(16)?;
         // SAFETY: `room` left 16 bytes in a block that is this cursor's alone.
         unsafe {
@@ -163,7 +163,7 @@ impl Out {
 
     /// Emits slices of the batch, given as start, end, start, end .., each with the value 1 (forms ONE and REF).
     #[inline]
-    pub fn emit_spans(&mut self, edges: &[u32]) -> std::result::Result<(), Stopped> {
+    pub fn emit_spans(&mut self, edges: &[u32]) -> std::result::Result<(), StopStatus> {
         if self.form() != Form::One {
             for span in edges.chunks_exact(2) {
                 self.emit_ref(span[0], span[1] - span[0], 1)?;
@@ -188,7 +188,7 @@ impl Out {
     }
 
     /// Appends bytes of the output. Only in form BYTES.
-    pub fn append(&mut self, bytes: &[u8]) -> std::result::Result<(), Stopped> {
+    pub fn append(&mut self, bytes: &[u8]) -> std::result::Result<(), StopStatus> {
         debug_assert!(self.form() == Form::Bytes);
         if bytes.len() > LARGE_BYTES {
             return self.emit_large(bytes, &[]);
@@ -203,10 +203,10 @@ impl Out {
     }
 
     #[cold]
-    fn emit_large(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), Stopped> {
+    fn emit_large(&mut self, key: &[u8], value: &[u8]) -> std::result::Result<(), StopStatus> {
         // SAFETY: `big` and `engine` were set together by the Emitter that owns this cursor; the slices outlive the call.
         let status = unsafe { (self.big)(self, RawStr::of(key), RawStr::of(value)) };
-        if status == STATUS_OK { Ok(()) } else { Err(Stopped(status)) }
+        if status == STATUS_OK { Ok(()) } else { Err(StopStatus(status)) }
     }
 }
 

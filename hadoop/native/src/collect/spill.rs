@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 
 use yunti_base::{Code, Error, Result};
 use yunti_engine::collect::collector::Spill;
-use yunti_engine::collect::{Collected, Store};
+use yunti_engine::collect::{CollectedRecords, Store};
 
 use crate::sorted::{Combining, Counts, TaskSpace};
 
@@ -49,7 +49,7 @@ impl Spilling {
         done
     }
 
-    fn spill(&self, store: &Store, mut collected: Collected) -> Result<()> {
+    fn spill(&self, store: &Store, mut collected: CollectedRecords) -> Result<()> {
         let mut combining = self.combining.lock().unwrap_or_else(|e| e.into_inner());
         let space = &self.space;
         let done =
@@ -58,12 +58,12 @@ impl Spilling {
         done
     }
 
-    fn begin(self: &Arc<Self>, store: Arc<Store>, collected: Collected) -> Result<()> {
+    fn begin(self: &Arc<Self>, store: Arc<Store>, collected: CollectedRecords) -> Result<()> {
         let own = self.clone();
         // Should there be no thread, the records would be lost with the closure: they wait beside it.
         let waiting = Arc::new(Mutex::new(Some(collected)));
         let taken = waiting.clone();
-        let take = |waiting: &Mutex<Option<Collected>>| waiting.lock().unwrap_or_else(|e| e.into_inner()).take();
+        let take = |waiting: &Mutex<Option<CollectedRecords>>| waiting.lock().unwrap_or_else(|e| e.into_inner()).take();
         let spilled = store.clone();
         let body = move || take(&taken).map_or(Ok(()), |collected| own.spill(&spilled, collected));
         match std::thread::Builder::new().name("yunti spill".into()).spawn(body) {
@@ -90,7 +90,7 @@ impl Drop for Spiller {
 }
 
 impl Spill for Spiller {
-    fn spill(&mut self, store: &Store, collected: &mut Collected) -> Result<()> {
+    fn spill(&mut self, store: &Store, collected: &mut CollectedRecords) -> Result<()> {
         self.spilling.waiting(|spilling| {
             spilling.wait()?;
             let collected = std::mem::take(collected);

@@ -7,7 +7,7 @@ use yunti_base::Cancel;
 use yunti_base::Result;
 use yunti_engine::bytes::{KeyOrder, Record};
 use yunti_engine::collect::spill::Runs;
-use yunti_engine::collect::{Buckets, Collected, SortedBuckets, Store};
+use yunti_engine::collect::{Buckets, CollectedRecords, SortedBuckets, Store};
 use yunti_engine::env::{Crew, Env};
 use yunti_engine::run::{RunBuilder, RunSettings, ScratchSpace, SpillCodec};
 
@@ -64,7 +64,7 @@ impl TaskSpace {
     pub fn sorted(
         &self,
         store: &Store,
-        collected: &mut Collected,
+        collected: &mut CollectedRecords,
         take: impl FnOnce(&mut dyn Sorted) -> Result<()>,
     ) -> Result<()> {
         let crew = Crew { threads: &*self.env.threads, workers: 1, cancel: &self.cancel };

@@ -13,21 +13,21 @@ use crate::operator::types::wrong_length;
 use crate::operator::{Batch, Emitter, Form, Sink, Type};
 use yunti_base::{Code, Error, Result};
 
-pub struct Gathered {
+pub struct EmitBuffer {
     buffer: Buffer,
     len: usize,
     form: Form,
     what: &'static str,
 }
 
-impl Gathered {
+impl EmitBuffer {
     /// `what` the memory is for, where there is too little.
-    pub fn new(form: Form, grant: Grant, what: &'static str) -> Result<Gathered> {
-        Ok(Gathered { buffer: Buffer::new(grant.bytes() as usize, Some(grant))?, len: 0, form, what })
+    pub fn new(form: Form, grant: Grant, what: &'static str) -> Result<EmitBuffer> {
+        Ok(EmitBuffer { buffer: Buffer::new(grant.bytes() as usize, Some(grant))?, len: 0, form, what })
     }
 
-    pub fn emitter(form: Form, grant: Grant, what: &'static str) -> Result<Emitter<Gathered>> {
-        Emitter::new(Gathered::new(form, grant, what)?, false, false)
+    pub fn emitter(form: Form, grant: Grant, what: &'static str) -> Result<Emitter<EmitBuffer>> {
+        Emitter::new(EmitBuffer::new(form, grant, what)?, false, false)
     }
 
     pub fn bytes(&self) -> &[u8] {
@@ -52,7 +52,7 @@ impl Gathered {
     }
 }
 
-impl Sink for Gathered {
+impl Sink for EmitBuffer {
     fn form(&self, _: bool, _: bool) -> Form {
         self.form
     }
@@ -141,9 +141,9 @@ mod tests {
     use super::*;
     use crate::memory::Budget;
 
-    fn emitter(form: Form, budget: u64) -> Emitter<Gathered> {
+    fn emitter(form: Form, budget: u64) -> Emitter<EmitBuffer> {
         let budget = Budget::new(budget);
-        Gathered::emitter(form, budget.grant(64, "a test").unwrap(), "a test").unwrap()
+        EmitBuffer::emitter(form, budget.grant(64, "a test").unwrap(), "a test").unwrap()
     }
 
     #[test]

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::files::{File, Files, LockScope};
 
-pub struct FewOpen {
+pub struct OpenFilePool {
     files: Arc<dyn Files>,
     open_max: usize,
     /// Those that are open, the oldest first.
@@ -26,16 +26,16 @@ pub struct FewOpen {
 #[derive(Default)]
 struct Handle(Mutex<Option<Arc<dyn File>>>);
 
-struct SometimesOpen {
+struct PooledFile {
     path: PathBuf,
     handle: Arc<Handle>,
-    few: Arc<FewOpen>,
+    few: Arc<OpenFilePool>,
 }
 
-impl FewOpen {
+impl OpenFilePool {
     /// At least one is open.
-    pub fn new(files: Arc<dyn Files>, open_max: usize) -> Arc<FewOpen> {
-        Arc::new(FewOpen { files, open_max: open_max.max(1), open: Mutex::default() })
+    pub fn new(files: Arc<dyn Files>, open_max: usize) -> Arc<OpenFilePool> {
+        Arc::new(OpenFilePool { files, open_max: open_max.max(1), open: Mutex::default() })
     }
 
     /// Makes a file that must not exist.
@@ -43,7 +43,7 @@ impl FewOpen {
         let file = self.files.create(path)?;
         let handle = Arc::new(Handle(Mutex::new(Some(file))));
         self.keep(handle.clone());
-        Ok(Arc::new(SometimesOpen { path: path.into(), handle, few: self.clone() }))
+        Ok(Arc::new(PooledFile { path: path.into(), handle, few: self.clone() }))
     }
 
     fn keep(&self, handle: Arc<Handle>) {
@@ -62,7 +62,7 @@ impl Handle {
     }
 }
 
-impl SometimesOpen {
+impl PooledFile {
     fn file(&self) -> io::Result<Arc<dyn File>> {
         if let Some(file) = &*self.handle.get() {
             return Ok(file.clone());
@@ -74,7 +74,7 @@ impl SometimesOpen {
     }
 }
 
-impl File for SometimesOpen {
+impl File for PooledFile {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         self.file()?.read_at(buffer, offset)
     }
@@ -123,7 +123,7 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("yunti-few-open-{}", std::process::id()));
         std::fs::create_dir_all(&dir).unwrap();
         let counting = Arc::new(FaultyFiles::new(Arc::new(RealFiles), 0, false, Fault::Short));
-        let few = FewOpen::new(counting.clone(), 3);
+        let few = OpenFilePool::new(counting.clone(), 3);
         let files: Vec<_> = (0..10).map(|i| few.create(&dir.join(i.to_string())).unwrap()).collect();
         std::thread::scope(|scope| {
             for thread in 0..4u64 {

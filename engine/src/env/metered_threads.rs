@@ -8,33 +8,33 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::threads::Threads;
 
 /// What a job puts around the threads that it is given.
-pub struct Waiting {
+pub struct MeteredThreads {
     threads: Arc<dyn Threads>,
     others_ns: AtomicU64,
     caller_ns: u64,
 }
 
-impl Waiting {
-    /// The calling thread counts too: it calls `waited_ns`, and is a worker meanwhile.
-    pub fn new(threads: Arc<dyn Threads>) -> Waiting {
-        Waiting { threads, others_ns: AtomicU64::new(0), caller_ns: thread_waited_ns() }
+impl MeteredThreads {
+    /// The calling thread counts too: it calls `run_delay_ns`, and is a worker meanwhile.
+    pub fn new(threads: Arc<dyn Threads>) -> MeteredThreads {
+        MeteredThreads { threads, others_ns: AtomicU64::new(0), caller_ns: thread_run_delay_ns() }
     }
 
     /// Nanoseconds since it was made, all threads together.
-    pub fn waited_ns(&self) -> u64 {
-        self.others_ns.load(Ordering::Relaxed) + thread_waited_ns().saturating_sub(self.caller_ns)
+    pub fn run_delay_ns(&self) -> u64 {
+        self.others_ns.load(Ordering::Relaxed) + thread_run_delay_ns().saturating_sub(self.caller_ns)
     }
 }
 
-impl Threads for Waiting {
+impl Threads for MeteredThreads {
     fn run(&self, n: usize, body: &(dyn Fn(usize) + Sync)) {
         self.threads.run(n, &|worker| {
             if worker == 0 {
                 return body(worker);
             }
-            let before_ns = thread_waited_ns();
+            let before_ns = thread_run_delay_ns();
             body(worker);
-            self.others_ns.fetch_add(thread_waited_ns().saturating_sub(before_ns), Ordering::Relaxed);
+            self.others_ns.fetch_add(thread_run_delay_ns().saturating_sub(before_ns), Ordering::Relaxed);
         });
     }
 
@@ -44,7 +44,7 @@ impl Threads for Waiting {
 }
 
 /// Of the calling thread, since it began.
-fn thread_waited_ns() -> u64 {
+fn thread_run_delay_ns() -> u64 {
     std::fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|text| waited(&text)).unwrap_or(0)
 }
 
@@ -66,14 +66,14 @@ mod tests {
 
     #[test]
     fn every_body_runs_and_waiting_only_grows() {
-        let threads = Waiting::new(Arc::new(RealThreads));
+        let threads = MeteredThreads::new(Arc::new(RealThreads));
         let ran = AtomicU64::new(0);
         threads.run(3, &|worker| {
             ran.fetch_add(1 << (8 * worker), Ordering::Relaxed);
         });
         assert_eq!(ran.into_inner(), 0x010101);
-        let before = threads.waited_ns();
+        let before = threads.run_delay_ns();
         threads.run(2, &|_| {});
-        assert!(threads.waited_ns() >= before);
+        assert!(threads.run_delay_ns() >= before);
     }
 }
